@@ -1,0 +1,2 @@
+//! `evenkeel-bench`: the suite.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Evenkeel: an async runtime that lets no ready task starve.
