@@ -1,1 +1,49 @@
-//! The attribute macros of evenkeel.
+//! The attribute macros of evenkeel. The crate `evenkeel` exports them and is what to depend on.
+//!
+//! Both put the body of an `async fn` on a runtime of its own. All that they decide is in
+//! `options` and `entry`, which work on tokens alone so that unit tests can call them.
+
+mod entry;
+mod options;
+
+use proc_macro::TokenStream;
+
+use entry::Kind;
+
+/// Runs the `async fn` below it on a runtime, which makes it a `main` function.
+///
+/// ```text
+/// #[evenkeel::main(workers = 2, name = "counter")]
+/// async fn main() -> std::io::Result<()> {
+///     evenkeel::spawn(async { println!("from a task") }).await.expect("the task does not panic");
+///     Ok(())
+/// }
+/// ```
+///
+/// The options are those of the runtime's `Builder`, and both may be left out:
+///
+/// - `workers = 2` is the number of workers, from 1 to 1,024.
+/// - `name = "counter"` is the name of the runtime's threads.
+///
+/// The function takes no arguments and returns what a `main` function may return. It panics when
+/// the runtime does not start.
+#[proc_macro_attribute]
+pub fn main(options: TokenStream, function: TokenStream) -> TokenStream {
+    entry::expand(Kind::Main, options.into(), function.into()).into()
+}
+
+/// Runs the `async fn` below it on a runtime, as a test.
+///
+/// ```text
+/// #[evenkeel::test(workers = 2)]
+/// async fn a_task_returns_its_value() {
+///     assert_eq!(evenkeel::spawn(async { 1 }).await.ok(), Some(1));
+/// }
+/// ```
+///
+/// The options are those of [`main`](macro@main). Other attributes, such as `#[should_panic]`, stay
+/// on the test.
+#[proc_macro_attribute]
+pub fn test(options: TokenStream, function: TokenStream) -> TokenStream {
+    entry::expand(Kind::Test, options.into(), function.into()).into()
+}

@@ -1,1 +1,40 @@
 //! Evenkeel: an async runtime that lets no ready task starve.
+//!
+//! Tasks are spawned futures. Processors, one per core, run them in the order in which they became ready;
+//! a processor that falls behind is helped by the others, and one that is stuck inside a long poll has
+//! its queue taken over. See [`Runtime`] to begin, [`task`] for what a task can do, [`sync`] for what it can
+//! wait for.
+//!
+//! ```
+//! # fn main() -> Result<(), evenkeel::BuildError> {
+//! let runtime = evenkeel::Runtime::new()?;
+//! let sum = runtime.block_on(async {
+//!     let handles: Vec<_> = (1..=100_u32).map(|n| evenkeel::spawn(async move { n })).collect();
+//!     let mut sum = 0;
+//!     for handle in handles {
+//!         sum += handle.await.unwrap();
+//!     }
+//!     sum
+//! });
+//! assert_eq!(sum, 5_050);
+//! # Ok(())
+//! # }
+//! ```
+
+// The files that may use `unsafe`, each for a reason that its head gives; everything else may not.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod metrics;
+pub mod policy;
+mod primitives;
+mod runtime;
+mod scheduler;
+pub mod sync;
+pub mod task;
+pub mod topology;
+
+pub use runtime::{BuildError, Builder, Handle, Runtime, Shutdown, ShutdownReport, block_on};
+pub use task::{JoinError, JoinHandle, spawn, spawn_blocking, yield_now};
+
+#[cfg(feature = "macros")]
+pub use evenkeel_macros::{main, test};

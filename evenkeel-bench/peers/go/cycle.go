@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// ringSize is the number of tasks per ring: the thesis's, enough that a ring's next task is never
+// the one that has just blocked.
+const ringSize = 5
+
+// runCycle measures Cycle: rings of tasks around each of which one token travels. A task waits for its token, then
+// posts to the next one; an operation is one wait and one post.
+//
+// A task reads the stop while it holds the token, and posts before it ends. So whoever gets the
+// token next sees the stop too, the token reaches every task of the ring once more, and it comes to
+// rest where that round began. Read after the post, the stop could end a task to which the token has
+// already come back, and the others would wait for ever.
+func runCycle(cfg config) (measurement, error) {
+	if cfg.hand() {
+		return measureCycle(cfg, func() *parker { return new(parker) }, cycleHand,
+			(*parker).unpark, func(p *parker) bool { return p.state.Load() == parkerToken })
+	}
+	return measureCycle(cfg, newToken, cycleNative,
+		token.unpark, func(t token) bool { return len(t) == 1 })
+}
+
+// measureCycle builds the rings from either kind of cell. Only the task's own loop is written once
+// per kind, so that no indirect call is measured.
+func measureCycle[C any](cfg config, newCell func() C, task func(own, next C, stop *atomic.Bool) uint64,
+	post func(C), holdsToken func(C) bool) (measurement, error) {
+	cells := make([]C, cfg.tasks()*ringSize)
+	for i := range cells {
+		cells[i] = newCell()
+	}
+	f := newFleet(len(cells))
+	for i := range cells {
+		ring := i - i%ringSize
+		own, next := cells[i], cells[ring+(i+1-ring)%ringSize]
+		f.add(func() uint64 { return task(own, next, &f.stop) })
+	}
+	m, err := f.measure(cfg.duration, func() {
+		for ring := 0; ring < len(cells); ring += ringSize {
+			post(cells[ring])
+		}
+	}, nothing)
+	if err != nil {
+		return m, err
+	}
+	for ring := 0; ring < len(cells); ring += ringSize {
+		tokens := 0
+		for _, c := range cells[ring : ring+ringSize] {
+			if holdsToken(c) {
+				tokens++
+			}
+		}
+		if tokens != 1 {
+			return m, fmt.Errorf("ring %d ended with %d tokens instead of 1", ring/ringSize, tokens)
+		}
+		low, high := f.counts[ring], f.counts[ring]
+		for _, ops := range f.counts[ring : ring+ringSize] {
+			low, high = min(low, ops), max(high, ops)
+		}
+		if high-low > 1 {
+			return m, fmt.Errorf("tasks of ring %d did from %d to %d operations: the token left its order", ring/ringSize, low, high)
+		}
+	}
+	return m, nil
+}
+
+func cycleNative(own, next token, stop *atomic.Bool) uint64 {
+	for ops := uint64(1); ; ops++ {
+		<-own
+		stopped := stop.Load()
+		next <- struct{}{}
+		if stopped {
+			return ops
+		}
+	}
+}
+
+func cycleHand(own, next *parker, stop *atomic.Bool) uint64 {
+	for ops := uint64(1); ; ops++ {
+		own.park()
+		stopped := stop.Load()
+		next.unpark()
+		if stopped {
+			return ops
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// cells is one array of counters.
+type cells []uint64
+
+// newCells gives each array lines of its own, so that only deliberate sharing is measured.
+func newCells(words int) cells {
+	return make(cells, words, max(words, linePad/8))
+}
+
+// touch increments `times` random cells.
+func (c cells) touch(times int, rng *random) {
+	for i := 0; i < times; i++ {
+		c[rng.below(len(c))]++
+	}
+}
+
+// runLocality measures Locality. There are as many spots, which are semaphores, as tasks less
+// processors, and the first tasks, one per spot, begin by waiting there. Each other task draws a
+// spot, does V on it, which wakes the task that waits there, and takes its place by P; then it makes
+// `touch` random increments in the array that it has. That is one operation.
+//
+// In `share` the array travels with the permit, from the task that does V to the one it wakes: the
+// data stays on the waker's processor. In `noshare` each task keeps its own array and
+// ignores the one that comes with the permit, so that both variants do the same work. Either way one
+// task at a time has an array, so plain increments must add up.
+//
+// At the stop one V per spot releases the last waiters. It carries the array of the task that began
+// there, which is still unused in `share`, so that a task woken this way is like any other. Then
+// each V has met its P, and no permit may be left.
+func runLocality(cfg config) (measurement, error) {
+	arrays := make([]cells, cfg.tasks())
+	for i := range arrays {
+		arrays[i] = newCells(cfg.words)
+	}
+	spots := atLeastOne(cfg.tasks() - cfg.procs)
+	if cfg.hand() {
+		seats := make([]*semaphore[cells], spots)
+		for i := range seats {
+			seats[i] = newSemaphore[cells](spareRoom * cfg.procs)
+		}
+		return measureLocality(cfg, arrays, seats, localityHand,
+			(*semaphore[cells]).v, func(s *semaphore[cells]) int { return len(s.permits) })
+	}
+	seats := make([]chan cells, spots)
+	for i := range seats {
+		seats[i] = newChannelSemaphore[cells](spareRoom * cfg.procs)
+	}
+	return measureLocality(cfg, arrays, seats, localityNative,
+		func(seat chan cells, c cells) { seat <- c }, func(seat chan cells) int { return len(seat) })
+}
+
+// spareRoom is the number of permits per processor that a spot has room for. There is a free permit
+// only while a task is between its V and its P on the same spot, so two per processor are rarely
+// used up; when they are, a channel delays the next V until one of those tasks has gone on.
+const spareRoom = 2
+
+// localityTask is what all of an experiment's tasks share.
+type localityTask struct {
+	share bool
+	touch int
+	stop  *atomic.Bool
+}
+
+func measureLocality[S any](cfg config, arrays []cells, seats []S,
+	task func(t localityTask, id int, seats []S, own cells) uint64,
+	post func(S, cells), free func(S) int) (measurement, error) {
+	f := newFleet(len(arrays))
+	t := localityTask{share: cfg.variant == "share", touch: cfg.touch, stop: &f.stop}
+	for i := range arrays {
+		i := i
+		if i < len(seats) {
+			f.addEarly(func() uint64 { return task(t, i, seats, arrays[i]) })
+		} else {
+			f.add(func() uint64 { return task(t, i, seats, arrays[i]) })
+		}
+	}
+	m, err := f.measure(cfg.duration, nothing, func() {
+		for i, seat := range seats {
+			post(seat, arrays[i])
+		}
+	})
+	if err != nil {
+		return m, err
+	}
+	for spot, seat := range seats {
+		if left := free(seat); left != 0 {
+			return m, fmt.Errorf("spot %d of %d ended with %d permits instead of none", spot, len(seats), left)
+		}
+	}
+	var sum uint64
+	for _, array := range arrays {
+		for _, cell := range array {
+			sum += cell
+		}
+	}
+	if want := m.ops * uint64(cfg.touch); sum != want {
+		return m, fmt.Errorf("the cells add up to %d, but %d increments were done", sum, want)
+	}
+	return m, nil
+}
+
+func localityNative(t localityTask, id int, seats []chan cells, own cells) uint64 {
+	rng := newRandom(id)
+	waits := id < len(seats)
+	spot := id
+	for ops := uint64(1); ; ops++ {
+		if !waits {
+			spot = rng.below(len(seats))
+			seats[spot] <- own
+		}
+		waits = false
+		if given := <-seats[spot]; t.share {
+			own = given
+		}
+		own.touch(t.touch, &rng)
+		if t.stop.Load() {
+			return ops
+		}
+	}
+}
+
+func localityHand(t localityTask, id int, seats []*semaphore[cells], own cells) uint64 {
+	rng := newRandom(id)
+	me := new(waiter[cells])
+	waits := id < len(seats)
+	spot := id
+	for ops := uint64(1); ; ops++ {
+		if !waits {
+			spot = rng.below(len(seats))
+			seats[spot].v(own)
+		}
+		waits = false
+		if given := seats[spot].p(me); t.share {
+			own = given
+		}
+		own.touch(t.touch, &rng)
+		if t.stop.Load() {
+			return ops
+		}
+	}
+}

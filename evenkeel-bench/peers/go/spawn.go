@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// batchSize is the number of tasks spawned before any is joined: enough that the join's own cost
+// vanishes, few enough that all their descriptors stay in the cache.
+const batchSize = 1000
+
+// runSpawn measures creation: tasks spawn empty tasks and join them, 1,000 at a time (`batch`) or
+// one by one (`serial`). An operation is one spawn with its join. Every spawned task takes one from
+// a count that the joiner set; the count must come back to zero, and no goroutine may be left.
+func runSpawn(cfg config) (measurement, error) {
+	size := 1
+	if cfg.variant == "batch" {
+		size = batchSize
+	}
+	before := runtime.NumGoroutine()
+	f := newFleet(cfg.tasks())
+	lost := make([]int64, cfg.tasks())
+	for i := 0; i < cfg.tasks(); i++ {
+		i := i
+		f.add(func() (ops uint64) {
+			if cfg.hand() {
+				ops, lost[i] = spawnHand(size, &f.stop)
+				return ops
+			}
+			return spawnNative(size, &f.stop)
+		})
+	}
+	m, err := f.measure(cfg.duration, nothing, nothing)
+	if err != nil {
+		return m, err
+	}
+	for i, left := range lost {
+		if left != 0 {
+			return m, fmt.Errorf("task %d joined with %d of its tasks unaccounted for", i, left)
+		}
+	}
+	return m, settle(before)
+}
+
+// spawnNative joins through a WaitGroup, which itself fails the run on a wrong count.
+func spawnNative(size int, stop *atomic.Bool) uint64 {
+	var group sync.WaitGroup
+	empty := func() { group.Done() }
+	for ops := uint64(0); ; {
+		group.Add(size)
+		for i := 0; i < size; i++ {
+			go empty()
+		}
+		group.Wait()
+		ops += uint64(size)
+		if stop.Load() {
+			return ops
+		}
+	}
+}
+
+// spawnHand joins through a count whose last decrement unparks the spawner.
+func spawnHand(size int, stop *atomic.Bool) (ops uint64, left int64) {
+	var running atomic.Int64
+	joiner := new(parker)
+	empty := func() {
+		if running.Add(-1) == 0 {
+			joiner.unpark()
+		}
+	}
+	for {
+		running.Store(int64(size))
+		for i := 0; i < size; i++ {
+			go empty()
+		}
+		joiner.park()
+		if left = running.Load(); left != 0 {
+			return ops, left
+		}
+		ops += uint64(size)
+		if stop.Load() {
+			return ops, 0
+		}
+	}
+}
+
+// settle waits until no more goroutines are left than there were before: a joined one may still be
+// on its way out, or its thread preempted.
+func settle(before int) error {
+	for deadline := time.Now().Add(joinLimit); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%d goroutines are left, there were %d before", runtime.NumGoroutine(), before)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+package main
+
+import "runtime"
+
+// runYield measures Yield: every task does nothing but yield. Both modes call runtime.Gosched,
+// because a hand-made yield would do what it does: park the goroutine and queue it again.
+func runYield(cfg config) (measurement, error) {
+	f := newFleet(cfg.tasks())
+	for i := 0; i < cfg.tasks(); i++ {
+		f.add(func() uint64 {
+			for ops := uint64(1); ; ops++ {
+				runtime.Gosched()
+				if f.stop.Load() {
+					return ops
+				}
+			}
+		})
+	}
+	return f.measure(cfg.duration, nothing, nothing)
+}

@@ -1,0 +1,361 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::{Args, Parser, Subcommand, value_parser};
+
+use crate::affinity;
+use crate::main_job::{self, Effort};
+use crate::record::Record;
+use crate::runner::{self, Cell, Runner};
+use crate::runtime::{Peer, go};
+use crate::table;
+use crate::workload::{Bench, Spec, Variant};
+
+/// The most processors that can be asked for: the runtime's own bound.
+const MOST_PROCS: i64 = 1024;
+/// The most tasks per processor: above it a mistyped number exhausts the memory.
+const MOST_TASKS: i64 = 1_000_000;
+/// The most cells per array, and increments per operation.
+const MOST_CELLS: i64 = 1 << 24;
+/// The most repeats.
+const MOST_REPEATS: i64 = 10_000;
+/// The longest measured time, in seconds.
+const MOST_SECONDS: f64 = 3600.0;
+/// How long Transfer may go without a transfer: the thesis's bound.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
+///
+/// Without a command: the five experiments at one and at all cores, with many and with few tasks, on
+/// every runtime found, in about two minutes; then one table and an HTML report.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    session: SessionArgs,
+    /// One short pass over everything, in less than 40 seconds
+    #[arg(long)]
+    quick: bool,
+}
+
+#[derive(Debug, Args)]
+struct SessionArgs {
+    /// Folder for the HTML report
+    #[arg(long, value_name = "DIR", default_value = "report")]
+    report: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// The main job with 15 repeats, longer runs, spawn, memory and large arrays
+    Full(SessionArgs),
+    /// Run chosen experiments and print their figures
+    Run(RunArgs),
+    /// Name the experiments, their variants, and the runtimes found and missing
+    List,
+    /// Measure memory in this process; used by the binary itself
+    #[command(name = crate::workload::memory::COMMAND, hide = true)]
+    MemoryProbe(ProbeArgs),
+}
+
+#[derive(Debug, Args)]
+struct RunArgs {
+    /// Experiments, separated by commas; `list` names them
+    #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
+    bench: Vec<Bench>,
+    /// Runtimes, separated by commas [default: all that are found]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    runtime: Vec<Peer>,
+    /// Numbers of processors, separated by commas [default: 1 and all cores]
+    #[arg(long, value_name = "LIST", value_delimiter = ',',
+          value_parser = value_parser!(u16).range(1..=MOST_PROCS))]
+    procs: Vec<u16>,
+    /// Tasks per processor (cycle: rings; spawn: spawning tasks; memory: tasks in all)
+    /// [default: 100; spawn: 1; memory: 100,000]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
+    tasks_per_proc: Option<u32>,
+    /// Variants, separated by commas [default: all of the experiment]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    variant: Vec<Variant>,
+    /// Locality: 64-bit cells per array
+    #[arg(long, value_name = "W", default_value_t = 2,
+          value_parser = value_parser!(u32).range(1..=MOST_CELLS))]
+    words: u32,
+    /// Locality: random increments per operation
+    #[arg(long, value_name = "T", default_value_t = 2,
+          value_parser = value_parser!(u32).range(0..=MOST_CELLS))]
+    touch: u32,
+    /// Measured time of each run
+    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds)]
+    seconds: Duration,
+    /// Repeats; the runtimes alternate within each
+    #[arg(long, value_name = "R", default_value_t = 3,
+          value_parser = value_parser!(u32).range(1..=MOST_REPEATS))]
+    repeats: u32,
+    /// Where the random choices begin
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON line per run, and nothing else, on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct ProbeArgs {
+    #[arg(long)]
+    runtime: Peer,
+    #[arg(long)]
+    procs: usize,
+    #[arg(long)]
+    tasks: usize,
+}
+
+/// A command line that contradicts itself in a way that the parser cannot know.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Usage(String);
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let asked = || format!("`{text}` is not a number above 0 and up to {MOST_SECONDS}");
+    let seconds: f64 = text.parse().map_err(|_| asked())?;
+    // The bounds exclude what is not a number, too.
+    if seconds > 0.0 && seconds <= MOST_SECONDS {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err(asked())
+    }
+}
+
+/// Does what the command line says.
+pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
+    match cli.command {
+        None if cli.quick => main_job::run(Effort::Quick, &cli.session.report),
+        None => main_job::run(Effort::Usual, &cli.session.report),
+        Some(Command::Full(session)) => main_job::run(Effort::Full, &session.report),
+        Some(Command::Run(args)) => run(&args),
+        Some(Command::List) => {
+            list();
+            Ok(())
+        }
+        Some(Command::MemoryProbe(args)) => runner::probe(args.runtime, args.procs, args.tasks),
+    }
+}
+
+fn run(args: &RunArgs) -> anyhow::Result<()> {
+    let cells = cells(args)?;
+    let cores = affinity::cores().len();
+    for procs in args.procs.iter().map(|&procs| usize::from(procs)).filter(|&p| p > cores) {
+        eprintln!(
+            "note: {procs} processors share {cores} cores; the figures are of a crowded machine"
+        );
+    }
+    let runner = Runner::default();
+    if cells.iter().any(|cell| cell.peers.iter().any(|peer| peer.is_go())) {
+        eprintln!("building the Go peer");
+        runner.build_go()?;
+    }
+    let mut records: Vec<Record> = Vec::new();
+    for cell in &cells {
+        runner.run(cell, args.repeats as usize, |measured| {
+            for remark in &measured.remarks {
+                eprintln!("note: {remark}");
+            }
+            if args.json {
+                println!("{}", serde_json::to_string(&measured.record)?);
+            }
+            records.push(measured.record);
+            Ok(())
+        })?;
+    }
+    if !args.json {
+        print!("{}", table::render(&records));
+    }
+    Ok(())
+}
+
+/// The cells that the arguments ask for, or what is wrong with them.
+fn cells(args: &RunArgs) -> anyhow::Result<Vec<Cell>> {
+    let mut cells = Vec::new();
+    for &bench in &args.bench {
+        let peers = peers(args, bench)?;
+        for variant in variants(args, bench)? {
+            for procs in procs(args) {
+                let tasks = args.tasks_per_proc.map(|tasks| tasks as usize);
+                let spec = Spec {
+                    bench,
+                    variant,
+                    procs,
+                    tasks_per_proc: tasks.unwrap_or(bench.usual_tasks()),
+                    words: args.words as usize,
+                    touch: args.touch as usize,
+                    time: args.seconds,
+                    patience: PATIENCE,
+                    seed: args.seed,
+                };
+                if spec.tasks() < bench.fewest_tasks() {
+                    bail!(Usage(format!(
+                        "{bench} needs at least {} tasks: raise --tasks-per-proc or --procs",
+                        bench.fewest_tasks()
+                    )));
+                }
+                cells.push(Cell { spec, peers: peers.clone() });
+            }
+        }
+    }
+    Ok(cells)
+}
+
+/// The runtimes asked for, or all that are found and have the experiment.
+fn peers(args: &RunArgs, bench: Bench) -> anyhow::Result<Vec<Peer>> {
+    let (found, missing) = runner::found();
+    let has = |peer: &Peer| !peer.is_go() || go::has(bench);
+    if args.runtime.is_empty() {
+        return Ok(found.into_iter().filter(has).collect());
+    }
+    for asked in &args.runtime {
+        if let Some((peer, install)) = missing.iter().find(|(peer, _)| peer == asked) {
+            bail!("{peer} is not there: `go` was not found; {install}");
+        }
+        if !has(asked) {
+            bail!(Usage(format!("{asked} has no experiment `{bench}`")));
+        }
+    }
+    Ok(args.runtime.clone())
+}
+
+fn variants(args: &RunArgs, bench: Bench) -> Result<Vec<Variant>, Usage> {
+    if args.variant.is_empty() {
+        return Ok(bench.variants().to_vec());
+    }
+    match args.variant.iter().find(|variant| !bench.variants().contains(variant)) {
+        None => Ok(args.variant.clone()),
+        Some(odd) if bench.variants() == [Variant::Only] => {
+            Err(Usage(format!("{bench} has no variants, so not `{odd}` either")))
+        }
+        Some(odd) => {
+            let known: Vec<&str> = bench.variants().iter().map(|variant| variant.name()).collect();
+            Err(Usage(format!("{bench} has no variant `{odd}`: known are {}", known.join(", "))))
+        }
+    }
+}
+
+fn procs(args: &RunArgs) -> Vec<usize> {
+    if args.procs.is_empty() {
+        return main_job::processor_counts(affinity::cores().len());
+    }
+    args.procs.iter().map(|&procs| usize::from(procs)).collect()
+}
+
+fn list() {
+    println!("experiments (variants):");
+    for bench in Bench::ALL {
+        let variants: Vec<&str> = bench
+            .variants()
+            .iter()
+            .filter(|variant| **variant != Variant::Only)
+            .map(|variant| variant.name())
+            .collect();
+        let title = if variants.is_empty() {
+            bench.name().to_owned()
+        } else {
+            format!("{bench} ({})", variants.join(", "))
+        };
+        println!("  {title:<26} {}", bench.describe());
+    }
+    let (found, missing) = runner::found();
+    println!("runtimes found:");
+    for peer in found {
+        let version = if peer.is_go() { go::version() } else { None };
+        let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
+        println!("  {peer:<26} {}{version}", peer.describe());
+    }
+    if !missing.is_empty() {
+        println!("runtimes missing:");
+    }
+    for (peer, install) in missing {
+        println!("  {peer:<26} {}: {install}", peer.describe());
+    }
+}
+
+/// Reads the command line of this process; a wrong one ends it with status 2.
+pub(crate) fn parse() -> Cli {
+    Cli::parse()
+}
+
+/// The exit status for an error: 2 if the command line is wrong, else 1.
+pub(crate) fn status(error: &anyhow::Error) -> u8 {
+    if error.is::<Usage>() { 2 } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells_of(line: &str) -> Result<Vec<Cell>, String> {
+        let words = line.split_whitespace();
+        let cli = Cli::try_parse_from(["evenkeel-bench", "run"].into_iter().chain(words));
+        match cli.map_err(|error| error.to_string())?.command {
+            Some(Command::Run(args)) => cells(&args).map_err(|error| error.to_string()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn lists_make_cells() {
+        let line = "--bench locality,cycle --runtime tokio-hand,tokio-native --procs 1,2";
+        let cells = cells_of(line).unwrap();
+        let seen: Vec<_> =
+            cells.iter().map(|cell| (cell.spec.variant.name(), cell.spec.procs)).collect();
+        assert_eq!(
+            seen,
+            [("share", 1), ("share", 2), ("noshare", 1), ("noshare", 2), ("-", 1), ("-", 2)]
+        );
+        assert_eq!(cells[0].peers, [Peer::TokioHand, Peer::TokioNative]);
+        assert_eq!(cells[4].spec.tasks(), 500);
+    }
+
+    #[test]
+    fn unknown_names_name_the_known_ones() {
+        let error = cells_of("--bench cycel").unwrap_err();
+        assert!(error.contains("unknown experiment `cycel`: known are cycle, yield"), "{error}");
+        let error = cells_of("--bench cycle --runtime tokio").unwrap_err();
+        assert!(error.contains("unknown runtime `tokio`: known are evenkeel, tokio"), "{error}");
+        let error = cells_of("--bench locality --variant shared").unwrap_err();
+        assert!(error.contains("unknown variant `shared`: known are share, noshare"), "{error}");
+    }
+
+    #[test]
+    fn a_variant_of_another_experiment_is_refused() {
+        let error = cells_of("--bench locality --variant park --runtime tokio-hand").unwrap_err();
+        assert_eq!(error, "locality has no variant `park`: known are share, noshare");
+        let error = cells_of("--bench cycle --variant park --runtime tokio-hand").unwrap_err();
+        assert_eq!(error, "cycle has no variants, so not `park` either");
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused() {
+        for line in [
+            "--bench cycle --procs 0",
+            "--bench cycle --procs 1025",
+            "--bench cycle --tasks-per-proc 0",
+            "--bench cycle --seconds 0",
+            "--bench cycle --seconds NaN",
+            "--bench cycle --repeats 0",
+            "--bench churn --procs 1 --tasks-per-proc 1 --runtime tokio-hand",
+        ] {
+            cells_of(line).unwrap_err();
+        }
+        cells_of("--bench cycle --procs 1024 --runtime tokio-hand").unwrap();
+    }
+
+    #[test]
+    fn a_wrong_command_line_is_status_two() {
+        assert_eq!(status(&anyhow::Error::new(Usage("x".to_owned()))), 2);
+        assert_eq!(status(&anyhow::anyhow!("x")), 1);
+    }
+}

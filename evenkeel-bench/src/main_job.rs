@@ -1,0 +1,242 @@
+//! The main job: everything at a glance, with a table and a report.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::affinity;
+use crate::machine;
+use crate::record::Record;
+use crate::report::{self, Session};
+use crate::runner::{self, Cell, Measured, Runner};
+use crate::runtime::{Peer, go};
+use crate::table;
+use crate::workload::{Bench, Spec, Variant, memory};
+
+/// How much time the user spends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// One short repeat: does everything work?
+    Quick,
+    /// About two minutes on two cores.
+    Usual,
+    /// The thesis's 15 repeats, and the experiments beside the five.
+    Full,
+}
+
+impl Effort {
+    fn repeats(self) -> usize {
+        match self {
+            Effort::Quick => 1,
+            Effort::Usual => 3,
+            Effort::Full => 15,
+        }
+    }
+
+    fn time(self) -> Duration {
+        Duration::from_millis(match self {
+            Effort::Quick => 100,
+            Effort::Usual => 200,
+            Effort::Full => 500,
+        })
+    }
+
+    /// How long Transfer may go without a transfer. Several runtimes never complete one, and the
+    /// slowest that does takes 60 ms.
+    fn patience(self) -> Duration {
+        Duration::from_millis(match self {
+            Effort::Quick => 500,
+            Effort::Usual => 1000,
+            Effort::Full => 5000,
+        })
+    }
+}
+
+/// Cells per array and increments per operation of a Locality whose data is worth keeping warm.
+const LARGE: (usize, usize) = (8192, 256);
+
+/// One processor and all cores.
+pub(crate) fn processor_counts(cores: usize) -> Vec<usize> {
+    if cores > 1 { vec![1, cores] } else { vec![1] }
+}
+
+/// Measures, prints the table and writes the report.
+pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
+    // A folder that cannot be written is found out before minutes are spent.
+    report::prepare(folder)?;
+    let started = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S %Z").to_string();
+    let topology = machine::topology();
+    let machine = machine::describe();
+    println!("{machine}\n{topology}\n");
+
+    let (peers, missing) = runner::found();
+    let mut notes = vec![format!(
+        "Each run measures {} ms and is repeated {} times; the runtimes alternate.",
+        effort.time().as_millis(),
+        effort.repeats(),
+    )];
+    for (peer, install) in missing {
+        notes.push(format!("{peer} is skipped: {install}."));
+    }
+    notes.push(format!(
+        "A run of transfer counts as not completed (DNC) after {} s without a transfer, and is not \
+         repeated then; Go's own programs wait 5 s.",
+        effort.patience().as_secs_f64(),
+    ));
+    for note in &notes {
+        println!("{note}");
+    }
+
+    let runner = Runner::default();
+    if peers.iter().any(|peer| peer.is_go()) {
+        println!("Building the Go peer.");
+        runner.build_go()?;
+    }
+    let cells = plan(effort, affinity::cores().len(), &peers);
+    let begun = Instant::now();
+    let records = measure(&runner, &cells, effort, &mut notes)?;
+
+    println!("\n{}", table::render(&records));
+    println!("measured in {:.0} s", begun.elapsed().as_secs_f64());
+    let page = report::write(folder, &Session { records, topology, started, machine, notes })?;
+    println!("report: {}", page.canonicalize().unwrap_or(page).display());
+    Ok(())
+}
+
+fn measure(
+    runner: &Runner,
+    cells: &[Cell],
+    effort: Effort,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Vec<Record>> {
+    let runs = cells.iter().map(|cell| cell.peers.len() * effort.repeats()).sum::<usize>();
+    let bar = progress(runs);
+    let mut records: Vec<Record> = Vec::with_capacity(runs);
+    for cell in cells {
+        let name = name(&cell.spec);
+        if bar.is_hidden() {
+            eprintln!("{name}");
+        }
+        bar.set_message(name);
+        let before = records.len();
+        runner.run(cell, effort.repeats(), |Measured { record, remarks }| {
+            records.push(record);
+            notes.extend(remarks);
+            bar.inc(1);
+            Ok(())
+        })?;
+        // Runs that are not repeated after a DNC count as done.
+        let skipped = cell.peers.len() * effort.repeats() - (records.len() - before);
+        bar.inc(skipped as u64);
+    }
+    bar.finish_and_clear();
+    Ok(records)
+}
+
+/// A bar that is drawn only between runs: a thread that redraws it would take time from what is
+/// measured. Hidden where standard error is no terminal.
+fn progress(runs: usize) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(runs as u64), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {elapsed} ({eta} left) {msg}");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+fn name(spec: &Spec) -> String {
+    let variant =
+        if spec.variant == Variant::Only { String::new() } else { format!(" {}", spec.variant) };
+    format!(
+        "{}{variant}, {} processors, {} tasks per processor",
+        spec.bench, spec.procs, spec.tasks_per_proc
+    )
+}
+
+/// All cells of a session, in the order of the table.
+fn plan(effort: Effort, cores: usize, peers: &[Peer]) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    let mut add = |bench: Bench, procs: usize, tasks_per_proc: usize, size: (usize, usize)| {
+        let peers: Vec<Peer> =
+            peers.iter().copied().filter(|peer| !peer.is_go() || go::has(bench)).collect();
+        for &variant in bench.variants() {
+            let (words, touch) = size;
+            let spec = Spec {
+                bench,
+                variant,
+                procs,
+                tasks_per_proc,
+                words,
+                touch,
+                time: effort.time(),
+                patience: effort.patience(),
+                seed: 1,
+            };
+            cells.push(Cell { spec, peers: peers.clone() });
+        }
+    };
+    /// The size of Locality's arrays that the published figures are of.
+    const USUAL: (usize, usize) = (2, 2);
+    for bench in [Bench::Cycle, Bench::Yield, Bench::Churn, Bench::Locality, Bench::Transfer] {
+        for procs in processor_counts(cores) {
+            for tasks in tasks(bench) {
+                add(bench, procs, *tasks, USUAL);
+            }
+        }
+    }
+    if effort == Effort::Full {
+        for procs in processor_counts(cores) {
+            add(Bench::Locality, procs, 100, LARGE);
+        }
+        for procs in processor_counts(cores) {
+            add(Bench::Spawn, procs, 1, USUAL);
+        }
+        add(Bench::Memory, cores, memory::TASKS, USUAL);
+    }
+    cells
+}
+
+/// Many and few tasks per processor. One task alone has nobody to exchange a permit with, and
+/// Transfer is about many.
+fn tasks(bench: Bench) -> &'static [usize] {
+    match bench {
+        Bench::Churn | Bench::Locality => &[100, 2],
+        Bench::Transfer => &[100],
+        _ => &[100, 1],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plan_has_each_experiment_at_one_and_all_cores_on_every_runtime() {
+        let cells = plan(Effort::Usual, 4, &Peer::ALL);
+        for bench in [Bench::Cycle, Bench::Yield, Bench::Churn, Bench::Locality, Bench::Transfer] {
+            for procs in [1, 4] {
+                let found = cells.iter().any(|cell| {
+                    (cell.spec.bench, cell.spec.procs) == (bench, procs) && cell.peers == Peer::ALL
+                });
+                assert!(found, "{bench} at {procs}");
+            }
+        }
+        assert!(cells.iter().all(|cell| cell.spec.tasks() >= cell.spec.bench.fewest_tasks()));
+    }
+
+    #[test]
+    fn the_usual_session_stays_within_its_time_on_two_cores() {
+        // Each run takes its time, a tenth for warming up, and about 40 ms around it.
+        let effort = Effort::Usual;
+        let run = effort.time().mul_f64(1.1) + Duration::from_millis(40);
+        let runs: usize = plan(effort, 2, &Peer::ALL)
+            .iter()
+            .map(|cell| cell.peers.len() * effort.repeats())
+            .sum();
+        assert!(run * (runs as u32) < Duration::from_secs(130), "{runs} runs of {run:?}");
+    }
+
+    #[test]
+    fn a_machine_with_one_core_is_measured_once() {
+        assert_eq!(processor_counts(1), [1]);
+        assert_eq!(processor_counts(8), [1, 8]);
+    }
+}

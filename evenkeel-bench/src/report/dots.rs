@@ -1,0 +1,222 @@
+//! One row per runtime: the median as a marker, a bar from minimum to maximum, the value in words.
+//!
+//! Transfers take from tens of microseconds to tens of milliseconds, so the axis turns
+//! logarithmic when the figures lie far apart. A marker's place is honest on such an axis, the
+//! length of a bar would not be.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::ink::{self, Stroke, UNIT};
+use super::series::Summary;
+use super::ticks::{Axis, Ticked};
+use super::words;
+
+/// Figures further apart than this share no linear axis: the smallest would sit on zero.
+const FAR_APART: f64 = 20.0;
+
+/// Steps of an axis whose labels stand side by side, each up to six digits wide.
+const STEPS: u32 = 4;
+
+/// Height of a row in pixels.
+const ROW: u32 = 30;
+
+/// Room for ticks and the title of the axis, in pixels.
+const FOOT: u32 = 52;
+
+/// One runtime's row.
+pub(super) struct Dot {
+    /// The runtime.
+    pub(super) name: String,
+    /// Colour and marker.
+    pub(super) slot: usize,
+    /// The figure; `None` if the runtime was not measured here.
+    pub(super) value: Option<Summary>,
+    /// The regime of the runs, if the figure may not be compared with the others.
+    pub(super) foreign: Option<String>,
+}
+
+/// The horizontal axis that all pictures of one quantity share.
+pub(super) enum Scale {
+    /// From zero.
+    Linear(Axis),
+    /// Between two powers of ten, given by their exponents.
+    Log(i32, i32),
+}
+
+impl Scale {
+    /// The scale from zero that shows all these figures.
+    pub(super) fn from_zero(summaries: &[Summary]) -> Self {
+        Self::Linear(Axis::from_zero(extent(summaries).1, STEPS))
+    }
+
+    /// The scale on which the smallest and the largest of these figures can be told from zero.
+    pub(super) fn fitting(summaries: &[Summary]) -> Self {
+        /// Air, in powers of ten, that keeps markers off the axis.
+        const AIR: f64 = 0.06;
+        let (min, max) = extent(summaries);
+        if min > 0.0 && max / min > FAR_APART {
+            let (low, high) = (min.log10() - AIR, max.log10());
+            return Self::Log(low.floor() as i32, high.ceil() as i32);
+        }
+        Self::from_zero(summaries)
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        match self {
+            Self::Linear(_) => value,
+            Self::Log(..) => value.log10(),
+        }
+    }
+
+    fn ends(&self) -> (f64, f64) {
+        match self {
+            Self::Linear(axis) => (0.0, axis.end),
+            Self::Log(low, high) => (f64::from(*low), f64::from(*high)),
+        }
+    }
+
+    fn ticks(&self) -> Vec<f64> {
+        match self {
+            Self::Linear(axis) => axis.ticks.clone(),
+            Self::Log(low, high) => (*low..=*high).map(f64::from).collect(),
+        }
+    }
+
+    fn label(&self, place: f64) -> String {
+        match self {
+            Self::Linear(axis) => axis.label(place),
+            // Labels of neighbouring powers would touch on an axis of many.
+            Self::Log(low, high) if high - low >= STEPS as i32 && (place as i32 - low) % 2 == 1 => {
+                String::new()
+            }
+            Self::Log(..) if place < 0.0 => format!("{:.*}", -place as usize, 10f64.powf(place)),
+            Self::Log(..) => words::thousands(10f64.powf(place).round() as i64),
+        }
+    }
+
+    fn title(&self, unit: &str) -> String {
+        match self {
+            Self::Linear(_) => unit.to_owned(),
+            Self::Log(..) => format!("{unit} (logarithmic axis)"),
+        }
+    }
+}
+
+/// The smallest and the largest figure; those that did not complete are words, not places.
+fn extent(summaries: &[Summary]) -> (f64, f64) {
+    let ends = summaries.iter().flat_map(|s| [s.min, s.median, s.max]).filter(|v| v.is_finite());
+    ends.fold((f64::INFINITY, 0.0f64), |(min, max), v| (min.min(v), max.max(v)))
+}
+
+/// Draws the rows as SVG, the first on top.
+pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<String> {
+    let height = ROW * dots.len() as u32 + FOOT;
+    let (low, high) = scale.ends();
+    // Values stand to the right of their markers, the rightmost one beyond the last tick.
+    let x_range = Ticked::new(low..high + (high - low) * 0.24, scale.ticks());
+    let rows = dots.len() as f64;
+    let middle = |row: usize| rows - row as f64 - 0.5;
+    let y_range = Ticked::new(0.0..rows, (0..dots.len()).map(middle).collect());
+    let name = |y: &f64| dots.get((rows - y) as usize).map_or(String::new(), |d| d.name.clone());
+
+    let mut svg = String::new();
+    {
+        let root =
+            SVGBackend::with_string(&mut svg, (ink::scaled(ink::WIDTH), ink::scaled(height)))
+                .into_drawing_area();
+        let mut chart = ChartBuilder::on(&root)
+            .margin_top(2 * UNIT)
+            .margin_right(4 * UNIT)
+            .x_label_area_size(48 * UNIT)
+            .y_label_area_size(124 * UNIT)
+            .build_cartesian_2d(x_range, y_range)?;
+        chart
+            .configure_mesh()
+            .disable_y_mesh()
+            .bold_line_style(ink::GRID.stroke_width(UNIT as u32))
+            .light_line_style(TRANSPARENT)
+            .axis_style(ink::AXIS.stroke_width(UNIT as u32))
+            .set_all_tick_mark_size(5 * UNIT)
+            .label_style(ink::text_style())
+            .axis_desc_style(ink::text_style())
+            .x_label_formatter(&|place| scale.label(*place))
+            .y_label_formatter(&name)
+            .x_desc(scale.title(unit))
+            .draw()?;
+        let left = Pos::new(HPos::Left, VPos::Center);
+        let right = Pos::new(HPos::Right, VPos::Center);
+        for (row, dot) in dots.iter().enumerate() {
+            let text = text(dot.value.as_ref(), dot.foreign.as_deref());
+            let Some(value) = dot.value.filter(Summary::completed) else {
+                let style = ink::text_style().pos(left);
+                chart
+                    .draw_series([EmptyElement::at((low, middle(row)))
+                        + Text::new(text, (10 * UNIT, 0), style)])?;
+                continue;
+            };
+            let style = ink::series(dot.slot, Stroke::Solid);
+            let end = if value.max.is_finite() { value.max } else { value.median };
+            let bar = [value.min, end].map(|v| (scale.place(v), middle(row)));
+            chart.draw_series(LineSeries::new(bar, style.stroke_width(20)))?;
+            let marker = ink::marker(dot.slot);
+            chart.draw_series([EmptyElement::at((scale.place(value.median), middle(row)))
+                + Polygon::new(marker, style.filled())])?;
+            // A remark beside a marker on the right would leave the picture.
+            let remark = value.incomplete > 0 || dot.foreign.is_some();
+            let (place, distance, pos) = match remark && scale.place(end) > f64::midpoint(low, high)
+            {
+                true => (scale.place(value.min), -12 * UNIT, right),
+                false => (scale.place(end), 12 * UNIT, left),
+            };
+            chart.draw_series([EmptyElement::at((place, middle(row)))
+                + Text::new(text, (distance, 0), ink::text_style().pos(pos))])?;
+        }
+        root.present()?;
+    }
+    Ok(ink::finish(&svg, height))
+}
+
+/// What stands beside the marker, or in its place.
+fn text(value: Option<&Summary>, foreign: Option<&str>) -> String {
+    let text = match value {
+        None => "not measured".to_owned(),
+        Some(value) if !value.completed() => "did not complete".to_owned(),
+        Some(value) if value.incomplete > 0 => {
+            let (incomplete, runs) = (value.incomplete, value.runs);
+            format!("{} ({incomplete} of {runs} did not complete)", words::figure(value.median))
+        }
+        Some(value) => words::figure(value.median),
+    };
+    foreign.map_or(text.clone(), |regime| format!("{text} (cores {regime})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn far_figures_share_a_logarithmic_axis() {
+        let summaries = |values: &[f64]| -> Vec<Summary> {
+            values.iter().filter_map(|v| Summary::of(vec![*v])).collect()
+        };
+        let near = summaries(&[28.0, 500.0]);
+        let far = summaries(&[28.0, 25_000.0, f64::INFINITY]);
+        assert!(matches!(Scale::fitting(&near), Scale::Linear(_)));
+        assert!(matches!(Scale::from_zero(&far), Scale::Linear(_)));
+        let scale = Scale::fitting(&far);
+        let labels: Vec<String> = scale.ticks().iter().map(|&t| scale.label(t)).collect();
+        assert_eq!(labels, ["10", "", "1,000", "", "100,000"]);
+        assert_eq!(Scale::Log(-2, 1).label(-2.0), "0.01");
+    }
+
+    #[test]
+    fn what_did_not_complete_is_told_in_words() {
+        let of = |values: &[f64]| text(Summary::of(values.to_vec()).as_ref(), None);
+        assert_eq!(of(&[f64::INFINITY, f64::INFINITY, 28.0]), "did not complete");
+        assert_eq!(of(&[f64::INFINITY, 28.0, 28.0]), "28.0 (1 of 3 did not complete)");
+        assert_eq!(of(&[28.0]), "28.0");
+        assert_eq!(of(&[]), "not measured");
+        assert_eq!(text(None, Some("far")), "not measured (cores far)");
+    }
+}

@@ -1,0 +1,113 @@
+//! A made-up session that holds every case the page must show.
+
+use super::Session;
+use crate::record::Record;
+
+/// Medians of a made-up machine, one row per bench, variant, processors and tasks per processor;
+/// one figure per runtime, 0 for "not measured" and infinite for "did not complete".
+type Row = (&'static str, &'static str, usize, usize, [f64; 5]);
+
+const RUNTIMES: [&str; 5] = ["evenkeel", "tokio-hand", "tokio-native", "go-hand", "go-native"];
+const DNC: f64 = f64::INFINITY;
+const ROWS: [Row; 26] = [
+    ("cycle", "-", 1, 100, [18.2, 37.2, 108.5, 126.0, 172.4]),
+    ("cycle", "-", 2, 100, [20.4, 41.2, 111.4, 161.0, 192.0]),
+    ("cycle", "-", 1, 1, [18.0, 37.3, 106.1, 131.1, 173.4]),
+    ("cycle", "-", 2, 1, [24.0, 38.1, 238.0, 163.5, 260.9]),
+    ("yield", "-", 1, 100, [9.04, 47.4, 49.8, 103.7, 104.8]),
+    ("yield", "-", 2, 100, [10.1, 49.7, 52.3, 225.3, 233.4]),
+    ("yield", "-", 1, 1, [9.0, 47.4, 396.8, 111.6, 112.6]),
+    ("yield", "-", 2, 1, [10.0, 49.6, 301.0, 205.3, 216.2]),
+    ("churn", "-", 1, 100, [22.3, 28.1, 76.4, 83.6, 32.2]),
+    ("churn", "-", 2, 100, [57.0, 55.4, 99.2, 177.5, 196.0]),
+    ("churn", "-", 1, 2, [41.5, 40.2, 105.6, 35.4, 56.0]),
+    ("churn", "-", 2, 2, [80.2, 121.7, 242.5, 183.7, 227.8]),
+    ("locality", "share", 1, 100, [30.2, 44.1, 112.3, 139.5, 191.1]),
+    ("locality", "share", 2, 100, [50.3, 70.1, 129.9, 217.1, 305.5]),
+    ("locality", "noshare", 1, 100, [30.0, 44.0, 113.3, 139.0, 193.2]),
+    ("locality", "noshare", 2, 100, [49.7, 68.1, 129.4, 220.1, 306.7]),
+    ("transfer", "park", 1, 100, [DNC, DNC, DNC, 55_674.0, 57_956.0]),
+    ("transfer", "park", 2, 100, [19.6, 28.1, DNC, 188.2, 170.8]),
+    ("transfer", "yield", 1, 100, [DNC, DNC, DNC, 40_165.0, 40_082.0]),
+    ("transfer", "yield", 2, 100, [28.4, DNC, DNC, 25_313.0, 25_444.0]),
+    ("spawn", "batch", 1, 1, [50.1, 305.0, 302.2, 185.8, 183.3]),
+    ("spawn", "batch", 2, 1, [60.3, 274.2, 263.2, 185.5, 173.9]),
+    ("spawn", "serial", 1, 1, [80.4, 225.0, 225.8, 308.9, 287.5]),
+    ("spawn", "serial", 2, 1, [100.7, 297.5, 293.9, 296.9, 288.1]),
+    ("memory", "-", 1, 100_000, [104.0, 449.5, 450.3, 2_636.0, 2_638.0]),
+    ("memory", "-", 2, 100_000, [104.0, 449.5, 450.3, 0.0, 2_638.0]),
+];
+
+/// Three repeats of everything; some runs are disturbed, mixed, far or incomplete.
+pub(super) fn session() -> Session {
+    let mut records = Vec::new();
+    for (bench, variant, procs, load, medians) in ROWS {
+        // The spread differs from cell to cell, and the median of the three is the row's figure.
+        for (repeat, spread) in [-0.02, 0.0, 0.05].into_iter().enumerate() {
+            for (index, median) in medians.into_iter().enumerate().filter(|(_, m)| *m > 0.0) {
+                let spread = spread * (1.0 + index as f64 * procs as f64 / 2.0);
+                let value = median * (1.0 + spread);
+                records.push(record(RUNTIMES[index], bench, variant, procs, load, repeat, value));
+            }
+        }
+    }
+    records[7].cpu_share = 0.912;
+    let is = |r: &Record, bench: &str, runtime: &str| r.bench == bench && r.runtime == runtime;
+    for record in records.iter_mut().filter(|r| r.procs == 2) {
+        if is(record, "churn", "go-native") && record.tasks_per_proc == 100 {
+            record.regime = "far".to_owned();
+        }
+        if is(record, "transfer", "go-native") && record.variant == "yield" && record.repeat == 2 {
+            (record.dnc, record.transfer_us) = (true, None);
+        }
+        if is(record, "cycle", "tokio-hand") && record.repeat == 2 {
+            record.regime = "mixed".to_owned();
+            record.line_ns_after = 183.0;
+        }
+    }
+    Session {
+        records,
+        topology: "machine: 2 cores\n└─ last-level cache 0 (32 MiB): cores 0, 1\n".to_owned(),
+        started: "2025-11-20 23:10".to_owned(),
+        machine: "AMD EPYC, 2 virtual cores, Linux 6.1".to_owned(),
+        notes: vec!["Go 1.26.8 was found; its programs were built before the session.".to_owned()],
+    }
+}
+
+/// A record whose figure is `value`; an infinite one did not complete.
+pub(super) fn record(
+    runtime: &str,
+    bench: &str,
+    variant: &str,
+    procs: usize,
+    tasks_per_proc: usize,
+    repeat: usize,
+    value: f64,
+) -> Record {
+    let dnc = value.is_infinite();
+    let (transfer, memory) = (bench == "transfer", bench == "memory");
+    let (words, touch) = if bench == "locality" { (2, 2) } else { (0, 0) };
+    let ns_per_op_per_proc = if transfer || memory { 0.0 } else { value };
+    let ops = if transfer || memory { 1_000.0 } else { 0.5e9 * procs as f64 / value };
+    Record {
+        runtime: runtime.to_owned(),
+        bench: bench.to_owned(),
+        variant: variant.to_owned(),
+        procs,
+        tasks_per_proc,
+        tasks: procs * tasks_per_proc,
+        repeat,
+        ops: ops as u64,
+        seconds: if dnc { 1.0 } else { 0.5 },
+        ns_per_op_per_proc,
+        transfer_us: (transfer && !dnc).then_some(value),
+        bytes_per_task: memory.then_some(value),
+        dnc,
+        words,
+        touch,
+        line_ns_before: 41.0,
+        line_ns_after: 43.0,
+        regime: "near".to_owned(),
+        cpu_share: 0.99,
+    }
+}

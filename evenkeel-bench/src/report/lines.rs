@@ -1,0 +1,94 @@
+//! A figure against processors: per runtime the median solid, maximum dashed, minimum dotted.
+
+use plotters::prelude::*;
+
+use super::ink::{self, Stroke, UNIT};
+use super::series::Summary;
+use super::ticks::{self, Axis, Ticked};
+
+/// Height of the picture in pixels.
+const HEIGHT: u32 = 306;
+
+/// One runtime's line.
+pub(super) struct Line {
+    /// Colour and marker.
+    pub(super) slot: usize,
+    /// Processors and the figure there, ascending.
+    pub(super) points: Vec<(usize, Summary)>,
+}
+
+/// Draws the lines as SVG; those that come last lie on top.
+pub(super) fn draw(title_of_y: &str, lines: &[Line]) -> anyhow::Result<String> {
+    let summaries = || lines.iter().flat_map(|line| line.points.iter());
+    let mut measured: Vec<usize> = summaries().map(|(procs, _)| *procs).collect();
+    measured.sort_unstable();
+    measured.dedup();
+    let axis = Axis::from_zero(summaries().map(|(_, s)| s.max).fold(0.0, f64::max), 5);
+    let (first, last) = (measured.first().copied(), measured.last().copied());
+    let (first, last) = (first.unwrap_or(1) as f64, last.unwrap_or(1) as f64);
+    // Markers at the first and last processors need room beside them.
+    let pad = if last > first { (last - first) * 0.09 } else { 1.0 };
+    let x_ticks = ticks::processors(&measured).into_iter().map(|p| p as f64).collect();
+    let x_range = Ticked::new(first - pad..last + pad, x_ticks);
+    let y_range = Ticked::new(0.0..axis.end, axis.ticks.clone());
+
+    let mut svg = String::new();
+    {
+        let root =
+            SVGBackend::with_string(&mut svg, (ink::scaled(ink::WIDTH), ink::scaled(HEIGHT)))
+                .into_drawing_area();
+        let mut chart = ChartBuilder::on(&root)
+            .margin_top(10 * UNIT)
+            .margin_right(8 * UNIT)
+            .x_label_area_size(44 * UNIT)
+            .y_label_area_size(70 * UNIT)
+            .build_cartesian_2d(x_range, y_range)?;
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .bold_line_style(ink::GRID.stroke_width(UNIT as u32))
+            .light_line_style(TRANSPARENT)
+            .axis_style(ink::AXIS.stroke_width(UNIT as u32))
+            .set_all_tick_mark_size(5 * UNIT)
+            .label_style(ink::text_style())
+            .axis_desc_style(ink::text_style())
+            .x_label_formatter(&|procs| format!("{procs:.0}"))
+            .y_label_formatter(&|value| axis.label(*value))
+            .x_desc("processors")
+            .y_desc(title_of_y)
+            .draw()?;
+        for line in lines {
+            let at = |(procs, value): (usize, f64)| (procs as f64, value);
+            let extremes = [
+                (Stroke::Dashed, line.points.iter().map(|(p, s)| (*p, s.max)).collect::<Vec<_>>()),
+                (Stroke::Dotted, line.points.iter().map(|(p, s)| (*p, s.min)).collect::<Vec<_>>()),
+            ];
+            let spread = line.points.iter().any(|(_, s)| s.max > s.min);
+            for (stroke, points) in extremes.into_iter().filter(|_| spread) {
+                let style = ink::series(line.slot, stroke).stroke_width(14);
+                chart.draw_series(LineSeries::new(points.into_iter().map(at), style))?;
+            }
+            // A lone point has no lines to show its spread, so it gets a bar from end to end.
+            if let [(procs, s)] = line.points[..] {
+                let style = ink::series(line.slot, Stroke::Solid).stroke_width(14);
+                let ends = [(procs, s.min), (procs, s.max)];
+                chart.draw_series(LineSeries::new(ends.into_iter().map(at), style))?;
+            }
+        }
+        for line in lines {
+            let style = ink::series(line.slot, Stroke::Solid);
+            let points = || line.points.iter().map(|(procs, s)| (*procs as f64, s.median));
+            chart.draw_series(LineSeries::new(points(), style.stroke_width(20)))?;
+            let marker = ink::marker(line.slot);
+            chart.draw_series(points().map(|point| {
+                let mut rim = marker.clone();
+                rim.push(marker[0]);
+                EmptyElement::at(point)
+                    + Polygon::new(marker.clone(), style.filled())
+                    + PathElement::new(rim, ink::PAPER.stroke_width(10))
+            }))?;
+        }
+        root.present()?;
+    }
+    Ok(ink::finish(&svg, HEIGHT))
+}

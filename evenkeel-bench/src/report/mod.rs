@@ -1,0 +1,75 @@
+//! The HTML report of one session: a single page with every figure and every picture.
+//!
+//! The page needs nothing beside itself: styles and pictures are inline, there are no scripts and
+//! no fonts to load. The runs lie beside it as JSON lines for whoever wants to count again.
+
+mod dots;
+#[cfg(test)]
+mod example;
+mod ink;
+mod lines;
+mod page;
+mod pictures;
+mod remarks;
+mod series;
+mod table;
+#[cfg(test)]
+mod tests;
+mod ticks;
+mod verdict;
+mod words;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::record::Record;
+
+/// Everything that one session of the suite measured, and where.
+pub(crate) struct Session {
+    /// All measured runs, in the order in which they ran.
+    pub(crate) records: Vec<Record>,
+    /// The machine's topology as text, shown as it stands.
+    pub(crate) topology: String,
+    /// When the session began, as people write it.
+    pub(crate) started: String,
+    /// The machine in one line: processor, cores, kernel.
+    pub(crate) machine: String,
+    /// Remarks for the reader, one sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Makes the report folder and proves that a file can be written there.
+///
+/// Calling it before a session spares its user a finished measurement without a report.
+pub(crate) fn prepare(dir: &Path) -> anyhow::Result<()> {
+    let probe = dir.join(".writable");
+    fs::create_dir_all(dir)
+        .and_then(|()| fs::write(&probe, ""))
+        .and_then(|()| fs::remove_file(&probe))
+        .with_context(|| refusal(dir))
+}
+
+/// Writes `index.html` and `records.jsonl` into `dir` and returns the page's path.
+pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
+    prepare(dir)?;
+    let mut lines = String::new();
+    for record in &session.records {
+        lines.push_str(&serde_json::to_string(record)?);
+        lines.push('\n');
+    }
+    // The runs come first: they survive whatever may go wrong with the page.
+    fs::write(dir.join("records.jsonl"), lines).with_context(|| refusal(dir))?;
+    let page = dir.join("index.html");
+    fs::write(&page, page::render(session)?).with_context(|| refusal(dir))?;
+    Ok(page)
+}
+
+fn refusal(dir: &Path) -> String {
+    format!(
+        "cannot write the report into the folder `{}`; make it writable or name another one with \
+         --report DIR",
+        dir.display(),
+    )
+}

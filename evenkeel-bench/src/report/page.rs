@@ -1,0 +1,163 @@
+//! The page: what was measured and where, the table, and the pictures of every experiment.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::ink::{self, Stroke};
+use super::series::{Experiment, Figures};
+use super::table::mark;
+use super::verdict::{Standing, Verdict};
+use super::{Session, pictures, remarks, table, words};
+
+/// Renders the whole page.
+pub(super) fn render(session: &Session) -> anyhow::Result<String> {
+    let figures = Figures::of(&session.records);
+    let mut sections = Vec::new();
+    for experiment in &figures.experiments {
+        sections.push(section(experiment, &figures)?);
+    }
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "evenkeel beside its peers, " (session.started) }
+                style { (PreEscaped(include_str!("style.css"))) }
+            }
+            body {
+                (head(session, &figures))
+                h2 { "All figures" }
+                p {
+                    "Median [minimum to maximum] of the repeats; smaller is better throughout, and "
+                    "the best of each row is " strong { "bold" } "."
+                }
+                (table::render(&figures))
+                h2.pictures { "Pictures" }
+                (key(&figures))
+                @for section in &sections { (section) }
+                footer {
+                    "All runs, one JSON object per line: "
+                    a href="records.jsonl" { "records.jsonl" }
+                }
+            }
+        }
+    };
+    Ok(page.into_string())
+}
+
+fn head(session: &Session, figures: &Figures) -> Markup {
+    let records = &session.records;
+    let verdicts = table::verdicts(figures);
+    let number = |standing| verdicts.iter().filter(|v: &&Verdict| v.standing == standing).count();
+    let benches = figures.experiments.len();
+    let notes: Vec<String> =
+        session.notes.iter().cloned().chain(remarks::of(records, figures)).collect();
+    html! {
+        h1 { "evenkeel beside its peers" }
+        p.lead {
+            (words::count(records.len(), "run")) " of "
+            (words::count(benches, "experiment")) " on " (figures.runtimes.join(", "))
+            ". evenkeel is "
+            (mark(Standing::Ahead)) "ahead of every peer in " (number(Standing::Ahead)) ", "
+            (mark(Standing::Behind)) "behind in " (number(Standing::Behind)) " and "
+            (mark(Standing::Even)) "neither in " (number(Standing::Even)) " of "
+            (words::count(verdicts.len(), "row")) "."
+        }
+        dl {
+            dt { "Begun" } dd { (session.started) }
+            dt { "Machine" } dd { (session.machine) }
+            dt { "Cores" } dd { (remarks::regimes(records)) }
+            @if !notes.is_empty() {
+                dt { "Notes" } dd { ul { @for note in &notes { li { (note) } } } }
+            }
+            dt { "Topology" } dd { pre { (session.topology.trim_end()) } }
+        }
+    }
+}
+
+/// Explains the strokes and the rows of dots, once for all pictures.
+fn key(figures: &Figures) -> Markup {
+    let strokes = [
+        (Stroke::Solid, 20, "median"),
+        (Stroke::Dashed, 14, "maximum"),
+        (Stroke::Dotted, 14, "minimum of the repeats"),
+    ];
+    let lines = figures.experiments.iter().any(pictures::by_lines);
+    let dots = figures.experiments.iter().any(|experiment| !pictures::by_lines(experiment));
+    html! {
+        @if lines {
+            p.legend {
+                span { "Against processors:" }
+                @for (stroke, width, word) in strokes {
+                    span {
+                        svg viewBox="0 0 480 120" aria-hidden="true" {
+                            (rule(470, "ink", width, stroke))
+                        }
+                        (word)
+                    }
+                }
+            }
+        }
+        @if dots {
+            p.legend {
+                "By runtime: the marker and the figure are the median, a bar goes from minimum to "
+                "maximum."
+            }
+        }
+    }
+}
+
+fn section(experiment: &Experiment, figures: &Figures) -> anyhow::Result<Markup> {
+    let pictures = pictures::of(experiment, figures)?;
+    // Rows of dots carry the runtimes' names beside them.
+    let legend = pictures::by_lines(experiment);
+    Ok(html! {
+        section {
+            div.title {
+                h3 { (words::title(experiment)) }
+                p { (words::description(&experiment.bench)) }
+                @if legend { (runtimes(experiment, figures)) }
+            }
+            div.grid { @for picture in &pictures { (picture) } }
+        }
+    })
+}
+
+/// The colours and markers of the runtimes in an experiment.
+fn runtimes(experiment: &Experiment, figures: &Figures) -> Markup {
+    let measured = |runtime: &usize| {
+        let mut rows = experiment.loads.iter().flat_map(|load| &load.rows);
+        rows.any(|row| row.cell(*runtime).is_some())
+    };
+    html! {
+        p.legend {
+            @for runtime in (0..figures.runtimes.len()).filter(measured) {
+                span {
+                    svg viewBox="0 0 280 120" aria-hidden="true" {
+                        (swatch(figures.slots[runtime]))
+                    }
+                    (figures.runtimes[runtime])
+                }
+            }
+        }
+    }
+}
+
+fn swatch(slot: usize) -> Markup {
+    let corner = |(x, y): (i32, i32)| format!("{},{}", x + 140, y + 60);
+    let corners: Vec<String> = ink::marker(slot).into_iter().map(corner).collect();
+    let series = format!("series-{}", slot % ink::SLOTS);
+    html! {
+        (rule(270, &series, 20, Stroke::Solid))
+        polygon points=(corners.join(" ")) fill={ "var(--" (series) ")" } {}
+    }
+}
+
+/// A level line of a legend, in a colour of the page.
+fn rule(end: u32, colour: &str, width: u32, stroke: Stroke) -> Markup {
+    let attributes = stroke.attributes();
+    PreEscaped(format!(
+        r#"<path d="M10 60H{end}" stroke="var(--{colour})" stroke-width="{width}"{attributes}/>"#,
+    ))
+}

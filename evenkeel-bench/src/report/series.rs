@@ -1,0 +1,276 @@
+//! From runs to figures: records grouped into experiments, loads, rows and cells.
+//!
+//! Figures of two runs may only be compared if both ran in the same cache regime, because a line
+//! that crosses between two last-level caches costs several times as much as one that does not.
+//! Each row with more than one processor therefore settles on one regime, and what it leaves out
+//! is counted, so that the page can say so.
+
+use crate::record::Record;
+
+/// The order in which experiments appear; unknown ones follow in the order of their runs.
+const BENCHES: [&str; 7] = ["cycle", "yield", "churn", "locality", "transfer", "spawn", "memory"];
+
+/// The runtimes with a fixed place; others follow in the order of their runs.
+///
+/// A runtime keeps its colour and marker in every report, whatever else a session measured.
+const RUNTIMES: [&str; 5] = ["evenkeel", "tokio-hand", "tokio-native", "go-hand", "go-native"];
+
+/// The runtime that this suite is about: every other one is a peer.
+pub(super) const SUBJECT: &str = RUNTIMES[0];
+
+/// The cores share a last-level cache: the regime preferred among equals, so that reports agree.
+const NEAR: &str = "near";
+
+/// Two readings of the bounced line disagree: such a run belongs to no regime.
+pub(super) const MIXED: &str = "mixed";
+
+/// What an experiment's figures are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// Nanoseconds per operation per processor, and throughput.
+    Operations,
+    /// Microseconds per transfer of leadership.
+    Transfer,
+    /// Bytes of resident memory per parked task.
+    Memory,
+}
+
+impl Measure {
+    fn of(bench: &str) -> Self {
+        match bench {
+            "transfer" => Self::Transfer,
+            "memory" => Self::Memory,
+            _ => Self::Operations,
+        }
+    }
+
+    /// The run's figure; infinite if the run did not complete, absent if it holds none.
+    fn value(self, record: &Record) -> Option<f64> {
+        if record.dnc {
+            return Some(f64::INFINITY);
+        }
+        let value = match self {
+            Self::Operations => Some(record.ns_per_op_per_proc),
+            Self::Transfer => record.transfer_us,
+            Self::Memory => record.bytes_per_task,
+        };
+        value.filter(|v| v.is_finite())
+    }
+}
+
+/// Median and extremes of the runs of one cell; smaller is better throughout.
+///
+/// A run that did not complete counts as infinitely slow: the median of a cell is infinite when
+/// half of its runs or more did not complete.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Summary {
+    pub(super) median: f64,
+    pub(super) min: f64,
+    pub(super) max: f64,
+    pub(super) runs: usize,
+    pub(super) incomplete: usize,
+}
+
+impl Summary {
+    /// Summarises the values; `None` if there are none.
+    pub(super) fn of(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        let (min, max) = (*values.first()?, *values.last()?);
+        let half = values.len() / 2;
+        let median = match values.len() % 2 {
+            1 => values[half],
+            _ => f64::midpoint(values[half - 1], values[half]),
+        };
+        let incomplete = values.iter().filter(|v| v.is_infinite()).count();
+        Some(Self { median, min, max, runs: values.len(), incomplete })
+    }
+
+    /// The same summary in a larger unit.
+    pub(super) fn divided(self, size: f64) -> Self {
+        let (median, min, max) = (self.median / size, self.min / size, self.max / size);
+        Self { median, min, max, ..self }
+    }
+
+    /// Whether the median is a figure, and not "did not complete".
+    pub(super) fn completed(&self) -> bool {
+        self.median.is_finite()
+    }
+}
+
+/// All that was measured on one runtime in one row.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    /// Index into [`Figures::runtimes`].
+    pub(super) runtime: usize,
+    /// Nanoseconds, microseconds or bytes, as the experiment's [`Measure`] says.
+    pub(super) value: Summary,
+    /// Operations per second; `None` where the experiment has none.
+    pub(super) throughput: Option<Summary>,
+    /// The regime of the runs, if it is not the row's: then the cell takes no part in comparisons.
+    pub(super) foreign: Option<String>,
+}
+
+/// One line of the table: one number of processors under one load.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) procs: usize,
+    /// The regime in which the row compares; `None` if its runs do not depend on it.
+    pub(super) regime: Option<String>,
+    /// Runs left out because they were made in another regime.
+    pub(super) left_out: usize,
+    /// One cell per runtime measured, in the order of the runtimes.
+    pub(super) cells: Vec<Cell>,
+}
+
+impl Row {
+    /// The cell of a runtime, if it was measured.
+    pub(super) fn cell(&self, runtime: usize) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.runtime == runtime)
+    }
+
+    /// The runtime with the smallest median among the comparable ones that completed.
+    pub(super) fn best(&self) -> Option<usize> {
+        let comparable = self.cells.iter().filter(|c| c.foreign.is_none() && c.value.completed());
+        comparable.min_by(|a, b| a.value.median.total_cmp(&b.value.median)).map(|c| c.runtime)
+    }
+}
+
+/// All rows with the same number of tasks per processor.
+#[derive(Clone, Debug)]
+pub(super) struct Load {
+    pub(super) tasks_per_proc: usize,
+    /// One row per number of processors, ascending.
+    pub(super) rows: Vec<Row>,
+}
+
+/// One experiment in one variant and one size of arrays.
+#[derive(Clone, Debug)]
+pub(super) struct Experiment {
+    pub(super) bench: String,
+    pub(super) variant: String,
+    pub(super) words: usize,
+    pub(super) touch: usize,
+    pub(super) measure: Measure,
+    /// The loads, heaviest first.
+    pub(super) loads: Vec<Load>,
+}
+
+/// Everything that the page shows in figures.
+#[derive(Clone, Debug)]
+pub(super) struct Figures {
+    /// The names of the runtimes measured; the place in this list never says how fast they are.
+    pub(super) runtimes: Vec<String>,
+    /// For each runtime its colour and marker.
+    pub(super) slots: Vec<usize>,
+    pub(super) experiments: Vec<Experiment>,
+}
+
+impl Figures {
+    /// Groups the records.
+    pub(super) fn of(records: &[Record]) -> Self {
+        let measured = distinct(records.iter().map(|r| r.runtime.as_str()));
+        let (runtimes, slots) = places(&measured, &RUNTIMES);
+        let benches = distinct(records.iter().map(|r| r.bench.as_str()));
+        let mut experiments = Vec::new();
+        for bench in places(&benches, &BENCHES).0 {
+            let runs: Vec<&Record> = records.iter().filter(|r| r.bench == bench).collect();
+            let key = |r: &Record| (r.variant.clone(), r.words, r.touch);
+            for (variant, words, touch) in distinct(runs.iter().map(|r| key(r))) {
+                let same = |r: &&Record| key(r) == (variant.clone(), words, touch);
+                let runs: Vec<&Record> = runs.iter().copied().filter(same).collect();
+                let measure = Measure::of(&bench);
+                let loads = loads(&runs, measure, &runtimes);
+                let bench = bench.clone();
+                experiments.push(Experiment { bench, variant, words, touch, measure, loads });
+            }
+        }
+        Self { runtimes, slots, experiments }
+    }
+
+    /// Index of the runtime that the suite is about, if it was measured.
+    pub(super) fn subject(&self) -> Option<usize> {
+        self.runtimes.iter().position(|name| name == SUBJECT)
+    }
+}
+
+/// The distinct items, in the order of their first appearance.
+fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for item in items {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+    }
+    seen
+}
+
+/// Sorts `names` after the `known` ones, strangers last, and tells each one's place among all.
+fn places(names: &[&str], known: &[&str]) -> (Vec<String>, Vec<usize>) {
+    let strangers = names.iter().filter(|name| !known.contains(name));
+    let all = known.iter().chain(strangers).enumerate();
+    all.filter(|(_, name)| names.contains(name))
+        .map(|(place, name)| (name.to_string(), place))
+        .unzip()
+}
+
+fn loads(runs: &[&Record], measure: Measure, runtimes: &[String]) -> Vec<Load> {
+    let mut sizes = distinct(runs.iter().map(|r| r.tasks_per_proc));
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    let load = |tasks_per_proc| {
+        let runs: Vec<&Record> =
+            runs.iter().copied().filter(|r| r.tasks_per_proc == tasks_per_proc).collect();
+        let mut procs = distinct(runs.iter().map(|r| r.procs));
+        procs.sort_unstable();
+        let row = |procs| {
+            let runs: Vec<&Record> = runs.iter().copied().filter(|r| r.procs == procs).collect();
+            row(procs, &runs, measure, runtimes)
+        };
+        Load { tasks_per_proc, rows: procs.into_iter().map(row).collect() }
+    };
+    sizes.into_iter().map(load).collect()
+}
+
+fn row(procs: usize, runs: &[&Record], measure: Measure, runtimes: &[String]) -> Row {
+    // On one processor no line travels between cores, and memory is not a matter of speed.
+    let bound = procs > 1 && measure != Measure::Memory;
+    let regime = if bound { settle(runs) } else { None };
+    let mut left_out = 0;
+    let mut cells = Vec::new();
+    for (runtime, name) in runtimes.iter().enumerate() {
+        let all: Vec<&Record> = runs.iter().copied().filter(|r| &r.runtime == name).collect();
+        let within: Vec<&Record> = match &regime {
+            Some(regime) => all.iter().copied().filter(|r| &r.regime == regime).collect(),
+            None => all.clone(),
+        };
+        // A runtime without a run in the row's regime still shows what it has, marked as foreign.
+        let (chosen, foreign) = match (within.is_empty(), all.first()) {
+            (true, Some(first)) => (&all, Some(first.regime.clone())),
+            _ => (&within, None),
+        };
+        left_out += all.len() - chosen.len();
+        let value = Summary::of(chosen.iter().filter_map(|r| measure.value(r)).collect());
+        let throughput = (measure == Measure::Operations)
+            .then(|| chosen.iter().map(|r| r.ops as f64 / r.seconds).collect())
+            .and_then(Summary::of);
+        cells.extend(value.map(|value| Cell { runtime, value, throughput, foreign }));
+    }
+    Row { procs, regime, left_out, cells }
+}
+
+/// The regime in which the subject was measured beside most peers; among equals near cores, then
+/// the regime with most runs.
+///
+/// Mixed runs can't be compared with each other either, so they are chosen only if there is
+/// nothing else.
+fn settle(runs: &[&Record]) -> Option<String> {
+    let weight = |regime: &&str| {
+        let within = || runs.iter().filter(|r| r.regime == *regime);
+        let runtimes = distinct(within().map(|r| r.runtime.as_str()));
+        let subject = runtimes.contains(&SUBJECT);
+        (*regime != MIXED, subject, runtimes.len(), *regime == NEAR, within().count())
+    };
+    distinct(runs.iter().map(|r| r.regime.as_str()))
+        .into_iter()
+        .max_by_key(weight)
+        .map(str::to_owned)
+}

@@ -1,0 +1,143 @@
+//! The page as a whole, on a made-up session.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::example::{record, session};
+use super::series::Figures;
+use super::{Session, page, words, write};
+use crate::record::Record;
+
+fn page_of(records: Vec<Record>) -> String {
+    page::render(&Session { records, ..session() }).expect("a page can be made of any records")
+}
+
+/// A folder of this test's own, which is not there yet.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("evenkeel-{}-{name}", std::process::id()));
+    assert!(!folder.exists(), "{} was left behind by another run", folder.display());
+    folder
+}
+
+#[test]
+fn records_are_grouped_by_experiment_load_and_processors() {
+    let figures = Figures::of(&session().records);
+    assert_eq!(figures.runtimes[figures.subject().expect("measured")], "evenkeel");
+    let titles: Vec<String> = figures.experiments.iter().map(words::title).collect();
+    assert_eq!(titles[..4], ["Cycle", "Yield", "Churn", "Locality, share (2 words, 2 touched)"]);
+    let cycle = &figures.experiments[0];
+    let loads: Vec<usize> = cycle.loads.iter().map(|load| load.tasks_per_proc).collect();
+    assert_eq!(loads, [100, 1]);
+    let procs: Vec<usize> = cycle.loads[0].rows.iter().map(|row| row.procs).collect();
+    assert_eq!(procs, [1, 2]);
+    let evenkeel = &cycle.loads[0].rows[0].cells[0];
+    assert_eq!((evenkeel.value.median, evenkeel.value.runs), (18.2, 3));
+}
+
+#[test]
+fn a_row_compares_one_regime_only() {
+    let run = |runtime, repeat, value, regime: &str| Record {
+        regime: regime.to_owned(),
+        ..record(runtime, "churn", "-", 2, 100, repeat, value)
+    };
+    let records = [
+        run("evenkeel", 0, 40.0, "near"),
+        run("evenkeel", 1, 270.0, "far"),
+        run("tokio-hand", 0, 55.0, "near"),
+        run("tokio-hand", 1, 60.0, "mixed"),
+        run("go-hand", 0, 30.0, "far"),
+    ];
+    let figures = Figures::of(&records);
+    let row = &figures.experiments[0].loads[0].rows[0];
+    assert_eq!(row.regime.as_deref(), Some("near"));
+    assert_eq!((row.cells[0].value.median, row.cells[1].value.median), (40.0, 55.0));
+    assert_eq!((row.left_out, row.best()), (2, Some(0)));
+    assert_eq!(row.cells[2].foreign.as_deref(), Some("far"));
+}
+
+#[test]
+fn the_page_holds_the_median_of_every_cell() {
+    let records = session().records;
+    let page = page_of(records.clone());
+    let experiments = Figures::of(&records).experiments;
+    let rows = experiments.iter().flat_map(|e| &e.loads).flat_map(|l| &l.rows);
+    for cell in rows.flat_map(|row| &row.cells).filter(|cell| cell.value.completed()) {
+        let median = words::figure(cell.value.median);
+        let min = words::figure(cell.value.min);
+        let range = [format!("[{min} to"), format!("from {min}")];
+        let shown = page.contains(&median) && range.iter().any(|range| page.contains(range));
+        assert!(shown, "{median} from {min} is missing");
+    }
+    for words in
+        ["<strong>18.2</strong>", "2.0 x faster", "1.17 x slower", "repeat 3 (41 then 183 ns)"]
+    {
+        assert!(page.contains(words), "{words} is missing");
+    }
+}
+
+#[test]
+fn a_run_that_did_not_complete_appears_as_words() {
+    let run = |runtime, value| record(runtime, "transfer", "yield", 2, 100, 0, value);
+    let page = page_of(vec![run("evenkeel", 28.4), run("tokio-hand", f64::INFINITY)]);
+    assert!(page.contains("did not complete") && page.contains("only one to complete"));
+    assert!(!page.contains("inf") && !page.contains("NaN"));
+}
+
+#[test]
+fn names_are_escaped() {
+    let mut session = session();
+    session.machine = "<b>machine</b>".to_owned();
+    session.notes = vec!["a < b & c".to_owned()];
+    for record in &mut session.records {
+        record.runtime = record.runtime.replace("go-", "<script>");
+    }
+    let page = page::render(&session).expect("a page can be made of any names");
+    assert!(page.contains("&lt;script&gt;hand") && page.contains("a &lt; b &amp; c"));
+    assert!(!page.contains("<script") && !page.contains("<b>"));
+}
+
+#[test]
+fn pictures_follow_the_page_and_need_nothing_else() {
+    let page = page_of(session().records);
+    assert!(page.contains(r#"stroke="var(--series-0)""#) && page.contains(r#"fill="var(--ink)""#));
+    let pictures = page.split("<svg").skip(1).filter_map(|rest| rest.split("</svg>").next());
+    for picture in pictures {
+        assert!(!picture.contains(r##"="#"##), "a colour of its own in {picture}");
+    }
+    assert!(!page.contains("src=") && !page.contains("url(") && !page.contains("<script"));
+}
+
+#[test]
+fn little_data_makes_a_page_too() {
+    assert!(page_of(Vec::new()).contains("0 runs"));
+    let page = page_of(vec![record("may", "cycle", "-", 1, 100, 0, 93.8)]);
+    assert!(page.contains("93.8") && page.contains("evenkeel not measured"));
+    let page = page_of(vec![record("evenkeel", "yield", "-", 256, 100, 0, 9.0)]);
+    assert!(page.contains("no peer to compare") && page.contains("256 processors"));
+}
+
+#[test]
+fn the_folder_holds_the_page_and_the_runs() {
+    let folder = folder("report");
+    let session = session();
+    let page = write(&folder, &session).expect("the temporary folder is writable");
+    assert_eq!(page, folder.join("index.html"));
+    assert!(fs::read_to_string(page).expect("written").starts_with("<!DOCTYPE html>"));
+    let lines = fs::read_to_string(folder.join("records.jsonl")).expect("written");
+    let records: Result<Vec<Record>, _> = lines.lines().map(serde_json::from_str).collect();
+    assert_eq!(records.expect("each line is a record").len(), session.records.len());
+    assert_eq!(fs::read_dir(&folder).expect("there").count(), 2);
+    fs::remove_dir_all(folder).expect("the temporary folder is ours");
+}
+
+#[test]
+fn an_unwritable_folder_is_named_with_a_way_out() {
+    let file = folder("file");
+    fs::write(&file, "").expect("the temporary folder is writable");
+    let folder = file.join("report");
+    let error = write(&folder, &session()).expect_err("a file holds no folders");
+    let text = format!("{error:#}");
+    assert!(text.contains(&format!("`{}`", folder.display())), "{text}");
+    assert!(text.contains("--report DIR") && text.contains("directory"), "{text}");
+    fs::remove_file(file).expect("the file is ours");
+}

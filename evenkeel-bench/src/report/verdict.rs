@@ -1,0 +1,92 @@
+//! What a row says about the subject beside its best peer, in figures and in words.
+
+use super::series::{Cell, Figures, Measure, Row};
+
+/// Who is ahead; a page marks it by colour as well as by the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// The subject is ahead of every peer.
+    Ahead,
+    /// A peer is ahead of the subject.
+    Behind,
+    /// Equal, or nothing to compare.
+    Even,
+}
+
+/// The last column of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub(super) standing: Standing,
+    /// Such as `2.1 x faster`.
+    pub(super) words: String,
+    /// The peer that the words are about.
+    pub(super) peer: Option<String>,
+}
+
+impl Verdict {
+    /// Compares the subject with the best comparable peer of the row.
+    pub(super) fn of(row: &Row, figures: &Figures, measure: Measure) -> Self {
+        let say = |standing, words: &str| Self { standing, words: words.to_owned(), peer: None };
+        let Some(subject) = figures.subject().and_then(|index| row.cell(index)) else {
+            return say(Standing::Even, "evenkeel not measured");
+        };
+        if let Some(regime) = &subject.foreign {
+            return say(Standing::Even, &format!("not compared: cores {regime}"));
+        }
+        let of_peer = |cell: &&Cell| cell.runtime != subject.runtime && cell.foreign.is_none();
+        let peers = || row.cells.iter().filter(of_peer);
+        let best = peers().min_by(|a, b| a.value.median.total_cmp(&b.value.median));
+        let Some(best) = best else {
+            return say(Standing::Even, "no peer to compare");
+        };
+        let peer = Some(figures.runtimes[best.runtime].clone());
+        match (subject.value.completed(), best.value.completed()) {
+            (false, false) => say(Standing::Even, "no runtime completed"),
+            (true, false) => say(Standing::Ahead, "only one to complete"),
+            (false, true) => {
+                let words = "did not complete, a peer did".to_owned();
+                Self { standing: Standing::Behind, words, peer }
+            }
+            (true, true) => {
+                let (standing, words) = ratio(subject.value.median, best.value.median, measure);
+                Self { standing, words, peer }
+            }
+        }
+    }
+}
+
+/// Puts the ratio of two figures, of which the smaller is the better, into words.
+fn ratio(subject: f64, peer: f64, measure: Measure) -> (Standing, String) {
+    let (better, worse) = match measure {
+        Measure::Memory => ("smaller", "larger"),
+        Measure::Operations | Measure::Transfer => ("faster", "slower"),
+    };
+    let (standing, factor, word) = match subject <= peer {
+        true => (Standing::Ahead, peer / subject, better),
+        false => (Standing::Behind, subject / peer, worse),
+    };
+    // Two decimals near 1, because a loss of 4 per cent must not be rounded to a draw.
+    let factor = match factor {
+        f if f < 1.005 => return (Standing::Even, "equal".to_owned()),
+        f if f < 1.995 => format!("{f:.2}"),
+        f if f < 19.95 => format!("{f:.1}"),
+        f => super::words::figure(f.round()),
+    };
+    (standing, format!("{factor} x {word}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_read_like_wins() {
+        let of = |subject, peer| ratio(subject, peer, Measure::Operations);
+        assert_eq!(of(18.0, 37.8), (Standing::Ahead, "2.1 x faster".to_owned()));
+        assert_eq!(of(37.8, 18.0), (Standing::Behind, "2.1 x slower".to_owned()));
+        assert_eq!(of(104.0, 100.0), (Standing::Behind, "1.04 x slower".to_owned()));
+        assert_eq!(of(100.0, 100.2), (Standing::Even, "equal".to_owned()));
+        assert_eq!(of(28.0, 28_000.0).1, "1,000 x faster");
+        assert_eq!(ratio(90.0, 450.0, Measure::Memory).1, "5.0 x smaller");
+    }
+}

@@ -1,0 +1,164 @@
+//! Go, by programs of its own that are built when its toolchain is found.
+//!
+//! Their source is part of this binary, so it needs no checkout. A program runs one experiment once
+//! and prints one JSON line; it checks its own result and prints nothing if the check fails.
+
+use std::fs;
+use std::io::Read;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use serde::Deserialize;
+use tempfile::TempDir;
+
+use super::Peer;
+use crate::workload::{Bench, Fault, Outcome, Spec};
+
+/// What would bring the toolchain.
+pub(crate) const INSTALL: &str = "install Go 1.21 or later (https://go.dev/dl) and put it on PATH";
+
+/// The programs' files, as they lie under `peers/go`.
+const SOURCES: [(&str, &str); 14] = [
+    ("churn.go", include_str!("../../peers/go/churn.go")),
+    ("cycle.go", include_str!("../../peers/go/cycle.go")),
+    ("flags.go", include_str!("../../peers/go/flags.go")),
+    ("fleet.go", include_str!("../../peers/go/fleet.go")),
+    ("go.mod", include_str!("../../peers/go/go.mod")),
+    ("hand.go", include_str!("../../peers/go/hand.go")),
+    ("hand.s", include_str!("../../peers/go/hand.s")),
+    ("locality.go", include_str!("../../peers/go/locality.go")),
+    ("main.go", include_str!("../../peers/go/main.go")),
+    ("native.go", include_str!("../../peers/go/native.go")),
+    ("random.go", include_str!("../../peers/go/random.go")),
+    ("spawn.go", include_str!("../../peers/go/spawn.go")),
+    ("transfer.go", include_str!("../../peers/go/transfer.go")),
+    ("yield.go", include_str!("../../peers/go/yield.go")),
+];
+
+/// How much longer than its measured time a program may take: its own limits are 5 s for a transfer
+/// and 20 s for its tasks to end.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// The toolchain's version, if there is one.
+pub(crate) fn version() -> Option<String> {
+    let output = Command::new("go").arg("version").output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().trim_start_matches("go version ").to_owned())
+}
+
+/// Whether Go has this experiment: memory is measured by a fresh process of this binary.
+pub(crate) fn has(bench: Bench) -> bool {
+    bench != Bench::Memory
+}
+
+/// The built program, in a folder that goes when this does.
+pub(crate) struct Go {
+    folder: TempDir,
+}
+
+impl Go {
+    /// Builds the program.
+    pub(crate) fn build() -> anyhow::Result<Go> {
+        let folder = tempfile::Builder::new()
+            .prefix("evenkeel-peer-go-")
+            .tempdir()
+            .context("cannot make a folder to build the Go peer in")?;
+        for (name, text) in SOURCES {
+            fs::write(folder.path().join(name), text)
+                .with_context(|| format!("cannot write {name} into {}", folder.path().display()))?;
+        }
+        // The hand-made primitives link to names of Go's runtime, which its linker refuses by
+        // default from 1.23 on. Linkers before that do not know the flag and allow it anyway.
+        let checked = build(&folder, &["-ldflags=-checklinkname=0"])?;
+        if !checked.status.success() {
+            let plain = build(&folder, &[])?;
+            ensure!(
+                plain.status.success(),
+                "cannot build the Go peer:\n{}{}",
+                String::from_utf8_lossy(&checked.stderr),
+                String::from_utf8_lossy(&plain.stderr),
+            );
+        }
+        Ok(Go { folder })
+    }
+
+    /// Runs one experiment once.
+    pub(crate) fn run(&self, peer: Peer, spec: &Spec) -> Result<Outcome, Fault> {
+        self.call(peer, spec).map_err(Fault::Other)
+    }
+
+    fn call(&self, peer: Peer, spec: &Spec) -> anyhow::Result<Outcome> {
+        ensure!(has(spec.bench), "{peer} has no experiment `{}`", spec.bench);
+        let mode = if peer == Peer::GoHand { "hand" } else { "native" };
+        let mut child = Command::new(self.folder.path().join(PROGRAM))
+            .args(["--mode", mode, "--bench", spec.bench.name(), "--variant", spec.variant.name()])
+            .args(["--procs", &spec.procs.to_string()])
+            .args(["--tasks-per-proc", &spec.tasks_per_proc.to_string()])
+            .args(["--words", &spec.words.to_string(), "--touch", &spec.touch.to_string()])
+            .args(["--seconds", &spec.time.as_secs_f64().to_string()])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .context("cannot start the Go peer")?;
+        let ended = wait(&mut child, spec.time + GRACE)?;
+        let mut errors = String::new();
+        child.stderr.take().map(|mut pipe| pipe.read_to_string(&mut errors)).transpose()?;
+        ensure!(ended, "the Go peer was still running {GRACE:?} after its time");
+        ensure!(child.wait()?.success(), "{}", errors.trim());
+        let mut line = String::new();
+        child.stdout.take().map(|mut pipe| pipe.read_to_string(&mut line)).transpose()?;
+        let printed: Line = serde_json::from_str(&line)
+            .with_context(|| format!("the Go peer printed `{}`", line.trim()))?;
+        Ok(Outcome {
+            ops: printed.ops,
+            seconds: printed.seconds,
+            dnc: printed.dnc,
+            footprint: None,
+        })
+    }
+}
+
+/// The program's name within its folder.
+const PROGRAM: &str = if cfg!(windows) { "evenkeel-peer.exe" } else { "evenkeel-peer" };
+
+/// The part of the printed line that only the program knows.
+#[derive(Deserialize)]
+struct Line {
+    ops: u64,
+    seconds: f64,
+    dnc: bool,
+}
+
+fn build(folder: &TempDir, flags: &[&str]) -> anyhow::Result<Output> {
+    let output = Command::new("go")
+        .arg("build")
+        .args(flags)
+        .args(["-o", PROGRAM, "."])
+        .current_dir(folder.path())
+        .output();
+    match output {
+        Ok(output) => Ok(output),
+        Err(error) => bail!("cannot start `go`: {error}; {INSTALL}"),
+    }
+}
+
+/// Waits for the end of the program, which prints less than a pipe holds. Ends it if it takes longer
+/// than allowed: then `false`.
+fn wait(child: &mut Child, limit: Duration) -> anyhow::Result<bool> {
+    let started = Instant::now();
+    // Looking takes a little of the core that the program runs on, so it begins when it may help.
+    thread::sleep(limit.saturating_sub(GRACE));
+    loop {
+        if child.try_wait()?.is_some() {
+            return Ok(true);
+        }
+        if started.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(false);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,307 @@
+//! The experiments, each written once for every runtime in this process.
+//!
+//! A run is described by a [`Spec`] and leaves an [`Outcome`] or a [`Fault`]: each experiment
+//! checks its own result, and a run that fails its check has no figure.
+
+mod churn;
+mod crew;
+mod cycle;
+mod locality;
+pub(crate) mod memory;
+mod random;
+mod spawn;
+mod transfer;
+mod yields;
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::runtime::Runtime;
+
+/// Tasks per ring of Cycle: the thesis's, enough that a task's successor is never the one that has
+/// just blocked.
+pub(crate) const RING: usize = 5;
+
+/// An experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bench {
+    /// Rings of five tasks around which a token travels.
+    Cycle,
+    /// Tasks that do nothing but yield.
+    Yield,
+    /// Tasks that push each other out of semaphores.
+    Churn,
+    /// The same with an array of data, private or handed over.
+    Locality,
+    /// A leader spins until every other task has run.
+    Transfer,
+    /// Spawns and joins of an empty task.
+    Spawn,
+    /// Resident memory of parked tasks.
+    Memory,
+}
+
+/// One way of running an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variant {
+    /// The only one.
+    Only,
+    /// The array travels with the permit.
+    Share,
+    /// Each task keeps its array.
+    Noshare,
+    /// Tasks wait by parking.
+    Park,
+    /// Tasks wait by yielding.
+    Yield,
+    /// Spawn a thousand, then join them all.
+    Batch,
+    /// Spawn and join one by one.
+    Serial,
+}
+
+impl Bench {
+    /// All experiments, in the order of the tables.
+    pub(crate) const ALL: [Bench; 7] = [
+        Bench::Cycle,
+        Bench::Yield,
+        Bench::Churn,
+        Bench::Locality,
+        Bench::Transfer,
+        Bench::Spawn,
+        Bench::Memory,
+    ];
+
+    /// The name on the command line and in the tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Bench::Cycle => "cycle",
+            Bench::Yield => "yield",
+            Bench::Churn => "churn",
+            Bench::Locality => "locality",
+            Bench::Transfer => "transfer",
+            Bench::Spawn => "spawn",
+            Bench::Memory => "memory",
+        }
+    }
+
+    /// What is measured, in one line.
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Bench::Cycle => "rings of 5 tasks pass a token: one wait and one post",
+            Bench::Yield => "tasks do nothing but yield: one yield",
+            Bench::Churn => "tasks push each other out of FIFO semaphores: one V and one P",
+            Bench::Locality => "as Churn, with increments in an array that is handed over or kept",
+            Bench::Transfer => "a leader spins until all other tasks have run: one transfer",
+            Bench::Spawn => "one spawn and one join of an empty task",
+            Bench::Memory => "resident bytes per parked task, its future included",
+        }
+    }
+
+    /// The ways of running it, the first being the one shown first.
+    pub(crate) fn variants(self) -> &'static [Variant] {
+        match self {
+            Bench::Cycle | Bench::Yield | Bench::Churn | Bench::Memory => &[Variant::Only],
+            Bench::Locality => &[Variant::Share, Variant::Noshare],
+            Bench::Transfer => &[Variant::Park, Variant::Yield],
+            Bench::Spawn => &[Variant::Batch, Variant::Serial],
+        }
+    }
+
+    /// Tasks per processor unless the user says otherwise.
+    pub(crate) fn usual_tasks(self) -> usize {
+        match self {
+            Bench::Spawn => 1,
+            Bench::Memory => memory::TASKS,
+            _ => 100,
+        }
+    }
+
+    /// The fewest tasks in all with which the experiment makes sense.
+    pub(crate) fn fewest_tasks(self) -> usize {
+        match self {
+            Bench::Churn | Bench::Locality | Bench::Transfer => 2,
+            _ => 1,
+        }
+    }
+}
+
+impl Variant {
+    const ALL: [Variant; 7] = [
+        Variant::Only,
+        Variant::Share,
+        Variant::Noshare,
+        Variant::Park,
+        Variant::Yield,
+        Variant::Batch,
+        Variant::Serial,
+    ];
+
+    /// The name on the command line and in the tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Variant::Only => "-",
+            Variant::Share => "share",
+            Variant::Noshare => "noshare",
+            Variant::Park => "park",
+            Variant::Yield => "yield",
+            Variant::Batch => "batch",
+            Variant::Serial => "serial",
+        }
+    }
+}
+
+impl fmt::Display for Bench {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that no experiment or variant has.
+#[derive(Debug, thiserror::Error)]
+#[error("unknown {what} `{name}`: known are {known}")]
+pub(crate) struct UnknownName {
+    what: &'static str,
+    name: String,
+    known: String,
+}
+
+impl FromStr for Bench {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        Bench::ALL.into_iter().find(|bench| bench.name() == name).ok_or_else(|| UnknownName {
+            what: "experiment",
+            name: name.to_owned(),
+            known: Bench::ALL.map(Bench::name).join(", "),
+        })
+    }
+}
+
+impl FromStr for Variant {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        Variant::ALL.into_iter().find(|variant| variant.name() == name).ok_or_else(|| UnknownName {
+            what: "variant",
+            name: name.to_owned(),
+            known: Variant::ALL[1..].iter().map(|v| v.name()).collect::<Vec<_>>().join(", "),
+        })
+    }
+}
+
+/// One run, as it is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Spec {
+    /// The experiment.
+    pub(crate) bench: Bench,
+    /// One of the experiment's variants.
+    pub(crate) variant: Variant,
+    /// Processors that the runtime gets.
+    pub(crate) procs: usize,
+    /// Tasks per processor; rings for Cycle, spawning tasks for Spawn.
+    pub(crate) tasks_per_proc: usize,
+    /// Cells per array of Locality.
+    pub(crate) words: usize,
+    /// Increments per operation of Locality.
+    pub(crate) touch: usize,
+    /// Measured time.
+    pub(crate) time: Duration,
+    /// How long Transfer may go without a transfer before it counts as not completed.
+    pub(crate) patience: Duration,
+    /// Where the random choices begin.
+    pub(crate) seed: u64,
+}
+
+impl Spec {
+    /// Tasks in all.
+    pub(crate) fn tasks(&self) -> usize {
+        let tasks = self.procs * self.tasks_per_proc;
+        match self.bench {
+            Bench::Cycle => tasks * RING,
+            // A count of tasks, not of tasks per processor, is what memory is divided by.
+            Bench::Memory => self.tasks_per_proc,
+            _ => tasks,
+        }
+    }
+}
+
+/// What a run measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Outcome {
+    /// Operations in the measured time.
+    pub(crate) ops: u64,
+    /// The measured time, in seconds.
+    pub(crate) seconds: f64,
+    /// The run made no progress within the time allowed.
+    pub(crate) dnc: bool,
+    /// What Memory found out.
+    pub(crate) footprint: Option<memory::Footprint>,
+}
+
+/// A run that failed its own check.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    /// The runtime did not start.
+    #[error("the runtime did not start: {0:#}")]
+    Start(anyhow::Error),
+    /// A task was not there at the start.
+    #[error("only {ready} of {tasks} tasks have started after {after:?}")]
+    Asleep {
+        /// Tasks that have started.
+        ready: usize,
+        /// Tasks spawned.
+        tasks: usize,
+        /// How long they had.
+        after: Duration,
+    },
+    /// A task is still there at the end.
+    #[error("only {ended} of {tasks} tasks have ended {after:?} after the stop: a wake was lost")]
+    Stuck {
+        /// Tasks that have ended.
+        ended: usize,
+        /// Tasks spawned.
+        tasks: usize,
+        /// How long they had.
+        after: Duration,
+    },
+    /// A task ended without a result.
+    #[error(transparent)]
+    Lost(#[from] crate::runtime::Lost),
+    /// The tasks' results contradict each other.
+    #[error("{0}")]
+    Check(String),
+    /// Running it took more than the runtime.
+    #[error("{0:#}")]
+    Other(anyhow::Error),
+}
+
+impl Fault {
+    /// A failed check.
+    fn check<T>(what: impl Into<String>) -> Result<T, Fault> {
+        Err(Fault::Check(what.into()))
+    }
+}
+
+/// Runs one experiment once on one runtime.
+pub(crate) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
+    match spec.bench {
+        Bench::Cycle => cycle::run::<R>(spec),
+        Bench::Yield => yields::run::<R>(spec),
+        Bench::Churn => churn::run::<R>(spec),
+        Bench::Locality => locality::run::<R>(spec),
+        Bench::Transfer => transfer::run::<R>(spec),
+        Bench::Spawn => spawn::run::<R>(spec),
+        Bench::Memory => memory::run(R::PEER, spec),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! Transfer: how soon does every ready task run while one task keeps its processor?
+//!
+//! The leader spins, without ever yielding, until all other tasks have acknowledged its round; then it
+//! draws the next leader among them. The others acknowledge by running once, and then yield (`yield`)
+//! or park (`park`). In `park` a new leader unparks them before it spins, so that they are ready
+//! behind a task that does not let go. One operation is one transfer.
+//!
+//! A scheduler that leaves them there never completes. The spinning leader therefore looks at the
+//! stop flag, and the controller stops the run once a round has taken longer than allowed. At the end
+//! each task must have taken part in each completed round exactly once.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+use std::{hint, thread};
+
+use crossbeam_utils::CachePadded;
+
+use super::crew::{self, Meter};
+use super::random::Random;
+use super::{Fault, Outcome, Spec, Variant};
+use crate::runtime::{Parker, Runtime};
+
+/// How often the controller looks for progress: rarely enough to cost the tasks nothing, often
+/// enough that a run is not much longer than asked for.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// What leader and followers share.
+struct Helm {
+    /// The round in the upper half, the number of its leader in the lower one.
+    term: CachePadded<AtomicU64>,
+    /// The last round that each task has seen.
+    seen: Box<[CachePadded<AtomicU32>]>,
+}
+
+impl Helm {
+    fn new(tasks: usize) -> Helm {
+        let helm = Helm {
+            term: CachePadded::default(),
+            seen: (0..tasks).map(|_| CachePadded::default()).collect(),
+        };
+        helm.appoint(1, 0);
+        helm
+    }
+
+    fn appoint(&self, round: u32, leader: usize) {
+        self.term.store(u64::from(round) << 32 | leader as u64, Ordering::Release);
+    }
+
+    fn term(&self) -> (u32, usize) {
+        let term = self.term.load(Ordering::Acquire);
+        ((term >> 32) as u32, (term & u64::from(u32::MAX)) as usize)
+    }
+
+    /// Spins until all others have seen the round, or until the run is over: then `false`.
+    fn all_have_seen(&self, round: u32, leader: usize, meter: &Meter) -> bool {
+        for (task, seen) in self.seen.iter().enumerate() {
+            while task != leader && seen.load(Ordering::Acquire) != round {
+                if meter.stopped() {
+                    return false;
+                }
+                hint::spin_loop();
+            }
+        }
+        true
+    }
+}
+
+pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
+    let (tasks, seed, parks) = (spec.tasks(), spec.seed, spec.variant == Variant::Park);
+    let helm = Arc::new(Helm::new(tasks));
+    let tokens: Arc<[R::Parker]> = (0..tasks).map(|_| R::Parker::default()).collect();
+    // Filled by whoever comes first once all tasks are there; nobody parks in the other variant.
+    let handles: Arc<OnceLock<Handles<R>>> = Arc::default();
+    let (shared_helm, shared_tokens) = (helm.clone(), tokens.clone());
+    let shared_handles = handles.clone();
+    let crew = crew::muster::<R, _, _>(spec, tasks, move |number, mut meter| {
+        let (helm, tokens) = (shared_helm.clone(), shared_tokens.clone());
+        let handles = shared_handles.clone();
+        async move {
+            let mut random = Random::new(seed, number);
+            tokens[number].attach().await;
+            meter.gather::<R>().await;
+            let others = handles.get_or_init(|| unparkers::<R>(&tokens, parks));
+            let mut last = 0;
+            let mut rounds: u64 = 0;
+            while !meter.stopped() {
+                let (round, leader) = helm.term();
+                rounds += u64::from(round != last);
+                last = round;
+                if leader == number {
+                    for other in others {
+                        R::Parker::unpark(other);
+                    }
+                    if helm.all_have_seen(round, number, &meter) {
+                        let next = (number + 1 + random.below(tasks - 1)) % tasks;
+                        helm.appoint(round + 1, next);
+                        if parks {
+                            R::Parker::unpark(&others[next]);
+                        }
+                    }
+                    continue;
+                }
+                helm.seen[number].store(round, Ordering::Release);
+                if parks {
+                    tokens[number].park().await;
+                } else {
+                    R::yield_now().await;
+                }
+            }
+            rounds
+        }
+    })?;
+    crew.begin()?;
+    let outcome = watch(&helm, spec);
+    let rounds = crew.end(|| {
+        for parked in handles.get().into_iter().flatten() {
+            R::Parker::unpark(parked);
+        }
+    })?;
+    let completed = u64::from(helm.term().0) - 1;
+    // The round that the stop interrupts counts for those who have seen it.
+    match rounds.iter().find(|rounds| !(completed..=completed + 1).contains(rounds)) {
+        None => Ok(outcome),
+        Some(odd) => {
+            Fault::check(format!("a task took part in {odd} rounds of {completed}, not in each"))
+        }
+    }
+}
+
+type Handles<R> = Vec<<<R as Runtime>::Parker as Parker>::Unparker>;
+
+/// A handle for each task, in order; none where nobody parks.
+fn unparkers<R: Runtime>(tokens: &[R::Parker], parks: bool) -> Handles<R> {
+    tokens.iter().filter(|_| parks).map(Parker::unparker).collect()
+}
+
+/// Sleeps through the run, which ends at the first transfer after the time asked for, or once there
+/// was none for as long as the user is patient.
+fn watch(helm: &Helm, spec: &Spec) -> Outcome {
+    let first = helm.term().0;
+    let started = Instant::now();
+    let mut seen = first;
+    let mut progress = started;
+    loop {
+        thread::sleep(LOOK);
+        let (round, _) = helm.term();
+        let now = Instant::now();
+        let (ops, seconds) = (u64::from(round - first), (now - started).as_secs_f64());
+        if round != seen {
+            if now - started >= spec.time {
+                return Outcome { ops, seconds, dnc: false, footprint: None };
+            }
+            seen = round;
+            progress = now;
+        } else if now - progress > spec.patience {
+            return Outcome { ops, seconds, dnc: true, footprint: None };
+        }
+    }
+}

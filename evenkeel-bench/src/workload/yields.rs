@@ -1,0 +1,19 @@
+//! Yield: tasks that do nothing but yield, the least that a scheduler can be asked for.
+
+use super::crew;
+use super::{Fault, Outcome, Spec};
+use crate::runtime::Runtime;
+
+pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
+    let crew = crew::muster::<R, _, _>(spec, spec.tasks(), |_number, mut meter| async move {
+        meter.gather::<R>().await;
+        loop {
+            R::yield_now().await;
+            if !meter.count(1) {
+                break meter.tally();
+            }
+        }
+    })?;
+    let (tallies, elapsed) = crew.measure(spec, || ())?;
+    crew::outcome(&tallies, elapsed)
+}

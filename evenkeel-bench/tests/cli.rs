@@ -1,0 +1,139 @@
+//! The built binary from outside: what it prints, and how it refuses.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn bench() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"))
+}
+
+fn run(args: &str) -> Output {
+    bench().args(args.split_whitespace()).output().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+/// The command line is refused with status 2 and with these words.
+fn refused(args: &str, words: &str) {
+    let output = run(args);
+    assert_eq!(output.status.code(), Some(2), "{args}: {}", stderr(&output));
+    assert!(stderr(&output).contains(words), "{args}: {}", stderr(&output));
+    assert_eq!(stdout(&output), "", "{args}");
+}
+
+#[test]
+fn wrong_command_lines_are_refused_with_the_known_names() {
+    refused("run --bench spin", "unknown experiment `spin`: known are cycle, yield, churn");
+    refused(
+        "run --bench cycle --runtime tokio",
+        "unknown runtime `tokio`: known are evenkeel, tokio-hand, tokio-native, go-native, go-hand",
+    );
+    refused(
+        "run --bench locality --variant park --runtime tokio-hand",
+        "locality has no variant `park`: known are share, noshare",
+    );
+    refused("run --bench cycle --procs 0", "0 is not in 1..=1024");
+    refused("run --bench cycle --procs 1025", "1025 is not in 1..=1024");
+    refused("run --bench cycle --seconds -1", "--seconds");
+    refused("run --bench memory --runtime go-hand", "go-hand has no experiment `memory`");
+    refused("run", "--bench");
+    refused(
+        "run --bench churn --procs 1 --tasks-per-proc 1 --runtime tokio-hand",
+        "churn needs at least 2 tasks",
+    );
+}
+
+#[test]
+fn json_is_one_line_per_run_and_nothing_else() {
+    let output = run("run --bench cycle,locality --runtime tokio-hand,tokio-native --procs 1 \
+         --tasks-per-proc 4 --seconds 0.05 --repeats 2 --json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // Cycle and two variants of Locality, twice on two runtimes.
+    assert_eq!(lines.len(), 3 * 2 * 2);
+    for line in &lines {
+        assert_eq!(line["procs"], 1);
+        assert!(line["ops"].as_u64().unwrap() > 0, "{line}");
+        assert!(line["seconds"].as_f64().unwrap() >= 0.05, "{line}");
+        assert!(line["ns_per_op_per_proc"].as_f64().unwrap() > 0.0, "{line}");
+        assert_eq!(line["dnc"], false);
+    }
+    let order: Vec<_> = lines.iter().take(4).map(|line| line["runtime"].as_str()).collect();
+    let alternating = ["tokio-hand", "tokio-native", "tokio-hand", "tokio-native"];
+    assert_eq!(order, alternating.map(Some));
+    assert_eq!(lines[0]["tasks"], 20);
+    assert_eq!((&lines[4]["variant"], &lines[4]["words"]), (&"share".into(), &2.into()));
+}
+
+#[test]
+fn more_processors_than_cores_are_allowed_and_said() {
+    let output = run(
+        "run --bench yield --runtime tokio-hand --procs 1024 --tasks-per-proc 1 --seconds 0.05 \
+         --repeats 1 --json",
+    );
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("1024 processors share"), "{}", stderr(&output));
+    let line: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!(line["procs"], 1024);
+}
+
+#[test]
+fn memory_is_measured_in_a_fresh_process() {
+    let output = run(
+        "run --bench memory --runtime tokio-native --procs 1 --tasks-per-proc 20000 --repeats 1 \
+         --json",
+    );
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("of which the future is"), "{}", stderr(&output));
+    let line: Value = serde_json::from_str(stdout(&output)).unwrap();
+    let bytes = line["bytes_per_task"].as_f64().unwrap();
+    assert!((100.0..2000.0).contains(&bytes), "{line}");
+}
+
+#[test]
+fn an_unwritable_report_folder_is_found_out_before_measuring() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    // A folder below a file can be made by nobody, not even by root.
+    let folder = file.path().join("report");
+    let output = bench().arg("--quick").arg("--report").arg(&folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains(folder.to_str().unwrap()), "{}", stderr(&output));
+    assert!(stderr(&output).contains("--report DIR"), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "");
+}
+
+/// Runs with a search path on which there is no Go toolchain, nor anything else.
+fn run_without_go(args: &str) -> Output {
+    let empty = tempfile::tempdir().unwrap();
+    bench().args(args.split_whitespace()).env("PATH", empty.path()).output().unwrap()
+}
+
+#[test]
+fn a_missing_go_toolchain_is_listed_and_refused_by_name() {
+    let output = run_without_go("list");
+    assert!(output.status.success());
+    let (_, missing) = stdout(&output).split_once("runtimes missing:").unwrap();
+    assert!(missing.contains("go-native") && missing.contains("install Go"), "{missing}");
+
+    let output = run_without_go("run --bench cycle --runtime go-hand");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("`go` was not found; install Go"), "{}", stderr(&output));
+}
+
+#[test]
+fn list_names_experiments_variants_and_runtimes() {
+    let output = run("list");
+    assert!(output.status.success());
+    let text = stdout(&output);
+    for name in ["cycle", "locality (share, noshare)", "transfer (park, yield)", "tokio-hand"] {
+        assert!(text.contains(name), "{text}");
+    }
+}

@@ -1,0 +1,155 @@
+//! The options in the brackets of the attribute.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::{Error, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Result, Token};
+
+/// The most workers that the runtime's `Builder` accepts.
+const MOST_WORKERS: usize = 1_024;
+
+const UNKNOWN: &str = "unknown option: the options are `workers = 2` and `name = \"…\"`";
+const WORKERS: &str = "`workers` is a whole number from 1 to 1,024, such as `workers = 2`";
+const NAME: &str = "`name` is a string that is not empty, such as `name = \"counter\"`";
+
+/// The options, each as it was written.
+#[derive(Default)]
+pub(crate) struct Options {
+    workers: Option<LitInt>,
+    name: Option<LitStr>,
+}
+
+impl Parse for Options {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut options = Self::default();
+        while !input.is_empty() {
+            // A path such as `a::b` ends at its first word, which is none of the options.
+            let key: Ident = input.parse().map_err(|fault| Error::new(fault.span(), UNKNOWN))?;
+            if key == "workers" {
+                let before = options.workers.replace(value(&key, input, WORKERS, workers)?);
+                once(&key, before.is_some())?;
+            } else if key == "name" {
+                let before = options.name.replace(value(&key, input, NAME, name)?);
+                once(&key, before.is_some())?;
+            } else {
+                return Err(Error::new(key.span(), UNKNOWN));
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// The calls on the builder.
+impl ToTokens for Options {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        if let Some(workers) = &self.workers {
+            tokens.extend(quote!(.workers(#workers)));
+        }
+        if let Some(name) = &self.name {
+            tokens.extend(quote!(.name(#name)));
+        }
+    }
+}
+
+/// Refuses the second of two equal options.
+fn once(key: &Ident, before: bool) -> Result<()> {
+    if before { Err(Error::new(key.span(), format!("`{key}` is given twice"))) } else { Ok(()) }
+}
+
+/// What stands behind the key: an equals sign and a literal of which `accept` makes the value.
+fn value<T>(
+    key: &Ident,
+    input: ParseStream<'_>,
+    expected: &str,
+    accept: impl Fn(&Lit) -> Option<T>,
+) -> Result<T> {
+    // Where the options end there is nothing to mark but the key.
+    let fault = || {
+        let span = if input.is_empty() { key.span() } else { input.span() };
+        Error::new(span, expected)
+    };
+    input.parse::<Token![=]>().map_err(|_| fault())?;
+    // A whole expression is read, so that the error marks all of `-1` and not just the minus sign.
+    let value: Expr = input.parse().map_err(|_| fault())?;
+    let accepted = match &value {
+        Expr::Lit(ExprLit { lit, .. }) => accept(lit),
+        _ => None,
+    };
+    accepted.ok_or_else(|| Error::new_spanned(value, expected))
+}
+
+fn workers(literal: &Lit) -> Option<LitInt> {
+    let Lit::Int(number) = literal else { return None };
+    let count: usize = number.base10_parse().ok()?;
+    let plain = matches!(number.suffix(), "" | "usize");
+    (plain && (1..=MOST_WORKERS).contains(&count)).then(|| number.clone())
+}
+
+fn name(literal: &Lit) -> Option<LitStr> {
+    let Lit::Str(name) = literal else { return None };
+    (!name.value().is_empty()).then(|| name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calls(options: &str) -> String {
+        let options: Options = syn::parse_str(options).expect("the options are well-formed");
+        options.to_token_stream().to_string()
+    }
+
+    fn fault(options: &str) -> String {
+        let options: Result<Options> = syn::parse_str(options);
+        options.err().expect("the options are malformed").to_string()
+    }
+
+    #[test]
+    fn options_become_calls() {
+        assert_eq!(calls(""), "");
+        assert_eq!(calls("workers = 1"), quote!(.workers(1)).to_string());
+        assert_eq!(calls("workers = 1_024usize,"), quote!(.workers(1_024usize)).to_string());
+        let both = quote!(.workers(2).name("x")).to_string();
+        assert_eq!(calls("name = \"x\", workers = 2"), both);
+    }
+
+    #[test]
+    fn workers_are_a_number_that_the_builder_accepts() {
+        for value in
+            ["0", "1025", "-1", "\"2\"", "2.0", "2u8", "N", "99999999999999999999", "1 + 1"]
+        {
+            assert_eq!(fault(&format!("workers = {value}")), WORKERS, "{value}");
+        }
+        for options in ["workers", "workers(2)", "workers ="] {
+            assert_eq!(fault(options), WORKERS, "{options}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_a_string() {
+        for options in ["name = \"\"", "name = counter", "name = 1", "name"] {
+            assert_eq!(fault(options), NAME, "{options}");
+        }
+    }
+
+    #[test]
+    fn other_options_are_refused() {
+        for options in ["worker_threads = 2", "flavor", "2", "workers = 2, pin = true"] {
+            assert_eq!(fault(options), UNKNOWN, "{options}");
+        }
+    }
+
+    #[test]
+    fn an_option_is_given_once() {
+        assert_eq!(fault("workers = 2, workers = 2"), "`workers` is given twice");
+        assert_eq!(fault("name = \"x\", name = \"y\""), "`name` is given twice");
+    }
+
+    #[test]
+    fn options_have_commas_between_them() {
+        assert_eq!(fault("workers = 2 name = \"x\""), "expected `,`");
+    }
+}

@@ -1,0 +1,171 @@
+//! What a runtime has counted: always on, at the price of plain additions.
+
+use crate::primitives::atomic::Ordering;
+use crate::primitives::clock;
+use crate::scheduler::processor::Processor;
+use crate::scheduler::shared::Shared;
+use std::fmt;
+use std::time::Duration;
+
+/// A snapshot of one processor. Counts are since the runtime began; each is exact, but they are read one
+/// after the other while the processor goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProcessorMetrics {
+    /// Polls of tasks, to within a batch.
+    pub polls: u64,
+    /// Tasks spawned by tasks on this processor.
+    pub spawned: u64,
+    /// Tasks of this processor that are complete.
+    pub completed: u64,
+    /// Wakes by tasks on this processor.
+    pub wakes_local: u64,
+    /// Wakes and spawns that came from outside, through the inbox.
+    pub wakes_outside: u64,
+    /// Requests for work that this processor has made.
+    pub handovers_asked: u64,
+    /// Requests that it has answered with at least one task.
+    pub handovers_given: u64,
+    /// Heavy fences that it has paid for, to take work from one that did not answer.
+    pub heavy_fences: u64,
+    /// Times that it took older work while it had its own.
+    pub helps: u64,
+    /// Times that it took work while it had none.
+    pub steals: u64,
+    /// Tasks that it got by either.
+    pub migrations: u64,
+    /// Times that it began to search.
+    pub searches: u64,
+    /// Times that it began to fall asleep.
+    pub sleeps: u64,
+    /// Times that it woke as the watch and found nothing to do.
+    pub watches: u64,
+    /// Tasks in its ready queue at the moment.
+    pub ready: usize,
+    /// How long the oldest of them, or of those in the inbox, has been waiting, to within a batch.
+    pub head_age: Duration,
+    /// The longest wait from ready to polled that it has seen, at the end of a batch and to within one.
+    pub longest_wait: Duration,
+}
+
+impl ProcessorMetrics {
+    fn of(processor: &Processor, now: u64) -> Self {
+        let counters = &processor.counters;
+        Self {
+            polls: counters.polls.get(),
+            spawned: counters.spawned.get(),
+            completed: counters.completed.get(),
+            wakes_local: counters.wakes_local.get(),
+            wakes_outside: counters.wakes_outside.get(),
+            handovers_asked: counters.handovers_asked.get(),
+            handovers_given: counters.handovers_given.get(),
+            heavy_fences: counters.heavy_fences.get(),
+            helps: counters.helps.get(),
+            steals: counters.steals.get(),
+            migrations: counters.migrations.get(),
+            searches: counters.searches.get(),
+            sleeps: counters.sleeps.get(),
+            watches: counters.watches.get(),
+            ready: processor.published.ready.load(Ordering::Relaxed),
+            head_age: Duration::from_nanos(processor.head_age(now)),
+            longest_wait: Duration::from_nanos(counters.longest_wait.get()),
+        }
+    }
+}
+
+/// A snapshot of a runtime.
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(runtime.spawn(async {})).unwrap();
+/// println!("{}", runtime.metrics());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RuntimeMetrics {
+    /// One entry per processor.
+    pub processors: Vec<ProcessorMetrics>,
+    /// Processors that are asleep.
+    pub sleeping: usize,
+    /// Processors that search for work.
+    pub searching: usize,
+    /// Tasks and blocking closures spawned from outside.
+    pub spawned_outside: u64,
+}
+
+impl RuntimeMetrics {
+    pub(crate) fn of(shared: &Shared) -> Self {
+        let now = clock::now();
+        let counts = shared.idle.counts();
+        Self {
+            processors: shared
+                .processors
+                .iter()
+                .map(|processor| ProcessorMetrics::of(processor, now))
+                .collect(),
+            sleeping: counts.sleeping,
+            searching: counts.searching,
+            spawned_outside: shared.outside_spawns.load(Ordering::Relaxed) as u64,
+        }
+    }
+
+    /// The sum of a count over the processors.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// assert_eq!(runtime.metrics().sum(|processor| processor.helps), 0);
+    /// ```
+    pub fn sum(&self, count: impl Fn(&ProcessorMetrics) -> u64) -> u64 {
+        self.processors.iter().map(count).sum()
+    }
+}
+
+/// A row of the table: its label, and what it shows of a processor.
+type Row = (&'static str, fn(&ProcessorMetrics) -> String);
+
+/// The rows, in the order in which a person asks: how much work, who waits, who moved it, who slept.
+const ROWS: [Row; 17] = [
+    ("polls", |p| p.polls.to_string()),
+    ("spawned", |p| p.spawned.to_string()),
+    ("completed", |p| p.completed.to_string()),
+    ("ready now", |p| p.ready.to_string()),
+    ("age of the head", |p| format!("{:.1?}", p.head_age)),
+    ("longest wait", |p| format!("{:.1?}", p.longest_wait)),
+    ("wakes, local", |p| p.wakes_local.to_string()),
+    ("wakes, outside", |p| p.wakes_outside.to_string()),
+    ("hand-overs asked", |p| p.handovers_asked.to_string()),
+    ("hand-overs given", |p| p.handovers_given.to_string()),
+    ("heavy fences", |p| p.heavy_fences.to_string()),
+    ("helps", |p| p.helps.to_string()),
+    ("steals", |p| p.steals.to_string()),
+    ("tasks migrated here", |p| p.migrations.to_string()),
+    ("searches", |p| p.searches.to_string()),
+    ("sleeps", |p| p.sleeps.to_string()),
+    ("watches", |p| p.watches.to_string()),
+];
+
+impl fmt::Display for RuntimeMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} processors, {} asleep, {} searching; {} spawned from outside",
+            self.processors.len(),
+            self.sleeping,
+            self.searching,
+            self.spawned_outside
+        )?;
+        write!(f, "{:<22}", "processor")?;
+        for index in 0..self.processors.len() {
+            write!(f, "{index:>14}")?;
+        }
+        for (label, show) in ROWS {
+            write!(f, "\n{label:<22}")?;
+            for processor in &self.processors {
+                write!(f, "{:>14}", show(processor))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,58 @@
+//! Every decision of the scheduler, as a pure function of plain values.
+//!
+//! Nothing here reads a clock, an atomic or a thread, so that the same functions run in the workers,
+//! in unit tests with made-up values, and on simulated machines. Times are nanoseconds.
+//!
+//! Invariant: this room knows nothing of the rest of the crate.
+
+pub mod batch;
+pub mod helping;
+pub mod placement;
+pub mod searching;
+pub mod stealing;
+pub mod victim;
+pub mod waking;
+
+/// What one processor sees of another, or of itself, by reading two cache lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Tasks in the ready queue.
+    pub ready: usize,
+    /// How long the head of the ready queue has been waiting.
+    pub head_age: u64,
+    /// The moving average of the waits of the tasks that were polled there lately.
+    pub mean_wait: u64,
+    /// The moving average of the time of a poll there.
+    pub mean_poll: u64,
+    /// Whether tasks wait in the inbox.
+    pub inbox: bool,
+    /// Whether the processor has polled a task since the last look at it.
+    pub switched: bool,
+}
+
+impl Look {
+    /// Whether any task waits there.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        self.ready > 0 || self.inbox
+    }
+
+    /// The time that the processor needs for what is in its ready queue, by its own average.
+    #[must_use]
+    pub fn backlog(&self) -> u64 {
+        self.mean_poll.saturating_mul(self.ready as u64)
+    }
+}
+
+/// A moving average that gives a new value a quarter of the weight.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::smooth;
+/// assert_eq!(smooth(100, 200), 125);
+/// assert_eq!(smooth(7, 7), 7);
+/// ```
+#[must_use]
+pub fn smooth(average: u64, value: u64) -> u64 {
+    average - average / 4 + value / 4
+}

@@ -1,0 +1,25 @@
+//! How many processors look for work at once, and for how long.
+//!
+//! The bound is that of Go and Tokio: at most half of the awake processors search, and a searcher
+//! that finds work wakes the next one, so that the number of awake processors follows the load
+//! without a crowd at every queue.
+
+/// How long a processor searches before it sleeps: twice the time of a sleep and a wake-up through
+/// the kernel, which is what searching in vain may cost (the ski-rental bound). Longer than
+/// [`super::stealing::PATIENCE`], so that a searcher never sleeps beside a task that waits.
+pub const SEARCH: u64 = 50_000;
+
+/// Whether one more processor may search.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::searching::may_search;
+/// assert!(may_search(0, 1));
+/// assert!(may_search(0, 2));
+/// assert!(!may_search(1, 2));
+/// assert!(may_search(1, 4));
+/// ```
+#[must_use]
+pub fn may_search(searching: usize, awake: usize) -> bool {
+    searching == 0 || 2 * (searching + 1) <= awake
+}

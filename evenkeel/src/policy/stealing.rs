@@ -1,0 +1,76 @@
+//! When a processor without work takes work from another, and how much changes hands.
+
+use super::Look;
+
+/// A queue that its owner needs this long for is worth a steal at once: a hand-over costs both sides
+/// some 300 ns when the cores are near and 1 µs when they are far.
+pub const LONG_BACKLOG: u64 = 2_000;
+
+/// A task that has waited this long is worth a steal at once, whatever a poll lasts there. More than
+/// two batches, within which ages are not known.
+pub const OLD_HEAD: u64 = 10_000;
+
+/// How long a thief stands by before it takes from a queue that is short and young. Its owner will
+/// have polled such tasks by then, if their polls are short; to move them would cost more than it
+/// gains, and would tear apart tasks that wake each other. A lone young task is never taken: its owner
+/// would be without work instead. `evenkeel-bench run --bench churn
+/// --tasks-per-proc 2` set it.
+pub const PATIENCE: u64 = 20_000;
+
+/// Decides whether a thief that has been without work for `waited` asks the processor `other`.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::{Look, stealing::steal};
+/// let short = Look { ready: 2, mean_poll: 30, switched: true, ..Look::default() };
+/// assert!(!steal(&short, 0));
+/// assert!(steal(&short, 50_000));
+/// assert!(steal(&Look { ready: 200, ..short }, 0));
+/// assert!(steal(&Look { head_age: 1_000_000, ..short }, 0));
+/// ```
+#[must_use]
+pub fn steal(other: &Look, waited: u64) -> bool {
+    if other.inbox && !other.switched {
+        return true;
+    }
+    other.ready > 0
+        && (other.backlog() >= LONG_BACKLOG
+            || other.head_age >= OLD_HEAD
+            || (waited >= PATIENCE && other.ready >= 2))
+}
+
+/// How long a thief waits for the answer to its request before it uses the heavy fence: a little
+/// longer than the polls that are worth waiting for, and about as long as the fence takes.
+pub const ANSWER: u64 = 3_000;
+
+/// How many of its `ready` tasks an asked processor gives to one that has `asker` of them: half of
+/// the difference, the older half. One that is `polling` a task keeps nothing back for itself if
+/// there is just one.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::stealing::give;
+/// assert_eq!(give(100, 0, false), 50);
+/// assert_eq!(give(100, 60, false), 20);
+/// assert_eq!(give(1, 0, false), 0);
+/// assert_eq!(give(1, 0, true), 1);
+/// assert_eq!(give(10, 20, true), 0);
+/// ```
+#[must_use]
+pub fn give(ready: usize, asker: usize, polling: bool) -> usize {
+    (ready + usize::from(polling)).saturating_sub(asker) / 2
+}
+
+/// How many of `ready` tasks are taken by force from a processor that did not answer. One that has
+/// not switched stands inside a long poll: all its tasks wait for it, so all are taken.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::stealing::take;
+/// assert_eq!(take(100, false), 100);
+/// assert_eq!(take(100, true), 50);
+/// ```
+#[must_use]
+pub fn take(ready: usize, switched: bool) -> usize {
+    if switched { ready.div_ceil(2) } else { ready }
+}

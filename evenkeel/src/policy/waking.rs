@@ -1,0 +1,75 @@
+//! When a sleeping processor is worth waking.
+
+/// A task that has waited this long for its own processor gets another one, if one sleeps: about
+/// what it costs to wake it.
+pub const WAITED: u64 = 20_000;
+
+/// Decides, after a push, whether to wake a sleeper. A processor that searches will find the task; a
+/// lone task is left to the processor that has pushed it, so that two tasks which take turns are not
+/// torn apart.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::waking::after_push;
+/// assert!(!after_push(1, 3, 0), "a ping of a ping-pong");
+/// assert!(after_push(2, 3, 0));
+/// assert!(!after_push(2, 3, 1), "somebody is on the way");
+/// assert!(!after_push(2, 0, 0));
+/// ```
+#[must_use]
+pub fn after_push(ready: usize, sleeping: usize, searching: usize) -> bool {
+    sleeping > 0 && searching == 0 && ready >= 2
+}
+
+/// Decides the same at the end of a batch, when the age of the head is known: a lone task that has
+/// waited is worth it too.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::waking::after_batch;
+/// assert!(!after_batch(1, 100, 1, 0));
+/// assert!(after_batch(1, 50_000, 1, 0));
+/// assert!(after_batch(2, 0, 1, 0));
+/// ```
+#[must_use]
+pub fn after_batch(ready: usize, head_age: u64, sleeping: usize, searching: usize) -> bool {
+    after_push(ready, sleeping, searching)
+        || (sleeping > 0 && searching == 0 && ready > 0 && head_age >= WAITED)
+}
+
+/// Decides, at the last look before a sleep, whether what waits at another processor is worth staying
+/// awake for: the counterpart of [`after_push`] and [`after_batch`], so that a push which wakes nobody
+/// is also one that keeps nobody awake.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::{Look, waking::before_sleep};
+/// assert!(!before_sleep(&Look { ready: 1, ..Look::default() }));
+/// assert!(before_sleep(&Look { ready: 2, ..Look::default() }));
+/// assert!(before_sleep(&Look { inbox: true, ..Look::default() }));
+/// assert!(before_sleep(&Look { ready: 1, head_age: 50_000, ..Look::default() }));
+/// ```
+#[must_use]
+pub fn before_sleep(other: &super::Look) -> bool {
+    other.ready >= 2 || other.inbox || (other.ready > 0 && other.head_age >= WAITED)
+}
+
+/// The shortest sleep of the watch, the one sleeper that looks up now and then while others work.
+pub const WATCH: u64 = 1_000_000;
+
+/// The longest sleep of the watch: a task behind a poll that never ends is found within this.
+pub const LONGEST_WATCH: u64 = 8_000_000;
+
+/// The next sleep of the watch after one of length `slept` in which it found nothing to do.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::waking::{LONGEST_WATCH, WATCH, next_watch};
+/// assert_eq!(next_watch(0), WATCH);
+/// assert_eq!(next_watch(WATCH), 2 * WATCH);
+/// assert_eq!(next_watch(LONGEST_WATCH), LONGEST_WATCH);
+/// ```
+#[must_use]
+pub fn next_watch(slept: u64) -> u64 {
+    slept.saturating_mul(2).clamp(WATCH, LONGEST_WATCH)
+}

@@ -1,0 +1,76 @@
+//! Atomics, and the orderings that a model may weaken.
+
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
+};
+#[cfg(shuttle)]
+pub(crate) use shuttle::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
+};
+pub(crate) use std::sync::atomic::Ordering;
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
+};
+
+/// The happens-before edges that a protocol cannot do without.
+///
+/// Each names one ordering of one access. A loom model runs once as written and once for each of
+/// its edges with that ordering weakened to `Relaxed` (or the fence left out); the weakened run has
+/// to fail. An edge whose loss no model notices is either superfluous or untested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(loom), allow(dead_code, reason = "only models read the names"))]
+pub(crate) enum Edge {
+    /// The owner's fence between `busy = true` and its look at `claim`.
+    BiasedLight,
+    /// The thief's fence between `claim` and its look at `busy`.
+    BiasedHeavy,
+    /// The owner's store that ends its operation.
+    BiasedLeave,
+    /// The thief's look at `busy`.
+    BiasedBusy,
+    /// The thief's store that ends its claim.
+    BiasedUnclaim,
+    /// The owner's look at `claim`.
+    BiasedClaim,
+    /// A waker's change of the state word.
+    StateWake,
+    /// The poller's first look at the state word.
+    StateBegin,
+    /// The poller's last change of the state word.
+    StateEnd,
+    /// The completer's change of the state word.
+    StateComplete,
+    /// The joiner's look at the state word.
+    StateJoined,
+    /// The last holder's change before it frees the task.
+    StateRelease,
+    /// The sender's change of an inbox's head.
+    InboxPush,
+    /// The receiver's change of an inbox's head.
+    InboxTake,
+    /// The fence between a push and the look for sleepers.
+    IdlePush,
+    /// The fence between the announcement of a sleep and the last look at the queues.
+    IdleSleep,
+    /// The release of a spin lock.
+    SpinUnlock,
+    /// The acquisition of a spin lock.
+    SpinLock,
+    /// The granting of a permit to a queued waiter.
+    SemaphoreGrant,
+    /// The waiter's look at its grant.
+    SemaphoreGranted,
+}
+
+/// `ordering`, unless a model has weakened `edge`.
+#[inline(always)]
+pub(crate) fn edge(edge: Edge, ordering: Ordering) -> Ordering {
+    #[cfg(loom)]
+    if super::mutation::is_weak(edge) {
+        return Ordering::Relaxed;
+    }
+    let _ = edge;
+    ordering
+}

@@ -1,0 +1,169 @@
+//! Full fences, and the asymmetric pair: a light one that costs its caller nothing and a heavy one
+//! that pays for both.
+//!
+//! # The pair
+//! Two threads that each store and then load what the other stores (Dekker's pattern) need a full
+//! fence between the two on both sides. When one side runs a thousand times as often as the other,
+//! Linux lets the rare side pay: `membarrier(PRIVATE_EXPEDITED)` makes every running thread of the
+//! process execute a full fence before it returns. [`light`] then only keeps the compiler from
+//! reordering, and [`heavy`] is the system call.
+//!
+//! # Where `membarrier` is missing
+//! On other systems, under a filter of system calls, or with `EVENKEEL_MEMBARRIER=off`, both are
+//! `fence(SeqCst)`: correct everywhere, slower for the owner. The choice is made once per process,
+//! before the first fence is relied on: until it is made, [`light`] is a full fence, and a full
+//! fence pairs with either kind of heavy one.
+//!
+//! # Models
+//! Under loom both are `fence(SeqCst)`, which loom models; under shuttle, where memory is
+//! sequentially consistent, they are nothing.
+
+use super::atomic::Edge;
+
+#[cfg(not(any(loom, shuttle)))]
+mod real {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
+
+    /// True once the process is registered for expedited barriers.
+    static ASYMMETRIC: AtomicBool = AtomicBool::new(false);
+
+    /// Decides, once per process, which pair is in use, and says whether it is the asymmetric one.
+    pub(crate) fn initialise() -> bool {
+        static CHOICE: OnceLock<bool> = OnceLock::new();
+        *CHOICE.get_or_init(|| {
+            let asymmetric = !switched_off() && register();
+            ASYMMETRIC.store(asymmetric, Ordering::SeqCst);
+            asymmetric
+        })
+    }
+
+    fn switched_off() -> bool {
+        std::env::var_os("EVENKEEL_MEMBARRIER").is_some_and(|value| value == "off")
+    }
+
+    #[cfg(target_os = "linux")]
+    fn register() -> bool {
+        use rustix::thread::{MembarrierCommand, membarrier};
+        membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn register() -> bool {
+        false
+    }
+
+    #[inline(always)]
+    pub(crate) fn light() {
+        if ASYMMETRIC.load(Ordering::Relaxed) {
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    #[cold]
+    pub(crate) fn heavy() -> bool {
+        if !initialise() {
+            fence(Ordering::SeqCst);
+            return true;
+        }
+        barrier()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn barrier() -> bool {
+        use rustix::thread::{MembarrierCommand, membarrier};
+        membarrier(MembarrierCommand::PrivateExpedited).is_ok()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn barrier() -> bool {
+        false
+    }
+
+    #[inline(always)]
+    pub(crate) fn full() {
+        fence(Ordering::SeqCst);
+    }
+
+    #[inline(always)]
+    pub(crate) fn after_read_modify_write() {
+        // A locked instruction is a full fence on x86; elsewhere a read-modify-write orders only
+        // what its ordering says.
+        if cfg!(target_arch = "x86_64") {
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            fence(Ordering::SeqCst);
+        }
+    }
+}
+
+#[cfg(any(loom, shuttle))]
+mod real {
+    pub(crate) fn initialise() -> bool {
+        true
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn full() {
+        loom::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+    }
+
+    #[cfg(shuttle)]
+    pub(crate) fn full() {}
+
+    pub(crate) fn light() {
+        full();
+    }
+
+    pub(crate) fn heavy() -> bool {
+        full();
+        true
+    }
+
+    pub(crate) fn after_read_modify_write() {
+        full();
+    }
+}
+
+pub(crate) use real::initialise;
+
+/// Leaves the fence out where a model has weakened `edge`.
+#[inline(always)]
+fn unless_weak(edge: Edge, fence: impl FnOnce()) {
+    #[cfg(loom)]
+    if super::mutation::is_weak(edge) {
+        return;
+    }
+    let _ = edge;
+    fence();
+}
+
+/// The half of the pair that runs often: no instruction where the process is registered.
+#[inline(always)]
+pub(crate) fn light(edge: Edge) {
+    unless_weak(edge, real::light);
+}
+
+/// The half of the pair that runs rarely: 2 to 10 µs in a virtual machine while other cores run.
+/// False if the kernel refused, and then nothing may be concluded from it.
+#[must_use]
+pub(crate) fn heavy(edge: Edge) -> bool {
+    let mut done = true;
+    unless_weak(edge, || done = real::heavy());
+    done
+}
+
+/// A full fence.
+#[inline(always)]
+pub(crate) fn full(edge: Edge) {
+    unless_weak(edge, real::full);
+}
+
+/// A full fence that directly follows a successful atomic read-modify-write, which on x86 has been
+/// one already.
+#[inline(always)]
+pub(crate) fn after_read_modify_write(edge: Edge) {
+    unless_weak(edge, real::after_read_modify_write);
+}

@@ -1,0 +1,35 @@
+//! The world underneath: one set of names for `std`, loom and shuttle.
+//!
+//! Every atomic, cell, lock, fence, park and spin of the crate goes through this module, so that the
+//! code which runs in production is the code that the model checkers explore. `--cfg loom` swaps in
+//! loom's types (weak memory, tiny models), `--cfg shuttle` swaps in shuttle's (sequentially
+//! consistent, whole scheduler).
+//!
+//! Invariant: this room knows nothing of tasks, processors or policies.
+
+pub(crate) mod atomic;
+pub(crate) mod cell;
+pub(crate) mod clock;
+pub(crate) mod fence;
+#[cfg(loom)]
+pub(crate) mod mutation;
+pub(crate) mod random;
+pub(crate) mod spin;
+pub(crate) mod spin_lock;
+pub(crate) mod thread;
+
+#[cfg(loom)]
+pub(crate) use loom::sync::{Mutex, MutexGuard};
+#[cfg(shuttle)]
+pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard};
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+
+#[cfg(loom)]
+pub(crate) use loom::sync::Condvar;
+
+/// Locks `mutex` and ignores poisoning: each critical section of the crate leaves its data whole
+/// even when it unwinds, because none of them runs a caller's code.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

@@ -1,0 +1,36 @@
+//! Threads of the operating system.
+
+#[cfg(loom)]
+pub(crate) use loom::thread::{Thread, current, yield_now};
+#[cfg(shuttle)]
+pub(crate) use shuttle::thread::{Thread, current, yield_now};
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) use std::thread::{Thread, current, yield_now};
+use std::time::Duration;
+
+#[cfg(loom)]
+pub(crate) use loom::thread_local;
+#[cfg(shuttle)]
+pub(crate) use shuttle::thread_local;
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) use std::thread_local;
+
+/// Sleeps until unparked, or for at most `limit`; may return early. A model checker has no time, so
+/// there a bounded sleep is a turn given away.
+pub(crate) fn park(limit: Option<Duration>) {
+    #[cfg(loom)]
+    match limit {
+        Some(_) => loom::thread::yield_now(),
+        None => loom::thread::park(),
+    }
+    #[cfg(shuttle)]
+    match limit {
+        Some(_) => shuttle::thread::yield_now(),
+        None => shuttle::thread::park(),
+    }
+    #[cfg(not(any(loom, shuttle)))]
+    match limit {
+        Some(limit) => std::thread::park_timeout(limit),
+        None => std::thread::park(),
+    }
+}

@@ -1,0 +1,47 @@
+//! Which runtime a thread is inside of.
+
+use super::handle::Handle;
+use crate::scheduler::context;
+use std::cell::RefCell;
+
+thread_local! {
+    static CURRENT: RefCell<Option<Handle>> = const { RefCell::new(None) };
+}
+
+/// The runtime of the thread: a worker's own, or the one that it is blocked on.
+pub(crate) fn current() -> Option<Handle> {
+    CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
+}
+
+/// Puts the thread inside a runtime until the guard is dropped.
+pub(crate) fn enter(handle: &Handle) -> Entered {
+    Entered { before: CURRENT.with(|current| current.replace(Some(handle.clone()))) }
+}
+
+/// Takes the thread out of the runtime again.
+#[derive(Debug)]
+pub(crate) struct Entered {
+    before: Option<Handle>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let before = self.before.take();
+        // At the end of the thread there is nothing to put back.
+        let _ = CURRENT.try_with(|current| current.replace(before));
+    }
+}
+
+/// Refuses to block a worker.
+///
+/// # Panics
+/// If the thread is a worker.
+#[track_caller]
+pub(crate) fn refuse_on_worker() {
+    let on_worker = context::with(|context| context.is_some());
+    assert!(
+        !on_worker,
+        "block_on is called inside a task, where it would stop a worker: await the future instead, or \
+         call block_on inside spawn_blocking"
+    );
+}

@@ -1,0 +1,72 @@
+//! Why a runtime cannot be built.
+
+use crate::topology::TopologyError;
+use std::fmt;
+use std::io;
+
+/// The most workers of a runtime.
+pub(crate) const MOST_WORKERS: usize = 1_024;
+
+/// Why a runtime cannot be built.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The number of workers is not between 1 and 1,024.
+    Workers {
+        /// The number asked for.
+        asked: usize,
+    },
+    /// The machine's topology cannot be read.
+    Topology(TopologyError),
+    /// The operating system refuses a thread.
+    Thread {
+        /// The worker that it was for.
+        worker: usize,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The operating system refuses to pin a worker to its core.
+    Pin {
+        /// The worker.
+        worker: usize,
+        /// The core, by the system's number.
+        cpu: usize,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Workers { asked } => write!(
+                f,
+                "a runtime has 1 to {MOST_WORKERS} workers, not {asked}: leave `workers` out to have \
+                 one per core in use"
+            ),
+            Self::Topology(error) => write!(
+                f,
+                "cannot read the machine's topology ({error}): give one with `Builder::topology`"
+            ),
+            Self::Thread { worker, source } => write!(
+                f,
+                "cannot start worker {worker} ({source}): ask for fewer workers or a smaller stack"
+            ),
+            Self::Pin { worker, cpu, source } => write!(
+                f,
+                "cannot pin worker {worker} to core {cpu} ({source}): build without `pin`, or with a \
+                 topology of cores that this process may use"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Workers { .. } => None,
+            Self::Topology(error) => Some(error),
+            Self::Thread { source, .. } | Self::Pin { source, .. } => Some(source),
+        }
+    }
+}

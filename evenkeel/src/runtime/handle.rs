@@ -1,0 +1,114 @@
+//! A handle of a runtime.
+
+use super::blocking::Pool;
+use super::{block_on, enter};
+use crate::metrics::RuntimeMetrics;
+use crate::scheduler::shared::{Phase, Shared};
+use crate::task::{self, JoinHandle};
+use std::future::Future;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A handle of a runtime: it spawns from any thread. Cheap to clone.
+///
+/// A handle does not keep its runtime from ending. Once the runtime has begun to end, what is spawned
+/// through a handle from outside is cancelled at once.
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// let handle = runtime.handle();
+/// let thread = std::thread::spawn(move || handle.block_on(async { evenkeel::spawn(async { 7 }).await }));
+/// assert_eq!(thread.join().unwrap().unwrap(), 7);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Handle {
+    shared: Arc<Shared>,
+    pool: Arc<Pool>,
+}
+
+impl Handle {
+    pub(super) fn new(shared: Arc<Shared>, pool: Arc<Pool>) -> Self {
+        Self { shared, pool }
+    }
+
+    /// The runtime that the caller belongs to.
+    ///
+    /// # Panics
+    /// If it belongs to none; see [`try_current`](Self::try_current).
+    #[track_caller]
+    #[must_use]
+    pub fn current() -> Self {
+        Self::try_current().expect(
+            "there is no runtime here: call this in a task or inside Runtime::block_on, or keep a Handle",
+        )
+    }
+
+    /// The runtime that the caller belongs to, if it does to one: that of the running task or blocking
+    /// closure, or that whose `block_on` is running on this thread.
+    #[must_use]
+    pub fn try_current() -> Option<Self> {
+        enter::current()
+    }
+
+    /// Spawns a task, from any thread.
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        task::spawn_on(&self.shared, future, (), Location::caller())
+    }
+
+    /// Runs a closure that may block, or that computes for long, on a thread apart from the workers.
+    ///
+    /// Threads are started as needed, 512 at most, and leave after ten idle seconds. The handle's `abort`
+    /// ends a closure that has not begun, and does nothing to one that has.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let handle = runtime.handle().spawn_blocking(|| 3);
+    /// assert_eq!(runtime.block_on(handle).unwrap(), 3);
+    /// ```
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, closure: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        self.pool.spawn(self, closure, Location::caller())
+    }
+
+    /// As [`Runtime::block_on`](super::Runtime::block_on).
+    ///
+    /// # Panics
+    /// If the caller is a task. The panic of the future.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        enter::refuse_on_worker();
+        let _entered = enter::enter(self);
+        block_on::run(future)
+    }
+
+    /// What the runtime has counted so far.
+    #[must_use]
+    pub fn metrics(&self) -> RuntimeMetrics {
+        RuntimeMetrics::of(&self.shared)
+    }
+
+    /// Whether the runtime has begun to end.
+    #[must_use]
+    pub fn is_shutting_down(&self) -> bool {
+        self.shared.phase() != Phase::Running
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(super) fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+}

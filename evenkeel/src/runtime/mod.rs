@@ -1,0 +1,134 @@
+//! Runtimes: how they are built, entered and ended.
+
+mod block_on;
+pub(crate) mod blocking;
+mod builder;
+pub(crate) mod enter;
+mod error;
+mod handle;
+mod shutdown;
+
+pub use block_on::block_on;
+pub use builder::Builder;
+pub use error::BuildError;
+pub use handle::Handle;
+pub use shutdown::{Shutdown, ShutdownReport};
+
+use crate::metrics::RuntimeMetrics;
+use crate::task::JoinHandle;
+use std::future::Future;
+use std::thread;
+
+/// A runtime: processors, the workers that run them, and a pool of threads for closures that block.
+///
+/// Dropping it is [`shutdown`](Self::shutdown) with [`Shutdown::Abort`]. Dropped by one of its own tasks it
+/// begins to end at once, and does not wait: its workers leave when the polls that are under way return.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), evenkeel::BuildError> {
+/// let runtime = evenkeel::Runtime::new()?;
+/// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Runtime {
+    handle: Handle,
+    workers: Vec<thread::JoinHandle<()>>,
+}
+
+impl Runtime {
+    /// A runtime with the defaults of [`Builder`].
+    ///
+    /// # Errors
+    /// As [`Builder::build`].
+    pub fn new() -> Result<Self, BuildError> {
+        Builder::new().build()
+    }
+
+    /// Runs a future to its end on this thread, inside the runtime: what it spawns runs on the workers.
+    ///
+    /// # Panics
+    /// If the caller is a task, of this or another runtime: it would stop a worker. The panic of the future.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let total = runtime.block_on(async {
+    ///     let handles: Vec<_> = (0..10).map(|i| evenkeel::spawn(async move { i })).collect();
+    ///     let mut total = 0;
+    ///     for handle in handles {
+    ///         total += handle.await.unwrap();
+    ///     }
+    ///     total
+    /// });
+    /// assert_eq!(total, 45);
+    /// ```
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.handle.block_on(future)
+    }
+
+    /// Spawns a task from any thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let handle = runtime.spawn(async { 1 });
+    /// assert_eq!(evenkeel::block_on(handle).unwrap(), 1);
+    /// ```
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn(future)
+    }
+
+    /// As [`Handle::spawn_blocking`].
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, closure: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        self.handle.spawn_blocking(closure)
+    }
+
+    /// A handle, which spawns but does not keep the runtime from ending.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// What the runtime has counted so far.
+    #[must_use]
+    pub fn metrics(&self) -> RuntimeMetrics {
+        self.handle.metrics()
+    }
+
+    /// Ends the runtime as `mode` says, and reports what was left.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::{Runtime, Shutdown};
+    /// let runtime = Runtime::new().unwrap();
+    /// let handle = runtime.spawn(std::future::pending::<()>());
+    /// let report = runtime.shutdown(Shutdown::Abort);
+    /// assert_eq!(report.aborted.len(), 1);
+    /// assert!(evenkeel::block_on(handle).unwrap_err().is_cancelled());
+    /// ```
+    pub fn shutdown(mut self, mode: Shutdown) -> ShutdownReport {
+        shutdown::shutdown(&self.handle, &mut self.workers, mode)
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        if !self.workers.is_empty() {
+            shutdown::shutdown(&self.handle, &mut self.workers, Shutdown::Abort);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! How a runtime ends.
+//!
+//! # Protocol
+//! Phases go up only: *running*, *draining* (only tasks may spawn), *aborting* (every worker aborts the
+//! tasks of its registry, and every new task is born aborted), *over*. A worker that runs out of work while
+//! the runtime drains or aborts asks whether all tasks are complete
+//! ([`Shared::all_complete`]); the one that finds it so declares the runtime over, and all leave. Whoever
+//! ends the runtime sets the phase, wakes everybody, and waits for the workers to say that they have left.
+//! A worker inside a poll that does not return cannot leave: with a deadline it is left behind, and its
+//! task is named in the report.
+
+use super::handle::Handle;
+use crate::scheduler::context;
+use crate::scheduler::shared::{Phase, Shared};
+use crate::task::TaskInfo;
+use std::fmt;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How to end a runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shutdown {
+    /// Wait until all tasks and blocking closures are complete, however long it takes.
+    Drain,
+    /// The same for this long; then abort what is left. What does not end within a further
+    /// tenth of a second is left behind and reported as stuck.
+    Deadline(Duration),
+    /// Abort every task at its next turn, cancel the blocking closures that have not begun, and wait for
+    /// the polls and closures that are under way.
+    Abort,
+}
+
+/// How long, after a deadline, aborted tasks have to reach their next turn.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// What was left when a runtime ended.
+///
+/// # Examples
+/// ```
+/// use evenkeel::{Runtime, Shutdown};
+/// let runtime = Runtime::new().unwrap();
+/// runtime.spawn(async {});
+/// let report = runtime.shutdown(Shutdown::Drain);
+/// assert!(report.is_clean());
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ShutdownReport {
+    /// Tasks that were aborted and blocking closures that were cancelled.
+    pub aborted: Vec<TaskInfo>,
+    /// Tasks and blocking closures whose poll or call did not return in time. Their threads are left
+    /// behind.
+    pub stuck: Vec<TaskInfo>,
+    /// Whether the runtime was ended by one of its own tasks, so that nobody could wait for the rest.
+    pub detached: bool,
+}
+
+impl ShutdownReport {
+    /// Whether everything came to its own end.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.aborted.is_empty() && self.stuck.is_empty() && !self.detached
+    }
+}
+
+impl fmt::Display for ShutdownReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_clean() {
+            return f.write_str("every task came to its own end");
+        }
+        if self.detached {
+            writeln!(f, "ended by one of its own tasks, without waiting")?;
+        }
+        for (word, tasks) in [("aborted", &self.aborted), ("stuck", &self.stuck)] {
+            for task in tasks {
+                writeln!(f, "{word}: {task}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Ends the runtime of `handle`, whose workers are `workers`.
+pub(super) fn shutdown(
+    handle: &Handle,
+    workers: &mut Vec<thread::JoinHandle<()>>,
+    mode: Shutdown,
+) -> ShutdownReport {
+    let shared = handle.shared();
+    let mut report = ShutdownReport::default();
+    let own = context::with(|context| {
+        context.is_some_and(|context| Arc::ptr_eq(context.shared(), shared))
+    });
+    let deadline = match mode {
+        Shutdown::Deadline(limit) => Instant::now().checked_add(limit),
+        Shutdown::Drain | Shutdown::Abort => None,
+    };
+    if own || handle.pool().is_own_thread() {
+        // A worker cannot wait for itself.
+        shared.advance(Phase::Aborting);
+        report.aborted = handle.pool().close();
+        report.detached = true;
+        workers.clear();
+        return report;
+    }
+    let count = workers.len();
+    let mut left = false;
+    if mode != Shutdown::Abort {
+        shared.advance(Phase::Draining);
+        left = wait_for_workers(shared, count, deadline);
+    }
+    let grace = deadline.map(|_| Instant::now() + GRACE);
+    if !left {
+        shared.advance(Phase::Aborting);
+    }
+    report.aborted = handle.pool().close();
+    if !left {
+        left = wait_for_workers(shared, count, grace);
+    }
+    report.aborted.append(&mut shared.ending().aborted);
+    if left {
+        for worker in workers.drain(..) {
+            // Workers catch the panics of tasks and hooks.
+            worker.join().expect("a worker does not panic");
+        }
+    } else {
+        report.stuck = still_registered(shared);
+        let stuck: Vec<_> = report.stuck.iter().map(|task| task.id).collect();
+        report.aborted.retain(|task| !stuck.contains(&task.id));
+        workers.clear();
+    }
+    report.stuck.extend(handle.pool().join(grace));
+    report
+}
+
+/// Waits until all workers have left, or until `deadline`. True if they have.
+fn wait_for_workers(shared: &Shared, count: usize, deadline: Option<Instant>) -> bool {
+    let mut ending = shared.ending();
+    while ending.left < count {
+        ending = match deadline {
+            None => shared.ended().wait(ending).unwrap_or_else(|poisoned| poisoned.into_inner()),
+            Some(deadline) => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return false;
+                }
+                let waited = shared.ended().wait_timeout(ending, left);
+                waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0
+            }
+        };
+    }
+    true
+}
+
+/// The tasks that are not complete, by force: their workers do not answer.
+fn still_registered(shared: &Shared) -> Vec<TaskInfo> {
+    let mut tasks = Vec::new();
+    for processor in &shared.processors {
+        if let Some(local) = processor.local.claim() {
+            for header in local.registry.iter() {
+                if !header.state.load().is_complete() {
+                    tasks.push(TaskInfo::of(header));
+                }
+            }
+        }
+    }
+    tasks
+}

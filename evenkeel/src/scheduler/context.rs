@@ -1,0 +1,131 @@
+//! What a worker's thread knows of itself: its seat, and the task that it polls.
+
+#![allow(unsafe_code, reason = "a thread's context lies on its stack")]
+
+use super::seat::Seat;
+use super::shared::Shared;
+use crate::primitives::atomic::Ordering;
+use crate::primitives::thread::thread_local;
+use crate::task::header::{Header, Live, TaskPtr};
+use crate::task::id::{Id, Ids};
+use crate::task::report::PanicHook;
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+/// A worker's own things, on its stack.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) seat: Seat,
+    /// The task that is being polled.
+    task: Cell<*mut Header>,
+    /// Whether that task has yielded: it goes to the back of the queue without a wake.
+    yielded: Cell<bool>,
+    /// The coarse clock: read once per batch.
+    pub(crate) now: Cell<u64>,
+    ids: Cell<Ids>,
+}
+
+thread_local! {
+    static CONTEXT: Cell<*const Context> = const { Cell::new(ptr::null()) };
+}
+
+impl Context {
+    pub(crate) fn new(seat: Seat, now: u64) -> Self {
+        Self {
+            seat,
+            task: Cell::new(ptr::null_mut()),
+            yielded: Cell::new(false),
+            now: Cell::new(now),
+            ids: Cell::default(),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        self.seat.shared()
+    }
+
+    /// Makes this the context of the thread while `f` runs.
+    pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        struct Leave;
+        impl Drop for Leave {
+            fn drop(&mut self) {
+                CONTEXT.with(|context| context.set(ptr::null()));
+            }
+        }
+        CONTEXT.with(|context| context.set(ptr::from_ref(self)));
+        let _leave = Leave;
+        f()
+    }
+
+    /// Notes which task is being polled, or that none is.
+    #[inline(always)]
+    pub(crate) fn set_task(&self, task: *mut Header) {
+        self.task.set(task);
+    }
+
+    /// Whether `task` is being polled by this thread.
+    #[inline(always)]
+    pub(crate) fn polls(&self, task: TaskPtr) -> bool {
+        ptr::eq(self.task.get(), task.as_ptr())
+    }
+
+    #[inline(always)]
+    pub(crate) fn take_yielded(&self) -> bool {
+        self.yielded.get() && self.yielded.replace(false)
+    }
+
+    /// Has the task that is being polled go to the back of the queue once it returns `Pending`.
+    #[inline(always)]
+    pub(crate) fn set_yielded(&self) {
+        self.yielded.set(true);
+    }
+
+    /// The header of the task that is being polled.
+    #[inline(always)]
+    pub(crate) fn task(&self) -> Option<Live<'_>> {
+        let task = TaskPtr::new(NonNull::new(self.task.get())?);
+        // SAFETY: the pointer is set to a task that this thread has the right to poll for as long as
+        // it is set, and the result does not outlive the context's borrow, which lies within the poll.
+        Some(unsafe { Live::new(task) })
+    }
+
+    pub(crate) fn next_id(&self) -> Id {
+        let mut ids = self.ids.get();
+        let id = ids.take();
+        self.ids.set(ids);
+        id
+    }
+
+    /// Whether another processor has asked for work since this one last looked.
+    #[inline(always)]
+    pub(crate) fn is_asked(&self) -> bool {
+        self.seat.is_asked()
+    }
+
+    /// The counters of the processor.
+    #[inline(always)]
+    pub(crate) fn counters(&self) -> &super::counters::Counters {
+        &self.seat.processor().counters
+    }
+
+    /// Tasks in the ready queue.
+    pub(crate) fn ready(&self) -> usize {
+        self.seat.processor().published.ready.load(Ordering::Relaxed)
+    }
+}
+
+/// Calls `f` with the context of this thread, if it is a worker.
+#[inline(always)]
+pub(crate) fn with<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
+    // A thread whose thread-locals are being destroyed is no worker any more.
+    let context = CONTEXT.try_with(Cell::get).unwrap_or(ptr::null());
+    // SAFETY: the pointer is set while the context is borrowed by `enter`, on this thread.
+    f(unsafe { context.as_ref() })
+}
+
+/// The hook of this worker's runtime for panics that nobody joined.
+pub(crate) fn panic_hook() -> Option<PanicHook> {
+    with(|context| context?.shared().hooks.task_panic.clone())
+}

@@ -1,0 +1,76 @@
+//! What a processor counts as it goes: plain additions by its owner, readable by anybody.
+
+use crate::primitives::atomic::{AtomicU64, Ordering};
+
+/// A number that one thread changes and others read.
+#[derive(Debug)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Default for Counter {
+    fn default() -> Self {
+        Self(AtomicU64::new(0))
+    }
+}
+
+impl Counter {
+    /// Adds `n`. The caller is the one thread that changes the counter, so this is a load and a store.
+    #[inline(always)]
+    pub(crate) fn add(&self, n: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
+    }
+
+    /// Raises the counter to `n` if that is more. As for [`add`](Self::add).
+    #[inline(always)]
+    pub(crate) fn raise(&self, n: u64) {
+        if n > self.get() {
+            self.0.store(n, Ordering::Relaxed);
+        }
+    }
+
+    /// As [`add`](Self::add), for a reader that goes by [`get_ordered`](Self::get_ordered).
+    #[inline(always)]
+    pub(crate) fn add_ordered(&self, n: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Release);
+    }
+
+    /// The number, with all that its owner did before it was reached.
+    pub(crate) fn get_ordered(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The counters of one processor, changed by its owner alone but for those that say otherwise.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) polls: Counter,
+    pub(crate) spawned: Counter,
+    pub(crate) completed: Counter,
+    pub(crate) wakes_local: Counter,
+    /// Wakes that came through the inbox.
+    pub(crate) wakes_outside: Counter,
+    /// Requests of this processor to others.
+    pub(crate) handovers_asked: Counter,
+    /// Requests of others that this processor has answered with at least one task.
+    pub(crate) handovers_given: Counter,
+    /// Heavy fences that this processor has paid for.
+    pub(crate) heavy_fences: Counter,
+    /// Times that it took older tasks from another while it had its own.
+    pub(crate) helps: Counter,
+    /// Times that it took tasks from another while it had none.
+    pub(crate) steals: Counter,
+    /// Complete tasks that it has sent to their homes.
+    pub(crate) returned: Counter,
+    /// Tasks that came to it by either.
+    pub(crate) migrations: Counter,
+    pub(crate) searches: Counter,
+    pub(crate) sleeps: Counter,
+    /// Sleeps of the watch that ended without work.
+    pub(crate) watches: Counter,
+    /// The longest time from ready to polled, in nanoseconds, to within a batch.
+    pub(crate) longest_wait: Counter,
+}

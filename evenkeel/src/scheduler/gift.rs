@@ -1,0 +1,48 @@
+//! Where an asked processor leaves the answer.
+//!
+//! A thief has at most one request out, so at most one giver writes here at a time. The giver fills
+//! the entries and says that they are ready under one lock; the thief, once it sees that, takes the
+//! lock, and so sees the entries. A thief whose request has been taken need not stand by: it goes on, looks here at the end
+//! of each batch, and before it sleeps; the giver wakes it if it sleeps, by the protocol of
+//! [`idle`](super::idle).
+
+use super::entry::Entry;
+use crate::primitives::atomic::{AtomicBool, Ordering};
+use crate::primitives::{Mutex, lock};
+
+/// A hand-over on its way to one processor.
+#[derive(Debug)]
+pub(crate) struct Gift {
+    entries: Mutex<Vec<Entry>>,
+    ready: AtomicBool,
+}
+
+impl Gift {
+    pub(crate) fn new() -> Self {
+        Self { entries: Mutex::new(Vec::new()), ready: AtomicBool::new(false) }
+    }
+
+    /// Whether the answer is here: one load.
+    #[inline(always)]
+    pub(crate) fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Relaxed)
+    }
+
+    /// Leaves the answer, possibly empty. The giver has taken the request.
+    pub(crate) fn give(&self, fill: impl FnOnce(&mut Vec<Entry>)) {
+        let mut entries = lock(&self.entries);
+        fill(&mut entries);
+        self.ready.store(true, Ordering::Relaxed);
+    }
+
+    /// Moves the answer to `entries`, if it is here.
+    pub(crate) fn take(&self, entries: &mut Vec<Entry>) -> bool {
+        if !self.is_ready() {
+            return false;
+        }
+        let mut given = lock(&self.entries);
+        entries.append(&mut given);
+        self.ready.store(false, Ordering::Relaxed);
+        true
+    }
+}

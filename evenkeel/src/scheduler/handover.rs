@@ -1,0 +1,134 @@
+//! How tasks go from one processor to another: on request first, by force last.
+//!
+//! # Roles
+//! The *owner* of a queue, and a *taker*, another processor, which steals (it has no work) or helps (it
+//! has, and the owner's is older).
+//!
+//! # Protocol
+//! 1. The taker leaves its number in the owner's `claim` word ([`ask`]). It has at most one request out.
+//! 2. The owner sees the word at its next push or pop, takes the request, moves the older half of the
+//!    difference into the taker's [`Gift`](super::gift), and wakes the taker if that sleeps
+//!    ([`answer`]). Half of nothing is an answer too.
+//! 3. A taker that has no answer after a few microseconds withdraws its request ([`give_up`]). If that
+//!    succeeds, the owner is inside a long poll, and the taker uses the heavy fence ([`force`]). If it
+//!    fails, the owner has taken the request and the answer is on its way.
+//!
+//! # Why nothing is lost
+//! The request leaves the word by one read-modify-write, the owner's or the taker's, so it is answered
+//! or withdrawn, never both (model in [`biased`](super::biased)). Tasks are moved under the owner's side
+//! of the lock or under a claim, into a buffer that belongs to the taker, and each is in one of them at
+//! any time. A taker that falls asleep looks at its gift after it has announced itself, and the giver
+//! looks for sleepers after it has given, with a fence on either side.
+
+use super::context::Context;
+use super::entry::Entry;
+use super::processor::Processor;
+use crate::policy::stealing;
+use crate::primitives::atomic::{Edge, Ordering};
+use crate::primitives::{clock, fence, spin};
+
+/// A request that is out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) victim: usize,
+    pub(crate) since: u64,
+    /// What the victim's count of switches was.
+    pub(crate) switches: u64,
+}
+
+/// Answers the request that another processor has left, if it is still there. `polling`: from inside a
+/// poll.
+#[cold]
+pub(crate) fn answer(context: &Context, polling: bool) {
+    let Some(taker) = context.seat.processor().local.take_request() else { return };
+    let shared = context.shared();
+    let theirs = shared.processors[taker].published.ready.load(Ordering::Relaxed);
+    let amount = stealing::give(context.ready(), theirs, polling);
+    shared.processors[taker].gift.give(|entries| context.seat.split(amount, entries));
+    if amount > 0 {
+        context.counters().handovers_given.add(1);
+    }
+    fence::full(Edge::IdlePush);
+    shared.idle.wake(taker);
+}
+
+/// Asks processor `victim`. None if somebody else is at it.
+pub(crate) fn ask(context: &Context, victim: usize, now: u64) -> Option<Request> {
+    let processor = &context.shared().processors[victim];
+    let switches = processor.published.switches.load(Ordering::Relaxed);
+    if !processor.local.ask(context.seat.me()) {
+        return None;
+    }
+    context.counters().handovers_asked.add(1);
+    Some(Request { victim, since: now, switches })
+}
+
+/// Stands by for the answer for as long as that is cheaper than the heavy fence. True if it is here.
+pub(crate) fn await_answer(context: &Context, request: &Request) -> bool {
+    let gift = &context.seat.processor().gift;
+    loop {
+        for _ in 0..16 {
+            if gift.is_ready() {
+                return true;
+            }
+            spin::pause();
+        }
+        if clock::now().saturating_sub(request.since) >= stealing::ANSWER {
+            return gift.is_ready();
+        }
+    }
+}
+
+/// Takes a request back. False if the victim has taken it, and answers.
+pub(crate) fn give_up(context: &Context, request: &Request) -> bool {
+    context.shared().processors[request.victim].local.withdraw(context.seat.me())
+}
+
+/// Takes in an answer, if one is here, and says how many tasks it brought.
+pub(crate) fn receive(context: &Context) -> Option<usize> {
+    let gift = &context.seat.processor().gift;
+    if !gift.is_ready() {
+        return None;
+    }
+    let mut entries = Vec::new();
+    gift.take(&mut entries);
+    Some(take_in(context, entries))
+}
+
+/// Takes tasks from a victim that does not answer: what it has in its inbox, and part or all of its
+/// queue by the heavy fence. Says how many.
+#[cold]
+pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
+    let processor = &context.shared().processors[victim];
+    let mut entries = Vec::new();
+    if processor.published.ready.load(Ordering::Relaxed) > 0 {
+        context.counters().heavy_fences.add(1);
+        if let Some(mut local) = processor.local.claim() {
+            let amount = stealing::take(local.ready.len(), switched);
+            entries.extend(local.ready.drain(..amount));
+            processor.published.show(&local.ready);
+        }
+    }
+    if !switched {
+        empty_inbox(context, processor, &mut entries);
+    }
+    take_in(context, entries)
+}
+
+/// Moves what is in the inbox of another processor to `entries`.
+fn empty_inbox(context: &Context, processor: &Processor, entries: &mut Vec<Entry>) {
+    let since = processor.inbox.since();
+    for task in processor.inbox.take() {
+        super::run::adopt(context, &task);
+        entries.push(Entry { task, since });
+    }
+}
+
+fn take_in(context: &Context, mut entries: Vec<Entry>) -> usize {
+    let count = entries.len();
+    if count > 0 {
+        context.counters().migrations.add(count as u64);
+        context.seat.take_in(&mut entries);
+    }
+    count
+}

@@ -1,0 +1,364 @@
+//! How processors fall asleep and are woken.
+//!
+//! # Roles
+//! A *pusher* has just made a task visible in a queue or an inbox. A *searcher* is awake, without work,
+//! and looks at the others. A *sleeper* is parked. The *watch* is the sleeper at the bottom of the
+//! stack: its sleeps are bounded while others work.
+//!
+//! # States
+//! `word` counts the sleepers and the searchers. `stack` holds the sleepers, the last to fall asleep on
+//! top. Each processor has a flag, `asleep`.
+//!
+//! # Falling asleep
+//! 1. If it has been searching, the processor counts itself out of the searchers.
+//! 2. It *announces* itself: onto the stack, `asleep := true`, one more sleeper in `word`.
+//! 3. A full fence.
+//! 4. It looks at every queue and inbox once more, and at the phase of the runtime. If there is
+//!    anything, it takes itself off the stack (somebody else may have done so: then it has been
+//!    woken) and goes on.
+//! 5. It parks until `asleep` is false.
+//!
+//! # Waking
+//! 1. The pusher makes the task visible.
+//! 2. A full fence, which on x86 is the locked instruction that made the task ready (the push into
+//!    one's own queue comes before it) or that put it into an inbox.
+//! 3. It loads `word`. If somebody sleeps, nobody searches, and the policy finds it worth the price, it
+//!    takes the top of the stack, counts it as a searcher, clears `asleep` and unparks it.
+//!
+//! A searcher that finds work and was the last one wakes the next sleeper, if there is more: wake-ups
+//! come in a chain, one per task found, not in a herd.
+//!
+//! # Why no wake-up is lost
+//! The push and the announcement form Dekker's pattern with a full fence on either side. So the pusher
+//! sees the sleeper (3), or the sleeper sees the task (4). If the pusher sees a searcher instead and
+//! leaves it to that, then the searcher was counted in when the pusher looked, so its step 1 comes
+//! after the push's fence, and its step 4 sees the task. Both fences run at every push and at every
+//! announcement, not once per batch, so the delay is that of one step.
+//!
+//! A pusher that the policy keeps from waking (a lone task in its own queue) runs the task itself at
+//! its next switch. If its present poll lasts, the watch finds the task: it looks at the heads' ages
+//! at least every [`waking::LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) for as long as anybody
+//! is awake. When all are asleep the watch sleeps without a bound, and the pusher who finds it so
+//! (`armed` is false) unparks it to begin its rounds. An idle runtime does not wake at all.
+//!
+//! # Rejected
+//! A plain load of `word` after a plain push, with a fence once per batch: a poll that goes on for long
+//! after the push would leave the task beside a sleeper. The heavy fence in step 3: it would interrupt
+//! every core whenever one falls asleep. Waking for each push: two tasks that take turns would pay a
+//! system call of 7 to 11 µs per turn.
+
+use crate::primitives::atomic::{AtomicBool, AtomicU64, Edge, Ordering};
+use crate::primitives::thread::{self, Thread};
+use crate::primitives::{Mutex, fence, lock};
+use std::time::Duration;
+
+/// One searcher in `word`.
+const SEARCHER: u64 = 1;
+/// One sleeper in `word`.
+const SLEEPER: u64 = 1 << 32;
+
+/// The sleepers and searchers of a runtime.
+#[derive(Debug)]
+pub(crate) struct Idle {
+    word: AtomicU64,
+    /// Whether the watch makes its rounds.
+    armed: AtomicBool,
+    stack: Mutex<Vec<usize>>,
+    seats: Box<[Seat]>,
+}
+
+/// Where a processor sleeps.
+#[derive(Debug)]
+struct Seat {
+    asleep: AtomicBool,
+    /// The worker's thread, once it runs.
+    thread: Mutex<Option<Thread>>,
+}
+
+/// How many sleep and search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) sleeping: usize,
+    pub(crate) searching: usize,
+}
+
+impl Counts {
+    fn of(word: u64) -> Self {
+        Self { sleeping: (word / SLEEPER) as usize, searching: (word % SLEEPER) as usize }
+    }
+}
+
+impl Idle {
+    pub(crate) fn new(processors: usize) -> Self {
+        let seat = || Seat { asleep: AtomicBool::new(false), thread: Mutex::new(None) };
+        Self {
+            word: AtomicU64::new(0),
+            armed: AtomicBool::new(false),
+            stack: Mutex::new(Vec::with_capacity(processors)),
+            seats: (0..processors).map(|_| seat()).collect(),
+        }
+    }
+
+    /// Says which thread runs the processor `me`: the caller.
+    pub(crate) fn sit(&self, me: usize) {
+        *lock(&self.seats[me].thread) = Some(thread::current());
+    }
+
+    #[inline(always)]
+    pub(crate) fn counts(&self) -> Counts {
+        Counts::of(self.word.load(Ordering::Relaxed))
+    }
+
+    /// Counts the caller in as a searcher if `may` allows it.
+    pub(crate) fn begin_search(&self, may: impl Fn(Counts) -> bool) -> bool {
+        let mut word = self.word.load(Ordering::Relaxed);
+        while may(Counts::of(word)) {
+            match self.word.compare_exchange_weak(
+                word,
+                word + SEARCHER,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(actual) => word = actual,
+            }
+        }
+        false
+    }
+
+    /// Counts the caller out again. True if it was the last searcher.
+    pub(crate) fn end_search(&self) -> bool {
+        Counts::of(self.word.fetch_sub(SEARCHER, Ordering::AcqRel)).searching == 1
+    }
+
+    /// Announces that `me` falls asleep, up to and with the fence. Its last look at the queues has to
+    /// follow, then [`sleep`](Self::sleep) or [`cancel`](Self::cancel).
+    pub(crate) fn announce(&self, me: usize) {
+        let mut stack = lock(&self.stack);
+        stack.push(me);
+        self.seats[me].asleep.store(true, Ordering::Relaxed);
+        self.word.fetch_add(SLEEPER, Ordering::AcqRel);
+        drop(stack);
+        fence::full(Edge::IdleSleep);
+    }
+
+    /// Takes the announcement back. False if `me` has been woken meanwhile, which makes it a searcher.
+    pub(crate) fn cancel(&self, me: usize) -> bool {
+        self.remove(me, 0)
+    }
+
+    /// Sleeps once, for at most `limit`. True if `me` has been woken, and is a searcher; false if the
+    /// announcement still stands: time is up, or the watch is to begin its rounds.
+    pub(crate) fn sleep(&self, me: usize, limit: Option<Duration>) -> bool {
+        let asleep = &self.seats[me].asleep;
+        if asleep.load(Ordering::Acquire) {
+            thread::park(limit);
+        }
+        !asleep.load(Ordering::Acquire)
+    }
+
+    /// Whether `me` is the watch, and whether everybody sleeps.
+    pub(crate) fn watch(&self, me: usize) -> Watch {
+        let stack = lock(&self.stack);
+        if stack.first() != Some(&me) {
+            Watch::None
+        } else if stack.len() == self.seats.len() {
+            Watch::AllAsleep
+        } else {
+            Watch::Duty
+        }
+    }
+
+    /// Says that the watch makes its rounds, or that it sleeps without a bound.
+    pub(crate) fn set_armed(&self, armed: bool) {
+        self.armed.store(armed, Ordering::Relaxed);
+        fence::full(Edge::IdleSleep);
+    }
+
+    /// Has the watch begin its rounds, if somebody sleeps and it has not begun.
+    pub(crate) fn arm(&self) {
+        if self.armed.load(Ordering::Relaxed) {
+            return;
+        }
+        let bottom = lock(&self.stack).first().copied();
+        if let Some(bottom) = bottom {
+            self.armed.store(true, Ordering::Relaxed);
+            self.unpark(bottom);
+        }
+    }
+
+    /// Wakes the sleeper on top of the stack as a searcher.
+    #[cold]
+    pub(crate) fn wake_one(&self) -> bool {
+        let mut stack = lock(&self.stack);
+        let Some(&top) = stack.last() else { return false };
+        // Two pushers that both saw no searcher wake one sleeper between them.
+        if self.counts().searching > 0 {
+            return false;
+        }
+        stack.pop();
+        self.woken(top, SEARCHER);
+        drop(stack);
+        self.unpark(top);
+        true
+    }
+
+    /// Wakes `who` as a searcher, if it sleeps.
+    pub(crate) fn wake(&self, who: usize) -> bool {
+        if !self.seats[who].asleep.load(Ordering::Relaxed) || !self.remove(who, SEARCHER) {
+            return false;
+        }
+        self.unpark(who);
+        true
+    }
+
+    /// Wakes everybody, as searchers.
+    pub(crate) fn wake_all(&self) {
+        for who in 0..self.seats.len() {
+            self.wake(who);
+        }
+    }
+
+    fn remove(&self, who: usize, searcher: u64) -> bool {
+        let mut stack = lock(&self.stack);
+        match stack.iter().position(|&sleeper| sleeper == who) {
+            Some(position) => {
+                stack.remove(position);
+                self.woken(who, searcher);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The change of a sleeper that has been taken off the stack, under the stack's lock.
+    fn woken(&self, who: usize, searcher: u64) {
+        self.word.fetch_add(searcher.wrapping_sub(SLEEPER), Ordering::AcqRel);
+        self.seats[who].asleep.store(false, Ordering::Release);
+    }
+
+    fn unpark(&self, who: usize) {
+        if let Some(thread) = &*lock(&self.seats[who].thread) {
+            thread.unpark();
+        }
+    }
+}
+
+/// What a sleeper has to do beside sleeping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watch {
+    /// Nothing: it is not the watch.
+    None,
+    /// It is, and others work.
+    Duty,
+    /// It is, and nobody works.
+    AllAsleep,
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::primitives::mutation::check;
+    use loom::sync::Arc;
+    use loom::sync::atomic::AtomicUsize;
+
+    /// One processor falls asleep while a pusher pushes one task with plain stores.
+    #[test]
+    fn a_push_finds_the_sleeper_or_the_sleeper_finds_the_push() {
+        check(&[Edge::IdlePush, Edge::IdleSleep], || {
+            let idle = Arc::new(Idle::new(1));
+            let queue = Arc::new(AtomicUsize::new(0));
+            let pusher = {
+                let (idle, queue) = (idle.clone(), queue.clone());
+                loom::thread::spawn(move || {
+                    queue.store(1, Ordering::Relaxed);
+                    fence::full(Edge::IdlePush);
+                    if idle.counts().sleeping > 0 {
+                        idle.wake_one();
+                    }
+                })
+            };
+            idle.sit(0);
+            idle.announce(0);
+            if queue.load(Ordering::Relaxed) == 1 {
+                idle.cancel(0);
+            } else {
+                // Loom reports a deadlock if nobody wakes the sleeper.
+                while !idle.sleep(0, None) {}
+            }
+            pusher.join().unwrap();
+            assert_eq!(queue.load(Ordering::Relaxed), 1);
+        });
+    }
+
+    /// The pusher relies on a searcher that is about to fall asleep.
+    #[test]
+    fn a_push_left_to_a_searcher_is_found() {
+        check(&[Edge::IdlePush, Edge::IdleSleep], || {
+            let idle = Arc::new(Idle::new(1));
+            let queue = Arc::new(AtomicUsize::new(0));
+            assert!(idle.begin_search(|_| true));
+            let pusher = {
+                let (idle, queue) = (idle.clone(), queue.clone());
+                loom::thread::spawn(move || {
+                    queue.store(1, Ordering::Relaxed);
+                    fence::full(Edge::IdlePush);
+                    let counts = idle.counts();
+                    if counts.sleeping > 0 && counts.searching == 0 {
+                        idle.wake_one();
+                    }
+                })
+            };
+            idle.sit(0);
+            idle.end_search();
+            idle.announce(0);
+            if queue.load(Ordering::Relaxed) == 1 {
+                idle.cancel(0);
+            } else {
+                while !idle.sleep(0, None) {}
+            }
+            pusher.join().unwrap();
+        });
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleepers_are_woken_last_in_first_out_and_become_searchers() {
+        let idle = Idle::new(3);
+        (0..3).for_each(|me| idle.announce(me));
+        assert_eq!(idle.counts(), Counts { sleeping: 3, searching: 0 });
+        assert!(idle.wake_one());
+        assert_eq!(idle.counts(), Counts { sleeping: 2, searching: 1 });
+        assert!(idle.sleep(2, None), "the last to fall asleep is woken first");
+        assert!(!idle.wake_one(), "somebody searches already");
+        assert!(idle.end_search());
+        assert!(idle.wake(0));
+        assert!(!idle.wake(0), "it is awake");
+        assert!(!idle.cancel(0));
+        assert!(idle.cancel(1));
+        assert_eq!(idle.counts(), Counts { sleeping: 0, searching: 1 });
+    }
+
+    #[test]
+    fn the_first_sleeper_is_the_watch_until_all_sleep() {
+        let idle = Idle::new(2);
+        idle.announce(1);
+        assert_eq!(idle.watch(1), Watch::Duty);
+        idle.announce(0);
+        assert_eq!(idle.watch(0), Watch::None);
+        assert_eq!(idle.watch(1), Watch::AllAsleep);
+    }
+
+    #[test]
+    fn searching_is_bounded_by_the_caller_s_rule() {
+        let idle = Idle::new(4);
+        let one = |counts: Counts| counts.searching == 0;
+        assert!(idle.begin_search(one));
+        assert!(!idle.begin_search(one));
+        assert!(idle.end_search());
+    }
+}

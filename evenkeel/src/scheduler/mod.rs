@@ -1,0 +1,21 @@
+//! The scheduler: processors, the workers that run them, and how tasks move between them.
+//!
+//! Invariant: it knows a task's [`header`](crate::task::header), its state and what is reported of it,
+//! and nothing of futures. Every decision is made in [`policy`](crate::policy).
+
+pub(crate) mod biased;
+pub(crate) mod context;
+pub(crate) mod counters;
+pub(crate) mod entry;
+pub(crate) mod gift;
+pub(crate) mod handover;
+pub(crate) mod idle;
+pub(crate) mod inbox;
+pub(crate) mod processor;
+pub(crate) mod registry;
+pub(crate) mod run;
+pub(crate) mod seat;
+pub(crate) mod shared;
+pub(crate) mod spawn;
+pub(crate) mod wake;
+pub(crate) mod worker;

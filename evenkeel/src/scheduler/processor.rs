@@ -1,0 +1,111 @@
+//! A processor: a seat at the machine, with a ready queue, an inbox and its statistics. It is not its
+//! worker: whoever holds its [`Seat`](super::seat::Seat) runs it.
+
+use super::biased::Biased;
+use super::counters::Counters;
+use super::entry::Entry;
+use super::gift::Gift;
+use super::inbox::Inbox;
+use super::registry::Registry;
+use super::shared::Shared;
+use crate::policy::Look;
+use crate::primitives::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::task::header::{Held, Runnable};
+use crossbeam_utils::CachePadded;
+use std::collections::VecDeque;
+use std::sync::Weak;
+
+/// What its owner uses all the time.
+#[derive(Debug, Default)]
+pub(crate) struct Local {
+    /// The tasks that can run, oldest first.
+    pub(crate) ready: VecDeque<Entry>,
+    /// The tasks that have been spawned here and are not complete.
+    pub(crate) registry: Registry,
+}
+
+/// What others see without a lock: plain stores of whoever has [`Local`], on a line of their own.
+#[derive(Debug)]
+pub(crate) struct Published {
+    /// Tasks in the ready queue.
+    pub(crate) ready: AtomicUsize,
+    /// When the head of the ready queue became ready; [`NO_HEAD`] if there is none.
+    pub(crate) head_since: AtomicU64,
+    /// Polls made. Others tell by it whether the processor stands still.
+    pub(crate) switches: AtomicU64,
+    /// The moving averages of wait and poll, once per batch.
+    pub(crate) mean_wait: AtomicU64,
+    pub(crate) mean_poll: AtomicU64,
+}
+
+/// The time of a head that is not there.
+pub(crate) const NO_HEAD: u64 = u64::MAX;
+
+/// One processor.
+#[derive(Debug)]
+pub(crate) struct Processor {
+    /// The scheduler that it belongs to.
+    pub(crate) shared: Weak<Shared>,
+    pub(crate) local: Biased<Local>,
+    pub(crate) published: CachePadded<Published>,
+    /// Tasks that have become ready or have been spawned outside.
+    pub(crate) inbox: CachePadded<Inbox<Runnable>>,
+    /// Complete tasks of this processor's registry that others have polled last.
+    pub(crate) returned: CachePadded<Inbox<Held>>,
+    pub(crate) gift: CachePadded<Gift>,
+    pub(crate) counters: CachePadded<Counters>,
+}
+
+impl Processor {
+    pub(crate) fn new(shared: Weak<Shared>) -> Self {
+        Self {
+            shared,
+            local: Biased::new(Local::default()),
+            published: CachePadded::new(Published {
+                ready: AtomicUsize::new(0),
+                head_since: AtomicU64::new(NO_HEAD),
+                switches: AtomicU64::new(0),
+                mean_wait: AtomicU64::new(0),
+                mean_poll: AtomicU64::new(0),
+            }),
+            inbox: CachePadded::new(Inbox::new()),
+            returned: CachePadded::new(Inbox::new()),
+            gift: CachePadded::new(Gift::new()),
+            counters: CachePadded::new(Counters::default()),
+        }
+    }
+
+    /// Looks at the processor from outside at the time `now`; `switches` is what
+    /// [`Published::switches`] was at the last look, and gets the present value.
+    pub(crate) fn look(&self, now: u64, switches: &mut u64) -> Look {
+        let published = &self.published;
+        let before = std::mem::replace(switches, published.switches.load(Ordering::Relaxed));
+        Look {
+            ready: published.ready.load(Ordering::Relaxed),
+            head_age: self.head_age(now),
+            mean_wait: published.mean_wait.load(Ordering::Relaxed),
+            mean_poll: published.mean_poll.load(Ordering::Relaxed),
+            inbox: !self.inbox.is_empty(),
+            switched: *switches != before,
+        }
+    }
+
+    /// How long the oldest task in the ready queue or, if that is empty, in the inbox has waited.
+    pub(crate) fn head_age(&self, now: u64) -> u64 {
+        match self.published.head_since.load(Ordering::Relaxed) {
+            NO_HEAD if self.inbox.is_empty() => 0,
+            NO_HEAD => now.saturating_sub(self.inbox.since()),
+            since => now.saturating_sub(since),
+        }
+    }
+}
+
+impl Published {
+    /// Shows the queue as it is; for whoever has [`Local`].
+    #[inline(always)]
+    pub(crate) fn show(&self, ready: &VecDeque<Entry>) {
+        self.ready.store(ready.len(), Ordering::Relaxed);
+        let since = ready.front().map_or(NO_HEAD, |head| head.since);
+        self.head_since.store(since, Ordering::Relaxed);
+    }
+}

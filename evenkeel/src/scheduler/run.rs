@@ -1,0 +1,201 @@
+//! One poll: from a queue's entry to wherever the task goes next.
+
+#![allow(unsafe_code, reason = "it calls a task's own functions")]
+
+use super::context::Context;
+use super::shared::{Phase, Shared};
+use crate::primitives::atomic::Ordering;
+use crate::task::header::{Held, Runnable, TaskPtr, UNREGISTERED};
+use crate::task::report::TaskInfo;
+use crate::task::state::{Begin, End, Pending, Polled, Release};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Poll;
+
+/// A processor asleep is woken to take back its complete tasks when a multiple of so many have come
+/// from one other: their memory is not kept for long, and a wake-up per task would cost more.
+const RETURNS: u64 = 1_024;
+
+/// Polls a task once, or cancels it.
+#[inline(always)]
+pub(crate) fn run(context: &Context, task: Runnable) {
+    match task.state.begin() {
+        Begin::Poll(polled) => {
+            let ptr = task.ptr();
+            task.last.store(context.seat.me() as u16, Ordering::Relaxed);
+            context.set_task(ptr.as_ptr());
+            // SAFETY: this thread has the task's `Runnable`, and a task that has one has its future.
+            let outcome = unsafe { (task.vtable.poll)(ptr) };
+            context.set_task(std::ptr::null_mut());
+            match outcome {
+                Poll::Pending if context.take_yielded() => {
+                    context.seat.push(task, context.now.get());
+                }
+                Poll::Pending => end(context, task, polled),
+                Poll::Ready(()) => {
+                    context.take_yielded();
+                    complete(context, task);
+                }
+            }
+        }
+        Begin::Cancel => cancel(context, task),
+    }
+}
+
+#[inline(always)]
+fn end(context: &Context, task: Runnable, polled: Polled) {
+    // Once the word says idle the task may be another's, so nothing is left in hand by then.
+    let pending = task.pending();
+    task.set_pending(Pending::default());
+    match task.state.end(polled, pending) {
+        End::Idle => {}
+        End::Again => {
+            task.set_pending(pending);
+            context.seat.push(task, context.now.get());
+        }
+    }
+}
+
+#[cold]
+fn cancel(context: &Context, task: Runnable) {
+    let ptr = task.ptr();
+    context.set_task(ptr.as_ptr());
+    // SAFETY: as in `run`.
+    unsafe { (task.vtable.cancel)(ptr) };
+    context.set_task(std::ptr::null_mut());
+    context.take_yielded();
+    complete(context, task);
+}
+
+/// Tells everybody that the task is complete; its output is in place.
+fn complete(context: &Context, task: Runnable) {
+    let shared = context.shared();
+    let ptr = task.ptr();
+    let at_home = std::ptr::eq(task.home(), shared.home(context.seat.me()));
+    let slot = task.slot.load(Ordering::Relaxed);
+    let release = finish(task, at_home);
+    if at_home {
+        context.seat.unregister(slot);
+        context.counters().completed.add_ordered(1);
+        if release == Release::Last {
+            // SAFETY: nobody else can reach the task, and without a handle its output is gone.
+            unsafe { ptr.free() }
+        }
+    } else {
+        send_home(context, ptr);
+    }
+}
+
+/// Makes the task complete and wakes its joiner. With `unregister`, ends the scheduler's hold.
+fn finish(task: Runnable, unregister: bool) -> Release {
+    let ptr = task.ptr();
+    let pending = task.pending();
+    let mut word = task.state.load();
+    let mut dropped = false;
+    let release = loop {
+        if !word.has_handle() && !dropped {
+            // SAFETY: the output is in place, and nobody can join a task that has no handle.
+            unsafe { (task.vtable.drop_output)(ptr) };
+            dropped = true;
+            word = task.state.load();
+        }
+        match task.state.complete(word, pending, unregister && !word.has_joiner()) {
+            Ok(release) => break release,
+            Err(actual) => word = actual,
+        }
+    };
+    if !word.has_joiner() {
+        return release;
+    }
+    // SAFETY: the task is complete and `JOINER` was set, so the slot is this thread's; the scheduler
+    // still holds the task.
+    let joiner = unsafe { ptr.header().take_joiner() };
+    if let Some(joiner) = joiner {
+        // A foreign waker that panics must not take the worker with it.
+        let _ = catch_unwind(AssertUnwindSafe(|| joiner.wake()));
+    }
+    if unregister {
+        // SAFETY: the scheduler holds the task until this call.
+        unsafe { ptr.header() }.state.unregister()
+    } else {
+        Release::Shared
+    }
+}
+
+/// Leaves a complete task to the processor in whose registry it is.
+#[cold]
+fn send_home(context: &Context, task: TaskPtr) {
+    let shared = context.shared();
+    // SAFETY: this thread has made the task complete, and its home's registry still holds it.
+    let task = unsafe { Held::new(task) };
+    let address = task.home();
+    let home = shared
+        .processors
+        .iter()
+        .position(|processor| std::ptr::eq(std::ptr::from_ref(processor).cast(), address))
+        .expect("a task's home is a processor of its scheduler");
+    shared.processors[home].returned.push(task);
+    let returns = &context.counters().returned;
+    returns.add(1);
+    if returns.get() % RETURNS == 0 || shared.phase() > Phase::Running {
+        crate::primitives::fence::full(crate::primitives::atomic::Edge::IdlePush);
+        shared.idle.wake(home);
+    }
+}
+
+/// Takes complete tasks of this processor out of its registry that others have polled last.
+pub(crate) fn take_back(context: &Context) {
+    for task in context.seat.processor().returned.take() {
+        context.seat.unregister(task.slot.load(Ordering::Relaxed));
+        context.counters().completed.add_ordered(1);
+        task.release();
+    }
+}
+
+/// Makes this processor the home of a task that has been spawned outside and is in no registry.
+#[inline]
+pub(crate) fn adopt(context: &Context, task: &Runnable) {
+    if task.slot.load(Ordering::Relaxed) == UNREGISTERED {
+        task.set_home(context.shared().home(context.seat.me()));
+        context.seat.register(task);
+        if context.shared().phase() >= Phase::Aborting {
+            context.shared().note_aborted(vec![TaskInfo::of(task.live())]);
+            abort_queued(task);
+        }
+    }
+}
+
+/// Marks a queued task, so that its next poll cancels it.
+pub(crate) fn abort_queued(task: &Runnable) {
+    let mut word = task.state.load();
+    while let Err(actual) = task.state.signal(word, crate::task::state::Signal::Abort, false) {
+        word = actual;
+    }
+}
+
+/// Cancels the tasks in the inbox of a runtime that is over.
+pub(crate) fn discard(shared: &Shared) {
+    for processor in &shared.processors {
+        for task in processor.inbox.take() {
+            abort_queued(&task);
+            run_elsewhere(task);
+        }
+    }
+}
+
+/// Polls a task that no processor has, once, on a thread of its own; it is complete after that.
+pub(crate) fn run_elsewhere(task: Runnable) {
+    let ptr = task.ptr();
+    let cancelled = match task.state.begin() {
+        // SAFETY: this thread has the task's `Runnable`.
+        Begin::Poll(_) => unsafe { (task.vtable.poll)(ptr) }.is_pending(),
+        Begin::Cancel => true,
+    };
+    if cancelled {
+        // SAFETY: as above; the task is not complete.
+        unsafe { (task.vtable.cancel)(ptr) };
+    }
+    if finish(task, true) == Release::Last {
+        // SAFETY: nobody else can reach the task, and without a handle its output is gone.
+        unsafe { ptr.free() }
+    }
+}

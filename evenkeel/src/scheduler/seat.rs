@@ -1,0 +1,210 @@
+//! The right to run a processor, and all that its holder does with the processor's queue.
+//!
+//! Each method enters the owner-biased lock, moves a few words and leaves; none runs a caller's code
+//! inside, so the owner never meets itself.
+
+#![allow(
+    unsafe_code,
+    reason = "the owner enters the biased lock, and makes the right to a task that it has woken"
+)]
+
+use super::biased::Owned;
+use super::entry::Entry;
+use super::processor::{Local, Processor};
+use super::shared::{Hooks, Neighbours, Shared};
+use crate::primitives::atomic::{Edge, Ordering};
+use crate::primitives::fence;
+use crate::task::header::{Live, Reference, Runnable};
+use crate::task::state::{Release, Signal};
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A queue's buffer is given back when it has at least this many places and uses an eighth of them:
+/// 64 KiB, which a burst may leave behind.
+const KEPT: usize = 4_096;
+
+/// What a signal from the worker itself has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Signalled {
+    /// The task has gone into the ready queue, which has this many tasks.
+    Queued(usize),
+    /// It was queued, running or complete; whether the reference that was used up was the last one.
+    Already(Release),
+}
+
+/// The right to run one processor.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    shared: Arc<Shared>,
+    me: usize,
+    /// A seat may go to another thread, but not be used by two.
+    not_sync: PhantomData<Cell<()>>,
+}
+
+impl Seat {
+    /// A scheduler with this many processors, and their seats.
+    pub(crate) fn all(
+        neighbours: Box<[Neighbours]>,
+        hooks: Hooks,
+    ) -> (Arc<Shared>, impl Iterator<Item = Self>) {
+        let shared = Shared::new(neighbours, hooks);
+        // Nobody else makes seats, so there is one for each processor.
+        let seats = (0..shared.processors.len()).map({
+            let shared = shared.clone();
+            move |me| Self { shared: shared.clone(), me, not_sync: PhantomData }
+        });
+        (shared, seats)
+    }
+
+    #[inline(always)]
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    #[inline(always)]
+    pub(crate) fn me(&self) -> usize {
+        self.me
+    }
+
+    #[inline(always)]
+    pub(crate) fn processor(&self) -> &Processor {
+        &self.shared.processors[self.me]
+    }
+
+    #[inline(always)]
+    fn local(&self) -> Owned<'_, Local> {
+        // SAFETY: there is one seat per processor and it is not `Sync`, so there is one owner; no method
+        // of the seat calls another or a caller's code while it has the result.
+        unsafe { self.processor().local.enter() }
+    }
+
+    /// Whether another processor asks for work.
+    #[inline(always)]
+    pub(crate) fn is_asked(&self) -> bool {
+        self.processor().local.is_asked()
+    }
+
+    /// Takes the oldest task.
+    #[inline(always)]
+    pub(crate) fn pop(&self) -> Option<Entry> {
+        let published = &self.processor().published;
+        let mut local = self.local();
+        let entry = local.ready.pop_front()?;
+        published.show(&local.ready);
+        let switches = published.switches.load(Ordering::Relaxed);
+        published.switches.store(switches.wrapping_add(1), Ordering::Relaxed);
+        Some(entry)
+    }
+
+    /// Puts a task to the back of the queue.
+    #[inline(always)]
+    pub(crate) fn push(&self, task: Runnable, now: u64) -> usize {
+        let published = &self.processor().published;
+        let mut local = self.local();
+        local.ready.push_back(Entry { task, since: now });
+        published.show(&local.ready);
+        local.ready.len()
+    }
+
+    /// Enters a task that no registry holds into that of this processor.
+    #[inline(always)]
+    pub(crate) fn register(&self, task: &Runnable) {
+        let place = self.local().registry.enter(task.ptr());
+        task.slot.store(place, Ordering::Relaxed);
+    }
+
+    /// Signals a task and, if that makes it ready, puts it to the back of the queue.
+    ///
+    /// An idle task is put there *before* the read-modify-write that makes it ready, and taken back if
+    /// somebody else was first. Nobody can see the queue meanwhile, and the locked instruction is the
+    /// fence between the push and the look for sleepers (see [`idle`](super::idle)): it costs nothing.
+    ///
+    /// With `consume` a counted reference is used up.
+    #[inline(always)]
+    pub(crate) fn signal(
+        &self,
+        task: Live<'_>,
+        signal: Signal,
+        consume: bool,
+        now: u64,
+    ) -> Signalled {
+        let mut word = task.state.load();
+        while !word.is_idle() {
+            match task.state.signal(word, signal, consume) {
+                Ok(release) => return Signalled::Already(release),
+                Err(actual) => word = actual,
+            }
+        }
+        let published = &self.processor().published;
+        let mut local = self.local();
+        loop {
+            // SAFETY: if the signal below succeeds, it takes the task from idle to queued, and this
+            // is its only `Runnable`; if not, the entry is removed before anybody can see it.
+            let runnable = unsafe { Runnable::new(task.ptr()) };
+            local.ready.push_back(Entry { task: runnable, since: now });
+            published.show(&local.ready);
+            match task.state.signal(word, signal, consume) {
+                Ok(_) => {
+                    fence::after_read_modify_write(Edge::IdlePush);
+                    return Signalled::Queued(local.ready.len());
+                }
+                Err(actual) => word = actual,
+            }
+            local.ready.pop_back();
+            published.show(&local.ready);
+            while !word.is_idle() {
+                match task.state.signal(word, signal, consume) {
+                    Ok(release) => return Signalled::Already(release),
+                    Err(actual) => word = actual,
+                }
+            }
+        }
+    }
+
+    /// Moves the oldest `amount` tasks to `entries`.
+    pub(crate) fn split(&self, amount: usize, entries: &mut Vec<Entry>) {
+        let published = &self.processor().published;
+        let mut local = self.local();
+        let amount = amount.min(local.ready.len());
+        entries.extend(local.ready.drain(..amount));
+        published.show(&local.ready);
+    }
+
+    /// Takes in what has come from another queue, oldest first: what is older than one's own head goes
+    /// before it, the rest to the back.
+    pub(crate) fn take_in(&self, entries: &mut Vec<Entry>) {
+        let published = &self.processor().published;
+        let mut local = self.local();
+        let head = local.ready.front().map_or(0, |head| head.since);
+        let older = entries.partition_point(|entry| entry.since < head);
+        let younger = entries.split_off(older);
+        for entry in entries.drain(..).rev() {
+            local.ready.push_front(entry);
+        }
+        local.ready.extend(younger);
+        published.show(&local.ready);
+    }
+
+    /// Removes a complete task from the registry.
+    #[inline(always)]
+    pub(crate) fn unregister(&self, place: u32) {
+        self.local().registry.remove(place);
+    }
+
+    /// The tasks in the registry.
+    pub(crate) fn registered(&self) -> Vec<Reference> {
+        self.local().registry.iter().map(Reference::of).collect()
+    }
+
+    /// Gives back the buffer of a queue that a burst has blown up.
+    pub(crate) fn trim(&self) {
+        let mut local = self.local();
+        let capacity = local.ready.capacity();
+        if capacity >= KEPT && local.ready.len() <= capacity / 8 {
+            let keep = local.ready.len() * 2;
+            local.ready.shrink_to(keep.max(KEPT / 8));
+        }
+    }
+}

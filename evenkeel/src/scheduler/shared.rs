@@ -1,0 +1,169 @@
+//! What all workers of a runtime share.
+
+use super::idle::Idle;
+use super::processor::Processor;
+use crate::primitives::atomic::{AtomicU8, AtomicUsize, Ordering};
+use crate::primitives::{Condvar, Mutex, lock};
+use crate::task::header::Header;
+use crate::task::report::{PanicHook, TaskInfo};
+use std::fmt;
+use std::sync::Arc;
+
+/// How far the life of a runtime has come. Phases only ever go up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Phase {
+    /// Everybody may spawn.
+    Running,
+    /// Only tasks may spawn; the runtime ends when all are complete.
+    Draining,
+    /// Every task is aborted, and so is every new one.
+    Aborting,
+    /// All tasks are complete; the workers leave.
+    Over,
+}
+
+/// What a processor knows of the others: all of them, nearest first.
+#[derive(Debug)]
+pub(crate) struct Neighbours {
+    pub(crate) others: Vec<usize>,
+    /// The first so many share the last-level cache.
+    pub(crate) near: usize,
+}
+
+/// A callback with a worker's number.
+pub(crate) type WorkerHook = Arc<dyn Fn(usize) + Send + Sync>;
+
+/// What a runtime's owner may hang in.
+#[derive(Clone, Default)]
+pub(crate) struct Hooks {
+    pub(crate) worker_start: Option<WorkerHook>,
+    pub(crate) worker_stop: Option<WorkerHook>,
+    pub(crate) task_panic: Option<PanicHook>,
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hooks").finish_non_exhaustive()
+    }
+}
+
+/// The scheduler of one runtime.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) processors: Box<[Processor]>,
+    pub(crate) neighbours: Box<[Neighbours]>,
+    pub(crate) idle: Idle,
+    pub(crate) hooks: Hooks,
+    /// Counts spawns from outside, which are dealt out in turn, and closures that block.
+    pub(crate) outside_spawns: AtomicUsize,
+    /// Closures that block and are complete.
+    outside_completed: AtomicUsize,
+    phase: AtomicU8,
+    /// Workers that have not left, and the tasks that had to be aborted.
+    end: Mutex<Ending>,
+    ended: Condvar,
+}
+
+/// How the end has gone so far.
+#[derive(Debug, Default)]
+pub(crate) struct Ending {
+    /// Workers that have left.
+    pub(crate) left: usize,
+    /// Tasks that were not complete when they were aborted.
+    pub(crate) aborted: Vec<TaskInfo>,
+}
+
+impl Shared {
+    /// A scheduler with a processor for each entry of `neighbours`.
+    pub(super) fn new(neighbours: Box<[Neighbours]>, hooks: Hooks) -> Arc<Self> {
+        let processors = neighbours.len();
+        Arc::new_cyclic(|shared| Self {
+            processors: (0..processors).map(|_| Processor::new(shared.clone())).collect(),
+            neighbours,
+            idle: Idle::new(processors),
+            hooks,
+            outside_spawns: AtomicUsize::new(0),
+            outside_completed: AtomicUsize::new(0),
+            phase: AtomicU8::new(Phase::Running as u8),
+            end: Mutex::new(Ending::default()),
+            ended: Condvar::new(),
+        })
+    }
+
+    /// The address that the header of a task of processor `index` keeps.
+    pub(crate) fn home(&self, index: usize) -> *const () {
+        std::ptr::from_ref(&self.processors[index]).cast()
+    }
+
+    /// Whether the task's home is one of this scheduler's processors. A comparison of addresses, so
+    /// that a wake does not touch the line of another processor.
+    #[inline(always)]
+    pub(crate) fn owns(&self, header: &Header) -> bool {
+        let offset = (header.home() as usize).wrapping_sub(self.processors.as_ptr() as usize);
+        offset < size_of_val(&*self.processors)
+    }
+
+    #[inline(always)]
+    pub(crate) fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Acquire) {
+            0 => Phase::Running,
+            1 => Phase::Draining,
+            2 => Phase::Aborting,
+            _ => Phase::Over,
+        }
+    }
+
+    /// Goes on to `phase`, unless it is that far already, and has everybody look.
+    pub(crate) fn advance(&self, phase: Phase) {
+        if self.phase.fetch_max(phase as u8, Ordering::AcqRel) < phase as u8 {
+            crate::primitives::fence::full(crate::primitives::atomic::Edge::IdlePush);
+            self.idle.wake_all();
+        }
+    }
+
+    /// Whether every task that was ever spawned is complete.
+    ///
+    /// Each processor counts up both sums; spawns from outside are counted apart. All `completed` are read before any `spawned`: both only
+    /// grow, and `completed` never exceeds `spawned`, so if the two readings agree then the sums
+    /// agreed at the moment between them (Mattern, "Algorithms for distributed termination
+    /// detection", 1987). With no task left and no spawns from outside, no task ever comes again.
+    pub(crate) fn all_complete(&self) -> bool {
+        let sum = |count: fn(&Processor) -> u64| self.processors.iter().map(count).sum::<u64>();
+        let completed = sum(|processor| processor.counters.completed.get_ordered())
+            + self.outside_completed.load(Ordering::Acquire) as u64;
+        completed
+            == sum(|processor| processor.counters.spawned.get_ordered())
+                + self.outside_spawns.load(Ordering::Acquire) as u64
+    }
+
+    /// Notes that a closure on a thread of its own is complete.
+    pub(crate) fn note_completed_outside(&self) {
+        self.outside_completed.fetch_add(1, Ordering::AcqRel);
+        if self.phase() > Phase::Running {
+            // It may have been the last that the workers wait for.
+            self.idle.wake_all();
+        }
+    }
+
+    /// Notes tasks that a worker has aborted.
+    pub(crate) fn note_aborted(&self, tasks: Vec<TaskInfo>) {
+        lock(&self.end).aborted.extend(tasks);
+    }
+
+    /// Notes that a worker has left.
+    pub(crate) fn note_left(&self) {
+        lock(&self.end).left += 1;
+        self.ended.notify_all();
+    }
+
+    /// How the end has gone so far.
+    pub(crate) fn ending(&self) -> crate::primitives::MutexGuard<'_, Ending> {
+        lock(&self.end)
+    }
+
+    /// What tells a change of [`ending`](Self::ending).
+    pub(crate) fn ended(&self) -> &Condvar {
+        &self.ended
+    }
+}

@@ -1,0 +1,140 @@
+//! What a wake does: it makes a task ready and puts it where it will run.
+
+#![allow(
+    unsafe_code,
+    reason = "it makes the right to a task that it has woken, and follows the task's home"
+)]
+
+use super::context::{self, Context};
+use super::handover;
+use super::processor::Processor;
+use super::seat::Signalled;
+use super::shared::{Phase, Shared};
+use crate::policy::placement::{Source, place};
+use crate::policy::waking;
+use crate::primitives::atomic::{Edge, Ordering};
+use crate::primitives::fence;
+use crate::task::header::{Live, Reference, Runnable};
+use crate::task::state::{Release, Signal};
+
+/// Signals a task.
+#[inline(always)]
+pub(crate) fn signal(task: Live<'_>, signal: Signal) {
+    // Without a reference used up it cannot have been the last.
+    let _ = dispatch(task, signal, false);
+}
+
+#[inline(always)]
+fn dispatch(task: Live<'_>, signal: Signal, consume: bool) -> Release {
+    context::with(|context| match context {
+        Some(context) if context.shared().owns(&task) => local(context, task, signal, consume),
+        _ => outside(task, signal, consume),
+    })
+}
+
+/// Signals a task and uses the reference up, in one step.
+#[inline(always)]
+pub(crate) fn signal_consuming(reference: Reference, signal: Signal) {
+    let release = dispatch(reference.live(), signal, true);
+    // The signal has counted the reference out.
+    let task = reference.into_counted();
+    if release == Release::Last {
+        // SAFETY: the reference was the last; without a handle the output is gone.
+        unsafe { task.free() }
+    }
+}
+
+#[inline(always)]
+fn local(context: &Context, task: Live<'_>, signal: Signal, consume: bool) -> Release {
+    match context.seat.signal(task, signal, consume, context.now.get()) {
+        Signalled::Already(release) => release,
+        Signalled::Queued(ready) => {
+            context.counters().wakes_local.add(1);
+            after_push(context, ready);
+            Release::Shared
+        }
+    }
+}
+
+/// What follows a push into one's own queue and its fence: an answer to a request, a wake-up.
+#[inline(always)]
+pub(crate) fn after_push(context: &Context, ready: usize) {
+    if context.is_asked() {
+        handover::answer(context, true);
+    }
+    let counts = context.shared().idle.counts();
+    if counts.sleeping > 0 {
+        after_push_beside_sleepers(context, ready);
+    }
+}
+
+#[cold]
+fn after_push_beside_sleepers(context: &Context, ready: usize) {
+    let idle = &context.shared().idle;
+    let counts = idle.counts();
+    if waking::after_push(ready, counts.sleeping, counts.searching) {
+        idle.wake_one();
+    } else {
+        idle.arm();
+    }
+}
+
+#[cold]
+fn outside(task: Live<'_>, signal: Signal, consume: bool) -> Release {
+    let mut word = task.state.load();
+    loop {
+        let was_idle = word.is_idle();
+        match task.state.signal(word, signal, consume) {
+            Ok(_) if was_idle => break,
+            Ok(release) => return release,
+            Err(actual) => word = actual,
+        }
+    }
+    // SAFETY: the signal took the task from idle to queued, so this is its only `Runnable`.
+    let task = unsafe { Runnable::new(task.ptr()) };
+    let home: *const Processor = task.home().cast();
+    // SAFETY: an idle task's home is a processor of a scheduler that lives until the task is complete,
+    // and it cannot become complete before it is sent.
+    let home = unsafe { &*home };
+    let shared = home.shared.upgrade().expect("a scheduler outlives its tasks");
+    let last = usize::from(task.last.load(Ordering::Relaxed));
+    send(&shared, place(Source::Outside, last, shared.processors.len()), task);
+    Release::Shared
+}
+
+/// Spawns a task from outside: its home is the processor that the policy deals it to.
+pub(crate) fn spawn_outside<R>(
+    shared: &Shared,
+    make: impl FnOnce(*const ()) -> (Runnable, R),
+) -> R {
+    let count = shared.outside_spawns.fetch_add(1, Ordering::AcqRel);
+    let target = place(Source::Spawned(count), 0, shared.processors.len());
+    let (task, handle) = make(shared.home(target));
+    task.last.store(target as u16, Ordering::Relaxed);
+    send(shared, target, task);
+    handle
+}
+
+/// Leaves a ready task in the inbox of processor `target`, and sees to it that somebody is awake.
+fn send(shared: &Shared, target: usize, task: Runnable) {
+    let inbox = &shared.processors[target].inbox;
+    inbox.push(task);
+    fence::after_read_modify_write(Edge::IdlePush);
+    if shared.phase() == Phase::Over {
+        // The workers may have looked into the inbox for the last time.
+        super::run::discard(shared);
+        return;
+    }
+    let counts = shared.idle.counts();
+    if counts.sleeping == 0 || counts.searching > 0 {
+        return;
+    }
+    let ready = shared.processors[target].published.ready.load(Ordering::Relaxed);
+    if !shared.idle.wake(target) {
+        if waking::after_push(ready + 1, counts.sleeping, counts.searching) {
+            shared.idle.wake_one();
+        } else {
+            shared.idle.arm();
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What tasks wait for.
+//!
+//! Channels, mutexes and the like that know no runtime run here as they are (`tokio::sync`,
+//! `async-channel`, `futures`); this module has what the runtime can do better.
+
+mod semaphore;
+
+pub use semaphore::{Acquire, Semaphore};

@@ -1,0 +1,212 @@
+//! A task's one allocation: its header, then its future or its output, then its name.
+
+#![allow(unsafe_code, reason = "a task's type is erased")]
+
+use super::error::Failure;
+use super::header::{Header, Live, Runnable, TaskPtr, Vtable};
+use super::id::Id;
+use super::join::JoinHandle;
+use super::waker;
+use crate::primitives::cell::UnsafeCell;
+use std::any::type_name;
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+/// What the task is doing: which of the two is there, its state says.
+union Stage<F: Future> {
+    future: ManuallyDrop<F>,
+    output: ManuallyDrop<Result<F::Output, Failure>>,
+}
+
+/// What a task may be called. Unnamed tasks pay nothing for it.
+pub(crate) trait Name: Send + 'static {
+    fn get(&self) -> Option<&str>;
+}
+
+impl Name for () {
+    fn get(&self) -> Option<&str> {
+        None
+    }
+}
+
+impl Name for Box<str> {
+    fn get(&self) -> Option<&str> {
+        Some(self)
+    }
+}
+
+/// The allocation.
+#[repr(C)]
+struct Cell<F: Future, N> {
+    header: Header,
+    stage: UnsafeCell<Stage<F>>,
+    name: N,
+}
+
+struct Table<F, N>(std::marker::PhantomData<(F, N)>);
+
+impl<F: Future + 'static, N: Name> Table<F, N> {
+    const VTABLE: Vtable = Vtable {
+        poll: poll::<F, N>,
+        cancel: cancel::<F, N>,
+        drop_output: drop_output::<F, N>,
+        take_output: take_output::<F, N>,
+        free: free::<F, N>,
+        name: name::<F, N>,
+        type_name: type_name::<F>,
+    };
+}
+
+/// Makes a task, which is queued, and its handle.
+#[inline]
+pub(crate) fn make<F, N>(
+    future: F,
+    name: N,
+    site: &'static Location<'static>,
+    home: *const (),
+    id: Id,
+) -> (Runnable, JoinHandle<F::Output>)
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+    N: Name,
+{
+    let cell = Box::new(Cell {
+        header: Header::new(&Table::<F, N>::VTABLE, home, id, site),
+        stage: UnsafeCell::new(Stage { future: ManuallyDrop::new(future) }),
+        name,
+    });
+    // The pointer is made from the whole allocation and only then narrowed, so that it may be used for
+    // all of it.
+    let cell = NonNull::from(Box::leak(cell));
+    let task = TaskPtr::new(cell.cast::<Header>());
+    // SAFETY: a new task has a handle by its state, and this is the only one made of it.
+    let handle = unsafe { JoinHandle::new(task, id) };
+    // SAFETY: the task is new and queued, and this is its only `Runnable`.
+    (unsafe { Runnable::new(task) }, handle)
+}
+
+/// The allocation that a task's address is the beginning of.
+///
+/// # Safety
+/// The task has been made by `make::<F, N>`, and is not freed while the result is used.
+unsafe fn cell<'a, F: Future, N>(task: TaskPtr) -> &'a Cell<F, N> {
+    let cell: NonNull<Cell<F, N>> = task.as_non_null().cast();
+    // SAFETY: the header is the first field of a `repr(C)` struct, and the caller promises the rest.
+    unsafe { cell.as_ref() }
+}
+
+/// # Safety
+/// As [`Vtable::poll`].
+unsafe fn poll<F: Future, N: Name>(task: TaskPtr) -> Poll<()> {
+    // SAFETY: the caller has the task's `Runnable`.
+    let cell = unsafe { cell::<F, N>(task) };
+    // SAFETY: the waker is borrowed for the poll, while the task is registered.
+    let waker = unsafe { waker::borrowed(task) };
+    let mut context = Context::from_waker(&waker);
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        cell.stage.with_mut(|stage| {
+            // SAFETY: a task with a `Runnable` has its future, and the `Runnable` is the right to it.
+            let future = unsafe { &mut *(*stage).future };
+            // SAFETY: the future lies in the allocation until it is dropped there.
+            let future = unsafe { Pin::new_unchecked(future) };
+            future.poll(&mut context)
+        })
+    }));
+    let output = match outcome {
+        Ok(Poll::Pending) => return Poll::Pending,
+        Ok(Poll::Ready(output)) => Ok(output),
+        Err(payload) => Err(panicked(task, payload)),
+    };
+    // SAFETY: as for `cell`; the future is there and will not be polled again.
+    unsafe { replace::<F, N>(task, output) };
+    Poll::Ready(())
+}
+
+/// # Safety
+/// As [`Vtable::cancel`].
+unsafe fn cancel<F: Future, N: Name>(task: TaskPtr) {
+    // SAFETY: the caller has the task's `Runnable`; the future is there and will not be polled again.
+    unsafe { replace::<F, N>(task, Err(Failure::Cancelled)) };
+}
+
+/// What is in place of the output of a task that is being polled or cancelled and has panicked.
+fn panicked(task: TaskPtr, payload: Box<dyn std::any::Any + Send>) -> Failure {
+    // SAFETY: the caller has the task's `Runnable`.
+    Failure::panic(unsafe { Live::new(task) }, payload)
+}
+
+/// Drops the future and puts the output in its place; if the drop panics, the panic.
+///
+/// # Safety
+/// The caller has the task's `Runnable`, and the future is there.
+unsafe fn replace<F: Future, N: Name>(task: TaskPtr, mut output: Result<F::Output, Failure>) {
+    // SAFETY: the caller has the task's `Runnable`.
+    let cell = unsafe { cell::<F, N>(task) };
+    cell.stage.with_mut(|stage| {
+        let dropped = catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: the `Runnable` is the right to the future, which is there.
+            let future = unsafe { &mut (*stage).future };
+            // SAFETY: the future is dropped once: whatever comes of it, the output takes its place.
+            unsafe { ManuallyDrop::drop(future) };
+        }));
+        if let Err(payload) = dropped
+            && !matches!(output, Err(Failure::Panicked(_)))
+        {
+            output = Err(panicked(task, payload));
+        }
+        // SAFETY: the place is this thread's, and what was there has been dropped.
+        unsafe { stage.write(Stage { output: ManuallyDrop::new(output) }) };
+    });
+}
+
+/// # Safety
+/// As [`Vtable::drop_output`].
+unsafe fn drop_output<F: Future, N: Name>(task: TaskPtr) {
+    // SAFETY: the caller's promise.
+    let cell = unsafe { cell::<F, N>(task) };
+    cell.stage.with_mut(|stage| {
+        // A panic in the output's destructor has nobody left to go to; the process's panic hook has
+        // told of it.
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: the output is there and the caller's alone.
+            let output = unsafe { &mut (*stage).output };
+            // SAFETY: it is dropped once, by the caller's promise.
+            unsafe { ManuallyDrop::drop(output) };
+        }));
+    });
+}
+
+/// # Safety
+/// As [`Vtable::take_output`].
+unsafe fn take_output<F: Future, N: Name>(task: TaskPtr, to: NonNull<()>) {
+    // SAFETY: the caller's promise.
+    let cell = unsafe { cell::<F, N>(task) };
+    let output = cell.stage.with_mut(|stage| {
+        // SAFETY: the output is there and the caller's alone.
+        let output = unsafe { &mut (*stage).output };
+        // SAFETY: it is taken once, by the caller's promise.
+        unsafe { ManuallyDrop::take(output) }
+    });
+    let to: NonNull<Result<F::Output, Failure>> = to.cast();
+    // SAFETY: the caller gives room for this type.
+    unsafe { to.write(output) };
+}
+
+/// # Safety
+/// As [`Vtable::free`].
+unsafe fn free<F: Future, N: Name>(task: TaskPtr) {
+    let cell: NonNull<Cell<F, N>> = task.as_non_null().cast();
+    // SAFETY: `make` has leaked this box, and nobody else can reach it.
+    drop(unsafe { Box::from_raw(cell.as_ptr()) });
+}
+
+fn name<F: Future + 'static, N: Name>(task: Live<'_>) -> Option<&str> {
+    // SAFETY: the task has this vtable, so it was made by `make::<F, N>`; it is not freed meanwhile.
+    let cell = unsafe { cell::<F, N>(task.ptr()) };
+    cell.name.get()
+}

@@ -1,0 +1,128 @@
+//! Why a task has no output.
+
+use super::header::Live;
+use super::id::Id;
+use super::report::{self, PanicHook, TaskInfo, TaskPanic};
+use crate::scheduler::context;
+use std::any::Any;
+use std::fmt;
+
+/// What is in place of an output: one word, so that small outputs stay small.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The task was aborted, or its runtime ended.
+    Cancelled,
+    /// The task panicked.
+    Panicked(Box<Panicked>),
+}
+
+/// A panic that nobody has been told of: dropping it is telling the runtime's hook.
+pub(crate) struct Panicked {
+    task: TaskInfo,
+    hook: Option<PanicHook>,
+    payload: Option<Box<dyn Any + Send>>,
+}
+
+impl Failure {
+    pub(crate) fn panic(task: Live<'_>, payload: Box<dyn Any + Send>) -> Self {
+        Self::Panicked(Box::new(Panicked {
+            task: TaskInfo::of(task),
+            hook: context::panic_hook(),
+            payload: Some(payload),
+        }))
+    }
+
+    /// The error that the joiner gets.
+    pub(crate) fn into_error(self, id: Id) -> JoinError {
+        let payload = match self {
+            Self::Cancelled => None,
+            Self::Panicked(mut panicked) => panicked.payload.take(),
+        };
+        JoinError { id, payload }
+    }
+}
+
+impl fmt::Debug for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Panicked").field("task", &self.task).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Panicked {
+    fn drop(&mut self) {
+        let Some(payload) = self.payload.take() else { return };
+        let panic = TaskPanic { task: &self.task, payload: &*payload };
+        match &self.hook {
+            Some(hook) => hook(&panic),
+            None => eprintln!("evenkeel: {panic}"),
+        }
+    }
+}
+
+/// Why joining a task gave no output: it panicked, or it was cancelled.
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// let error = runtime.block_on(async {
+///     evenkeel::spawn(async { panic!("no more tea") }).await.unwrap_err()
+/// });
+/// assert!(error.is_panic());
+/// assert!(error.to_string().contains("no more tea"));
+/// ```
+pub struct JoinError {
+    id: Id,
+    /// None if the task was cancelled.
+    payload: Option<Box<dyn Any + Send>>,
+}
+
+impl JoinError {
+    /// Whether the task was aborted, or its runtime ended before it was complete.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.payload.is_none()
+    }
+
+    /// Whether the task panicked.
+    #[must_use]
+    pub fn is_panic(&self) -> bool {
+        self.payload.is_some()
+    }
+
+    /// The panic's payload, for [`std::panic::resume_unwind`].
+    ///
+    /// # Panics
+    /// If the task was cancelled; ask [`is_panic`](Self::is_panic) first.
+    #[must_use]
+    pub fn into_panic(self) -> Box<dyn Any + Send> {
+        match self.payload {
+            Some(payload) => payload,
+            None => panic!("task {} was cancelled: there is no panic to take", self.id),
+        }
+    }
+
+    /// The number of the task.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        self.id
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.payload {
+            None => write!(f, "task {} was cancelled", self.id),
+            Some(payload) => {
+                write!(f, "task {} panicked: {}", self.id, report::message(&**payload))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JoinError({self})")
+    }
+}
+
+impl std::error::Error for JoinError {}

@@ -1,0 +1,417 @@
+//! What every task begins with, and the three ways to hold one.
+//!
+//! A task is one allocation: this header, then its future or its output. The header is all that the
+//! scheduler knows of a task. Whoever can reach a task holds one of
+//!
+//! | type | right | how many |
+//! |---|---|---|
+//! | [`Runnable`] | to poll it: it is queued, or being polled | at most one |
+//! | [`Reference`] | to signal it and to read its header (a `Waker`, a `Task`) | any number, counted |
+//! | `JoinHandle` | to take its output | at most one |
+//!
+//! and the registry of its home processor, which holds it until it is complete. [`TaskPtr`] is the
+//! bare address, which proves nothing.
+
+#![allow(unsafe_code, reason = "tasks are shared by their addresses")]
+
+use super::id::Id;
+use super::state::{Pending, Release, State};
+use crate::primitives::atomic::{AtomicPtr, AtomicU8, AtomicU16, AtomicU32, Ordering};
+use crate::primitives::cell::UnsafeCell;
+use std::marker::PhantomData;
+use std::mem;
+use std::ops::Deref;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::task::{Poll, Waker};
+
+/// What differs between tasks of different futures.
+pub(crate) struct Vtable {
+    /// Polls the future once; on `Ready` the output, or the panic, is in its place. The caller has
+    /// the task's [`Runnable`], and the future is in its place.
+    pub(crate) poll: unsafe fn(TaskPtr) -> Poll<()>,
+    /// Drops the future and puts *cancelled* in place of the output. As for `poll`.
+    pub(crate) cancel: unsafe fn(TaskPtr),
+    /// Drops the output. The task is complete, or about to be, and its output is there and the
+    /// caller's alone.
+    pub(crate) drop_output: unsafe fn(TaskPtr),
+    /// Moves the output to where the second argument points, which is room for a
+    /// `Result<T, Failure>` of the task's `T`. As for `drop_output`.
+    pub(crate) take_output: unsafe fn(TaskPtr, NonNull<()>),
+    /// Gives the memory back. Nobody else can reach the task, and neither future nor output is
+    /// there.
+    pub(crate) free: unsafe fn(TaskPtr),
+    /// The task's name.
+    pub(crate) name: for<'a> fn(Live<'a>) -> Option<&'a str>,
+    /// The type of the future, for reports.
+    pub(crate) type_name: fn() -> &'static str,
+}
+
+/// The place of a task that no registry holds yet.
+pub(crate) const UNREGISTERED: u32 = u32::MAX;
+
+/// What every task begins with: 72 bytes.
+#[repr(C)]
+pub(crate) struct Header {
+    pub(crate) state: State,
+    pub(crate) vtable: &'static Vtable,
+    /// The next task in an inbox.
+    pub(crate) next: AtomicPtr<Header>,
+    /// The processor that keeps the task in its registry. The address of something that outlives
+    /// the task's completion; null for a task of the blocking pool. Only the scheduler looks.
+    home: AtomicPtr<()>,
+    /// Where the task is in the registry of its home, which alone uses this; or [`UNREGISTERED`].
+    pub(crate) slot: AtomicU32,
+    /// The processor that last polled it.
+    pub(crate) last: AtomicU16,
+    /// References made less references dropped by the poller, not yet in `state`. The poller's.
+    references: AtomicU8,
+    /// Tokens consumed by the poller, not yet in `state`. The poller's.
+    tokens: AtomicU8,
+    pub(crate) id: Id,
+    pub(crate) site: &'static Location<'static>,
+    /// The joiner's waker; whose it is, `state` says.
+    joiner: UnsafeCell<Option<Waker>>,
+}
+
+// SAFETY: the fields that are not atomic are constant, but for `joiner`, which belongs to one thread
+// at a time as `state` says.
+unsafe impl Send for Header {}
+// SAFETY: as above.
+unsafe impl Sync for Header {}
+
+impl Header {
+    pub(crate) fn new(
+        vtable: &'static Vtable,
+        home: *const (),
+        id: Id,
+        site: &'static Location<'static>,
+    ) -> Self {
+        Self {
+            state: State::new(),
+            vtable,
+            next: AtomicPtr::new(std::ptr::null_mut()),
+            home: AtomicPtr::new(home.cast_mut()),
+            slot: AtomicU32::new(UNREGISTERED),
+            last: AtomicU16::new(0),
+            references: AtomicU8::new(0),
+            tokens: AtomicU8::new(0),
+            id,
+            site,
+            joiner: UnsafeCell::new(None),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn home(&self) -> *const () {
+        self.home.load(Ordering::Relaxed).cast_const()
+    }
+
+    /// Gives the task another home, before it has been registered anywhere.
+    pub(crate) fn set_home(&self, home: *const ()) {
+        self.home.store(home.cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Counts a change of the references in for later. The caller polls the task. False if the
+    /// count is full, and then nothing has changed.
+    #[inline(always)]
+    pub(crate) fn defer_reference(&self, change: i8) -> bool {
+        let references = self.references.load(Ordering::Relaxed) as i8;
+        match references.checked_add(change) {
+            Some(sum) => {
+                self.references.store(sum as u8, Ordering::Relaxed);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes the token, if there is one. The caller polls the task.
+    #[inline(always)]
+    pub(crate) fn take_token(&self) -> bool {
+        match self.state.take_token(self.tokens.load(Ordering::Relaxed)) {
+            Some(consumed) => {
+                self.tokens.store(consumed, Ordering::Relaxed);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// What the poller has in hand. The caller polls the task.
+    #[inline(always)]
+    pub(crate) fn pending(&self) -> Pending {
+        Pending {
+            references: self.references.load(Ordering::Relaxed) as i8,
+            tokens: self.tokens.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Declares that the next change of `state` folds [`pending`](Self::pending) in. The caller
+    /// polls the task. It comes before that change, after which the task may be another's.
+    #[inline(always)]
+    pub(crate) fn set_pending(&self, pending: Pending) {
+        self.references.store(pending.references as u8, Ordering::Relaxed);
+        self.tokens.store(pending.tokens, Ordering::Relaxed);
+    }
+
+    /// Puts the joiner's waker into its slot.
+    ///
+    /// # Safety
+    /// The slot is the caller's: it is the joiner and `JOINER` is not set.
+    pub(crate) unsafe fn put_joiner(&self, waker: Option<Waker>) {
+        let before = self.joiner.with_mut(|slot| {
+            // SAFETY: the slot is the caller's.
+            unsafe { mem::replace(&mut *slot, waker) }
+        });
+        drop(before);
+    }
+
+    /// Takes the joiner's waker out of its slot.
+    ///
+    /// # Safety
+    /// The slot is the caller's: it has made the task complete and found `JOINER` set.
+    pub(crate) unsafe fn take_joiner(&self) -> Option<Waker> {
+        self.joiner.with_mut(|slot| {
+            // SAFETY: the slot is the caller's.
+            unsafe { mem::take(&mut *slot) }
+        })
+    }
+}
+
+/// A task's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TaskPtr(NonNull<Header>);
+
+// SAFETY: an address can be anywhere; following it is what needs a right.
+unsafe impl Send for TaskPtr {}
+// SAFETY: as above.
+unsafe impl Sync for TaskPtr {}
+
+impl TaskPtr {
+    pub(crate) fn new(header: NonNull<Header>) -> Self {
+        Self(header)
+    }
+
+    pub(crate) fn as_ptr(self) -> *mut Header {
+        self.0.as_ptr()
+    }
+
+    pub(crate) fn as_non_null(self) -> NonNull<Header> {
+        self.0
+    }
+
+    /// The header behind the address.
+    ///
+    /// # Safety
+    /// The task is not freed for as long as the result is used.
+    #[inline(always)]
+    pub(crate) unsafe fn header<'a>(self) -> &'a Header {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Frees the task.
+    ///
+    /// # Safety
+    /// The caller has seen [`Release::Last`], and the output is gone.
+    pub(crate) unsafe fn free(self) {
+        // SAFETY: the caller's promise: the task is not freed yet.
+        let header = unsafe { self.header() };
+        // SAFETY: the caller's promise: nobody else can reach the task.
+        unsafe { (header.vtable.free)(self) }
+    }
+}
+
+/// A task that is not freed for as long as the lifetime lasts: its header, and an address that is good for
+/// the whole allocation, which a `&Header` would not give.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Live<'a>(TaskPtr, PhantomData<&'a Header>);
+
+impl<'a> Live<'a> {
+    /// # Safety
+    /// The task is not freed within the lifetime.
+    #[inline(always)]
+    pub(crate) unsafe fn new(task: TaskPtr) -> Self {
+        Self(task, PhantomData)
+    }
+
+    #[inline(always)]
+    pub(crate) fn ptr(self) -> TaskPtr {
+        self.0
+    }
+
+    pub(crate) fn name(self) -> Option<&'a str> {
+        (self.vtable.name)(self)
+    }
+}
+
+impl Deref for Live<'_> {
+    type Target = Header;
+
+    #[inline(always)]
+    fn deref(&self) -> &Header {
+        // SAFETY: the task is not freed within the lifetime.
+        unsafe { self.0.header() }
+    }
+}
+
+/// The right to poll a task, which is queued or running.
+///
+/// A task that has a `Runnable` is not complete, so its registry holds it and its header is there.
+/// Dropping one would lose the task: it ends in a queue, in an inbox, or with the task.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Runnable(TaskPtr);
+
+impl Runnable {
+    /// The right that a signal has just made.
+    ///
+    /// # Safety
+    /// The task has gone from idle to queued, or is new, and this is the only `Runnable` that is
+    /// made of it.
+    #[inline(always)]
+    pub(crate) unsafe fn new(task: TaskPtr) -> Self {
+        Self(task)
+    }
+
+    #[inline(always)]
+    pub(crate) fn ptr(&self) -> TaskPtr {
+        self.0
+    }
+
+    pub(crate) fn live(&self) -> Live<'_> {
+        Live(self.0, PhantomData)
+    }
+}
+
+impl Deref for Runnable {
+    type Target = Header;
+
+    #[inline(always)]
+    fn deref(&self) -> &Header {
+        // SAFETY: a task with a `Runnable` is registered, so not freed.
+        unsafe { self.0.header() }
+    }
+}
+
+/// A right that can be left in an inbox and taken out by another thread: its address is all of it.
+pub(crate) trait Parcel: Sized {
+    fn into_ptr(self) -> TaskPtr;
+
+    /// Takes the right up again.
+    ///
+    /// # Safety
+    /// The address comes from `into_ptr` of the same type, and is taken up once.
+    unsafe fn from_ptr(task: TaskPtr) -> Self;
+}
+
+impl Parcel for Runnable {
+    #[inline(always)]
+    fn into_ptr(self) -> TaskPtr {
+        self.0
+    }
+
+    #[inline(always)]
+    unsafe fn from_ptr(task: TaskPtr) -> Self {
+        Self(task)
+    }
+}
+
+/// The hold of its home's registry on a task that is complete.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Held(TaskPtr);
+
+impl Held {
+    /// The hold on a complete task.
+    ///
+    /// # Safety
+    /// The task is complete and still registered, and this is the only `Held` made of it.
+    pub(crate) unsafe fn new(task: TaskPtr) -> Self {
+        Self(task)
+    }
+
+    /// Ends the hold.
+    pub(crate) fn release(self) {
+        if self.state.unregister() == Release::Last {
+            // SAFETY: nobody else can reach the task, and without a handle its output is gone.
+            unsafe { self.0.free() }
+        }
+    }
+}
+
+impl Deref for Held {
+    type Target = Header;
+
+    fn deref(&self) -> &Header {
+        // SAFETY: a task is not freed while it is registered.
+        unsafe { self.0.header() }
+    }
+}
+
+impl Parcel for Held {
+    fn into_ptr(self) -> TaskPtr {
+        self.0
+    }
+
+    unsafe fn from_ptr(task: TaskPtr) -> Self {
+        Self(task)
+    }
+}
+
+/// A counted reference.
+#[derive(Debug)]
+pub(crate) struct Reference(TaskPtr);
+
+impl Reference {
+    /// Takes over a reference that has been counted.
+    ///
+    /// # Safety
+    /// The count includes this one, and nobody else counts it out.
+    pub(crate) unsafe fn from_counted(task: TaskPtr) -> Self {
+        Self(task)
+    }
+
+    /// Gives the reference up without counting it out.
+    pub(crate) fn into_counted(self) -> TaskPtr {
+        let task = self.0;
+        mem::forget(self);
+        task
+    }
+
+    /// Makes one more reference to a task.
+    pub(crate) fn of(task: Live<'_>) -> Self {
+        task.state.add_reference();
+        Self(task.ptr())
+    }
+
+    #[inline(always)]
+    pub(crate) fn live(&self) -> Live<'_> {
+        Live(self.0, PhantomData)
+    }
+}
+
+impl Deref for Reference {
+    type Target = Header;
+
+    fn deref(&self) -> &Header {
+        // SAFETY: the reference is counted, so the task is not freed.
+        unsafe { self.0.header() }
+    }
+}
+
+impl Clone for Reference {
+    fn clone(&self) -> Self {
+        Self::of(self.live())
+    }
+}
+
+impl Drop for Reference {
+    fn drop(&mut self) {
+        if self.state.drop_reference() == Release::Last {
+            // SAFETY: this was the last; without a handle the output is gone.
+            unsafe { self.0.free() }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The numbers of tasks.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A task's number: unique in its process for as long as the process lives.
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// let (a, b) = (runtime.spawn(async {}), runtime.spawn(async {}));
+/// assert_ne!(a.id(), b.id());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id(u64);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The next number that nobody has. A plain `std` atomic: a model need not explore it.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// Numbers that a processor takes at a time, so that processors do not meet at each spawn.
+const BLOCK: u64 = 1024;
+
+/// A processor's own numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ids {
+    next: u64,
+    end: u64,
+}
+
+impl Ids {
+    pub(crate) fn take(&mut self) -> Id {
+        if self.next == self.end {
+            self.next = NEXT.fetch_add(BLOCK, Ordering::Relaxed);
+            self.end = self.next + BLOCK;
+        }
+        let id = self.next;
+        self.next += 1;
+        Id(id)
+    }
+}
+
+/// A number for a task that is spawned from outside.
+pub(crate) fn take_one() -> Id {
+    Id(NEXT.fetch_add(1, Ordering::Relaxed))
+}

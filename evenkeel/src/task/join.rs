@@ -1,0 +1,183 @@
+//! The handle of a task: its output, and the way to end it.
+//!
+//! # Protocol
+//! The slot for the joiner's waker belongs to the handle until the handle sets `JOINER`, and from then
+//! on to the completer; the handle may take it back for as long as the task is not complete. So each
+//! of the two knows from its own change of the word whether the slot is its own. A handle that is
+//! dropped takes its waker back, then gives up `HANDLE`: whoever finds the task complete drops the
+//! output, the handle if it finds it so, the completer if there is no handle.
+
+#![allow(unsafe_code, reason = "the joiner's slot and the output belong to one party at a time")]
+
+use super::error::{Failure, JoinError};
+use super::header::{Live, Reference, TaskPtr};
+use super::id::Id;
+use super::state::{Join, Release, Signal};
+use super::task_ref::Task;
+use crate::scheduler::wake;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll, Waker};
+
+/// A task's handle: a future of its output.
+///
+/// Dropping the handle detaches the task, which goes on. One allocation serves the task and its handle.
+///
+/// # Cancel safety
+/// Dropping a handle that has been polled loses the output and nothing else. Awaiting `&mut handle` may be
+/// given up and taken up again.
+///
+/// # Panics
+/// When polled again after it has given the output.
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// let sum = runtime.block_on(async {
+///     let handle = evenkeel::spawn(async { 2 + 2 });
+///     handle.await.unwrap()
+/// });
+/// assert_eq!(sum, 4);
+/// ```
+#[must_use = "a dropped handle detaches the task"]
+pub struct JoinHandle<T> {
+    task: TaskPtr,
+    id: Id,
+    /// Whether the output has been given away, and with it the handle's hold on the task.
+    done: bool,
+    output: PhantomData<T>,
+}
+
+// SAFETY: through the handle a `T` moves to the thread that polls it, which `T: Send` permits; the rest
+// of the task is made for sharing.
+unsafe impl<T: Send> Send for JoinHandle<T> {}
+// SAFETY: a shared handle gives no access to the output.
+unsafe impl<T: Send> Sync for JoinHandle<T> {}
+
+impl<T> Unpin for JoinHandle<T> {}
+impl<T> UnwindSafe for JoinHandle<T> {}
+impl<T> RefUnwindSafe for JoinHandle<T> {}
+
+impl<T> JoinHandle<T> {
+    /// The handle of a new task.
+    ///
+    /// # Safety
+    /// The task has a handle by its state, this is the only one made, and `T` is its output's type.
+    pub(crate) unsafe fn new(task: TaskPtr, id: Id) -> Self {
+        Self { task, id, done: false, output: PhantomData }
+    }
+
+    fn header(&self) -> Option<Live<'_>> {
+        // SAFETY: until it is done the handle holds the task.
+        (!self.done).then(|| unsafe { Live::new(self.task) })
+    }
+
+    /// Has the task's future dropped at its next turn; the handle then gives a
+    /// [cancelled](JoinError::is_cancelled) error. Nothing happens to a task that is complete, and
+    /// one that completes in the poll that is under way keeps its output.
+    pub fn abort(&self) {
+        if let Some(header) = self.header() {
+            wake::signal(header, Signal::Abort);
+        }
+    }
+
+    /// Whether the task is complete, by its own end, a panic or an abort.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.header().is_none_or(|header| header.state.load_joined().is_complete())
+    }
+
+    /// The task's number.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    /// A reference to the task, with which it can be unparked.
+    ///
+    /// # Panics
+    /// If the handle has given its output.
+    #[must_use]
+    pub fn task(&self) -> Task {
+        let header = self.header().expect("the handle has given its output");
+        Task::new(Reference::of(header))
+    }
+
+    /// Takes the output of a complete task, and ends the handle's hold.
+    fn take(&mut self) -> Result<T, JoinError> {
+        let mut output = MaybeUninit::<Result<T, Failure>>::uninit();
+        // SAFETY: the handle holds the task.
+        let header = unsafe { self.task.header() };
+        // SAFETY: the task is complete and has a handle, so the output is there and the handle's; the
+        // room is of the right type, and the output is taken once because `done` is set below.
+        unsafe { (header.vtable.take_output)(self.task, NonNull::from(&mut output).cast()) };
+        self.done = true;
+        if header.state.release_handle() == Release::Last {
+            // SAFETY: nobody else can reach the task, and its output is gone.
+            unsafe { self.task.free() }
+        }
+        // SAFETY: `take_output` has filled it.
+        let output = unsafe { output.assume_init() };
+        output.map_err(|failure| failure.into_error(self.id))
+    }
+
+    /// Leaves a waker for the completer. `Complete` if there is no need.
+    fn leave(header: Live<'_>, waker: &Waker) -> Join {
+        if header.state.load().has_joiner() && header.state.unset_joiner() == Join::Complete {
+            return Join::Complete;
+        }
+        // SAFETY: `JOINER` is not set and this is the joiner, so the slot is its own.
+        unsafe { header.put_joiner(Some(waker.clone())) };
+        let join = header.state.set_joiner();
+        if join == Join::Complete {
+            // SAFETY: as above: `JOINER` has not been set.
+            unsafe { header.put_joiner(None) };
+        }
+        join
+    }
+}
+
+impl<T> Future for JoinHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let header = self.header().expect("the handle has given its output and was polled again");
+        if header.state.load_joined().is_complete()
+            || Self::leave(header, context.waker()) == Join::Complete
+        {
+            return Poll::Ready(self.take());
+        }
+        Poll::Pending
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    fn drop(&mut self) {
+        let Some(header) = self.header() else { return };
+        if header.state.load().has_joiner() && header.state.unset_joiner() == Join::Done {
+            // SAFETY: `JOINER` is not set any more and this is the joiner, so the slot is its own.
+            unsafe { header.put_joiner(None) };
+        }
+        if header.state.detach() == Join::Done {
+            return;
+        }
+        // SAFETY: the task is complete and has a handle, so the output is there and the handle's, which
+        // has not taken it.
+        unsafe { (header.vtable.drop_output)(self.task) };
+        if header.state.release_handle() == Release::Last {
+            // SAFETY: nobody else can reach the task, and its output is gone.
+            unsafe { self.task.free() }
+        }
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").field("id", &self.id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,28 @@
+//! Tasks: spawned futures, their handles, and what they can do about themselves.
+//!
+//! The lower half of the room ([`header`], [`state`], `id`, `report`) is all that the scheduler knows of
+//! tasks; the upper half stands on the scheduler.
+
+mod cell;
+mod error;
+pub(crate) mod header;
+pub(crate) mod id;
+mod join;
+mod parking;
+pub(crate) mod report;
+mod spawning;
+pub(crate) mod state;
+mod task_ref;
+pub(crate) mod waker;
+mod yielding;
+
+pub(crate) use cell::make;
+pub use error::JoinError;
+pub use id::Id;
+pub use join::JoinHandle;
+pub use parking::{Park, park};
+pub use report::{TaskInfo, TaskPanic};
+pub(crate) use spawning::spawn_on;
+pub use spawning::{Builder, spawn, spawn_blocking};
+pub use task_ref::{Task, current, try_current};
+pub use yielding::{YieldNow, yield_now};

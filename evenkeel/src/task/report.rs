@@ -1,0 +1,71 @@
+//! What is told of a task to people.
+
+use super::header::Live;
+use super::id::Id;
+use std::any::Any;
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// What a report says of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskInfo {
+    /// The task's number.
+    pub id: Id,
+    /// The name it was given, if it was.
+    pub name: Option<String>,
+    /// Where it was spawned.
+    pub spawn_site: &'static Location<'static>,
+    /// The type of its future.
+    pub type_name: &'static str,
+}
+
+impl TaskInfo {
+    pub(crate) fn of(task: Live<'_>) -> Self {
+        Self {
+            id: task.id,
+            name: task.name().map(str::to_owned),
+            spawn_site: task.site,
+            type_name: (task.vtable.type_name)(),
+        }
+    }
+}
+
+impl fmt::Display for TaskInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "task {}", self.id)?;
+        if let Some(name) = &self.name {
+            write!(f, " \"{name}\"")?;
+        }
+        write!(f, " (spawned at {})", self.spawn_site)
+    }
+}
+
+/// A panic of a task that nobody joined.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct TaskPanic<'a> {
+    /// The task.
+    pub task: &'a TaskInfo,
+    /// What it panicked with.
+    pub payload: &'a (dyn Any + Send),
+}
+
+impl fmt::Display for TaskPanic<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} panicked, and nobody joined it: {}", self.task, message(self.payload))
+    }
+}
+
+/// A callback for panics that nobody joined.
+pub(crate) type PanicHook = Arc<dyn Fn(&TaskPanic<'_>) + Send + Sync>;
+
+/// The text of a panic's payload, if it has one.
+pub(crate) fn message(payload: &(dyn Any + Send)) -> &str {
+    payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("(a payload that is not text)")
+}

@@ -1,0 +1,148 @@
+//! Spawning.
+
+use super::cell::{Name, make};
+use super::join::JoinHandle;
+use crate::runtime::enter;
+use crate::scheduler::shared::Shared;
+use crate::scheduler::spawn;
+use std::future::Future;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Spawns a task on the runtime that the caller belongs to: that of the running task, or that whose
+/// [`block_on`](crate::Runtime::block_on) is running on this thread.
+///
+/// The task begins with its next turn; it goes on whether or not its handle is kept. One allocation holds
+/// task, output and handle.
+///
+/// # Panics
+/// If the caller belongs to no runtime; [`Handle::try_current`](crate::Handle::try_current) tells.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), evenkeel::BuildError> {
+/// let runtime = evenkeel::Runtime::new()?;
+/// let word = runtime.block_on(async { evenkeel::spawn(async { "ahoy" }).await.unwrap() });
+/// assert_eq!(word, "ahoy");
+/// # Ok(())
+/// # }
+/// ```
+#[track_caller]
+#[inline]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    spawn_here(future, (), Location::caller())
+}
+
+/// Runs a closure that may block on a thread apart from the workers; see
+/// [`Handle::spawn_blocking`](crate::Handle::spawn_blocking).
+///
+/// # Panics
+/// If the caller belongs to no runtime.
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// let read = runtime.block_on(async {
+///     evenkeel::spawn_blocking(|| std::fs::read_to_string("/etc/hostname").is_ok()).await
+/// });
+/// assert!(read.is_ok());
+/// ```
+#[track_caller]
+pub fn spawn_blocking<F, R>(closure: F) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    crate::Handle::current().spawn_blocking(closure)
+}
+
+/// What a task gets beside its future.
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let handle = evenkeel::task::Builder::new().name("helmsman").spawn(async {
+///         evenkeel::task::current().name().map(str::to_owned)
+///     });
+///     assert_eq!(handle.await.unwrap().as_deref(), Some("helmsman"));
+/// });
+/// ```
+#[derive(Debug, Default)]
+#[must_use = "a builder does nothing until it spawns"]
+pub struct Builder {
+    name: Option<Box<str>>,
+}
+
+impl Builder {
+    /// A builder of an unnamed task.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Names the task in reports.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into().into_boxed_str());
+        self
+    }
+
+    /// Spawns the task, as [`spawn`] does.
+    ///
+    /// # Panics
+    /// If the caller belongs to no runtime.
+    #[track_caller]
+    pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        match self.name {
+            Some(name) => spawn_here(future, name, Location::caller()),
+            None => spawn_here(future, (), Location::caller()),
+        }
+    }
+}
+
+#[inline]
+fn spawn_here<F, N>(future: F, name: N, site: &'static Location<'static>) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+    N: Name,
+{
+    let mut parts = Some((future, name));
+    let spawned = spawn::here(|home, id| {
+        let (future, name) = parts.take().expect("a task is made once");
+        make(future, name, site, home, id)
+    });
+    match (spawned, parts) {
+        (Some(handle), _) => handle,
+        (None, Some((future, name))) => match enter::current() {
+            Some(handle) => spawn_on(handle.shared(), future, name, site),
+            None => panic!(
+                "spawn is called at {site}, outside of a runtime: call it in a task or inside \
+                 Runtime::block_on, or use Runtime::spawn"
+            ),
+        },
+        (None, None) => unreachable!("parts are taken by a spawn that succeeds"),
+    }
+}
+
+/// Spawns a task on `shared`.
+pub(crate) fn spawn_on<F, N>(
+    shared: &Arc<Shared>,
+    future: F,
+    name: N,
+    site: &'static Location<'static>,
+) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+    N: Name,
+{
+    spawn::on(shared, |home, id| make(future, name, site, home, id))
+}

@@ -1,0 +1,84 @@
+//! A reference to a task.
+
+use super::header::Reference;
+use super::id::Id;
+use super::report::TaskInfo;
+use super::state::Signal;
+use crate::scheduler::{context, wake};
+use std::fmt;
+use std::panic::Location;
+
+/// A reference to a task, with which it can be unparked or aborted and which reports can name. Cheap to
+/// clone; it keeps the task's allocation, but not its future, alive.
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let handle = evenkeel::spawn(evenkeel::task::park());
+///     handle.task().unpark();
+///     handle.await.unwrap();
+/// });
+/// ```
+#[derive(Clone)]
+pub struct Task(Reference);
+
+impl Task {
+    pub(crate) fn new(reference: Reference) -> Self {
+        Self(reference)
+    }
+
+    /// Leaves the task's token, and wakes the task if it is parked. Tokens do not add up: two unparks
+    /// before a [`park`](super::park) are one. What happens before `unpark` happens before the `park`
+    /// that takes its token returns.
+    ///
+    /// Costs one locked instruction when called by a task of the same runtime.
+    #[inline]
+    pub fn unpark(&self) {
+        wake::signal(self.0.live(), Signal::Unpark);
+    }
+
+    /// As [`JoinHandle::abort`](super::JoinHandle::abort).
+    pub fn abort(&self) {
+        wake::signal(self.0.live(), Signal::Abort);
+    }
+
+    /// The task's number.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        self.0.id
+    }
+
+    /// The name it was given, if it was.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.0.live().name()
+    }
+
+    /// Where it was spawned.
+    #[must_use]
+    pub fn spawn_site(&self) -> &'static Location<'static> {
+        self.0.site
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Task({})", TaskInfo::of(self.0.live()))
+    }
+}
+
+/// The task that is running.
+///
+/// # Panics
+/// Outside of a task; see [`try_current`].
+#[must_use]
+pub fn current() -> Task {
+    try_current().expect("evenkeel::task::current() is called outside of a task")
+}
+
+/// The task that is running, if the caller is one.
+#[must_use]
+pub fn try_current() -> Option<Task> {
+    context::with(|context| Some(Task::new(Reference::of(context?.task()?))))
+}

@@ -1,0 +1,103 @@
+//! Standard wakers for tasks.
+//!
+//! A waker's data is the task's address. Cloning and dropping a waker changes the count of references;
+//! inside the task's own poll these changes are deferred to the poll's closing compare-and-swap, so that
+//! a primitive which keeps a waker per wait, as almost all do, pays no locked instruction for it.
+
+#![allow(unsafe_code, reason = "a waker's data is a task's address")]
+
+use super::header::{Header, Live, Reference, TaskPtr};
+use super::state::Signal;
+use crate::scheduler::{context, wake};
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::task::{RawWaker, RawWakerVTable, Waker};
+
+static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
+
+/// A waker that the poll lends to the future: it counts nothing.
+///
+/// # Safety
+/// The task is not freed for as long as the result is used.
+#[inline(always)]
+pub(crate) unsafe fn borrowed(task: TaskPtr) -> ManuallyDrop<Waker> {
+    let raw = RawWaker::new(task.as_ptr().cast_const().cast(), &VTABLE);
+    // SAFETY: the functions of the table keep the contract of `RawWakerVTable`: they are thread-safe,
+    // and each waker but this borrowed one, which is never dropped, is counted.
+    ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
+}
+
+/// The task that a waker wakes, if it is one of evenkeel's.
+#[inline(always)]
+pub(crate) fn task_of(waker: &Waker) -> Option<Live<'_>> {
+    if !std::ptr::eq(waker.vtable(), &VTABLE) {
+        return None;
+    }
+    let header: NonNull<Header> = NonNull::new(waker.data().cast_mut())?.cast();
+    // SAFETY: the waker is borrowed, and while it is there its task is not freed.
+    Some(unsafe { Live::new(TaskPtr::new(header)) })
+}
+
+/// The address in a waker's data.
+///
+/// # Safety
+/// `data` is that of a waker with this module's table.
+#[inline(always)]
+unsafe fn task(data: *const ()) -> TaskPtr {
+    let header = data.cast_mut().cast::<Header>();
+    // SAFETY: the data is the address of a header.
+    TaskPtr::new(unsafe { NonNull::new_unchecked(header) })
+}
+
+/// Changes the count by the private one of the task's poller, if that is the caller.
+#[inline(always)]
+fn defer(task: TaskPtr, change: i8) -> bool {
+    context::with(|context| match context {
+        Some(context) if context.polls(task) => {
+            context.task().is_some_and(|task| task.defer_reference(change))
+        }
+        _ => false,
+    })
+}
+
+/// # Safety
+/// As `RawWakerVTable` demands.
+unsafe fn clone(data: *const ()) -> RawWaker {
+    // SAFETY: the data is that of one of our wakers.
+    let task = unsafe { task(data) };
+    if !defer(task, 1) {
+        // SAFETY: the waker that is cloned is there, so the task is.
+        unsafe { task.header() }.state.add_reference();
+    }
+    RawWaker::new(data, &VTABLE)
+}
+
+/// # Safety
+/// As `RawWakerVTable` demands.
+unsafe fn wake(data: *const ()) {
+    // SAFETY: the data is that of one of our wakers.
+    let task = unsafe { task(data) };
+    // SAFETY: the waker is counted, and gives its count away.
+    let reference = unsafe { Reference::from_counted(task) };
+    wake::signal_consuming(reference, Signal::Wake);
+}
+
+/// # Safety
+/// As `RawWakerVTable` demands.
+unsafe fn wake_by_ref(data: *const ()) {
+    // SAFETY: the data is that of one of our wakers.
+    let task = unsafe { task(data) };
+    // SAFETY: the waker is there, so the task is.
+    wake::signal(unsafe { Live::new(task) }, Signal::Wake);
+}
+
+/// # Safety
+/// As `RawWakerVTable` demands.
+unsafe fn drop(data: *const ()) {
+    // SAFETY: the data is that of one of our wakers.
+    let task = unsafe { task(data) };
+    if !defer(task, -1) {
+        // SAFETY: the waker is counted, and gives its count away.
+        std::mem::drop(unsafe { Reference::from_counted(task) });
+    }
+}

@@ -1,0 +1,219 @@
+//! Reads the machine from `/sys/devices/system`, the affinity mask and the control group.
+//!
+//! What the system does not tell is filled in: without packages all is one package, without nodes
+//! each package is one, and a hardware thread without siblings is a core of its own. [`group`] says
+//! the same for caches.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+use std::thread;
+
+use super::cgroup;
+use super::error::TopologyError;
+use super::file::{read, read_list, read_number, read_numbers, read_size};
+use super::{Cache, Cpu, MAX_CPUS, Topology, group, number};
+
+/// The machine and the share of it that the calling thread may use.
+pub(super) fn detect() -> Result<Topology, TopologyError> {
+    let root = Path::new("/");
+    let allowed = affinity();
+    let machine = match from_sys(root) {
+        Err(TopologyError::NoCpus { .. }) => {
+            // Where `/sys` is not mounted, the mask still gives the numbers that pinning needs.
+            let flat = match &allowed {
+                Some(ids) => Topology::flat_of(ids.iter().copied()),
+                None => Topology::flat(parallelism()),
+            };
+            Topology { quota: cgroup::quota(root)?, ..flat }
+        }
+        machine => machine?,
+    };
+    Ok(match allowed {
+        Some(ids) => machine.restricted_to(ids),
+        None => machine,
+    })
+}
+
+/// How many hardware threads the standard library sees, for systems that tell no more.
+fn parallelism() -> usize {
+    thread::available_parallelism().map_or(1, |count| count.get().min(MAX_CPUS))
+}
+
+/// The hardware threads on which the calling thread may run. `None` when the system does not say,
+/// as for a machine with more of them than the mask holds.
+#[cfg(target_os = "linux")]
+fn affinity() -> Option<Vec<usize>> {
+    use rustix::thread::{CpuSet, sched_getaffinity};
+    let mask = sched_getaffinity(None).ok()?;
+    let ids: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&id| mask.is_set(id)).collect();
+    Some(ids).filter(|ids| !ids.is_empty())
+}
+
+/// Other systems have no mask that the standard library does not already count.
+#[cfg(not(target_os = "linux"))]
+fn affinity() -> Option<Vec<usize>> {
+    None
+}
+
+/// The machine that the tree below `root` describes, and the quota in it. `root` stands in for `/`.
+pub(super) fn from_sys(root: &Path) -> Result<Topology, TopologyError> {
+    let system = root.join("sys/devices/system");
+    let folder = system.join("cpu");
+    let ids = online(&folder)?;
+    if ids.is_empty() {
+        return Err(TopologyError::NoCpus { path: folder });
+    }
+    let nodes = Nodes::read(&system.join("node"))?;
+    let mut cpus = Vec::with_capacity(ids.len());
+    let (mut packages, mut node_numbers, mut cores) = Default::default();
+    for id in ids {
+        let topology = folder.join(format!("cpu{id}/topology"));
+        // The kernel writes -1 for a package that the firmware does not name.
+        let package = read_number(&topology.join("physical_package_id"))?.unwrap_or(-1);
+        let core = core_key(&topology, id, package)?;
+        let node =
+            nodes.of_id.get(&id).map_or(NodeKey::Package(package), |&node| NodeKey::Node(node));
+        cpus.push(Cpu {
+            id,
+            core: number(&mut cores, core),
+            l2: 0,
+            llc: 0,
+            node: number(&mut node_numbers, node),
+            package: number(&mut packages, package),
+        });
+    }
+    let caches = read_caches(&folder, &cpus)?;
+    group(&mut cpus, &caches);
+    let node_distances = nodes.between(&node_numbers);
+    let in_use = (0..cpus.len()).collect();
+    Ok(Topology { cpus, caches, node_distances, in_use, quota: cgroup::quota(root)? })
+}
+
+/// The hardware threads that are online, in ascending order.
+fn online(folder: &Path) -> Result<Vec<usize>, TopologyError> {
+    if let Some(ids) = read_list(&folder.join("online"))? {
+        return Ok(ids);
+    }
+    let mut ids = Vec::new();
+    for id in numbered(folder, "cpu") {
+        // One that cannot be taken offline has no such file.
+        if read_number(&folder.join(format!("cpu{id}/online")))? != Some(0) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
+/// The numbers of the entries `prefix0`, `prefix1` and so on, in ascending order.
+fn numbered(folder: &Path, prefix: &str) -> Vec<usize> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut numbers: Vec<usize> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_prefix(prefix)?.parse().ok())
+        .collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// What tells the core of a hardware thread from others, best source first.
+#[derive(PartialEq, Eq, Hash)]
+enum CoreKey {
+    /// The first of its siblings.
+    Siblings(usize),
+    /// The core's number, which repeats from package to package.
+    Numbered { package: i64, core: i64 },
+    /// Nothing is known: it is a core of its own.
+    Alone(usize),
+}
+
+fn core_key(topology: &Path, id: usize, package: i64) -> Result<CoreKey, TopologyError> {
+    // The older name of the list is the one that every kernel has.
+    let siblings = read_list(&topology.join("thread_siblings_list"))?.unwrap_or_default();
+    if let Some(&first) = siblings.first() {
+        return Ok(CoreKey::Siblings(first));
+    }
+    let core = read_number(&topology.join("core_id"))?.filter(|&core| core >= 0);
+    Ok(core.map_or(CoreKey::Alone(id), |core| CoreKey::Numbered { package, core }))
+}
+
+/// The caches that hold data, by level and then by their first hardware thread.
+fn read_caches(folder: &Path, cpus: &[Cpu]) -> Result<Vec<Cache>, TopologyError> {
+    let mut caches = BTreeMap::new();
+    for (index, cpu) in cpus.iter().enumerate() {
+        let folder = folder.join(format!("cpu{}/cache", cpu.id));
+        for entry in numbered(&folder, "index") {
+            let folder = folder.join(format!("index{entry}"));
+            let level = read_number(&folder.join("level"))?.and_then(|level| level.try_into().ok());
+            let Some(level @ 1_u8..) = level else { continue };
+            if read(&folder.join("type")).is_some_and(|kind| kind == "Instruction") {
+                continue;
+            }
+            let shared = read_list(&folder.join("shared_cpu_list"))?.unwrap_or_default();
+            // Without a list the cache is private to the core. With one, whoever lists it belongs
+            // to it.
+            let mut members: Vec<usize> = if shared.is_empty() {
+                (0..cpus.len()).filter(|&other| cpus[other].core == cpu.core).collect()
+            } else {
+                shared
+                    .iter()
+                    .filter_map(|id| cpus.binary_search_by_key(id, |cpu| cpu.id).ok())
+                    .collect()
+            };
+            if let Err(at) = members.binary_search(&index) {
+                members.insert(at, index);
+            }
+            let size = read_size(&folder.join("size"))?;
+            let line = read_size(&folder.join("coherency_line_size"))?;
+            let key = (level, members[0]);
+            caches.entry(key).or_insert(Cache { level, size, line, cpus: members });
+        }
+    }
+    Ok(caches.into_values().collect())
+}
+
+/// What tells the memory node of a hardware thread from others.
+#[derive(PartialEq, Eq, Hash)]
+enum NodeKey {
+    /// The node as the system numbers it.
+    Node(usize),
+    /// The package that stands in for a node that is not known.
+    Package(i64),
+}
+
+/// The memory nodes as the system numbers them.
+struct Nodes {
+    /// The node of each hardware thread that has one, by the thread's number.
+    of_id: HashMap<usize, usize>,
+    /// A row for each node: how far it is from each, by the nodes' numbers.
+    distances: HashMap<usize, HashMap<usize, u32>>,
+}
+
+impl Nodes {
+    fn read(folder: &Path) -> Result<Self, TopologyError> {
+        let mut nodes = Self { of_id: HashMap::new(), distances: HashMap::new() };
+        let numbers = numbered(folder, "node");
+        for &node in &numbers {
+            let folder = folder.join(format!("node{node}"));
+            for id in read_list(&folder.join("cpulist"))?.unwrap_or_default() {
+                nodes.of_id.insert(id, node);
+            }
+            let row = read_numbers(&folder.join("distance"))?.unwrap_or_default();
+            nodes.distances.insert(node, numbers.iter().copied().zip(row).collect());
+        }
+        Ok(nodes)
+    }
+
+    /// The distances between the nodes of the hardware threads, by the topology's `numbers` of
+    /// them. `None` unless the system tells them all: a table that does not fit its nodes is no
+    /// reason to refuse the machine.
+    fn between(&self, numbers: &HashMap<NodeKey, usize>) -> Option<Vec<Vec<u32>>> {
+        let mut rows = vec![vec![0; numbers.len()]; numbers.len()];
+        for (from, &row) in numbers {
+            for (to, &column) in numbers {
+                let (NodeKey::Node(from), NodeKey::Node(to)) = (from, to) else { return None };
+                rows[row][column] = *self.distances.get(from)?.get(to)?;
+            }
+        }
+        Some(rows)
+    }
+}
