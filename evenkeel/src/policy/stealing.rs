@@ -43,6 +43,27 @@ pub fn steal(other: &Look, waited: u64) -> bool {
 /// longer than the polls that are worth waiting for, and about as long as the fence takes.
 pub const ANSWER: u64 = 3_000;
 
+/// How long a processor is left alone by one that has tried in vain to take its work, after `failures` such
+/// attempts in a row. Its worker has been preempted by the operating system inside an operation, and nobody
+/// can take the queue until it goes on; a heavy fence each few microseconds would only slow the others down.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::stealing::leave_alone;
+/// assert_eq!(leave_alone(0), 0);
+/// assert_eq!(leave_alone(1), 20_000);
+/// assert_eq!(leave_alone(2), 40_000);
+/// assert_eq!(leave_alone(60), 1_280_000);
+/// ```
+#[must_use]
+pub fn leave_alone(failures: u32) -> u64 {
+    match failures {
+        0 => 0,
+        // Up to about a time slice of the operating system.
+        _ => 10_000 << failures.min(7),
+    }
+}
+
 /// How many of its `ready` tasks an asked processor gives to one that has `asker` of them: half of
 /// the difference, the older half. One that is `polling` a task keeps nothing back for itself if
 /// there is just one.

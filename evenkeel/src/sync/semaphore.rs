@@ -28,7 +28,7 @@
 
 #![allow(unsafe_code, reason = "waiters are linked through their futures")]
 
-use crate::primitives::atomic::{AtomicU8, Edge, Ordering, edge};
+use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::spin_lock::SpinLock;
 use crate::task::waker::task_of;
@@ -36,6 +36,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
+use std::mem::{self, MaybeUninit};
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll, Waker};
@@ -79,13 +80,33 @@ struct Inner<D> {
 // queue under the lock; `D` moves between threads, which `D: Send` permits.
 unsafe impl<D: Send> Send for Inner<D> {}
 
-/// A waiter's place.
+/// A waiter's place. A new one is two words: its slot is written when it joins the queue, because a future
+/// is moved into place before its first poll, and most never wait.
 struct Node<D> {
-    progress: AtomicU8,
-    slot: UnsafeCell<Slot<D>>,
+    /// A whole word: a smaller one would leave padding, which is copied along at a price.
+    progress: AtomicUsize,
+    /// There while the node waits or is granted.
+    slot: UnsafeCell<MaybeUninit<Slot<D>>>,
 }
 
-/// What is in a node: the lock's while it waits, its future's otherwise.
+impl<D> Node<D> {
+    /// Calls `f` with the slot.
+    ///
+    /// # Safety
+    /// The slot is there and the caller's: the node waits and the caller has the lock, or it is granted and
+    /// the caller is its future.
+    #[inline(always)]
+    unsafe fn with_slot<R>(&self, f: impl FnOnce(&mut Slot<D>) -> R) -> R {
+        self.slot.with_mut(|slot| {
+            // SAFETY: the slot is the caller's.
+            let slot = unsafe { &mut *slot };
+            // SAFETY: the slot is there.
+            f(unsafe { slot.assume_init_mut() })
+        })
+    }
+}
+
+/// What is in a node: the lock's while it waits, its future's once it is granted.
 struct Slot<D> {
     waker: Option<Waker>,
     datum: Option<D>,
@@ -93,10 +114,10 @@ struct Slot<D> {
     next: *mut Node<D>,
 }
 
-const NEW: u8 = 0;
-const WAITING: u8 = 1;
-const GRANTED: u8 = 2;
-const DONE: u8 = 3;
+const NEW: usize = 0;
+const WAITING: usize = 1;
+const GRANTED: usize = 2;
+const DONE: usize = 3;
 
 impl Semaphore<()> {
     /// A semaphore with so many permits.
@@ -170,8 +191,8 @@ impl<D: Send> Semaphore<D> {
     /// the next task that waits. A task that gives up and comes back waits at the back.
     #[inline]
     pub fn acquire(&self) -> Acquire<'_, D> {
-        let slot = Slot { waker: None, datum: None, prev: ptr::null_mut(), next: ptr::null_mut() };
-        let node = Node { progress: AtomicU8::new(NEW), slot: UnsafeCell::new(slot) };
+        let progress = AtomicUsize::new(NEW);
+        let node = Node { progress, slot: UnsafeCell::new(MaybeUninit::uninit()) };
         Acquire { semaphore: self, node, _pinned: PhantomPinned }
     }
 
@@ -198,37 +219,43 @@ impl<D> Inner<D> {
     /// Gives `datum` to the front node, takes it out of the queue, and gives its waker.
     #[inline]
     fn grant(&mut self, node: NonNull<Node<D>>, datum: D) -> Option<Waker> {
-        // SAFETY: the node is in the queue, so its future is there until this lock is released.
+        // SAFETY: it is the front node, so it is in the queue.
         unsafe { self.unlink(node) };
-        // SAFETY: as above.
+        // SAFETY: it was in the queue, so its future is there until this lock is released.
         let node = unsafe { node.as_ref() };
-        let waker = node.slot.with_mut(|slot| {
-            // SAFETY: the node waits, so its slot is the lock's, which this thread holds.
-            let slot = unsafe { &mut *slot };
+        let grant = |slot: &mut Slot<D>| {
             slot.datum = Some(datum);
             slot.waker.take()
-        });
+        };
+        // SAFETY: the node waits, and this thread has the lock.
+        let waker = unsafe { node.with_slot(grant) };
         node.progress.store(GRANTED, edge(Edge::SemaphoreGrant, Ordering::Release));
         waker
     }
 
-    /// Puts a node at the back.
+    /// Puts a new node at the back.
     ///
     /// # Safety
-    /// The node is in no queue, and stays where it is until it has been taken out.
-    unsafe fn link(&mut self, node: NonNull<Node<D>>) {
-        let back = std::mem::replace(&mut self.back, node.as_ptr());
+    /// The node is in no queue, its slot is the caller's, and it stays where it is until it has been taken
+    /// out.
+    #[inline]
+    unsafe fn link(&mut self, node: NonNull<Node<D>>, waker: Waker) {
+        let prev = mem::replace(&mut self.back, node.as_ptr());
+        let slot = Slot { waker: Some(waker), datum: None, prev, next: ptr::null_mut() };
         // SAFETY: the caller's promise.
         let new = unsafe { node.as_ref() };
-        // SAFETY: a node that is not granted is the lock's from here on, which this thread holds.
-        new.slot.with_mut(|slot| unsafe { &mut *slot }.prev = back);
-        match NonNull::new(back) {
+        new.slot.with_mut(|place| {
+            // SAFETY: the slot is the caller's.
+            unsafe { place.write(MaybeUninit::new(slot)) };
+        });
+        new.progress.store(WAITING, Ordering::Relaxed);
+        match NonNull::new(prev) {
             None => self.front = node.as_ptr(),
-            Some(back) => {
+            Some(prev) => {
                 // SAFETY: it is in the queue, so its future is there.
-                let back = unsafe { back.as_ref() };
-                // SAFETY: it waits, so its slot is the lock's.
-                back.slot.with_mut(|slot| unsafe { &mut *slot }.next = node.as_ptr());
+                let prev = unsafe { prev.as_ref() };
+                // SAFETY: it waits, and this thread has the lock.
+                unsafe { prev.with_slot(|slot| slot.next = node.as_ptr()) };
             }
         }
         self.waiting += 1;
@@ -238,24 +265,19 @@ impl<D> Inner<D> {
     ///
     /// # Safety
     /// The node is in this queue.
+    #[inline]
     unsafe fn unlink(&mut self, node: NonNull<Node<D>>) {
-        // SAFETY: the caller's promise: its future is there.
+        // SAFETY: it is in the queue, so its future is there.
         let node = unsafe { node.as_ref() };
-        let (prev, next) = node.slot.with_mut(|slot| {
-            // SAFETY: the node waits, so its slot is the lock's, which this thread holds.
-            let slot = unsafe { &mut *slot };
-            (
-                std::mem::replace(&mut slot.prev, ptr::null_mut()),
-                std::mem::replace(&mut slot.next, ptr::null_mut()),
-            )
-        });
+        // SAFETY: it waits, and this thread has the lock.
+        let (prev, next) = unsafe { node.with_slot(|slot| (slot.prev, slot.next)) };
         match NonNull::new(prev) {
             None => self.front = next,
             Some(prev) => {
                 // SAFETY: it is in the queue, so its future is there.
                 let prev = unsafe { prev.as_ref() };
-                // SAFETY: it waits, so its slot is the lock's.
-                prev.slot.with_mut(|slot| unsafe { &mut *slot }.next = next);
+                // SAFETY: it waits, and this thread has the lock.
+                unsafe { prev.with_slot(|slot| slot.next = next) };
             }
         }
         match NonNull::new(next) {
@@ -263,8 +285,8 @@ impl<D> Inner<D> {
             Some(next) => {
                 // SAFETY: it is in the queue, so its future is there.
                 let next = unsafe { next.as_ref() };
-                // SAFETY: it waits, so its slot is the lock's.
-                next.slot.with_mut(|slot| unsafe { &mut *slot }.prev = prev);
+                // SAFETY: it waits, and this thread has the lock.
+                unsafe { next.with_slot(|slot| slot.prev = prev) };
             }
         }
         self.waiting -= 1;
@@ -289,7 +311,7 @@ pub struct Acquire<'a, D: Send = ()> {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the node's slot is reached by one thread at a time, as its progress says; the pointers in it are
+// SAFETY: the node's slot is reached by one thread at a time, as its progress says; its pointers are
 // followed under the lock alone; `D` and `Waker` are `Send`.
 unsafe impl<D: Send> Send for Acquire<'_, D> {}
 // SAFETY: a shared `Acquire` gives no access to anything.
@@ -300,10 +322,9 @@ impl<D: Send> Acquire<'_, D> {
     #[inline]
     fn take(&self) -> D {
         self.node.progress.store(DONE, Ordering::Relaxed);
-        let datum = self.node.slot.with_mut(|slot| {
-            // SAFETY: the node is granted, so its slot is this future's.
-            unsafe { &mut *slot }.datum.take()
-        });
+        // SAFETY: the node was granted, and this is its future. The grant has taken the waker, so nothing
+        // is left in the slot to drop.
+        let datum = unsafe { self.node.with_slot(|slot| slot.datum.take()) };
         datum.expect("a granted node has its datum")
     }
 
@@ -318,11 +339,9 @@ impl<D: Send> Acquire<'_, D> {
             return Poll::Ready(datum);
         }
         let waker = foreign.unwrap_or_else(|| waker.clone());
-        // SAFETY: the node is new, so its slot is this future's.
-        self.node.slot.with_mut(|slot| unsafe { &mut *slot }.waker = Some(waker));
-        self.node.progress.store(WAITING, Ordering::Relaxed);
-        // SAFETY: the node is in no queue; the future is pinned, and takes it out when it is dropped.
-        unsafe { inner.link(NonNull::from(&self.node)) };
+        // SAFETY: the node is new, so it is in no queue and its slot is this future's; the future is
+        // pinned, and takes it out when it is dropped.
+        unsafe { inner.link(NonNull::from(&self.node), waker) };
         Poll::Pending
     }
 
@@ -335,13 +354,28 @@ impl<D: Send> Acquire<'_, D> {
             drop(inner);
             return Poll::Ready(self.take());
         }
-        let before = self.node.slot.with_mut(|slot| {
-            // SAFETY: the node waits, so its slot is the lock's, which this thread holds.
-            unsafe { &mut *slot }.waker.replace(fresh)
-        });
+        // SAFETY: the node waits, and this thread has the lock.
+        let before = unsafe { self.node.with_slot(|slot| slot.waker.replace(fresh)) };
         drop(inner);
         drop(before);
         Poll::Pending
+    }
+
+    /// Takes a node that waits out of the queue. False if it has been granted meanwhile.
+    #[cold]
+    fn leave(&self) -> bool {
+        let mut inner = self.semaphore.inner.lock();
+        if self.node.progress.load(Ordering::Acquire) == GRANTED {
+            return false;
+        }
+        // SAFETY: the node waits, so it is in the queue.
+        unsafe { inner.unlink(NonNull::from(&self.node)) };
+        // SAFETY: the node waits, and this thread has the lock.
+        let waker = unsafe { self.node.with_slot(|slot| slot.waker.take()) };
+        self.node.progress.store(DONE, Ordering::Relaxed);
+        drop(inner);
+        drop(waker);
+        true
     }
 }
 
@@ -360,18 +394,14 @@ impl<D: Send> Future for Acquire<'_, D> {
 }
 
 impl<D: Send> Drop for Acquire<'_, D> {
+    #[inline]
     fn drop(&mut self) {
         let progress = self.node.progress.load(edge(Edge::SemaphoreGranted, Ordering::Acquire));
         if progress == NEW || progress == DONE {
             return;
         }
-        if progress == WAITING {
-            let mut inner = self.semaphore.inner.lock();
-            if self.node.progress.load(Ordering::Acquire) == WAITING {
-                // SAFETY: the node waits, so it is in the queue.
-                unsafe { inner.unlink(NonNull::from(&self.node)) };
-                return;
-            }
+        if progress == WAITING && self.leave() {
+            return;
         }
         // The permit came too late for this task: the next one gets it.
         let datum = self.take();

@@ -1,0 +1,56 @@
+//! Helping: a processor with work takes older work from another.
+//!
+//! At the end of a batch it looks at one other, so that each is looked at once per batch on average,
+//! however many there are. A request for work goes out and the next batch begins; the answer is taken in at
+//! its end.
+
+use super::handover::{self, Request};
+use super::view::switches;
+use super::worker::Worker;
+use crate::policy::helping::{self, Help};
+use crate::policy::{stealing, victim};
+
+impl Worker<'_> {
+    /// Looks at one other processor and helps it if its work is much older.
+    pub(super) fn help(&mut self, now: u64) {
+        let context = self.context;
+        if let Some(request) = self.request {
+            self.pursue(&request, now);
+            return;
+        }
+        let neighbours = &self.shared.neighbours[self.me];
+        let Some(other) = victim::pick(self.random.next(), &neighbours.others, neighbours.near)
+        else {
+            return;
+        };
+        let Some(theirs) = self.view.look(&self.shared, other, now) else { return };
+        if !theirs.has_work() {
+            return;
+        }
+        let own = context.seat.processor().look(now, &mut 0);
+        match helping::help(&own, &theirs) {
+            Help::No => {}
+            Help::Ask => self.request = handover::ask(context, other, now),
+            Help::Take => self.help_by_force(other, now, false),
+        }
+    }
+
+    /// Looks after a request that is out: if the answer is overdue, the other is inside a long poll.
+    fn pursue(&mut self, request: &Request, now: u64) {
+        let overdue = now.saturating_sub(request.since) >= stealing::ANSWER;
+        if overdue && handover::give_up(self.context, request) {
+            self.request = None;
+            let victim = &self.shared.processors[request.victim];
+            let switched = switches(victim) != request.switches;
+            self.help_by_force(request.victim, now, switched);
+        }
+    }
+
+    fn help_by_force(&mut self, other: usize, now: u64, switched: bool) {
+        let tasks = handover::force(self.context, other, switched);
+        self.view.attempted(other, now, tasks);
+        if tasks > 0 {
+            self.context.counters().helps.add(1);
+        }
+    }
+}

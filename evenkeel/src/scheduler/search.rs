@@ -1,0 +1,124 @@
+//! Searching: what a processor without work does before it sleeps.
+
+use super::handover;
+use super::idle::Counts;
+use super::shared::Phase;
+use super::sleep::Wakened;
+use super::view::switches;
+use super::worker::Worker;
+use crate::policy::{searching, stealing};
+use crate::primitives::atomic::Ordering;
+use crate::primitives::{clock, spin};
+
+impl Worker<'_> {
+    /// Searches and sleeps until there is something to run. False if the runtime is over.
+    pub(super) fn find_work(&mut self) -> bool {
+        let awake = self.shared.processors.len();
+        let mut searching = self.shared.idle.begin_search(|counts: Counts| {
+            searching::may_search(counts.searching, awake - counts.sleeping)
+        });
+        loop {
+            if searching {
+                self.context.counters().searches.add(1);
+                let found = self.search();
+                let last = self.shared.idle.end_search();
+                if found {
+                    if last {
+                        self.wake_next();
+                    }
+                    return true;
+                }
+            }
+            match self.sleep() {
+                Wakened::Work => return true,
+                Wakened::Searcher => searching = true,
+                Wakened::Over => return false,
+            }
+        }
+    }
+
+    /// Looks for work at the others, nearest first, until there is some or time is up.
+    fn search(&mut self) -> bool {
+        let start = clock::now();
+        loop {
+            let now = clock::now();
+            self.context.now.set(now);
+            if self.take_in() {
+                return true;
+            }
+            let waited = now.saturating_sub(start);
+            if self.steal_once(now, waited) {
+                self.context.counters().steals.add(1);
+                return true;
+            }
+            if waited >= searching::SEARCH || self.must_stop_searching() {
+                return false;
+            }
+            for _ in 0..8 {
+                spin::pause();
+            }
+        }
+    }
+
+    fn must_stop_searching(&self) -> bool {
+        match self.shared.phase() {
+            Phase::Running | Phase::Draining => false,
+            Phase::Aborting => !self.aborted,
+            Phase::Over => true,
+        }
+    }
+
+    /// Goes round the others once: the near ones from a random one on, then the rest.
+    fn steal_once(&mut self, now: u64, waited: u64) -> bool {
+        let shared = self.shared.clone();
+        let neighbours = &shared.neighbours[self.me];
+        let (near, far) = neighbours.others.split_at(neighbours.near);
+        for group in [near, far] {
+            let start = (self.random.next() % group.len().max(1) as u64) as usize;
+            for other in group[start..].iter().chain(&group[..start]) {
+                let look = self.view.look(&shared, *other, now);
+                if look.is_some_and(|look| stealing::steal(&look, waited))
+                    && self.steal(*other, now)
+                {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    fn steal(&mut self, other: usize, now: u64) -> bool {
+        let context = self.context;
+        let shared = self.shared.clone();
+        let victim = &shared.processors[other];
+        if self.request.is_some() {
+            return false;
+        }
+        if victim.published.ready.load(Ordering::Relaxed) == 0 {
+            return handover::force(context, other, false) > 0;
+        }
+        let Some(request) = handover::ask(context, other, now) else { return false };
+        if !handover::await_answer(context, &request) && handover::give_up(context, &request) {
+            let tasks = handover::force(context, other, switches(victim) != request.switches);
+            self.view.attempted(other, now, tasks);
+            return tasks > 0;
+        }
+        match handover::receive(context) {
+            Some(count) => count > 0,
+            None => {
+                // The victim has taken the request and is about to answer.
+                self.request = Some(request);
+                false
+            }
+        }
+    }
+
+    /// The last searcher has found work: if there is more, the next one is woken.
+    fn wake_next(&self) {
+        let now = self.context.now.get();
+        let more = self.context.ready() >= 2 || self.worth_staying(now);
+        if more && self.shared.idle.counts().sleeping > 0 {
+            self.shared.idle.wake_one();
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Sleeping: what a processor does that has found nothing.
+
+use super::idle::Watch;
+use super::run;
+use super::shared::Phase;
+use super::worker::Worker;
+use crate::policy::waking;
+use crate::primitives::clock;
+use std::time::Duration;
+
+/// What has ended a sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wakened {
+    /// There may be work.
+    Work,
+    /// Somebody has woken this processor, and counts it as a searcher.
+    Searcher,
+    /// The runtime is over.
+    Over,
+}
+
+impl Worker<'_> {
+    /// Whether anything waits at the others that is worth staying awake for.
+    pub(super) fn worth_staying(&self, now: u64) -> bool {
+        let mut others = self.shared.neighbours[self.me].others.iter();
+        others.any(|&other| {
+            let look = self.shared.processors[other].look(now, &mut 0);
+            waking::before_sleep(&look)
+        })
+    }
+
+    /// Sleeps until there may be work, by the protocol of [`idle`](super::idle).
+    pub(super) fn sleep(&mut self) -> Wakened {
+        let shared = self.shared.clone();
+        let idle = &shared.idle;
+        self.context.seat.trim();
+        idle.announce(self.me);
+        self.context.counters().sleeps.add(1);
+        let mut slept = 0;
+        let reason = loop {
+            if let Some(reason) = self.last_look() {
+                break reason;
+            }
+            let limit = self.watch(&mut slept);
+            if idle.sleep(self.me, limit) {
+                return Wakened::Searcher;
+            }
+            if limit.is_some() {
+                self.context.counters().watches.add(1);
+            }
+        };
+        if idle.cancel(self.me) {
+            return reason;
+        }
+        // Somebody has woken this processor meanwhile and counted it as a searcher.
+        if reason == Wakened::Over {
+            idle.end_search();
+            return Wakened::Over;
+        }
+        Wakened::Searcher
+    }
+
+    /// The look between the announcement and the sleep.
+    fn last_look(&mut self) -> Option<Wakened> {
+        let now = clock::now();
+        let processor = self.context.seat.processor();
+        match self.shared.phase() {
+            Phase::Running => {}
+            Phase::Over => {
+                run::discard(&self.shared);
+                return Some(Wakened::Over);
+            }
+            Phase::Draining | Phase::Aborting => {
+                run::take_back(self.context);
+                if self.shared.all_complete() {
+                    self.shared.advance(Phase::Over);
+                    run::discard(&self.shared);
+                    return Some(Wakened::Over);
+                }
+                if self.shared.phase() == Phase::Aborting && !self.aborted {
+                    return Some(Wakened::Work);
+                }
+            }
+        }
+        if !processor.inbox.is_empty()
+            || processor.gift.is_ready()
+            || !processor.returned.is_empty()
+        {
+            return Some(Wakened::Work);
+        }
+        // A searcher makes the same look before it sleeps, so there is no need to compete with it.
+        if self.shared.idle.counts().searching == 0 && self.worth_staying(now) {
+            return Some(Wakened::Work);
+        }
+        None
+    }
+
+    /// How long to sleep, by whether this sleeper is the watch.
+    fn watch(&self, slept: &mut u64) -> Option<Duration> {
+        let idle = &self.shared.idle;
+        let mut watch = idle.watch(self.me);
+        if watch == Watch::AllAsleep {
+            // Whoever is woken after the second look sees that the watch is not armed.
+            idle.set_armed(false);
+            watch = idle.watch(self.me);
+        }
+        if watch != Watch::Duty {
+            return None;
+        }
+        idle.set_armed(true);
+        *slept = waking::next_watch(*slept);
+        Some(Duration::from_nanos(*slept))
+    }
+}
