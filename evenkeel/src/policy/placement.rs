@@ -11,29 +11,42 @@ pub enum Source {
     Spawned(usize),
 }
 
-/// How many tasks from outside go to one processor before it is the next one's turn. Tasks that are spawned
-/// one after the other lie side by side in memory; dealt out singly, two processors would write to each cache
-/// line. `evenkeel-bench run --bench yield --procs 2` set it: 27 ns with 1, 13 with 16.
-pub const HAND: usize = 16;
-
 /// Decides which processor gets the task; `last` is the one that last polled it.
 ///
 /// A wake from a worker stays there: the message is warm in its cache, and the push costs no locked
 /// instruction. A wake from outside goes where the task's own data may still be. New tasks from
-/// outside are dealt out in turn, [`HAND`] at a time.
+/// outside are dealt out in turn.
 ///
 /// # Examples
 /// ```
 /// use evenkeel::policy::placement::{Source, place};
 /// assert_eq!(place(Source::Worker(2), 5, 8), 2);
 /// assert_eq!(place(Source::Outside, 5, 8), 5);
-/// assert_eq!(place(Source::Spawned(17), 0, 8), 1);
+/// assert_eq!(place(Source::Spawned(9), 0, 8), 1);
 /// ```
 #[must_use]
 pub fn place(source: Source, last: usize, processors: usize) -> usize {
     match source {
         Source::Worker(processor) => processor,
         Source::Outside => last,
-        Source::Spawned(count) => count / HAND % processors,
+        Source::Spawned(count) => count % processors,
     }
+}
+
+/// Tasks of one processor that get cache lines of their own. `evenkeel-bench run --bench yield --procs 2`
+/// is why there are any (13 ns with, 27 without), and `--bench memory` why there are not more: beyond this,
+/// tasks do not stay in a core's own cache anyway.
+pub const PADDED: usize = 4_096;
+
+/// Decides whether the next task of a processor that has so many gets cache lines of its own.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::placement::is_padded;
+/// assert!(is_padded(100));
+/// assert!(!is_padded(100_000));
+/// ```
+#[must_use]
+pub fn is_padded(tasks: usize) -> bool {
+    tasks < PADDED
 }

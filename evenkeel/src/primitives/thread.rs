@@ -8,8 +8,15 @@ pub(crate) use shuttle::thread::{Thread, current, yield_now};
 pub(crate) use std::thread::{Thread, current, yield_now};
 use std::time::Duration;
 
+/// Loom's `thread_local!`, in the form that takes constants.
 #[cfg(loom)]
-pub(crate) use loom::thread_local;
+macro_rules! loom_thread_local {
+    ($(#[$attribute:meta])* static $name:ident: $type:ty = const $value:block;) => {
+        loom::thread_local! { $(#[$attribute])* static $name: $type = $value; }
+    };
+}
+#[cfg(loom)]
+pub(crate) use loom_thread_local as thread_local;
 #[cfg(shuttle)]
 pub(crate) use shuttle::thread_local;
 #[cfg(not(any(loom, shuttle)))]

@@ -12,12 +12,12 @@
 
 use super::enter;
 use super::handle::Handle;
-use crate::primitives::atomic::Ordering;
 use crate::primitives::{Condvar, Mutex, lock};
 use crate::scheduler::run;
 use crate::scheduler::shared::Shared;
+use crate::task::blocks::Room;
 use crate::task::header::Runnable;
-use crate::task::{self, JoinHandle, TaskInfo};
+use crate::task::{self, Birth, JoinHandle, TaskInfo};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::Location;
@@ -73,8 +73,9 @@ impl Pool {
         R: Send + 'static,
     {
         let id = task::id::take_one();
-        let (task, join) = task::make(async move { closure() }, (), site, std::ptr::null(), id);
-        handle.shared().outside_spawns.fetch_add(1, Ordering::AcqRel);
+        let birth = Birth { home: std::ptr::null(), id, room: Room::Compact };
+        let (task, join) = task::make(async move { closure() }, (), site, birth);
+        self.shared.note_spawned_outside();
         let mut state = lock(&self.state);
         if state.closed {
             drop(state);

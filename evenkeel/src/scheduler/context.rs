@@ -6,10 +6,12 @@ use super::seat::Seat;
 use super::shared::Shared;
 use crate::primitives::atomic::Ordering;
 use crate::primitives::thread::thread_local;
+use crate::task::blocks::Blocks;
 use crate::task::header::{Header, Live, TaskPtr};
 use crate::task::id::{Id, Ids};
 use crate::task::report::PanicHook;
-use std::cell::Cell;
+use std::alloc::Layout;
+use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -24,6 +26,8 @@ pub(crate) struct Context {
     /// The coarse clock: read once per batch.
     pub(crate) now: Cell<u64>,
     ids: Cell<Ids>,
+    /// Memory for tasks.
+    blocks: RefCell<Blocks>,
 }
 
 thread_local! {
@@ -38,6 +42,7 @@ impl Context {
             yielded: Cell::new(false),
             now: Cell::new(now),
             ids: Cell::default(),
+            blocks: RefCell::default(),
         }
     }
 
@@ -96,6 +101,22 @@ impl Context {
         let id = ids.take();
         self.ids.set(ids);
         id
+    }
+
+    /// A free block for a task of this layout, if the worker has one.
+    #[inline(always)]
+    pub(crate) fn take_block(&self, task: Layout) -> Option<NonNull<u8>> {
+        self.blocks.borrow_mut().take(task)
+    }
+
+    /// Keeps a free block, if there is room.
+    ///
+    /// # Safety
+    /// As [`Blocks::put`].
+    #[inline(always)]
+    pub(crate) unsafe fn keep_block(&self, block: NonNull<u8>, task: Layout) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks.borrow_mut().put(block, task) }
     }
 
     /// Whether another processor has asked for work since this one last looked.

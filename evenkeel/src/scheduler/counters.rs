@@ -44,11 +44,20 @@ impl Counter {
     }
 }
 
+impl Counters {
+    /// The tasks that the processor has in its registry, more or less.
+    pub(crate) fn registered(&self) -> u64 {
+        (self.spawned.get() + self.adopted.get()).saturating_sub(self.completed.get())
+    }
+}
+
 /// The counters of one processor, changed by its owner alone but for those that say otherwise.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) polls: Counter,
     pub(crate) spawned: Counter,
+    /// Tasks spawned outside that it has become the home of.
+    pub(crate) adopted: Counter,
     pub(crate) completed: Counter,
     pub(crate) wakes_local: Counter,
     /// Wakes that came through the inbox.

@@ -48,6 +48,12 @@ impl Registry {
         }
     }
 
+    /// How many tasks there are.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+
     /// All tasks, in no order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Live<'_>> + '_ {
         // SAFETY: a task is not freed while it is in a registry, which `&self` keeps from changing.
@@ -62,12 +68,14 @@ const KEPT: usize = 4_096;
 mod tests {
     use super::*;
     use crate::task;
+    use crate::task::blocks::Room;
 
     #[test]
     fn places_are_used_again() {
         let site = std::panic::Location::caller();
         let id = task::id::take_one();
-        let (task, handle) = task::make(async {}, (), site, std::ptr::null(), id);
+        let birth = task::Birth { home: std::ptr::null(), id, room: Room::Compact };
+        let (task, handle) = task::make(async {}, (), site, birth);
         let mut registry = Registry::default();
         let (a, b) = (registry.enter(task.ptr()), registry.enter(task.ptr()));
         assert_ne!(a, b);

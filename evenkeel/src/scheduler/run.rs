@@ -157,6 +157,8 @@ pub(crate) fn adopt(context: &Context, task: &Runnable) {
     if task.slot.load(Ordering::Relaxed) == UNREGISTERED {
         task.set_home(context.shared().home(context.seat.me()));
         context.seat.register(task);
+        context.counters().adopted.add(1);
+        context.shared().outside_adopted.fetch_add(1, Ordering::Relaxed);
         if context.shared().phase() >= Phase::Aborting {
             context.shared().note_aborted(vec![TaskInfo::of(task.live())]);
             abort_queued(task);

@@ -108,6 +108,29 @@ impl Seat {
         local.ready.len()
     }
 
+    /// Enters a new task into the registry and puts it to the back of the queue.
+    ///
+    /// The owner leaves the lock by a read-modify-write: the fence between the push and the look for
+    /// sleepers (see [`idle`](super::idle)).
+    #[inline(always)]
+    pub(crate) fn push_new(&self, task: Runnable, now: u64) -> usize {
+        let published = &self.processor().published;
+        let mut local = self.local();
+        let place = local.registry.enter(task.ptr());
+        task.slot.store(place, Ordering::Relaxed);
+        local.ready.push_back(Entry { task, since: now });
+        published.show(&local.ready);
+        let ready = local.ready.len();
+        local.leave_fenced(Edge::IdlePush);
+        ready
+    }
+
+    /// How many tasks the registry has.
+    #[inline(always)]
+    pub(crate) fn registered_count(&self) -> usize {
+        self.local().registry.len()
+    }
+
     /// Enters a task that no registry holds into that of this processor.
     #[inline(always)]
     pub(crate) fn register(&self, task: &Runnable) {

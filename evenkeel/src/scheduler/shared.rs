@@ -57,6 +57,8 @@ pub(crate) struct Shared {
     pub(crate) hooks: Hooks,
     /// Counts spawns from outside, which are dealt out in turn, and closures that block.
     pub(crate) outside_spawns: AtomicUsize,
+    /// Of those, the tasks that have a home.
+    pub(crate) outside_adopted: AtomicUsize,
     /// Closures that block and are complete.
     outside_completed: AtomicUsize,
     phase: AtomicU8,
@@ -84,6 +86,7 @@ impl Shared {
             idle: Idle::new(processors),
             hooks,
             outside_spawns: AtomicUsize::new(0),
+            outside_adopted: AtomicUsize::new(0),
             outside_completed: AtomicUsize::new(0),
             phase: AtomicU8::new(Phase::Running as u8),
             end: Mutex::new(Ending::default()),
@@ -135,6 +138,12 @@ impl Shared {
         completed
             == sum(|processor| processor.counters.spawned.get_ordered())
                 + self.outside_spawns.load(Ordering::Acquire) as u64
+    }
+
+    /// Notes that a closure is spawned for a thread of its own; it waits for no home.
+    pub(crate) fn note_spawned_outside(&self) {
+        self.outside_spawns.fetch_add(1, Ordering::AcqRel);
+        self.outside_adopted.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Notes that a closure on a thread of its own is complete.

@@ -1,41 +1,67 @@
-//! How a new task gets its home and goes into a queue.
+//! How a new task gets its home, its memory and its place in a queue.
 
 use super::context::{self, Context};
 use super::shared::{Phase, Shared};
 use super::{run, wake};
-use crate::primitives::atomic::{Edge, Ordering};
-use crate::primitives::fence;
+use crate::policy::placement::{self, Source, place};
+use crate::primitives::atomic::Ordering;
+use crate::task::Birth;
+use crate::task::blocks::Room;
 use crate::task::header::Runnable;
-use crate::task::id::{self, Id};
+use crate::task::id;
 use std::sync::Arc;
 
 /// Spawns on the scheduler that the calling worker belongs to. None if the caller is no worker.
 #[inline]
-pub(crate) fn here<R>(make: impl FnOnce(*const (), Id) -> (Runnable, R)) -> Option<R> {
+pub(crate) fn here<R>(make: impl FnOnce(Birth) -> (Runnable, R)) -> Option<R> {
     context::with(|context| Some(on_worker(context?, make)))
 }
 
 /// Spawns on `shared`.
-pub(crate) fn on<R>(shared: &Arc<Shared>, make: impl FnOnce(*const (), Id) -> (Runnable, R)) -> R {
+pub(crate) fn on<R>(shared: &Arc<Shared>, make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
     context::with(|context| match context {
         Some(context) if Arc::ptr_eq(context.shared(), shared) => on_worker(context, make),
-        _ => wake::spawn_outside(shared, |home| make(home, id::take_one())),
+        _ => from_outside(shared, make),
     })
 }
 
 #[inline]
-fn on_worker<R>(context: &Context, make: impl FnOnce(*const (), Id) -> (Runnable, R)) -> R {
+fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
     let shared = context.shared();
-    let (task, handle) = make(shared.home(context.seat.me()), context.next_id());
+    let me = context.seat.me();
+    let room = room(context.seat.registered_count());
+    let birth = Birth { home: shared.home(me), id: context.next_id(), room };
+    let (task, handle) = make(birth);
     context.counters().spawned.add_ordered(1);
-    context.seat.register(&task);
-    task.last.store(context.seat.me() as u16, Ordering::Relaxed);
+    task.last.store(me as u16, Ordering::Relaxed);
     if shared.phase() >= Phase::Aborting {
         run::abort_queued(&task);
     }
-    let ready = context.seat.push(task, context.now.get());
-    // No locked instruction stands between this push and the look for sleepers.
-    fence::full(Edge::IdlePush);
+    let ready = context.seat.push_new(task, context.now.get());
     wake::after_push(context, ready);
     handle
+}
+
+/// Spawns from a thread that is no worker of `shared`: the task's home is the processor that the policy deals
+/// it to, which registers it.
+fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
+    let count = shared.outside_spawns.fetch_add(1, Ordering::AcqRel);
+    let target = place(Source::Spawned(count), 0, shared.processors.len());
+    let waiting = count.saturating_sub(shared.outside_adopted.load(Ordering::Relaxed));
+    let registered = shared.processors[target].counters.registered();
+    let birth = Birth {
+        home: shared.home(target),
+        id: id::take_one(),
+        room: room(registered as usize + waiting),
+    };
+    let (task, handle) = make(birth);
+    task.last.store(target as u16, Ordering::Relaxed);
+    wake::send(shared, target, task);
+    handle
+}
+
+/// How the next task of a processor that has so many is laid out.
+#[inline(always)]
+fn room(tasks: usize) -> Room {
+    if placement::is_padded(tasks) { Room::Padded } else { Room::Compact }
 }

@@ -102,21 +102,8 @@ fn outside(task: Live<'_>, signal: Signal, consume: bool) -> Release {
     Release::Shared
 }
 
-/// Spawns a task from outside: its home is the processor that the policy deals it to.
-pub(crate) fn spawn_outside<R>(
-    shared: &Shared,
-    make: impl FnOnce(*const ()) -> (Runnable, R),
-) -> R {
-    let count = shared.outside_spawns.fetch_add(1, Ordering::AcqRel);
-    let target = place(Source::Spawned(count), 0, shared.processors.len());
-    let (task, handle) = make(shared.home(target));
-    task.last.store(target as u16, Ordering::Relaxed);
-    send(shared, target, task);
-    handle
-}
-
 /// Leaves a ready task in the inbox of processor `target`, and sees to it that somebody is awake.
-fn send(shared: &Shared, target: usize, task: Runnable) {
+pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
     let inbox = &shared.processors[target].inbox;
     inbox.push(task);
     fence::after_read_modify_write(Edge::IdlePush);

@@ -2,15 +2,18 @@
 
 #![allow(unsafe_code, reason = "a task's type is erased")]
 
+use super::blocks::{self, Room, allocate};
 use super::error::Failure;
 use super::header::{Header, Live, Runnable, TaskPtr, Vtable};
 use super::id::Id;
 use super::join::JoinHandle;
 use super::waker;
 use crate::primitives::cell::UnsafeCell;
+use crate::scheduler::context;
+use std::alloc::Layout;
 use std::any::type_name;
 use std::future::Future;
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -50,15 +53,26 @@ struct Cell<F: Future, N> {
 struct Table<F, N>(std::marker::PhantomData<(F, N)>);
 
 impl<F: Future + 'static, N: Name> Table<F, N> {
-    const VTABLE: Vtable = Vtable {
+    const PADDED: Vtable = Vtable { free: free_padded::<F, N>, ..Self::COMPACT };
+
+    const COMPACT: Vtable = Vtable {
         poll: poll::<F, N>,
         cancel: cancel::<F, N>,
         drop_output: drop_output::<F, N>,
         take_output: take_output::<F, N>,
-        free: free::<F, N>,
+        free: free_compact::<F, N>,
         name: name::<F, N>,
         type_name: type_name::<F>,
     };
+}
+
+/// Where a new task begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Birth {
+    /// The address that its header keeps.
+    pub(crate) home: *const (),
+    pub(crate) id: Id,
+    pub(crate) room: Room,
 }
 
 /// Makes a task, which is queued, and its handle.
@@ -67,25 +81,32 @@ pub(crate) fn make<F, N>(
     future: F,
     name: N,
     site: &'static Location<'static>,
-    home: *const (),
-    id: Id,
+    birth: Birth,
 ) -> (Runnable, JoinHandle<F::Output>)
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
     N: Name,
 {
-    let cell = Box::new(Cell {
-        header: Header::new(&Table::<F, N>::VTABLE, home, id, site),
+    let layout = Layout::new::<Cell<F, N>>();
+    let (block, vtable) = match birth.room {
+        Room::Padded => {
+            let block = context::with(|context| context?.take_block(layout));
+            (block.unwrap_or_else(|| allocate(layout, Room::Padded)), &Table::<F, N>::PADDED)
+        }
+        Room::Compact => (allocate(layout, Room::Compact), &Table::<F, N>::COMPACT),
+    };
+    let place: NonNull<Cell<F, N>> = block.cast();
+    let cell = Cell {
+        header: Header::new(vtable, birth.home, birth.id, site),
         stage: UnsafeCell::new(Stage { future: ManuallyDrop::new(future) }),
         name,
-    });
-    // The pointer is made from the whole allocation and only then narrowed, so that it may be used for
-    // all of it.
-    let cell = NonNull::from(Box::leak(cell));
-    let task = TaskPtr::new(cell.cast::<Header>());
+    };
+    // SAFETY: the block has been allocated for this type, and nobody else uses it.
+    unsafe { place.write(cell) };
+    let task = TaskPtr::new(place.cast::<Header>());
     // SAFETY: a new task has a handle by its state, and this is the only one made of it.
-    let handle = unsafe { JoinHandle::new(task, id) };
+    let handle = unsafe { JoinHandle::new(task, birth.id) };
     // SAFETY: the task is new and queued, and this is its only `Runnable`.
     (unsafe { Runnable::new(task) }, handle)
 }
@@ -154,10 +175,13 @@ unsafe fn replace<F: Future, N: Name>(task: TaskPtr, mut output: Result<F::Outpu
             // SAFETY: the future is dropped once: whatever comes of it, the output takes its place.
             unsafe { ManuallyDrop::drop(future) };
         }));
-        if let Err(payload) = dropped
-            && !matches!(output, Err(Failure::Panicked(_)))
-        {
-            output = Err(panicked(task, payload));
+        if let Err(payload) = dropped {
+            let lost = match &output {
+                Err(Failure::Panicked(_)) => Err(payload),
+                _ => Ok(mem::replace(&mut output, Err(panicked(task, payload)))),
+            };
+            // What the joiner does not get may panic in its destructor too: that stays here.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(lost)));
         }
         // SAFETY: the place is this thread's, and what was there has been dropped.
         unsafe { stage.write(Stage { output: ManuallyDrop::new(output) }) };
@@ -198,11 +222,40 @@ unsafe fn take_output<F: Future, N: Name>(task: TaskPtr, to: NonNull<()>) {
 }
 
 /// # Safety
+/// As [`Vtable::free`], of a padded task.
+unsafe fn free_padded<F: Future, N: Name>(task: TaskPtr) {
+    // SAFETY: the caller's promise.
+    let block = unsafe { empty::<F, N>(task) };
+    let layout = Layout::new::<Cell<F, N>>();
+    let kept = context::with(|context| {
+        // SAFETY: `make` has allocated the block, padded for this layout, and it is empty.
+        context.is_some_and(|context| unsafe { context.keep_block(block, layout) })
+    });
+    if !kept {
+        // SAFETY: as above.
+        unsafe { blocks::free(block, layout, Room::Padded) }
+    }
+}
+
+/// # Safety
+/// As [`Vtable::free`], of a compact task.
+unsafe fn free_compact<F: Future, N: Name>(task: TaskPtr) {
+    // SAFETY: the caller's promise.
+    let block = unsafe { empty::<F, N>(task) };
+    // SAFETY: `make` has allocated the block for this layout, and it is empty.
+    unsafe { blocks::free(block, Layout::new::<Cell<F, N>>(), Room::Compact) }
+}
+
+/// Drops what is left in a task, and gives its block.
+///
+/// # Safety
 /// As [`Vtable::free`].
-unsafe fn free<F: Future, N: Name>(task: TaskPtr) {
+unsafe fn empty<F: Future, N: Name>(task: TaskPtr) -> NonNull<u8> {
     let cell: NonNull<Cell<F, N>> = task.as_non_null().cast();
-    // SAFETY: `make` has leaked this box, and nobody else can reach it.
-    drop(unsafe { Box::from_raw(cell.as_ptr()) });
+    // SAFETY: the task has been made by `make::<F, N>`, and nobody else can reach it. Of the stage, a
+    // union, nothing is dropped.
+    unsafe { cell.drop_in_place() };
+    cell.cast()
 }
 
 fn name<F: Future + 'static, N: Name>(task: Live<'_>) -> Option<&str> {

@@ -3,6 +3,7 @@
 use super::header::Live;
 use super::id::Id;
 use super::report::{self, PanicHook, TaskInfo, TaskPanic};
+use crate::runtime::enter;
 use crate::scheduler::context;
 use std::any::Any;
 use std::fmt;
@@ -27,7 +28,7 @@ impl Failure {
     pub(crate) fn panic(task: Live<'_>, payload: Box<dyn Any + Send>) -> Self {
         Self::Panicked(Box::new(Panicked {
             task: TaskInfo::of(task),
-            hook: context::panic_hook(),
+            hook: panic_hook(),
             payload: Some(payload),
         }))
     }
@@ -40,6 +41,12 @@ impl Failure {
         };
         JoinError { id, payload }
     }
+}
+
+/// The hook of the runtime that the panic happens on: a worker's own, or that of the thread that runs a
+/// closure.
+fn panic_hook() -> Option<PanicHook> {
+    context::panic_hook().or_else(|| enter::current()?.shared().hooks.task_panic.clone())
 }
 
 impl fmt::Debug for Panicked {

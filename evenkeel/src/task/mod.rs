@@ -3,6 +3,7 @@
 //! The lower half of the room ([`header`], [`state`], `id`, `report`) is all that the scheduler knows of
 //! tasks; the upper half stands on the scheduler.
 
+pub(crate) mod blocks;
 mod cell;
 mod error;
 pub(crate) mod header;
@@ -16,7 +17,7 @@ mod task_ref;
 pub(crate) mod waker;
 mod yielding;
 
-pub(crate) use cell::make;
+pub(crate) use cell::{Birth, make};
 pub use error::JoinError;
 pub use id::Id;
 pub use join::JoinHandle;

@@ -115,9 +115,9 @@ where
     N: Name,
 {
     let mut parts = Some((future, name));
-    let spawned = spawn::here(|home, id| {
+    let spawned = spawn::here(|birth| {
         let (future, name) = parts.take().expect("a task is made once");
-        make(future, name, site, home, id)
+        make(future, name, site, birth)
     });
     match (spawned, parts) {
         (Some(handle), _) => handle,
@@ -144,5 +144,5 @@ where
     F::Output: Send + 'static,
     N: Name,
 {
-    spawn::on(shared, |home, id| make(future, name, site, home, id))
+    spawn::on(shared, |birth| make(future, name, site, birth))
 }
