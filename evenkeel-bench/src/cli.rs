@@ -91,7 +91,8 @@ struct RunArgs {
           value_parser = value_parser!(u32).range(0..=MOST_CELLS))]
     touch: u32,
     /// Measured time of each run
-    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds,
+          allow_negative_numbers = true)]
     seconds: Duration,
     /// Repeats; the runtimes alternate within each
     #[arg(long, value_name = "R", default_value_t = 3,
@@ -154,7 +155,7 @@ fn run(args: &RunArgs) -> anyhow::Result<()> {
             "note: {procs} processors share {cores} cores; the figures are of a crowded machine"
         );
     }
-    let runner = Runner::default();
+    let runner = Runner::new(usize::MAX);
     if cells.iter().any(|cell| cell.peers.iter().any(|peer| peer.is_go())) {
         eprintln!("building the Go peer");
         runner.build_go()?;

@@ -56,6 +56,14 @@ impl Effort {
 /// Cells per array and increments per operation of a Locality whose data is worth keeping warm.
 const LARGE: (usize, usize) = (8192, 256);
 
+/// One disturbed run in so many may be done again: the usual session stays below three minutes on a
+/// machine that is never quiet.
+const SPARE: usize = 5;
+
+fn runs(cells: &[Cell], effort: Effort) -> usize {
+    cells.iter().map(|cell| cell.peers.len() * effort.repeats()).sum()
+}
+
 /// One processor and all cores.
 pub(crate) fn processor_counts(cores: usize) -> Vec<usize> {
     if cores > 1 { vec![1, cores] } else { vec![1] }
@@ -72,7 +80,7 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
 
     let (peers, missing) = runner::found();
     let mut notes = vec![format!(
-        "Each run measures {} ms and is repeated {} times; the runtimes alternate.",
+        "Each run measures {} ms and is done {} times; the runtimes alternate.",
         effort.time().as_millis(),
         effort.repeats(),
     )];
@@ -88,12 +96,12 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
         println!("{note}");
     }
 
-    let runner = Runner::default();
+    let cells = plan(effort, affinity::cores().len(), &peers);
+    let runner = Runner::new(runs(&cells, effort) / SPARE);
     if peers.iter().any(|peer| peer.is_go()) {
         println!("Building the Go peer.");
         runner.build_go()?;
     }
-    let cells = plan(effort, affinity::cores().len(), &peers);
     let begun = Instant::now();
     let records = measure(&runner, &cells, effort, &mut notes)?;
 
@@ -110,7 +118,7 @@ fn measure(
     effort: Effort,
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Vec<Record>> {
-    let runs = cells.iter().map(|cell| cell.peers.len() * effort.repeats()).sum::<usize>();
+    let runs = runs(cells, effort);
     let bar = progress(runs);
     let mut records: Vec<Record> = Vec::with_capacity(runs);
     for cell in cells {
@@ -224,14 +232,13 @@ mod tests {
 
     #[test]
     fn the_usual_session_stays_within_its_time_on_two_cores() {
-        // Each run takes its time, a tenth for warming up, and about 40 ms around it.
+        // Each run takes its time, a tenth for warming up, and about 40 ms around it; the rest of the
+        // three minutes is for runs of transfer that do not complete.
         let effort = Effort::Usual;
         let run = effort.time().mul_f64(1.1) + Duration::from_millis(40);
-        let runs: usize = plan(effort, 2, &Peer::ALL)
-            .iter()
-            .map(|cell| cell.peers.len() * effort.repeats())
-            .sum();
-        assert!(run * (runs as u32) < Duration::from_secs(130), "{runs} runs of {run:?}");
+        let runs = runs(&plan(effort, 2, &Peer::ALL), effort);
+        let most = runs + runs / SPARE;
+        assert!(run * (most as u32) < Duration::from_secs(150), "{most} runs of {run:?}");
     }
 
     #[test]

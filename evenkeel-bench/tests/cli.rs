@@ -137,3 +137,15 @@ fn list_names_experiments_variants_and_runtimes() {
         assert!(text.contains(name), "{text}");
     }
 }
+
+#[test]
+fn go_runs_every_experiment_that_it_has_where_it_is_found() {
+    if !stdout(&run("list")).contains("go1.") {
+        return;
+    }
+    let output =
+        run("run --bench cycle,yield,churn,locality,transfer,spawn --runtime go-native,go-hand \
+         --procs 1 --tasks-per-proc 4 --seconds 0.02 --repeats 1 --json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stdout(&output).lines().count(), 2 * 9);
+}

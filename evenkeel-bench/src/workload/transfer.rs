@@ -1,15 +1,16 @@
 //! Transfer: how soon does every ready task run while one task keeps its processor?
 //!
-//! The leader spins, without ever yielding, until all other tasks have acknowledged its round; then it
-//! draws the next leader among them. The others acknowledge by running once, and then yield (`yield`)
-//! or park (`park`). In `park` a new leader unparks them before it spins, so that they are ready
-//! behind a task that does not let go. One operation is one transfer.
+//! A leader opens a round and spins, without ever yielding, until all other tasks have acknowledged
+//! it by running once; then it draws the next leader among them. The others acknowledge and yield
+//! (`yield`), or acknowledge and park (`park`). In `park` the leader that steps down unparks all
+//! others, the next leader among them; whoever runs before that one has opened its round yields
+//! until then. One operation is one transfer.
 //!
 //! A scheduler that leaves them there never completes. The spinning leader therefore looks at the
 //! stop flag, and the controller stops the run once a round has taken longer than allowed. At the end
 //! each task must have taken part in each completed round exactly once.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use std::{hint, thread};
@@ -27,29 +28,26 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// What leader and followers share.
 struct Helm {
-    /// The round in the upper half, the number of its leader in the lower one.
-    term: CachePadded<AtomicU64>,
-    /// The last round that each task has seen.
+    /// The task that leads, or is to lead.
+    leader: CachePadded<AtomicUsize>,
+    /// The last round that was opened; the first leader opens the first.
+    round: CachePadded<AtomicU32>,
+    /// The last round that each task has acknowledged.
     seen: Box<[CachePadded<AtomicU32>]>,
 }
 
 impl Helm {
     fn new(tasks: usize) -> Helm {
-        let helm = Helm {
-            term: CachePadded::default(),
+        Helm {
+            leader: CachePadded::default(),
+            round: CachePadded::default(),
             seen: (0..tasks).map(|_| CachePadded::default()).collect(),
-        };
-        helm.appoint(1, 0);
-        helm
+        }
     }
 
-    fn appoint(&self, round: u32, leader: usize) {
-        self.term.store(u64::from(round) << 32 | leader as u64, Ordering::Release);
-    }
-
-    fn term(&self) -> (u32, usize) {
-        let term = self.term.load(Ordering::Acquire);
-        ((term >> 32) as u32, (term & u64::from(u32::MAX)) as usize)
+    /// Rounds that followed another one.
+    fn transfers(&self) -> u32 {
+        self.round.load(Ordering::Acquire).saturating_sub(1)
     }
 
     /// Spins until all others have seen the round, or until the run is over: then `false`.
@@ -85,24 +83,27 @@ pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
             let mut last = 0;
             let mut rounds: u64 = 0;
             while !meter.stopped() {
-                let (round, leader) = helm.term();
-                rounds += u64::from(round != last);
-                last = round;
-                if leader == number {
-                    for other in others {
-                        R::Parker::unpark(other);
-                    }
-                    if helm.all_have_seen(round, number, &meter) {
+                if helm.leader.load(Ordering::Acquire) == number {
+                    last += 1;
+                    rounds += 1;
+                    helm.round.store(last, Ordering::Release);
+                    if helm.all_have_seen(last, number, &meter) {
                         let next = (number + 1 + random.below(tasks - 1)) % tasks;
-                        helm.appoint(round + 1, next);
-                        if parks {
-                            R::Parker::unpark(&others[next]);
+                        helm.leader.store(next, Ordering::Release);
+                        for (_, other) in others.iter().enumerate().filter(|(i, _)| *i != number) {
+                            R::Parker::unpark(other);
                         }
                     }
                     continue;
                 }
-                helm.seen[number].store(round, Ordering::Release);
-                if parks {
+                let round = helm.round.load(Ordering::Acquire);
+                let news = round != last;
+                if news {
+                    last = round;
+                    rounds += 1;
+                    helm.seen[number].store(round, Ordering::Release);
+                }
+                if parks && news {
                     tokens[number].park().await;
                 } else {
                     R::yield_now().await;
@@ -118,12 +119,13 @@ pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
             R::Parker::unpark(parked);
         }
     })?;
-    let completed = u64::from(helm.term().0) - 1;
-    // The round that the stop interrupts counts for those who have seen it.
-    match rounds.iter().find(|rounds| !(completed..=completed + 1).contains(rounds)) {
+    let opened = u64::from(helm.round.load(Ordering::Acquire));
+    // The stop interrupts the last round, before or after a task has seen it.
+    let due = opened.saturating_sub(1)..=opened;
+    match rounds.iter().find(|rounds| !due.contains(rounds)) {
         None => Ok(outcome),
         Some(odd) => {
-            Fault::check(format!("a task took part in {odd} rounds of {completed}, not in each"))
+            Fault::check(format!("a task took part in {odd} rounds of {opened}, not in each"))
         }
     }
 }
@@ -138,20 +140,20 @@ fn unparkers<R: Runtime>(tokens: &[R::Parker], parks: bool) -> Handles<R> {
 /// Sleeps through the run, which ends at the first transfer after the time asked for, or once there
 /// was none for as long as the user is patient.
 fn watch(helm: &Helm, spec: &Spec) -> Outcome {
-    let first = helm.term().0;
+    let first = helm.transfers();
     let started = Instant::now();
     let mut seen = first;
     let mut progress = started;
     loop {
         thread::sleep(LOOK);
-        let (round, _) = helm.term();
+        let transfers = helm.transfers();
         let now = Instant::now();
-        let (ops, seconds) = (u64::from(round - first), (now - started).as_secs_f64());
-        if round != seen {
+        let (ops, seconds) = (u64::from(transfers - first), (now - started).as_secs_f64());
+        if transfers != seen {
             if now - started >= spec.time {
                 return Outcome { ops, seconds, dnc: false, footprint: None };
             }
-            seen = round;
+            seen = transfers;
             progress = now;
         } else if now - progress > spec.patience {
             return Outcome { ops, seconds, dnc: true, footprint: None };

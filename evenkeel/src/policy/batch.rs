@@ -11,6 +11,19 @@ pub const BATCH: u64 = 4_000;
 /// endless.
 pub const MOST_POLLS: u32 = 256;
 
+/// The average work in a task: the time of a poll times the polls per completed task, of those made lately.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::batch::work;
+/// assert_eq!(work(20, 100, 100), 20, "each task is polled once");
+/// assert_eq!(work(20, 10_000, 0), 200_000, "tasks that do not end");
+/// ```
+#[must_use]
+pub fn work(mean_poll: u64, polls: u64, completed: u64) -> u64 {
+    mean_poll.saturating_mul(polls / completed.max(1))
+}
+
 /// The number of polls of the next batch, by the average time of a poll.
 ///
 /// # Examples

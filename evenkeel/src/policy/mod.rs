@@ -24,6 +24,9 @@ pub struct Look {
     pub mean_wait: u64,
     /// The moving average of the time of a poll there.
     pub mean_poll: u64,
+    /// The moving average of the work in a task there: the time of a poll times the polls per completed
+    /// task.
+    pub mean_work: u64,
     /// Whether tasks wait in the inbox.
     pub inbox: bool,
     /// Whether the processor has polled a task since the last look at it.
@@ -35,6 +38,12 @@ impl Look {
     #[must_use]
     pub fn has_work(&self) -> bool {
         self.ready > 0 || self.inbox
+    }
+
+    /// Whether a task there is worth the move to another processor.
+    #[must_use]
+    pub fn is_worth_moving(&self) -> bool {
+        self.mean_work >= stealing::MIGRATION
     }
 
     /// The time that the processor needs for what is in its ready queue, by its own average.

@@ -4,37 +4,41 @@
 /// what it costs to wake it.
 pub const WAITED: u64 = 20_000;
 
+/// The same for tasks that are [not worth the move](super::Look::is_worth_moving).
+pub const SMALL_WAITED: u64 = super::stealing::OLD_SMALL_HEAD;
+
 /// Decides, after a push, whether to wake a sleeper. A processor that searches will find the task; a
 /// lone task is left to the processor that has pushed it, so that two tasks which take turns are not
-/// torn apart.
+/// torn apart; and so are tasks that are not `worth` the move.
 ///
 /// # Examples
 /// ```
 /// use evenkeel::policy::waking::after_push;
-/// assert!(!after_push(1, 3, 0), "a ping of a ping-pong");
-/// assert!(after_push(2, 3, 0));
-/// assert!(!after_push(2, 3, 1), "somebody is on the way");
-/// assert!(!after_push(2, 0, 0));
+/// assert!(!after_push(1, true, 3, 0), "a ping of a ping-pong");
+/// assert!(after_push(2, true, 3, 0));
+/// assert!(!after_push(2, true, 3, 1), "somebody is on the way");
+/// assert!(!after_push(2, true, 0, 0));
+/// assert!(!after_push(1_000, false, 3, 0), "a batch of empty tasks");
 /// ```
 #[must_use]
-pub fn after_push(ready: usize, sleeping: usize, searching: usize) -> bool {
-    sleeping > 0 && searching == 0 && ready >= 2
+pub fn after_push(ready: usize, worth: bool, sleeping: usize, searching: usize) -> bool {
+    sleeping > 0 && searching == 0 && ready >= 2 && worth
 }
 
-/// Decides the same at the end of a batch, when the age of the head is known: a lone task that has
-/// waited is worth it too.
+/// Decides the same at the end of a batch, when the age of the head is known, from the processor's look at
+/// itself: a lone or a small task that has waited is worth it too.
 ///
 /// # Examples
 /// ```
-/// use evenkeel::policy::waking::after_batch;
-/// assert!(!after_batch(1, 100, 1, 0));
-/// assert!(after_batch(1, 50_000, 1, 0));
-/// assert!(after_batch(2, 0, 1, 0));
+/// use evenkeel::policy::{Look, waking::after_batch};
+/// let lone = Look { ready: 1, mean_work: 10_000, ..Look::default() };
+/// assert!(!after_batch(&lone, 1, 0));
+/// assert!(after_batch(&Look { head_age: 50_000, ..lone }, 1, 0));
+/// assert!(after_batch(&Look { ready: 2, ..lone }, 1, 0));
 /// ```
 #[must_use]
-pub fn after_batch(ready: usize, head_age: u64, sleeping: usize, searching: usize) -> bool {
-    after_push(ready, sleeping, searching)
-        || (sleeping > 0 && searching == 0 && ready > 0 && head_age >= WAITED)
+pub fn after_batch(own: &super::Look, sleeping: usize, searching: usize) -> bool {
+    sleeping > 0 && searching == 0 && before_sleep(own)
 }
 
 /// Decides, at the last look before a sleep, whether what waits at another processor is worth staying
@@ -44,14 +48,18 @@ pub fn after_batch(ready: usize, head_age: u64, sleeping: usize, searching: usiz
 /// # Examples
 /// ```
 /// use evenkeel::policy::{Look, waking::before_sleep};
-/// assert!(!before_sleep(&Look { ready: 1, ..Look::default() }));
-/// assert!(before_sleep(&Look { ready: 2, ..Look::default() }));
-/// assert!(before_sleep(&Look { inbox: true, ..Look::default() }));
-/// assert!(before_sleep(&Look { ready: 1, head_age: 50_000, ..Look::default() }));
+/// let lone = Look { ready: 1, mean_work: 10_000, ..Look::default() };
+/// assert!(!before_sleep(&lone));
+/// assert!(before_sleep(&Look { ready: 2, ..lone }));
+/// assert!(before_sleep(&Look { inbox: true, ..lone }));
+/// assert!(before_sleep(&Look { head_age: 50_000, ..lone }));
 /// ```
 #[must_use]
 pub fn before_sleep(other: &super::Look) -> bool {
-    other.ready >= 2 || other.inbox || (other.ready > 0 && other.head_age >= WAITED)
+    let waited = if other.is_worth_moving() { WAITED } else { SMALL_WAITED };
+    other.inbox
+        || (other.ready >= 2 && other.is_worth_moving())
+        || (other.ready > 0 && other.head_age >= waited)
 }
 
 /// The shortest sleep of the watch, the one sleeper that looks up now and then while others work.

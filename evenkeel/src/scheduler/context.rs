@@ -6,11 +6,10 @@ use super::seat::Seat;
 use super::shared::Shared;
 use crate::primitives::atomic::Ordering;
 use crate::primitives::thread::thread_local;
-use crate::task::blocks::Blocks;
+use crate::task::blocks::{Blocks, Size};
 use crate::task::header::{Header, Live, TaskPtr};
 use crate::task::id::{Id, Ids};
 use crate::task::report::PanicHook;
-use std::alloc::Layout;
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -26,6 +25,8 @@ pub(crate) struct Context {
     /// The coarse clock: read once per batch.
     pub(crate) now: Cell<u64>,
     ids: Cell<Ids>,
+    /// Tasks that have become complete here since it was last asked.
+    completed: Cell<u64>,
     /// Memory for tasks.
     blocks: RefCell<Blocks>,
 }
@@ -42,6 +43,7 @@ impl Context {
             yielded: Cell::new(false),
             now: Cell::new(now),
             ids: Cell::default(),
+            completed: Cell::default(),
             blocks: RefCell::default(),
         }
     }
@@ -103,10 +105,21 @@ impl Context {
         id
     }
 
-    /// A free block for a task of this layout, if the worker has one.
+    /// Counts a task that has become complete here.
     #[inline(always)]
-    pub(crate) fn take_block(&self, task: Layout) -> Option<NonNull<u8>> {
-        self.blocks.borrow_mut().take(task)
+    pub(crate) fn count_completed(&self) {
+        self.completed.set(self.completed.get() + 1);
+    }
+
+    /// How many have since the last call.
+    pub(crate) fn take_completed(&self) -> u64 {
+        self.completed.take()
+    }
+
+    /// A free block of this size, if the worker has one.
+    #[inline(always)]
+    pub(crate) fn take_block(&self, size: Size) -> Option<NonNull<u8>> {
+        self.blocks.borrow_mut().take(size)
     }
 
     /// Keeps a free block, if there is room.
@@ -114,9 +127,9 @@ impl Context {
     /// # Safety
     /// As [`Blocks::put`].
     #[inline(always)]
-    pub(crate) unsafe fn keep_block(&self, block: NonNull<u8>, task: Layout) -> bool {
+    pub(crate) unsafe fn keep_block(&self, block: NonNull<u8>, size: Size) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { self.blocks.borrow_mut().put(block, task) }
+        unsafe { self.blocks.borrow_mut().put(block, size) }
     }
 
     /// Whether another processor has asked for work since this one last looked.

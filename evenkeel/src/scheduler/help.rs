@@ -36,7 +36,7 @@ impl Worker<'_> {
     }
 
     /// Looks after a request that is out: if the answer is overdue, the other is inside a long poll.
-    fn pursue(&mut self, request: &Request, now: u64) {
+    pub(super) fn pursue(&mut self, request: &Request, now: u64) {
         let overdue = now.saturating_sub(request.since) >= stealing::ANSWER;
         if overdue && handover::give_up(self.context, request) {
             self.request = None;

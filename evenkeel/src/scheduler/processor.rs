@@ -33,13 +33,17 @@ pub(crate) struct Published {
     pub(crate) head_since: AtomicU64,
     /// Polls made. Others tell by it whether the processor stands still.
     pub(crate) switches: AtomicU64,
-    /// The moving averages of wait and poll, once per batch.
+    /// The moving averages of wait, poll and work per task, once per batch.
     pub(crate) mean_wait: AtomicU64,
     pub(crate) mean_poll: AtomicU64,
+    pub(crate) mean_work: AtomicU64,
 }
 
 /// The time of a head that is not there.
 pub(crate) const NO_HEAD: u64 = u64::MAX;
+
+/// The work per task that is assumed until some are complete: worth the move.
+const UNKNOWN_WORK: u64 = u64::MAX;
 
 /// One processor.
 #[derive(Debug)]
@@ -67,6 +71,7 @@ impl Processor {
                 switches: AtomicU64::new(0),
                 mean_wait: AtomicU64::new(0),
                 mean_poll: AtomicU64::new(0),
+                mean_work: AtomicU64::new(UNKNOWN_WORK),
             }),
             inbox: CachePadded::new(Inbox::new()),
             returned: CachePadded::new(Inbox::new()),
@@ -75,7 +80,7 @@ impl Processor {
         }
     }
 
-    /// Looks at the processor from outside at the time `now`; `switches` is what
+    /// Looks at the processor at the time `now`; `switches` is what
     /// [`Published::switches`] was at the last look, and gets the present value.
     pub(crate) fn look(&self, now: u64, switches: &mut u64) -> Look {
         let published = &self.published;
@@ -85,6 +90,7 @@ impl Processor {
             head_age: self.head_age(now),
             mean_wait: published.mean_wait.load(Ordering::Relaxed),
             mean_poll: published.mean_poll.load(Ordering::Relaxed),
+            mean_work: published.mean_work.load(Ordering::Relaxed),
             inbox: !self.inbox.is_empty(),
             switched: *switches != before,
         }

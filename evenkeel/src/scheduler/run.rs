@@ -68,6 +68,7 @@ fn cancel(context: &Context, task: Runnable) {
 
 /// Tells everybody that the task is complete; its output is in place.
 fn complete(context: &Context, task: Runnable) {
+    context.count_completed();
     let shared = context.shared();
     let ptr = task.ptr();
     let at_home = std::ptr::eq(task.home(), shared.home(context.seat.me()));

@@ -43,6 +43,10 @@ impl Worker<'_> {
         loop {
             let now = clock::now();
             self.context.now.set(now);
+            if let Some(request) = self.request {
+                // It has gone out while there was work.
+                self.pursue(&request, now);
+            }
             if self.take_in() {
                 return true;
             }

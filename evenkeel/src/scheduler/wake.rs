@@ -10,6 +10,7 @@ use super::handover;
 use super::processor::Processor;
 use super::seat::Signalled;
 use super::shared::{Phase, Shared};
+use crate::policy::Look;
 use crate::policy::placement::{Source, place};
 use crate::policy::waking;
 use crate::primitives::atomic::{Edge, Ordering};
@@ -72,7 +73,9 @@ pub(crate) fn after_push(context: &Context, ready: usize) {
 fn after_push_beside_sleepers(context: &Context, ready: usize) {
     let idle = &context.shared().idle;
     let counts = idle.counts();
-    if waking::after_push(ready, counts.sleeping, counts.searching) {
+    let mean_work = context.seat.processor().published.mean_work.load(Ordering::Relaxed);
+    let worth = Look { mean_work, ..Look::default() }.is_worth_moving();
+    if waking::after_push(ready, worth, counts.sleeping, counts.searching) {
         idle.wake_one();
     } else {
         idle.arm();
@@ -118,7 +121,7 @@ pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
     }
     let ready = shared.processors[target].published.ready.load(Ordering::Relaxed);
     if !shared.idle.wake(target) {
-        if waking::after_push(ready + 1, counts.sleeping, counts.searching) {
+        if waking::after_push(ready + 1, true, counts.sleeping, counts.searching) {
             shared.idle.wake_one();
         } else {
             shared.idle.arm();

@@ -42,6 +42,20 @@ fn call(hook: &Option<super::shared::WorkerHook>, me: usize) {
     }
 }
 
+/// Fading sums.
+#[derive(Debug, Default)]
+struct Recent {
+    polls: u64,
+    completed: u64,
+}
+
+impl Recent {
+    fn add(&mut self, polls: u64, completed: u64) {
+        self.polls = self.polls / 4 * 3 + polls;
+        self.completed = self.completed / 4 * 3 + completed;
+    }
+}
+
 pub(super) struct Worker<'a> {
     pub(super) context: &'a Context,
     pub(super) shared: Arc<Shared>,
@@ -54,6 +68,8 @@ pub(super) struct Worker<'a> {
     polls_per_batch: u32,
     mean_poll: u64,
     mean_wait: u64,
+    /// Polls and completed tasks of the last batches, each counting three quarters of the one after it.
+    recent: Recent,
     batches: u32,
     /// Whether the tasks of this processor have been aborted.
     pub(super) aborted: bool,
@@ -73,6 +89,7 @@ impl<'a> Worker<'a> {
             polls_per_batch: 1,
             mean_poll: batch::BATCH,
             mean_wait: 0,
+            recent: Recent::default(),
             batches: 0,
             aborted: false,
         }
@@ -121,6 +138,9 @@ impl<'a> Worker<'a> {
             let published = &context.seat.processor().published;
             published.mean_poll.store(self.mean_poll, Ordering::Relaxed);
             published.mean_wait.store(self.mean_wait, Ordering::Relaxed);
+            self.recent.add(u64::from(polls), context.take_completed());
+            let work = batch::work(self.mean_poll, self.recent.polls, self.recent.completed);
+            published.mean_work.store(work, Ordering::Relaxed);
         }
         self.take_in();
         if self.shared.phase() >= Phase::Aborting {
@@ -165,8 +185,8 @@ impl<'a> Worker<'a> {
         if counts.sleeping == 0 {
             return;
         }
-        let age = self.context.seat.processor().head_age(now);
-        if waking::after_batch(self.context.ready(), age, counts.sleeping, counts.searching) {
+        let own = self.context.seat.processor().look(now, &mut 0);
+        if waking::after_batch(&own, counts.sleeping, counts.searching) {
             self.shared.idle.wake_one();
         }
     }

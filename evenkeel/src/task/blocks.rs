@@ -43,10 +43,18 @@ const fn padded(task: Layout) -> Layout {
     }
 }
 
-/// Which of the kept sizes a padded block has, if one.
-const fn size_index(block: Layout) -> Option<usize> {
-    let index = block.size() / LINES;
-    if block.align() == LINES && index >= 1 && index <= SIZES { Some(index - 1) } else { None }
+/// Which of the kept sizes a padded block for a task has, if one: known at compile time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size(Option<usize>);
+
+impl Size {
+    /// The size for tasks of layout `task`.
+    pub(crate) const fn of(task: Layout) -> Self {
+        let block = padded(task);
+        let index = block.size() / LINES;
+        let kept = block.align() == LINES && index >= 1 && index <= SIZES;
+        Self(if kept { Some(index - 1) } else { None })
+    }
 }
 
 /// The free blocks of one worker.
@@ -54,19 +62,20 @@ const fn size_index(block: Layout) -> Option<usize> {
 pub(crate) struct Blocks([Vec<NonNull<u8>>; SIZES]);
 
 impl Blocks {
-    /// A block for a task of layout `task`, if one is kept.
+    /// A block of this size, if one is kept.
     #[inline(always)]
-    pub(crate) fn take(&mut self, task: Layout) -> Option<NonNull<u8>> {
-        self.0[size_index(padded(task))?].pop()
+    pub(crate) fn take(&mut self, size: Size) -> Option<NonNull<u8>> {
+        self.0[size.0?].pop()
     }
 
     /// Keeps a block, if there is room. Otherwise the caller frees it.
     ///
     /// # Safety
-    /// The block comes from [`allocate`] with the same `task` and [`Room::Padded`], and is not used any more.
+    /// The block comes from [`allocate`] with [`Room::Padded`] and a layout of this size, and is not used
+    /// any more.
     #[inline(always)]
-    pub(crate) unsafe fn put(&mut self, block: NonNull<u8>, task: Layout) -> bool {
-        let Some(index) = size_index(padded(task)) else { return false };
+    pub(crate) unsafe fn put(&mut self, block: NonNull<u8>, size: Size) -> bool {
+        let Some(index) = size.0 else { return false };
         let kept = &mut self.0[index];
         let room = kept.len() < KEPT;
         if room {
@@ -121,19 +130,19 @@ mod tests {
     fn a_block_that_is_kept_is_used_again() {
         let task = Layout::new::<[u64; 20]>();
         let mut blocks = Blocks::default();
-        assert_eq!(blocks.take(task), None);
+        assert_eq!(blocks.take(Size::of(task)), None);
         let block = allocate(task, Room::Padded);
         assert_eq!(block.as_ptr() as usize % LINES, 0);
         // SAFETY: the block is padded, of this layout, and not used.
-        assert!(unsafe { blocks.put(block, task) });
-        assert_eq!(blocks.take(Layout::new::<[u64; 10]>()), None, "another size");
+        assert!(unsafe { blocks.put(block, Size::of(task)) });
+        assert_eq!(blocks.take(Size::of(Layout::new::<[u64; 10]>())), None, "another size");
         assert_eq!(
-            blocks.take(Layout::new::<[u64; 19]>()),
+            blocks.take(Size::of(Layout::new::<[u64; 19]>())),
             Some(block),
             "the same size when padded"
         );
         // SAFETY: as above.
-        assert!(unsafe { blocks.put(block, task) });
+        assert!(unsafe { blocks.put(block, Size::of(task)) });
     }
 
     #[test]
@@ -142,7 +151,7 @@ mod tests {
         let mut blocks = Blocks::default();
         let block = allocate(task, Room::Padded);
         // SAFETY: the block is padded, of this layout, and not used.
-        assert!(!unsafe { blocks.put(block, task) });
+        assert!(!unsafe { blocks.put(block, Size::of(task)) });
         // SAFETY: it comes from `allocate` with these arguments.
         unsafe { free(block, task, Room::Padded) };
     }

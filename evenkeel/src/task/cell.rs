@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "a task's type is erased")]
 
-use super::blocks::{self, Room, allocate};
+use super::blocks::{self, Room, Size, allocate};
 use super::error::Failure;
 use super::header::{Header, Live, Runnable, TaskPtr, Vtable};
 use super::id::Id;
@@ -52,6 +52,10 @@ struct Cell<F: Future, N> {
 
 struct Table<F, N>(std::marker::PhantomData<(F, N)>);
 
+impl<F: Future, N> Table<F, N> {
+    const SIZE: Size = Size::of(Layout::new::<Cell<F, N>>());
+}
+
 impl<F: Future + 'static, N: Name> Table<F, N> {
     const PADDED: Vtable = Vtable { free: free_padded::<F, N>, ..Self::COMPACT };
 
@@ -91,7 +95,7 @@ where
     let layout = Layout::new::<Cell<F, N>>();
     let (block, vtable) = match birth.room {
         Room::Padded => {
-            let block = context::with(|context| context?.take_block(layout));
+            let block = context::with(|context| context?.take_block(Table::<F, N>::SIZE));
             (block.unwrap_or_else(|| allocate(layout, Room::Padded)), &Table::<F, N>::PADDED)
         }
         Room::Compact => (allocate(layout, Room::Compact), &Table::<F, N>::COMPACT),
@@ -226,14 +230,13 @@ unsafe fn take_output<F: Future, N: Name>(task: TaskPtr, to: NonNull<()>) {
 unsafe fn free_padded<F: Future, N: Name>(task: TaskPtr) {
     // SAFETY: the caller's promise.
     let block = unsafe { empty::<F, N>(task) };
-    let layout = Layout::new::<Cell<F, N>>();
     let kept = context::with(|context| {
-        // SAFETY: `make` has allocated the block, padded for this layout, and it is empty.
-        context.is_some_and(|context| unsafe { context.keep_block(block, layout) })
+        // SAFETY: `make` has allocated the block, padded and of this size, and it is empty.
+        context.is_some_and(|context| unsafe { context.keep_block(block, Table::<F, N>::SIZE) })
     });
     if !kept {
         // SAFETY: as above.
-        unsafe { blocks::free(block, layout, Room::Padded) }
+        unsafe { blocks::free(block, Layout::new::<Cell<F, N>>(), Room::Padded) }
     }
 }
 

@@ -46,10 +46,9 @@ use std::task::{Context, Poll, Waker};
 /// ```
 #[must_use = "a dropped handle detaches the task"]
 pub struct JoinHandle<T> {
-    task: TaskPtr,
+    /// None once the output has been given away, and with it the handle's hold on the task.
+    task: Option<TaskPtr>,
     id: Id,
-    /// Whether the output has been given away, and with it the handle's hold on the task.
-    done: bool,
     output: PhantomData<T>,
 }
 
@@ -69,19 +68,19 @@ impl<T> JoinHandle<T> {
     /// # Safety
     /// The task has a handle by its state, this is the only one made, and `T` is its output's type.
     pub(crate) unsafe fn new(task: TaskPtr, id: Id) -> Self {
-        Self { task, id, done: false, output: PhantomData }
+        Self { task: Some(task), id, output: PhantomData }
     }
 
-    fn header(&self) -> Option<Live<'_>> {
-        // SAFETY: until it is done the handle holds the task.
-        (!self.done).then(|| unsafe { Live::new(self.task) })
+    fn live(&self) -> Option<Live<'_>> {
+        // SAFETY: the handle holds the task for as long as it has its address.
+        self.task.map(|task| unsafe { Live::new(task) })
     }
 
     /// Has the task's future dropped at its next turn; the handle then gives a
     /// [cancelled](JoinError::is_cancelled) error. Nothing happens to a task that is complete, and
     /// one that completes in the poll that is under way keeps its output.
     pub fn abort(&self) {
-        if let Some(header) = self.header() {
+        if let Some(header) = self.live() {
             wake::signal(header, Signal::Abort);
         }
     }
@@ -89,7 +88,7 @@ impl<T> JoinHandle<T> {
     /// Whether the task is complete, by its own end, a panic or an abort.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.header().is_none_or(|header| header.state.load_joined().is_complete())
+        self.live().is_none_or(|header| header.state.load_joined().is_complete())
     }
 
     /// The task's number.
@@ -104,22 +103,22 @@ impl<T> JoinHandle<T> {
     /// If the handle has given its output.
     #[must_use]
     pub fn task(&self) -> Task {
-        let header = self.header().expect("the handle has given its output");
+        let header = self.live().expect("the handle has given its output");
         Task::new(Reference::of(header))
     }
 
     /// Takes the output of a complete task, and ends the handle's hold.
-    fn take(&mut self) -> Result<T, JoinError> {
+    fn take(&mut self, task: TaskPtr) -> Result<T, JoinError> {
         let mut output = MaybeUninit::<Result<T, Failure>>::uninit();
-        // SAFETY: the handle holds the task.
-        let header = unsafe { self.task.header() };
-        // SAFETY: the task is complete and has a handle, so the output is there and the handle's; the
-        // room is of the right type, and the output is taken once because `done` is set below.
-        unsafe { (header.vtable.take_output)(self.task, NonNull::from(&mut output).cast()) };
-        self.done = true;
+        self.task = None;
+        // SAFETY: the hold ends below.
+        let header = unsafe { task.header() };
+        // SAFETY: the task is complete and has a handle, so the output is there and the handle's; the room
+        // is of the right type, and the output is taken once because the handle has lost the address.
+        unsafe { (header.vtable.take_output)(task, NonNull::from(&mut output).cast()) };
         if header.state.release_handle() == Release::Last {
             // SAFETY: nobody else can reach the task, and its output is gone.
-            unsafe { self.task.free() }
+            unsafe { task.free() }
         }
         // SAFETY: `take_output` has filled it.
         let output = unsafe { output.assume_init() };
@@ -146,11 +145,12 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let header = self.header().expect("the handle has given its output and was polled again");
-        if header.state.load_joined().is_complete()
-            || Self::leave(header, context.waker()) == Join::Complete
+        let live = self.live().expect("the handle has given its output and was polled again");
+        if live.state.load_joined().is_complete()
+            || Self::leave(live, context.waker()) == Join::Complete
         {
-            return Poll::Ready(self.take());
+            let task = live.ptr();
+            return Poll::Ready(self.take(task));
         }
         Poll::Pending
     }
@@ -158,20 +158,20 @@ impl<T> Future for JoinHandle<T> {
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
-        let Some(header) = self.header() else { return };
-        if header.state.load().has_joiner() && header.state.unset_joiner() == Join::Done {
+        let Some(task) = self.live() else { return };
+        if task.state.load().has_joiner() && task.state.unset_joiner() == Join::Done {
             // SAFETY: `JOINER` is not set any more and this is the joiner, so the slot is its own.
-            unsafe { header.put_joiner(None) };
+            unsafe { task.put_joiner(None) };
         }
-        if header.state.detach() == Join::Done {
+        if task.state.detach() == Join::Done {
             return;
         }
         // SAFETY: the task is complete and has a handle, so the output is there and the handle's, which
         // has not taken it.
-        unsafe { (header.vtable.drop_output)(self.task) };
-        if header.state.release_handle() == Release::Last {
+        unsafe { (task.vtable.drop_output)(task.ptr()) };
+        if task.state.release_handle() == Release::Last {
             // SAFETY: nobody else can reach the task, and its output is gone.
-            unsafe { self.task.free() }
+            unsafe { task.ptr().free() }
         }
     }
 }
