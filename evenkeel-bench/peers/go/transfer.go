@@ -35,9 +35,9 @@ type ack struct {
 
 // runTransfer measures Transfer: how fast a runtime lets every task run once while one task keeps a
 // processor. A leader that begins opens a round and spins, without ever yielding, until all others have
-// acknowledged the round; then it draws the next leader. The others acknowledge and yield (`yield`), or acknowledge and park, and
-// the new leader unparks them before it spins (`park`): they are then ready behind a task that does
-// not let go. An operation is one transfer of leadership.
+// acknowledged the round; then it draws the next leader. The others acknowledge and yield (`yield`), or
+// acknowledge and park (`park`): then the leader that steps down unparks all others, and whoever runs
+// before the next leader has opened its round yields until then. An operation is one transfer.
 //
 // At the end each task must have led or acknowledged each completed round, exactly once.
 func runTransfer(cfg config) (measurement, error) {
@@ -122,24 +122,23 @@ func (t *transfer) task(id int, pause, unpark func(task int)) uint64 {
 			seen = t.lead(id, &rng, unpark)
 			continue
 		}
-		if round := t.round.Load(); round != seen {
-			seen = round
-			rounds++
-			t.acks[id].round.Store(round)
+		round := t.round.Load()
+		if round == seen {
+			// The next leader has not begun: this task has nothing to acknowledge yet.
+			runtime.Gosched()
+			continue
 		}
+		seen = round
+		rounds++
+		t.acks[id].round.Store(round)
 		pause(id)
 	}
 }
 
-// lead opens a round, wakes the others, spins until each has acknowledged, and hands over. It
-// returns the round's number.
+// lead opens a round, spins until each of the others has acknowledged it, appoints the next leader
+// and unparks all others, that one among them. It returns the round's number.
 func (t *transfer) lead(id int, rng *random, unpark func(task int)) uint64 {
 	round := t.round.Add(1)
-	for i := range t.acks {
-		if i != id {
-			unpark(i)
-		}
-	}
 	for i := range t.acks {
 		for i != id && t.acks[i].round.Load() != round {
 			if t.fleet.stop.Load() {
@@ -155,6 +154,10 @@ func (t *transfer) lead(id int, rng *random, unpark func(task int)) uint64 {
 		next++
 	}
 	t.leader.Store(int64(next))
-	unpark(next)
+	for i := range t.acks {
+		if i != id {
+			unpark(i)
+		}
+	}
 	return round
 }

@@ -27,7 +27,7 @@ pub struct Look {
     /// The moving average of the work in a task there: the time of a poll times the polls per completed
     /// task.
     pub mean_work: u64,
-    /// Whether tasks wait in the inbox.
+    /// Whether tasks wait in the inbox, or in an answer that has not been fetched.
     pub inbox: bool,
     /// Whether the processor has polled a task since the last look at it.
     pub switched: bool,

@@ -18,7 +18,7 @@ pub const FAR_ONE_IN: u64 = 4;
 /// ```
 #[must_use]
 pub fn pick(random: u64, others: &[usize], near: usize) -> Option<usize> {
-    let far = near == 0 || random % FAR_ONE_IN == 0;
+    let far = near == 0 || random.is_multiple_of(FAR_ONE_IN);
     let range = if far { others.len() } else { near.min(others.len()) };
     // The high bits decide: the low ones have chosen between near and far.
     let index = ((random >> 32) * range as u64) >> 32;

@@ -47,10 +47,24 @@ impl<T> SpinLock<T> {
     /// Takes the lock.
     #[inline]
     pub(crate) fn lock(&self) -> SpinGuard<'_, T> {
-        if self.held.swap(true, edge(Edge::SpinLock, Ordering::Acquire)) {
+        if !self.try_hold() {
             self.lock_contended();
         }
         SpinGuard { lock: self }
+    }
+
+    #[cfg(not(loom))]
+    #[inline(always)]
+    fn try_hold(&self) -> bool {
+        !self.held.swap(true, edge(Edge::SpinLock, Ordering::Acquire))
+    }
+
+    /// The same without the write of a failed attempt: loom leaves that write and the holder's plain
+    /// store unordered, and then explores a waiter that reads its own write for ever.
+    #[cfg(loom)]
+    fn try_hold(&self) -> bool {
+        let order = edge(Edge::SpinLock, Ordering::Acquire);
+        self.held.compare_exchange(false, true, order, Ordering::Relaxed).is_ok()
     }
 
     #[cold]
@@ -61,7 +75,7 @@ impl<T> SpinLock<T> {
             while self.held.load(Ordering::Relaxed) {
                 backoff.snooze();
             }
-            if !self.held.swap(true, edge(Edge::SpinLock, Ordering::Acquire)) {
+            if self.try_hold() {
                 return;
             }
         }

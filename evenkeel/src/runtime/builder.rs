@@ -111,13 +111,16 @@ impl Builder {
     /// Builds the runtime and starts its workers.
     ///
     /// # Errors
-    /// [`BuildError`] if the number of workers is out of range, if the machine cannot be read, or if the system
-    /// refuses a thread or a pin. Nothing is left running then.
+    /// [`BuildError`] if the number of workers is out of range, if no thread can have the name, if the machine
+    /// cannot be read, or if the system refuses a thread or a pin. Nothing is left running then.
     pub fn build(self) -> Result<Runtime, BuildError> {
         if let Some(asked) = self.workers
             && !(1..=MOST_WORKERS).contains(&asked)
         {
             return Err(BuildError::Workers { asked });
+        }
+        if self.name.contains('\0') {
+            return Err(BuildError::Name { asked: self.name });
         }
         let topology = match self.topology {
             Some(topology) => topology,

@@ -16,6 +16,11 @@ pub enum BuildError {
         /// The number asked for.
         asked: usize,
     },
+    /// The name has a zero byte in it.
+    Name {
+        /// The name asked for.
+        asked: String,
+    },
     /// The machine's topology cannot be read.
     Topology(TopologyError),
     /// The operating system refuses a thread.
@@ -44,6 +49,9 @@ impl fmt::Display for BuildError {
                 "a runtime has 1 to {MOST_WORKERS} workers, not {asked}: leave `workers` out to have \
                  one per core in use"
             ),
+            Self::Name { asked } => {
+                write!(f, "no thread can be called {asked:?}: leave the zero byte out of `name`")
+            }
             Self::Topology(error) => write!(
                 f,
                 "cannot read the machine's topology ({error}): give one with `Builder::topology`"
@@ -64,7 +72,7 @@ impl fmt::Display for BuildError {
 impl std::error::Error for BuildError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Workers { .. } => None,
+            Self::Workers { .. } | Self::Name { .. } => None,
             Self::Topology(error) => Some(error),
             Self::Thread { source, .. } | Self::Pin { source, .. } => Some(source),
         }

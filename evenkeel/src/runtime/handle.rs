@@ -3,6 +3,7 @@
 use super::blocking::Pool;
 use super::{block_on, enter};
 use crate::metrics::RuntimeMetrics;
+use crate::scheduler::context;
 use crate::scheduler::shared::{Phase, Shared};
 use crate::task::{self, JoinHandle};
 use std::future::Future;
@@ -58,7 +59,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        task::spawn_on(&self.shared, future, (), Location::caller())
+        task::spawn_on(self, future, (), Location::caller())
     }
 
     /// Runs a closure that may block, or that computes for long, on a thread apart from the workers.
@@ -102,6 +103,19 @@ impl Handle {
     #[must_use]
     pub fn is_shutting_down(&self) -> bool {
         self.shared.phase() != Phase::Running
+    }
+
+    /// Whether the calling thread is a worker of the runtime, or runs one of its closures.
+    pub(super) fn is_own_thread(&self) -> bool {
+        let own_worker = context::with(|context| {
+            context.is_some_and(|context| Arc::ptr_eq(context.shared(), &self.shared))
+        });
+        own_worker || self.pool.is_own_thread()
+    }
+
+    /// Whether a spawn by the calling thread comes too late.
+    pub(crate) fn refuses(&self) -> bool {
+        self.is_shutting_down() && !self.is_own_thread()
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {

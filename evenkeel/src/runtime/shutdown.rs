@@ -6,15 +6,16 @@
 //! the runtime drains or aborts asks whether all tasks are complete
 //! ([`Shared::all_complete`]); the one that finds it so declares the runtime over, and all leave. Whoever
 //! ends the runtime sets the phase, wakes everybody, and waits for the workers to say that they have left.
-//! A worker inside a poll that does not return cannot leave: with a deadline it is left behind, and its
-//! task is named in the report.
+//! A worker inside a poll that does not return cannot leave: with a deadline its other tasks are aborted
+//! for it, it is left behind, and the task that it polls is named in the report.
 
 use super::handle::Handle;
-use crate::scheduler::context;
 use crate::scheduler::shared::{Phase, Shared};
+use crate::scheduler::wake;
 use crate::task::TaskInfo;
+use crate::task::header::Reference;
+use crate::task::state::Signal;
 use std::fmt;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -89,14 +90,11 @@ pub(super) fn shutdown(
 ) -> ShutdownReport {
     let shared = handle.shared();
     let mut report = ShutdownReport::default();
-    let own = context::with(|context| {
-        context.is_some_and(|context| Arc::ptr_eq(context.shared(), shared))
-    });
     let deadline = match mode {
         Shutdown::Deadline(limit) => Instant::now().checked_add(limit),
         Shutdown::Drain | Shutdown::Abort => None,
     };
-    if own || handle.pool().is_own_thread() {
+    if handle.is_own_thread() {
         // A worker cannot wait for itself.
         shared.advance(Phase::Aborting);
         report.aborted = handle.pool().close();
@@ -116,6 +114,10 @@ pub(super) fn shutdown(
     }
     report.aborted = handle.pool().close();
     if !left {
+        left = wait_for_workers(shared, count, grace.map(|grace| grace - GRACE / 2));
+    }
+    if !left {
+        abort_for_stuck(shared);
         left = wait_for_workers(shared, count, grace);
     }
     report.aborted.append(&mut shared.ending().aborted);
@@ -125,9 +127,12 @@ pub(super) fn shutdown(
             worker.join().expect("a worker does not panic");
         }
     } else {
-        report.stuck = still_registered(shared);
+        let stuck = incomplete(shared);
+        report.stuck = stuck.iter().map(|task| TaskInfo::of(task.live())).collect();
         let stuck: Vec<_> = report.stuck.iter().map(|task| task.id).collect();
         report.aborted.retain(|task| !stuck.contains(&task.id));
+        report.aborted.sort_unstable_by_key(|task| task.id);
+        report.aborted.dedup_by_key(|task| task.id);
         workers.clear();
     }
     report.stuck.extend(handle.pool().join(grace));
@@ -153,16 +158,23 @@ fn wait_for_workers(shared: &Shared, count: usize, deadline: Option<Instant>) ->
     true
 }
 
+/// Aborts the tasks of workers that do not come to it themselves; the others drop their futures.
+fn abort_for_stuck(shared: &Shared) {
+    let tasks = incomplete(shared);
+    shared.note_aborted(tasks.iter().map(|task| TaskInfo::of(task.live())).collect());
+    for task in &tasks {
+        wake::signal(task.live(), Signal::Abort);
+    }
+}
+
 /// The tasks that are not complete, by force: their workers do not answer.
-fn still_registered(shared: &Shared) -> Vec<TaskInfo> {
+fn incomplete(shared: &Shared) -> Vec<Reference> {
     let mut tasks = Vec::new();
     for processor in &shared.processors {
         if let Some(local) = processor.local.claim() {
-            for header in local.registry.iter() {
-                if !header.state.load().is_complete() {
-                    tasks.push(TaskInfo::of(header));
-                }
-            }
+            let registered = local.registry.iter();
+            let incomplete = registered.filter(|task| !task.state.load().is_complete());
+            tasks.extend(incomplete.map(Reference::of));
         }
     }
     tasks

@@ -111,6 +111,8 @@ pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
     }
     if !switched {
         empty_inbox(context, processor, &mut entries);
+        processor.gift.rob(&mut entries);
+        entries.sort_by_key(|entry| entry.since);
     }
     take_in(context, entries)
 }
@@ -118,17 +120,19 @@ pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
 /// Moves what is in the inbox of another processor to `entries`.
 fn empty_inbox(context: &Context, processor: &Processor, entries: &mut Vec<Entry>) {
     let since = processor.inbox.since();
+    let before = entries.len();
     for task in processor.inbox.take() {
         super::run::adopt(context, &task);
         entries.push(Entry { task, since });
     }
+    context.counters().wakes_outside.add((entries.len() - before) as u64);
 }
 
-fn take_in(context: &Context, mut entries: Vec<Entry>) -> usize {
+fn take_in(context: &Context, entries: Vec<Entry>) -> usize {
     let count = entries.len();
     if count > 0 {
         context.counters().migrations.add(count as u64);
-        context.seat.take_in(&mut entries);
+        context.seat.take_in(entries);
     }
     count
 }

@@ -18,9 +18,9 @@ impl Worker<'_> {
             self.pursue(&request, now);
             return;
         }
+        let turn = self.next_turn();
         let neighbours = &self.shared.neighbours[self.me];
-        let Some(other) = victim::pick(self.random.next(), &neighbours.others, neighbours.near)
-        else {
+        let Some(other) = victim::pick(turn, &neighbours.others, neighbours.near) else {
             return;
         };
         let Some(theirs) = self.view.look(&self.shared, other, now) else { return };

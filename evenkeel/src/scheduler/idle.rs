@@ -39,7 +39,9 @@
 //! its next switch. If its present poll lasts, the watch finds the task: it looks at the heads' ages
 //! at least every [`waking::LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) for as long as anybody
 //! is awake. When all are asleep the watch sleeps without a bound, and the pusher who finds it so
-//! (`armed` is false) unparks it to begin its rounds. An idle runtime does not wake at all.
+//! (`armed` is false) unparks it to begin its rounds. An idle runtime does not wake at all. `armed` says
+//! that the sleeper at the bottom has a bounded sleep or an unpark on its way: it changes under the
+//! stack's lock alone, and whoever takes an armed watch off the stack unparks the next one.
 //!
 //! # Rejected
 //! A plain load of `word` after a plain push, with a fence once per batch: a poll that goes on for long
@@ -157,22 +159,16 @@ impl Idle {
         !asleep.load(Ordering::Acquire)
     }
 
-    /// Whether `me` is the watch, and whether everybody sleeps.
+    /// Whether `me` is the watch, and whether everybody sleeps. With that it says whether the watch makes
+    /// its rounds: who pushes is awake, so it was taken off the stack after this and sees what it said.
     pub(crate) fn watch(&self, me: usize) -> Watch {
         let stack = lock(&self.stack);
         if stack.first() != Some(&me) {
-            Watch::None
-        } else if stack.len() == self.seats.len() {
-            Watch::AllAsleep
-        } else {
-            Watch::Duty
+            return Watch::None;
         }
-    }
-
-    /// Says that the watch makes its rounds, or that it sleeps without a bound.
-    pub(crate) fn set_armed(&self, armed: bool) {
-        self.armed.store(armed, Ordering::Relaxed);
-        fence::full(Edge::IdleSleep);
+        let all = stack.len() == self.seats.len();
+        self.armed.store(!all, Ordering::Relaxed);
+        if all { Watch::AllAsleep } else { Watch::Duty }
     }
 
     /// Has the watch begin its rounds, if somebody sleeps and it has not begun.
@@ -180,8 +176,8 @@ impl Idle {
         if self.armed.load(Ordering::Relaxed) {
             return;
         }
-        let bottom = lock(&self.stack).first().copied();
-        if let Some(bottom) = bottom {
+        let stack = lock(&self.stack);
+        if let Some(&bottom) = stack.first() {
             self.armed.store(true, Ordering::Relaxed);
             self.unpark(bottom);
         }
@@ -225,6 +221,13 @@ impl Idle {
             Some(position) => {
                 stack.remove(position);
                 self.woken(who, searcher);
+                if position == 0
+                    && self.armed.load(Ordering::Relaxed)
+                    && let Some(&bottom) = stack.first()
+                {
+                    // The watch leaves: the next sleeper goes on with its rounds.
+                    self.unpark(bottom);
+                }
                 true
             }
             None => false,

@@ -12,12 +12,16 @@ pub(crate) mod handover;
 mod help;
 pub(crate) mod idle;
 pub(crate) mod inbox;
+#[cfg(all(test, loom))]
+mod model;
 pub(crate) mod processor;
 pub(crate) mod registry;
 pub(crate) mod run;
 mod search;
 pub(crate) mod seat;
 pub(crate) mod shared;
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
 mod sleep;
 pub(crate) mod spawn;
 mod view;

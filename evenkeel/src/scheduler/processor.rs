@@ -91,7 +91,7 @@ impl Processor {
             mean_wait: published.mean_wait.load(Ordering::Relaxed),
             mean_poll: published.mean_poll.load(Ordering::Relaxed),
             mean_work: published.mean_work.load(Ordering::Relaxed),
-            inbox: !self.inbox.is_empty(),
+            inbox: !self.inbox.is_empty() || self.gift.has_tasks(),
             switched: *switches != before,
         }
     }

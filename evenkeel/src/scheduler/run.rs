@@ -73,9 +73,12 @@ fn complete(context: &Context, task: Runnable) {
     let ptr = task.ptr();
     let at_home = std::ptr::eq(task.home(), shared.home(context.seat.me()));
     let slot = task.slot.load(Ordering::Relaxed);
+    if at_home {
+        // Before the hold ends: whoever goes through the registry relies on the tasks in it.
+        context.seat.unregister(slot);
+    }
     let release = finish(task, at_home);
     if at_home {
-        context.seat.unregister(slot);
         context.counters().completed.add_ordered(1);
         if release == Release::Last {
             // SAFETY: nobody else can reach the task, and without a handle its output is gone.
@@ -107,19 +110,15 @@ fn finish(task: Runnable, unregister: bool) -> Release {
     if !word.has_joiner() {
         return release;
     }
-    // SAFETY: the task is complete and `JOINER` was set, so the slot is this thread's; the scheduler
-    // still holds the task.
-    let joiner = unsafe { ptr.header().take_joiner() };
+    // SAFETY: the scheduler still holds the task.
+    let header = unsafe { ptr.header() };
+    // SAFETY: the task is complete and `JOINER` was set, so the slot is this thread's.
+    let joiner = unsafe { header.take_joiner() };
     if let Some(joiner) = joiner {
         // A foreign waker that panics must not take the worker with it.
         let _ = catch_unwind(AssertUnwindSafe(|| joiner.wake()));
     }
-    if unregister {
-        // SAFETY: the scheduler holds the task until this call.
-        unsafe { ptr.header() }.state.unregister()
-    } else {
-        Release::Shared
-    }
+    if unregister { header.state.unregister() } else { Release::Shared }
 }
 
 /// Leaves a complete task to the processor in whose registry it is.
@@ -137,7 +136,7 @@ fn send_home(context: &Context, task: TaskPtr) {
     shared.processors[home].returned.push(task);
     let returns = &context.counters().returned;
     returns.add(1);
-    if returns.get() % RETURNS == 0 || shared.phase() > Phase::Running {
+    if returns.get().is_multiple_of(RETURNS) || shared.phase() > Phase::Running {
         crate::primitives::fence::full(crate::primitives::atomic::Edge::IdlePush);
         shared.idle.wake(home);
     }

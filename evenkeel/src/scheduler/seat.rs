@@ -17,6 +17,7 @@ use crate::primitives::fence;
 use crate::task::header::{Live, Reference, Runnable};
 use crate::task::state::{Release, Signal};
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -195,18 +196,18 @@ impl Seat {
         published.show(&local.ready);
     }
 
-    /// Takes in what has come from another queue, oldest first: what is older than one's own head goes
-    /// before it, the rest to the back.
-    pub(crate) fn take_in(&self, entries: &mut Vec<Entry>) {
+    /// Takes in what has come from another queue, oldest first, each task at the place of its age: a queue
+    /// out of order would let tasks overtake older ones.
+    pub(crate) fn take_in(&self, entries: Vec<Entry>) {
         let published = &self.processor().published;
         let mut local = self.local();
-        let head = local.ready.front().map_or(0, |head| head.since);
-        let older = entries.partition_point(|entry| entry.since < head);
-        let younger = entries.split_off(older);
-        for entry in entries.drain(..).rev() {
-            local.ready.push_front(entry);
+        let newest = local.ready.back().map_or(0, |entry| entry.since);
+        if entries.first().is_some_and(|entry| entry.since < newest) {
+            let own = std::mem::take(&mut local.ready);
+            local.ready = merge(own, entries);
+        } else {
+            local.ready.extend(entries);
         }
-        local.ready.extend(younger);
         published.show(&local.ready);
     }
 
@@ -230,4 +231,17 @@ impl Seat {
             local.ready.shrink_to(keep.max(KEPT / 8));
         }
     }
+}
+
+/// Merges two queues by age.
+fn merge(own: VecDeque<Entry>, others: Vec<Entry>) -> VecDeque<Entry> {
+    let mut merged = VecDeque::with_capacity(own.len() + others.len());
+    let (mut own, mut others) = (own.into_iter().peekable(), others.into_iter().peekable());
+    while let (Some(mine), Some(theirs)) = (own.peek(), others.peek()) {
+        let older = if mine.since <= theirs.since { own.next() } else { others.next() };
+        merged.extend(older);
+    }
+    merged.extend(own);
+    merged.extend(others);
+    merged
 }

@@ -1,5 +1,6 @@
 //! Sleeping: what a processor does that has found nothing.
 
+use super::handover;
 use super::idle::Watch;
 use super::run;
 use super::shared::Phase;
@@ -34,6 +35,7 @@ impl Worker<'_> {
         let shared = self.shared.clone();
         let idle = &shared.idle;
         self.context.seat.trim();
+        self.withdraw();
         idle.announce(self.me);
         self.context.counters().sleeps.add(1);
         let mut slept = 0;
@@ -58,6 +60,14 @@ impl Worker<'_> {
             return Wakened::Over;
         }
         Wakened::Searcher
+    }
+
+    /// Takes back a request that is out: its victim's word is not to be blocked by a sleeper. One that the
+    /// victim has taken is answered, and the answer wakes this processor.
+    fn withdraw(&mut self) {
+        if self.request.is_some_and(|request| handover::give_up(self.context, &request)) {
+            self.request = None;
+        }
     }
 
     /// The look between the announcement and the sleep.
@@ -97,17 +107,9 @@ impl Worker<'_> {
 
     /// How long to sleep, by whether this sleeper is the watch.
     fn watch(&self, slept: &mut u64) -> Option<Duration> {
-        let idle = &self.shared.idle;
-        let mut watch = idle.watch(self.me);
-        if watch == Watch::AllAsleep {
-            // Whoever is woken after the second look sees that the watch is not armed.
-            idle.set_armed(false);
-            watch = idle.watch(self.me);
-        }
-        if watch != Watch::Duty {
+        if self.shared.idle.watch(self.me) != Watch::Duty {
             return None;
         }
-        idle.set_armed(true);
         *slept = waking::next_watch(*slept);
         Some(Duration::from_nanos(*slept))
     }

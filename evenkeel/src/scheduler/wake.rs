@@ -116,7 +116,7 @@ pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
         return;
     }
     let counts = shared.idle.counts();
-    if counts.sleeping == 0 || counts.searching > 0 {
+    if counts.sleeping == 0 {
         return;
     }
     let ready = shared.processors[target].published.ready.load(Ordering::Relaxed);

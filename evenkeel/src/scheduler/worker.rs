@@ -61,6 +61,7 @@ pub(super) struct Worker<'a> {
     pub(super) shared: Arc<Shared>,
     pub(super) me: usize,
     pub(super) random: Random,
+    turn: u64,
     /// What is known of the other processors.
     pub(super) view: View,
     /// The request that is out, if one is.
@@ -83,6 +84,7 @@ impl<'a> Worker<'a> {
             context,
             me,
             random: Random::new(me as u64),
+            turn: Random::new(me as u64).next(),
             view: View::new(shared.processors.len()),
             shared,
             request: None,
@@ -151,9 +153,16 @@ impl<'a> Worker<'a> {
             self.wake_for_backlog(now);
         }
         self.batches = self.batches.wrapping_add(1);
-        if self.batches % TRIM == 0 {
+        if self.batches.is_multiple_of(TRIM) {
             context.seat.trim();
         }
+    }
+
+    /// Bits that choose whom to look at: multiples of the golden ratio, which spread looks more evenly over
+    /// the others than random bits do (Weyl; Knuth, "The Art of Computer Programming", 6.4).
+    pub(super) fn next_turn(&mut self) -> u64 {
+        self.turn = self.turn.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.turn
     }
 
     /// Takes in what others have left: new and woken tasks, answers, complete tasks. Says whether

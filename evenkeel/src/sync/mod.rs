@@ -3,6 +3,8 @@
 //! Channels, mutexes and the like that know no runtime run here as they are (`tokio::sync`,
 //! `async-channel`, `futures`); this module has what the runtime can do better.
 
+#[cfg(all(test, loom))]
+mod model;
 mod semaphore;
 
 pub use semaphore::{Acquire, Semaphore};

@@ -109,7 +109,9 @@ impl<D> Node<D> {
 /// What is in a node: the lock's while it waits, its future's once it is granted.
 struct Slot<D> {
     waker: Option<Waker>,
-    datum: Option<D>,
+    /// There once the node is granted. Not an `Option`, so that the node of a plain semaphore stays within
+    /// five words: its lines are what a hand-over between cores waits for.
+    datum: MaybeUninit<D>,
     prev: *mut Node<D>,
     next: *mut Node<D>,
 }
@@ -224,7 +226,7 @@ impl<D> Inner<D> {
         // SAFETY: it was in the queue, so its future is there until this lock is released.
         let node = unsafe { node.as_ref() };
         let grant = |slot: &mut Slot<D>| {
-            slot.datum = Some(datum);
+            slot.datum.write(datum);
             slot.waker.take()
         };
         // SAFETY: the node waits, and this thread has the lock.
@@ -241,7 +243,8 @@ impl<D> Inner<D> {
     #[inline]
     unsafe fn link(&mut self, node: NonNull<Node<D>>, waker: Waker) {
         let prev = mem::replace(&mut self.back, node.as_ptr());
-        let slot = Slot { waker: Some(waker), datum: None, prev, next: ptr::null_mut() };
+        let slot =
+            Slot { waker: Some(waker), datum: MaybeUninit::uninit(), prev, next: ptr::null_mut() };
         // SAFETY: the caller's promise.
         let new = unsafe { node.as_ref() };
         new.slot.with_mut(|place| {
@@ -322,10 +325,13 @@ impl<D: Send> Acquire<'_, D> {
     #[inline]
     fn take(&self) -> D {
         self.node.progress.store(DONE, Ordering::Relaxed);
+        let take = |slot: &mut Slot<D>| {
+            // SAFETY: a granted node has its datum, which is taken once: the node is done.
+            unsafe { slot.datum.assume_init_read() }
+        };
         // SAFETY: the node was granted, and this is its future. The grant has taken the waker, so nothing
         // is left in the slot to drop.
-        let datum = unsafe { self.node.with_slot(|slot| slot.datum.take()) };
-        datum.expect("a granted node has its datum")
+        unsafe { self.node.with_slot(take) }
     }
 
     /// Takes a permit, or joins the queue.

@@ -19,7 +19,9 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-/// What the task is doing: which of the two is there, its state says.
+/// What the task is doing: which of the two is there, its state says. Both begin where the union begins, so a
+/// pointer to it is cast to either.
+#[repr(C)]
 union Stage<F: Future> {
     future: ManuallyDrop<F>,
     output: ManuallyDrop<Result<F::Output, Failure>>,
@@ -136,7 +138,7 @@ unsafe fn poll<F: Future, N: Name>(task: TaskPtr) -> Poll<()> {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         cell.stage.with_mut(|stage| {
             // SAFETY: a task with a `Runnable` has its future, and the `Runnable` is the right to it.
-            let future = unsafe { &mut *(*stage).future };
+            let future = unsafe { &mut *stage.cast::<F>() };
             // SAFETY: the future lies in the allocation until it is dropped there.
             let future = unsafe { Pin::new_unchecked(future) };
             future.poll(&mut context)
@@ -174,10 +176,9 @@ unsafe fn replace<F: Future, N: Name>(task: TaskPtr, mut output: Result<F::Outpu
     let cell = unsafe { cell::<F, N>(task) };
     cell.stage.with_mut(|stage| {
         let dropped = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: the `Runnable` is the right to the future, which is there.
-            let future = unsafe { &mut (*stage).future };
-            // SAFETY: the future is dropped once: whatever comes of it, the output takes its place.
-            unsafe { ManuallyDrop::drop(future) };
+            // SAFETY: the `Runnable` is the right to the future, which is there and is dropped once:
+            // whatever comes of it, the output takes its place.
+            unsafe { stage.cast::<F>().drop_in_place() };
         }));
         if let Err(payload) = dropped {
             let lost = match &output {
@@ -201,10 +202,8 @@ unsafe fn drop_output<F: Future, N: Name>(task: TaskPtr) {
         // A panic in the output's destructor has nobody left to go to; the process's panic hook has
         // told of it.
         let _ = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: the output is there and the caller's alone.
-            let output = unsafe { &mut (*stage).output };
-            // SAFETY: it is dropped once, by the caller's promise.
-            unsafe { ManuallyDrop::drop(output) };
+            // SAFETY: the output is there and the caller's alone, and it is dropped once.
+            unsafe { stage.cast::<Result<F::Output, Failure>>().drop_in_place() };
         }));
     });
 }
@@ -215,10 +214,8 @@ unsafe fn take_output<F: Future, N: Name>(task: TaskPtr, to: NonNull<()>) {
     // SAFETY: the caller's promise.
     let cell = unsafe { cell::<F, N>(task) };
     let output = cell.stage.with_mut(|stage| {
-        // SAFETY: the output is there and the caller's alone.
-        let output = unsafe { &mut (*stage).output };
-        // SAFETY: it is taken once, by the caller's promise.
-        unsafe { ManuallyDrop::take(output) }
+        // SAFETY: the output is there and the caller's alone, and it is taken once.
+        unsafe { stage.cast::<Result<F::Output, Failure>>().read() }
     });
     let to: NonNull<Result<F::Output, Failure>> = to.cast();
     // SAFETY: the caller gives room for this type.

@@ -9,6 +9,8 @@ mod error;
 pub(crate) mod header;
 pub(crate) mod id;
 mod join;
+#[cfg(all(test, loom))]
+mod model;
 mod parking;
 pub(crate) mod report;
 mod spawning;

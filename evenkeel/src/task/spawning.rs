@@ -1,13 +1,14 @@
 //! Spawning.
 
-use super::cell::{Name, make};
+use super::blocks::Room;
+use super::cell::{Birth, Name, make};
+use super::id;
 use super::join::JoinHandle;
+use crate::Handle;
 use crate::runtime::enter;
-use crate::scheduler::shared::Shared;
-use crate::scheduler::spawn;
+use crate::scheduler::{run, spawn};
 use std::future::Future;
 use std::panic::Location;
-use std::sync::Arc;
 
 /// Spawns a task on the runtime that the caller belongs to: that of the running task, or that whose
 /// [`block_on`](crate::Runtime::block_on) is running on this thread.
@@ -122,7 +123,7 @@ where
     match (spawned, parts) {
         (Some(handle), _) => handle,
         (None, Some((future, name))) => match enter::current() {
-            Some(handle) => spawn_on(handle.shared(), future, name, site),
+            Some(handle) => spawn_on(&handle, future, name, site),
             None => panic!(
                 "spawn is called at {site}, outside of a runtime: call it in a task or inside \
                  Runtime::block_on, or use Runtime::spawn"
@@ -132,9 +133,9 @@ where
     }
 }
 
-/// Spawns a task on `shared`.
+/// Spawns a task on the runtime of `handle`, or cancels it at once if that takes no more.
 pub(crate) fn spawn_on<F, N>(
-    shared: &Arc<Shared>,
+    handle: &Handle,
     future: F,
     name: N,
     site: &'static Location<'static>,
@@ -144,5 +145,12 @@ where
     F::Output: Send + 'static,
     N: Name,
 {
-    spawn::on(shared, |birth| make(future, name, site, birth))
+    if handle.refuses() {
+        let birth = Birth { home: std::ptr::null(), id: id::take_one(), room: Room::Compact };
+        let (task, join) = make(future, name, site, birth);
+        run::abort_queued(&task);
+        run::run_elsewhere(task);
+        return join;
+    }
+    spawn::on(handle.shared(), |birth| make(future, name, site, birth))
 }

@@ -1,0 +1,43 @@
+//! The first steps: a runtime, some tasks, their outputs, and an orderly end.
+//!
+//! `cargo run --release --example hello`
+
+use evenkeel::{Runtime, Shutdown};
+
+fn main() -> Result<(), evenkeel::BuildError> {
+    let runtime = Runtime::new()?;
+
+    // What runs on this thread may spawn tasks, which run on the workers.
+    runtime.block_on(async {
+        let crew: Vec<_> = ["Ishmael", "Queequeg", "Starbuck"]
+            .into_iter()
+            .map(|name| {
+                evenkeel::spawn(async move {
+                    evenkeel::yield_now().await;
+                    format!("{name} is aboard, on {}", thread_name())
+                })
+            })
+            .collect();
+        for sailor in crew {
+            println!("{}", sailor.await.expect("no sailor panics"));
+        }
+
+        // A panic ends its task and goes to whoever joins it.
+        let overboard = evenkeel::spawn(async { panic!("man overboard") });
+        if let Err(error) = overboard.await.map(|()| ()) {
+            println!("{error}");
+        }
+    });
+
+    // A task that waits for ever is aborted, and named in the report.
+    let ahab = evenkeel::task::Builder::new().name("Ahab");
+    let hunt = runtime.block_on(async { ahab.spawn(std::future::pending::<()>()) });
+    let report = runtime.shutdown(Shutdown::Abort);
+    print!("{report}");
+    println!("joining him gives: {}", evenkeel::block_on(hunt).expect_err("he was aborted"));
+    Ok(())
+}
+
+fn thread_name() -> String {
+    std::thread::current().name().unwrap_or("a thread without a name").to_owned()
+}

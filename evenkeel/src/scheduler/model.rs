@@ -1,0 +1,204 @@
+//! Models of the protocols between processors, on the scheduler's own types.
+//!
+//! They share by `std`'s `Arc`: loom's panics when it is dropped in a model that has failed, which would end
+//! the process instead of the weakened run.
+
+use super::context::Context;
+use super::handover;
+use super::idle::{Idle, Watch};
+use super::inbox::Inbox;
+use super::run;
+use super::seat::Seat;
+use super::shared::{Hooks, Neighbours};
+use crate::primitives::atomic::{Edge, Ordering};
+use crate::primitives::fence;
+use crate::primitives::mutation::{check, explore};
+use crate::task::blocks::Room;
+use crate::task::header::Runnable;
+use crate::task::id::{self, Id};
+use crate::task::{self, Birth};
+use loom::sync::atomic::AtomicUsize;
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Processor `me` is asleep until it finds the task in `queue`, as in [`sleep`](super::sleep).
+fn sleep_until_found(idle: &Idle, me: usize, queue: &AtomicUsize) {
+    loop {
+        if queue.load(Ordering::Relaxed) == 1 {
+            idle.cancel(me);
+            return;
+        }
+        let limit = (idle.watch(me) == Watch::Duty).then_some(Duration::from_millis(1));
+        if idle.sleep(me, limit) {
+            return;
+        }
+    }
+}
+
+/// A lone task that its pusher will not run is left to the watch.
+fn push_alone(idle: &Idle, queue: &AtomicUsize) {
+    queue.store(1, Ordering::Relaxed);
+    fence::full(Edge::IdlePush);
+    if idle.counts().sleeping > 0 {
+        idle.arm();
+    }
+}
+
+#[test]
+fn a_lone_task_is_found_by_the_heir_of_a_watch_that_has_been_woken() {
+    explore(|| {
+        let idle = Arc::new(Idle::new(2));
+        let queue = Arc::new(AtomicUsize::new(0));
+        idle.sit(1);
+        idle.announce(1);
+        assert_eq!(idle.watch(1), Watch::Duty);
+        let sleeper = {
+            let (idle, queue) = (idle.clone(), queue.clone());
+            loom::thread::spawn(move || {
+                idle.sit(0);
+                idle.announce(0);
+                sleep_until_found(&idle, 0, &queue);
+            })
+        };
+        assert!(idle.wake(1));
+        push_alone(&idle, &queue);
+        sleeper.join().unwrap();
+    });
+}
+
+#[test]
+fn a_lone_task_is_found_by_a_watch_that_saw_everybody_asleep() {
+    explore(|| {
+        let idle = Arc::new(Idle::new(2));
+        let queue = Arc::new(AtomicUsize::new(0));
+        let watch = {
+            let (idle, queue) = (idle.clone(), queue.clone());
+            loom::thread::spawn(move || {
+                idle.sit(0);
+                idle.announce(0);
+                sleep_until_found(&idle, 0, &queue);
+            })
+        };
+        idle.sit(1);
+        idle.announce(1);
+        // Whether it is the watch or not, it leaves at once.
+        idle.watch(1);
+        assert!(idle.wake(1));
+        push_alone(&idle, &queue);
+        watch.join().unwrap();
+    });
+}
+
+/// A new task without a handle, which tells nobody of its end.
+fn orphan(seat: Option<&Seat>) -> Runnable {
+    let home = seat.map_or(std::ptr::null(), |seat| seat.shared().home(seat.me()));
+    let birth = Birth { home, id: id::take_one(), room: Room::Compact };
+    let (task, handle) = task::make(async {}, (), Location::caller(), birth);
+    drop(handle);
+    task
+}
+
+/// The numbers of the tasks in `inbox`, which are complete after this.
+fn receive(inbox: &Inbox<Runnable>) -> Vec<Id> {
+    let tasks = inbox.take().map(|task| {
+        let id = task.id;
+        run::run_elsewhere(task);
+        id
+    });
+    tasks.collect()
+}
+
+#[test]
+fn two_senders_and_two_receivers_neither_lose_nor_double_a_task() {
+    check(&[Edge::InboxPush, Edge::InboxTake], || {
+        let inbox = Arc::new(Inbox::new());
+        let sender = |tasks: Vec<Runnable>| {
+            let inbox = inbox.clone();
+            loom::thread::spawn(move || tasks.into_iter().for_each(|task| inbox.push(task)))
+        };
+        let tasks: Vec<_> = (0..3).map(|_| orphan(None)).collect();
+        let mut sent: Vec<_> = tasks.iter().map(|task| task.id).collect();
+        let mut tasks = tasks.into_iter();
+        let one = sender(tasks.by_ref().take(2).collect());
+        let other = sender(tasks.collect());
+        let receiver = {
+            let inbox = inbox.clone();
+            loom::thread::spawn(move || receive(&inbox))
+        };
+        let mut received = receive(&inbox);
+        received.extend(receiver.join().unwrap());
+        one.join().unwrap();
+        other.join().unwrap();
+        received.extend(receive(&inbox));
+        received.sort_unstable();
+        sent.sort_unstable();
+        assert_eq!(received, sent);
+    });
+}
+
+/// Two processors without workers, and their seats.
+fn two_seats() -> (Seat, Seat) {
+    let neighbours = |other| Neighbours { others: vec![other], near: 1 };
+    let (_, mut seats) = Seat::all(Box::new([neighbours(1), neighbours(0)]), Hooks::default());
+    let mut next = || seats.next().expect("there are two processors");
+    (next(), next())
+}
+
+/// Empties the queue of a processor, and gives the number of tasks that were in it.
+fn drain(seat: &Seat) -> usize {
+    std::iter::from_fn(|| seat.pop()).map(|entry| run::run_elsewhere(entry.task)).count()
+}
+
+/// A taker asks an owner that makes one push and one pop, then stays away for good; it withdraws its request
+/// and takes by force, or falls asleep until the answer is there.
+#[test]
+fn a_task_changes_hands_by_answer_or_by_force_and_is_in_one_place() {
+    use Edge::{BiasedBusy, BiasedClaim, BiasedHeavy, BiasedLeave, BiasedLight, BiasedUnclaim};
+    use Edge::{IdlePush, IdleSleep};
+    let edges = [
+        BiasedLight,
+        BiasedHeavy,
+        BiasedLeave,
+        BiasedBusy,
+        BiasedUnclaim,
+        BiasedClaim,
+        IdlePush,
+        IdleSleep,
+    ];
+    check(&edges, || {
+        let (owner, taker) = two_seats();
+        let shared = owner.shared().clone();
+        owner.push(orphan(Some(&owner)), 0);
+        owner.push(orphan(Some(&owner)), 0);
+        let owner = loom::thread::spawn(move || {
+            let context = Context::new(owner, 0);
+            if context.is_asked() {
+                handover::answer(&context, false);
+            }
+            let popped = context.seat.pop().expect("the younger task stays");
+            run::run_elsewhere(popped.task);
+            if context.is_asked() {
+                handover::answer(&context, false);
+            }
+            drain(&context.seat) + 1
+        });
+        let context = Context::new(taker, 0);
+        let idle = &shared.idle;
+        idle.sit(1);
+        let request = handover::ask(&context, 0, 0).expect("nobody else asks");
+        if handover::give_up(&context, &request) {
+            handover::force(&context, 0, true);
+        } else {
+            idle.announce(1);
+            if context.seat.processor().gift.is_ready() {
+                idle.cancel(1);
+            } else {
+                while !idle.sleep(1, None) {}
+            }
+            assert!(handover::receive(&context).is_some(), "the answer is here");
+        }
+        let taken = drain(&context.seat);
+        assert_eq!(owner.join().unwrap() + taken, 2);
+    });
+}

@@ -1,0 +1,259 @@
+//! The whole scheduler under shuttle: workers, tasks and outside threads, by random and by priority-based (PCT)
+//! schedules.
+//!
+//! Memory is sequentially consistent here; the orders of memory are the business of the loom models. A lost
+//! wake-up shows as a deadlock, a task that is lost or polled twice as a failed assertion.
+//!
+//! `EVENKEEL_SHUTTLE_ITERATIONS` sets the number of schedules of each kind for each test. A failure prints its
+//! seed and its schedule, which `shuttle::replay` runs again.
+
+use super::seat::Seat;
+use super::shared::{Hooks, Neighbours, Phase, Shared};
+use super::worker;
+use crate::primitives::clock;
+use crate::runtime::block_on;
+use crate::sync::Semaphore;
+use crate::task::{self, JoinHandle, current, park, yield_now};
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
+use shuttle::{Config, MaxSteps, Runner, thread};
+use std::future::Future;
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Schedules of each kind for each test: all tests together take some seconds.
+const ITERATIONS: usize = 300;
+
+/// Changes of priority within one PCT schedule: the depth of the errors that it is sure to find at a known rate.
+const DEPTH: usize = 3;
+
+/// Far more steps than any schedule needs: beyond this somebody runs in circles.
+const STEPS: usize = 2_000_000;
+
+/// The schedules of every run, which are the same each time.
+const SEED: u64 = 0x5EED;
+
+/// Runs `scenario` on a scheduler with this many workers, under many schedules. In the end the runtime drains.
+fn check(workers: usize, scenario: fn(&Arc<Shared>)) {
+    check_until(workers, Phase::Draining, scenario);
+}
+
+/// The same, with another end.
+fn check_until(workers: usize, end: Phase, scenario: fn(&Arc<Shared>)) {
+    let iterations = std::env::var("EVENKEEL_SHUTTLE_ITERATIONS")
+        .map_or(ITERATIONS, |count| count.parse().expect("a number of iterations"));
+    let mut config = Config::new();
+    config.max_steps = MaxSteps::FailAfter(STEPS);
+    let run = move || execute(workers, end, scenario);
+    let random = RandomScheduler::new_from_seed(SEED, iterations);
+    Runner::new(random, config.clone()).run(run);
+    let pct = PctScheduler::new_from_seed(SEED, DEPTH, iterations);
+    Runner::new(pct, config).run(run);
+}
+
+fn execute(workers: usize, end: Phase, scenario: fn(&Arc<Shared>)) {
+    clock::restart();
+    let neighbours = (0..workers).map(|me| Neighbours {
+        others: (1..workers).map(|distance| (me + distance) % workers).collect(),
+        near: 1,
+    });
+    let (shared, seats) = Seat::all(neighbours.collect(), Hooks::default());
+    let threads: Vec<_> = seats.map(|seat| thread::spawn(move || worker::work(seat))).collect();
+    scenario(&shared);
+    shared.advance(end);
+    for thread in threads {
+        thread.join().expect("a worker does not panic");
+    }
+    assert!(shared.all_complete());
+    let left = shared.processors.iter().map(|processor| processor.counters.registered());
+    assert_eq!(left.sum::<u64>(), 0, "no task is left in a registry");
+}
+
+#[track_caller]
+fn spawn<F>(shared: &Arc<Shared>, future: F) -> JoinHandle<F::Output>
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    super::spawn::on(shared, |birth| task::make(future, (), Location::caller(), birth))
+}
+
+fn join<T>(handle: JoinHandle<T>) -> T {
+    block_on(handle).expect("the task does not panic")
+}
+
+#[test]
+fn a_ring_of_parked_tasks_passes_a_token_round() {
+    const TASKS: usize = 4;
+    const ROUNDS: usize = 2;
+    check(3, |shared| {
+        let turns = Arc::new(AtomicUsize::new(0));
+        let semaphores: Arc<Vec<Semaphore>> =
+            Arc::new((0..TASKS).map(|_| Semaphore::new(0)).collect());
+        let handles: Vec<_> = (0..TASKS)
+            .map(|me| {
+                let (semaphores, turns) = (semaphores.clone(), turns.clone());
+                spawn(shared, async move {
+                    for _ in 0..ROUNDS {
+                        semaphores[me].acquire().await;
+                        turns.fetch_add(1, Ordering::Relaxed);
+                        semaphores[(me + 1) % TASKS].release();
+                    }
+                })
+            })
+            .collect();
+        semaphores[0].release();
+        handles.into_iter().for_each(join);
+        assert_eq!(turns.load(Ordering::Relaxed), TASKS * ROUNDS);
+    });
+}
+
+#[test]
+fn two_tasks_unpark_each_other_in_turns() {
+    const TURNS: usize = 3;
+    check(2, |shared| {
+        let one = spawn(shared, async {
+            for _ in 0..TURNS {
+                park().await;
+            }
+        });
+        let first = one.task();
+        let other = spawn(shared, async move {
+            let me = current();
+            for _ in 0..TURNS {
+                // Tokens do not add up, so each waits until the other has had its turn.
+                first.unpark();
+                let first = first.clone();
+                let me = me.clone();
+                task::spawn(async move {
+                    first.unpark();
+                    me.unpark();
+                });
+                park().await;
+            }
+        });
+        join(other);
+        // The last token may have been one with its predecessor.
+        while !one.is_finished() {
+            one.task().unpark();
+            thread::yield_now();
+        }
+        join(one);
+    });
+}
+
+#[test]
+fn the_queue_behind_a_stuck_task_is_taken_by_others() {
+    check(2, |shared| {
+        join(spawn(shared, async {
+            let released = Arc::new(AtomicBool::new(false));
+            let releaser = task::spawn({
+                let released = released.clone();
+                async move { released.store(true, Ordering::Relaxed) }
+            });
+            // The releaser is behind this poll, which does not end before it has run.
+            while !released.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+            releaser.await.expect("the task does not panic");
+        }));
+    });
+}
+
+#[test]
+fn a_processor_stays_awake_enough_beside_two_stuck_ones() {
+    check(3, |shared| {
+        let stuck = |shared: &Arc<Shared>| {
+            spawn(shared, async {
+                let ran = Arc::new(AtomicUsize::new(0));
+                for _ in 0..2 {
+                    let ran = ran.clone();
+                    drop(task::spawn(async move { ran.fetch_add(1, Ordering::Relaxed) }));
+                }
+                while ran.load(Ordering::Relaxed) < 2 {
+                    thread::yield_now();
+                }
+            })
+        };
+        let tasks = [stuck(shared), stuck(shared)];
+        tasks.into_iter().for_each(join);
+    });
+}
+
+#[test]
+fn a_storm_of_spawns_is_drained() {
+    check(4, |shared| {
+        let ran = Arc::new(AtomicUsize::new(0));
+        for _ in 0..3 {
+            let ran = ran.clone();
+            drop(spawn(shared, async move {
+                for _ in 0..4 {
+                    let ran = ran.clone();
+                    drop(task::spawn(async move {
+                        yield_now().await;
+                        ran.fetch_add(1, Ordering::Relaxed);
+                    }));
+                }
+                yield_now().await;
+                ran.fetch_add(1, Ordering::Relaxed);
+            }));
+        }
+        // The tasks outlive their spawner: draining waits for them.
+    });
+}
+
+#[test]
+fn aborting_ends_parked_and_ready_tasks_and_those_they_spawn() {
+    check_until(3, Phase::Aborting, |shared| {
+        for _ in 0..2 {
+            drop(spawn(shared, async {
+                drop(task::spawn(park()));
+                loop {
+                    yield_now().await;
+                }
+            }));
+            drop(spawn(shared, park()));
+        }
+    });
+}
+
+#[test]
+fn wakes_from_outside_meet_processors_that_fall_asleep() {
+    check(2, |shared| {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let waiters: Vec<_> = (0..3)
+            .map(|_| {
+                let semaphore = semaphore.clone();
+                spawn(shared, async move { semaphore.acquire().await })
+            })
+            .collect();
+        let releaser = {
+            let semaphore = semaphore.clone();
+            thread::spawn(move || (0..2).for_each(|_| semaphore.release()))
+        };
+        semaphore.release();
+        releaser.join().expect("the thread does not panic");
+        waiters.into_iter().for_each(join);
+    });
+}
+
+#[test]
+fn a_waiter_that_is_aborted_passes_its_permit_on() {
+    check(2, |shared| {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let waiter = || {
+            let semaphore = semaphore.clone();
+            spawn(shared, async move { semaphore.acquire().await })
+        };
+        let (impatient, patient) = (waiter(), waiter());
+        let releaser = {
+            let semaphore = semaphore.clone();
+            thread::spawn(move || semaphore.release())
+        };
+        impatient.abort();
+        if block_on(impatient).is_ok() {
+            semaphore.release();
+        }
+        join(patient);
+        releaser.join().expect("the thread does not panic");
+    });
+}

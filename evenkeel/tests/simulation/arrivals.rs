@@ -1,0 +1,276 @@
+//! Adversarial loads, made from a seed.
+
+use crate::random::Random;
+use crate::task::{NEVER, Task, Then};
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// Times of polls, from a quick one to one that does some work.
+const QUICK: RangeInclusive<u64> = 10..=200;
+const USUAL: RangeInclusive<u64> = 100..=5_000;
+const UNEQUAL: RangeInclusive<u64> = 10..=100_000;
+
+const MICROSECOND: u64 = 1_000;
+const MILLISECOND: u64 = 1_000_000;
+
+/// What makes a load hard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// All tasks on one queue, and nobody else has any.
+    OneQueue,
+    /// A set at one processor that yields for ever, beside others that do so too.
+    Greedy,
+    /// Polls that last 100 ms or for ever, with tasks behind them, while the others work.
+    Stuck,
+    /// The same while the others have nothing to do.
+    StuckAlone,
+    /// Bursts from outside, into one inbox or dealt out.
+    Bursts,
+    /// Polls between 10 ns and 100 µs, side by side.
+    Unequal,
+    /// Tasks that wake each other by turns.
+    Pairs,
+}
+
+impl Kind {
+    /// The name of its test.
+    pub(crate) fn test(self) -> &'static str {
+        match self {
+            Self::OneQueue => "one_queue",
+            Self::Greedy => "greedy",
+            Self::Stuck => "stuck",
+            Self::StuckAlone => "stuck_alone",
+            Self::Bursts => "bursts",
+            Self::Unequal => "unequal",
+            Self::Pairs => "pairs",
+        }
+    }
+}
+
+/// A task that becomes ready outside.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) time: u64,
+    pub(crate) processor: usize,
+    pub(crate) task: usize,
+}
+
+pub(crate) struct Scenario {
+    pub(crate) kind: Kind,
+    pub(crate) seed: u64,
+    pub(crate) processors: usize,
+    /// Processors behind one last-level cache.
+    pub(crate) group: usize,
+    pub(crate) tasks: Vec<Task>,
+    /// Processors and the tasks in their queues at the beginning.
+    pub(crate) queued: Vec<(usize, usize)>,
+    pub(crate) arrivals: Vec<Arrival>,
+    /// The run ends when all tasks that can have completed and `least` is over, or at the horizon.
+    pub(crate) least: u64,
+    pub(crate) horizon: u64,
+}
+
+impl fmt::Debug for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:?}, seed {}: {} processors in groups of {}, {} make progress, {} tasks",
+            self.kind,
+            self.seed,
+            self.processors,
+            self.group,
+            self.progress(),
+            self.tasks.len(),
+        )
+    }
+}
+
+impl Scenario {
+    pub(crate) fn new(kind: Kind, seed: u64, processors: usize) -> Self {
+        let mut random = Random::new(seed ^ ((kind as u64) << 32));
+        let mut scenario = Self {
+            kind,
+            seed,
+            processors,
+            group: [1, 4, 8, processors][random.count(0..=3)].min(processors),
+            tasks: Vec::new(),
+            queued: Vec::new(),
+            arrivals: Vec::new(),
+            least: 200 * MICROSECOND,
+            horizon: 30 * MILLISECOND,
+        };
+        match kind {
+            Kind::OneQueue => scenario.one_queue(&mut random),
+            Kind::Greedy => scenario.greedy(&mut random),
+            Kind::Stuck => scenario.stuck(&mut random, true),
+            Kind::StuckAlone => scenario.stuck(&mut random, false),
+            Kind::Bursts => scenario.bursts(&mut random),
+            Kind::Unequal => scenario.unequal(&mut random),
+            Kind::Pairs => scenario.pairs(&mut random),
+        }
+        scenario.arrivals.sort_by_key(|arrival| arrival.time);
+        scenario
+    }
+
+    /// Processors that make progress, whatever happens.
+    pub(crate) fn progress(&self) -> usize {
+        self.processors - self.tasks.iter().filter(|task| task.stuck).count()
+    }
+
+    /// The longest poll of those that return.
+    pub(crate) fn longest_poll(&self) -> u64 {
+        let polls = self.tasks.iter().filter(|task| !task.stuck).map(|task| *task.polls.end());
+        polls.max().unwrap_or(0)
+    }
+
+    fn add(&mut self, task: Task) -> usize {
+        self.tasks.push(task);
+        self.tasks.len() - 1
+    }
+
+    fn queue(&mut self, processor: usize, task: Task) -> usize {
+        let task = self.add(task);
+        self.queued.push((processor, task));
+        task
+    }
+
+    fn arrive(&mut self, time: u64, processor: usize, task: Task) {
+        let task = self.add(task);
+        self.arrivals.push(Arrival { time, processor, task });
+    }
+
+    fn any(&self, random: &mut Random) -> usize {
+        random.count(0..=self.processors - 1)
+    }
+
+    fn one_queue(&mut self, random: &mut Random) {
+        let count = random.count(1..=8 * self.processors.max(4));
+        let polls = [QUICK, USUAL, UNEQUAL][random.count(0..=2)].clone();
+        let target = self.any(random);
+        if random.chance(2) {
+            for _ in 0..count {
+                let left = random.within(1..=8);
+                self.queue(target, Task::new(polls.clone(), left));
+            }
+        } else {
+            // One poll spawns them all, and may go on.
+            let parent = self.queue(target, Task::new(polls.clone(), 1));
+            let first = self.tasks.len();
+            for _ in 0..count {
+                self.add(Task::new(polls.clone(), 1));
+            }
+            self.tasks[parent].spawns = first..first + count;
+        }
+    }
+
+    fn greedy(&mut self, random: &mut Random) {
+        let target = self.any(random);
+        let polls = [QUICK, USUAL][random.count(0..=1)].clone();
+        for _ in 0..random.count(1..=100) {
+            self.queue(target, Task::new(polls.clone(), u64::MAX));
+        }
+        let others = [QUICK, USUAL][random.count(0..=1)].clone();
+        for processor in 0..self.processors {
+            for _ in 0..random.count(0..=3) {
+                self.queue(processor, Task::new(others.clone(), u64::MAX));
+            }
+        }
+        for _ in 0..random.count(1..=20) {
+            let time = random.within(0..=self.least);
+            let left = random.within(1..=4);
+            self.arrive(time, target, Task::new(others.clone(), left));
+        }
+    }
+
+    fn stuck(&mut self, random: &mut Random, busy: bool) {
+        let stuck = match self.processors {
+            1 => 0,
+            processors if random.chance(4) => processors - 1,
+            processors => random.count(1..=processors / 2),
+        };
+        let polls = [QUICK, USUAL][random.count(0..=1)].clone();
+        for processor in 0..stuck {
+            let length = if random.chance(2) { NEVER } else { 100 * MILLISECOND };
+            if busy && random.chance(3) {
+                let time = random.within(0..=self.least);
+                self.arrive(time, processor, Task::stuck(length));
+                for _ in 0..random.count(0..=20) {
+                    self.queue(processor, Task::new(polls.clone(), u64::MAX));
+                }
+                continue;
+            }
+            let early = random.count(0..=5);
+            for _ in 0..early {
+                self.queue(processor, Task::new(polls.clone(), 3));
+            }
+            let task = self.queue(processor, Task::stuck(length));
+            let count = random.count(0..=5);
+            if random.chance(2) {
+                // Spawned by the very poll that does not return.
+                let first = self.tasks.len();
+                for _ in 0..count {
+                    self.add(Task::new(polls.clone(), 2));
+                }
+                self.tasks[task].spawns = first..first + count;
+            } else {
+                for _ in 0..count {
+                    self.queue(processor, Task::new(polls.clone(), 2));
+                }
+            }
+            if random.chance(4) {
+                let time = random.within(MICROSECOND..=self.least);
+                self.arrive(time, processor, Task::new(polls.clone(), 1));
+            }
+        }
+        if busy {
+            for processor in stuck..self.processors {
+                for _ in 0..random.count(1..=20) {
+                    self.queue(processor, Task::new(polls.clone(), u64::MAX));
+                }
+            }
+        }
+    }
+
+    fn bursts(&mut self, random: &mut Random) {
+        let polls = [QUICK, USUAL, UNEQUAL][random.count(0..=2)].clone();
+        let target = random.chance(2).then(|| self.any(random));
+        for _ in 0..random.count(1..=4) {
+            let time = random.within(0..=self.least);
+            for spawned in 0..random.count(1..=4 * self.processors.max(4)) {
+                let processor = target.unwrap_or(spawned % self.processors);
+                let left = random.within(1..=3);
+                self.arrive(time, processor, Task::new(polls.clone(), left));
+            }
+        }
+    }
+
+    fn unequal(&mut self, random: &mut Random) {
+        for _ in 0..random.count(1..=4 * self.processors) {
+            let processor = self.any(random);
+            let polls = [QUICK, USUAL, UNEQUAL, 100_000..=100_000][random.count(0..=3)].clone();
+            let left = if random.chance(4) { u64::MAX } else { random.within(1..=20) };
+            self.queue(processor, Task::new(polls, left));
+        }
+        self.least *= 5;
+    }
+
+    fn pairs(&mut self, random: &mut Random) {
+        let polls = [QUICK, USUAL, UNEQUAL][random.count(0..=2)].clone();
+        let everywhere = random.chance(2);
+        let target = self.any(random);
+        for _ in 0..random.count(1..=2 * self.processors) {
+            let processor = if everywhere { self.any(random) } else { target };
+            let pair = [0, 1].map(|_| {
+                let task = Task { then: Then::Park, ..Task::new(polls.clone(), u64::MAX) };
+                self.queue(processor, task)
+            });
+            self.tasks[pair[0]].wakes = Some(pair[1]);
+            self.tasks[pair[1]].wakes = Some(pair[0]);
+        }
+        for _ in 0..random.count(1..=10) {
+            let time = random.within(0..=self.least);
+            let processor = self.any(random);
+            self.arrive(time, processor, Task::new(polls.clone(), 2));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What is measured in a run: how long tasks wait, and how long a backlog is left beside a sleeper.
+
+use crate::arrivals::Scenario;
+use crate::bound::SHARE;
+use crate::task::Task;
+
+#[derive(Debug)]
+pub(crate) struct Audit {
+    /// Processors that make progress for the whole run.
+    progress: u64,
+    /// The work of the tasks that are ready: the sum of their next polls.
+    queued: u64,
+    /// The tasks that are running, and the sum of the times at which they end.
+    running: u64,
+    ends: u64,
+    /// The longest wait beyond the share of the work ahead, and the task that it was.
+    pub(crate) worst: u64,
+    pub(crate) task: usize,
+    pub(crate) wait: u64,
+    pub(crate) ahead: u64,
+    pub(crate) at: u64,
+    /// Since when two tasks or more have waited at each processor.
+    backlog_since: Vec<Option<u64>>,
+    /// Since when somebody has slept, and when somebody was last woken.
+    sleepers_since: Option<u64>,
+    last_wake: u64,
+    /// The longest time for which a backlog was left beside a sleeper while nobody was woken.
+    pub(crate) neglect: u64,
+}
+
+impl Audit {
+    pub(crate) fn new(scenario: &Scenario) -> Self {
+        Self {
+            progress: scenario.progress() as u64,
+            queued: 0,
+            running: 0,
+            ends: 0,
+            worst: 0,
+            task: 0,
+            wait: 0,
+            ahead: 0,
+            at: 0,
+            backlog_since: vec![None; scenario.processors],
+            sleepers_since: None,
+            last_wake: 0,
+            neglect: 0,
+        }
+    }
+
+    /// The work ahead of a task that becomes ready: what is ready, and the rest of what is running.
+    /// It is `N·p` of the promise, with the true sum in place of the mean.
+    pub(crate) fn ahead(&self, now: u64) -> u64 {
+        self.queued + self.ends.saturating_sub(self.running * now)
+    }
+
+    pub(crate) fn queued(&mut self, task: &Task) {
+        if !task.stuck {
+            self.queued += task.next_poll;
+        }
+    }
+
+    pub(crate) fn started(&mut self, task: &mut Task, now: u64) {
+        if task.stuck {
+            return;
+        }
+        task.ends = now + task.next_poll;
+        self.queued -= task.next_poll;
+        self.running += 1;
+        self.ends += task.ends;
+    }
+
+    pub(crate) fn ended(&mut self, task: &Task) {
+        if !task.stuck {
+            self.running -= 1;
+            self.ends -= task.ends;
+        }
+    }
+
+    /// A task has waited until `now`, and starts or is still there at the end.
+    pub(crate) fn waited(&mut self, index: usize, task: &Task, now: u64) {
+        let wait = now.saturating_sub(task.ready_at);
+        let excess = wait.saturating_sub(SHARE * task.ahead / self.progress);
+        if excess > self.worst {
+            self.worst = excess;
+            self.task = index;
+            self.wait = wait;
+            self.ahead = task.ahead;
+            self.at = now;
+        }
+    }
+
+    /// The queue of a processor has `ready` tasks.
+    pub(crate) fn queue(&mut self, me: usize, ready: usize, now: u64) {
+        self.note_neglect(me, now);
+        if ready < 2 {
+            self.backlog_since[me] = None;
+        } else if self.backlog_since[me].is_none() {
+            self.backlog_since[me] = Some(now);
+        }
+    }
+
+    fn note_neglect(&mut self, me: usize, now: u64) {
+        if let (Some(backlog), Some(sleepers)) = (self.backlog_since[me], self.sleepers_since) {
+            let since = backlog.max(sleepers).max(self.last_wake);
+            self.neglect = self.neglect.max(now.saturating_sub(since));
+        }
+    }
+
+    pub(crate) fn slept(&mut self, now: u64) {
+        self.sleepers_since.get_or_insert(now);
+    }
+
+    /// Somebody is woken, and `sleeping` stay asleep.
+    pub(crate) fn woken(&mut self, now: u64, sleeping: usize) {
+        self.check_backlogs(now);
+        self.last_wake = now;
+        if sleeping == 0 {
+            self.sleepers_since = None;
+        }
+    }
+
+    pub(crate) fn check_backlogs(&mut self, now: u64) {
+        for me in 0..self.backlog_since.len() {
+            self.note_neglect(me, now);
+        }
+    }
+}

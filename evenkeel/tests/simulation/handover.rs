@@ -1,0 +1,103 @@
+//! How simulated tasks go from one processor to another: on request first, by force last.
+
+use crate::machine::{Entry, Machine, Request, Step, cost};
+use evenkeel::policy::stealing;
+
+impl Machine {
+    /// Leaves a request with `victim`. False if somebody else is at it.
+    pub(crate) fn ask(&mut self, me: usize, victim: usize, now: u64) -> bool {
+        let other = &mut self.processors[victim];
+        if other.asked.is_some() || now < other.claimed_until {
+            return false;
+        }
+        other.asked = Some(me);
+        let switches = other.switches;
+        self.processors[me].request = Some(Request { victim, since: now, switches });
+        true
+    }
+
+    /// Answers the request that another processor has left, and gives the price.
+    pub(crate) fn answer(&mut self, me: usize, polling: bool, now: u64) -> u64 {
+        let Some(taker) = self.processors[me].asked.take() else { return 0 };
+        let theirs = self.processors[taker].ready.len();
+        let ready = &mut self.processors[me].ready;
+        let amount = stealing::give(ready.len(), theirs, polling).min(ready.len());
+        if polling || amount > 0 {
+            let (kept, has) = (ready.len() - amount + usize::from(polling), theirs + amount);
+            assert!(kept + 1 >= has || amount == 0, "the giver keeps {kept}, the taker has {has}");
+        }
+        let given: Vec<Entry> = ready.drain(..amount).collect();
+        self.audit.queue(me, self.processors[me].ready.len(), now);
+        assert!(self.processors[taker].gift.is_none(), "one request at a time");
+        self.processors[taker].gift = Some(given);
+        if self.processors[taker].step == Step::Await {
+            self.schedule(taker, now + cost::HANDOVER, Step::Await);
+        }
+        cost::HANDOVER + self.wake(taker, now)
+    }
+
+    /// Takes in the answer to a request, if it is here.
+    pub(crate) fn receive(&mut self, me: usize) -> Option<usize> {
+        let given = self.processors[me].gift.take()?;
+        self.processors[me].request = None;
+        Some(self.processors[me].take_in(given))
+    }
+
+    /// Takes a request back. False if it has been answered.
+    pub(crate) fn give_up(&mut self, me: usize, victim: usize) -> bool {
+        let open = self.processors[victim].asked == Some(me);
+        if open {
+            self.processors[victim].asked = None;
+            self.processors[me].request = None;
+        }
+        open
+    }
+
+    /// Takes tasks from a victim that does not answer. Without a heavy fence, the number comes at once;
+    /// with one there is a [`Step::Take`] later.
+    pub(crate) fn force(
+        &mut self,
+        me: usize,
+        victim: usize,
+        switched: bool,
+        searching: bool,
+        now: u64,
+    ) -> Option<usize> {
+        let other = &mut self.processors[victim];
+        if other.ready.is_empty() || now < other.claimed_until {
+            return Some(self.take_inbox(me, victim, switched));
+        }
+        self.counters.heavy_fences += 1;
+        let until = now + cost::HEAVY_FENCE;
+        other.claimed_until = until;
+        self.schedule(me, until, Step::Take { victim, switched, searching });
+        None
+    }
+
+    /// What follows the heavy fence.
+    pub(crate) fn take(&mut self, me: usize, victim: usize, switched: bool, now: u64) -> usize {
+        let ready = &mut self.processors[victim].ready;
+        let amount = stealing::take(ready.len(), switched).min(ready.len());
+        let taken: Vec<Entry> = ready.drain(..amount).collect();
+        let left = ready.len();
+        self.audit.queue(victim, left, now);
+        self.processors[me].take_in(taken) + self.take_inbox(me, victim, switched)
+    }
+
+    fn take_inbox(&mut self, me: usize, victim: usize, switched: bool) -> usize {
+        if switched {
+            return 0;
+        }
+        let since = self.processors[victim].inbox_since;
+        let entries: Vec<Entry> = std::mem::take(&mut self.processors[victim].inbox)
+            .into_iter()
+            .map(|task| Entry { task, since })
+            .collect();
+        for entry in &entries {
+            self.tasks[entry.task].stamp = since;
+        }
+        // An empty answer stays, for the victim to see that its request is over.
+        let given = self.processors[victim].gift.as_mut().map(std::mem::take).unwrap_or_default();
+        self.processors[me].take_in(entries) + self.processors[me].take_in(given)
+    }
+}

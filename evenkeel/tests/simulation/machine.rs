@@ -1,0 +1,342 @@
+//! A machine in virtual time: processors, tasks, and the order of what happens.
+//!
+//! What costs time on a real machine costs the constants of [`cost`] here. Between two events of a
+//! processor nothing of it changes, so a run depends on its scenario alone.
+
+use crate::arrivals::Scenario;
+use crate::audit::Audit;
+use crate::idle::Idle;
+use crate::random::Random;
+use crate::task::{Place, Task};
+use evenkeel::policy::helping::Help;
+use evenkeel::policy::{Look, batch, helping};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// What things cost, in nanoseconds: measured on a virtual machine with two cores.
+pub(crate) mod cost {
+    /// A pop and the call of a poll.
+    pub(crate) const SWITCH: u64 = 5;
+    /// The end of a batch, without what it finds to do.
+    pub(crate) const END_BATCH: u64 = 80;
+    /// A look at a processor behind the same last-level cache, and at another.
+    pub(crate) const LOOK: u64 = 10;
+    pub(crate) const FAR_LOOK: u64 = 50;
+    /// The pauses between two rounds of a search.
+    pub(crate) const PAUSES: u64 = 300;
+    /// A hand-over, for either side.
+    pub(crate) const HANDOVER: u64 = 300;
+    /// A heavy fence while the other processors run.
+    pub(crate) const HEAVY_FENCE: u64 = 9_500;
+    /// The announcement of a sleep with its fence.
+    pub(crate) const ANNOUNCE: u64 = 300;
+    /// The system call that wakes a sleeper, for the waker.
+    pub(crate) const WAKE: u64 = 9_000;
+    /// From that call until the sleeper runs.
+    pub(crate) const WAKE_LATENCY: u64 = 25_000;
+}
+
+/// The decisions that a test may replace, to show that the bound depends on them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Policy {
+    pub(crate) help: fn(&Look, &Look) -> Help,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { help: helping::help }
+    }
+}
+
+/// A task in a ready queue, and its coarse stamp.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) task: usize,
+    pub(crate) since: u64,
+}
+
+/// A request for work that is out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) victim: usize,
+    pub(crate) since: u64,
+    pub(crate) switches: u64,
+}
+
+/// What a processor does at its next event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Takes the next task.
+    Pop,
+    /// Comes back from the poll of a task.
+    Return(usize),
+    EndBatch,
+    /// Has a queue behind a heavy fence; `searching` or helping.
+    Take {
+        victim: usize,
+        switched: bool,
+        searching: bool,
+    },
+    /// Goes round the others once.
+    Search,
+    /// Has the answer to a request, or no more patience.
+    Await,
+    /// Looks once more before it sleeps.
+    LastLook,
+    /// Sleeps; the event is the end of a bounded sleep.
+    Sleep,
+    /// Has been woken, and searches.
+    Wake,
+}
+
+#[derive(Debug)]
+pub(crate) struct Processor {
+    pub(crate) ready: VecDeque<Entry>,
+    pub(crate) inbox: Vec<usize>,
+    pub(crate) inbox_since: u64,
+    pub(crate) gift: Option<Vec<Entry>>,
+    /// Who asks for work.
+    pub(crate) asked: Option<usize>,
+    /// Until when a thief keeps the owner out.
+    pub(crate) claimed_until: u64,
+    pub(crate) request: Option<Request>,
+    pub(crate) switches: u64,
+    pub(crate) mean_wait: u64,
+    pub(crate) mean_poll: u64,
+    pub(crate) mean_work: u64,
+    /// Fading sums of polls and of complete tasks.
+    pub(crate) recent_polls: u64,
+    pub(crate) recent_completed: u64,
+    pub(crate) polls_per_batch: u32,
+    /// Polls and complete tasks of this batch, and the wait of the last task.
+    pub(crate) polls: u32,
+    pub(crate) completed: u64,
+    pub(crate) wait: u64,
+    /// The coarse clock.
+    pub(crate) clock: u64,
+    pub(crate) search_start: u64,
+    /// The last bounded sleep.
+    pub(crate) slept: u64,
+    pub(crate) step: Step,
+    /// Events of older generations are void.
+    generation: u32,
+    /// The switches of the others at the last look.
+    pub(crate) seen: Vec<u64>,
+    /// The others, nearest first, and how many of them are near.
+    pub(crate) others: Vec<usize>,
+    pub(crate) near: usize,
+    /// Counts the looks at others.
+    pub(crate) turn: u64,
+    /// Which last-level cache it has.
+    pub(crate) group: usize,
+}
+
+impl Processor {
+    fn new(me: usize, processors: usize, group: usize) -> Self {
+        let mut others: Vec<usize> = (1..processors).map(|step| (me + step) % processors).collect();
+        others.sort_by_key(|other| other / group != me / group);
+        let near = others.iter().filter(|&other| other / group == me / group).count();
+        Self {
+            ready: VecDeque::new(),
+            inbox: Vec::new(),
+            inbox_since: 0,
+            gift: None,
+            asked: None,
+            claimed_until: 0,
+            request: None,
+            switches: 0,
+            mean_wait: 0,
+            mean_poll: batch::BATCH,
+            mean_work: u64::MAX,
+            recent_polls: 0,
+            recent_completed: 0,
+            polls_per_batch: 1,
+            polls: 0,
+            completed: 0,
+            wait: 0,
+            clock: 0,
+            search_start: 0,
+            slept: 0,
+            step: Step::EndBatch,
+            generation: 0,
+            seen: vec![0; processors],
+            others,
+            near,
+            turn: me as u64,
+            group: me / group,
+        }
+    }
+
+    pub(crate) fn head_age(&self, now: u64) -> u64 {
+        let since = match self.ready.front() {
+            Some(head) => head.since,
+            None if self.inbox.is_empty() => return 0,
+            None => self.inbox_since,
+        };
+        now.saturating_sub(since)
+    }
+
+    /// What others see. `switches` is the count at the last look.
+    pub(crate) fn look(&self, now: u64, switches: u64) -> Look {
+        Look {
+            ready: self.ready.len(),
+            head_age: self.head_age(now),
+            mean_wait: self.mean_wait,
+            mean_poll: self.mean_poll,
+            mean_work: self.mean_work,
+            inbox: !self.inbox.is_empty()
+                || self.gift.as_ref().is_some_and(|gift| !gift.is_empty()),
+            switched: self.switches != switches,
+        }
+    }
+
+    /// Takes in what has come from another queue, each task at its age.
+    pub(crate) fn take_in(&mut self, mut entries: Vec<Entry>) -> usize {
+        let count = entries.len();
+        // Both are in order, so this is a merge.
+        entries.extend(self.ready.drain(..));
+        entries.sort_by_key(|entry| entry.since);
+        self.ready.extend(entries);
+        count
+    }
+}
+
+/// How often things have happened.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) events: u64,
+    pub(crate) polls: u64,
+    pub(crate) helps: u64,
+    pub(crate) steals: u64,
+    pub(crate) heavy_fences: u64,
+    pub(crate) sleeps: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) processors: Vec<Processor>,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) idle: Idle,
+    pub(crate) audit: Audit,
+    pub(crate) random: Random,
+    pub(crate) policy: Policy,
+    pub(crate) counters: Counters,
+    /// Tasks that will complete, and have not.
+    pub(crate) unfinished: usize,
+    events: BinaryHeap<Reverse<(u64, usize, u32)>>,
+}
+
+impl Machine {
+    pub(crate) fn new(scenario: &Scenario, policy: Policy) -> Self {
+        let count = scenario.processors;
+        let mut machine = Self {
+            processors: (0..count).map(|me| Processor::new(me, count, scenario.group)).collect(),
+            tasks: scenario.tasks.clone(),
+            idle: Idle::new(count),
+            audit: Audit::new(scenario),
+            random: Random::new(scenario.seed),
+            policy,
+            counters: Counters::default(),
+            unfinished: scenario.tasks.iter().filter(|task| task.is_awaited()).count(),
+            events: BinaryHeap::with_capacity(2 * count),
+        };
+        for &(processor, task) in &scenario.queued {
+            machine.push(processor, task, 0);
+        }
+        for me in 0..count {
+            // Real workers do not march in step.
+            let offset = machine.random.within(0..=batch::BATCH);
+            machine.schedule(me, offset, Step::EndBatch);
+        }
+        machine
+    }
+
+    /// Runs the scenario to its end and has everything audited.
+    pub(crate) fn run(mut self, scenario: &Scenario) -> Self {
+        let mut arrivals = scenario.arrivals.iter().peekable();
+        let mut now = 0;
+        loop {
+            let event = self.events.peek().map_or(u64::MAX, |Reverse((time, ..))| *time);
+            let arrival = arrivals.peek().map_or(u64::MAX, |arrival| arrival.time);
+            let time = event.min(arrival);
+            let done = self.unfinished == 0 && now >= scenario.least;
+            if time > scenario.horizon || done {
+                break;
+            }
+            now = time;
+            if arrival <= event {
+                let arrival = arrivals.next().expect("an arrival has been seen");
+                self.send(arrival.processor, arrival.task, now);
+                continue;
+            }
+            let Some(Reverse((_, me, generation))) = self.events.pop() else { break };
+            if self.processors[me].generation == generation {
+                self.counters.events += 1;
+                self.step(me, now);
+            }
+        }
+        self.finish(now);
+        self
+    }
+
+    /// Has processor `me` do `step` at `time`, whatever it was about to do.
+    pub(crate) fn schedule(&mut self, me: usize, time: u64, step: Step) {
+        let processor = &mut self.processors[me];
+        processor.step = step;
+        processor.generation += 1;
+        self.events.push(Reverse((time, me, processor.generation)));
+    }
+
+    /// Has processor `me` wait for somebody else to schedule it.
+    pub(crate) fn suspend(&mut self, me: usize, step: Step) {
+        let processor = &mut self.processors[me];
+        processor.step = step;
+        processor.generation += 1;
+    }
+
+    /// Notes that a task has become ready, with the stamp `since`.
+    pub(crate) fn ready(&mut self, task: usize, now: u64, since: u64) {
+        let random = &mut self.random;
+        let task = &mut self.tasks[task];
+        assert_ne!(task.place, Place::Ready, "a task is ready twice");
+        task.place = Place::Ready;
+        task.next_poll = random.scaled(&task.polls);
+        task.ready_at = now;
+        task.stamp = since;
+        task.readied += 1;
+        task.ahead = self.audit.ahead(now);
+        self.audit.queued(task);
+    }
+
+    /// Puts a task to the back of a processor's queue.
+    pub(crate) fn push(&mut self, me: usize, task: usize, now: u64) -> usize {
+        let since = self.processors[me].clock;
+        self.ready(task, now, since);
+        self.processors[me].ready.push_back(Entry { task, since });
+        self.processors[me].ready.len()
+    }
+
+    /// The last audit.
+    fn finish(&mut self, now: u64) {
+        self.audit.check_backlogs(now);
+        let mut found = vec![0_u32; self.tasks.len()];
+        for processor in &self.processors {
+            let given = processor.gift.iter().flatten();
+            for entry in processor.ready.iter().chain(given) {
+                found[entry.task] += 1;
+            }
+            for &task in &processor.inbox {
+                found[task] += 1;
+            }
+        }
+        for (index, task) in self.tasks.iter().enumerate() {
+            let waits = u32::from(task.place == Place::Ready);
+            assert_eq!(found[index], waits, "task {index} is queued so often: {task:?}");
+            let polls = task.polled + u64::from(waits);
+            assert_eq!(polls, task.readied, "task {index} is polled once each time: {task:?}");
+            if task.place == Place::Ready {
+                self.audit.waited(index, task, now);
+            }
+        }
+    }
+}
