@@ -35,7 +35,9 @@ fn named(
     name: &'static str,
     future: impl Future<Output = ()> + Send + 'static,
 ) -> evenkeel::JoinHandle<()> {
-    runtime.block_on(async move { task::Builder::new().name(name).spawn(future) })
+    let spawn = async move { [task::Builder::new().name(name).spawn(future)] };
+    let [handle] = runtime.block_on(spawn);
+    handle
 }
 
 /// A task or closure that is inside one poll or call until it is told to leave.
@@ -349,7 +351,7 @@ fn nested_block_ons_restore_the_runtime_outside() {
         assert_eq!(size(), 1);
         inner.block_on(async { assert_eq!(size(), 0) });
         let caught = catch_unwind(AssertUnwindSafe(|| inner.block_on(async { panic!("inside") })));
-        assert!(caught.map(|()| ()).is_err());
+        assert!(caught.is_err());
         assert_eq!(size(), 1);
     });
     assert!(Handle::try_current().is_none());

@@ -181,7 +181,7 @@ fn yielding() {
         });
         until(|| turns.load(Ordering::Relaxed) > 1_000);
         handle.abort();
-        runtime.block_on(handle).map(|()| ()).unwrap_err();
+        runtime.block_on(handle).unwrap_err();
     }
 }
 

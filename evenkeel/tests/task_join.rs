@@ -85,9 +85,9 @@ fn the_last_to_poll_the_handle_is_the_one_that_is_woken() {
         let first = evenkeel::spawn(async move {
             let mut slow = slow;
             assert!(poll!(&mut slow).is_pending());
-            slow
+            [slow]
         });
-        let slow = first.await.unwrap();
+        let [slow] = first.await.unwrap();
         let second = evenkeel::spawn(async move {
             slow_task.unpark();
             slow.await.unwrap();

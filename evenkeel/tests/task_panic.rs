@@ -68,21 +68,19 @@ fn a_joiner_gets_the_panic_and_nobody_else_is_told() {
     let (runtime, reports) = runtime();
     let number = 7;
 
-    let error =
-        runtime.block_on(runtime.spawn(async { panic!("plain") })).map(|()| ()).unwrap_err();
+    let error = runtime.block_on(runtime.spawn(async { panic!("plain") })).unwrap_err();
     assert!(error.is_panic() && !error.is_cancelled());
     assert_eq!(error.to_string(), format!("task {} panicked: plain", error.id()));
     assert_eq!(error.into_panic().downcast_ref::<&str>(), Some(&"plain"));
 
     let handle = runtime.spawn(async move { panic!("number {number}") });
-    let error = runtime.block_on(handle).map(|()| ()).unwrap_err();
+    let error = runtime.block_on(handle).unwrap_err();
     assert!(format!("{error:?}").contains("number 7"), "{error:?}");
     let payload = AssertUnwindSafe(error.into_panic());
     let again = catch_unwind(|| resume_unwind({ payload }.0)).unwrap_err();
     assert_eq!(again.downcast_ref::<String>().unwrap(), "number 7");
 
-    let error =
-        runtime.block_on(runtime.spawn(async { panic_any(3_u8) })).map(|()| ()).unwrap_err();
+    let error = runtime.block_on(runtime.spawn(async { panic_any(3_u8) })).unwrap_err();
     assert!(error.to_string().ends_with("(a payload that is not text)"), "{error}");
     assert_eq!(error.into_panic().downcast_ref::<u8>(), Some(&3));
 
@@ -115,7 +113,7 @@ fn a_panic_in_a_blocking_closure_is_told_like_a_task_s() {
     let _watchdog = watchdog();
     let (runtime, reports) = runtime();
     let handle = runtime.spawn_blocking(|| panic!("joined"));
-    let error = runtime.block_on(handle).map(|()| ()).unwrap_err();
+    let error = runtime.block_on(handle).unwrap_err();
     assert!(error.to_string().ends_with("panicked: joined"), "{error}");
     drop(runtime.spawn_blocking(|| panic!("not joined")));
     runtime.shutdown(Shutdown::Drain);
@@ -266,7 +264,7 @@ fn a_panic_while_others_wait_leaves_them_waiting() {
         let mut waits = evenkeel::spawn(evenkeel::task::park());
         assert!(poll!(&mut waits).is_pending());
         let panics = evenkeel::spawn(async { panic!("alone") });
-        assert!(panics.await.map(|()| ()).unwrap_err().is_panic());
+        assert!(panics.await.unwrap_err().is_panic());
         assert!(poll!(&mut waits).is_pending());
         waits.task().unpark();
         waits.await.unwrap();

@@ -54,6 +54,12 @@ impl Subject {
     }
 }
 
+/// Wakes by value and keeps the waker.
+fn by_value_of_a_clone(waker: &Waker) {
+    let clone = waker.clone();
+    clone.wake();
+}
+
 #[test]
 fn woken_by_value_and_by_reference_from_another_thread() {
     let _watchdog = watchdog();
@@ -103,7 +109,7 @@ fn a_wake_inside_the_poll_is_another_turn() {
             // More often than the state can count.
             for _ in 0..turns % 7 + 1 {
                 if by_value {
-                    context.waker().clone().wake();
+                    by_value_of_a_clone(context.waker());
                 } else {
                     context.waker().wake_by_ref();
                 }
@@ -190,7 +196,7 @@ fn used_after_the_task_is_complete() {
     runtime.block_on(handle).unwrap();
     for _ in 0..10 {
         waker.wake_by_ref();
-        waker.clone().wake();
+        by_value_of_a_clone(&waker);
     }
     drop(waker);
     runtime.shutdown(Shutdown::Drain);
@@ -263,7 +269,7 @@ fn woken_by_many_threads_at_once() {
             let waker = waker.clone();
             thread::spawn(move || {
                 for _ in 0..5_000 {
-                    waker.clone().wake();
+                    by_value_of_a_clone(&waker);
                     waker.wake_by_ref();
                 }
             })

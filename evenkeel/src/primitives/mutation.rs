@@ -3,6 +3,7 @@
 
 use super::atomic::Edge;
 use std::cell::Cell;
+#[cfg(test)]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
@@ -17,10 +18,12 @@ pub(crate) fn is_weak(edge: Edge) -> bool {
 
 /// Preemptions that a model explores where `LOOM_MAX_PREEMPTIONS` does not say otherwise. Two find
 /// almost all errors of schedule that more would find, in a fraction of the time.
+#[cfg(test)]
 const PREEMPTIONS: usize = 2;
 
 /// Runs `model` as written, then once for each of `edges` with that edge weakened, and fails unless
 /// every weakened run fails.
+#[cfg(test)]
 pub(crate) fn check(edges: &[Edge], model: impl Fn() + Send + Sync + Copy + 'static) {
     explore(model);
     for &edge in edges {
@@ -37,6 +40,7 @@ pub(crate) fn check(edges: &[Edge], model: impl Fn() + Send + Sync + Copy + 'sta
 }
 
 /// Explores `model` as written.
+#[cfg(test)]
 pub(crate) fn explore(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound.get_or_insert(PREEMPTIONS);

@@ -102,7 +102,7 @@ fn orphan(seat: Option<&Seat>) -> Runnable {
 /// The numbers of the tasks in `inbox`, which are complete after this.
 fn receive(inbox: &Inbox<Runnable>) -> Vec<Id> {
     let tasks = inbox.take().map(|task| {
-        let id = task.id;
+        let id = task.live().footer().id;
         run::run_elsewhere(task);
         id
     });
@@ -118,7 +118,7 @@ fn two_senders_and_two_receivers_neither_lose_nor_double_a_task() {
             loom::thread::spawn(move || tasks.into_iter().for_each(|task| inbox.push(task)))
         };
         let tasks: Vec<_> = (0..3).map(|_| orphan(None)).collect();
-        let mut sent: Vec<_> = tasks.iter().map(|task| task.id).collect();
+        let mut sent: Vec<_> = tasks.iter().map(|task| task.live().footer().id).collect();
         let mut tasks = tasks.into_iter();
         let one = sender(tasks.by_ref().take(2).collect());
         let other = sender(tasks.collect());

@@ -80,7 +80,7 @@ mod tests {
         let (a, b) = (registry.enter(task.ptr()), registry.enter(task.ptr()));
         assert_ne!(a, b);
         registry.remove(a);
-        assert_eq!(registry.iter().map(|task| task.id).collect::<Vec<_>>(), [id]);
+        assert_eq!(registry.iter().map(|task| task.footer().id).collect::<Vec<_>>(), [id]);
         assert_eq!(registry.enter(task.ptr()), a);
         assert_eq!(registry.iter().count(), 2);
         super::super::run::run_elsewhere(task);

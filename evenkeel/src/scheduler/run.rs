@@ -5,7 +5,7 @@
 use super::context::Context;
 use super::shared::{Phase, Shared};
 use crate::primitives::atomic::Ordering;
-use crate::task::header::{Held, Runnable, TaskPtr, UNREGISTERED};
+use crate::task::header::{Held, Live, Runnable, TaskPtr, UNREGISTERED};
 use crate::task::report::TaskInfo;
 use crate::task::state::{Begin, End, Pending, Polled, Release};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -111,14 +111,15 @@ fn finish(task: Runnable, unregister: bool) -> Release {
         return release;
     }
     // SAFETY: the scheduler still holds the task.
-    let header = unsafe { ptr.header() };
+    let task = unsafe { Live::new(ptr) };
+    let footer = task.footer();
     // SAFETY: the task is complete and `JOINER` was set, so the slot is this thread's.
-    let joiner = unsafe { header.take_joiner() };
+    let joiner = unsafe { footer.take_joiner() };
     if let Some(joiner) = joiner {
         // A foreign waker that panics must not take the worker with it.
         let _ = catch_unwind(AssertUnwindSafe(|| joiner.wake()));
     }
-    if unregister { header.state.unregister() } else { Release::Shared }
+    if unregister { task.state.unregister() } else { Release::Shared }
 }
 
 /// Leaves a complete task to the processor in whose registry it is.

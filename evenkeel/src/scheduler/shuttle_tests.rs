@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Schedules of each kind for each test: all tests together take some seconds.
-const ITERATIONS: usize = 300;
+const ITERATIONS: usize = 3_000;
 
 /// Changes of priority within one PCT schedule: the depth of the errors that it is sure to find at a known rate.
 const DEPTH: usize = 3;
@@ -55,7 +55,7 @@ fn execute(workers: usize, end: Phase, scenario: fn(&Arc<Shared>)) {
     clock::restart();
     let neighbours = (0..workers).map(|me| Neighbours {
         others: (1..workers).map(|distance| (me + distance) % workers).collect(),
-        near: 1,
+        near: usize::from(workers > 1),
     });
     let (shared, seats) = Seat::all(neighbours.collect(), Hooks::default());
     let threads: Vec<_> = seats.map(|seat| thread::spawn(move || worker::work(seat))).collect();
@@ -124,10 +124,10 @@ fn two_tasks_unpark_each_other_in_turns() {
                 first.unpark();
                 let first = first.clone();
                 let me = me.clone();
-                task::spawn(async move {
+                drop(task::spawn(async move {
                     first.unpark();
                     me.unpark();
-                });
+                }));
                 park().await;
             }
         });
@@ -182,22 +182,15 @@ fn a_processor_stays_awake_enough_beside_two_stuck_ones() {
 #[test]
 fn a_storm_of_spawns_is_drained() {
     check(4, |shared| {
-        let ran = Arc::new(AtomicUsize::new(0));
         for _ in 0..3 {
-            let ran = ran.clone();
-            drop(spawn(shared, async move {
+            drop(spawn(shared, async {
                 for _ in 0..4 {
-                    let ran = ran.clone();
-                    drop(task::spawn(async move {
-                        yield_now().await;
-                        ran.fetch_add(1, Ordering::Relaxed);
-                    }));
+                    drop(task::spawn(yield_now()));
                 }
                 yield_now().await;
-                ran.fetch_add(1, Ordering::Relaxed);
             }));
         }
-        // The tasks outlive their spawner: draining waits for them.
+        // Nobody joins them: draining waits for them.
     });
 }
 
@@ -208,12 +201,31 @@ fn aborting_ends_parked_and_ready_tasks_and_those_they_spawn() {
             drop(spawn(shared, async {
                 drop(task::spawn(park()));
                 loop {
+                    // A schedule by priorities would run this worker alone for ever.
+                    thread::yield_now();
                     yield_now().await;
                 }
             }));
             drop(spawn(shared, park()));
         }
     });
+}
+
+/// One spawn at a time, so that each meets workers that have run out of work, search, or fall asleep.
+fn spawn_one_by_one(shared: &Arc<Shared>) {
+    for _ in 0..4 {
+        join(spawn(shared, async {}));
+    }
+}
+
+#[test]
+fn spawns_from_outside_meet_the_only_processor_as_it_falls_asleep() {
+    check(1, spawn_one_by_one);
+}
+
+#[test]
+fn spawns_from_outside_meet_a_searcher_that_falls_asleep_beside_a_sleeper() {
+    check(2, spawn_one_by_one);
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! A task's one allocation: its header, then its future or its output, then its name.
+//! A task's one allocation: its header, its future or output, its footer, its name.
 
 #![allow(unsafe_code, reason = "a task's type is erased")]
 
 use super::blocks::{self, Room, Size, allocate};
 use super::error::Failure;
-use super::header::{Header, Live, Runnable, TaskPtr, Vtable};
+use super::header::{Footer, Header, Live, Runnable, TaskPtr, Vtable};
 use super::id::Id;
 use super::join::JoinHandle;
 use super::waker;
@@ -13,7 +13,7 @@ use crate::scheduler::context;
 use std::alloc::Layout;
 use std::any::type_name;
 use std::future::Future;
-use std::mem::{self, ManuallyDrop};
+use std::mem::{self, ManuallyDrop, offset_of};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -49,6 +49,7 @@ impl Name for Box<str> {
 struct Cell<F: Future, N> {
     header: Header,
     stage: UnsafeCell<Stage<F>>,
+    footer: Footer,
     name: N,
 }
 
@@ -68,6 +69,7 @@ impl<F: Future + 'static, N: Name> Table<F, N> {
         take_output: take_output::<F, N>,
         free: free_compact::<F, N>,
         name: name::<F, N>,
+        footer: offset_of!(Cell<F, N>, footer),
         type_name: type_name::<F>,
     };
 }
@@ -104,8 +106,9 @@ where
     };
     let place: NonNull<Cell<F, N>> = block.cast();
     let cell = Cell {
-        header: Header::new(vtable, birth.home, birth.id, site),
+        header: Header::new(vtable, birth.home),
         stage: UnsafeCell::new(Stage { future: ManuallyDrop::new(future) }),
+        footer: Footer::new(birth.id, site),
         name,
     };
     // SAFETY: the block has been allocated for this type, and nobody else uses it.

@@ -1,7 +1,7 @@
 //! What every task begins with, and the three ways to hold one.
 //!
-//! A task is one allocation: this header, then its future or its output. The header is all that the
-//! scheduler knows of a task. Whoever can reach a task holds one of
+//! A task is one allocation: this header, then its future or its output, then a footer. Header and footer are all
+//! that the scheduler knows of a task. Whoever can reach a task holds one of
 //!
 //! | type | right | how many |
 //! |---|---|---|
@@ -43,6 +43,8 @@ pub(crate) struct Vtable {
     pub(crate) free: unsafe fn(TaskPtr),
     /// The task's name.
     pub(crate) name: for<'a> fn(Live<'a>) -> Option<&'a str>,
+    /// Where the [`Footer`] is, in bytes from the header.
+    pub(crate) footer: usize,
     /// The type of the future, for reports.
     pub(crate) type_name: fn() -> &'static str,
 }
@@ -50,7 +52,7 @@ pub(crate) struct Vtable {
 /// The place of a task that no registry holds yet.
 pub(crate) const UNREGISTERED: u32 = u32::MAX;
 
-/// What every task begins with: 72 bytes.
+/// What every task begins with: 40 bytes.
 #[repr(C)]
 pub(crate) struct Header {
     pub(crate) state: State,
@@ -68,25 +70,10 @@ pub(crate) struct Header {
     references: AtomicU8,
     /// Tokens consumed by the poller, not yet in `state`. The poller's.
     tokens: AtomicU8,
-    pub(crate) id: Id,
-    pub(crate) site: &'static Location<'static>,
-    /// The joiner's waker; whose it is, `state` says.
-    joiner: UnsafeCell<Option<Waker>>,
 }
 
-// SAFETY: the fields that are not atomic are constant, but for `joiner`, which belongs to one thread
-// at a time as `state` says.
-unsafe impl Send for Header {}
-// SAFETY: as above.
-unsafe impl Sync for Header {}
-
 impl Header {
-    pub(crate) fn new(
-        vtable: &'static Vtable,
-        home: *const (),
-        id: Id,
-        site: &'static Location<'static>,
-    ) -> Self {
+    pub(crate) fn new(vtable: &'static Vtable, home: *const ()) -> Self {
         Self {
             state: State::new(),
             vtable,
@@ -96,9 +83,6 @@ impl Header {
             last: AtomicU16::new(0),
             references: AtomicU8::new(0),
             tokens: AtomicU8::new(0),
-            id,
-            site,
-            joiner: UnsafeCell::new(None),
         }
     }
 
@@ -153,6 +137,24 @@ impl Header {
     pub(crate) fn set_pending(&self, pending: Pending) {
         self.references.store(pending.references as u8, Ordering::Relaxed);
         self.tokens.store(pending.tokens, Ordering::Relaxed);
+    }
+}
+
+/// What comes after the future: what a switch does not touch. Kept apart from the [`Header`], so that the header
+/// and the first words of the future share a cache line.
+pub(crate) struct Footer {
+    pub(crate) id: Id,
+    pub(crate) site: &'static Location<'static>,
+    /// The joiner's waker; whose it is, `state` says.
+    joiner: UnsafeCell<Option<Waker>>,
+}
+
+// SAFETY: `joiner` belongs to one thread at a time, as `state` says; the rest is constant.
+unsafe impl Sync for Footer {}
+
+impl Footer {
+    pub(crate) fn new(id: Id, site: &'static Location<'static>) -> Self {
+        Self { id, site, joiner: UnsafeCell::new(None) }
     }
 
     /// Puts the joiner's waker into its slot.
@@ -239,6 +241,13 @@ impl<'a> Live<'a> {
     #[inline(always)]
     pub(crate) fn ptr(self) -> TaskPtr {
         self.0
+    }
+
+    pub(crate) fn footer(self) -> &'a Footer {
+        // SAFETY: the offset lies within the task's allocation, which the address is good for.
+        let footer = unsafe { self.0.0.byte_add(self.vtable.footer) };
+        // SAFETY: there is a footer from the task's making on, and it is not freed within the lifetime.
+        unsafe { footer.cast::<Footer>().as_ref() }
     }
 
     pub(crate) fn name(self) -> Option<&'a str> {

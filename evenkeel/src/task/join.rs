@@ -130,12 +130,13 @@ impl<T> JoinHandle<T> {
         if header.state.load().has_joiner() && header.state.unset_joiner() == Join::Complete {
             return Join::Complete;
         }
+        let footer = header.footer();
         // SAFETY: `JOINER` is not set and this is the joiner, so the slot is its own.
-        unsafe { header.put_joiner(Some(waker.clone())) };
+        unsafe { footer.put_joiner(Some(waker.clone())) };
         let join = header.state.set_joiner();
         if join == Join::Complete {
             // SAFETY: as above: `JOINER` has not been set.
-            unsafe { header.put_joiner(None) };
+            unsafe { footer.put_joiner(None) };
         }
         join
     }
@@ -160,8 +161,9 @@ impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
         let Some(task) = self.live() else { return };
         if task.state.load().has_joiner() && task.state.unset_joiner() == Join::Done {
+            let footer = task.footer();
             // SAFETY: `JOINER` is not set any more and this is the joiner, so the slot is its own.
-            unsafe { task.put_joiner(None) };
+            unsafe { footer.put_joiner(None) };
         }
         if task.state.detach() == Join::Done {
             return;

@@ -24,9 +24,9 @@ pub struct TaskInfo {
 impl TaskInfo {
     pub(crate) fn of(task: Live<'_>) -> Self {
         Self {
-            id: task.id,
+            id: task.footer().id,
             name: task.name().map(str::to_owned),
-            spawn_site: task.site,
+            spawn_site: task.footer().site,
             type_name: (task.vtable.type_name)(),
         }
     }

@@ -46,7 +46,7 @@ impl Task {
     /// The task's number.
     #[must_use]
     pub fn id(&self) -> Id {
-        self.0.id
+        self.0.live().footer().id
     }
 
     /// The name it was given, if it was.
@@ -58,7 +58,7 @@ impl Task {
     /// Where it was spawned.
     #[must_use]
     pub fn spawn_site(&self) -> &'static Location<'static> {
-        self.0.site
+        self.0.live().footer().site
     }
 }
 
