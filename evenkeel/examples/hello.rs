@@ -24,9 +24,7 @@ fn main() -> Result<(), evenkeel::BuildError> {
 
         // A panic ends its task and goes to whoever joins it.
         let overboard = evenkeel::spawn(async { panic!("man overboard") });
-        if let Err(error) = overboard.await {
-            println!("{error}");
-        }
+        println!("{}", overboard.await.expect_err("it panics"));
 
         // A task without a handle goes on: this one for ever.
         let ahab = evenkeel::task::Builder::new().name("Ahab");

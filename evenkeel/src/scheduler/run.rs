@@ -4,7 +4,8 @@
 
 use super::context::Context;
 use super::shared::{Phase, Shared};
-use crate::primitives::atomic::Ordering;
+use crate::primitives::atomic::{Edge, Ordering};
+use crate::primitives::fence;
 use crate::task::header::{Held, Live, Runnable, TaskPtr, UNREGISTERED};
 use crate::task::report::TaskInfo;
 use crate::task::state::{Begin, End, Pending, Polled, Release};
@@ -138,7 +139,7 @@ fn send_home(context: &Context, task: TaskPtr) {
     let returns = &context.counters().returned;
     returns.add(1);
     if returns.get().is_multiple_of(RETURNS) || shared.phase() > Phase::Running {
-        crate::primitives::fence::full(crate::primitives::atomic::Edge::IdlePush);
+        fence::full(Edge::IdlePush);
         shared.idle.wake(home);
     }
 }

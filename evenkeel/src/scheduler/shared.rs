@@ -2,8 +2,8 @@
 
 use super::idle::Idle;
 use super::processor::Processor;
-use crate::primitives::atomic::{AtomicU8, AtomicUsize, Ordering};
-use crate::primitives::{Condvar, Mutex, lock};
+use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering};
+use crate::primitives::{Condvar, Mutex, fence, lock};
 use crate::task::header::Header;
 use crate::task::report::{PanicHook, TaskInfo};
 use std::fmt;
@@ -120,7 +120,7 @@ impl Shared {
     /// Goes on to `phase`, unless it is that far already, and has everybody look.
     pub(crate) fn advance(&self, phase: Phase) {
         if self.phase.fetch_max(phase as u8, Ordering::AcqRel) < phase as u8 {
-            crate::primitives::fence::full(crate::primitives::atomic::Edge::IdlePush);
+            fence::full(Edge::IdlePush);
             self.idle.wake_all();
         }
     }
@@ -149,6 +149,7 @@ impl Shared {
     /// Notes that a closure on a thread of its own is complete.
     pub(crate) fn note_completed_outside(&self) {
         self.outside_completed.fetch_add(1, Ordering::AcqRel);
+        fence::after_read_modify_write(Edge::IdlePush);
         if self.phase() > Phase::Running {
             // It may have been the last that the workers wait for.
             self.idle.wake_all();

@@ -14,6 +14,7 @@ use crate::primitives::clock;
 use crate::runtime::block_on;
 use crate::sync::Semaphore;
 use crate::task::{self, JoinHandle, current, park, yield_now};
+use shuttle::rand::{Rng, thread_rng};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, MaxSteps, Runner, thread};
 use std::future::Future;
@@ -211,9 +212,13 @@ fn aborting_ends_parked_and_ready_tasks_and_those_they_spawn() {
     });
 }
 
-/// One spawn at a time, so that each meets workers that have run out of work, search, or fall asleep.
+/// One spawn at a time, after a pause about as long as a search: so it meets workers that search, fall asleep,
+/// or sleep.
 fn spawn_one_by_one(shared: &Arc<Shared>) {
     for _ in 0..4 {
+        for _ in 0..thread_rng().gen_range(0..128) {
+            thread::yield_now();
+        }
         join(spawn(shared, async {}));
     }
 }

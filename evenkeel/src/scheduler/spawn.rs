@@ -9,6 +9,7 @@ use crate::task::Birth;
 use crate::task::blocks::Room;
 use crate::task::header::Runnable;
 use crate::task::id;
+use crate::task::report::TaskInfo;
 use std::sync::Arc;
 
 /// Spawns on the scheduler that the calling worker belongs to. None if the caller is no worker.
@@ -35,6 +36,7 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
     context.counters().spawned.add_ordered(1);
     task.last.store(me as u16, Ordering::Relaxed);
     if shared.phase() >= Phase::Aborting {
+        shared.note_aborted(vec![TaskInfo::of(task.live())]);
         run::abort_queued(&task);
     }
     let ready = context.seat.push_new(task, context.now.get());
