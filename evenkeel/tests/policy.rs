@@ -106,10 +106,12 @@ fn a_thief_finds_what_an_awake_processor_would_stay_awake_for() {
 fn what_is_not_worth_a_move_stays_until_it_is_old() {
     let small = Look { ready: 1_000, mean_work: stealing::MIGRATION - 1, ..working() };
     let old = Look { head_age: stealing::OLD_SMALL_HEAD, ..small };
-    assert!(!steal(&small, LONG));
+    assert!(!steal(&small, stealing::PATIENCE - 1));
     assert!(!before_sleep(&small));
     assert!(steal(&old, 0));
     assert!(before_sleep(&old));
+    assert_eq!(give(1_000, 0, true, stealing::is_worth_half(&small)), 1);
+    assert_eq!(give(1_000, 0, true, stealing::is_worth_half(&old)), 500);
 }
 
 #[test]
@@ -273,7 +275,7 @@ proptest! {
         asker in 0..10_000_usize,
         polling in any::<bool>(),
     ) {
-        let given = give(ready, asker, polling);
+        let given = give(ready, asker, polling, true);
         prop_assert!(given <= ready);
         let has = ready + usize::from(polling);
         prop_assert!(given == 0 || has - given >= asker + given);

@@ -72,7 +72,7 @@ pub(super) fn description(bench: &str) -> &'static str {
         }
         "churn" => {
             "Tasks meet on FIFO counting semaphores, half as many as there are tasks: each wakes a \
-             waiter of its own spot and waits at a random one. One operation is one V and one P."
+             waiter of a random spot and waits there itself. One operation is one V and one P."
         }
         "locality" => {
             "Churn in which each task also increments random cells of the array it holds. In share \

@@ -36,7 +36,7 @@ pub fn place(source: Source, last: usize, processors: usize) -> usize {
 /// Tasks of one processor that get cache lines of their own. `evenkeel-bench run --bench yield --procs 2`
 /// is why there are any (13 ns with, 27 without), and `--bench memory` why there are not more: beyond this,
 /// tasks do not stay in a core's own cache anyway.
-pub const PADDED: usize = 4_096;
+pub const PADDED: usize = 1_024;
 
 /// Decides whether the next task of a processor that has so many gets cache lines of its own.
 ///

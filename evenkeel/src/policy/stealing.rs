@@ -37,7 +37,8 @@ pub const PATIENCE: u64 = 20_000;
 /// assert!(steal(&Look { ready: 200, ..short }, 0));
 /// assert!(steal(&Look { head_age: 20_000, ..short }, 0));
 /// let small = Look { ready: 1_000, mean_work: 30, ..short };
-/// assert!(!steal(&small, 50_000));
+/// assert!(!steal(&small, 0));
+/// assert!(steal(&small, 50_000));
 /// assert!(steal(&Look { head_age: 200_000, ..small }, 0));
 /// ```
 #[must_use]
@@ -48,12 +49,13 @@ pub fn steal(other: &Look, waited: u64) -> bool {
     if other.ready == 0 {
         return false;
     }
+    if waited >= PATIENCE && other.ready >= 2 {
+        return true;
+    }
     if !other.is_worth_moving() {
         return other.head_age >= OLD_SMALL_HEAD;
     }
-    other.backlog() >= LONG_BACKLOG
-        || other.head_age >= OLD_HEAD
-        || (waited >= PATIENCE && other.ready >= 2)
+    other.backlog() >= LONG_BACKLOG || other.head_age >= OLD_HEAD
 }
 
 /// How long a thief waits for the answer to its request before it uses the heavy fence: a little
@@ -83,20 +85,37 @@ pub fn leave_alone(failures: u32) -> u64 {
 
 /// How many of its `ready` tasks an asked processor gives to one that has `asker` of them: half of
 /// the difference, the older half. One that is `polling` a task keeps nothing back for itself if
-/// there is just one.
+/// there is just one. Of tasks that are not `worth` the move it gives one: among many that end at once there
+/// may be some that go on, which are worth finding.
 ///
 /// # Examples
 /// ```
 /// use evenkeel::policy::stealing::give;
-/// assert_eq!(give(100, 0, false), 50);
-/// assert_eq!(give(100, 60, false), 20);
-/// assert_eq!(give(1, 0, false), 0);
-/// assert_eq!(give(1, 0, true), 1);
-/// assert_eq!(give(10, 20, true), 0);
+/// assert_eq!(give(100, 0, false, true), 50);
+/// assert_eq!(give(100, 60, false, true), 20);
+/// assert_eq!(give(1, 0, false, true), 0);
+/// assert_eq!(give(1, 0, true, true), 1);
+/// assert_eq!(give(10, 20, true, true), 0);
+/// assert_eq!(give(100, 0, false, false), 1);
 /// ```
 #[must_use]
-pub fn give(ready: usize, asker: usize, polling: bool) -> usize {
-    (ready + usize::from(polling)).saturating_sub(asker) / 2
+pub fn give(ready: usize, asker: usize, polling: bool, worth: bool) -> usize {
+    let half = (ready + usize::from(polling)).saturating_sub(asker) / 2;
+    if worth { half } else { half.min(1) }
+}
+
+/// Whether what waits at a processor is worth the move by the half: for the work in it, or for its age.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::{Look, stealing::is_worth_half};
+/// let small = Look { ready: 1_000, mean_work: 30, ..Look::default() };
+/// assert!(!is_worth_half(&small));
+/// assert!(is_worth_half(&Look { head_age: 200_000, ..small }));
+/// ```
+#[must_use]
+pub fn is_worth_half(own: &Look) -> bool {
+    own.is_worth_moving() || own.head_age >= OLD_SMALL_HEAD
 }
 
 /// How many of `ready` tasks are taken by force from a processor that did not answer. One that has

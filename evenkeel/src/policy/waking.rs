@@ -62,6 +62,21 @@ pub fn before_sleep(other: &super::Look) -> bool {
         || (other.ready > 0 && other.head_age >= waited)
 }
 
+/// Decides, when the watch looks up, whether to search: for that which is worth staying awake for, and now and
+/// then for what is not worth it on the average.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::{Look, waking::after_watch};
+/// let small = Look { ready: 2, mean_work: 30, ..Look::default() };
+/// assert!(after_watch(&small));
+/// assert!(!after_watch(&Look { ready: 1, ..small }));
+/// ```
+#[must_use]
+pub fn after_watch(other: &super::Look) -> bool {
+    other.ready >= 2 || before_sleep(other)
+}
+
 /// The shortest sleep of the watch, the one sleeper that looks up now and then while others work.
 pub const WATCH: u64 = 1_000_000;
 

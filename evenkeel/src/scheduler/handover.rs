@@ -43,7 +43,8 @@ pub(crate) fn answer(context: &Context, polling: bool) {
     let Some(taker) = context.seat.processor().local.take_request() else { return };
     let shared = context.shared();
     let theirs = shared.processors[taker].published.ready.load(Ordering::Relaxed);
-    let amount = stealing::give(context.ready(), theirs, polling);
+    let own = context.seat.processor().look(clock::now(), &mut 0);
+    let amount = stealing::give(own.ready, theirs, polling, stealing::is_worth_half(&own));
     shared.processors[taker].gift.give(|entries| context.seat.split(amount, entries));
     if amount > 0 {
         context.counters().handovers_given.add(1);

@@ -6,7 +6,7 @@ use super::shared::Phase;
 use super::sleep::Wakened;
 use super::view::switches;
 use super::worker::Worker;
-use crate::policy::{searching, stealing};
+use crate::policy::{searching, stealing, waking};
 use crate::primitives::atomic::Ordering;
 use crate::primitives::{clock, spin};
 
@@ -119,8 +119,7 @@ impl Worker<'_> {
 
     /// The last searcher has found work: if there is more, the next one is woken.
     fn wake_next(&self) {
-        let now = self.context.now.get();
-        let more = self.context.ready() >= 2 || self.worth_staying(now);
+        let more = self.context.ready() >= 2 || self.any_other(waking::before_sleep);
         if more && self.shared.idle.counts().sleeping > 0 {
             self.shared.idle.wake_one();
         }

@@ -5,7 +5,7 @@ use super::idle::Watch;
 use super::run;
 use super::shared::Phase;
 use super::worker::Worker;
-use crate::policy::waking;
+use crate::policy::{Look, waking};
 use crate::primitives::clock;
 use std::time::Duration;
 
@@ -21,13 +21,11 @@ pub(super) enum Wakened {
 }
 
 impl Worker<'_> {
-    /// Whether anything waits at the others that is worth staying awake for.
-    pub(super) fn worth_staying(&self, now: u64) -> bool {
+    /// Whether any of the others looks as `worth` says.
+    pub(super) fn any_other(&self, worth: fn(&Look) -> bool) -> bool {
+        let now = clock::now();
         let mut others = self.shared.neighbours[self.me].others.iter();
-        others.any(|&other| {
-            let look = self.shared.processors[other].look(now, &mut 0);
-            waking::before_sleep(&look)
-        })
+        others.any(|&other| worth(&self.shared.processors[other].look(now, &mut 0)))
     }
 
     /// Sleeps until there may be work, by the protocol of [`idle`](super::idle).
@@ -49,6 +47,9 @@ impl Worker<'_> {
             }
             if limit.is_some() {
                 self.context.counters().watches.add(1);
+                if self.any_other(waking::after_watch) {
+                    break Wakened::Work;
+                }
             }
         };
         if idle.cancel(self.me) {
@@ -72,7 +73,6 @@ impl Worker<'_> {
 
     /// The look between the announcement and the sleep.
     fn last_look(&mut self) -> Option<Wakened> {
-        let now = clock::now();
         let processor = self.context.seat.processor();
         match self.shared.phase() {
             Phase::Running => {}
@@ -99,7 +99,7 @@ impl Worker<'_> {
             return Some(Wakened::Work);
         }
         // A searcher makes the same look before it sleeps, so there is no need to compete with it.
-        if self.shared.idle.counts().searching == 0 && self.worth_staying(now) {
+        if self.shared.idle.counts().searching == 0 && self.any_other(waking::before_sleep) {
             return Some(Wakened::Work);
         }
         None

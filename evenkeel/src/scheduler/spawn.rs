@@ -50,6 +50,7 @@ fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -
     let count = shared.outside_spawns.fetch_add(1, Ordering::AcqRel);
     let target = place(Source::Spawned(count), 0, shared.processors.len());
     let waiting = count.saturating_sub(shared.outside_adopted.load(Ordering::Relaxed));
+    let waiting = waiting / shared.processors.len();
     let registered = shared.processors[target].counters.registered();
     let birth = Birth {
         home: shared.home(target),

@@ -3,7 +3,7 @@
 //! # Padded and compact
 //! Two tasks on one cache line slow each other down when two processors run them, by a factor of two or three
 //! for tasks that do little. So a task gets lines of its own ([`Room::Padded`]) for as long as its processor
-//! has few; beyond some thousands memory counts for more, and tasks lie as close as the allocator puts them
+//! has few; beyond a thousand memory counts for more, and tasks lie as close as the allocator puts them
 //! ([`Room::Compact`]).
 //!
 //! # The cache

@@ -20,8 +20,9 @@ impl Machine {
     pub(crate) fn answer(&mut self, me: usize, polling: bool, now: u64) -> u64 {
         let Some(taker) = self.processors[me].asked.take() else { return 0 };
         let theirs = self.processors[taker].ready.len();
+        let worth = stealing::is_worth_half(&self.processors[me].look(now, 0));
         let ready = &mut self.processors[me].ready;
-        let amount = stealing::give(ready.len(), theirs, polling).min(ready.len());
+        let amount = stealing::give(ready.len(), theirs, polling, worth).min(ready.len());
         if polling || amount > 0 {
             let (kept, has) = (ready.len() - amount + usize::from(polling), theirs + amount);
             assert!(kept + 1 >= has || amount == 0, "the giver keeps {kept}, the taker has {has}");

@@ -1,7 +1,7 @@
 //! How simulated processors fall asleep and are woken: the counts and the stack of the runtime.
 
 use crate::machine::{Machine, Step, cost};
-use evenkeel::policy::{searching, waking};
+use evenkeel::policy::{Look, searching, waking};
 
 #[derive(Debug)]
 pub(crate) struct Idle {
@@ -63,7 +63,9 @@ impl Machine {
         };
         let processor = &self.processors[me];
         let work = !processor.inbox.is_empty() || processor.gift.is_some();
-        if work || (self.idle.searching == 0 && self.worth_staying(me, now)) {
+        // A watch that has slept looks for a little more than one that falls asleep.
+        let worth = if processor.slept > 0 { waking::after_watch } else { waking::before_sleep };
+        if work || (self.idle.searching == 0 && self.any_other(me, now, worth)) {
             self.idle.stack.remove(position);
             self.audit.woken(now, self.idle.sleeping());
             self.processors[me].clock = now;
@@ -83,10 +85,10 @@ impl Machine {
         }
     }
 
-    /// Whether what waits elsewhere is worth staying awake for.
-    pub(crate) fn worth_staying(&self, me: usize, now: u64) -> bool {
+    /// Whether any of the others looks as `worth` says.
+    pub(crate) fn any_other(&self, me: usize, now: u64, worth: fn(&Look) -> bool) -> bool {
         let mut others = self.processors[me].others.iter();
-        others.any(|&other| waking::before_sleep(&self.processors[other].look(now, 0)))
+        others.any(|&other| worth(&self.processors[other].look(now, 0)))
     }
 
     /// Wakes the sleeper on top of the stack as a searcher, and gives the price.

@@ -293,7 +293,8 @@ impl Machine {
         self.idle.searching -= 1;
         let mut price = 0;
         if self.idle.searching == 0 {
-            let more = self.processors[me].ready.len() >= 2 || self.worth_staying(me, now);
+            let more = self.processors[me].ready.len() >= 2
+                || self.any_other(me, now, waking::before_sleep);
             if more {
                 price = self.wake_one(now);
             }
