@@ -21,9 +21,6 @@
 //! # }
 //! ```
 
-// The files that may use `unsafe`, each for a reason that its head gives; everything else may not.
-#![cfg_attr(docsrs, feature(doc_cfg))]
-
 pub mod metrics;
 pub mod policy;
 mod primitives;

@@ -6,8 +6,11 @@ use evenkeel::topology::Topology;
 use evenkeel::{BuildError, Builder, Runtime, Shutdown};
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::future::poll_fn;
+use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::thread;
 
 mod common {
@@ -191,6 +194,26 @@ fn a_hook_that_panics_stops_no_worker() {
     assert!(runtime.shutdown(Shutdown::Drain).is_clean());
 }
 
+#[test]
+fn a_hook_s_panic_may_panic_when_it_is_dropped() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("in the payload");
+        }
+    }
+
+    let _watchdog = watchdog();
+    let runtime = Builder::new()
+        .workers(2)
+        .on_worker_start(|_| panic_any(Bomb))
+        .on_worker_stop(|_| panic_any(Bomb))
+        .build()
+        .unwrap();
+    works(&runtime);
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+}
+
 /// The hardware threads that the calling thread may run on.
 #[cfg(target_os = "linux")]
 fn affinity() -> String {
@@ -274,4 +297,30 @@ fn one_worker_that_cannot_be_pinned_ends_the_others() {
         Builder::new().topology(machine).pin(true).on_worker_stop(hook).build().unwrap_err();
     assert!(matches!(error, BuildError::Pin { cpu: 5_000, .. }), "{error:?}");
     assert_eq!(stopped.load(Ordering::Acquire), 1, "the worker that could start has left");
+}
+
+/// A start hook of a worker that did start has spawned a task, whose waker outlives the failed build.
+#[test]
+fn a_failed_build_ends_the_tasks_that_hooks_have_spawned() {
+    let _watchdog = watchdog();
+    let machine = Topology::detect().unwrap();
+    let real = machine.cpus()[machine.cpus_in_use()[0]].id;
+    let waker = Arc::new(Mutex::new(None));
+    let hook = {
+        let waker = waker.clone();
+        move |_| {
+            let waker = waker.clone();
+            drop(evenkeel::spawn(poll_fn(move |context| {
+                *waker.lock().unwrap() = Some(context.waker().clone());
+                Poll::<()>::Pending
+            })));
+        }
+    };
+    let machine = Topology::flat(6_000).restricted_to([real, 5_000]);
+    let builder = Builder::new().topology(machine).pin(true).on_worker_start(hook);
+    assert!(matches!(builder.build(), Err(BuildError::Pin { cpu: 5_000, .. })));
+    let kept = waker.lock().unwrap().take();
+    if let Some(waker) = kept {
+        waker.wake();
+    }
 }

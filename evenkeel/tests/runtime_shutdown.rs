@@ -459,3 +459,22 @@ fn aborted_tasks_may_spawn_as_they_go() {
     assert_eq!(dropped.load(Ordering::Relaxed), 50);
     assert_eq!(Arc::strong_count(&dropped), 1, "the children's futures are gone too");
 }
+
+/// Spawns from threads race the end of a drain: each task either runs to its end or is cancelled, and none is left
+/// behind in a runtime that is gone.
+#[test]
+fn spawns_that_race_the_end_of_a_drain_complete_or_are_cancelled() {
+    let _watchdog = watchdog();
+    for _ in 0..200 {
+        let runtime = runtime();
+        let handle = runtime.handle();
+        let spawner = std::thread::spawn(move || {
+            (0..50).map(|_| handle.spawn(async { yield_now().await })).collect::<Vec<_>>()
+        });
+        assert!(runtime.shutdown(Shutdown::Drain).stuck.is_empty());
+        for task in spawner.join().unwrap() {
+            let joined = evenkeel::block_on(task);
+            assert!(joined.is_ok() || joined.unwrap_err().is_cancelled());
+        }
+    }
+}

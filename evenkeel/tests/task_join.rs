@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
 mod common {
@@ -94,6 +94,33 @@ fn the_last_to_poll_the_handle_is_the_one_that_is_woken() {
         });
         second.await.unwrap();
     });
+}
+
+#[test]
+fn a_waker_that_is_left_again_is_woken_once() {
+    struct Count(AtomicUsize);
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let count = Arc::new(Count(AtomicUsize::new(0)));
+    let waker = Waker::from(count.clone());
+    let mut handle = runtime.spawn(task::park());
+    for _ in 0..3 {
+        assert!(Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)).is_pending());
+    }
+    assert_eq!(Arc::strong_count(&count), 3, "here, in `waker` and with the task");
+    handle.task().unpark();
+    until(|| count.0.load(Ordering::Acquire) > 0);
+    runtime.block_on(handle).unwrap();
+    assert_eq!(count.0.load(Ordering::Acquire), 1);
+    drop(waker);
+    drop(runtime);
+    assert_eq!(Arc::strong_count(&count), 1);
 }
 
 #[test]

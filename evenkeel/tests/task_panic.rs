@@ -7,7 +7,7 @@ use futures::poll;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 
 mod common {
@@ -254,6 +254,64 @@ fn a_foreign_waker_that_panics_stops_nobody() {
     until(|| handle.is_finished());
     goes_on(&runtime);
     runtime.block_on(handle).unwrap();
+}
+
+/// A payload that panics with another of its kind whenever it is dropped.
+struct Endless;
+
+impl Drop for Endless {
+    fn drop(&mut self) {
+        panic_any(Endless);
+    }
+}
+
+#[test]
+fn panics_without_end_in_a_task_and_in_the_hook_stop_nobody() {
+    let _watchdog = watchdog();
+    let told = Arc::new(AtomicUsize::new(0));
+    let hook = {
+        let told = told.clone();
+        move |_: &evenkeel::task::TaskPanic<'_>| {
+            told.fetch_add(1, Ordering::Relaxed);
+            panic_any(Endless);
+        }
+    };
+    let runtime = Builder::new().workers(1).on_task_panic(hook).build().unwrap();
+    drop(runtime.spawn(async { panic_any(Endless) }));
+    goes_on(&runtime);
+    let handle = runtime.spawn(async { panic_any(Endless) });
+    until(|| handle.is_finished());
+    drop(handle);
+    drop(runtime.spawn(async { Endless }));
+    drop(runtime.spawn_blocking(|| panic_any(Endless)));
+    goes_on(&runtime);
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    assert_eq!(told.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn panics_without_end_in_a_foreign_waker_stop_nobody() {
+    struct Loud;
+    impl Wake for Loud {
+        fn wake(self: Arc<Self>) {
+            panic_any(Endless);
+        }
+    }
+
+    let _watchdog = watchdog();
+    let (runtime, _) = runtime();
+    let waker = Waker::from(Arc::new(Loud));
+    let mut context = Context::from_waker(&waker);
+    let mut parked = runtime.spawn(evenkeel::task::park());
+    assert!(Pin::new(&mut parked).poll(&mut context).is_pending());
+    let (open, opened) = mpsc::channel::<()>();
+    let mut blocked = runtime.spawn_blocking(move || opened.recv());
+    assert!(Pin::new(&mut blocked).poll(&mut context).is_pending());
+    parked.task().unpark();
+    drop(open);
+    until(|| parked.is_finished() && blocked.is_finished());
+    goes_on(&runtime);
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
 }
 
 #[test]

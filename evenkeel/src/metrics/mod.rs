@@ -106,7 +106,7 @@ impl RuntimeMetrics {
                 .collect(),
             sleeping: counts.sleeping,
             searching: counts.searching,
-            spawned_outside: shared.outside_spawns.load(Ordering::Relaxed) as u64,
+            spawned_outside: shared.spawned_outside(),
         }
     }
 

@@ -5,11 +5,13 @@
 
 use super::Look;
 
-/// The work of a processor that switches must be this many times as old as one's own.
+/// The work of a processor that switches must be this many times as old as one's own. The least whole number
+/// that leaves equals alone; it is the factor before a task's fair share in the bound that
+/// `cargo test --test simulation` asserts.
 pub const MARGIN: u64 = 2;
 
 /// Other work must be at least this much older than one's own. Twice a batch: ages are known to within a
-/// batch, and younger work is on its way.
+/// batch, and younger work is on its way. It follows from the batch, and no benchmark sets it apart from that.
 pub const LEAST_AGE: u64 = 2 * super::batch::BATCH;
 
 /// The work of a processor that stands still is taken by force if it is this much older than twice one's own.

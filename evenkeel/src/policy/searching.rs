@@ -6,7 +6,8 @@
 
 /// How long a processor searches before it sleeps: twice the time of a sleep and a wake-up through
 /// the kernel, which is what searching in vain may cost (the ski-rental bound). Longer than
-/// [`super::stealing::PATIENCE`], so that a searcher never sleeps beside a task that waits.
+/// [`super::stealing::PATIENCE`], so that a searcher never sleeps beside a task that waits. An estimate from the
+/// cost of a sleep and a wake-up, some 25 µs; no benchmark sets it.
 pub const SEARCH: u64 = 50_000;
 
 /// Whether one more processor may search.

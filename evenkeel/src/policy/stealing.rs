@@ -5,18 +5,21 @@ use super::Look;
 /// What it costs to run a task on another processor than that of its birth: its lines have to come over,
 /// and its memory goes back. Tasks that have less work in them than this are left to their owner, unless
 /// they have been waiting for long. `evenkeel-bench run --bench spawn --procs 2` set it: 50 ns per task that
-/// stays, 190 for one that moves.
+/// stays, 190 for one that moves; this is some three and a half times the difference.
 pub const MIGRATION: u64 = 500;
 
 /// A queue that its owner needs this long for is worth a steal at once: a hand-over costs both sides
-/// some 300 ns when the cores are near and 1 µs when they are far.
+/// some 300 ns when the cores are near and 1 µs when they are far. An estimate: twice the dearer; no benchmark
+/// sets it.
 pub const LONG_BACKLOG: u64 = 2_000;
 
 /// A task that has waited this long is worth a steal at once, whatever a poll lasts there. More than
-/// two batches, within which ages are not known.
+/// two batches, within which ages are not known; an estimate beyond that, which no benchmark sets.
 pub const OLD_HEAD: u64 = 10_000;
 
-/// The same for tasks that are not worth the move: twice the time of a poll that spawns a thousand of them.
+/// The same for tasks that are not worth the move: twice the time of a poll that spawns a thousand of them, at
+/// the 50 ns of `evenkeel-bench run --bench spawn`. It is part of the bound that `cargo test --test simulation`
+/// asserts.
 pub const OLD_SMALL_HEAD: u64 = 100_000;
 
 /// How long a thief stands by before it takes from a queue that is short and young. Its owner will
@@ -58,8 +61,25 @@ pub fn steal(other: &Look, waited: u64) -> bool {
     other.backlog() >= LONG_BACKLOG || other.head_age >= OLD_HEAD
 }
 
+/// Whether a processor stands still with old work, so that its queue is taken by force although somebody else
+/// asks for it: whoever asks may stand still too, and then never takes its request back.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::{Look, stealing::is_stuck};
+/// let stuck = Look { ready: 1, head_age: 200_000, ..Look::default() };
+/// assert!(is_stuck(&stuck));
+/// assert!(!is_stuck(&Look { switched: true, ..stuck }));
+/// assert!(!is_stuck(&Look { head_age: 20_000, ..stuck }));
+/// ```
+#[must_use]
+pub fn is_stuck(other: &Look) -> bool {
+    !other.switched && other.ready > 0 && other.head_age >= OLD_SMALL_HEAD
+}
+
 /// How long a thief waits for the answer to its request before it uses the heavy fence: a little
-/// longer than the polls that are worth waiting for, and about as long as the fence takes.
+/// longer than the polls that are worth waiting for, and about as long as the fence takes. An estimate from the
+/// fence's cost, 2 to 10 µs in a virtual machine; no benchmark sets it.
 pub const ANSWER: u64 = 3_000;
 
 /// How long a processor is left alone by one that has tried in vain to take its work, after `failures` such

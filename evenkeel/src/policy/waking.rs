@@ -1,10 +1,12 @@
 //! When a sleeping processor is worth waking.
 
 /// A task that has waited this long for its own processor gets another one, if one sleeps: about
-/// what it costs to wake it.
+/// what it costs to wake it. An estimate, which no benchmark sets; at least [`super::stealing::OLD_HEAD`], so that
+/// whoever is woken for a lone task may steal it.
 pub const WAITED: u64 = 20_000;
 
-/// The same for tasks that are [not worth the move](super::Look::is_worth_moving).
+/// The same for tasks that are [not worth the move](super::Look::is_worth_moving): what somebody is woken for is
+/// what a thief may steal.
 pub const SMALL_WAITED: u64 = super::stealing::OLD_SMALL_HEAD;
 
 /// Decides, after a push, whether to wake a sleeper. A processor that searches will find the task; a
@@ -77,10 +79,14 @@ pub fn after_watch(other: &super::Look) -> bool {
     other.ready >= 2 || before_sleep(other)
 }
 
-/// The shortest sleep of the watch, the one sleeper that looks up now and then while others work.
+/// The shortest sleep of the watch, the one sleeper that looks up now and then while others work. An estimate:
+/// some forty times what a sleep and a wake-up cost, so that looking up takes a few percent of a core that has
+/// nothing else to do; no benchmark sets it.
 pub const WATCH: u64 = 1_000_000;
 
-/// The longest sleep of the watch: a task behind a poll that never ends is found within this.
+/// The longest sleep of the watch: a task behind a poll that never ends is found within this. A choice: eight
+/// times the shortest, and so an eighth of its cost. `cargo test --test simulation` asserts the bound that
+/// follows from it.
 pub const LONGEST_WATCH: u64 = 8_000_000;
 
 /// The next sleep of the watch after one of length `slept` in which it found nothing to do.

@@ -17,6 +17,7 @@ pub(crate) mod random;
 pub(crate) mod spin;
 pub(crate) mod spin_lock;
 pub(crate) mod thread;
+pub(crate) mod unwind;
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{Mutex, MutexGuard};

@@ -6,13 +6,14 @@
 //!
 //! # Protocol
 //! Everything is under one lock. A spawn queues its closure; if more are queued than threads are idle, it
-//! starts a thread, up to the bound; otherwise it notifies one. An idle thread waits for a notification and
-//! leaves when none has come for a while. Notifications are made under the lock and the queue is looked at
-//! before every wait, so none is lost.
+//! starts a thread, up to the bound; otherwise it notifies one. A thread that has been idle for a while leaves;
+//! how long is counted from when it last ran something, however often it is notified of a closure that
+//! another thread takes. Notifications are made by whoever has changed the state under the lock, and the state
+//! is looked at before every wait, so none is lost.
 
 use super::enter;
 use super::handle::Handle;
-use crate::primitives::{Condvar, Mutex, lock};
+use crate::primitives::{Condvar, Mutex, MutexGuard, lock};
 use crate::scheduler::run;
 use crate::scheduler::shared::Shared;
 use crate::task::blocks::Room;
@@ -34,8 +35,10 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Pool {
     state: Mutex<State>,
-    /// Tells idle threads of a closure, and whoever ends the runtime of a thread that has left.
-    changed: Condvar,
+    /// Tells idle threads of a closure, or of the end.
+    queued: Condvar,
+    /// Tells whoever ends the runtime that the last thread has left.
+    left: Condvar,
     shared: Arc<Shared>,
     name: String,
     stack_size: Option<usize>,
@@ -58,8 +61,8 @@ struct State {
 
 impl Pool {
     pub(super) fn new(shared: Arc<Shared>, name: String, stack_size: Option<usize>) -> Self {
-        let (state, changed) = (Mutex::new(State::default()), Condvar::new());
-        Self { state, changed, shared, name, stack_size }
+        let state = Mutex::new(State::default());
+        Self { state, queued: Condvar::new(), left: Condvar::new(), shared, name, stack_size }
     }
 
     pub(super) fn spawn<F, R>(
@@ -88,7 +91,7 @@ impl Pool {
             drop(state);
             self.start(handle);
         } else {
-            self.changed.notify_one();
+            self.queued.notify_one();
         }
         join
     }
@@ -109,7 +112,7 @@ impl Pool {
         });
         if started.is_err() {
             let mut state = lock(&self.state);
-            state.threads -= 1;
+            self.leave(&mut state);
             let task = if state.threads == 0 { state.queue.pop_front() } else { None };
             drop(state);
             if let Some(task) = task {
@@ -121,43 +124,53 @@ impl Pool {
     fn work(&self) {
         let mut state = lock(&self.state);
         loop {
-            if let Some(task) = state.queue.pop_front() {
-                let info = TaskInfo::of(task.live());
-                let id = info.id;
-                state.running.push(info);
-                drop(state);
-                self.run(task);
-                state = lock(&self.state);
-                state.running.retain(|running| running.id != id);
-                self.changed.notify_all();
-                continue;
+            if state.queue.is_empty() {
+                state = self.wait_for_work(state);
             }
-            if state.closed {
-                break;
-            }
-            state.idle += 1;
-            let (after, timeout) = self
-                .changed
-                .wait_timeout(state, KEEP_ALIVE)
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
-            state = after;
-            state.idle -= 1;
-            if timeout.timed_out() && state.queue.is_empty() {
-                break;
-            }
+            let Some(task) = state.queue.pop_front() else { break };
+            let info = TaskInfo::of(task.live());
+            let id = info.id;
+            state.running.push(info);
+            drop(state);
+            self.run(task);
+            state = lock(&self.state);
+            state.running.retain(|running| running.id != id);
         }
+        self.leave(&mut state);
+    }
+
+    /// Waits until a closure is queued. If none is when this returns, the thread has to leave.
+    fn wait_for_work<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let end = Instant::now() + KEEP_ALIVE;
+        state.idle += 1;
+        while state.queue.is_empty() && !state.closed {
+            let rest = end.saturating_duration_since(Instant::now());
+            if rest.is_zero() {
+                break;
+            }
+            let waited = self.queued.wait_timeout(state, rest);
+            state = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
+        state.idle -= 1;
+        state
+    }
+
+    /// Counts a thread out.
+    fn leave(&self, state: &mut State) {
         state.threads -= 1;
-        self.changed.notify_all();
+        if state.threads == 0 {
+            self.left.notify_all();
+        }
     }
 
     /// Refuses what is spawned from then on, and cancels what has not begun. Gives what it cancelled.
     pub(super) fn close(&self) -> Vec<TaskInfo> {
         let mut state = lock(&self.state);
         state.closed = true;
-        let queued = std::mem::take(&mut state.queue);
+        let queue = std::mem::take(&mut state.queue);
         drop(state);
-        self.changed.notify_all();
-        queued.into_iter().map(|task| self.cancel(task)).collect()
+        self.queued.notify_all();
+        queue.into_iter().map(|task| self.cancel(task)).collect()
     }
 
     fn cancel(&self, task: Runnable) -> TaskInfo {
@@ -179,26 +192,20 @@ impl Pool {
 
     /// Waits until all threads have left, or until `deadline`, and gives what still runs.
     pub(super) fn join(&self, deadline: Option<Instant>) -> Vec<TaskInfo> {
-        self.wait(deadline, |state| state.threads == 0);
-        lock(&self.state).running.clone()
-    }
-
-    fn wait(&self, deadline: Option<Instant>, done: impl Fn(&State) -> bool) -> bool {
         let mut state = lock(&self.state);
-        while !done(&state) {
-            let left = match deadline {
-                None => KEEP_ALIVE,
-                Some(deadline) => deadline.saturating_duration_since(Instant::now()),
+        while state.threads > 0 {
+            state = match deadline {
+                None => self.left.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()),
+                Some(deadline) => {
+                    let rest = deadline.saturating_duration_since(Instant::now());
+                    if rest.is_zero() {
+                        break;
+                    }
+                    let waited = self.left.wait_timeout(state, rest);
+                    waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0
+                }
             };
-            if left.is_zero() {
-                return false;
-            }
-            state = self
-                .changed
-                .wait_timeout(state, left)
-                .unwrap_or_else(|poisoned| poisoned.into_inner())
-                .0;
         }
-        true
+        state.running.clone()
     }
 }

@@ -3,10 +3,10 @@
 use super::blocking::Pool;
 use super::error::{BuildError, MOST_WORKERS};
 use super::handle::Handle;
-use super::{Runtime, enter};
+use super::{Runtime, Shutdown, enter};
 use crate::primitives::fence;
 use crate::scheduler::seat::Seat;
-use crate::scheduler::shared::{Hooks, Neighbours, Phase};
+use crate::scheduler::shared::{Hooks, Neighbours};
 use crate::scheduler::worker;
 use crate::task::TaskPanic;
 use crate::topology::{Distance, Topology};
@@ -160,10 +160,8 @@ impl Builder {
         match failure {
             None => Ok(runtime),
             Some(failure) => {
-                shared.advance(Phase::Over);
-                for worker in runtime.workers.drain(..) {
-                    worker.join().expect("a worker does not panic");
-                }
+                // A hook of a worker that did start may have spawned tasks.
+                runtime.shutdown(Shutdown::Abort);
                 Err(failure)
             }
         }
@@ -190,6 +188,7 @@ impl Start {
         let _ = started.send(pinned);
         drop(started);
         if refused {
+            handle.shared().note_left();
             return;
         }
         let _entered = enter::enter(&handle);

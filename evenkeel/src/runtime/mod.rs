@@ -21,8 +21,10 @@ use std::thread;
 
 /// A runtime: processors, the workers that run them, and a pool of threads for closures that block.
 ///
-/// Dropping it is [`shutdown`](Self::shutdown) with [`Shutdown::Abort`]. Dropped by one of its own tasks it
-/// begins to end at once, and does not wait: its workers leave when the polls that are under way return.
+/// Dropping it is [`shutdown`](Self::shutdown) with [`Shutdown::Abort`]: it blocks the calling thread, without a
+/// bound, until the polls and blocking closures that are under way have returned. Dropped by one of its own
+/// tasks or closures it begins to end at once, and does not wait: its workers leave when the polls that are under
+/// way return.
 ///
 /// # Examples
 /// ```
@@ -110,6 +112,15 @@ impl Runtime {
     }
 
     /// Ends the runtime as `mode` says, and reports what was left.
+    ///
+    /// It blocks the calling thread until the workers have left and the blocking closures have returned. Called
+    /// in a task of another runtime it stops that runtime's worker meanwhile: call it in a closure of
+    /// [`spawn_blocking`](crate::spawn_blocking) there. [`Shutdown::Drain`] waits without a bound for every task
+    /// and closure, and [`Shutdown::Abort`] for the polls and closures that are under way: a poll that never
+    /// returns keeps it waiting for ever. [`Shutdown::Deadline`] alone leaves such a poll behind.
+    ///
+    /// Called by a task or a blocking closure of this runtime it does not wait, and the report is
+    /// [`detached`](ShutdownReport::detached), whatever the mode: the rest is aborted.
     ///
     /// # Examples
     /// ```

@@ -4,7 +4,7 @@
 //! Phases go up only: *running*, *draining* (only tasks may spawn), *aborting* (every worker aborts the
 //! tasks of its registry, and every new task is born aborted), *over*. A worker that runs out of work while
 //! the runtime drains or aborts asks whether all tasks are complete
-//! ([`Shared::all_complete`]); the one that finds it so declares the runtime over, and all leave. Whoever
+//! ([`Shared::close_if_complete`]); the one that finds it so declares the runtime over, and all leave. Whoever
 //! ends the runtime sets the phase, wakes everybody, and waits for the workers to say that they have left.
 //! A worker inside a poll that does not return cannot leave: with a deadline its other tasks are aborted
 //! for it, it is left behind, and the task that it polls is named in the report.
@@ -53,6 +53,8 @@ pub struct ShutdownReport {
     /// Tasks and blocking closures whose poll or call did not return in time. Their threads are left
     /// behind.
     pub stuck: Vec<TaskInfo>,
+    /// Workers that did not leave in time: those of the stuck tasks, and those that wait for the last task.
+    pub workers_left_behind: usize,
     /// Whether the runtime was ended by one of its own tasks, so that nobody could wait for the rest.
     pub detached: bool,
 }
@@ -61,7 +63,10 @@ impl ShutdownReport {
     /// Whether everything came to its own end.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.aborted.is_empty() && self.stuck.is_empty() && !self.detached
+        self.aborted.is_empty()
+            && self.stuck.is_empty()
+            && self.workers_left_behind == 0
+            && !self.detached
     }
 }
 
@@ -77,6 +82,9 @@ impl fmt::Display for ShutdownReport {
             for task in tasks {
                 writeln!(f, "{word}: {task}")?;
             }
+        }
+        if self.workers_left_behind > 0 {
+            writeln!(f, "{} workers did not leave in time", self.workers_left_behind)?;
         }
         Ok(())
     }
@@ -117,7 +125,7 @@ pub(super) fn shutdown(
         left = wait_for_workers(shared, count, grace.map(|grace| grace - GRACE / 2));
     }
     if !left {
-        abort_for_stuck(shared);
+        abort_for_stuck(shared, grace);
         left = wait_for_workers(shared, count, grace);
     }
     report.aborted.append(&mut shared.ending().aborted);
@@ -127,12 +135,11 @@ pub(super) fn shutdown(
             worker.join().expect("a worker does not panic");
         }
     } else {
-        let stuck = incomplete(shared);
+        report.workers_left_behind = count - shared.ending().left;
+        let stuck = incomplete(shared, Some(Instant::now() + GRACE));
         report.stuck = stuck.iter().map(|task| TaskInfo::of(task.live())).collect();
         let stuck: Vec<_> = report.stuck.iter().map(|task| task.id).collect();
         report.aborted.retain(|task| !stuck.contains(&task.id));
-        report.aborted.sort_unstable_by_key(|task| task.id);
-        report.aborted.dedup_by_key(|task| task.id);
         workers.clear();
     }
     report.stuck.extend(handle.pool().join(grace));
@@ -159,23 +166,33 @@ fn wait_for_workers(shared: &Shared, count: usize, deadline: Option<Instant>) ->
 }
 
 /// Aborts the tasks of workers that do not come to it themselves; the others drop their futures.
-fn abort_for_stuck(shared: &Shared) {
-    let tasks = incomplete(shared);
-    shared.note_aborted(tasks.iter().map(|task| TaskInfo::of(task.live())).collect());
-    for task in &tasks {
+fn abort_for_stuck(shared: &Shared, until: Option<Instant>) {
+    for task in incomplete(shared, until) {
         wake::signal(task.live(), Signal::Abort);
     }
 }
 
-/// The tasks that are not complete, by force: their workers do not answer.
-fn incomplete(shared: &Shared) -> Vec<Reference> {
+/// The tasks that are not complete, by force: their workers do not answer. A worker that has been preempted
+/// inside an operation keeps its queue locked: it is tried again `until` then.
+fn incomplete(shared: &Shared, until: Option<Instant>) -> Vec<Reference> {
     let mut tasks = Vec::new();
     for processor in &shared.processors {
-        if let Some(local) = processor.local.claim() {
-            let registered = local.registry.iter();
-            let incomplete = registered.filter(|task| !task.state.load().is_complete());
-            tasks.extend(incomplete.map(Reference::of));
+        loop {
+            if let Some(local) = processor.local.claim() {
+                let registered = local.registry.iter();
+                let incomplete = registered.filter(|task| !task.state.load().is_complete());
+                tasks.extend(incomplete.map(Reference::of));
+                break;
+            }
+            if is_past(until) {
+                break;
+            }
+            thread::yield_now();
         }
     }
     tasks
+}
+
+fn is_past(until: Option<Instant>) -> bool {
+    until.is_none_or(|until| Instant::now() >= until)
 }

@@ -74,7 +74,7 @@ pub(crate) struct Counters {
     pub(crate) steals: Counter,
     /// Complete tasks that it has sent to their homes.
     pub(crate) returned: Counter,
-    /// Tasks that came to it by either.
+    /// Tasks that came to it from other processors, by help or by theft.
     pub(crate) migrations: Counter,
     pub(crate) searches: Counter,
     pub(crate) sleeps: Counter,

@@ -130,7 +130,10 @@ impl Idle {
 
     /// Counts the caller out again. True if it was the last searcher.
     pub(crate) fn end_search(&self) -> bool {
-        Counts::of(self.word.fetch_sub(SEARCHER, Ordering::AcqRel)).searching == 1
+        let before = self.word.fetch_sub(SEARCHER, Ordering::AcqRel);
+        // Whoever has left a task to this searcher relies on the look that follows.
+        fence::after_read_modify_write(Edge::IdleSleep);
+        Counts::of(before).searching == 1
     }
 
     /// Announces that `me` falls asleep, up to and with the fence. Its last look at the queues has to

@@ -13,7 +13,18 @@
 //! successor that could be stale, because whoever pushes it links it anew. Any thread may receive, so
 //! the inbox of a processor that stands still can be emptied by others.
 //!
+//! # Since when
+//! Whoever has read the clock and then sees the inbox empty knows that all tasks it will ever hold come later
+//! than that reading, and raises `since` to it. So however long a sender is held up between its look and the
+//! raise, `since` never passes the coming of a task that is there; and because it never falls, whoever reads
+//! it before it takes the tasks may apply it to all of them. It is close to the truth because the sender
+//! of the oldest task raises it before its task is there.
+//!
 //! # Rejected
+//! A time that is stored by whoever finds the inbox empty: a sender that is held up after its look stores
+//! a time later than the coming of a task that has overtaken it. A time that receivers reset: a reset wipes out
+//! the time of a sender that is about to link its task.
+//!
 //! A locked queue: senders from many threads would meet, and one that the operating system preempts
 //! would stop the processor.
 
@@ -29,7 +40,7 @@ use std::ptr::{self, NonNull};
 #[derive(Debug)]
 pub(crate) struct Inbox<P> {
     head: AtomicPtr<Header>,
-    /// When the oldest of them came, or an earlier time.
+    /// When the oldest of them came, or an earlier time. It only rises.
     since: AtomicU64,
     parcels: PhantomData<fn(P) -> P>,
 }
@@ -46,8 +57,10 @@ impl<P: Parcel> Inbox<P> {
         self.head.load(Ordering::Relaxed).is_null()
     }
 
-    /// When the oldest task came: exact or earlier while there is one.
+    /// When the oldest task came: exact or earlier while there is one. To be asked before the tasks are taken.
     pub(crate) fn since(&self) -> u64 {
+        // With the tasks come the times that their senders have noted; without, it might be that of long ago.
+        self.head.load(Ordering::Acquire);
         self.since.load(Ordering::Relaxed)
     }
 
@@ -60,7 +73,7 @@ impl<P: Parcel> Inbox<P> {
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
             if head.is_null() {
-                self.since.store(clock::now(), Ordering::Relaxed);
+                head = self.look_again();
             }
             header.next.store(head, Ordering::Relaxed);
             match self.head.compare_exchange_weak(
@@ -72,6 +85,20 @@ impl<P: Parcel> Inbox<P> {
                 Ok(_) => return,
                 Err(actual) => head = actual,
             }
+        }
+    }
+
+    /// The head of an inbox that was empty a moment ago; if it still is, notes since when it may not be.
+    fn look_again(&self) -> *mut Header {
+        let now = clock::now();
+        let null = ptr::null_mut();
+        // An exchange that succeeds has seen the latest head, where a load might see one from before `now`.
+        match self.head.compare_exchange(null, null, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => {
+                self.since.fetch_max(now, Ordering::Relaxed);
+                null
+            }
+            Err(actual) => actual,
         }
     }
 
@@ -111,5 +138,43 @@ impl<P: Parcel> Iterator for Chain<P> {
         self.head = header.next.load(Ordering::Relaxed);
         // SAFETY: the chain consists of addresses of this inbox's rights, and is gone through once.
         Some(unsafe { P::from_ptr(task) })
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::primitives::mutation::explore;
+    use crate::scheduler::run;
+    use crate::task::blocks::Room;
+    use crate::task::header::Runnable;
+    use crate::task::{self, Birth};
+    use std::panic::Location;
+    use std::sync::Arc;
+
+    /// Leaves a task that is in no registry.
+    fn push(inbox: &Inbox<Runnable>) {
+        let birth = Birth { home: ptr::null(), id: task::id::take_one(), room: Room::Compact };
+        let (task, handle) = task::make(async {}, (), Location::caller(), birth);
+        drop(handle);
+        inbox.push(task);
+    }
+
+    #[test]
+    fn a_sender_that_is_overtaken_does_not_make_the_tasks_younger() {
+        explore(|| {
+            let inbox = Arc::new(Inbox::new());
+            push(&inbox);
+            inbox.take().for_each(run::run_elsewhere);
+            let overtaken = {
+                let inbox = inbox.clone();
+                loom::thread::spawn(move || push(&inbox))
+            };
+            push(&inbox);
+            let pushed = clock::now();
+            overtaken.join().unwrap();
+            assert!(inbox.since() <= pushed);
+            inbox.take().for_each(run::run_elsewhere);
+        });
     }
 }

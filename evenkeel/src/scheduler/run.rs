@@ -3,13 +3,12 @@
 #![allow(unsafe_code, reason = "it calls a task's own functions")]
 
 use super::context::Context;
-use super::shared::{Phase, Shared};
+use super::shared::Phase;
 use crate::primitives::atomic::{Edge, Ordering};
-use crate::primitives::fence;
+use crate::primitives::{fence, unwind};
 use crate::task::header::{Held, Live, Runnable, TaskPtr, UNREGISTERED};
 use crate::task::report::TaskInfo;
 use crate::task::state::{Begin, End, Pending, Polled, Release};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
 /// A processor asleep is woken to take back its complete tasks when a multiple of so many have come
@@ -58,6 +57,9 @@ fn end(context: &Context, task: Runnable, polled: Polled) {
 
 #[cold]
 fn cancel(context: &Context, task: Runnable) {
+    if context.shared().phase() >= Phase::Aborting {
+        context.shared().note_aborted(TaskInfo::of(task.live()));
+    }
     let ptr = task.ptr();
     context.set_task(ptr.as_ptr());
     // SAFETY: as in `run`.
@@ -118,7 +120,7 @@ fn finish(task: Runnable, unregister: bool) -> Release {
     let joiner = unsafe { footer.take_joiner() };
     if let Some(joiner) = joiner {
         // A foreign waker that panics must not take the worker with it.
-        let _ = catch_unwind(AssertUnwindSafe(|| joiner.wake()));
+        unwind::contain(|| joiner.wake());
     }
     if unregister { task.state.unregister() } else { Release::Shared }
 }
@@ -138,8 +140,8 @@ fn send_home(context: &Context, task: TaskPtr) {
     shared.processors[home].returned.push(task);
     let returns = &context.counters().returned;
     returns.add(1);
+    fence::after_read_modify_write(Edge::IdlePush);
     if returns.get().is_multiple_of(RETURNS) || shared.phase() > Phase::Running {
-        fence::full(Edge::IdlePush);
         shared.idle.wake(home);
     }
 }
@@ -162,7 +164,6 @@ pub(crate) fn adopt(context: &Context, task: &Runnable) {
         context.counters().adopted.add(1);
         context.shared().outside_adopted.fetch_add(1, Ordering::Relaxed);
         if context.shared().phase() >= Phase::Aborting {
-            context.shared().note_aborted(vec![TaskInfo::of(task.live())]);
             abort_queued(task);
         }
     }
@@ -173,16 +174,6 @@ pub(crate) fn abort_queued(task: &Runnable) {
     let mut word = task.state.load();
     while let Err(actual) = task.state.signal(word, crate::task::state::Signal::Abort, false) {
         word = actual;
-    }
-}
-
-/// Cancels the tasks in the inbox of a runtime that is over.
-pub(crate) fn discard(shared: &Shared) {
-    for processor in &shared.processors {
-        for task in processor.inbox.take() {
-            abort_queued(&task);
-            run_elsewhere(task);
-        }
     }
 }
 

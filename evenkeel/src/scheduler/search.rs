@@ -6,7 +6,7 @@ use super::shared::Phase;
 use super::sleep::Wakened;
 use super::view::switches;
 use super::worker::Worker;
-use crate::policy::{searching, stealing, waking};
+use crate::policy::{Look, searching, stealing, waking};
 use crate::primitives::atomic::Ordering;
 use crate::primitives::{clock, spin};
 
@@ -80,10 +80,8 @@ impl Worker<'_> {
         for group in [near, far] {
             let start = (self.random.next() % group.len().max(1) as u64) as usize;
             for other in group[start..].iter().chain(&group[..start]) {
-                let look = self.view.look(&shared, *other, now);
-                if look.is_some_and(|look| stealing::steal(&look, waited))
-                    && self.steal(*other, now)
-                {
+                let Some(look) = self.view.look(&shared, *other, now) else { continue };
+                if stealing::steal(&look, waited) && self.steal(*other, &look, now) {
                     return true;
                 }
             }
@@ -91,21 +89,20 @@ impl Worker<'_> {
         false
     }
 
-    fn steal(&mut self, other: usize, now: u64) -> bool {
+    fn steal(&mut self, other: usize, look: &Look, now: u64) -> bool {
         let context = self.context;
         let shared = self.shared.clone();
         let victim = &shared.processors[other];
-        if self.request.is_some() {
-            return false;
-        }
         if victim.published.ready.load(Ordering::Relaxed) == 0 {
             return handover::force(context, other, false) > 0;
         }
-        let Some(request) = handover::ask(context, other, now) else { return false };
+        // One request at a time; and the victim may have one of somebody else's.
+        let free = self.request.is_none();
+        let Some(request) = free.then(|| handover::ask(context, other, now)).flatten() else {
+            return stealing::is_stuck(look) && self.force(other, now, false);
+        };
         if !handover::await_answer(context, &request) && handover::give_up(context, &request) {
-            let tasks = handover::force(context, other, switches(victim) != request.switches);
-            self.view.attempted(other, now, tasks);
-            return tasks > 0;
+            return self.force(other, now, switches(victim) != request.switches);
         }
         match handover::receive(context) {
             Some(count) => count > 0,
@@ -115,6 +112,12 @@ impl Worker<'_> {
                 false
             }
         }
+    }
+
+    fn force(&mut self, other: usize, now: u64, switched: bool) -> bool {
+        let tasks = handover::force(self.context, other, switched);
+        self.view.attempted(other, now, tasks);
+        tasks > 0
     }
 
     /// The last searcher has found work: if there is more, the next one is woken.

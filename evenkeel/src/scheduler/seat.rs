@@ -1,7 +1,8 @@
 //! The right to run a processor, and all that its holder does with the processor's queue.
 //!
 //! Each method enters the owner-biased lock, moves a few words and leaves; none runs a caller's code
-//! inside, so the owner never meets itself.
+//! inside, so the owner never meets itself. One thing inside may be a program's own: a queue or a registry
+//! that grows or shrinks calls the global allocator, which therefore must not wake or spawn tasks.
 
 #![allow(
     unsafe_code,
@@ -21,8 +22,9 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A queue's buffer is given back when it has at least this many places and uses an eighth of them:
-/// 64 KiB, which a burst may leave behind.
+/// A queue's buffer is given back when it has at least this many places and uses an eighth of them at most:
+/// 64 KiB, which a burst may leave behind. An estimate: below that the memory is not worth a call of the
+/// allocator; no benchmark sets it.
 const KEPT: usize = 4_096;
 
 /// What a signal from the worker itself has come to.
@@ -142,8 +144,11 @@ impl Seat {
     /// Signals a task and, if that makes it ready, puts it to the back of the queue.
     ///
     /// An idle task is put there *before* the read-modify-write that makes it ready, and taken back if
-    /// somebody else was first. Nobody can see the queue meanwhile, and the locked instruction is the
-    /// fence between the push and the look for sleepers (see [`idle`](super::idle)): it costs nothing.
+    /// somebody else was first. Nobody can take from the queue meanwhile: this is all inside the lock. Its
+    /// published length and age can be seen with an entry that is taken back. That is harmless: they are hints,
+    /// which are out of date as soon as they are read, and whoever goes by them finds out under the lock what is
+    /// there; at worst it has asked, fenced or stayed awake in vain. The locked instruction is the fence between the
+    /// push and the look for sleepers (see [`idle`](super::idle)): it costs nothing.
     ///
     /// With `consume` a counted reference is used up.
     #[inline(always)]

@@ -9,6 +9,9 @@ use crate::task::report::{PanicHook, TaskInfo};
 use std::fmt;
 use std::sync::Arc;
 
+/// No task comes from outside any more.
+const CLOSED: usize = 1 << (usize::BITS - 1);
+
 /// How far the life of a runtime has come. Phases only ever go up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -55,14 +58,15 @@ pub(crate) struct Shared {
     pub(crate) neighbours: Box<[Neighbours]>,
     pub(crate) idle: Idle,
     pub(crate) hooks: Hooks,
-    /// Counts spawns from outside, which are dealt out in turn, and closures that block.
-    pub(crate) outside_spawns: AtomicUsize,
+    /// Counts spawns from outside, which are dealt out in turn, and closures that block; with [`CLOSED`] once
+    /// the runtime is over.
+    outside_spawns: AtomicUsize,
     /// Of those, the tasks that have a home.
     pub(crate) outside_adopted: AtomicUsize,
     /// Closures that block and are complete.
     outside_completed: AtomicUsize,
     phase: AtomicU8,
-    /// Workers that have not left, and the tasks that had to be aborted.
+    /// How the end has gone so far.
     end: Mutex<Ending>,
     ended: Condvar,
 }
@@ -125,19 +129,42 @@ impl Shared {
         }
     }
 
-    /// Whether every task that was ever spawned is complete.
+    /// Closes the scheduler to spawns from outside if every task and closure that was ever spawned is
+    /// complete. True if it is closed: then no task is left, and none ever comes again.
     ///
-    /// Each processor counts up both sums; spawns from outside are counted apart. All `completed` are read before any `spawned`: both only
-    /// grow, and `completed` never exceeds `spawned`, so if the two readings agree then the sums
-    /// agreed at the moment between them (Mattern, "Algorithms for distributed termination
-    /// detection", 1987). With no task left and no spawns from outside, no task ever comes again.
-    pub(crate) fn all_complete(&self) -> bool {
+    /// Each processor counts up both sums; spawns from outside are counted apart. All `completed` are read
+    /// before any `spawned`: both only grow, and `completed` never exceeds `spawned`, so if the two readings
+    /// agree then the sums agreed at the moment between them (Mattern, "Algorithms for distributed
+    /// termination detection", 1987). From that moment on a task can only come from outside, and whoever brings
+    /// one counts it first ([`enter_outside`](Self::enter_outside)). So the count of those is closed by a
+    /// compare-and-swap from the value that was read: it fails if anything has come in between, and whatever
+    /// comes later finds the count closed.
+    pub(crate) fn close_if_complete(&self) -> bool {
         let sum = |count: fn(&Processor) -> u64| self.processors.iter().map(count).sum::<u64>();
         let completed = sum(|processor| processor.counters.completed.get_ordered())
             + self.outside_completed.load(Ordering::Acquire) as u64;
-        completed
-            == sum(|processor| processor.counters.spawned.get_ordered())
-                + self.outside_spawns.load(Ordering::Acquire) as u64
+        let outside = self.outside_spawns.load(Ordering::Acquire);
+        if outside & CLOSED != 0 {
+            return true;
+        }
+        let spawned = sum(|processor| processor.counters.spawned.get_ordered());
+        completed == spawned + outside as u64
+            && self
+                .outside_spawns
+                .compare_exchange(outside, outside | CLOSED, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// Counts a task that is about to come from outside, and gives the number of those before it. None if
+    /// the scheduler is closed.
+    pub(crate) fn enter_outside(&self) -> Option<usize> {
+        let before = self.outside_spawns.fetch_add(1, Ordering::AcqRel);
+        (before & CLOSED == 0).then_some(before)
+    }
+
+    /// Tasks and closures that have come from outside.
+    pub(crate) fn spawned_outside(&self) -> u64 {
+        (self.outside_spawns.load(Ordering::Relaxed) & !CLOSED) as u64
     }
 
     /// Notes that a closure is spawned for a thread of its own; it waits for no home.
@@ -156,9 +183,9 @@ impl Shared {
         }
     }
 
-    /// Notes tasks that a worker has aborted.
-    pub(crate) fn note_aborted(&self, tasks: Vec<TaskInfo>) {
-        lock(&self.end).aborted.extend(tasks);
+    /// Notes a task that is cancelled because the runtime ends.
+    pub(crate) fn note_aborted(&self, task: TaskInfo) {
+        lock(&self.end).aborted.push(task);
     }
 
     /// Notes that a worker has left.

@@ -6,7 +6,8 @@ use super::run;
 use super::shared::Phase;
 use super::worker::Worker;
 use crate::policy::{Look, waking};
-use crate::primitives::clock;
+use crate::primitives::atomic::Edge;
+use crate::primitives::{clock, fence};
 use std::time::Duration;
 
 /// What has ended a sleep.
@@ -76,15 +77,13 @@ impl Worker<'_> {
         let processor = self.context.seat.processor();
         match self.shared.phase() {
             Phase::Running => {}
-            Phase::Over => {
-                run::discard(&self.shared);
-                return Some(Wakened::Over);
-            }
+            Phase::Over => return Some(Wakened::Over),
             Phase::Draining | Phase::Aborting => {
                 run::take_back(self.context);
-                if self.shared.all_complete() {
+                // Of two that count at once, one has to see what the other has just counted.
+                fence::full(Edge::IdleSleep);
+                if self.shared.close_if_complete() {
                     self.shared.advance(Phase::Over);
-                    run::discard(&self.shared);
                     return Some(Wakened::Over);
                 }
                 if self.shared.phase() == Phase::Aborting && !self.aborted {

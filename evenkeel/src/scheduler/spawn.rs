@@ -9,7 +9,6 @@ use crate::task::Birth;
 use crate::task::blocks::Room;
 use crate::task::header::Runnable;
 use crate::task::id;
-use crate::task::report::TaskInfo;
 use std::sync::Arc;
 
 /// Spawns on the scheduler that the calling worker belongs to. None if the caller is no worker.
@@ -36,7 +35,6 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
     context.counters().spawned.add_ordered(1);
     task.last.store(me as u16, Ordering::Relaxed);
     if shared.phase() >= Phase::Aborting {
-        shared.note_aborted(vec![TaskInfo::of(task.live())]);
         run::abort_queued(&task);
     }
     let ready = context.seat.push_new(task, context.now.get());
@@ -47,7 +45,7 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
 /// Spawns from a thread that is no worker of `shared`: the task's home is the processor that the policy deals
 /// it to, which registers it.
 fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
-    let count = shared.outside_spawns.fetch_add(1, Ordering::AcqRel);
+    let Some(count) = shared.enter_outside() else { return refused(make) };
     let target = place(Source::Spawned(count), 0, shared.processors.len());
     let waiting = count.saturating_sub(shared.outside_adopted.load(Ordering::Relaxed));
     let waiting = waiting / shared.processors.len();
@@ -60,6 +58,15 @@ fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -
     let (task, handle) = make(birth);
     task.last.store(target as u16, Ordering::Relaxed);
     wake::send(shared, target, task);
+    handle
+}
+
+/// Makes a task that nobody runs: it is cancelled at once.
+pub(crate) fn refused<R>(make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
+    let birth = Birth { home: std::ptr::null(), id: id::take_one(), room: Room::Compact };
+    let (task, handle) = make(birth);
+    run::abort_queued(&task);
+    run::run_elsewhere(task);
     handle
 }
 

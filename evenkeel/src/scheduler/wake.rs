@@ -9,7 +9,7 @@ use super::context::{self, Context};
 use super::handover;
 use super::processor::Processor;
 use super::seat::Signalled;
-use super::shared::{Phase, Shared};
+use super::shared::Shared;
 use crate::policy::Look;
 use crate::policy::placement::{Source, place};
 use crate::policy::waking;
@@ -110,11 +110,6 @@ pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
     let inbox = &shared.processors[target].inbox;
     inbox.push(task);
     fence::after_read_modify_write(Edge::IdlePush);
-    if shared.phase() == Phase::Over {
-        // The workers may have looked into the inbox for the last time.
-        super::run::discard(shared);
-        return;
-    }
     let counts = shared.idle.counts();
     if counts.sleeping == 0 {
         return;

@@ -13,11 +13,9 @@ use super::shared::{Phase, Shared};
 use super::view::View;
 use crate::policy::{self, batch, waking};
 use crate::primitives::atomic::Ordering;
-use crate::primitives::clock;
 use crate::primitives::random::Random;
-use crate::task::report::TaskInfo;
+use crate::primitives::{clock, unwind};
 use crate::task::state::Signal;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Batches between two looks at the size of the queue's buffer: some milliseconds.
@@ -28,17 +26,26 @@ pub(crate) fn work(seat: Seat) {
     let shared = seat.shared().clone();
     let me = seat.me();
     shared.idle.sit(me);
+    let _left = Left(&shared);
     call(&shared.hooks.worker_start, me);
     let context = Context::new(seat, clock::now());
     context.enter(|| Worker::new(&context).work());
     call(&shared.hooks.worker_stop, me);
-    shared.note_left();
+}
+
+/// Says that the worker has left, however it leaves.
+struct Left<'a>(&'a Shared);
+
+impl Drop for Left<'_> {
+    fn drop(&mut self) {
+        self.0.note_left();
+    }
 }
 
 /// Calls a hook; the report of a panic is left to the process's panic hook.
 fn call(hook: &Option<super::shared::WorkerHook>, me: usize) {
     if let Some(hook) = hook {
-        let _ = catch_unwind(AssertUnwindSafe(|| hook(me)));
+        unwind::contain(|| hook(me));
     }
 }
 
@@ -107,10 +114,12 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Polls until the batch is full or the queue is empty, and gives the number of polls.
+    /// Polls until the batch is full or the queue is empty, or until something comes from outside, and gives the
+    /// number of polls.
     #[inline(always)]
     fn batch(&mut self) -> u32 {
         let context = self.context;
+        let inbox = &context.seat.processor().inbox;
         let mut polls = 0;
         let mut wait = 0;
         while polls < self.polls_per_batch {
@@ -118,9 +127,15 @@ impl<'a> Worker<'a> {
                 handover::answer(context, false);
             }
             let Some(entry) = context.seat.pop() else { break };
-            wait = context.now.get().saturating_sub(entry.since);
+            if polls == 0 {
+                // The first is the oldest, and at the beginning of a batch the clock is right.
+                wait = context.now.get().saturating_sub(entry.since);
+            }
             run::run(context, entry.task);
             polls += 1;
+            if !inbox.is_empty() {
+                break;
+            }
         }
         if polls > 0 {
             self.mean_wait = policy::smooth(self.mean_wait, wait);
@@ -197,6 +212,9 @@ impl<'a> Worker<'a> {
         let own = self.context.seat.processor().look(now, &mut 0);
         if waking::after_batch(&own, counts.sleeping, counts.searching) {
             self.shared.idle.wake_one();
+        } else {
+            // Whatever stays in this queue stays under the eyes of the watch.
+            self.shared.idle.arm();
         }
     }
 
@@ -206,13 +224,8 @@ impl<'a> Worker<'a> {
             return;
         }
         run::take_back(self.context);
-        let mut infos = Vec::new();
         for task in self.context.seat.registered() {
-            if !task.state.load().is_complete() {
-                infos.push(TaskInfo::of(task.live()));
-                super::wake::signal(task.live(), Signal::Abort);
-            }
+            super::wake::signal(task.live(), Signal::Abort);
         }
-        self.shared.note_aborted(infos);
     }
 }

@@ -47,6 +47,22 @@ use std::task::{Context, Poll, Waker};
 ///
 /// `P` and `V` cost one locked instruction each, and one more to wake a task.
 ///
+/// No constructor is a `const fn`: the code is the same with the atomics of a model checker, which are made at
+/// run time. A semaphore in a `static` lies in a [`LazyLock`](std::sync::LazyLock):
+///
+/// ```
+/// use evenkeel::sync::Semaphore;
+/// use std::sync::LazyLock;
+///
+/// static LICENCES: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(3));
+/// assert_eq!(LICENCES.available(), 3);
+/// ```
+///
+/// # Panics
+/// [`release`](Semaphore::release) and [`release_with`](Self::release_with) panic if the permits that nobody
+/// waits for exceed the capacity of a [`VecDeque`]: `usize::MAX` of them where a datum has no size, otherwise
+/// `isize::MAX` bytes. They are kept until they are acquired, without a bound of their own.
+///
 /// # Examples
 /// ```
 /// use evenkeel::sync::Semaphore;
@@ -130,6 +146,9 @@ impl Semaphore<()> {
 
     /// Gives a permit back (`V`): to the task that waits longest, or to the store.
     ///
+    /// # Panics
+    /// If the store is full: it has `usize::MAX` permits.
+    ///
     /// # Examples
     /// ```
     /// let semaphore = evenkeel::sync::Semaphore::new(0);
@@ -191,6 +210,9 @@ impl<D: Send> Semaphore<D> {
     /// # Cancel safety
     /// A future that is dropped leaves the queue; if it had been granted a permit already, the permit goes to
     /// the next task that waits. A task that gives up and comes back waits at the back.
+    ///
+    /// # Panics
+    /// The future panics if it is polled again after it has given its permit.
     #[inline]
     pub fn acquire(&self) -> Acquire<'_, D> {
         let progress = AtomicUsize::new(NEW);
@@ -199,6 +221,9 @@ impl<D: Send> Semaphore<D> {
     }
 
     /// Gives a permit (`V`): its datum goes to the task that waits longest, or into the store.
+    ///
+    /// # Panics
+    /// If the store is full; see [`Semaphore`].
     #[inline]
     pub fn release_with(&self, datum: D) {
         let waker = {
@@ -306,6 +331,13 @@ impl<D> fmt::Debug for Semaphore<D> {
 }
 
 /// The future of [`Semaphore::acquire`].
+///
+/// # Cancel safety
+/// It joins the queue at its first poll. Dropped before it has given its permit, it leaves the queue, and a permit
+/// that it had been granted already goes to the next task that waits: none is lost, and the place in the queue is.
+///
+/// # Panics
+/// If it is polled again after it has given its permit.
 #[must_use = "futures do nothing unless awaited"]
 pub struct Acquire<'a, D: Send = ()> {
     semaphore: &'a Semaphore<D>,

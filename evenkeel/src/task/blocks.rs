@@ -28,10 +28,13 @@ pub(crate) enum Room {
 /// Two cache lines: processors fetch them in pairs.
 const LINES: usize = 128;
 
-/// Blocks of one to so many times [`LINES`] are kept.
+/// Blocks of one to so many times [`LINES`] are kept: tasks of half a kilobyte at most. An estimate of
+/// what most tasks need; no benchmark sets it.
 const SIZES: usize = 4;
 
-/// Blocks of each size that are kept: what a burst of spawns of this length needs; half a megabyte at most.
+/// Blocks of each size that are kept: as many as a processor has
+/// [padded tasks](crate::policy::placement::PADDED), beyond which its tasks are compact. At most 512 KiB for the
+/// largest size, 1.25 MiB per worker over all sizes.
 const KEPT: usize = 1_024;
 
 /// The layout of a padded block for a task of layout `task`.

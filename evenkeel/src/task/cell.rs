@@ -9,6 +9,7 @@ use super::id::Id;
 use super::join::JoinHandle;
 use super::waker;
 use crate::primitives::cell::UnsafeCell;
+use crate::primitives::unwind::contain;
 use crate::scheduler::context;
 use std::alloc::Layout;
 use std::any::type_name;
@@ -189,7 +190,7 @@ unsafe fn replace<F: Future, N: Name>(task: TaskPtr, mut output: Result<F::Outpu
                 _ => Ok(mem::replace(&mut output, Err(panicked(task, payload)))),
             };
             // What the joiner does not get may panic in its destructor too: that stays here.
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(lost)));
+            contain(|| drop(lost));
         }
         // SAFETY: the place is this thread's, and what was there has been dropped.
         unsafe { stage.write(Stage { output: ManuallyDrop::new(output) }) };
@@ -204,10 +205,10 @@ unsafe fn drop_output<F: Future, N: Name>(task: TaskPtr) {
     cell.stage.with_mut(|stage| {
         // A panic in the output's destructor has nobody left to go to; the process's panic hook has
         // told of it.
-        let _ = catch_unwind(AssertUnwindSafe(|| {
+        contain(|| {
             // SAFETY: the output is there and the caller's alone, and it is dropped once.
             unsafe { stage.cast::<Result<F::Output, Failure>>().drop_in_place() };
-        }));
+        });
     });
 }
 

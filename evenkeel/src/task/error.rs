@@ -3,6 +3,7 @@
 use super::header::Live;
 use super::id::Id;
 use super::report::{self, PanicHook, TaskInfo, TaskPanic};
+use crate::primitives::unwind::contain;
 use crate::runtime::enter;
 use crate::scheduler::context;
 use std::any::Any;
@@ -44,7 +45,8 @@ impl Failure {
 }
 
 /// The hook of the runtime that the panic happens on: a worker's own, or that of the thread that runs a
-/// closure.
+/// closure. What a runtime that is over cancels, or one that starts no thread runs, is on a thread of somebody
+/// else, and then the hook may be another runtime's: a task has no way to its own.
 fn panic_hook() -> Option<PanicHook> {
     context::panic_hook().or_else(|| enter::current()?.shared().hooks.task_panic.clone())
 }
@@ -59,10 +61,12 @@ impl Drop for Panicked {
     fn drop(&mut self) {
         let Some(payload) = self.payload.take() else { return };
         let panic = TaskPanic { task: &self.task, payload: &*payload };
-        match &self.hook {
+        // The payload is dropped after this, which must not happen while the hook's panic unwinds: its
+        // destructor may panic too.
+        contain(|| match &self.hook {
             Some(hook) => hook(&panic),
             None => eprintln!("evenkeel: {panic}"),
-        }
+        });
     }
 }
 

@@ -1,4 +1,4 @@
-//! What every task begins with, and the three ways to hold one.
+//! What every task begins with, and the four ways to hold one.
 //!
 //! A task is one allocation: this header, then its future or its output, then a footer. Header and footer are all
 //! that the scheduler knows of a task. Whoever can reach a task holds one of
@@ -8,9 +8,11 @@
 //! | [`Runnable`] | to poll it: it is queued, or being polled | at most one |
 //! | [`Reference`] | to signal it and to read its header (a `Waker`, a `Task`) | any number, counted |
 //! | `JoinHandle` | to take its output | at most one |
+//! | [`Held`] | to end the hold of the registry on it, once it is complete | at most one |
 //!
-//! and the registry of its home processor, which holds it until it is complete. [`TaskPtr`] is the
-//! bare address, which proves nothing.
+//! Until a task is complete the registry of its home processor holds it, by its address; then that hold
+//! ends in the poller's last change of the state or, if the poller is not at the task's home, goes there as
+//! a [`Held`]. [`TaskPtr`] is the bare address, which proves nothing.
 
 #![allow(unsafe_code, reason = "tasks are shared by their addresses")]
 
@@ -172,7 +174,8 @@ impl Footer {
     /// Takes the joiner's waker out of its slot.
     ///
     /// # Safety
-    /// The slot is the caller's: it has made the task complete and found `JOINER` set.
+    /// The slot is the caller's: it has made the task complete and found `JOINER` set, or it is the joiner and
+    /// `JOINER` is not set.
     pub(crate) unsafe fn take_joiner(&self) -> Option<Waker> {
         self.joiner.with_mut(|slot| {
             // SAFETY: the slot is the caller's.

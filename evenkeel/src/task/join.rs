@@ -125,14 +125,18 @@ impl<T> JoinHandle<T> {
         output.map_err(|failure| failure.into_error(self.id))
     }
 
-    /// Leaves a waker for the completer. `Complete` if there is no need.
+    /// Leaves a waker for the completer, or the one that it left before if both wake the same. `Complete` if
+    /// there is no need.
     fn leave(header: Live<'_>, waker: &Waker) -> Join {
         if header.state.load().has_joiner() && header.state.unset_joiner() == Join::Complete {
             return Join::Complete;
         }
         let footer = header.footer();
         // SAFETY: `JOINER` is not set and this is the joiner, so the slot is its own.
-        unsafe { footer.put_joiner(Some(waker.clone())) };
+        let left = unsafe { footer.take_joiner() }.filter(|left| left.will_wake(waker));
+        let joiner = left.unwrap_or_else(|| waker.clone());
+        // SAFETY: as above.
+        unsafe { footer.put_joiner(Some(joiner)) };
         let join = header.state.set_joiner();
         if join == Join::Complete {
             // SAFETY: as above: `JOINER` has not been set.

@@ -1,12 +1,10 @@
 //! Spawning.
 
-use super::blocks::Room;
-use super::cell::{Birth, Name, make};
-use super::id;
+use super::cell::{Name, make};
 use super::join::JoinHandle;
 use crate::Handle;
 use crate::runtime::enter;
-use crate::scheduler::{run, spawn};
+use crate::scheduler::spawn;
 use std::future::Future;
 use std::panic::Location;
 
@@ -146,11 +144,7 @@ where
     N: Name,
 {
     if handle.refuses() {
-        let birth = Birth { home: std::ptr::null(), id: id::take_one(), room: Room::Compact };
-        let (task, join) = make(future, name, site, birth);
-        run::abort_queued(&task);
-        run::run_elsewhere(task);
-        return join;
+        return spawn::refused(|birth| make(future, name, site, birth));
     }
     spawn::on(handle.shared(), |birth| make(future, name, site, birth))
 }

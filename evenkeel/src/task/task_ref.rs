@@ -71,7 +71,8 @@ impl fmt::Debug for Task {
 /// The task that is running.
 ///
 /// # Panics
-/// Outside of a task; see [`try_current`].
+/// Outside of a task, and so in the future of a [`block_on`](crate::Runtime::block_on) and in a closure that
+/// [`spawn_blocking`](super::spawn_blocking) runs on a thread of its own; see [`try_current`].
 #[must_use]
 pub fn current() -> Task {
     try_current().expect("evenkeel::task::current() is called outside of a task")
