@@ -1,7 +1,7 @@
 //! The world underneath: one set of names for `std`, loom and shuttle.
 //!
-//! Every atomic, cell, lock, fence, park and spin of the crate goes through this module, so that the
-//! code which runs in production is the code that the model checkers explore. `--cfg loom` swaps in
+//! Every atomic, cell, lock, fence, park and spin that a protocol rests on goes through this module, so that
+//! the code which runs in production is the code that the model checkers explore. `--cfg loom` swaps in
 //! loom's types (weak memory, tiny models), `--cfg shuttle` swaps in shuttle's (sequentially
 //! consistent, whole scheduler).
 //!

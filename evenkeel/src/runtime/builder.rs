@@ -89,7 +89,8 @@ impl Builder {
     }
 
     /// Called by each worker's thread with the worker's number before it begins. A panic in it is caught,
-    /// and the worker goes on.
+    /// and the worker goes on. The hook may spawn tasks, but must not wait for them: its own processor does not
+    /// run yet.
     pub fn on_worker_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.worker_start = Some(Arc::new(hook));
         self
@@ -102,7 +103,9 @@ impl Builder {
     }
 
     /// Called once for each task that panics and that nobody joins, wherever its handle or its output is
-    /// dropped. The default prints a line to the standard error.
+    /// dropped, on the thread that drops it. The default prints a line to the standard error. What is cancelled
+    /// after its runtime has ended, and a closure that the spawning thread runs or cancels itself, is told to the
+    /// runtime that the thread belongs to, or to the standard error if it belongs to none.
     pub fn on_task_panic(mut self, hook: impl Fn(&TaskPanic<'_>) + Send + Sync + 'static) -> Self {
         self.hooks.task_panic = Some(Arc::new(hook));
         self

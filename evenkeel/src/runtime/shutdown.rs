@@ -27,8 +27,8 @@ pub enum Shutdown {
     /// The same for this long; then abort what is left. What does not end within a further
     /// tenth of a second is left behind and reported as stuck.
     Deadline(Duration),
-    /// Abort every task at its next turn, cancel the blocking closures that have not begun, and wait for
-    /// the polls and closures that are under way.
+    /// Abort every task at its next turn, cancel the blocking closures that have not begun, and wait, without
+    /// a bound, for the polls and closures that are under way.
     Abort,
 }
 

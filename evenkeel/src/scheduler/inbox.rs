@@ -3,9 +3,9 @@
 //!
 //! # Roles and protocol
 //! A *sender* owns a right to the task, a [`Parcel`]: its [`Runnable`](crate::task::header::Runnable), or
-//! the registry's [hold](crate::task::header::Held) on a complete one. It links the task to the present head and makes it the head
-//! by one compare-and-swap. A *receiver* swaps the head with null: the chain is then its own. It turns
-//! the chain round, so that the tasks come out in the order in which they went in.
+//! the registry's [hold](crate::task::header::Held) on a complete one. It links the task to the present head
+//! and makes it the head by one compare-and-swap. A *receiver* swaps the head with null: the chain is then its
+//! own. It turns the chain round, so that the tasks come out in the order in which they went in.
 //!
 //! # Why nothing is lost
 //! Senders only ever replace the head that they have linked to, and receivers take all or nothing, so
@@ -14,7 +14,7 @@
 //! the inbox of a processor that stands still can be emptied by others.
 //!
 //! # Since when
-//! Whoever has read the clock and then sees the inbox empty knows that all tasks it will ever hold come later
+//! Whoever has read the clock and then sees the inbox empty knows that whatever it holds from then on comes later
 //! than that reading, and raises `since` to it. So however long a sender is held up between its look and the
 //! raise, `since` never passes the coming of a task that is there; and because it never falls, whoever reads
 //! it before it takes the tasks may apply it to all of them. It is close to the truth because the sender

@@ -1,6 +1,6 @@
 //! A worker: the loop of a thread that runs a processor.
 //!
-//! Polls are made in batches of about [`batch::BATCH`](crate::policy::batch::BATCH). At the end of each
+//! Polls are made in batches of about [`batch::BATCH`]. At the end of each
 //! the worker reads the clock, empties its inbox, answers and makes requests, looks at one other
 //! processor, and sees to it that its own backlog does not wait beside a sleeper. Without work it
 //! [searches](super::search), then [sleeps](super::sleep).
@@ -18,7 +18,8 @@ use crate::primitives::{clock, unwind};
 use crate::task::state::Signal;
 use std::sync::Arc;
 
-/// Batches between two looks at the size of the queue's buffer: some milliseconds.
+/// Batches between two looks at the size of the queue's buffer: some milliseconds, an estimate that no
+/// benchmark sets.
 const TRIM: u32 = 1_024;
 
 /// Runs the processor of `seat` until its runtime is over.

@@ -1,6 +1,6 @@
 //! Tasks: spawned futures, their handles, and what they can do about themselves.
 //!
-//! The lower half of the room ([`header`], [`state`], `id`, `report`) is all that the scheduler knows of
+//! The lower half of the room (`header`, `state`, `id`, `report`, `blocks`) is all that the scheduler knows of
 //! tasks; the upper half stands on the scheduler.
 
 pub(crate) mod blocks;

@@ -89,7 +89,7 @@ impl Builder {
         self
     }
 
-    /// Spawns the task, as [`spawn`] does.
+    /// Spawns the task, as [`spawn()`] does.
     ///
     /// # Panics
     /// If the caller belongs to no runtime.
