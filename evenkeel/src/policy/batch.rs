@@ -8,7 +8,7 @@
 pub const BATCH: u64 = 4_000;
 
 /// The most polls in a batch, so that a few quick polls do not make the next batch of slow ones
-/// endless. `evenkeel-bench run --bench yield` set it: with a quarter of it the work at the end of a batch shows.
+/// endless. An estimate; no benchmark sets it.
 pub const MOST_POLLS: u32 = 256;
 
 /// The average work in a task: the time of a poll times the polls per completed task, of those made lately.
