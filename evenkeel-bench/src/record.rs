@@ -44,7 +44,7 @@ pub(crate) struct Record {
     pub(crate) line_ns_before: f64,
     /// The same after the run.
     pub(crate) line_ns_after: f64,
-    /// `near` below 100 ns one way, `far` above, `mixed` if the two readings disagree, `one core`
+    /// `near` from 20 to 100 ns one way, `far` above, `siblings` below, `mixed` if the two readings disagree, `one core`
     /// where there is no second core to bounce with.
     pub(crate) regime: String,
     /// Share of the machine's time that other processes and the hypervisor left to this one, 0 to 1.

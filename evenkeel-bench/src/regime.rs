@@ -20,6 +20,8 @@ const TIME: Duration = Duration::from_millis(2);
 /// One-way times below this are of near cores. One last-level cache takes 28 to 70 ns on the
 /// machines of today, two take about 200.
 const NEAR: f64 = 100.0;
+/// Below this the two virtual cores are threads of one core: 9 to 10 ns, where near cores take 23 and more.
+const SIBLING: f64 = 20.0;
 
 /// The last ball: the other side stops.
 const OVER: u32 = u32::MAX;
@@ -83,14 +85,24 @@ fn reply(ball: &AtomicU32) -> bool {
     }
 }
 
+/// The regime of one reading.
+fn of(line: f64) -> &'static str {
+    if line < SIBLING {
+        "siblings"
+    } else if line < NEAR {
+        "near"
+    } else {
+        "far"
+    }
+}
+
 /// The regime in words, from the readings before and after a run.
 pub(crate) fn name(before: f64, after: f64) -> &'static str {
     if before == 0.0 || after == 0.0 {
         return "one core";
     }
-    match (before < NEAR, after < NEAR) {
-        (true, true) => "near",
-        (false, false) => "far",
+    match (of(before), of(after)) {
+        (before, after) if before == after => before,
         _ => "mixed",
     }
 }
@@ -104,6 +116,8 @@ mod tests {
         assert_eq!(name(40.0, 60.0), "near");
         assert_eq!(name(180.0, 210.0), "far");
         assert_eq!(name(40.0, 210.0), "mixed");
+        assert_eq!(name(9.0, 10.0), "siblings");
+        assert_eq!(name(66.0, 10.0), "mixed");
         assert_eq!(name(0.0, 0.0), "one core");
     }
 

@@ -77,7 +77,7 @@ pub(crate) fn comparable<'a>(cell: &[&'a Record]) -> (Vec<&'a Record>, bool) {
     if cell.iter().all(|record| record.procs == 1) {
         return (cell.to_vec(), false);
     }
-    for regime in ["near", "far", "one core"] {
+    for regime in ["near", "far", "siblings", "one core"] {
         let runs = of(regime);
         if !runs.is_empty() && self::runtimes(&runs).len() == runtimes.len() {
             return (runs, false);

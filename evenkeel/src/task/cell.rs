@@ -2,10 +2,10 @@
 
 #![allow(unsafe_code, reason = "a task's type is erased")]
 
+use super::birth::Birth;
 use super::blocks::{self, Room, Size, allocate};
 use super::error::Failure;
 use super::header::{Footer, Header, Live, Runnable, TaskPtr, Vtable};
-use super::id::Id;
 use super::join::JoinHandle;
 use super::waker;
 use crate::primitives::cell::UnsafeCell;
@@ -73,15 +73,6 @@ impl<F: Future + 'static, N: Name> Table<F, N> {
         footer: offset_of!(Cell<F, N>, footer),
         type_name: type_name::<F>,
     };
-}
-
-/// Where a new task begins.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Birth {
-    /// The address that its header keeps.
-    pub(crate) home: *const (),
-    pub(crate) id: Id,
-    pub(crate) room: Room,
 }
 
 /// Makes a task, which is queued, and its handle.

@@ -1,8 +1,9 @@
 //! Tasks: spawned futures, their handles, and what they can do about themselves.
 //!
-//! The lower half of the room (`header`, `state`, `id`, `report`, `blocks`) is all that the scheduler knows of
+//! The lower half of the room (`header`, `state`, `id`, `report`, `blocks`, `birth`) is all that the scheduler knows of
 //! tasks; the upper half stands on the scheduler.
 
+mod birth;
 pub(crate) mod blocks;
 mod cell;
 mod error;
@@ -19,7 +20,8 @@ mod task_ref;
 pub(crate) mod waker;
 mod yielding;
 
-pub(crate) use cell::{Birth, make};
+pub(crate) use birth::Birth;
+pub(crate) use cell::make;
 pub use error::JoinError;
 pub use id::Id;
 pub use join::JoinHandle;

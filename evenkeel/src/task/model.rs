@@ -8,8 +8,9 @@
 
 #![allow(unsafe_code, reason = "cells that loom watches")]
 
+use super::birth::Birth;
 use super::blocks::Room;
-use super::cell::{Birth, Name, make};
+use super::cell::{Name, make};
 use super::header::Runnable;
 use super::id;
 use super::join::JoinHandle;
