@@ -114,6 +114,26 @@ fn one_who_gives_up_leaves_the_queue() {
     assert_eq!((semaphore.available(), semaphore.waiting()), (0, 0));
 }
 
+/// The one before it has been served and is gone, so nothing may lead back to it.
+#[test]
+fn the_last_one_gives_up_after_all_before_it_have_been_served() {
+    let _watchdog = watchdog();
+    let semaphore = Semaphore::empty();
+    let mut first = Box::pin(semaphore.acquire());
+    let mut last = Box::pin(semaphore.acquire());
+    assert!(poll_once(first.as_mut()).is_pending());
+    assert!(poll_once(last.as_mut()).is_pending());
+    semaphore.release_with(1);
+    assert_eq!(poll_once(first.as_mut()), Poll::Ready(1));
+    drop(first);
+    drop(last);
+    assert_eq!(semaphore.waiting(), 0);
+    let mut next = pin!(semaphore.acquire());
+    assert!(poll_once(next.as_mut()).is_pending());
+    semaphore.release_with(2);
+    assert_eq!(poll_once(next), Poll::Ready(2));
+}
+
 #[test]
 fn one_who_gives_up_after_the_grant_passes_the_permit_on() {
     let _watchdog = watchdog();

@@ -1,6 +1,5 @@
 //! What a runtime has counted: always on, at the price of plain additions.
 
-use crate::primitives::atomic::Ordering;
 use crate::primitives::clock;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::Shared;
@@ -66,7 +65,7 @@ impl ProcessorMetrics {
             searches: counters.searches.get(),
             sleeps: counters.sleeps.get(),
             watches: counters.watches.get(),
-            ready: processor.published.ready.load(Ordering::Relaxed),
+            ready: processor.published.ready.len(),
             head_age: Duration::from_nanos(processor.head_age(now)),
             longest_wait: Duration::from_nanos(counters.longest_wait.get()),
         }

@@ -5,14 +5,13 @@
 //! Two threads that each store and then load what the other stores (Dekker's pattern) need a full
 //! fence between the two on both sides. When one side runs a thousand times as often as the other,
 //! Linux lets the rare side pay: `membarrier(PRIVATE_EXPEDITED)` makes every running thread of the
-//! process execute a full fence before it returns. [`light`] then only keeps the compiler from
+//! process execute a full fence before it returns. [`Light`] then only keeps the compiler from
 //! reordering, and [`heavy`] is the system call.
 //!
 //! # Where `membarrier` is missing
 //! On other systems, under a filter of system calls, or with `EVENKEEL_MEMBARRIER=off`, both are
 //! `fence(SeqCst)`: correct everywhere, slower for the owner. The choice is made once per process,
-//! before the first fence is relied on: until it is made, [`light`] is a full fence, and a full
-//! fence pairs with either kind of heavy one.
+//! and whoever makes light fences keeps a copy of it at hand ([`Light`]).
 //!
 //! # Models
 //! Under loom both are `fence(SeqCst)`, which loom models; under shuttle, where memory is
@@ -23,19 +22,12 @@ use super::atomic::Edge;
 #[cfg(not(any(loom, shuttle)))]
 mod real {
     use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
-
-    /// True once the process is registered for expedited barriers.
-    static ASYMMETRIC: AtomicBool = AtomicBool::new(false);
+    use std::sync::atomic::{Ordering, compiler_fence, fence};
 
     /// Decides, once per process, which pair is in use, and says whether it is the asymmetric one.
-    pub(crate) fn initialise() -> bool {
+    fn initialise() -> bool {
         static CHOICE: OnceLock<bool> = OnceLock::new();
-        *CHOICE.get_or_init(|| {
-            let asymmetric = !switched_off() && register();
-            ASYMMETRIC.store(asymmetric, Ordering::SeqCst);
-            asymmetric
-        })
+        *CHOICE.get_or_init(|| !switched_off() && register())
     }
 
     fn switched_off() -> bool {
@@ -53,12 +45,24 @@ mod real {
         false
     }
 
-    #[inline(always)]
-    pub(crate) fn light() {
-        if ASYMMETRIC.load(Ordering::Relaxed) {
-            compiler_fence(Ordering::SeqCst);
-        } else {
-            fence(Ordering::SeqCst);
+    /// Which light fence to use.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct Light {
+        asymmetric: bool,
+    }
+
+    impl Light {
+        pub(crate) fn of_process() -> Self {
+            Self { asymmetric: initialise() }
+        }
+
+        #[inline(always)]
+        pub(super) fn run(self) {
+            if self.asymmetric {
+                compiler_fence(Ordering::SeqCst);
+            } else {
+                fence(Ordering::SeqCst);
+            }
         }
     }
 
@@ -101,8 +105,17 @@ mod real {
 
 #[cfg(any(loom, shuttle))]
 mod real {
-    pub(crate) fn initialise() -> bool {
-        true
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct Light;
+
+    impl Light {
+        pub(crate) fn of_process() -> Self {
+            Self
+        }
+
+        pub(super) fn run(self) {
+            full();
+        }
     }
 
     #[cfg(loom)]
@@ -112,10 +125,6 @@ mod real {
 
     #[cfg(shuttle)]
     pub(crate) fn full() {}
-
-    pub(crate) fn light() {
-        full();
-    }
 
     pub(crate) fn heavy() -> bool {
         full();
@@ -127,7 +136,7 @@ mod real {
     }
 }
 
-pub(crate) use real::initialise;
+pub(crate) use real::Light;
 
 /// Leaves the fence out where a model has weakened `edge`.
 #[inline(always)]
@@ -140,10 +149,12 @@ fn unless_weak(edge: Edge, fence: impl FnOnce()) {
     fence();
 }
 
-/// The half of the pair that runs often: no instruction where the process is registered.
-#[inline(always)]
-pub(crate) fn light(edge: Edge) {
-    unless_weak(edge, real::light);
+impl Light {
+    /// The half of the pair that runs often: no instruction where the process is registered.
+    #[inline(always)]
+    pub(crate) fn fence(self, edge: Edge) {
+        unless_weak(edge, || self.run());
+    }
 }
 
 /// The half of the pair that runs rarely: 2 to 10 µs in a virtual machine while other cores run.

@@ -4,7 +4,6 @@ use super::blocking::Pool;
 use super::error::{BuildError, MOST_WORKERS};
 use super::handle::Handle;
 use super::{Runtime, Shutdown, enter};
-use crate::primitives::fence;
 use crate::scheduler::seat::Seat;
 use crate::scheduler::shared::{Hooks, Neighbours};
 use crate::scheduler::worker;
@@ -130,7 +129,6 @@ impl Builder {
             None => Topology::detect().map_err(BuildError::Topology)?,
         };
         let count = self.workers.unwrap_or_else(|| topology.processors().min(MOST_WORKERS));
-        fence::initialise();
         let places = topology.assign(count);
         let (shared, seats) = Seat::all(neighbours(&topology, &places), self.hooks);
         let pool = Arc::new(Pool::new(shared.clone(), self.name.clone(), self.stack_size));

@@ -62,6 +62,7 @@ const THIEF_PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 100 };
 pub(crate) struct Biased<T> {
     /// Beside the value: both are the owner's.
     busy: AtomicBool,
+    light: fence::Light,
     value: UnsafeCell<T>,
     /// On a line of its own: the owner only reads it.
     claim: CachePadded<AtomicU64>,
@@ -77,6 +78,7 @@ impl<T> Biased<T> {
     pub(crate) fn new(value: T) -> Self {
         Self {
             busy: AtomicBool::new(false),
+            light: fence::Light::of_process(),
             value: UnsafeCell::new(value),
             claim: CachePadded::new(AtomicU64::new(0)),
             gate: Mutex::new(()),
@@ -91,7 +93,7 @@ impl<T> Biased<T> {
     #[inline(always)]
     pub(crate) unsafe fn enter(&self) -> Owned<'_, T> {
         self.busy.store(true, Ordering::Relaxed);
-        fence::light(Edge::BiasedLight);
+        self.light.fence(Edge::BiasedLight);
         let claim = self.claim.load(edge(Edge::BiasedClaim, Ordering::Acquire));
         if claim & CLAIMED != 0 {
             self.enter_claimed();
@@ -108,7 +110,7 @@ impl<T> Biased<T> {
                 backoff.snooze();
             }
             self.busy.store(true, Ordering::Relaxed);
-            fence::light(Edge::BiasedLight);
+            self.light.fence(Edge::BiasedLight);
             if self.claim.load(edge(Edge::BiasedClaim, Ordering::Acquire)) & CLAIMED == 0 {
                 return;
             }
@@ -353,7 +355,6 @@ mod tests {
     #[test]
     fn owner_and_thieves_lose_no_update() {
         const TOTAL: u64 = 200_000;
-        fence::initialise();
         let lock = Biased::new(0_u64);
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {

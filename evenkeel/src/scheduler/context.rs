@@ -4,7 +4,6 @@
 
 use super::seat::Seat;
 use super::shared::Shared;
-use crate::primitives::atomic::Ordering;
 use crate::primitives::thread::thread_local;
 use crate::task::blocks::{Blocks, Size};
 use crate::task::header::{Header, Live, TaskPtr};
@@ -146,17 +145,28 @@ impl Context {
 
     /// Tasks in the ready queue.
     pub(crate) fn ready(&self) -> usize {
-        self.seat.processor().published.ready.load(Ordering::Relaxed)
+        self.seat.processor().published.ready.len()
     }
 }
 
 /// Calls `f` with the context of this thread, if it is a worker.
 #[inline(always)]
 pub(crate) fn with<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
+    // SAFETY: `f` cannot keep the result.
+    f(unsafe { current() })
+}
+
+/// The context of this thread, if it is a worker: [`with`] without a closure, whose captures the hottest paths would
+/// pass through memory.
+///
+/// # Safety
+/// The result is used by the caller's present call alone, which does not outlast the worker's loop below it.
+#[inline(always)]
+pub(crate) unsafe fn current<'a>() -> Option<&'a Context> {
     // A thread whose thread-locals are being destroyed is no worker any more.
     let context = CONTEXT.try_with(Cell::get).unwrap_or(ptr::null());
     // SAFETY: the pointer is set while the context is borrowed by `enter`, on this thread.
-    f(unsafe { context.as_ref() })
+    unsafe { context.as_ref() }
 }
 
 /// The hook of this worker's runtime for panics that nobody joined.

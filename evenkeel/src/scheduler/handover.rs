@@ -24,7 +24,7 @@ use super::context::Context;
 use super::entry::Entry;
 use super::processor::Processor;
 use crate::policy::stealing;
-use crate::primitives::atomic::{Edge, Ordering};
+use crate::primitives::atomic::Edge;
 use crate::primitives::{clock, fence, spin};
 
 /// A request that is out.
@@ -32,8 +32,8 @@ use crate::primitives::{clock, fence, spin};
 pub(crate) struct Request {
     pub(crate) victim: usize,
     pub(crate) since: u64,
-    /// What the victim's count of switches was.
-    pub(crate) switches: u64,
+    /// What the victim's count of departures was.
+    pub(crate) departures: usize,
 }
 
 /// Answers the request that another processor has left, if it is still there. `polling`: from inside a
@@ -42,7 +42,7 @@ pub(crate) struct Request {
 pub(crate) fn answer(context: &Context, polling: bool) {
     let Some(taker) = context.seat.processor().local.take_request() else { return };
     let shared = context.shared();
-    let theirs = shared.processors[taker].published.ready.load(Ordering::Relaxed);
+    let theirs = shared.processors[taker].published.ready.len();
     let own = context.seat.processor().look(clock::now(), &mut 0);
     let amount = stealing::give(own.ready, theirs, polling, stealing::is_worth_half(&own));
     shared.processors[taker].gift.give(|entries| context.seat.split(amount, entries));
@@ -56,12 +56,12 @@ pub(crate) fn answer(context: &Context, polling: bool) {
 /// Asks processor `victim`. None if somebody else is at it.
 pub(crate) fn ask(context: &Context, victim: usize, now: u64) -> Option<Request> {
     let processor = &context.shared().processors[victim];
-    let switches = processor.published.switches.load(Ordering::Relaxed);
+    let departures = processor.published.ready.departures();
     if !processor.local.ask(context.seat.me()) {
         return None;
     }
     context.counters().handovers_asked.add(1);
-    Some(Request { victim, since: now, switches })
+    Some(Request { victim, since: now, departures })
 }
 
 /// Stands by for the answer for as long as that is cheaper than the heavy fence. True if it is here.
@@ -78,6 +78,12 @@ pub(crate) fn await_answer(context: &Context, request: &Request) -> bool {
             return gift.is_ready();
         }
     }
+}
+
+/// Whether the victim has polled since it was asked.
+pub(crate) fn has_switched(context: &Context, request: &Request) -> bool {
+    let victim = &context.shared().processors[request.victim];
+    victim.published.ready.departures() != request.departures
 }
 
 /// Takes a request back. False if the victim has taken it, and answers.
@@ -102,12 +108,12 @@ pub(crate) fn receive(context: &Context) -> Option<usize> {
 pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
     let processor = &context.shared().processors[victim];
     let mut entries = Vec::new();
-    if processor.published.ready.load(Ordering::Relaxed) > 0 {
+    if processor.published.ready.len() > 0 {
         context.counters().heavy_fences.add(1);
         if let Some(mut local) = processor.local.claim() {
-            let amount = stealing::take(local.ready.len(), switched);
-            entries.extend(local.ready.drain(..amount));
-            processor.published.show(&local.ready);
+            let ends = &processor.published.ready;
+            let amount = stealing::take(ends.len(), switched);
+            local.ready.drain(ends, amount, &mut entries);
         }
     }
     if !switched {

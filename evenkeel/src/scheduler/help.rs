@@ -5,7 +5,6 @@
 //! its end.
 
 use super::handover::{self, Request};
-use super::view::switches;
 use super::worker::Worker;
 use crate::policy::helping::{self, Help};
 use crate::policy::{stealing, victim};
@@ -40,8 +39,7 @@ impl Worker<'_> {
         let overdue = now.saturating_sub(request.since) >= stealing::ANSWER;
         if overdue && handover::give_up(self.context, request) {
             self.request = None;
-            let victim = &self.shared.processors[request.victim];
-            let switched = switches(victim) != request.switches;
+            let switched = handover::has_switched(self.context, request);
             self.help_by_force(request.victim, now, switched);
         }
     }

@@ -16,6 +16,7 @@ pub(crate) mod inbox;
 mod model;
 pub(crate) mod processor;
 pub(crate) mod registry;
+pub(crate) mod ring;
 pub(crate) mod run;
 mod search;
 pub(crate) mod seat;

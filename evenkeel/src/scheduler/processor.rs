@@ -3,23 +3,22 @@
 
 use super::biased::Biased;
 use super::counters::Counters;
-use super::entry::Entry;
 use super::gift::Gift;
 use super::inbox::Inbox;
 use super::registry::Registry;
+use super::ring::{Ends, NO_HEAD, Ring};
 use super::shared::Shared;
 use crate::policy::Look;
-use crate::primitives::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::primitives::atomic::{AtomicU64, Ordering};
 use crate::task::header::{Held, Runnable};
 use crossbeam_utils::CachePadded;
-use std::collections::VecDeque;
 use std::sync::Weak;
 
 /// What its owner uses all the time.
 #[derive(Debug, Default)]
 pub(crate) struct Local {
-    /// The tasks that can run, oldest first.
-    pub(crate) ready: VecDeque<Entry>,
+    /// The tasks that can run, oldest first; its ends are in [`Published`].
+    pub(crate) ready: Ring,
     /// The tasks that have been spawned here and are not complete.
     pub(crate) registry: Registry,
 }
@@ -27,20 +26,13 @@ pub(crate) struct Local {
 /// What others see without a lock: plain stores of whoever has [`Local`], on a line of their own.
 #[derive(Debug)]
 pub(crate) struct Published {
-    /// Tasks in the ready queue.
-    pub(crate) ready: AtomicUsize,
-    /// When the head of the ready queue became ready; [`NO_HEAD`] if there is none.
-    pub(crate) head_since: AtomicU64,
-    /// Polls made. Others tell by it whether the processor stands still.
-    pub(crate) switches: AtomicU64,
+    /// How much is in the ready queue, and since when.
+    pub(crate) ready: Ends,
     /// The moving averages of wait, poll and work per task, once per batch.
     pub(crate) mean_wait: AtomicU64,
     pub(crate) mean_poll: AtomicU64,
     pub(crate) mean_work: AtomicU64,
 }
-
-/// The time of a head that is not there.
-pub(crate) const NO_HEAD: u64 = u64::MAX;
 
 /// The work per task that is assumed until some are complete: worth the move.
 const UNKNOWN_WORK: u64 = u64::MAX;
@@ -66,9 +58,7 @@ impl Processor {
             shared,
             local: Biased::new(Local::default()),
             published: CachePadded::new(Published {
-                ready: AtomicUsize::new(0),
-                head_since: AtomicU64::new(NO_HEAD),
-                switches: AtomicU64::new(0),
+                ready: Ends::new(),
                 mean_wait: AtomicU64::new(0),
                 mean_poll: AtomicU64::new(0),
                 mean_work: AtomicU64::new(UNKNOWN_WORK),
@@ -80,38 +70,28 @@ impl Processor {
         }
     }
 
-    /// Looks at the processor at the time `now`; `switches` is what
-    /// [`Published::switches`] was at the last look, and gets the present value.
-    pub(crate) fn look(&self, now: u64, switches: &mut u64) -> Look {
+    /// Looks at the processor at the time `now`; `departures` is what [`Ends::departures`] was at the last
+    /// look, and gets the present value.
+    pub(crate) fn look(&self, now: u64, departures: &mut usize) -> Look {
         let published = &self.published;
-        let before = std::mem::replace(switches, published.switches.load(Ordering::Relaxed));
+        let before = std::mem::replace(departures, published.ready.departures());
         Look {
-            ready: published.ready.load(Ordering::Relaxed),
+            ready: published.ready.len(),
             head_age: self.head_age(now),
             mean_wait: published.mean_wait.load(Ordering::Relaxed),
             mean_poll: published.mean_poll.load(Ordering::Relaxed),
             mean_work: published.mean_work.load(Ordering::Relaxed),
             inbox: !self.inbox.is_empty() || self.gift.has_tasks(),
-            switched: *switches != before,
+            switched: *departures != before,
         }
     }
 
     /// How long the oldest task in the ready queue or, if that is empty, in the inbox has waited.
     pub(crate) fn head_age(&self, now: u64) -> u64 {
-        match self.published.head_since.load(Ordering::Relaxed) {
+        match self.published.ready.head_since() {
             NO_HEAD if self.inbox.is_empty() => 0,
             NO_HEAD => now.saturating_sub(self.inbox.since()),
             since => now.saturating_sub(since),
         }
-    }
-}
-
-impl Published {
-    /// Shows the queue as it is; for whoever has [`Local`].
-    #[inline(always)]
-    pub(crate) fn show(&self, ready: &VecDeque<Entry>) {
-        self.ready.store(ready.len(), Ordering::Relaxed);
-        let since = ready.front().map_or(NO_HEAD, |head| head.since);
-        self.head_since.store(since, Ordering::Relaxed);
     }
 }

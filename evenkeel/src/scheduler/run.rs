@@ -73,9 +73,8 @@ fn cancel(context: &Context, task: Runnable) {
 /// Tells everybody that the task is complete; its output is in place.
 fn complete(context: &Context, task: Runnable) {
     context.count_completed();
-    let shared = context.shared();
     let ptr = task.ptr();
-    let at_home = std::ptr::eq(task.home(), shared.home(context.seat.me()));
+    let at_home = std::ptr::eq(task.home(), context.seat.home());
     let slot = task.slot.load(Ordering::Relaxed);
     if at_home {
         // Before the hold ends: whoever goes through the registry relies on the tasks in it.
@@ -160,7 +159,7 @@ pub(crate) fn take_back(context: &Context) {
 #[inline]
 pub(crate) fn adopt(context: &Context, task: &Runnable) {
     if task.slot.load(Ordering::Relaxed) == UNREGISTERED {
-        task.set_home(context.shared().home(context.seat.me()));
+        task.set_home(context.seat.home());
         context.seat.register(task);
         context.counters().adopted.add(1);
         context.shared().outside_adopted.fetch_add(1, Ordering::Relaxed);

@@ -4,10 +4,8 @@ use super::handover;
 use super::idle::Counts;
 use super::shared::Phase;
 use super::sleep::Wakened;
-use super::view::switches;
 use super::worker::Worker;
 use crate::policy::{Look, searching, stealing, waking};
-use crate::primitives::atomic::Ordering;
 use crate::primitives::{clock, spin};
 
 impl Worker<'_> {
@@ -93,7 +91,7 @@ impl Worker<'_> {
         let context = self.context;
         let shared = self.shared.clone();
         let victim = &shared.processors[other];
-        if victim.published.ready.load(Ordering::Relaxed) == 0 {
+        if victim.published.ready.len() == 0 {
             return handover::force(context, other, false) > 0;
         }
         // One request at a time; and the victim may have one of somebody else's.
@@ -102,7 +100,7 @@ impl Worker<'_> {
             return stealing::is_stuck(look) && self.force(other, now, false);
         };
         if !handover::await_answer(context, &request) && handover::give_up(context, &request) {
-            return self.force(other, now, switches(victim) != request.switches);
+            return self.force(other, now, handover::has_switched(context, &request));
         }
         match handover::receive(context) {
             Some(count) => count > 0,

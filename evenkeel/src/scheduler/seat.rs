@@ -12,14 +12,16 @@
 use super::biased::Owned;
 use super::entry::Entry;
 use super::processor::{Local, Processor};
+use super::ring::Ends;
 use super::shared::{Hooks, Neighbours, Shared};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::fence;
-use crate::task::header::{Live, Reference, Runnable};
+use crate::task::header::{Header, Live, Reference, Runnable};
 use crate::task::state::{Release, Signal};
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::marker::PhantomData;
+use std::ops::Range;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// A queue's buffer is given back when it has at least this many places and uses an eighth of them at most:
@@ -42,9 +44,17 @@ pub(crate) enum Signalled {
 pub(crate) struct Seat {
     shared: Arc<Shared>,
     me: usize,
+    /// That of `shared` with this number, without two loads and a check of bounds on the way to it.
+    processor: NonNull<Processor>,
+    /// Where the processors of `shared` are, for [`owns`](Self::owns).
+    processors: Range<usize>,
     /// A seat may go to another thread, but not be used by two.
     not_sync: PhantomData<Cell<()>>,
 }
+
+// SAFETY: all that the pointer leads to is `Sync`, and lives as long as `shared`; the right that a seat is may
+// go to another thread.
+unsafe impl Send for Seat {}
 
 impl Seat {
     /// A scheduler with this many processors, and their seats.
@@ -56,7 +66,14 @@ impl Seat {
         // Nobody else makes seats, so there is one for each processor.
         let seats = (0..shared.processors.len()).map({
             let shared = shared.clone();
-            move |me| Self { shared: shared.clone(), me, not_sync: PhantomData }
+            move |me| Self {
+                processor: NonNull::from(&shared.processors[me]),
+                processors: shared.processors.as_ptr_range().start.addr()
+                    ..shared.processors.as_ptr_range().end.addr(),
+                shared: shared.clone(),
+                me,
+                not_sync: PhantomData,
+            }
         });
         (shared, seats)
     }
@@ -73,7 +90,23 @@ impl Seat {
 
     #[inline(always)]
     pub(crate) fn processor(&self) -> &Processor {
-        &self.shared.processors[self.me]
+        // SAFETY: it is one of the processors of `shared`, which this seat keeps alive and which stay where
+        // they are.
+        unsafe { self.processor.as_ref() }
+    }
+
+    /// The address that the header of a task of this processor keeps.
+    #[inline(always)]
+    pub(crate) fn home(&self) -> *const () {
+        self.processor.as_ptr().cast_const().cast()
+    }
+
+    /// Whether the task's home is one of this scheduler's processors. A comparison of addresses, so
+    /// that a wake does not touch the line of another processor.
+    #[inline(always)]
+    pub(crate) fn owns(&self, task: &Header) -> bool {
+        let Range { start, end } = self.processors;
+        task.home().addr().wrapping_sub(start) < end - start
     }
 
     #[inline(always)]
@@ -89,26 +122,22 @@ impl Seat {
         self.processor().local.is_asked()
     }
 
+    /// The ends of the ready queue.
+    #[inline(always)]
+    fn ends(&self) -> &Ends {
+        &self.processor().published.ready
+    }
+
     /// Takes the oldest task.
     #[inline(always)]
     pub(crate) fn pop(&self) -> Option<Entry> {
-        let published = &self.processor().published;
-        let mut local = self.local();
-        let entry = local.ready.pop_front()?;
-        published.show(&local.ready);
-        let switches = published.switches.load(Ordering::Relaxed);
-        published.switches.store(switches.wrapping_add(1), Ordering::Relaxed);
-        Some(entry)
+        self.local().ready.pop(self.ends())
     }
 
     /// Puts a task to the back of the queue.
     #[inline(always)]
     pub(crate) fn push(&self, task: Runnable, now: u64) -> usize {
-        let published = &self.processor().published;
-        let mut local = self.local();
-        local.ready.push_back(Entry { task, since: now });
-        published.show(&local.ready);
-        local.ready.len()
+        self.local().ready.push(self.ends(), Entry { task, since: now })
     }
 
     /// Enters a new task into the registry and puts it to the back of the queue.
@@ -117,13 +146,10 @@ impl Seat {
     /// sleepers (see [`idle`](super::idle)).
     #[inline(always)]
     pub(crate) fn push_new(&self, task: Runnable, now: u64) -> usize {
-        let published = &self.processor().published;
         let mut local = self.local();
         let place = local.registry.enter(task.ptr());
         task.slot.store(place, Ordering::Relaxed);
-        local.ready.push_back(Entry { task, since: now });
-        published.show(&local.ready);
-        let ready = local.ready.len();
+        let ready = local.ready.push(self.ends(), Entry { task, since: now });
         local.leave_fenced(Edge::IdlePush);
         ready
     }
@@ -166,23 +192,21 @@ impl Seat {
                 Err(actual) => word = actual,
             }
         }
-        let published = &self.processor().published;
+        let ends = self.ends();
         let mut local = self.local();
         loop {
             // SAFETY: if the signal below succeeds, it takes the task from idle to queued, and this
             // is its only `Runnable`; if not, the entry is removed before anybody can see it.
             let runnable = unsafe { Runnable::new(task.ptr()) };
-            local.ready.push_back(Entry { task: runnable, since: now });
-            published.show(&local.ready);
+            let ready = local.ready.push(ends, Entry { task: runnable, since: now });
             match task.state.signal(word, signal, consume) {
                 Ok(_) => {
                     fence::after_read_modify_write(Edge::IdlePush);
-                    return Signalled::Queued(local.ready.len());
+                    return Signalled::Queued(ready);
                 }
                 Err(actual) => word = actual,
             }
-            local.ready.pop_back();
-            published.show(&local.ready);
+            local.ready.take_back(ends);
             while !word.is_idle() {
                 match task.state.signal(word, signal, consume) {
                     Ok(release) => return Signalled::Already(release),
@@ -194,26 +218,22 @@ impl Seat {
 
     /// Moves the oldest `amount` tasks to `entries`.
     pub(crate) fn split(&self, amount: usize, entries: &mut Vec<Entry>) {
-        let published = &self.processor().published;
-        let mut local = self.local();
-        let amount = amount.min(local.ready.len());
-        entries.extend(local.ready.drain(..amount));
-        published.show(&local.ready);
+        self.local().ready.drain(self.ends(), amount, entries);
     }
 
     /// Takes in what has come from another queue, oldest first, each task at the place of its age: a queue
     /// out of order would let tasks overtake older ones.
     pub(crate) fn take_in(&self, entries: Vec<Entry>) {
-        let published = &self.processor().published;
+        let ends = self.ends();
         let mut local = self.local();
-        let newest = local.ready.back().map_or(0, |entry| entry.since);
+        let newest = local.ready.newest(ends);
+        let mut own = Vec::new();
         if entries.first().is_some_and(|entry| entry.since < newest) {
-            let own = std::mem::take(&mut local.ready);
-            local.ready = merge(own, entries);
-        } else {
-            local.ready.extend(entries);
+            local.ready.drain(ends, usize::MAX, &mut own);
         }
-        published.show(&local.ready);
+        for entry in merge(own, entries) {
+            local.ready.push(ends, entry);
+        }
     }
 
     /// Removes a complete task from the registry.
@@ -230,23 +250,19 @@ impl Seat {
     /// Gives back the buffer of a queue that a burst has blown up.
     pub(crate) fn trim(&self) {
         let mut local = self.local();
-        let capacity = local.ready.capacity();
-        if capacity >= KEPT && local.ready.len() <= capacity / 8 {
-            let keep = local.ready.len() * 2;
-            local.ready.shrink_to(keep.max(KEPT / 8));
+        let (capacity, len) = (local.ready.capacity(), self.ends().len());
+        if capacity >= KEPT && len <= capacity / 8 {
+            local.ready.resize(self.ends(), (len * 2).max(KEPT / 8));
         }
     }
 }
 
 /// Merges two queues by age.
-fn merge(own: VecDeque<Entry>, others: Vec<Entry>) -> VecDeque<Entry> {
-    let mut merged = VecDeque::with_capacity(own.len() + others.len());
+fn merge(own: Vec<Entry>, others: Vec<Entry>) -> impl Iterator<Item = Entry> {
     let (mut own, mut others) = (own.into_iter().peekable(), others.into_iter().peekable());
-    while let (Some(mine), Some(theirs)) = (own.peek(), others.peek()) {
-        let older = if mine.since <= theirs.since { own.next() } else { others.next() };
-        merged.extend(older);
-    }
-    merged.extend(own);
-    merged.extend(others);
-    merged
+    std::iter::from_fn(move || match (own.peek(), others.peek()) {
+        (Some(mine), Some(theirs)) if mine.since <= theirs.since => own.next(),
+        (_, Some(_)) => others.next(),
+        (_, None) => own.next(),
+    })
 }

@@ -4,7 +4,6 @@ use super::idle::Idle;
 use super::processor::Processor;
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering};
 use crate::primitives::{Condvar, Mutex, fence, lock};
-use crate::task::header::Header;
 use crate::task::report::{PanicHook, TaskInfo};
 use std::fmt;
 use std::sync::Arc;
@@ -101,14 +100,6 @@ impl Shared {
     /// The address that the header of a task of processor `index` keeps.
     pub(crate) fn home(&self, index: usize) -> *const () {
         std::ptr::from_ref(&self.processors[index]).cast()
-    }
-
-    /// Whether the task's home is one of this scheduler's processors. A comparison of addresses, so
-    /// that a wake does not touch the line of another processor.
-    #[inline(always)]
-    pub(crate) fn owns(&self, header: &Header) -> bool {
-        let offset = (header.home() as usize).wrapping_sub(self.processors.as_ptr() as usize);
-        offset < size_of_val(&*self.processors)
     }
 
     #[inline(always)]

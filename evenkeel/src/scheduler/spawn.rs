@@ -30,7 +30,7 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
     let shared = context.shared();
     let me = context.seat.me();
     let room = room(context.seat.registered_count());
-    let birth = Birth { home: shared.home(me), id: context.next_id(), room };
+    let birth = Birth { home: context.seat.home(), id: context.next_id(), room };
     let (task, handle) = make(birth);
     context.counters().spawned.add_ordered(1);
     task.last.store(me as u16, Ordering::Relaxed);

@@ -1,9 +1,7 @@
 //! What a worker remembers of the other processors.
 
-use super::processor::Processor;
 use super::shared::Shared;
 use crate::policy::{Look, stealing};
-use crate::primitives::atomic::Ordering;
 
 /// One worker's memory.
 #[derive(Debug)]
@@ -12,8 +10,8 @@ pub(super) struct View(Vec<Seen>);
 /// What it remembers of one processor.
 #[derive(Clone, Debug, Default)]
 struct Seen {
-    /// The count of switches at the last look.
-    switches: u64,
+    /// The count of departures at the last look.
+    departures: usize,
     /// Attempts to take its work in vain since it last switched.
     failures: u32,
     /// It is left alone until then.
@@ -28,7 +26,7 @@ impl View {
     /// Looks at a processor. None while it is to be left alone.
     pub(super) fn look(&mut self, shared: &Shared, other: usize, now: u64) -> Option<Look> {
         let seen = &mut self.0[other];
-        let look = shared.processors[other].look(now, &mut seen.switches);
+        let look = shared.processors[other].look(now, &mut seen.departures);
         if look.switched {
             seen.failures = 0;
         } else if seen.failures > 0 && now < seen.until {
@@ -43,9 +41,4 @@ impl View {
         seen.failures = if tasks == 0 { seen.failures.saturating_add(1) } else { 0 };
         seen.until = now.saturating_add(stealing::leave_alone(seen.failures));
     }
-}
-
-/// The processor's count of switches.
-pub(super) fn switches(processor: &Processor) -> u64 {
-    processor.published.switches.load(Ordering::Relaxed)
 }

@@ -27,16 +27,16 @@ pub(crate) fn signal(task: Live<'_>, signal: Signal) {
 
 #[inline(always)]
 fn dispatch(task: Live<'_>, signal: Signal, consume: bool) -> Release {
-    context::with(|context| match context {
-        Some(context) if context.shared().owns(&task) => local(context, task, signal, consume),
+    // SAFETY: it is used by this call alone.
+    match unsafe { context::current() } {
+        Some(context) if context.seat.owns(&task) => local(context, task, signal, consume),
         _ => outside(task, signal, consume),
-    })
+    }
 }
 
-/// Signals a task and uses the reference up, in one step.
-#[inline(always)]
-pub(crate) fn signal_consuming(reference: Reference, signal: Signal) {
-    let release = dispatch(reference.live(), signal, true);
+/// Wakes a task and uses the reference up, in one step. In line nowhere, as it is longer than a call is dear.
+pub(crate) fn wake_consuming(reference: Reference) {
+    let release = dispatch(reference.live(), Signal::Wake, true);
     // The signal has counted the reference out.
     let task = reference.into_counted();
     if release == Release::Last {
@@ -114,7 +114,7 @@ pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
     if counts.sleeping == 0 {
         return;
     }
-    let ready = shared.processors[target].published.ready.load(Ordering::Relaxed);
+    let ready = shared.processors[target].published.ready.len();
     if !shared.idle.wake(target) {
         if waking::after_push(ready + 1, true, counts.sleeping, counts.searching) {
             shared.idle.wake_one();

@@ -31,7 +31,7 @@
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::spin_lock::SpinLock;
-use crate::task::waker::task_of;
+use crate::task::waker;
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
@@ -128,6 +128,8 @@ struct Slot<D> {
     /// There once the node is granted. Not an `Option`, so that the node of a plain semaphore stays within
     /// five words: its lines are what a hand-over between cores waits for.
     datum: MaybeUninit<D>,
+    /// Of the front node, the address of one that is gone, or null: whoever takes a node out at the front leaves
+    /// the next one alone, whose line another core has.
     prev: *mut Node<D>,
     next: *mut Node<D>,
 }
@@ -237,7 +239,7 @@ impl<D: Send> Semaphore<D> {
             }
         };
         if let Some(waker) = waker {
-            waker.wake();
+            waker::wake_up(waker);
         }
     }
 }
@@ -246,16 +248,20 @@ impl<D> Inner<D> {
     /// Gives `datum` to the front node, takes it out of the queue, and gives its waker.
     #[inline]
     fn grant(&mut self, node: NonNull<Node<D>>, datum: D) -> Option<Waker> {
-        // SAFETY: it is the front node, so it is in the queue.
-        unsafe { self.unlink(node) };
-        // SAFETY: it was in the queue, so its future is there until this lock is released.
+        // SAFETY: it is the front node, so it is in the queue, and its future is there until this lock is
+        // released.
         let node = unsafe { node.as_ref() };
         let grant = |slot: &mut Slot<D>| {
             slot.datum.write(datum);
-            slot.waker.take()
+            (slot.waker.take(), slot.next)
         };
         // SAFETY: the node waits, and this thread has the lock.
-        let waker = unsafe { node.with_slot(grant) };
+        let (waker, next) = unsafe { node.with_slot(grant) };
+        self.front = next;
+        if next.is_null() {
+            self.back = ptr::null_mut();
+        }
+        self.waiting -= 1;
         node.progress.store(GRANTED, edge(Edge::SemaphoreGrant, Ordering::Release));
         waker
     }
@@ -266,10 +272,9 @@ impl<D> Inner<D> {
     /// The node is in no queue, its slot is the caller's, and it stays where it is until it has been taken
     /// out.
     #[inline]
-    unsafe fn link(&mut self, node: NonNull<Node<D>>, waker: Waker) {
+    unsafe fn link(&mut self, node: NonNull<Node<D>>, waker: Option<Waker>) {
         let prev = mem::replace(&mut self.back, node.as_ptr());
-        let slot =
-            Slot { waker: Some(waker), datum: MaybeUninit::uninit(), prev, next: ptr::null_mut() };
+        let slot = Slot { waker, datum: MaybeUninit::uninit(), prev, next: ptr::null_mut() };
         // SAFETY: the caller's promise.
         let new = unsafe { node.as_ref() };
         new.slot.with_mut(|place| {
@@ -299,6 +304,7 @@ impl<D> Inner<D> {
         let node = unsafe { node.as_ref() };
         // SAFETY: it waits, and this thread has the lock.
         let (prev, next) = unsafe { node.with_slot(|slot| (slot.prev, slot.next)) };
+        let prev = if ptr::eq(self.front, node) { ptr::null_mut() } else { prev };
         match NonNull::new(prev) {
             None => self.front = next,
             Some(prev) => {
@@ -369,14 +375,15 @@ impl<D: Send> Acquire<'_, D> {
     /// Takes a permit, or joins the queue.
     fn begin(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
         // A foreign waker's clone is a caller's code, which has no place under the lock.
-        let foreign = task_of(waker).is_none().then(|| waker.clone());
+        let own = waker::task_of(waker);
+        let foreign = if own.is_none() { Some(waker.clone()) } else { None };
         let mut inner = self.semaphore.inner.lock();
         if let Some(datum) = inner.permits.pop_front() {
             drop(inner);
             self.node.progress.store(DONE, Ordering::Relaxed);
             return Poll::Ready(datum);
         }
-        let waker = foreign.unwrap_or_else(|| waker.clone());
+        let waker = own.map(waker::clone_of).or(foreign);
         // SAFETY: the node is new, so it is in no queue and its slot is this future's; the future is
         // pinned, and takes it out when it is dropped.
         unsafe { inner.link(NonNull::from(&self.node), waker) };

@@ -51,13 +51,35 @@ unsafe fn task(data: *const ()) -> TaskPtr {
 
 /// Changes the count by the private one of the task's poller, if that is the caller.
 #[inline(always)]
-fn defer(task: TaskPtr, change: i8) -> bool {
-    context::with(|context| match context {
-        Some(context) if context.polls(task) => {
-            context.task().is_some_and(|task| task.defer_reference(change))
-        }
-        _ => false,
+fn defer(task: Live<'_>, change: i8) -> bool {
+    context::with(|context| {
+        context.is_some_and(|context| context.polls(task.ptr())) && task.defer_reference(change)
     })
+}
+
+/// Clones the waker of a task of evenkeel: as [`Waker::clone`], without a call through the table.
+#[inline(always)]
+pub(crate) fn clone_of(task: Live<'_>) -> Waker {
+    if !defer(task, 1) {
+        task.state.add_reference();
+    }
+    let raw = RawWaker::new(task.ptr().as_ptr().cast_const().cast(), &VTABLE);
+    // SAFETY: as in `borrowed`; this one has been counted.
+    unsafe { Waker::from_raw(raw) }
+}
+
+/// Wakes and uses the waker up: as [`Waker::wake`], for a task of evenkeel without a call through the table.
+#[inline(always)]
+pub(crate) fn wake_up(waker: Waker) {
+    match task_of(&waker).map(Live::ptr) {
+        Some(task) => {
+            std::mem::forget(waker);
+            // SAFETY: the waker was counted, and has given its count away.
+            let reference = unsafe { Reference::from_counted(task) };
+            wake::wake_consuming(reference);
+        }
+        None => waker.wake(),
+    }
 }
 
 /// # Safety
@@ -65,11 +87,10 @@ fn defer(task: TaskPtr, change: i8) -> bool {
 unsafe fn clone(data: *const ()) -> RawWaker {
     // SAFETY: the data is that of one of our wakers.
     let task = unsafe { task(data) };
-    if !defer(task, 1) {
-        // SAFETY: the waker that is cloned is there, so the task is.
-        unsafe { task.header() }.state.add_reference();
-    }
-    RawWaker::new(data, &VTABLE)
+    // SAFETY: the waker that is cloned is there, so the task is.
+    let clone = clone_of(unsafe { Live::new(task) });
+    let clone = ManuallyDrop::new(clone);
+    RawWaker::new(clone.data(), clone.vtable())
 }
 
 /// # Safety
@@ -79,7 +100,7 @@ unsafe fn wake(data: *const ()) {
     let task = unsafe { task(data) };
     // SAFETY: the waker is counted, and gives its count away.
     let reference = unsafe { Reference::from_counted(task) };
-    wake::signal_consuming(reference, Signal::Wake);
+    wake::wake_consuming(reference);
 }
 
 /// # Safety
@@ -96,7 +117,8 @@ unsafe fn wake_by_ref(data: *const ()) {
 unsafe fn drop(data: *const ()) {
     // SAFETY: the data is that of one of our wakers.
     let task = unsafe { task(data) };
-    if !defer(task, -1) {
+    // SAFETY: the waker is there, so the task is.
+    if !defer(unsafe { Live::new(task) }, -1) {
         // SAFETY: the waker is counted, and gives its count away.
         std::mem::drop(unsafe { Reference::from_counted(task) });
     }
