@@ -18,6 +18,7 @@ mod spawning;
 pub(crate) mod state;
 mod task_ref;
 pub(crate) mod waker;
+pub(crate) mod word_waker;
 mod yielding;
 
 pub(crate) use birth::Birth;

@@ -57,28 +57,19 @@ fn defer(task: Live<'_>, change: i8) -> bool {
     })
 }
 
-/// Clones the waker of a task of evenkeel: as [`Waker::clone`], without a call through the table.
+/// Counts one more waker of a task.
 #[inline(always)]
-pub(crate) fn clone_of(task: Live<'_>) -> Waker {
+pub(crate) fn count_one(task: Live<'_>) {
     if !defer(task, 1) {
         task.state.add_reference();
     }
-    let raw = RawWaker::new(task.ptr().as_ptr().cast_const().cast(), &VTABLE);
-    // SAFETY: as in `borrowed`; this one has been counted.
-    unsafe { Waker::from_raw(raw) }
 }
 
-/// Wakes and uses the waker up: as [`Waker::wake`], for a task of evenkeel without a call through the table.
+/// Counts a waker of a task out.
 #[inline(always)]
-pub(crate) fn wake_up(waker: Waker) {
-    match task_of(&waker).map(Live::ptr) {
-        Some(task) => {
-            std::mem::forget(waker);
-            // SAFETY: the waker was counted, and has given its count away.
-            let reference = unsafe { Reference::from_counted(task) };
-            wake::wake_consuming(reference);
-        }
-        None => waker.wake(),
+pub(crate) fn discount(reference: Reference) {
+    if defer(reference.live(), -1) {
+        reference.into_counted();
     }
 }
 
@@ -88,9 +79,8 @@ unsafe fn clone(data: *const ()) -> RawWaker {
     // SAFETY: the data is that of one of our wakers.
     let task = unsafe { task(data) };
     // SAFETY: the waker that is cloned is there, so the task is.
-    let clone = clone_of(unsafe { Live::new(task) });
-    let clone = ManuallyDrop::new(clone);
-    RawWaker::new(clone.data(), clone.vtable())
+    count_one(unsafe { Live::new(task) });
+    RawWaker::new(data, &VTABLE)
 }
 
 /// # Safety
@@ -117,9 +107,6 @@ unsafe fn wake_by_ref(data: *const ()) {
 unsafe fn drop(data: *const ()) {
     // SAFETY: the data is that of one of our wakers.
     let task = unsafe { task(data) };
-    // SAFETY: the waker is there, so the task is.
-    if !defer(unsafe { Live::new(task) }, -1) {
-        // SAFETY: the waker is counted, and gives its count away.
-        std::mem::drop(unsafe { Reference::from_counted(task) });
-    }
+    // SAFETY: the waker is counted, and gives its count away.
+    discount(unsafe { Reference::from_counted(task) });
 }

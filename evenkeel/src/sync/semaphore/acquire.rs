@@ -1,0 +1,162 @@
+//! `P` as a future.
+
+#![allow(unsafe_code, reason = "the queue points to a node in this future")]
+
+use super::queue::{self, Inner, Node, Progress};
+use crate::primitives::spin_lock::SpinLock;
+use crate::task::word_waker::WordWaker;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomPinned;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll, Waker};
+
+/// The future of [`Semaphore::acquire`](super::Semaphore::acquire).
+///
+/// # Cancel safety
+/// It joins the queue at its first poll. Dropped before it has given its permit, it leaves the queue, and a permit
+/// that it had been granted already goes to the next task that waits: none is lost, and the place in the queue is.
+///
+/// # Panics
+/// If it is polled again after it has given its permit.
+#[must_use = "futures do nothing unless awaited"]
+#[repr(C)]
+pub struct Acquire<'a, D: Send = ()> {
+    /// First, so that it is near the header of a task whose future begins with this one.
+    node: Node<D>,
+    semaphore: &'a SpinLock<Inner<D>>,
+    /// The queue points to the node.
+    _pinned: PhantomPinned,
+}
+
+// SAFETY: the node's datum and links are reached by one thread at a time, as its progress says; its pointers are
+// followed under the lock alone; `D` and wakers are `Send`.
+unsafe impl<D: Send> Send for Acquire<'_, D> {}
+// SAFETY: a shared `Acquire` gives no access to anything.
+unsafe impl<D: Send> Sync for Acquire<'_, D> {}
+
+impl<'a, D: Send> Acquire<'a, D> {
+    #[inline(always)]
+    pub(super) fn new(semaphore: &'a SpinLock<Inner<D>>) -> Self {
+        Self { node: Node::new(), semaphore, _pinned: PhantomPinned }
+    }
+
+    /// Takes a permit, or joins the queue.
+    #[inline]
+    fn begin(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
+        let mut inner = self.semaphore.lock();
+        if let Some(datum) = inner.permits.pop_front() {
+            drop(inner);
+            self.node.set_done();
+            return Poll::Ready(datum);
+        }
+        let Some(waker) = WordWaker::of_task(waker) else {
+            drop(inner);
+            return self.begin_foreign(waker);
+        };
+        // SAFETY: the node is new, so it is in no queue; the future is pinned, and takes it out when it is
+        // dropped.
+        unsafe { inner.link(NonNull::from(&self.node), waker) };
+        Poll::Pending
+    }
+
+    /// The same with a waker that is not evenkeel's: its clone is a caller's code, which has no place under the lock.
+    #[cold]
+    fn begin_foreign(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
+        let waker = WordWaker::boxed(waker);
+        let mut inner = self.semaphore.lock();
+        if let Some(datum) = inner.permits.pop_front() {
+            drop(inner);
+            self.node.set_done();
+            return Poll::Ready(datum);
+        }
+        // SAFETY: as in `begin`.
+        unsafe { inner.link(NonNull::from(&self.node), waker) };
+        Poll::Pending
+    }
+
+    /// Renews the waker of a node that still waits.
+    #[cold]
+    fn renew(&self, waker: &Waker) -> Poll<D> {
+        let mut fresh = None;
+        loop {
+            let inner = self.semaphore.lock();
+            if self.node.progress() == Progress::Granted {
+                drop(inner);
+                // SAFETY: the node was granted, and this is its future.
+                return Poll::Ready(unsafe { self.node.take() });
+            }
+            // SAFETY: the node waits, and this thread has the lock.
+            if unsafe { self.node.has_left(waker) } {
+                return Poll::Pending;
+            }
+            if let Some(fresh) = fresh.take() {
+                // SAFETY: as above.
+                let before = unsafe { self.node.renew(fresh) };
+                drop(inner);
+                drop(before);
+                return Poll::Pending;
+            }
+            drop(inner);
+            fresh = Some(WordWaker::of_task(waker).unwrap_or_else(|| WordWaker::boxed(waker)));
+        }
+    }
+
+    /// Takes a node that waits out of the queue. False if it has been granted meanwhile.
+    #[cold]
+    fn leave(&self) -> bool {
+        let mut inner = self.semaphore.lock();
+        if self.node.progress() == Progress::Granted {
+            return false;
+        }
+        // SAFETY: the node waits, so it is in the queue.
+        let waker = unsafe { inner.unlink(NonNull::from(&self.node)) };
+        drop(inner);
+        drop(waker);
+        true
+    }
+
+    /// What is left to do for a future that is dropped before it has given its permit.
+    #[cold]
+    fn give_up(&self, progress: Progress) {
+        if progress == Progress::Waiting && self.leave() {
+            return;
+        }
+        // The permit came too late for this task: the next one gets it.
+        // SAFETY: the node was granted, and this is its future.
+        let datum = unsafe { self.node.take() };
+        queue::release(self.semaphore, datum);
+    }
+}
+
+impl<D: Send> Future for Acquire<'_, D> {
+    type Output = D;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<D> {
+        match self.node.progress() {
+            Progress::New => self.begin(context.waker()),
+            Progress::Waiting => self.renew(context.waker()),
+            // SAFETY: the node was granted, and this is its future.
+            Progress::Granted => Poll::Ready(unsafe { self.node.take() }),
+            Progress::Done => panic!("Acquire is polled again after it has given its permit"),
+        }
+    }
+}
+
+impl<D: Send> Drop for Acquire<'_, D> {
+    #[inline]
+    fn drop(&mut self) {
+        let progress = self.node.progress();
+        if !matches!(progress, Progress::New | Progress::Done) {
+            self.give_up(progress);
+        }
+    }
+}
+
+impl<D: Send> fmt::Debug for Acquire<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acquire").finish_non_exhaustive()
+    }
+}

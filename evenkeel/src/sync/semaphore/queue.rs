@@ -1,0 +1,252 @@
+//! What is behind the semaphore's lock: its permits, or the queue of its waiters.
+
+#![allow(unsafe_code, reason = "waiters are linked through their futures")]
+
+use crate::primitives::atomic::{AtomicPtr, Edge, Ordering, edge};
+use crate::primitives::cell::UnsafeCell;
+use crate::primitives::spin_lock::SpinLock;
+use crate::task::word_waker::WordWaker;
+use std::collections::VecDeque;
+use std::mem::{self, MaybeUninit};
+use std::ptr::{self, NonNull};
+
+/// What the lock guards.
+pub(super) struct Inner<D> {
+    /// Permits that nobody waits for, oldest first. Of `()` it is a count.
+    pub(super) permits: VecDeque<D>,
+    /// The queue of waiters, linked through their nodes.
+    front: *mut Node<D>,
+    back: *mut Node<D>,
+    waiting: usize,
+}
+
+// SAFETY: the pointers are to nodes of waiters, whose futures stay where they are until they have left the
+// queue under the lock; `D` moves between threads, which `D: Send` permits.
+unsafe impl<D: Send> Send for Inner<D> {}
+
+/// A waiter's place. A new one is one word and room: what follows is written when it joins the queue or is granted,
+/// because a future is moved into place before its first poll, and most never wait.
+#[repr(C)]
+pub(super) struct Node<D> {
+    /// How far it has come: [`NEW`], [`GRANTED`] or [`DONE`]; or, while it waits, its waker.
+    word: AtomicPtr<()>,
+    /// There while the node waits.
+    links: UnsafeCell<MaybeUninit<Links<D>>>,
+    /// There once the node is granted, until its future takes it.
+    datum: UnsafeCell<MaybeUninit<D>>,
+}
+
+/// Where a node is in the queue.
+struct Links<D> {
+    next: *mut Node<D>,
+    /// Of the front node, the address of one that is gone, or null: whoever takes a node out at the front leaves
+    /// the next one alone, whose line another core has.
+    prev: *mut Node<D>,
+}
+
+/// How far a waiter has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    New,
+    Waiting,
+    Granted,
+    Done,
+}
+
+const NEW: usize = 0;
+const GRANTED: usize = 2;
+const DONE: usize = 4;
+
+impl<D> Node<D> {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self {
+            word: AtomicPtr::new(word_of(NEW)),
+            links: UnsafeCell::new(MaybeUninit::uninit()),
+            datum: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// How far it has come; with *granted* comes what the releaser did before.
+    #[inline(always)]
+    pub(super) fn progress(&self) -> Progress {
+        match self.word.load(edge(Edge::SemaphoreGranted, Ordering::Acquire)).addr() {
+            NEW => Progress::New,
+            GRANTED => Progress::Granted,
+            DONE => Progress::Done,
+            _ => Progress::Waiting,
+        }
+    }
+
+    /// Ends the wait of a node that is in no queue and has no datum.
+    #[inline(always)]
+    pub(super) fn set_done(&self) {
+        self.word.store(word_of(DONE), Ordering::Relaxed);
+    }
+
+    /// Takes the datum, which ends the wait.
+    ///
+    /// # Safety
+    /// The node was granted, and the caller is its future.
+    #[inline(always)]
+    pub(super) unsafe fn take(&self) -> D {
+        self.set_done();
+        self.datum.with_mut(|datum| {
+            // SAFETY: the datum of a granted node is its future's.
+            let datum = unsafe { &*datum };
+            // SAFETY: it is there, and is taken once: the node is done.
+            unsafe { datum.assume_init_read() }
+        })
+    }
+
+    /// Changes the links.
+    ///
+    /// # Safety
+    /// The node waits, and the caller has the lock.
+    #[inline(always)]
+    unsafe fn with_links<R>(&self, f: impl FnOnce(&mut Links<D>) -> R) -> R {
+        self.links.with_mut(|links| {
+            // SAFETY: the links are the lock's while the node waits.
+            let links = unsafe { &mut *links };
+            // SAFETY: they are there while the node waits.
+            f(unsafe { links.assume_init_mut() })
+        })
+    }
+
+    /// Whether the waker that was left wakes the same as `waker`.
+    ///
+    /// # Safety
+    /// The node waits, and the caller has the lock.
+    pub(super) unsafe fn has_left(&self, waker: &std::task::Waker) -> bool {
+        // SAFETY: while the node waits, its word is a waker's.
+        unsafe { WordWaker::peek(self.word.load(Ordering::Relaxed), |left| left.will_wake(waker)) }
+    }
+
+    /// Leaves another waker and takes the one before.
+    ///
+    /// # Safety
+    /// The node waits, and the caller has the lock.
+    pub(super) unsafe fn renew(&self, waker: WordWaker) -> WordWaker {
+        let before = self.word.load(Ordering::Relaxed);
+        self.word.store(waker.into_raw(), Ordering::Relaxed);
+        // SAFETY: while the node waits, its word is a waker's, which has been replaced.
+        unsafe { WordWaker::from_raw(before) }
+    }
+}
+
+/// A word that is no address.
+const fn word_of(progress: usize) -> *mut () {
+    ptr::without_provenance_mut(progress)
+}
+
+/// `V`.
+#[inline]
+pub(super) fn release<D: Send>(inner: &SpinLock<Inner<D>>, datum: D) {
+    let waker = {
+        let mut inner = inner.lock();
+        match NonNull::new(inner.front) {
+            None => {
+                inner.permits.push_back(datum);
+                return;
+            }
+            // SAFETY: it is the front node, so it is in the queue.
+            Some(node) => unsafe { inner.grant(node, datum) },
+        }
+    };
+    waker.wake();
+}
+
+impl<D> Inner<D> {
+    pub(super) fn new(permits: VecDeque<D>) -> Self {
+        Self { permits, front: ptr::null_mut(), back: ptr::null_mut(), waiting: 0 }
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Gives `datum` to the front node, takes it out of the queue, and gives its waker.
+    ///
+    /// # Safety
+    /// `node` is the front node.
+    #[inline(always)]
+    unsafe fn grant(&mut self, node: NonNull<Node<D>>, datum: D) -> WordWaker {
+        // SAFETY: it is in the queue, so its future is there until this lock is released.
+        let node = unsafe { node.as_ref() };
+        let waker = node.word.load(Ordering::Relaxed);
+        // SAFETY: the node waits, and this thread has the lock.
+        self.front = unsafe { node.with_links(|links| links.next) };
+        if self.front.is_null() {
+            self.back = ptr::null_mut();
+        }
+        self.waiting -= 1;
+        node.datum.with_mut(|place| {
+            // SAFETY: until the node is granted, the place is the lock's.
+            unsafe { place.write(MaybeUninit::new(datum)) };
+        });
+        node.word.store(word_of(GRANTED), edge(Edge::SemaphoreGrant, Ordering::Release));
+        // SAFETY: while the node waited its word was a waker's, which nobody else has taken.
+        unsafe { WordWaker::from_raw(waker) }
+    }
+
+    /// Puts a new node at the back.
+    ///
+    /// # Safety
+    /// The node is in no queue, and it stays where it is until it has been taken out.
+    #[inline(always)]
+    pub(super) unsafe fn link(&mut self, node: NonNull<Node<D>>, waker: WordWaker) {
+        let prev = mem::replace(&mut self.back, node.as_ptr());
+        // SAFETY: the caller's promise.
+        let new = unsafe { node.as_ref() };
+        new.links.with_mut(|place| {
+            // SAFETY: the links of a node that is in no queue are its future's.
+            unsafe { place.write(MaybeUninit::new(Links { next: ptr::null_mut(), prev })) };
+        });
+        new.word.store(waker.into_raw(), Ordering::Relaxed);
+        match NonNull::new(prev) {
+            None => self.front = node.as_ptr(),
+            Some(prev) => {
+                // SAFETY: it is in the queue, so its future is there.
+                let prev = unsafe { prev.as_ref() };
+                // SAFETY: it waits, and this thread has the lock.
+                unsafe { prev.with_links(|links| links.next = node.as_ptr()) };
+            }
+        }
+        self.waiting += 1;
+    }
+
+    /// Takes a node out, whose wait is over without a permit, and gives its waker.
+    ///
+    /// # Safety
+    /// The node is in this queue.
+    pub(super) unsafe fn unlink(&mut self, node: NonNull<Node<D>>) -> WordWaker {
+        // SAFETY: it is in the queue, so its future is there.
+        let node = unsafe { node.as_ref() };
+        // SAFETY: it waits, and this thread has the lock.
+        let (next, prev) = unsafe { node.with_links(|links| (links.next, links.prev)) };
+        let prev = if ptr::eq(self.front, node) { ptr::null_mut() } else { prev };
+        match NonNull::new(prev) {
+            None => self.front = next,
+            Some(prev) => {
+                // SAFETY: it is in the queue, so its future is there.
+                let prev = unsafe { prev.as_ref() };
+                // SAFETY: it waits, and this thread has the lock.
+                unsafe { prev.with_links(|links| links.next = next) };
+            }
+        }
+        match NonNull::new(next) {
+            None => self.back = prev,
+            Some(next) => {
+                // SAFETY: it is in the queue, so its future is there.
+                let next = unsafe { next.as_ref() };
+                // SAFETY: it waits, and this thread has the lock.
+                unsafe { next.with_links(|links| links.prev = prev) };
+            }
+        }
+        self.waiting -= 1;
+        let waker = node.word.load(Ordering::Relaxed);
+        node.set_done();
+        // SAFETY: while the node waited its word was a waker's, which nobody else has taken.
+        unsafe { WordWaker::from_raw(waker) }
+    }
+}
