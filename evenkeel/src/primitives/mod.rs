@@ -13,7 +13,6 @@ pub(crate) mod clock;
 pub(crate) mod fence;
 #[cfg(loom)]
 pub(crate) mod mutation;
-pub(crate) mod prefetch;
 pub(crate) mod random;
 pub(crate) mod spin;
 pub(crate) mod spin_lock;

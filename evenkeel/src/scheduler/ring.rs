@@ -10,13 +10,13 @@
 //! # Rejected
 //! `VecDeque` with its length and the head's age published apart: it has no power-of-two capacity to mask with,
 //! and publishing is then two more stores and three dependent loads for each push and pop, a fifth of the time of
-//! `evenkeel-bench run --bench yield`.
+//! `evenkeel-bench run --bench yield`. Fetching the lines of the next tasks ahead: no gain, with a hundred tasks or with
+//! fifty thousand.
 
 #![allow(unsafe_code, reason = "a slot is there or not, as the ends say")]
 
 use super::entry::Entry;
 use crate::primitives::atomic::{AtomicU64, AtomicUsize, Ordering};
-use crate::primitives::prefetch;
 use std::mem::MaybeUninit;
 
 /// The time of a head that is not there.
@@ -24,10 +24,6 @@ pub(crate) const NO_HEAD: u64 = u64::MAX;
 
 /// Slots of a new ring: 1 KiB.
 const LEAST: usize = 64;
-
-/// How many entries before its poll a task's lines are fetched. One poll of a small task takes 10 to 30 ns, and a line
-/// from another core 50 to 200: `evenkeel-bench run --bench churn --procs 2` set it.
-const AHEAD: usize = 2;
 
 /// Where a queue begins and ends: changed by whoever has its lock, seen by everybody.
 #[derive(Debug)]
@@ -133,7 +129,7 @@ impl Ring {
         len + 1
     }
 
-    /// Takes the oldest entry, and has the lines of one of the next ones fetched.
+    /// Takes the oldest entry.
     #[inline(always)]
     pub(crate) fn pop(&mut self, ends: &Ends) -> Option<Entry> {
         let (head, tail) = (ends.head.load(Ordering::Relaxed), ends.tail.load(Ordering::Relaxed));
@@ -152,11 +148,6 @@ impl Ring {
             unsafe { self.peek(next) }.since
         };
         ends.head_since.store(since, Ordering::Relaxed);
-        if len > AHEAD {
-            // SAFETY: there are more than so many behind the head.
-            let later = unsafe { self.peek(head.wrapping_add(AHEAD)) };
-            prefetch::for_writing(later.task.ptr().as_ptr());
-        }
         Some(entry)
     }
 
