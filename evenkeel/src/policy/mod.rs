@@ -10,6 +10,7 @@ pub mod helping;
 pub mod placement;
 pub mod searching;
 pub mod stealing;
+pub mod together;
 pub mod victim;
 pub mod waking;
 
@@ -31,6 +32,8 @@ pub struct Look {
     pub inbox: bool,
     /// Whether the processor has polled a task since the last look at it.
     pub switched: bool,
+    /// Whether a [trial](together) has shown that its tasks are better off on one processor.
+    pub together: bool,
 }
 
 impl Look {
@@ -43,7 +46,7 @@ impl Look {
     /// Whether a task there is worth the move to another processor.
     #[must_use]
     pub fn is_worth_moving(&self) -> bool {
-        self.mean_work >= stealing::MIGRATION
+        self.mean_work >= stealing::MIGRATION && !self.together
     }
 
     /// The time that the processor needs for what is in its ready queue, by its own average.

@@ -43,6 +43,9 @@ pub const PATIENCE: u64 = 20_000;
 /// assert!(!steal(&small, 0));
 /// assert!(steal(&small, 50_000));
 /// assert!(steal(&Look { head_age: 200_000, ..small }, 0));
+/// let together = Look { together: true, ..short };
+/// assert!(!steal(&together, 50_000));
+/// assert!(steal(&Look { head_age: 200_000, ..together }, 0));
 /// ```
 #[must_use]
 pub fn steal(other: &Look, waited: u64) -> bool {
@@ -52,7 +55,7 @@ pub fn steal(other: &Look, waited: u64) -> bool {
     if other.ready == 0 {
         return false;
     }
-    if waited >= PATIENCE && other.ready >= 2 {
+    if waited >= PATIENCE && other.ready >= 2 && !other.together {
         return true;
     }
     if !other.is_worth_moving() {
@@ -77,10 +80,28 @@ pub fn is_stuck(other: &Look) -> bool {
     !other.switched && other.ready > 0 && other.head_age >= OLD_SMALL_HEAD
 }
 
-/// How long a thief waits for the answer to its request before it uses the heavy fence: a little
-/// longer than the polls that are worth waiting for, and about as long as the fence takes. An estimate from the
+/// How long a thief waits at most for the answer to its request before it uses the heavy fence: an estimate from the
 /// fence's cost, 2 to 10 µs in a virtual machine; no benchmark sets it.
-pub const ANSWER: u64 = 3_000;
+pub const LONGEST_ANSWER: u64 = 3_000;
+
+/// How long it waits at least: an owner at its next push or pop answers within 300 ns when the cores are near and 1 µs
+/// when they are far. `evenkeel-bench run --bench transfer` set it.
+pub const SHORTEST_ANSWER: u64 = 1_000;
+
+/// How long a thief waits for the answer of `other` before it uses the heavy fence: four of the polls that it lately
+/// made, within bounds. One whose polls are quick and who has not answered by then is inside a long one.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::{Look, stealing::answer_within};
+/// assert_eq!(answer_within(&Look { mean_poll: 30, ..Look::default() }), 1_000);
+/// assert_eq!(answer_within(&Look { mean_poll: 500, ..Look::default() }), 2_000);
+/// assert_eq!(answer_within(&Look { mean_poll: 50_000, ..Look::default() }), 3_000);
+/// ```
+#[must_use]
+pub fn answer_within(other: &Look) -> u64 {
+    other.mean_poll.saturating_mul(4).clamp(SHORTEST_ANSWER, LONGEST_ANSWER)
+}
 
 /// How long a processor is left alone by one that has tried in vain to take its work, after `failures` such
 /// attempts in a row. Its worker has been preempted by the operating system inside an operation, and nobody

@@ -73,10 +73,11 @@ pub fn before_sleep(other: &super::Look) -> bool {
 /// let small = Look { ready: 2, mean_work: 30, ..Look::default() };
 /// assert!(after_watch(&small));
 /// assert!(!after_watch(&Look { ready: 1, ..small }));
+/// assert!(!after_watch(&Look { together: true, ..small }));
 /// ```
 #[must_use]
 pub fn after_watch(other: &super::Look) -> bool {
-    other.ready >= 2 || before_sleep(other)
+    (other.ready >= 2 && !other.together) || before_sleep(other)
 }
 
 /// The shortest sleep of the watch, the one sleeper that looks up now and then while others work. An estimate:

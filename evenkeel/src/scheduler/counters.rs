@@ -76,6 +76,8 @@ pub(crate) struct Counters {
     pub(crate) returned: Counter,
     /// Tasks that came to it from other processors, by help or by theft.
     pub(crate) migrations: Counter,
+    /// Steals that did not pay and have been taken back.
+    pub(crate) splits_undone: Counter,
     pub(crate) searches: Counter,
     pub(crate) sleeps: Counter,
     /// Sleeps of the watch that ended without work.

@@ -23,7 +23,7 @@
 use super::context::Context;
 use super::entry::Entry;
 use super::processor::Processor;
-use crate::policy::stealing;
+use crate::policy::{Look, stealing};
 use crate::primitives::atomic::Edge;
 use crate::primitives::{clock, fence, spin};
 
@@ -31,7 +31,8 @@ use crate::primitives::{clock, fence, spin};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) victim: usize,
-    pub(crate) since: u64,
+    /// When the answer is overdue.
+    pub(crate) until: u64,
     /// What the victim's count of departures was.
     pub(crate) departures: usize,
 }
@@ -53,15 +54,16 @@ pub(crate) fn answer(context: &Context, polling: bool) {
     shared.idle.wake(taker);
 }
 
-/// Asks processor `victim`. None if somebody else is at it.
-pub(crate) fn ask(context: &Context, victim: usize, now: u64) -> Option<Request> {
+/// Asks processor `victim`, which looked like `look`. None if somebody else is at it.
+pub(crate) fn ask(context: &Context, victim: usize, look: &Look, now: u64) -> Option<Request> {
     let processor = &context.shared().processors[victim];
     let departures = processor.published.ready.departures();
     if !processor.local.ask(context.seat.me()) {
         return None;
     }
     context.counters().handovers_asked.add(1);
-    Some(Request { victim, since: now, departures })
+    let until = now.saturating_add(stealing::answer_within(look));
+    Some(Request { victim, until, departures })
 }
 
 /// Stands by for the answer for as long as that is cheaper than the heavy fence. True if it is here.
@@ -74,7 +76,7 @@ pub(crate) fn await_answer(context: &Context, request: &Request) -> bool {
             }
             spin::pause();
         }
-        if clock::now().saturating_sub(request.since) >= stealing::ANSWER {
+        if clock::now() >= request.until {
             return gift.is_ready();
         }
     }

@@ -7,7 +7,7 @@
 use super::handover::{self, Request};
 use super::worker::Worker;
 use crate::policy::helping::{self, Help};
-use crate::policy::{stealing, victim};
+use crate::policy::victim;
 
 impl Worker<'_> {
     /// Looks at one other processor and helps it if its work is much older.
@@ -29,15 +29,14 @@ impl Worker<'_> {
         let own = context.seat.processor().look(now, &mut 0);
         match helping::help(&own, &theirs) {
             Help::No => {}
-            Help::Ask => self.request = handover::ask(context, other, now),
+            Help::Ask => self.request = handover::ask(context, other, &theirs, now),
             Help::Take => self.help_by_force(other, now, false),
         }
     }
 
     /// Looks after a request that is out: if the answer is overdue, the other is inside a long poll.
     pub(super) fn pursue(&mut self, request: &Request, now: u64) {
-        let overdue = now.saturating_sub(request.since) >= stealing::ANSWER;
-        if overdue && handover::give_up(self.context, request) {
+        if now >= request.until && handover::give_up(self.context, request) {
             self.request = None;
             let switched = handover::has_switched(self.context, request);
             self.help_by_force(request.victim, now, switched);

@@ -25,6 +25,7 @@ pub(crate) mod shared;
 mod shuttle_tests;
 mod sleep;
 pub(crate) mod spawn;
+mod trial;
 mod view;
 pub(crate) mod wake;
 pub(crate) mod worker;

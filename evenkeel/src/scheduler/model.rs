@@ -10,6 +10,7 @@ use super::inbox::Inbox;
 use super::run;
 use super::seat::Seat;
 use super::shared::{Hooks, Neighbours};
+use crate::policy::Look;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::fence;
 use crate::primitives::mutation::{check, explore};
@@ -186,7 +187,7 @@ fn a_task_changes_hands_by_answer_or_by_force_and_is_in_one_place() {
         let context = Context::new(taker, 0);
         let idle = &shared.idle;
         idle.sit(1);
-        let request = handover::ask(&context, 0, 0).expect("nobody else asks");
+        let request = handover::ask(&context, 0, &Look::default(), 0).expect("nobody else asks");
         if handover::give_up(&context, &request) {
             handover::force(&context, 0, true);
         } else {

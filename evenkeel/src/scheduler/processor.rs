@@ -32,6 +32,8 @@ pub(crate) struct Published {
     pub(crate) mean_wait: AtomicU64,
     pub(crate) mean_poll: AtomicU64,
     pub(crate) mean_work: AtomicU64,
+    /// Until when its tasks are left together. Set by the thief whose trial has failed.
+    pub(crate) together_until: AtomicU64,
 }
 
 /// The work per task that is assumed until some are complete: worth the move.
@@ -62,6 +64,7 @@ impl Processor {
                 mean_wait: AtomicU64::new(0),
                 mean_poll: AtomicU64::new(0),
                 mean_work: AtomicU64::new(UNKNOWN_WORK),
+                together_until: AtomicU64::new(0),
             }),
             inbox: CachePadded::new(Inbox::new()),
             returned: CachePadded::new(Inbox::new()),
@@ -83,7 +86,16 @@ impl Processor {
             mean_work: published.mean_work.load(Ordering::Relaxed),
             inbox: !self.inbox.is_empty() || self.gift.has_tasks(),
             switched: *departures != before,
+            together: published.are_together(now),
         }
+    }
+
+    /// Whether its tasks are worth the move, as [`look`](Self::look) would say.
+    pub(crate) fn is_worth_moving(&self, now: u64) -> bool {
+        let published = &self.published;
+        let mean_work = published.mean_work.load(Ordering::Relaxed);
+        let together = published.are_together(now);
+        Look { mean_work, together, ..Look::default() }.is_worth_moving()
     }
 
     /// How long the oldest task in the ready queue or, if that is empty, in the inbox has waited.
@@ -93,5 +105,11 @@ impl Processor {
             NO_HEAD => now.saturating_sub(self.inbox.since()),
             since => now.saturating_sub(since),
         }
+    }
+}
+
+impl Published {
+    fn are_together(&self, now: u64) -> bool {
+        now < self.together_until.load(Ordering::Relaxed)
     }
 }

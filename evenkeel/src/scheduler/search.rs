@@ -11,6 +11,7 @@ use crate::primitives::{clock, spin};
 impl Worker<'_> {
     /// Searches and sleeps until there is something to run. False if the runtime is over.
     pub(super) fn find_work(&mut self) -> bool {
+        self.trial = None;
         let awake = self.shared.processors.len();
         let mut searching = self.shared.idle.begin_search(|counts: Counts| {
             searching::may_search(counts.searching, awake - counts.sleeping)
@@ -80,6 +81,7 @@ impl Worker<'_> {
             for other in group[start..].iter().chain(&group[..start]) {
                 let Some(look) = self.view.look(&shared, *other, now) else { continue };
                 if stealing::steal(&look, waited) && self.steal(*other, &look, now) {
+                    self.begin_trial(*other, &look, now);
                     return true;
                 }
             }
@@ -96,7 +98,7 @@ impl Worker<'_> {
         }
         // One request at a time; and the victim may have one of somebody else's.
         let free = self.request.is_none();
-        let Some(request) = free.then(|| handover::ask(context, other, now)).flatten() else {
+        let Some(request) = free.then(|| handover::ask(context, other, look, now)).flatten() else {
             return stealing::is_stuck(look) && self.force(other, now, false);
         };
         if !handover::await_answer(context, &request) && handover::give_up(context, &request) {

@@ -16,6 +16,8 @@ struct Seen {
     failures: u32,
     /// It is left alone until then.
     until: u64,
+    /// Trials in a row in which a steal from it has not paid.
+    failed_trials: u32,
 }
 
 impl View {
@@ -33,6 +35,13 @@ impl View {
             return None;
         }
         Some(look)
+    }
+
+    /// Notes what came of a trial, and gives the number of those in a row that have not paid.
+    pub(super) fn tried(&mut self, other: usize, pays: bool) -> u32 {
+        let seen = &mut self.0[other];
+        seen.failed_trials = if pays { 0 } else { seen.failed_trials.saturating_add(1) };
+        seen.failed_trials
     }
 
     /// Notes what came of an attempt to take its work.

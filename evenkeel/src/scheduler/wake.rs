@@ -10,7 +10,6 @@ use super::handover;
 use super::processor::Processor;
 use super::seat::Signalled;
 use super::shared::Shared;
-use crate::policy::Look;
 use crate::policy::placement::{Source, place};
 use crate::policy::waking;
 use crate::primitives::atomic::{Edge, Ordering};
@@ -73,8 +72,7 @@ pub(crate) fn after_push(context: &Context, ready: usize) {
 fn after_push_beside_sleepers(context: &Context, ready: usize) {
     let idle = &context.shared().idle;
     let counts = idle.counts();
-    let mean_work = context.seat.processor().published.mean_work.load(Ordering::Relaxed);
-    let worth = Look { mean_work, ..Look::default() }.is_worth_moving();
+    let worth = context.seat.processor().is_worth_moving(context.now.get());
     if waking::after_push(ready, worth, counts.sleeping, counts.searching) {
         idle.wake_one();
     } else {

@@ -10,6 +10,7 @@ use super::handover::{self, Request};
 use super::run;
 use super::seat::Seat;
 use super::shared::{Phase, Shared};
+use super::trial::Trial;
 use super::view::View;
 use crate::policy::{self, batch, waking};
 use crate::primitives::atomic::Ordering;
@@ -74,8 +75,10 @@ pub(super) struct Worker<'a> {
     pub(super) view: View,
     /// The request that is out, if one is.
     pub(super) request: Option<Request>,
+    /// The steal that is on trial, if one is.
+    pub(super) trial: Option<Trial>,
     polls_per_batch: u32,
-    mean_poll: u64,
+    pub(super) mean_poll: u64,
     mean_wait: u64,
     /// Polls and completed tasks of the last batches, each counting three quarters of the one after it.
     recent: Recent,
@@ -96,6 +99,7 @@ impl<'a> Worker<'a> {
             view: View::new(shared.processors.len()),
             shared,
             request: None,
+            trial: None,
             polls_per_batch: 1,
             mean_poll: batch::BATCH,
             mean_wait: 0,
@@ -160,6 +164,7 @@ impl<'a> Worker<'a> {
             let work = batch::work(self.mean_poll, self.recent.polls, self.recent.completed);
             published.mean_work.store(work, Ordering::Relaxed);
         }
+        self.end_trial(now);
         self.take_in();
         if self.shared.phase() >= Phase::Aborting {
             self.abort_all();

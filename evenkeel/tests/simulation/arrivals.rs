@@ -30,6 +30,8 @@ pub(crate) enum Kind {
     Unequal,
     /// Tasks that wake each other by turns.
     Pairs,
+    /// Thieves leave all queues together, whatever is in them: a trial may be wrong.
+    Together,
 }
 
 impl Kind {
@@ -43,6 +45,7 @@ impl Kind {
             Self::Bursts => "bursts",
             Self::Unequal => "unequal",
             Self::Pairs => "pairs",
+            Self::Together => "together",
         }
     }
 }
@@ -107,6 +110,11 @@ impl Scenario {
             Kind::Bursts => scenario.bursts(&mut random),
             Kind::Unequal => scenario.unequal(&mut random),
             Kind::Pairs => scenario.pairs(&mut random),
+            Kind::Together => match random.count(0..=2) {
+                0 => scenario.one_queue(&mut random),
+                1 => scenario.stuck(&mut random, true),
+                _ => scenario.pairs(&mut random),
+            },
         }
         scenario.arrivals.sort_by_key(|arrival| arrival.time);
         scenario

@@ -36,8 +36,9 @@ pub(crate) fn beyond_share(scenario: &Scenario) -> u64 {
         + POLLS * scenario.longest_poll()
         + CHAIN * processors;
     match scenario.kind {
-        // A lone task behind a stuck poll is found by the watch, if everybody else sleeps.
-        Kind::StuckAlone => helping + waking::LONGEST_WATCH,
+        // A lone task behind a stuck poll is found by the watch, if everybody else sleeps; so are those of a
+        // queue that is left together.
+        Kind::StuckAlone | Kind::Together => helping + waking::LONGEST_WATCH,
         _ => helping,
     }
 }

@@ -6,13 +6,14 @@ use evenkeel::policy::stealing;
 impl Machine {
     /// Leaves a request with `victim`. False if somebody else is at it.
     pub(crate) fn ask(&mut self, me: usize, victim: usize, now: u64) -> bool {
+        let patience = stealing::answer_within(&self.processors[victim].look(now, 0));
         let other = &mut self.processors[victim];
         if other.asked.is_some() || now < other.claimed_until {
             return false;
         }
         other.asked = Some(me);
         let switches = other.switches;
-        self.processors[me].request = Some(Request { victim, since: now, switches });
+        self.processors[me].request = Some(Request { victim, until: now + patience, switches });
         true
     }
 

@@ -3,7 +3,7 @@
 //! What costs time on a real machine costs the constants of [`cost`] here. Between two events of a
 //! processor nothing of it changes, so a run depends on its scenario alone.
 
-use crate::arrivals::Scenario;
+use crate::arrivals::{Kind, Scenario};
 use crate::audit::Audit;
 use crate::idle::Idle;
 use crate::random::Random;
@@ -59,7 +59,8 @@ pub(crate) struct Entry {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) victim: usize,
-    pub(crate) since: u64,
+    /// When the answer is overdue.
+    pub(crate) until: u64,
     pub(crate) switches: u64,
 }
 
@@ -129,6 +130,8 @@ pub(crate) struct Processor {
     pub(crate) turn: u64,
     /// Which last-level cache it has.
     pub(crate) group: usize,
+    /// Whether thieves leave its tasks together.
+    pub(crate) together: bool,
 }
 
 impl Processor {
@@ -164,6 +167,7 @@ impl Processor {
             near,
             turn: me as u64,
             group: me / group,
+            together: false,
         }
     }
 
@@ -187,6 +191,7 @@ impl Processor {
             inbox: !self.inbox.is_empty()
                 || self.gift.as_ref().is_some_and(|gift| !gift.is_empty()),
             switched: self.switches != switches,
+            together: self.together,
         }
     }
 
@@ -240,6 +245,9 @@ impl Machine {
             unfinished: scenario.tasks.iter().filter(|task| task.is_awaited()).count(),
             events: BinaryHeap::with_capacity(2 * count),
         };
+        if scenario.kind == Kind::Together {
+            machine.processors.iter_mut().for_each(|processor| processor.together = true);
+        }
         for &(processor, task) in &scenario.queued {
             machine.push(processor, task, 0);
         }

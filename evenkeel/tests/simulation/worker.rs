@@ -177,7 +177,7 @@ impl Machine {
     /// if it has to stand by for a heavy fence.
     fn help(&mut self, me: usize, now: u64) -> Option<u64> {
         if let Some(request) = self.processors[me].request {
-            let waits = now - request.since < stealing::ANSWER;
+            let waits = now < request.until;
             if waits || !self.give_up(me, request.victim) {
                 return Some(0);
             }
@@ -225,7 +225,7 @@ impl Machine {
         }
         if let Some(request) = self.processors[me].request {
             // It asked while it helped, and has run out of work since.
-            if now - request.since >= stealing::ANSWER {
+            if now >= request.until {
                 self.have_waited(me, now);
             } else {
                 self.next_round(me, now);
@@ -252,7 +252,8 @@ impl Machine {
                         return;
                     }
                 } else if self.ask(me, other, now) {
-                    self.schedule(me, now + stealing::ANSWER, Step::Await);
+                    let until = self.processors[me].request.map_or(now, |request| request.until);
+                    self.schedule(me, until, Step::Await);
                     return;
                 }
             }
