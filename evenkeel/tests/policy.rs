@@ -24,8 +24,14 @@ fn working() -> Look {
 /// Any view of a processor, with times up to a second.
 fn looks() -> impl Strategy<Value = Look> {
     let times = (0..LONG, 0..LONG, 0..LONG, 0..LONG);
-    (0..1_000_usize, times, any::<bool>(), any::<bool>()).prop_map(
-        |(ready, (head_age, mean_wait, mean_poll, mean_work), inbox, switched)| Look {
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (0..1_000_usize, times, 0..LONG, flags).prop_map(
+        |(
+            ready,
+            (head_age, mean_wait, mean_poll, mean_work),
+            stalled,
+            (inbox, switched, together),
+        )| Look {
             ready,
             head_age: if ready == 0 && !inbox { 0 } else { head_age },
             mean_wait,
@@ -33,6 +39,8 @@ fn looks() -> impl Strategy<Value = Look> {
             mean_work,
             inbox,
             switched,
+            stalled: if switched { 0 } else { stalled },
+            together,
         },
     )
 }

@@ -32,6 +32,8 @@ pub struct Look {
     pub inbox: bool,
     /// Whether the processor has polled a task since the last look at it.
     pub switched: bool,
+    /// How long it has been looked at without polling one.
+    pub stalled: u64,
     /// Whether a [trial](together) has shown that its tasks are better off on one processor.
     pub together: bool,
 }

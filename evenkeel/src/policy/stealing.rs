@@ -46,6 +46,7 @@ pub const PATIENCE: u64 = 20_000;
 /// let together = Look { together: true, ..short };
 /// assert!(!steal(&together, 50_000));
 /// assert!(steal(&Look { head_age: 200_000, ..together }, 0));
+/// assert!(steal(&Look { stalled: 1_500, ..short }, 0));
 /// ```
 #[must_use]
 pub fn steal(other: &Look, waited: u64) -> bool {
@@ -58,10 +59,29 @@ pub fn steal(other: &Look, waited: u64) -> bool {
     if waited >= PATIENCE && other.ready >= 2 && !other.together {
         return true;
     }
+    if is_in_long_poll(other) {
+        return true;
+    }
     if !other.is_worth_moving() {
         return other.head_age >= OLD_SMALL_HEAD;
     }
     other.backlog() >= LONG_BACKLOG || other.head_age >= OLD_HEAD
+}
+
+/// Whether a processor whose polls are quick has not polled for several times as long: what waits there waits for a
+/// poll of another kind. `evenkeel-bench run --bench transfer` is where it shows.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::{Look, stealing::is_in_long_poll};
+/// let quick = Look { ready: 1, mean_poll: 50, ..Look::default() };
+/// assert!(!is_in_long_poll(&Look { stalled: 500, ..quick }));
+/// assert!(is_in_long_poll(&Look { stalled: 1_500, ..quick }));
+/// assert!(!is_in_long_poll(&Look { stalled: 1_500, mean_poll: 5_000, ..quick }));
+/// ```
+#[must_use]
+pub fn is_in_long_poll(other: &Look) -> bool {
+    other.mean_poll < super::together::QUICK && other.stalled >= answer_within(other)
 }
 
 /// Whether a processor stands still with old work, so that its queue is taken by force although somebody else
@@ -102,6 +122,12 @@ pub const SHORTEST_ANSWER: u64 = 1_000;
 pub fn answer_within(other: &Look) -> u64 {
     other.mean_poll.saturating_mul(4).clamp(SHORTEST_ANSWER, LONGEST_ANSWER)
 }
+
+/// How long an owner goes on paying for its own fences after somebody has asked it for work or has been searching: as
+/// long as a [search](super::searching::SEARCH), so that whoever still searches finds it so. The price is 2 to 5 ns for
+/// each push and pop; without it, the thief of an owner inside a long poll pays 10 µs for the heavy fence, which
+/// interrupts every core. `evenkeel-bench run --bench transfer` set it.
+pub const FENCED: u64 = super::searching::SEARCH;
 
 /// How long a processor is left alone by one that has tried in vain to take its work, after `failures` such
 /// attempts in a row. Its worker has been preempted by the operating system inside an operation, and nobody

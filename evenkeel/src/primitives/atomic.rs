@@ -24,6 +24,14 @@ pub(crate) use std::sync::atomic::{
 pub(crate) enum Edge {
     /// The owner's fence between `busy = true` and its look at `claim`.
     BiasedLight,
+    /// The same of an owner that pays for its fences.
+    BiasedFenced,
+    /// The owner's fence after it has said that it pays no more.
+    BiasedUnfence,
+    /// The owner's word that it pays, to the thief that relies on it.
+    BiasedShow,
+    /// The thief's own fence between `claim` and what it looks at.
+    BiasedClaimed,
     /// The thief's fence between `claim` and its look at `busy`.
     BiasedHeavy,
     /// The owner's store that ends its operation.

@@ -5,13 +5,13 @@
 //! Two threads that each store and then load what the other stores (Dekker's pattern) need a full
 //! fence between the two on both sides. When one side runs a thousand times as often as the other,
 //! Linux lets the rare side pay: `membarrier(PRIVATE_EXPEDITED)` makes every running thread of the
-//! process execute a full fence before it returns. [`Light`] then only keeps the compiler from
+//! process execute a full fence before it returns. [`light`] then only keeps the compiler from
 //! reordering, and [`heavy`] is the system call.
 //!
 //! # Where `membarrier` is missing
-//! On other systems, under a filter of system calls, or with `EVENKEEL_MEMBARRIER=off`, both are
-//! `fence(SeqCst)`: correct everywhere, slower for the owner. The choice is made once per process,
-//! and whoever makes light fences keeps a copy of it at hand ([`Light`]).
+//! On other systems, under a filter of system calls, or with `EVENKEEL_MEMBARRIER=off`, there is no pair
+//! ([`is_asymmetric`] is false, once for the process), and both sides make full fences: correct everywhere, slower
+//! for the owner.
 //!
 //! # Models
 //! Under loom both are `fence(SeqCst)`, which loom models; under shuttle, where memory is
@@ -25,7 +25,7 @@ mod real {
     use std::sync::atomic::{Ordering, compiler_fence, fence};
 
     /// Decides, once per process, which pair is in use, and says whether it is the asymmetric one.
-    fn initialise() -> bool {
+    pub(crate) fn is_asymmetric() -> bool {
         static CHOICE: OnceLock<bool> = OnceLock::new();
         *CHOICE.get_or_init(|| !switched_off() && register())
     }
@@ -45,34 +45,14 @@ mod real {
         false
     }
 
-    /// Which light fence to use.
-    #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Light {
-        asymmetric: bool,
-    }
-
-    impl Light {
-        pub(crate) fn of_process() -> Self {
-            Self { asymmetric: initialise() }
-        }
-
-        #[inline(always)]
-        pub(super) fn run(self) {
-            if self.asymmetric {
-                compiler_fence(Ordering::SeqCst);
-            } else {
-                fence(Ordering::SeqCst);
-            }
-        }
+    #[inline(always)]
+    pub(crate) fn light() {
+        compiler_fence(Ordering::SeqCst);
     }
 
     #[cold]
     pub(crate) fn heavy() -> bool {
-        if !initialise() {
-            fence(Ordering::SeqCst);
-            return true;
-        }
-        barrier()
+        is_asymmetric() && barrier()
     }
 
     #[cfg(target_os = "linux")]
@@ -105,17 +85,12 @@ mod real {
 
 #[cfg(any(loom, shuttle))]
 mod real {
-    #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Light;
+    pub(crate) fn is_asymmetric() -> bool {
+        true
+    }
 
-    impl Light {
-        pub(crate) fn of_process() -> Self {
-            Self
-        }
-
-        pub(super) fn run(self) {
-            full();
-        }
+    pub(crate) fn light() {
+        full();
     }
 
     #[cfg(loom)]
@@ -136,7 +111,7 @@ mod real {
     }
 }
 
-pub(crate) use real::Light;
+pub(crate) use real::is_asymmetric;
 
 /// Leaves the fence out where a model has weakened `edge`.
 #[inline(always)]
@@ -149,16 +124,15 @@ fn unless_weak(edge: Edge, fence: impl FnOnce()) {
     fence();
 }
 
-impl Light {
-    /// The half of the pair that runs often: no instruction where the process is registered.
-    #[inline(always)]
-    pub(crate) fn fence(self, edge: Edge) {
-        unless_weak(edge, || self.run());
-    }
+/// The half of the pair that runs often: no instruction. To be used only where the pair is
+/// [asymmetric](is_asymmetric).
+#[inline(always)]
+pub(crate) fn light(edge: Edge) {
+    unless_weak(edge, real::light);
 }
 
 /// The half of the pair that runs rarely: 2 to 10 µs in a virtual machine while other cores run.
-/// False if the kernel refused, and then nothing may be concluded from it.
+/// False if the kernel refused or the pair is not asymmetric, and then nothing may be concluded from it.
 #[must_use]
 pub(crate) fn heavy(edge: Edge) -> bool {
     let mut done = true;

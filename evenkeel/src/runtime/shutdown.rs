@@ -178,7 +178,7 @@ fn incomplete(shared: &Shared, until: Option<Instant>) -> Vec<Reference> {
     let mut tasks = Vec::new();
     for processor in &shared.processors {
         loop {
-            if let Some(local) = processor.local.claim() {
+            if let Some(local) = processor.local.claim(true) {
                 let registered = local.registry.iter();
                 let incomplete = registered.filter(|task| !task.state.load().is_complete());
                 tasks.extend(incomplete.map(Reference::of));

@@ -2,8 +2,10 @@
 
 #![allow(unsafe_code, reason = "a thread's context lies on its stack")]
 
+use super::entry::Entry;
 use super::seat::Seat;
 use super::shared::Shared;
+use crate::policy::stealing;
 use crate::primitives::thread::thread_local;
 use crate::task::blocks::{Blocks, Size};
 use crate::task::header::{Header, Live, TaskPtr};
@@ -23,11 +25,15 @@ pub(crate) struct Context {
     yielded: Cell<bool>,
     /// The coarse clock: read once per batch.
     pub(crate) now: Cell<u64>,
+    /// Until when it pays for its own fences.
+    fenced_until: Cell<u64>,
     ids: Cell<Ids>,
     /// Tasks that have become complete here since it was last asked.
     completed: Cell<u64>,
     /// Memory for tasks.
     blocks: RefCell<Blocks>,
+    /// Where tasks lie on their way from another processor's queue to this one's; empty in between.
+    pub(crate) moved: RefCell<Vec<Entry>>,
 }
 
 thread_local! {
@@ -41,9 +47,11 @@ impl Context {
             task: Cell::new(ptr::null_mut()),
             yielded: Cell::new(false),
             now: Cell::new(now),
+            fenced_until: Cell::new(0),
             ids: Cell::default(),
             completed: Cell::default(),
             blocks: RefCell::default(),
+            moved: RefCell::default(),
         }
     }
 
@@ -141,6 +149,20 @@ impl Context {
     #[inline(always)]
     pub(crate) fn counters(&self) -> &super::counters::Counters {
         &self.seat.processor().counters
+    }
+
+    /// Pays for its own fences from now on, because somebody is after its work.
+    pub(crate) fn fence(&self, now: u64) {
+        self.fenced_until.set(now.saturating_add(stealing::FENCED));
+        self.seat.set_fenced(true);
+    }
+
+    /// Pays no more, if nobody has been after its work for long enough.
+    #[inline]
+    pub(crate) fn unfence(&self, now: u64) {
+        if now >= self.fenced_until.get() {
+            self.seat.set_fenced(false);
+        }
     }
 
     /// Tasks in the ready queue.

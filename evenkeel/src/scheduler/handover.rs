@@ -43,8 +43,10 @@ pub(crate) struct Request {
 pub(crate) fn answer(context: &Context, polling: bool) {
     let Some(taker) = context.seat.processor().local.take_request() else { return };
     let shared = context.shared();
+    let now = clock::now();
+    context.fence(now);
     let theirs = shared.processors[taker].published.ready.len();
-    let own = context.seat.processor().look(clock::now(), &mut 0);
+    let own = context.seat.processor().look(now, &mut 0);
     let amount = stealing::give(own.ready, theirs, polling, stealing::is_worth_half(&own));
     shared.processors[taker].gift.give(|entries| context.seat.split(amount, entries));
     if amount > 0 {
@@ -99,9 +101,28 @@ pub(crate) fn receive(context: &Context) -> Option<usize> {
     if !gift.is_ready() {
         return None;
     }
-    let mut entries = Vec::new();
+    let mut entries = context.moved.borrow_mut();
     gift.take(&mut entries);
-    Some(take_in(context, entries))
+    Some(take_in(context, &mut entries))
+}
+
+/// Takes from a victim that pays for its own fences what it would give. Says how many tasks; none if it does not pay any
+/// more, or if somebody else is at it.
+#[cold]
+pub(crate) fn seize(context: &Context, victim: usize, look: &Look) -> Option<usize> {
+    let processor = &context.shared().processors[victim];
+    let mut entries = context.moved.borrow_mut();
+    {
+        let mut local = processor.local.claim(false)?;
+        let ends = &processor.published.ready;
+        let (ready, own) = (ends.len(), context.ready());
+        let amount = match look.switched {
+            true => stealing::give(ready, own, false, stealing::is_worth_half(look)),
+            false => stealing::take(ready, false),
+        };
+        local.ready.drain(ends, amount, &mut entries);
+    }
+    Some(take_in(context, &mut entries))
 }
 
 /// Takes tasks from a victim that does not answer: what it has in its inbox, and part or all of its
@@ -109,10 +130,12 @@ pub(crate) fn receive(context: &Context) -> Option<usize> {
 #[cold]
 pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
     let processor = &context.shared().processors[victim];
-    let mut entries = Vec::new();
+    let mut entries = context.moved.borrow_mut();
     if processor.published.ready.len() > 0 {
-        context.counters().heavy_fences.add(1);
-        if let Some(mut local) = processor.local.claim() {
+        if !processor.local.is_fenced() {
+            context.counters().heavy_fences.add(1);
+        }
+        if let Some(mut local) = processor.local.claim(true) {
             let ends = &processor.published.ready;
             let amount = stealing::take(ends.len(), switched);
             local.ready.drain(ends, amount, &mut entries);
@@ -123,7 +146,7 @@ pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
         processor.gift.rob(&mut entries);
         entries.sort_by_key(|entry| entry.since);
     }
-    take_in(context, entries)
+    take_in(context, &mut entries)
 }
 
 /// Moves what is in the inbox of another processor to `entries`.
@@ -137,7 +160,7 @@ fn empty_inbox(context: &Context, processor: &Processor, entries: &mut Vec<Entry
     context.counters().wakes_outside.add((entries.len() - before) as u64);
 }
 
-fn take_in(context: &Context, entries: Vec<Entry>) -> usize {
+fn take_in(context: &Context, entries: &mut Vec<Entry>) -> usize {
     let count = entries.len();
     if count > 0 {
         context.counters().migrations.add(count as u64);

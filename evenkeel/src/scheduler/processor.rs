@@ -74,7 +74,7 @@ impl Processor {
     }
 
     /// Looks at the processor at the time `now`; `departures` is what [`Ends::departures`] was at the last
-    /// look, and gets the present value.
+    /// look, and gets the present value. How long it has stalled, only [`View`](super::view::View) knows.
     pub(crate) fn look(&self, now: u64, departures: &mut usize) -> Look {
         let published = &self.published;
         let before = std::mem::replace(departures, published.ready.departures());
@@ -86,6 +86,7 @@ impl Processor {
             mean_work: published.mean_work.load(Ordering::Relaxed),
             inbox: !self.inbox.is_empty() || self.gift.has_tasks(),
             switched: *departures != before,
+            stalled: 0,
             together: published.are_together(now),
         }
     }

@@ -22,6 +22,8 @@ impl Worker<'_> {
                 let found = self.search();
                 let last = self.shared.idle.end_search();
                 if found {
+                    // Where one was idle, the next may be.
+                    self.context.fence(self.context.now.get());
                     if last {
                         self.wake_next();
                     }
@@ -73,13 +75,13 @@ impl Worker<'_> {
 
     /// Goes round the others once: the near ones from a random one on, then the rest.
     fn steal_once(&mut self, now: u64, waited: u64) -> bool {
-        let shared = self.shared.clone();
+        let shared = self.context.shared();
         let neighbours = &shared.neighbours[self.me];
         let (near, far) = neighbours.others.split_at(neighbours.near);
         for group in [near, far] {
             let start = (self.random.next() % group.len().max(1) as u64) as usize;
             for other in group[start..].iter().chain(&group[..start]) {
-                let Some(look) = self.view.look(&shared, *other, now) else { continue };
+                let Some(look) = self.view.look(shared, *other, now) else { continue };
                 if stealing::steal(&look, waited) && self.steal(*other, &look, now) {
                     self.begin_trial(*other, &look, now);
                     return true;
@@ -91,10 +93,15 @@ impl Worker<'_> {
 
     fn steal(&mut self, other: usize, look: &Look, now: u64) -> bool {
         let context = self.context;
-        let shared = self.shared.clone();
-        let victim = &shared.processors[other];
+        let victim = &context.shared().processors[other];
         if victim.published.ready.len() == 0 {
             return handover::force(context, other, false) > 0;
+        }
+        if victim.local.is_fenced()
+            && let Some(count) = handover::seize(context, other, look)
+        {
+            self.view.attempted(other, now, count);
+            return count > 0;
         }
         // One request at a time; and the victim may have one of somebody else's.
         let free = self.request.is_none();

@@ -116,6 +116,15 @@ impl Seat {
         unsafe { self.processor().local.enter() }
     }
 
+    /// Has the owner pay for its fences, so that thieves need not, or no more.
+    pub(crate) fn set_fenced(&self, fenced: bool) {
+        let lock = &self.processor().local;
+        if lock.is_fenced() != fenced {
+            // SAFETY: as in `local`.
+            unsafe { lock.set_fenced(fenced) }
+        }
+    }
+
     /// Whether another processor asks for work.
     #[inline(always)]
     pub(crate) fn is_asked(&self) -> bool {
@@ -223,7 +232,7 @@ impl Seat {
 
     /// Takes in what has come from another queue, oldest first, each task at the place of its age: a queue
     /// out of order would let tasks overtake older ones.
-    pub(crate) fn take_in(&self, entries: Vec<Entry>) {
+    pub(crate) fn take_in(&self, entries: &mut Vec<Entry>) {
         let ends = self.ends();
         let mut local = self.local();
         let newest = local.ready.newest(ends);
@@ -231,7 +240,7 @@ impl Seat {
         if entries.first().is_some_and(|entry| entry.since < newest) {
             local.ready.drain(ends, usize::MAX, &mut own);
         }
-        for entry in merge(own, entries) {
+        for entry in merge(own, entries.drain(..)) {
             local.ready.push(ends, entry);
         }
     }
@@ -258,8 +267,8 @@ impl Seat {
 }
 
 /// Merges two queues by age.
-fn merge(own: Vec<Entry>, others: Vec<Entry>) -> impl Iterator<Item = Entry> {
-    let (mut own, mut others) = (own.into_iter().peekable(), others.into_iter().peekable());
+fn merge(own: Vec<Entry>, others: impl Iterator<Item = Entry>) -> impl Iterator<Item = Entry> {
+    let (mut own, mut others) = (own.into_iter().peekable(), others.peekable());
     std::iter::from_fn(move || match (own.peek(), others.peek()) {
         (Some(mine), Some(theirs)) if mine.since <= theirs.since => own.next(),
         (_, Some(_)) => others.next(),

@@ -9,7 +9,7 @@
 
 use super::seat::Seat;
 use super::shared::{Hooks, Neighbours, Phase, Shared};
-use super::worker;
+use super::{context, trial, worker};
 use crate::primitives::clock;
 use crate::runtime::block_on;
 use crate::sync::Semaphore;
@@ -105,6 +105,36 @@ fn a_ring_of_parked_tasks_passes_a_token_round() {
         semaphores[0].release();
         handles.into_iter().for_each(join);
         assert_eq!(turns.load(Ordering::Relaxed), TASKS * ROUNDS);
+    });
+}
+
+/// Whoever polls sends what is ready on its processor to any other, and pays for its fences or not.
+#[test]
+fn queues_are_given_back_and_owners_fenced_at_random() {
+    const TASKS: usize = 5;
+    check(3, |shared| {
+        let turns = Arc::new(AtomicUsize::new(0));
+        let task = |_| {
+            let turns = turns.clone();
+            spawn(shared, async move {
+                for _ in 0..2 {
+                    turns.fetch_add(1, Ordering::Relaxed);
+                    context::with(|context| {
+                        let context = context.expect("a task is polled by a worker");
+                        match thread_rng().gen_range(0..4) {
+                            0 => trial::give_back(context, thread_rng().gen_range(0..3)),
+                            1 => context.seat.set_fenced(true),
+                            2 => context.seat.set_fenced(false),
+                            _ => {}
+                        }
+                    });
+                    yield_now().await;
+                }
+            })
+        };
+        let handles: Vec<_> = (0..TASKS).map(task).collect();
+        handles.into_iter().for_each(join);
+        assert_eq!(turns.load(Ordering::Relaxed), 2 * TASKS);
     });
 }
 

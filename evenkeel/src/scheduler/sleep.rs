@@ -31,8 +31,7 @@ impl Worker<'_> {
 
     /// Sleeps until there may be work, by the protocol of [`idle`](super::idle).
     pub(super) fn sleep(&mut self) -> Wakened {
-        let shared = self.shared.clone();
-        let idle = &shared.idle;
+        let idle = &self.context.shared().idle;
         self.context.seat.trim();
         self.withdraw();
         idle.announce(self.me);

@@ -10,6 +10,7 @@
 //! The mark is a time in the victim's published figures: a hint, which anybody may overwrite and nothing relies on.
 //! A thief that runs out of work before the time has come makes no comparison.
 
+use super::context::Context;
 use super::wake;
 use super::worker::Worker;
 use crate::policy::{Look, together};
@@ -56,16 +57,16 @@ impl Worker<'_> {
         let until = now.saturating_add(together::pause(failures));
         let published = &self.shared.processors[trial.victim].published;
         published.together_until.store(until, Ordering::Relaxed);
-        self.give_back(trial.victim);
+        give_back(self.context, trial.victim);
     }
+}
 
-    /// Sends all that is in the queue to another processor.
-    fn give_back(&self, victim: usize) {
-        self.context.counters().splits_undone.add(1);
-        let mut entries = Vec::new();
-        self.context.seat.split(usize::MAX, &mut entries);
-        for entry in entries {
-            wake::send(&self.shared, victim, entry.task);
-        }
+/// Sends all that is in the queue to another processor.
+pub(super) fn give_back(context: &Context, victim: usize) {
+    context.counters().splits_undone.add(1);
+    let mut entries = Vec::new();
+    context.seat.split(usize::MAX, &mut entries);
+    for entry in entries {
+        wake::send(context.shared(), victim, entry.task);
     }
 }

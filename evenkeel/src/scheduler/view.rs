@@ -12,6 +12,8 @@ pub(super) struct View(Vec<Seen>);
 struct Seen {
     /// The count of departures at the last look.
     departures: usize,
+    /// When that was first seen.
+    departed: u64,
     /// Attempts to take its work in vain since it last switched.
     failures: u32,
     /// It is left alone until then.
@@ -28,12 +30,14 @@ impl View {
     /// Looks at a processor. None while it is to be left alone.
     pub(super) fn look(&mut self, shared: &Shared, other: usize, now: u64) -> Option<Look> {
         let seen = &mut self.0[other];
-        let look = shared.processors[other].look(now, &mut seen.departures);
+        let mut look = shared.processors[other].look(now, &mut seen.departures);
         if look.switched {
+            seen.departed = now;
             seen.failures = 0;
         } else if seen.failures > 0 && now < seen.until {
             return None;
         }
+        look.stalled = now.saturating_sub(seen.departed);
         Some(look)
     }
 

@@ -173,6 +173,11 @@ impl<'a> Worker<'a> {
             self.help(now);
             self.wake_for_backlog(now);
         }
+        if self.shared.idle.counts().searching > 0 {
+            context.fence(now);
+        } else {
+            context.unfence(now);
+        }
         self.batches = self.batches.wrapping_add(1);
         if self.batches.is_multiple_of(TRIM) {
             context.seat.trim();

@@ -123,6 +123,8 @@ pub(crate) struct Processor {
     generation: u32,
     /// The switches of the others at the last look.
     pub(crate) seen: Vec<u64>,
+    /// When those were first seen.
+    pub(crate) departed: Vec<u64>,
     /// The others, nearest first, and how many of them are near.
     pub(crate) others: Vec<usize>,
     pub(crate) near: usize,
@@ -163,6 +165,7 @@ impl Processor {
             step: Step::EndBatch,
             generation: 0,
             seen: vec![0; processors],
+            departed: vec![0; processors],
             others,
             near,
             turn: me as u64,
@@ -191,6 +194,7 @@ impl Processor {
             inbox: !self.inbox.is_empty()
                 || self.gift.as_ref().is_some_and(|gift| !gift.is_empty()),
             switched: self.switches != switches,
+            stalled: 0,
             together: self.together,
         }
     }

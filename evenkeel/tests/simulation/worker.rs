@@ -207,7 +207,12 @@ impl Machine {
     fn look(&mut self, me: usize, other: usize, now: u64) -> policy::Look {
         let switches = self.processors[other].switches;
         let before = std::mem::replace(&mut self.processors[me].seen[other], switches);
-        self.processors[other].look(now, before)
+        let mut look = self.processors[other].look(now, before);
+        if look.switched {
+            self.processors[me].departed[other] = now;
+        }
+        look.stalled = now - self.processors[me].departed[other];
+        look
     }
 
     fn price_of_look(&self, me: usize, other: usize) -> u64 {
