@@ -429,7 +429,7 @@ mod tests {
 
     #[test]
     fn owner_and_thieves_lose_no_update() {
-        const TOTAL: u64 = 200_000;
+        const TOTAL: u64 = 5_000_000;
         let lock = Biased::new(0_u64);
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -441,6 +441,8 @@ mod tests {
                             if let Some(mut value) = lock.claim(true) {
                                 taken += std::mem::take(&mut *value);
                             }
+                            // The owner is to have its turn.
+                            std::thread::sleep(std::time::Duration::from_micros(1));
                         }
                         taken
                     })
