@@ -3,11 +3,12 @@
 //!
 //! An experiment is written once, in [`workload`], for every [`runtime`] in this process. The
 //! [`runner`] alternates the runtimes, repeats what was disturbed and makes a [`record`] of each run;
-//! [`table`] and [`report`] show them.
+//! [`figures`] groups and summarises them, and [`table`] and [`report`] show that.
 
 mod affinity;
 mod cli;
 mod disturbance;
+mod figures;
 mod machine;
 mod main_job;
 mod record;
@@ -15,8 +16,9 @@ mod regime;
 mod report;
 mod runner;
 mod runtime;
-mod statistics;
 mod table;
+mod verdict;
+mod words;
 mod workload;
 
 use std::process::ExitCode;

@@ -2,166 +2,130 @@
 
 use std::fmt::Write;
 
+use crate::figures::{Cell, Experiment, Figures, Row, Summary};
 use crate::record::Record;
-use crate::runtime::Peer;
-use crate::statistics::{Summary, Verdict, comparable, figure, summary, verdict};
+use crate::verdict::{Standing, Verdict};
+use crate::words;
 
 /// Space between two columns.
 const GAP: &str = "  ";
 
 /// Lays out all cells of a session. Columns appear for the runtimes that were measured.
 pub(crate) fn render(records: &[Record]) -> String {
-    let peers: Vec<Peer> = Peer::ALL
-        .into_iter()
-        .filter(|peer| records.iter().any(|record| record.runtime == peer.name()))
-        .collect();
-    let mut rows = vec![heading(&peers)];
-    let mut mixed = false;
-    for cell in cells(records) {
-        let row = Row::new(&cell, &peers);
-        mixed |= row.mixed;
-        rows.push(row.texts);
+    let figures = Figures::of(records);
+    let mut lines = vec![heading(&figures)];
+    let mut notes = Notes::default();
+    for experiment in &figures.experiments {
+        for load in &experiment.loads {
+            for row in &load.rows {
+                notes.take(row);
+                lines.push(line(experiment, load.tasks_per_proc, row, &figures));
+            }
+        }
     }
-    let mut text = align(&rows);
+    let mut text = align(&lines);
     text.push_str(
         "ns per operation per processor, transfer in us, memory in bytes per task: \
          median [min-max]; DNC: did not complete; Mop/s: operations of the first runtime in all\n",
     );
-    if mixed {
-        text.push_str("~ the cores changed between near and far: compare these with care\n");
-    }
+    notes.write(&mut text);
     text
 }
 
-fn heading(peers: &[Peer]) -> Vec<String> {
-    let mut texts: Vec<String> =
-        ["experiment", "procs", "tasks/proc"].map(str::to_owned).into_iter().collect();
-    texts.extend(peers.iter().map(|peer| peer.name().to_owned()));
+/// What a reader must know beside the table.
+#[derive(Default)]
+struct Notes {
+    left_out: usize,
+    foreign: bool,
+}
+
+impl Notes {
+    fn take(&mut self, row: &Row) {
+        self.left_out += row.left_out;
+        self.foreign |= row.cells.iter().any(|cell| cell.foreign.is_some());
+    }
+
+    fn write(&self, text: &mut String) {
+        if self.left_out > 0 {
+            let runs = words::count(self.left_out, "run");
+            // Writing into a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{runs} left out, made while the cores were farther or nearer than in their row"
+            );
+        }
+        if self.foreign {
+            text.push_str(
+                "~ measured only while the cores were farther or nearer: compared with nothing\n",
+            );
+        }
+    }
+}
+
+fn heading(figures: &Figures) -> Vec<String> {
+    let mut texts = ["experiment", "procs", "cores", "tasks/proc"].map(str::to_owned).to_vec();
+    texts.extend(figures.runtimes.iter().cloned());
     texts.push("Mop/s".to_owned());
-    if compares(peers) {
-        texts.push("evenkeel is".to_owned());
-        texts.push("wins".to_owned());
+    if compares(figures) {
+        texts.extend(["evenkeel is", "wins"].map(str::to_owned));
     }
     texts
 }
 
-fn compares(peers: &[Peer]) -> bool {
-    peers.len() > 1 && peers.contains(&Peer::Evenkeel)
+fn compares(figures: &Figures) -> bool {
+    figures.runtimes.len() > 1 && figures.subject().is_some()
 }
 
-/// Groups runs by everything but runtime and repeat, in order of appearance.
-fn cells(records: &[Record]) -> Vec<Vec<&Record>> {
-    let mut cells: Vec<Vec<&Record>> = Vec::new();
-    for record in records {
-        match cells.iter_mut().find(|cell| key(cell[0]) == key(record)) {
-            Some(cell) => cell.push(record),
-            None => cells.push(vec![record]),
-        }
+fn line(experiment: &Experiment, tasks: usize, row: &Row, figures: &Figures) -> Vec<String> {
+    let regime = row.regime.as_deref().unwrap_or("-");
+    let mut texts =
+        vec![title(experiment), row.procs.to_string(), regime.to_owned(), tasks.to_string()];
+    let cells = (0..figures.runtimes.len()).map(|runtime| row.cell(runtime));
+    texts.extend(cells.map(|cell| cell.map_or_else(|| "-".to_owned(), show)));
+    let throughput = row.cell(0).and_then(|cell| cell.throughput);
+    texts.push(throughput.map_or("-".to_owned(), |rate| format!("{:.3}", rate.median / 1e6)));
+    if compares(figures) {
+        let verdict = Verdict::of(row, figures, experiment.measure);
+        texts.push(match verdict.standing {
+            // A loss is to be as plain as a win.
+            Standing::Behind => verdict.words.to_uppercase(),
+            Standing::Ahead | Standing::Even => verdict.words,
+        });
+        let best = row.best().map_or("nobody", |runtime| &figures.runtimes[runtime]);
+        texts.push(best.to_owned());
     }
-    cells
+    texts
 }
 
-fn key(record: &Record) -> (&str, &str, usize, usize, usize, usize) {
-    let Record { bench, variant, procs, tasks_per_proc, words, touch, .. } = record;
-    (bench, variant, *procs, *tasks_per_proc, *words, *touch)
-}
-
-struct Row {
-    texts: Vec<String>,
-    mixed: bool,
-}
-
-impl Row {
-    fn new(cell: &[&Record], peers: &[Peer]) -> Row {
-        let (runs, mixed) = comparable(cell);
-        let first = runs[0];
-        let mut name = title(first);
-        if mixed {
-            name.push_str(" ~");
-        }
-        let mut texts = vec![name, first.procs.to_string(), first.tasks_per_proc.to_string()];
-        let results: Vec<Option<Result<Summary, Dnc>>> =
-            peers.iter().map(|peer| result(&runs, *peer)).collect();
-        texts.extend(results.iter().map(|result| match result {
-            Some(Ok(summary)) => show(*summary),
-            Some(Err(Dnc)) => "DNC".to_owned(),
-            None => "-".to_owned(),
-        }));
-        texts.push(throughput(&runs, peers[0]));
-        if compares(peers) {
-            let medians: Vec<(Peer, Option<f64>)> = peers
-                .iter()
-                .zip(&results)
-                .filter_map(|(peer, result)| Some((*peer, result.as_ref()?.as_ref().ok())))
-                .map(|(peer, summary)| (peer, summary.map(|summary| summary.median)))
-                .collect();
-            texts.push(standing(&medians));
-            texts.push(winner(&medians).map_or("nobody", Peer::name).to_owned());
-        }
-        Row { texts, mixed }
+fn title(experiment: &Experiment) -> String {
+    let Experiment { bench, variant, words, touch, .. } = experiment;
+    let mut name = bench.clone();
+    if variant != "-" {
+        name = format!("{name} {variant}");
     }
-}
-
-/// Every run of the cell did not complete.
-struct Dnc;
-
-/// What a runtime's runs come to; `None` if there are none.
-fn result(runs: &[&Record], peer: Peer) -> Option<Result<Summary, Dnc>> {
-    let own: Vec<&&Record> = runs.iter().filter(|run| run.runtime == peer.name()).collect();
-    if own.is_empty() {
-        return None;
-    }
-    // One run that did not complete is a runtime that does not complete.
-    let figures: Option<Vec<f64>> = own.iter().map(|run| figure(run)).collect();
-    Some(figures.and_then(summary).ok_or(Dnc))
-}
-
-fn title(record: &Record) -> String {
-    let mut name = record.bench.clone();
-    if record.variant != "-" {
-        name = format!("{name} {}", record.variant);
-    }
-    if (record.words, record.touch) != (0, 0) && (record.words, record.touch) != (2, 2) {
-        name = format!("{name} {}/{}", record.words, record.touch);
+    if !matches!((words, touch), (0, 0) | (2, 2)) {
+        name = format!("{name} {words}/{touch}");
     }
     name
 }
 
-fn show(Summary { median, min, max }: Summary) -> String {
-    if min == max {
-        return short(median);
+fn show(cell: &Cell) -> String {
+    let Summary { median, min, max, runs, incomplete } = cell.value;
+    let mut text = match incomplete {
+        _ if !cell.value.completed() => "DNC".to_owned(),
+        0 if min == max => short(median),
+        0 => format!("{} [{}-{}]", short(median), short(min), short(max)),
+        _ => format!("{} [{incomplete} of {runs} DNC]", short(median)),
+    };
+    if cell.foreign.is_some() {
+        text.push('~');
     }
-    format!("{} [{}-{}]", short(median), short(min), short(max))
+    text
 }
 
 /// Three digits say what a measurement knows.
 fn short(value: f64) -> String {
     if value < 99.95 { format!("{value:.1}") } else { format!("{value:.0}") }
-}
-
-fn throughput(runs: &[&Record], peer: Peer) -> String {
-    let own = runs.iter().filter(|run| run.runtime == peer.name() && run.bytes_per_task.is_none());
-    let rates = own.map(|run| run.ops as f64 / run.seconds / 1e6);
-    summary(rates).map_or_else(|| "-".to_owned(), |rate| format!("{:.3}", rate.median))
-}
-
-fn standing(medians: &[(Peer, Option<f64>)]) -> String {
-    let Some((_, own)) = medians.iter().find(|(peer, _)| *peer == Peer::Evenkeel) else {
-        return "-".to_owned();
-    };
-    let others = medians.iter().filter(|(peer, _)| *peer != Peer::Evenkeel);
-    match verdict(*own, &others.map(|(_, median)| *median).collect::<Vec<_>>()) {
-        Verdict::Faster(factor) => format!("{factor:.2}x better"),
-        Verdict::Slower(factor) => format!("{factor:.2}x WORSE"),
-        Verdict::Alone => "alone".to_owned(),
-        Verdict::Beaten => "BEATEN".to_owned(),
-        Verdict::Open => "-".to_owned(),
-    }
-}
-
-fn winner(medians: &[(Peer, Option<f64>)]) -> Option<Peer> {
-    let complete = medians.iter().filter_map(|(peer, median)| Some((*peer, (*median)?)));
-    complete.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(peer, _)| peer)
 }
 
 /// Pads the columns: names to the left, figures to the right.
@@ -189,6 +153,7 @@ fn align(rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figures::SUBJECT;
     use crate::record::example;
 
     fn lines(records: &[Record]) -> Vec<String> {
@@ -198,34 +163,55 @@ mod tests {
     #[test]
     fn a_row_shows_medians_extremes_the_ratio_and_the_winner() {
         let records = [
-            example("evenkeel", 20.0),
-            example("evenkeel", 22.0),
-            example("evenkeel", 21.0),
+            example(SUBJECT, 20.0),
+            example(SUBJECT, 22.0),
+            example(SUBJECT, 21.0),
             example("tokio-hand", 42.0),
         ];
         let lines = lines(&records);
         assert_eq!(
             lines[0],
-            "experiment  procs  tasks/proc          evenkeel  tokio-hand  Mop/s   evenkeel is      wins"
+            "experiment  procs  cores  tasks/proc          evenkeel  tokio-hand  Mop/s   evenkeel is      wins"
         );
         assert_eq!(
             lines[1],
-            "cycle           1         100  21.0 [20.0-22.0]        42.0  4.000  2.00x better  evenkeel"
+            "cycle           1      -         100  21.0 [20.0-22.0]        42.0  4.000  2.0 x faster  evenkeel"
         );
     }
 
     #[test]
     fn a_loss_is_as_plain_as_a_win() {
-        let lines = lines(&[example("evenkeel", 30.0), example("go-hand", 20.0)]);
-        assert!(lines[1].ends_with("1.50x WORSE  go-hand"), "{}", lines[1]);
+        let lines = lines(&[example(SUBJECT, 30.0), example("go-hand", 20.0)]);
+        assert!(lines[1].ends_with("1.50 X SLOWER  go-hand"), "{}", lines[1]);
     }
 
     #[test]
     fn a_run_that_did_not_complete_is_words() {
-        let dnc = Record { dnc: true, ..example("tokio-native", 0.0) };
-        let lines = lines(&[example("evenkeel", 30.0), dnc]);
-        assert!(lines[1].contains("DNC"), "{}", lines[1]);
-        assert!(lines[1].ends_with("alone  evenkeel"), "{}", lines[1]);
+        let dnc = |runtime| Record { dnc: true, ..example(runtime, 0.0) };
+        let ends = lines(&[example(SUBJECT, 30.0), dnc("tokio-native")]);
+        assert!(ends[1].contains("DNC"), "{}", ends[1]);
+        assert!(ends[1].ends_with("only one to complete  evenkeel"), "{}", ends[1]);
+        let some = lines(&[example(SUBJECT, 30.0), dnc(SUBJECT), example(SUBJECT, 31.0)]);
+        assert!(some[1].contains("31.0 [1 of 3 DNC]"), "{}", some[1]);
+    }
+
+    #[test]
+    fn runs_of_another_regime_are_left_out_and_it_is_said() {
+        let at = |runtime, regime: &str| Record {
+            procs: 2,
+            regime: regime.to_owned(),
+            ..example(runtime, 30.0)
+        };
+        let records = [
+            at(SUBJECT, "near"),
+            at(SUBJECT, "far"),
+            at("go-hand", "near"),
+            at("go-native", "far"),
+        ];
+        let text = render(&records);
+        assert!(text.contains("30.0~"), "{text}");
+        assert!(text.contains("1 run left out"), "{text}");
+        assert!(text.contains("compared with nothing"), "{text}");
     }
 
     #[test]
@@ -241,9 +227,10 @@ mod tests {
             variant: "share".to_owned(),
             words,
             touch,
-            ..example("evenkeel", 30.0)
+            ..example(SUBJECT, 30.0)
         };
-        assert_eq!(title(&record(2, 2)), "locality share");
-        assert_eq!(title(&record(8192, 256)), "locality share 8192/256");
+        let title = |words, touch| title(&Figures::of(&[record(words, touch)]).experiments[0]);
+        assert_eq!(title(2, 2), "locality share");
+        assert_eq!(title(8192, 256), "locality share 8192/256");
     }
 }

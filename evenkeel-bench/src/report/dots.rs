@@ -8,9 +8,9 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::ink::{self, Stroke, UNIT};
-use super::series::Summary;
 use super::ticks::{Axis, Ticked};
-use super::words;
+use crate::figures::Summary;
+use crate::words;
 
 /// Figures further apart than this share no linear axis: the smallest would sit on zero.
 const FAR_APART: f64 = 20.0;

@@ -3,8 +3,8 @@
 use plotters::prelude::*;
 
 use super::ink::{self, Stroke, UNIT};
-use super::series::Summary;
 use super::ticks::{self, Axis, Ticked};
+use crate::figures::Summary;
 
 /// Height of the picture in pixels.
 const HEIGHT: u32 = 306;

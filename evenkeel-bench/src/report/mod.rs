@@ -11,13 +11,10 @@ mod lines;
 mod page;
 mod pictures;
 mod remarks;
-mod series;
 mod table;
 #[cfg(test)]
 mod tests;
 mod ticks;
-mod verdict;
-mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,10 +3,11 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::ink::{self, Stroke};
-use super::series::{Experiment, Figures};
 use super::table::mark;
-use super::verdict::{Standing, Verdict};
-use super::{Session, pictures, remarks, table, words};
+use super::{Session, pictures, remarks, table};
+use crate::figures::{Experiment, Figures};
+use crate::verdict::{Standing, Verdict};
+use crate::words;
 
 /// Renders the whole page.
 pub(super) fn render(session: &Session) -> anyhow::Result<String> {

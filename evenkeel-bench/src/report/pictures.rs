@@ -4,8 +4,8 @@ use maud::{Markup, PreEscaped, html};
 
 use super::dots::{self, Dot, Scale};
 use super::lines::{self, Line};
-use super::series::{Cell, Experiment, Figures, Load, Measure, Row, Summary};
-use super::words;
+use crate::figures::{Cell, Experiment, Figures, Load, Measure, Row, Summary};
+use crate::words;
 
 /// Reads one of a cell's figures.
 type Read = fn(&Cell) -> Option<Summary>;

@@ -1,8 +1,8 @@
 //! What a reader must know about the runs before trusting a figure, counted and named.
 
-use super::series::{Figures, MIXED};
-use super::words::{self, count};
+use crate::figures::{Figures, MIXED};
 use crate::record::Record;
+use crate::words::{self, count};
 
 /// Below this share of the machine's time a run counts as disturbed.
 const UNDISTURBED: f64 = 0.96;

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::series::{Cell, Experiment, Figures, Row};
-use super::verdict::{Standing, Verdict};
-use super::words;
+use crate::figures::{Cell, Experiment, Figures, Row};
+use crate::verdict::{Standing, Verdict};
+use crate::words;
 
 /// All rows with their verdicts, in the order in which they are shown.
 pub(super) fn verdicts(figures: &Figures) -> Vec<Verdict> {

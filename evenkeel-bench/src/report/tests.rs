@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::example::{record, session};
-use super::series::Figures;
-use super::{Session, page, words, write};
+use super::{Session, page, write};
+use crate::figures::Figures;
 use crate::record::Record;
+use crate::words;
 
 fn page_of(records: Vec<Record>) -> String {
     page::render(&Session { records, ..session() }).expect("a page can be made of any records")

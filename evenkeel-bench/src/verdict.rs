@@ -1,10 +1,10 @@
 //! What a row says about the subject beside its best peer, in figures and in words.
 
-use super::series::{Cell, Figures, Measure, Row};
+use crate::figures::{Cell, Figures, Measure, Row};
 
 /// Who is ahead; a page marks it by colour as well as by the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(crate) enum Standing {
     /// The subject is ahead of every peer.
     Ahead,
     /// A peer is ahead of the subject.
@@ -15,17 +15,17 @@ pub(super) enum Standing {
 
 /// The last column of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Verdict {
-    pub(super) standing: Standing,
+pub(crate) struct Verdict {
+    pub(crate) standing: Standing,
     /// Such as `2.1 x faster`.
-    pub(super) words: String,
+    pub(crate) words: String,
     /// The peer that the words are about.
-    pub(super) peer: Option<String>,
+    pub(crate) peer: Option<String>,
 }
 
 impl Verdict {
     /// Compares the subject with the best comparable peer of the row.
-    pub(super) fn of(row: &Row, figures: &Figures, measure: Measure) -> Self {
+    pub(crate) fn of(row: &Row, figures: &Figures, measure: Measure) -> Self {
         let say = |standing, words: &str| Self { standing, words: words.to_owned(), peer: None };
         let Some(subject) = figures.subject().and_then(|index| row.cell(index)) else {
             return say(Standing::Even, "evenkeel not measured");
@@ -70,7 +70,7 @@ fn ratio(subject: f64, peer: f64, measure: Measure) -> (Standing, String) {
         f if f < 1.005 => return (Standing::Even, "equal".to_owned()),
         f if f < 1.995 => format!("{f:.2}"),
         f if f < 19.95 => format!("{f:.1}"),
-        f => super::words::figure(f.round()),
+        f => crate::words::figure(f.round()),
     };
     (standing, format!("{factor} x {word}"))
 }

@@ -1,9 +1,9 @@
 //! Figures and names as people read them.
 
-use super::series::{Experiment, Measure};
+use crate::figures::{Experiment, Measure};
 
 /// A figure with three significant digits and thousands set apart, such as `9.04` or `25,444`.
-pub(super) fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     match value.abs() {
         v if v < 9.995 => format!("{value:.2}"),
         v if v < 99.95 => format!("{value:.1}"),
@@ -12,7 +12,7 @@ pub(super) fn figure(value: f64) -> String {
 }
 
 /// A whole number with its thousands set apart by commas.
-pub(super) fn thousands(value: i64) -> String {
+pub(crate) fn thousands(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();
     let mut text = if value < 0 { "-".to_owned() } else { String::new() };
     for (place, digit) in digits.chars().enumerate() {
@@ -25,13 +25,13 @@ pub(super) fn thousands(value: i64) -> String {
 }
 
 /// A count and its noun: `1 run`, `3 runs`.
-pub(super) fn count(number: usize, noun: &str) -> String {
+pub(crate) fn count(number: usize, noun: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{} {noun}{ending}", thousands(number as i64))
 }
 
 /// The unit of an experiment's figures.
-pub(super) fn unit(measure: Measure) -> &'static str {
+pub(crate) fn unit(measure: Measure) -> &'static str {
     match measure {
         Measure::Operations => "ns per operation per processor",
         Measure::Transfer => "µs per transfer",
@@ -40,7 +40,7 @@ pub(super) fn unit(measure: Measure) -> &'static str {
 }
 
 /// The experiment's name as a heading, such as `Locality, share (2 words, 2 touched)`.
-pub(super) fn title(experiment: &Experiment) -> String {
+pub(crate) fn title(experiment: &Experiment) -> String {
     let mut letters = experiment.bench.chars();
     let mut title: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
     title.push_str(letters.as_str());
@@ -55,13 +55,13 @@ pub(super) fn title(experiment: &Experiment) -> String {
 }
 
 /// The load of an experiment in words, such as `100 rings per processor`.
-pub(super) fn load(bench: &str, tasks_per_proc: usize) -> String {
+pub(crate) fn load(bench: &str, tasks_per_proc: usize) -> String {
     let noun = if bench == "cycle" { "ring" } else { "task" };
     format!("{} per processor", count(tasks_per_proc, noun))
 }
 
 /// What the experiment does, for readers who do not know it.
-pub(super) fn description(bench: &str) -> &'static str {
+pub(crate) fn description(bench: &str) -> &'static str {
     match bench {
         "cycle" => {
             "Rings of five tasks: each waits for its own token, then posts the next task's. One \

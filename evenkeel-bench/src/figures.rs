@@ -3,7 +3,7 @@
 //! Figures of two runs may only be compared if both ran in the same cache regime, because a line
 //! that crosses between two last-level caches costs several times as much as one that does not.
 //! Each row with more than one processor therefore settles on one regime, and what it leaves out
-//! is counted, so that the page can say so.
+//! is counted, so that whoever shows the figures can say so.
 
 use crate::record::Record;
 
@@ -16,17 +16,17 @@ const BENCHES: [&str; 7] = ["cycle", "yield", "churn", "locality", "transfer", "
 const RUNTIMES: [&str; 5] = ["evenkeel", "tokio-hand", "tokio-native", "go-hand", "go-native"];
 
 /// The runtime that this suite is about: every other one is a peer.
-pub(super) const SUBJECT: &str = RUNTIMES[0];
+pub(crate) const SUBJECT: &str = RUNTIMES[0];
 
 /// The cores share a last-level cache: the regime preferred among equals, so that reports agree.
 const NEAR: &str = "near";
 
 /// Two readings of the bounced line disagree: such a run belongs to no regime.
-pub(super) const MIXED: &str = "mixed";
+pub(crate) const MIXED: &str = "mixed";
 
 /// What an experiment's figures are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Measure {
+pub(crate) enum Measure {
     /// Nanoseconds per operation per processor, and throughput.
     Operations,
     /// Microseconds per transfer of leadership.
@@ -63,17 +63,17 @@ impl Measure {
 /// A run that did not complete counts as infinitely slow: the median of a cell is infinite when
 /// half of its runs or more did not complete.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Summary {
-    pub(super) median: f64,
-    pub(super) min: f64,
-    pub(super) max: f64,
-    pub(super) runs: usize,
-    pub(super) incomplete: usize,
+pub(crate) struct Summary {
+    pub(crate) median: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) runs: usize,
+    pub(crate) incomplete: usize,
 }
 
 impl Summary {
     /// Summarises the values; `None` if there are none.
-    pub(super) fn of(mut values: Vec<f64>) -> Option<Self> {
+    pub(crate) fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let (min, max) = (*values.first()?, *values.last()?);
         let half = values.len() / 2;
@@ -86,50 +86,50 @@ impl Summary {
     }
 
     /// The same summary in a larger unit.
-    pub(super) fn divided(self, size: f64) -> Self {
+    pub(crate) fn divided(self, size: f64) -> Self {
         let (median, min, max) = (self.median / size, self.min / size, self.max / size);
         Self { median, min, max, ..self }
     }
 
     /// Whether the median is a figure, and not "did not complete".
-    pub(super) fn completed(&self) -> bool {
+    pub(crate) fn completed(&self) -> bool {
         self.median.is_finite()
     }
 }
 
 /// All that was measured on one runtime in one row.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub(crate) struct Cell {
     /// Index into [`Figures::runtimes`].
-    pub(super) runtime: usize,
+    pub(crate) runtime: usize,
     /// Nanoseconds, microseconds or bytes, as the experiment's [`Measure`] says.
-    pub(super) value: Summary,
+    pub(crate) value: Summary,
     /// Operations per second; `None` where the experiment has none.
-    pub(super) throughput: Option<Summary>,
+    pub(crate) throughput: Option<Summary>,
     /// The regime of the runs, if it is not the row's: then the cell takes no part in comparisons.
-    pub(super) foreign: Option<String>,
+    pub(crate) foreign: Option<String>,
 }
 
 /// One line of the table: one number of processors under one load.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub(super) procs: usize,
+pub(crate) struct Row {
+    pub(crate) procs: usize,
     /// The regime in which the row compares; `None` if its runs do not depend on it.
-    pub(super) regime: Option<String>,
+    pub(crate) regime: Option<String>,
     /// Runs left out because they were made in another regime.
-    pub(super) left_out: usize,
+    pub(crate) left_out: usize,
     /// One cell per runtime measured, in the order of the runtimes.
-    pub(super) cells: Vec<Cell>,
+    pub(crate) cells: Vec<Cell>,
 }
 
 impl Row {
     /// The cell of a runtime, if it was measured.
-    pub(super) fn cell(&self, runtime: usize) -> Option<&Cell> {
+    pub(crate) fn cell(&self, runtime: usize) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.runtime == runtime)
     }
 
     /// The runtime with the smallest median among the comparable ones that completed.
-    pub(super) fn best(&self) -> Option<usize> {
+    pub(crate) fn best(&self) -> Option<usize> {
         let comparable = self.cells.iter().filter(|c| c.foreign.is_none() && c.value.completed());
         comparable.min_by(|a, b| a.value.median.total_cmp(&b.value.median)).map(|c| c.runtime)
     }
@@ -137,37 +137,37 @@ impl Row {
 
 /// All rows with the same number of tasks per processor.
 #[derive(Clone, Debug)]
-pub(super) struct Load {
-    pub(super) tasks_per_proc: usize,
+pub(crate) struct Load {
+    pub(crate) tasks_per_proc: usize,
     /// One row per number of processors, ascending.
-    pub(super) rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// One experiment in one variant and one size of arrays.
 #[derive(Clone, Debug)]
-pub(super) struct Experiment {
-    pub(super) bench: String,
-    pub(super) variant: String,
-    pub(super) words: usize,
-    pub(super) touch: usize,
-    pub(super) measure: Measure,
+pub(crate) struct Experiment {
+    pub(crate) bench: String,
+    pub(crate) variant: String,
+    pub(crate) words: usize,
+    pub(crate) touch: usize,
+    pub(crate) measure: Measure,
     /// The loads, heaviest first.
-    pub(super) loads: Vec<Load>,
+    pub(crate) loads: Vec<Load>,
 }
 
 /// Everything that the page shows in figures.
 #[derive(Clone, Debug)]
-pub(super) struct Figures {
+pub(crate) struct Figures {
     /// The names of the runtimes measured; the place in this list never says how fast they are.
-    pub(super) runtimes: Vec<String>,
+    pub(crate) runtimes: Vec<String>,
     /// For each runtime its colour and marker.
-    pub(super) slots: Vec<usize>,
-    pub(super) experiments: Vec<Experiment>,
+    pub(crate) slots: Vec<usize>,
+    pub(crate) experiments: Vec<Experiment>,
 }
 
 impl Figures {
     /// Groups the records.
-    pub(super) fn of(records: &[Record]) -> Self {
+    pub(crate) fn of(records: &[Record]) -> Self {
         let measured = distinct(records.iter().map(|r| r.runtime.as_str()));
         let (runtimes, slots) = places(&measured, &RUNTIMES);
         let benches = distinct(records.iter().map(|r| r.bench.as_str()));
@@ -188,7 +188,7 @@ impl Figures {
     }
 
     /// Index of the runtime that the suite is about, if it was measured.
-    pub(super) fn subject(&self) -> Option<usize> {
+    pub(crate) fn subject(&self) -> Option<usize> {
         self.runtimes.iter().position(|name| name == SUBJECT)
     }
 }
