@@ -243,9 +243,11 @@ fn row(procs: usize, runs: &[&Record], measure: Measure, runtimes: &[String]) ->
             None => all.clone(),
         };
         // A runtime without a run in the row's regime still shows what it has, marked as foreign.
-        let (chosen, foreign) = match (within.is_empty(), all.first()) {
-            (true, Some(first)) => (&all, Some(first.regime.clone())),
-            _ => (&within, None),
+        // A run that did not complete would not have done so in any regime.
+        let (chosen, foreign) = match all.iter().find(|r| !r.dnc) {
+            Some(first) if within.is_empty() => (&all, Some(first.regime.clone())),
+            None => (&all, None),
+            Some(_) => (&within, None),
         };
         left_out += all.len() - chosen.len();
         let value = Summary::of(chosen.iter().filter_map(|r| measure.value(r)).collect());

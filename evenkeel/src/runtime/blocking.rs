@@ -17,7 +17,7 @@ use crate::primitives::{Condvar, Mutex, MutexGuard, lock};
 use crate::scheduler::run;
 use crate::scheduler::shared::Shared;
 use crate::task::blocks::Room;
-use crate::task::header::Runnable;
+use crate::task::rights::Runnable;
 use crate::task::{self, Birth, JoinHandle, TaskInfo};
 use std::cell::Cell;
 use std::collections::VecDeque;

@@ -13,7 +13,7 @@ use super::handle::Handle;
 use crate::scheduler::shared::{Phase, Shared};
 use crate::scheduler::wake;
 use crate::task::TaskInfo;
-use crate::task::header::Reference;
+use crate::task::rights::Reference;
 use crate::task::state::Signal;
 use std::fmt;
 use std::thread;

@@ -1,6 +1,6 @@
 //! A place in a ready queue.
 
-use crate::task::header::Runnable;
+use crate::task::rights::Runnable;
 
 /// A task that is ready, and since when by the coarse clock of the processor that queued it.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 //! whole.
 //!
 //! # Roles and protocol
-//! A *sender* owns a right to the task, a [`Parcel`]: its [`Runnable`](crate::task::header::Runnable), or
-//! the registry's [hold](crate::task::header::Held) on a complete one. It links the task to the present head
+//! A *sender* owns a right to the task, a [`Parcel`]: its [`Runnable`](crate::task::rights::Runnable), or
+//! the registry's [hold](crate::task::rights::Held) on a complete one. It links the task to the present head
 //! and makes it the head by one compare-and-swap. A *receiver* swaps the head with null: the chain is then its
 //! own. It turns the chain round, so that the tasks come out in the order in which they went in.
 //!
@@ -32,7 +32,8 @@
 
 use crate::primitives::atomic::{AtomicPtr, AtomicU64, Edge, Ordering, edge};
 use crate::primitives::clock;
-use crate::task::header::{Header, Parcel, TaskPtr};
+use crate::task::header::{Header, TaskPtr};
+use crate::task::rights::Parcel;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
@@ -147,7 +148,7 @@ mod model {
     use crate::primitives::mutation::explore;
     use crate::scheduler::run;
     use crate::task::blocks::Room;
-    use crate::task::header::Runnable;
+    use crate::task::rights::Runnable;
     use crate::task::{self, Birth};
     use std::panic::Location;
     use std::sync::Arc;

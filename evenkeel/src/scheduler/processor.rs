@@ -10,7 +10,7 @@ use super::ring::{Ends, NO_HEAD, Ring};
 use super::shared::Shared;
 use crate::policy::Look;
 use crate::primitives::atomic::{AtomicU64, Ordering};
-use crate::task::header::{Held, Runnable};
+use crate::task::rights::{Held, Runnable};
 use crossbeam_utils::CachePadded;
 use std::sync::Weak;
 

@@ -6,8 +6,9 @@ use super::context::Context;
 use super::shared::Phase;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{fence, unwind};
-use crate::task::header::{Held, Live, Runnable, TaskPtr, UNREGISTERED};
+use crate::task::header::{Live, TaskPtr, UNREGISTERED};
 use crate::task::report::TaskInfo;
+use crate::task::rights::{Held, Runnable};
 use crate::task::state::{Begin, End, Pending, Polled, Release};
 use std::task::Poll;
 

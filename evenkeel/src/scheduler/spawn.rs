@@ -7,8 +7,8 @@ use crate::policy::placement::{self, Source, place};
 use crate::primitives::atomic::Ordering;
 use crate::task::Birth;
 use crate::task::blocks::Room;
-use crate::task::header::Runnable;
 use crate::task::id;
+use crate::task::rights::Runnable;
 use std::sync::Arc;
 
 /// Spawns on the scheduler that the calling worker belongs to. None if the caller is no worker.

@@ -14,7 +14,8 @@ use crate::policy::placement::{Source, place};
 use crate::policy::waking;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::fence;
-use crate::task::header::{Live, Reference, Runnable};
+use crate::task::header::Live;
+use crate::task::rights::{Reference, Runnable};
 use crate::task::state::{Release, Signal};
 
 /// Signals a task.

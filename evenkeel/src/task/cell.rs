@@ -5,8 +5,9 @@
 use super::birth::Birth;
 use super::blocks::{self, Room, Size, allocate};
 use super::error::Failure;
-use super::header::{Footer, Header, Live, Runnable, TaskPtr, Vtable};
+use super::header::{Footer, Header, Live, TaskPtr, Vtable};
 use super::join::JoinHandle;
+use super::rights::Runnable;
 use super::waker;
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::unwind::contain;

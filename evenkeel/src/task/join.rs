@@ -10,8 +10,9 @@
 #![allow(unsafe_code, reason = "the joiner's slot and the output belong to one party at a time")]
 
 use super::error::{Failure, JoinError};
-use super::header::{Live, Reference, TaskPtr};
+use super::header::{Live, TaskPtr};
 use super::id::Id;
+use super::rights::Reference;
 use super::state::{Join, Release, Signal};
 use super::task_ref::Task;
 use crate::scheduler::wake;

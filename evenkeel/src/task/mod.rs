@@ -14,6 +14,7 @@ mod join;
 mod model;
 mod parking;
 pub(crate) mod report;
+pub(crate) mod rights;
 mod spawning;
 pub(crate) mod state;
 mod task_ref;

@@ -11,9 +11,9 @@
 use super::birth::Birth;
 use super::blocks::Room;
 use super::cell::{Name, make};
-use super::header::Runnable;
 use super::id;
 use super::join::JoinHandle;
+use super::rights::Runnable;
 use super::state::{Begin, End, Pending, Signal, State};
 use crate::primitives::Mutex;
 use crate::primitives::atomic::Edge;

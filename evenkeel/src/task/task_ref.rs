@@ -1,8 +1,8 @@
 //! A reference to a task.
 
-use super::header::Reference;
 use super::id::Id;
 use super::report::TaskInfo;
+use super::rights::Reference;
 use super::state::Signal;
 use crate::scheduler::{context, wake};
 use std::fmt;

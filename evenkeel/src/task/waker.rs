@@ -6,7 +6,8 @@
 
 #![allow(unsafe_code, reason = "a waker's data is a task's address")]
 
-use super::header::{Header, Live, Reference, TaskPtr};
+use super::header::{Header, Live, TaskPtr};
+use super::rights::Reference;
 use super::state::Signal;
 use crate::scheduler::{context, wake};
 use std::mem::ManuallyDrop;

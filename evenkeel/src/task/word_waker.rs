@@ -5,7 +5,8 @@
 
 #![allow(unsafe_code, reason = "one word stands for either kind of waker")]
 
-use super::header::{Header, Reference, TaskPtr};
+use super::header::{Header, TaskPtr};
+use super::rights::Reference;
 use super::waker;
 use crate::scheduler::wake;
 use std::fmt;
