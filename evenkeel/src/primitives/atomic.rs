@@ -66,6 +66,10 @@ pub(crate) enum Edge {
     SpinUnlock,
     /// The acquisition of a spin lock.
     SpinLock,
+    /// A processor's count of its complete tasks.
+    CountComplete,
+    /// The look at such a count by whoever wonders whether all are complete.
+    CountRead,
     /// The granting of a permit to a queued waiter.
     SemaphoreGrant,
     /// The waiter's look at its grant.

@@ -1,6 +1,6 @@
 //! What a processor counts as it goes: plain additions by its owner, readable by anybody.
 
-use crate::primitives::atomic::{AtomicU64, Ordering};
+use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 
 /// A number that one thread changes and others read.
 #[derive(Debug)]
@@ -30,12 +30,13 @@ impl Counter {
     /// As [`add`](Self::add), for a reader that goes by [`get_ordered`](Self::get_ordered).
     #[inline(always)]
     pub(crate) fn add_ordered(&self, n: u64) {
-        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Release);
+        let order = edge(Edge::CountComplete, Ordering::Release);
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), order);
     }
 
     /// The number, with all that its owner did before it was reached.
     pub(crate) fn get_ordered(&self) -> u64 {
-        self.0.load(Ordering::Acquire)
+        self.0.load(edge(Edge::CountRead, Ordering::Acquire))
     }
 
     #[inline(always)]

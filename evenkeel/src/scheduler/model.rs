@@ -204,3 +204,38 @@ fn a_task_changes_hands_by_answer_or_by_force_and_is_in_one_place() {
         assert_eq!(owner.join().unwrap() + taken, 2);
     });
 }
+
+/// A task of one processor spawns another where it is polled, at the other processor, and is then complete at home.
+#[test]
+fn whoever_sees_a_task_complete_sees_what_it_has_spawned() {
+    check(&[Edge::CountComplete, Edge::CountRead], || {
+        let (home, elsewhere) = two_seats();
+        let shared = home.shared().clone();
+        home.processor().counters.spawned.add_ordered(1);
+        // In one thread, for the inbox through which a complete task goes home orders the two likewise.
+        let both = loom::thread::spawn(move || {
+            elsewhere.processor().counters.spawned.add_ordered(1);
+            home.processor().counters.completed.add_ordered(1);
+        });
+        let closer = loom::thread::spawn(move || {
+            assert!(!shared.close_if_complete(), "the second task is not complete");
+        });
+        both.join().unwrap();
+        closer.join().unwrap();
+    });
+}
+
+#[test]
+fn a_spawn_from_outside_is_refused_or_keeps_the_scheduler_open() {
+    explore(|| {
+        let (seat, _other) = two_seats();
+        let shared = seat.shared().clone();
+        let outside = {
+            let shared = shared.clone();
+            loom::thread::spawn(move || shared.enter_outside().is_some())
+        };
+        let closer = loom::thread::spawn(move || shared.close_if_complete());
+        let (closed, entered) = (closer.join().unwrap(), outside.join().unwrap());
+        assert!(closed != entered, "the one or the other");
+    });
+}
