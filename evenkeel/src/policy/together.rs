@@ -36,6 +36,21 @@ pub fn is_trial(victim: &Look) -> bool {
     victim.mean_poll < QUICK
 }
 
+/// Whether a queue stays together at the time `now` that a trial has marked `until` a later one: for as long as its polls
+/// are quick.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::together::holds;
+/// assert!(holds(5_000, 10_000, 30));
+/// assert!(!holds(15_000, 10_000, 30));
+/// assert!(!holds(5_000, 10_000, 20_000), "other tasks have come");
+/// ```
+#[must_use]
+pub fn holds(now: u64, until: u64, mean_poll: u64) -> bool {
+    now < until && mean_poll < QUICK
+}
+
 /// Whether a split pays: whether two processors with polls of `own` and `others` nanoseconds make at least nine tenths
 /// of the polls that one made with `before`. The tenth is for noise, in favour of using a core that is there. Polls that are
 /// not [`QUICK`] any more are other polls than those before, and prove nothing against the split.

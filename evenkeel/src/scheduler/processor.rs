@@ -8,7 +8,7 @@ use super::inbox::Inbox;
 use super::registry::Registry;
 use super::ring::{Ends, NO_HEAD, Ring};
 use super::shared::Shared;
-use crate::policy::Look;
+use crate::policy::{Look, together};
 use crate::primitives::atomic::{AtomicU64, Ordering};
 use crate::task::rights::{Held, Runnable};
 use crossbeam_utils::CachePadded;
@@ -111,6 +111,7 @@ impl Processor {
 
 impl Published {
     fn are_together(&self, now: u64) -> bool {
-        now < self.together_until.load(Ordering::Relaxed)
+        let mean_poll = self.mean_poll.load(Ordering::Relaxed);
+        together::holds(now, self.together_until.load(Ordering::Relaxed), mean_poll)
     }
 }
