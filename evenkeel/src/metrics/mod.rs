@@ -19,7 +19,7 @@ pub struct ProcessorMetrics {
     pub completed: u64,
     /// Wakes by tasks on this processor.
     pub wakes_local: u64,
-    /// Wakes and spawns that came from outside, through the inbox.
+    /// Wakes and spawns that came from outside, and tasks that were given back, through the inbox.
     pub wakes_outside: u64,
     /// Requests for work that this processor has made.
     pub handovers_asked: u64,

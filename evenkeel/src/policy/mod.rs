@@ -30,9 +30,10 @@ pub struct Look {
     pub mean_work: u64,
     /// Whether tasks wait in the inbox, or in an answer that has not been fetched.
     pub inbox: bool,
-    /// Whether the processor has polled a task since the last look at it.
+    /// Whether tasks have left the ready queue since the last look at the processor: it has polled one, or another
+    /// has taken some, which makes this one look once more.
     pub switched: bool,
-    /// How long it has been looked at without polling one.
+    /// For how long it has had tasks, and none has left.
     pub stalled: u64,
     /// Whether a [trial](together) has shown that its tasks are better off on one processor.
     pub together: bool,

@@ -24,8 +24,8 @@ pub const OLD_SMALL_HEAD: u64 = 100_000;
 
 /// How long a thief stands by before it takes from a queue that is short and young. Its owner will
 /// have polled such tasks by then, if their polls are short; to move them would cost more than it
-/// gains, and would tear apart tasks that wake each other. A lone young task is never taken: its owner
-/// would be without work instead. `evenkeel-bench run --bench churn --tasks-per-proc 2` set it.
+/// gains, and would tear apart tasks that wake each other. A lone young task is taken only from behind a
+/// [long poll](is_in_long_poll): otherwise its owner would be without work instead. `evenkeel-bench run --bench churn --tasks-per-proc 2` set it.
 pub const PATIENCE: u64 = 20_000;
 
 /// Decides whether a thief that has been without work for `waited` asks the processor `other`.
@@ -50,7 +50,8 @@ pub const PATIENCE: u64 = 20_000;
 /// ```
 #[must_use]
 pub fn steal(other: &Look, waited: u64) -> bool {
-    if other.inbox && !other.switched {
+    if other.inbox && !other.switched && (!other.together || other.stalled >= answer_within(other))
+    {
         return true;
     }
     if other.ready == 0 {
@@ -82,6 +83,26 @@ pub fn steal(other: &Look, waited: u64) -> bool {
 #[must_use]
 pub fn is_in_long_poll(other: &Look) -> bool {
     other.mean_poll < super::together::QUICK && other.stalled >= answer_within(other)
+}
+
+/// How many of its `ready` tasks a thief that has `own` takes from a processor without asking: what that would
+/// [give](give()); all, if that stands inside a poll that lasts longer than an answer may.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::{Look, stealing::seize};
+/// let busy = Look { mean_poll: 50, mean_work: 10_000, switched: true, ..Look::default() };
+/// assert_eq!(seize(&busy, 100, 0), 50);
+/// assert_eq!(seize(&Look { switched: false, stalled: 300, ..busy }, 100, 0), 50);
+/// assert_eq!(seize(&Look { switched: false, stalled: 1_500, ..busy }, 100, 0), 100);
+/// ```
+#[must_use]
+pub fn seize(other: &Look, ready: usize, own: usize) -> usize {
+    if other.stalled >= answer_within(other) {
+        take(ready, false)
+    } else {
+        give(ready, own, false, is_worth_half(other))
+    }
 }
 
 /// Whether a processor stands still with old work, so that its queue is taken by force although somebody else

@@ -2,7 +2,7 @@
 //!
 //! # Roles
 //! One *owner* (the worker that holds a processor's seat), who enters millions of times a second,
-//! and *thieves* (anybody else), who come rarely and pay for both.
+//! and *thieves* (anybody else), who come rarely and pay for both, unless the owner does.
 //!
 //! # States
 //! `busy`: the owner is inside an operation. `claim`: zero; or [`CLAIMED`], a thief has or wants the
@@ -288,7 +288,7 @@ impl<T> Deref for Claimed<'_, T> {
 
     fn deref(&self) -> &T {
         // SAFETY: `claim` returns a `Claimed` only after it saw `busy` false behind the heavy
-        // fence, and the owner stays out for as long as the claim is set.
+        // fence, or behind its own beside a fenced owner, and the owner stays out for as long as the claim is set.
         self.lock.value.with(|value| unsafe { &*value })
     }
 }

@@ -15,6 +15,9 @@ use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+/// Tasks that [`Context::moved`] has room for once a burst is over: 16 KiB. An estimate; no benchmark sets it.
+const SCRATCH: usize = 1_024;
+
 /// A worker's own things, on its stack.
 #[derive(Debug)]
 pub(crate) struct Context {
@@ -163,6 +166,12 @@ impl Context {
         if now >= self.fenced_until.get() {
             self.seat.set_fenced(false);
         }
+    }
+
+    /// Gives back memory that a burst of tasks has left behind.
+    pub(crate) fn trim(&self) {
+        self.seat.trim();
+        self.moved.borrow_mut().shrink_to(SCRATCH);
     }
 
     /// Tasks in the ready queue.

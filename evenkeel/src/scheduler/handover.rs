@@ -9,9 +9,12 @@
 //! 2. The owner sees the word at its next push or pop, takes the request, moves the older half of the
 //!    difference into the taker's [`Gift`](super::gift), and wakes the taker if that sleeps
 //!    ([`answer`]). Half of nothing is an answer too.
-//! 3. A taker that has no answer after a few microseconds withdraws its request ([`give_up`]). If that
+//! 3. A taker that has no answer in time withdraws its request ([`give_up`]). If that
 //!    succeeds, the owner is inside a long poll, and the taker uses the heavy fence ([`force`]). If it
 //!    fails, the owner has taken the request and the answer is on its way.
+//!
+//! Whoever answers pays for its own fences for a while (see [`biased`](super::biased)), and so does whoever sees
+//! somebody search. From such an owner a thief takes without asking ([`seize`]).
 //!
 //! # Why nothing is lost
 //! The request leaves the word by one read-modify-write, the owner's or the taker's, so it is answered
@@ -106,20 +109,18 @@ pub(crate) fn receive(context: &Context) -> Option<usize> {
     Some(take_in(context, &mut entries))
 }
 
-/// Takes from a victim that pays for its own fences what it would give. Says how many tasks; none if it does not pay any
+/// Takes from a victim that pays for its own fences, without asking. Says how many tasks; none if it does not pay any
 /// more, or if somebody else is at it.
 #[cold]
 pub(crate) fn seize(context: &Context, victim: usize, look: &Look) -> Option<usize> {
     let processor = &context.shared().processors[victim];
     let mut entries = context.moved.borrow_mut();
     {
-        let mut local = processor.local.claim(false)?;
         let ends = &processor.published.ready;
-        let (ready, own) = (ends.len(), context.ready());
-        let amount = match look.switched {
-            true => stealing::give(ready, own, false, stealing::is_worth_half(look)),
-            false => stealing::take(ready, false),
-        };
+        // Not while the owner waits.
+        entries.reserve(ends.len());
+        let mut local = processor.local.claim(false)?;
+        let amount = stealing::seize(look, ends.len(), context.ready());
         local.ready.drain(ends, amount, &mut entries);
     }
     Some(take_in(context, &mut entries))
@@ -135,6 +136,7 @@ pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
         if !processor.local.is_fenced() {
             context.counters().heavy_fences.add(1);
         }
+        entries.reserve(processor.published.ready.len());
         if let Some(mut local) = processor.local.claim(true) {
             let ends = &processor.published.ready;
             let amount = stealing::take(ends.len(), switched);

@@ -205,6 +205,32 @@ fn a_task_changes_hands_by_answer_or_by_force_and_is_in_one_place() {
     });
 }
 
+/// The owner pays for its fences while it makes one pop; the thief never does.
+#[test]
+fn a_task_is_seized_from_a_fenced_owner_or_stays_with_it() {
+    use Edge::{BiasedClaimed, BiasedFenced, BiasedShow, BiasedUnfence};
+    let edges = [BiasedFenced, BiasedUnfence, BiasedShow, BiasedClaimed];
+    check_without(&[Edge::BiasedLight], &edges, || {
+        let (owner, thief) = two_seats();
+        let tasks = [orphan(Some(&owner)), orphan(Some(&owner))];
+        let owner = loom::thread::spawn(move || {
+            for task in tasks {
+                owner.push(task, 0);
+            }
+            owner.set_fenced(true);
+            let popped = owner.pop().map(|entry| run::run_elsewhere(entry.task));
+            owner.set_fenced(false);
+            usize::from(popped.is_some()) + drain(&owner)
+        });
+        let thief = loom::thread::spawn(move || {
+            let context = Context::new(thief, 0);
+            handover::seize(&context, 0, &Look::default());
+            drain(&context.seat)
+        });
+        assert_eq!(owner.join().unwrap() + thief.join().unwrap(), 2);
+    });
+}
+
 /// A task of one processor spawns another where it is polled, at the other processor, and is then complete at home.
 #[test]
 fn whoever_sees_a_task_complete_sees_what_it_has_spawned() {

@@ -8,7 +8,8 @@ use super::inbox::Inbox;
 use super::registry::Registry;
 use super::ring::{Ends, NO_HEAD, Ring};
 use super::shared::Shared;
-use crate::policy::{Look, together};
+use crate::policy::together::Mark;
+use crate::policy::{Look, batch};
 use crate::primitives::atomic::{AtomicU64, Ordering};
 use crate::task::rights::{Held, Runnable};
 use crossbeam_utils::CachePadded;
@@ -32,8 +33,11 @@ pub(crate) struct Published {
     pub(crate) mean_wait: AtomicU64,
     pub(crate) mean_poll: AtomicU64,
     pub(crate) mean_work: AtomicU64,
-    /// Until when its tasks are left together. Set by the thief whose trial has failed.
-    pub(crate) together_until: AtomicU64,
+    /// Whether its tasks are left together: a [`Mark`], left by the thief whose trial has failed. A hint, whose parts
+    /// may be those of two marks.
+    together_from: AtomicU64,
+    together_until: AtomicU64,
+    together_most: AtomicU64,
 }
 
 /// The work per task that is assumed until some are complete: worth the move.
@@ -62,9 +66,11 @@ impl Processor {
             published: CachePadded::new(Published {
                 ready: Ends::new(),
                 mean_wait: AtomicU64::new(0),
-                mean_poll: AtomicU64::new(0),
+                mean_poll: AtomicU64::new(batch::BATCH),
                 mean_work: AtomicU64::new(UNKNOWN_WORK),
+                together_from: AtomicU64::new(0),
                 together_until: AtomicU64::new(0),
+                together_most: AtomicU64::new(0),
             }),
             inbox: CachePadded::new(Inbox::new()),
             returned: CachePadded::new(Inbox::new()),
@@ -110,8 +116,24 @@ impl Processor {
 }
 
 impl Published {
-    fn are_together(&self, now: u64) -> bool {
-        let mean_poll = self.mean_poll.load(Ordering::Relaxed);
-        together::holds(now, self.together_until.load(Ordering::Relaxed), mean_poll)
+    /// Whether the tasks are left together.
+    pub(crate) fn are_together(&self, now: u64) -> bool {
+        let until = self.together_until.load(Ordering::Relaxed);
+        if until <= now {
+            return false;
+        }
+        let mark = Mark {
+            from: self.together_from.load(Ordering::Relaxed),
+            until,
+            most: self.together_most.load(Ordering::Relaxed),
+        };
+        mark.holds(now, self.mean_poll.load(Ordering::Relaxed))
+    }
+
+    /// Has the tasks left together.
+    pub(crate) fn leave_together(&self, mark: Mark) {
+        self.together_from.store(mark.from, Ordering::Relaxed);
+        self.together_until.store(mark.until, Ordering::Relaxed);
+        self.together_most.store(mark.most, Ordering::Relaxed);
     }
 }

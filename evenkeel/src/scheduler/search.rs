@@ -100,7 +100,7 @@ impl Worker<'_> {
         if victim.local.is_fenced()
             && let Some(count) = handover::seize(context, other, look)
         {
-            self.view.attempted(other, now, count);
+            // Nothing is an answer like any other: it is no sign of an owner that has been preempted.
             return count > 0;
         }
         // One request at a time; and the victim may have one of somebody else's.

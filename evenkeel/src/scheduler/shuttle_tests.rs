@@ -122,7 +122,11 @@ fn queues_are_given_back_and_owners_fenced_at_random() {
                     context::with(|context| {
                         let context = context.expect("a task is polled by a worker");
                         match thread_rng().gen_range(0..4) {
-                            0 => trial::give_back(context, thread_rng().gen_range(0..3)),
+                            0 => trial::give_back(
+                                context,
+                                thread_rng().gen_range(0..3),
+                                context.now.get(),
+                            ),
                             1 => context.seat.set_fenced(true),
                             2 => context.seat.set_fenced(false),
                             _ => {}

@@ -32,7 +32,7 @@ impl Worker<'_> {
     /// Sleeps until there may be work, by the protocol of [`idle`](super::idle).
     pub(super) fn sleep(&mut self) -> Wakened {
         let idle = &self.context.shared().idle;
-        self.context.seat.trim();
+        self.context.trim();
         self.withdraw();
         idle.announce(self.me);
         self.context.counters().sleeps.add(1);

@@ -3,18 +3,19 @@
 //! # Protocol
 //! 1. A thief that has been given quick tasks notes what a poll took at the victim before.
 //! 2. After [`together::TRIAL`] it compares. If the two make fewer polls than the one did, it marks the victim's queue
-//!    as one to be left together for a while, and sends all that is in its own queue back, through the victim's inbox.
+//!    as one to be left together for a while, and sends what is in its own queue back, through the victim's inbox, but
+//!    for tasks that have waited long: there they would begin anew.
 //! 3. It is then without work, and searches and sleeps as anybody. Tasks that still wait for something are woken by
 //!    those at the victim, and so come to run there too.
 //!
-//! The mark is a time in the victim's published figures: a hint, which anybody may overwrite and nothing relies on.
+//! The mark stands among the victim's published figures: a hint, which anybody may overwrite and nothing relies on.
 //! A thief that runs out of work before the time has come makes no comparison.
 
 use super::context::Context;
+use super::entry::Entry;
 use super::wake;
 use super::worker::Worker;
-use crate::policy::{Look, together};
-use crate::primitives::atomic::Ordering;
+use crate::policy::{Look, stealing, together};
 
 /// A steal on trial.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,7 @@ pub(super) struct Trial {
 impl Worker<'_> {
     /// Notes that tasks have been stolen from `victim`, which looked so before.
     pub(super) fn begin_trial(&mut self, victim: usize, before: &Look, now: u64) {
-        if before.switched && together::is_trial(before) {
+        if together::is_trial(before) {
             let until = now.saturating_add(together::TRIAL);
             self.trial = Some(Trial { victim, before: before.mean_poll, until });
         }
@@ -49,24 +50,26 @@ impl Worker<'_> {
             // It stands still or sleeps: there is nothing to compare with.
             return;
         }
-        let pays = together::pays(trial.before, self.mean_poll, theirs.mean_poll);
-        let failures = self.view.tried(trial.victim, pays);
-        if pays {
-            return;
+        let failures = self.view.failed_trials(trial.victim);
+        let own = self.mean_poll;
+        let mark = together::judge(trial.before, own, theirs.mean_poll, now, failures);
+        self.view.tried(trial.victim, mark.is_none());
+        if let Some(mark) = mark {
+            self.shared.processors[trial.victim].published.leave_together(mark);
+            give_back(self.context, trial.victim, now);
         }
-        let until = now.saturating_add(together::pause(failures));
-        let published = &self.shared.processors[trial.victim].published;
-        published.together_until.store(until, Ordering::Relaxed);
-        give_back(self.context, trial.victim);
     }
 }
 
-/// Sends all that is in the queue to another processor.
-pub(super) fn give_back(context: &Context, victim: usize) {
+/// Sends what is in the queue to another processor, but for what has waited long.
+pub(super) fn give_back(context: &Context, victim: usize, now: u64) {
     context.counters().splits_undone.add(1);
     let mut entries = Vec::new();
     context.seat.split(usize::MAX, &mut entries);
-    for entry in entries {
+    let old = |entry: &Entry| now.saturating_sub(entry.since) >= stealing::OLD_HEAD;
+    let (mut old, young): (Vec<_>, Vec<_>) = entries.into_iter().partition(old);
+    context.seat.take_in(&mut old);
+    for entry in young {
         wake::send(context.shared(), victim, entry.task);
     }
 }

@@ -12,7 +12,7 @@ pub(super) struct View(Vec<Seen>);
 struct Seen {
     /// The count of departures at the last look.
     departures: usize,
-    /// When that was first seen.
+    /// When that was first seen, or when there was last nothing to leave.
     departed: u64,
     /// Attempts to take its work in vain since it last switched.
     failures: u32,
@@ -31,8 +31,10 @@ impl View {
     pub(super) fn look(&mut self, shared: &Shared, other: usize, now: u64) -> Option<Look> {
         let seen = &mut self.0[other];
         let mut look = shared.processors[other].look(now, &mut seen.departures);
-        if look.switched {
+        if look.switched || look.ready == 0 {
             seen.departed = now;
+        }
+        if look.switched {
             seen.failures = 0;
         } else if seen.failures > 0 && now < seen.until {
             return None;
@@ -41,11 +43,15 @@ impl View {
         Some(look)
     }
 
-    /// Notes what came of a trial, and gives the number of those in a row that have not paid.
-    pub(super) fn tried(&mut self, other: usize, pays: bool) -> u32 {
+    /// Trials in a row in which a steal from it has not paid.
+    pub(super) fn failed_trials(&self, other: usize) -> u32 {
+        self.0[other].failed_trials
+    }
+
+    /// Notes what came of a trial.
+    pub(super) fn tried(&mut self, other: usize, pays: bool) {
         let seen = &mut self.0[other];
         seen.failed_trials = if pays { 0 } else { seen.failed_trials.saturating_add(1) };
-        seen.failed_trials
     }
 
     /// Notes what came of an attempt to take its work.

@@ -13,7 +13,7 @@ use super::shared::Shared;
 use crate::policy::placement::{Source, place};
 use crate::policy::waking;
 use crate::primitives::atomic::{Edge, Ordering};
-use crate::primitives::fence;
+use crate::primitives::{clock, fence};
 use crate::task::header::Live;
 use crate::task::rights::{Reference, Runnable};
 use crate::task::state::{Release, Signal};
@@ -115,7 +115,8 @@ pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
     }
     let ready = shared.processors[target].published.ready.len();
     if !shared.idle.wake(target) {
-        if waking::after_push(ready + 1, true, counts.sleeping, counts.searching) {
+        let worth = !shared.processors[target].published.are_together(clock::now());
+        if waking::after_push(ready + 1, worth, counts.sleeping, counts.searching) {
             shared.idle.wake_one();
         } else {
             shared.idle.arm();

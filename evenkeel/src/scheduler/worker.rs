@@ -180,7 +180,7 @@ impl<'a> Worker<'a> {
         }
         self.batches = self.batches.wrapping_add(1);
         if self.batches.is_multiple_of(TRIM) {
-            context.seat.trim();
+            context.trim();
         }
     }
 

@@ -29,6 +29,7 @@ impl Machine {
             assert!(kept + 1 >= has || amount == 0, "the giver keeps {kept}, the taker has {has}");
         }
         let given: Vec<Entry> = ready.drain(..amount).collect();
+        self.processors[me].switches += u64::from(!given.is_empty());
         self.audit.queue(me, self.processors[me].ready.len(), now);
         assert!(self.processors[taker].gift.is_none(), "one request at a time");
         self.processors[taker].gift = Some(given);
@@ -82,6 +83,7 @@ impl Machine {
         let amount = stealing::take(ready.len(), switched).min(ready.len());
         let taken: Vec<Entry> = ready.drain(..amount).collect();
         let left = ready.len();
+        self.processors[victim].switches += u64::from(!taken.is_empty());
         self.audit.queue(victim, left, now);
         self.processors[me].take_in(taken) + self.take_inbox(me, victim, switched)
     }

@@ -208,7 +208,7 @@ impl Machine {
         let switches = self.processors[other].switches;
         let before = std::mem::replace(&mut self.processors[me].seen[other], switches);
         let mut look = self.processors[other].look(now, before);
-        if look.switched {
+        if look.switched || look.ready == 0 {
             self.processors[me].departed[other] = now;
         }
         look.stalled = now - self.processors[me].departed[other];
