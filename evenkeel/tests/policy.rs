@@ -4,7 +4,8 @@ use evenkeel::policy::batch::{self, BATCH, MOST_POLLS};
 use evenkeel::policy::helping::{Help, LEAST_AGE, MARGIN, help};
 use evenkeel::policy::placement::{Source, place};
 use evenkeel::policy::searching::{SEARCH, may_search};
-use evenkeel::policy::stealing::{self, OLD_HEAD, PATIENCE, give, steal, take};
+use evenkeel::policy::stealing::{self, OLD_HEAD, PATIENCE, answer_within, give, steal, take};
+use evenkeel::policy::together;
 use evenkeel::policy::victim::{FAR_ONE_IN, pick};
 use evenkeel::policy::waking::{
     LONGEST_WATCH, WAITED, WATCH, after_batch, after_push, before_sleep, next_watch,
@@ -322,4 +323,51 @@ proptest! {
             prop_assert!(place(source, last, processors) < processors);
         }
     }
+}
+
+proptest! {
+    #[test]
+    fn what_is_seized_is_there_and_all_of_it_only_from_behind_a_long_poll(
+        look in looks(),
+        ready in 0..1_000_usize,
+        own in 0..1_000_usize,
+    ) {
+        let seized = stealing::seize(&look, ready, own);
+        prop_assert!(seized <= ready);
+        if seized > ready / 2 {
+            prop_assert!(look.stalled >= answer_within(&look));
+        }
+    }
+
+    #[test]
+    fn a_queue_is_marked_only_if_one_processor_did_better_than_two(
+        before in 1..together::QUICK,
+        own in 1..2 * together::QUICK,
+        others in 1..2 * together::QUICK,
+        failures in 0..100_u32,
+    ) {
+        if let Some(mark) = together::judge(before, own, others, 7, failures) {
+            let both = 1.0 / (1.0 / own as f64 + 1.0 / others as f64);
+            prop_assert!((before as f64) < both, "{before} {both}");
+            prop_assert!(mark.holds(mark.until - 1, before.min(mark.most)));
+            prop_assert!(!mark.holds(mark.from, mark.most + 1));
+            prop_assert!(mark.from < mark.until);
+        }
+    }
+
+    #[test]
+    fn an_answer_is_waited_for_within_bounds(look in looks()) {
+        let bounds = stealing::SHORTEST_ANSWER..=stealing::LONGEST_ANSWER;
+        prop_assert!(bounds.contains(&answer_within(&look)));
+    }
+}
+
+#[test]
+fn tasks_that_are_left_together_are_taken_once_they_have_waited() {
+    let together = Look { together: true, mean_poll: 30, ..working() };
+    assert!(!steal(&together, 10 * stealing::PATIENCE));
+    assert!(steal(&Look { head_age: stealing::OLD_SMALL_HEAD, ..together }, 0));
+    let inbox = Look { inbox: true, switched: false, ..together };
+    assert!(!steal(&inbox, 0), "they have just been given back");
+    assert!(steal(&Look { stalled: stealing::SHORTEST_ANSWER, ..inbox }, 0));
 }
