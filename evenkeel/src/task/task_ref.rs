@@ -33,7 +33,7 @@ impl Task {
     /// that takes its token returns.
     ///
     /// Costs one locked instruction when called by a task of the same runtime.
-    #[inline]
+    #[inline(always)]
     pub fn unpark(&self) {
         wake::signal(self.0.live(), Signal::Unpark);
     }
