@@ -27,10 +27,11 @@ pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
     let crew = crew::muster::<R, _, _>(spec, tasks, move |number, mut meter| {
         let row = shared.clone();
         let mut seat = row.seat(number);
+        let mut random = Random::new(seed, number);
+        let mut spot = random.below(spots);
+        let skips = number < skips;
         async move {
-            let mut random = Random::new(seed, number);
-            let mut spot = random.below(spots);
-            if number < skips {
+            if skips {
                 meter.report();
             } else {
                 meter.gather::<R>().await;

@@ -101,10 +101,10 @@ where
     let crew = crew::muster::<R, _, _>(spec, tasks, move |number, mut meter| {
         let row = shared.clone();
         let mut seat = row.seat(number);
+        let mut random = Random::new(seed, number);
+        let waits = number < spots;
+        let mut own = P::first(words, waits);
         async move {
-            let mut random = Random::new(seed, number);
-            let waits = number < spots;
-            let mut own = P::first(words, waits);
             if !waits {
                 meter.gather::<R>().await;
             } else {
