@@ -130,7 +130,12 @@ fn measure(
         let before = records.len();
         runner.run(cell, effort.repeats(), |Measured { record, remarks }| {
             records.push(record);
-            notes.extend(remarks);
+            for remark in remarks {
+                // The same of every run.
+                if !notes.contains(&remark) {
+                    notes.push(remark);
+                }
+            }
             bar.inc(1);
             Ok(())
         })?;

@@ -131,8 +131,8 @@ impl Runner {
         let mut remarks = Vec::new();
         if let Some(footprint) = outcome.footprint {
             remarks.push(format!(
-                "{peer} memory: {:.1} bytes per parked task, of which the future is {}.",
-                footprint.bytes_per_task, footprint.future_bytes,
+                "Of {peer}'s bytes per parked task {} are the future.",
+                footprint.future_bytes,
             ));
         }
         let record = Record {
