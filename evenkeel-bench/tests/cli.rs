@@ -92,7 +92,7 @@ fn memory_is_measured_in_a_fresh_process() {
          --json",
     );
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("of which the future is"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("are the future"), "{}", stderr(&output));
     let line: Value = serde_json::from_str(stdout(&output)).unwrap();
     let bytes = line["bytes_per_task"].as_f64().unwrap();
     assert!((100.0..2000.0).contains(&bytes), "{line}");

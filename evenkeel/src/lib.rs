@@ -21,6 +21,7 @@
 //! # }
 //! ```
 
+pub mod fork_join;
 pub mod metrics;
 pub mod policy;
 mod primitives;

@@ -6,6 +6,7 @@
 //! Invariant: this room knows nothing of the rest of the crate.
 
 pub mod batch;
+pub mod forking;
 pub mod helping;
 pub mod placement;
 pub mod searching;

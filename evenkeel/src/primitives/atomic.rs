@@ -74,6 +74,24 @@ pub(crate) enum Edge {
     SemaphoreGrant,
     /// The waiter's look at its grant.
     SemaphoreGranted,
+    /// The owner's change of a deque's head at a push.
+    DequePush,
+    /// The seizer's look at that head.
+    DequeHead,
+    /// The owner's fence between its change of the head and its look at the seizer's fence.
+    DequeLight,
+    /// The seizer's fence between closing and its look at the head.
+    DequeHeavy,
+    /// The change of a deque's word that makes jobs public.
+    DequePublish,
+    /// The thief's change of that word.
+    DequeSteal,
+    /// The thief's look at that word, before it looks whether the job that it waits for is complete.
+    DequeLook,
+    /// The thief's word that a job is complete.
+    LatchSet,
+    /// The owner's look at that word.
+    LatchSeen,
 }
 
 /// `ordering`, unless a model has weakened `edge`.

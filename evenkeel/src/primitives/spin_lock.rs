@@ -53,6 +53,12 @@ impl<T> SpinLock<T> {
         SpinGuard { lock: self }
     }
 
+    /// Takes the lock if nobody has it.
+    #[inline]
+    pub(crate) fn try_lock(&self) -> Option<SpinGuard<'_, T>> {
+        self.try_hold().then(|| SpinGuard { lock: self })
+    }
+
     #[cfg(not(loom))]
     #[inline(always)]
     fn try_hold(&self) -> bool {

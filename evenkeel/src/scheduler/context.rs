@@ -2,10 +2,14 @@
 
 #![allow(unsafe_code, reason = "a thread's context lies on its stack")]
 
+use super::deque::Deque;
 use super::entry::Entry;
+use super::job::Job;
 use super::seat::Seat;
 use super::shared::Shared;
 use crate::policy::stealing;
+use crate::primitives::atomic::Edge;
+use crate::primitives::fence;
 use crate::primitives::thread::thread_local;
 use crate::task::blocks::{Blocks, Size};
 use crate::task::header::{Header, Live, TaskPtr};
@@ -43,6 +47,11 @@ thread_local! {
     static CONTEXT: Cell<*const Context> = const { Cell::new(ptr::null()) };
 }
 
+thread_local! {
+    /// The deque of the worker: a fork comes to it by one load.
+    static DEQUE: Cell<*const Deque<Job>> = const { Cell::new(ptr::null()) };
+}
+
 impl Context {
     pub(crate) fn new(seat: Seat, now: u64) -> Self {
         Self {
@@ -69,9 +78,11 @@ impl Context {
         impl Drop for Leave {
             fn drop(&mut self) {
                 CONTEXT.with(|context| context.set(ptr::null()));
+                DEQUE.with(|deque| deque.set(ptr::null()));
             }
         }
         CONTEXT.with(|context| context.set(ptr::from_ref(self)));
+        DEQUE.with(|deque| deque.set(&raw const self.seat.processor().deque));
         let _leave = Leave;
         f()
     }
@@ -154,6 +165,17 @@ impl Context {
         &self.seat.processor().counters
     }
 
+    /// Publishes fork-join jobs, because somebody has asked, and sees to it that somebody comes for them.
+    #[cold]
+    pub(crate) fn answer_thieves(&self) {
+        self.seat.processor().deque.publish();
+        fence::after_read_modify_write(Edge::IdlePush);
+        let counts = self.shared().idle.counts();
+        if counts.sleeping > 0 && counts.searching == 0 {
+            self.shared().idle.wake_one();
+        }
+    }
+
     /// Pays for its own fences from now on, because somebody is after its work.
     pub(crate) fn fence(&self, now: u64) {
         self.fenced_until.set(now.saturating_add(stealing::FENCED));
@@ -198,6 +220,17 @@ pub(crate) unsafe fn current<'a>() -> Option<&'a Context> {
     let context = CONTEXT.try_with(Cell::get).unwrap_or(ptr::null());
     // SAFETY: the pointer is set while the context is borrowed by `enter`, on this thread.
     unsafe { context.as_ref() }
+}
+
+/// The deque of fork-join jobs of this thread, which is its owner, if it is a worker.
+///
+/// # Safety
+/// As [`current`].
+#[inline(always)]
+pub(crate) unsafe fn deque<'a>() -> Option<&'a Deque<Job>> {
+    let deque = DEQUE.try_with(Cell::get).unwrap_or(ptr::null());
+    // SAFETY: the pointer is set while a context is borrowed by `enter`, whose seat keeps the processor alive.
+    unsafe { deque.as_ref() }
 }
 
 /// The hook of this worker's runtime for panics that nobody joined.

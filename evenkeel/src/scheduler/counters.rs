@@ -73,6 +73,8 @@ pub(crate) struct Counters {
     pub(crate) helps: Counter,
     /// Times that it took tasks from another while it had none.
     pub(crate) steals: Counter,
+    /// Fork-join jobs taken from others.
+    pub(crate) jobs_stolen: Counter,
     /// Complete tasks that it has sent to their homes.
     pub(crate) returned: Counter,
     /// Tasks that came to it from other processors, by help or by theft.

@@ -243,7 +243,8 @@ impl Idle {
         self.seats[who].asleep.store(false, Ordering::Release);
     }
 
-    fn unpark(&self, who: usize) {
+    /// Unparks the thread of `who`, whatever it is parked for.
+    pub(crate) fn unpark(&self, who: usize) {
         if let Some(thread) = &*lock(&self.seats[who].thread) {
             thread.unpark();
         }

@@ -6,12 +6,14 @@
 pub(crate) mod biased;
 pub(crate) mod context;
 pub(crate) mod counters;
+pub(crate) mod deque;
 pub(crate) mod entry;
 pub(crate) mod gift;
 pub(crate) mod handover;
 mod help;
 pub(crate) mod idle;
 pub(crate) mod inbox;
+pub(crate) mod job;
 #[cfg(all(test, loom))]
 mod model;
 pub(crate) mod processor;
@@ -22,7 +24,7 @@ mod search;
 pub(crate) mod seat;
 pub(crate) mod shared;
 #[cfg(all(test, shuttle))]
-mod shuttle_tests;
+pub(crate) mod shuttle_tests;
 mod sleep;
 pub(crate) mod spawn;
 mod trial;

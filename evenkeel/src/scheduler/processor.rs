@@ -3,14 +3,16 @@
 
 use super::biased::Biased;
 use super::counters::Counters;
+use super::deque::Deque;
 use super::gift::Gift;
 use super::inbox::Inbox;
+use super::job::Job;
 use super::registry::Registry;
 use super::ring::{Ends, NO_HEAD, Ring};
 use super::shared::Shared;
 use crate::policy::together::Mark;
 use crate::policy::{Look, batch};
-use crate::primitives::atomic::{AtomicU64, Ordering};
+use crate::primitives::atomic::{AtomicPtr, AtomicU64, Ordering};
 use crate::task::rights::{Held, Runnable};
 use crossbeam_utils::CachePadded;
 use std::sync::Weak;
@@ -56,6 +58,10 @@ pub(crate) struct Processor {
     pub(crate) returned: CachePadded<Inbox<Held>>,
     pub(crate) gift: CachePadded<Gift>,
     pub(crate) counters: CachePadded<Counters>,
+    /// The fork-join jobs of its worker.
+    pub(crate) deque: Deque<Job>,
+    /// What the worker's job belongs to: a scope's address, or null.
+    pub(crate) root: AtomicPtr<()>,
 }
 
 impl Processor {
@@ -76,6 +82,8 @@ impl Processor {
             returned: CachePadded::new(Inbox::new()),
             gift: CachePadded::new(Gift::new()),
             counters: CachePadded::new(Counters::default()),
+            deque: Deque::new(),
+            root: AtomicPtr::new(std::ptr::null_mut()),
         }
     }
 

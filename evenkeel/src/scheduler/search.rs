@@ -2,10 +2,11 @@
 
 use super::handover;
 use super::idle::Counts;
+use super::job::Stolen;
 use super::shared::Phase;
 use super::sleep::Wakened;
 use super::worker::Worker;
-use crate::policy::{Look, searching, stealing, waking};
+use crate::policy::{Look, forking, searching, stealing, waking};
 use crate::primitives::{clock, spin};
 
 impl Worker<'_> {
@@ -52,6 +53,9 @@ impl Worker<'_> {
                 return true;
             }
             let waited = now.saturating_sub(start);
+            if self.steal_job(waited) {
+                return true;
+            }
             if self.steal_once(now, waited) {
                 self.context.counters().steals.add(1);
                 return true;
@@ -71,6 +75,26 @@ impl Worker<'_> {
             Phase::Aborting => !self.aborted,
             Phase::Over => true,
         }
+    }
+
+    /// Goes round the others' fork-join jobs once, nearest first: takes what is public, asks for what is not, and seizes what has
+    /// been asked for in vain.
+    fn steal_job(&mut self, waited: u64) -> bool {
+        let shared = self.context.shared();
+        for &other in &shared.neighbours[self.me].others {
+            let deque = &shared.processors[other].deque;
+            self.stolen = Stolen::take(shared, other, || true);
+            if self.stolen.is_none() && deque.has_private() {
+                deque.ask();
+                if forking::seize(waited) && deque.seize() > 0 {
+                    self.stolen = Stolen::take(shared, other, || true);
+                }
+            }
+            if self.stolen.is_some() {
+                return true;
+            }
+        }
+        false
     }
 
     /// Goes round the others once: the near ones from a random one on, then the rest.
@@ -129,7 +153,8 @@ impl Worker<'_> {
 
     /// The last searcher has found work: if there is more, the next one is woken.
     fn wake_next(&self) {
-        let more = self.context.ready() >= 2 || self.any_other(waking::before_sleep);
+        let more =
+            self.context.ready() >= 2 || self.any_other(waking::before_sleep) || self.any_jobs();
         if more && self.shared.idle.counts().sleeping > 0 {
             self.shared.idle.wake_one();
         }

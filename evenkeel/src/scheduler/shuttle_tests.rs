@@ -35,7 +35,7 @@ const STEPS: usize = 2_000_000;
 const SEED: u64 = 0x5EED;
 
 /// Runs `scenario` on a scheduler with this many workers, under many schedules. In the end the runtime drains.
-fn check(workers: usize, scenario: fn(&Arc<Shared>)) {
+pub(crate) fn check(workers: usize, scenario: fn(&Arc<Shared>)) {
     check_until(workers, Phase::Draining, scenario);
 }
 
@@ -71,14 +71,14 @@ fn execute(workers: usize, end: Phase, scenario: fn(&Arc<Shared>)) {
 }
 
 #[track_caller]
-fn spawn<F>(shared: &Arc<Shared>, future: F) -> JoinHandle<F::Output>
+pub(crate) fn spawn<F>(shared: &Arc<Shared>, future: F) -> JoinHandle<F::Output>
 where
     F: Future<Output: Send> + Send + 'static,
 {
     super::spawn::on(shared, |birth| task::make(future, (), Location::caller(), birth))
 }
 
-fn join<T>(handle: JoinHandle<T>) -> T {
+pub(crate) fn join<T>(handle: JoinHandle<T>) -> T {
     block_on(handle).expect("the task does not panic")
 }
 

@@ -35,6 +35,7 @@ impl Worker<'_> {
         self.context.trim();
         self.withdraw();
         idle.announce(self.me);
+        self.ask_for_jobs();
         self.context.counters().sleeps.add(1);
         let mut slept = 0;
         let reason = loop {
@@ -47,7 +48,7 @@ impl Worker<'_> {
             }
             if limit.is_some() {
                 self.context.counters().watches.add(1);
-                if self.any_other(waking::after_watch) {
+                if self.any_other(waking::after_watch) || self.any_jobs() {
                     break Wakened::Work;
                 }
             }
@@ -61,6 +62,24 @@ impl Worker<'_> {
             return Wakened::Over;
         }
         Wakened::Searcher
+    }
+
+    /// Whether another worker has fork-join jobs that can be stolen or seized.
+    pub(super) fn any_jobs(&self) -> bool {
+        let seizable = fence::is_asymmetric();
+        let mut others = self.shared.neighbours[self.me].others.iter();
+        others.any(|&other| {
+            let deque = &self.shared.processors[other].deque;
+            deque.has_public() || (seizable && deque.has_private())
+        })
+    }
+
+    /// Asks everybody for fork-join jobs: whoever forks next wakes a sleeper. The worker's announcement comes before it, so
+    /// that whoever sees the request sees the sleeper.
+    fn ask_for_jobs(&self) {
+        for &other in &self.shared.neighbours[self.me].others {
+            self.shared.processors[other].deque.ask();
+        }
     }
 
     /// Takes back a request that is out: its victim's word is not to be blocked by a sleeper. One that the
@@ -97,7 +116,9 @@ impl Worker<'_> {
             return Some(Wakened::Work);
         }
         // A searcher makes the same look before it sleeps, so there is no need to compete with it.
-        if self.shared.idle.counts().searching == 0 && self.any_other(waking::before_sleep) {
+        if self.shared.idle.counts().searching == 0
+            && (self.any_other(waking::before_sleep) || self.any_jobs())
+        {
             return Some(Wakened::Work);
         }
         None

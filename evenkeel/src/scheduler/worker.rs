@@ -7,6 +7,7 @@
 
 use super::context::Context;
 use super::handover::{self, Request};
+use super::job::{self, Stolen};
 use super::run;
 use super::seat::Seat;
 use super::shared::{Phase, Shared};
@@ -75,6 +76,8 @@ pub(super) struct Worker<'a> {
     pub(super) view: View,
     /// The request that is out, if one is.
     pub(super) request: Option<Request>,
+    /// The fork-join job that has been found, if one has.
+    pub(super) stolen: Option<Stolen>,
     /// The steal that is on trial, if one is.
     pub(super) trial: Option<Trial>,
     polls_per_batch: u32,
@@ -99,6 +102,7 @@ impl<'a> Worker<'a> {
             view: View::new(shared.processors.len()),
             shared,
             request: None,
+            stolen: None,
             trial: None,
             polls_per_batch: 1,
             mean_poll: batch::BATCH,
@@ -116,7 +120,24 @@ impl<'a> Worker<'a> {
             if self.context.ready() == 0 && !self.find_work() {
                 return;
             }
+            if let Some(stolen) = self.stolen.take() {
+                self.run_job(stolen);
+            }
         }
+    }
+
+    /// Runs a fork-join job, and what it leaves in the deque.
+    fn run_job(&mut self, stolen: Stolen) {
+        stolen.run(self.context);
+        self.drain_jobs();
+    }
+
+    /// Runs what is left in the deque.
+    #[cold]
+    fn drain_jobs(&mut self) {
+        job::run_above(self.context, 0);
+        // The next batch is not charged with it.
+        self.context.now.set(clock::now());
     }
 
     /// Polls until the batch is full or the queue is empty, or until something comes from outside, and gives the
@@ -163,6 +184,10 @@ impl<'a> Worker<'a> {
             self.recent.add(u64::from(polls), context.take_completed());
             let work = batch::work(self.mean_poll, self.recent.polls, self.recent.completed);
             published.mean_work.store(work, Ordering::Relaxed);
+        }
+        if context.seat.processor().deque.head() > 0 {
+            // Tasks have spawned jobs into scopes, which nobody has taken.
+            self.drain_jobs();
         }
         self.end_trial(now);
         self.take_in();

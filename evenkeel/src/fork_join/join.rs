@@ -1,0 +1,214 @@
+//! `join`: two closures, the second of which another worker may run.
+
+#![allow(unsafe_code, reason = "the second half lies in this frame")]
+
+use super::stack_job::{Place, StackJob};
+use super::wait::wait_for;
+use super::{entry, spawned};
+use crate::primitives::unwind;
+use crate::scheduler::context;
+use crate::scheduler::deque::{Deque, Pushed, Reclaimed};
+use crate::scheduler::job::{self, Job};
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// What a half of a [`join_context`] knows of where it runs.
+#[derive(Debug)]
+pub struct FnContext {
+    migrated: bool,
+}
+
+impl FnContext {
+    /// Whether another worker runs this half than the one that has called.
+    #[must_use]
+    pub fn migrated(&self) -> bool {
+        self.migrated
+    }
+}
+
+/// Runs both closures, and gives both results: the first on this worker, the second on whichever worker takes it first,
+/// which is mostly this one.
+///
+/// A fork costs about 2 ns as long as nobody takes the second half, which lies on this stack. Called outside of a worker it
+/// blocks the calling thread while a worker does the work: one of the runtime that the caller belongs to, or
+/// of a default one.
+///
+/// # Waiting
+/// A worker whose second half has been taken runs descendants of that half meanwhile, and nothing else: closures that cannot
+/// deadlock when they run one after the other cannot deadlock here, even if a mutex is held across a join.
+/// Tasks that are ready on this worker are taken over by the others meanwhile.
+///
+/// # Panics
+/// With the panic of `oper_a` or else of `oper_b`, once both are over. Both are run in any case.
+///
+/// # Limits
+/// Forks nest as deep as the stack is: 2 MiB by default for a worker ([`Builder::stack_size`](crate::Builder::stack_size)), and a
+/// recursion that overflows it ends the process. Below 65,536 nested forks nothing can be stolen any more.
+///
+/// # Source
+/// Lace (van Dijk and van de Pol, 2014) for the deque, rayon for the interface.
+///
+/// # Examples
+/// ```
+/// fn sum(numbers: &[u64]) -> u64 {
+///     if numbers.len() < 1_000 {
+///         return numbers.iter().sum();
+///     }
+///     let (left, right) = numbers.split_at(numbers.len() / 2);
+///     let (left, right) = evenkeel::fork_join::join(|| sum(left), || sum(right));
+///     left + right
+/// }
+/// let numbers: Vec<u64> = (0..10_000).collect();
+/// assert_eq!(sum(&numbers), 49_995_000);
+/// ```
+#[inline]
+pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_here(|_| oper_a(), |_| oper_b())
+}
+
+/// As [`join`], with a word to each half on whether it has changed workers.
+///
+/// # Panics
+/// As [`join`].
+///
+/// # Examples
+/// ```
+/// let (first, _) = evenkeel::fork_join::join_context(|a| a.migrated(), |b| b.migrated());
+/// assert!(first, "called outside of a worker");
+/// ```
+#[inline]
+pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_here(|migrated| oper_a(FnContext { migrated }), |migrated| oper_b(FnContext { migrated }))
+}
+
+/// [`join`] wherever the caller is. The closures are told whether they have changed workers.
+#[inline(always)]
+fn join_here<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(bool) -> RA + Send,
+    B: FnOnce(bool) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    // SAFETY: the deque is used by this call alone, which runs on top of the worker's loop.
+    match unsafe { context::deque() } {
+        Some(deque) => join_on(deque, deque.head(), |_| oper_a(false), |b| oper_b(b.migrated)),
+        None => entry::in_worker(|context| {
+            let deque = &context.seat.processor().deque;
+            join_on(deque, deque.head(), |_| oper_a(true), |_| oper_b(true))
+        }),
+    }
+}
+
+/// [`join`] on the worker of this deque, whose head is `index`. The halves are told where they run.
+#[inline(always)]
+pub(super) fn join_on<A, B, RA, RB>(
+    deque: &Deque<Job>,
+    index: u32,
+    oper_a: A,
+    oper_b: B,
+) -> (RA, RB)
+where
+    A: FnOnce(Place<'_>) -> RA,
+    B: FnOnce(Place<'_>) -> RB,
+{
+    let job = StackJob::new(oper_b);
+    if !deque.push(index, job.as_job())
+        && spawned::push_slowly(deque, index, job.as_job()) == Pushed::Full
+    {
+        let here = Place { deque, head: index, migrated: false };
+        // SAFETY: nobody has the job.
+        return join_serially(|| oper_a(here), || unsafe { job.run(deque, index) });
+    }
+    let unwinding = Unwinding { job: &job, index };
+    let first = oper_a(Place { deque, head: index + 1, migrated: false });
+    mem::forget(unwinding);
+    if deque.head() == index + 1 && deque.pop(index) {
+        // SAFETY: it has just been popped.
+        return (first, unsafe { job.run(deque, index) });
+    }
+    match settle(&job, index) {
+        Ok(second) => (first, second),
+        Err(panic) => {
+            drop(first);
+            resume_unwind(panic)
+        }
+    }
+}
+
+/// [`join_on`] where the deque is full.
+#[cold]
+#[inline(never)]
+fn join_serially<RA, RB>(oper_a: impl FnOnce() -> RA, oper_b: impl FnOnce() -> RB) -> (RA, RB) {
+    let first = catch_unwind(AssertUnwindSafe(oper_a));
+    let second = catch_unwind(AssertUnwindSafe(oper_b));
+    match (first, second) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Err(panic), _) | (_, Err(panic)) => resume_unwind(panic),
+    }
+}
+
+/// Has the second half come to its end, wherever it is. The caller is the worker that has forked it.
+#[cold]
+#[inline(never)]
+fn settle<F, R>(job: &StackJob<F, R>, index: u32) -> std::thread::Result<R>
+where
+    F: FnOnce(Place<'_>) -> R,
+{
+    context::with(|context| {
+        let context = context.expect("a fork ends on the worker where it began");
+        let deque = &context.seat.processor().deque;
+        job::run_above(context, index + 1);
+        if deque.reclaim(index) == Reclaimed::Own {
+            // SAFETY: it has just been taken back.
+            return catch_unwind(AssertUnwindSafe(|| unsafe { job.run(deque, index) }));
+        }
+        deque.retire(index);
+        wait_for(context, &job.latch);
+        // SAFETY: it is complete.
+        unsafe { job.take_result() }
+    })
+}
+
+/// Waits for the second half when the first one panics: its job lies in the frame that is being unwound.
+struct Unwinding<'a, F, R>
+where
+    F: FnOnce(Place<'_>) -> R,
+{
+    job: &'a StackJob<F, R>,
+    index: u32,
+}
+
+impl<F, R> Drop for Unwinding<'_, F, R>
+where
+    F: FnOnce(Place<'_>) -> R,
+{
+    // In line, so that what it needs stays in registers until then.
+    #[inline(always)]
+    fn drop(&mut self) {
+        settle_unwinding(self.job, self.index);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn settle_unwinding<F, R>(job: &StackJob<F, R>, index: u32)
+where
+    F: FnOnce(Place<'_>) -> R,
+{
+    // The panic that is on its way is the first half's, and goes before the second's.
+    let outcome = settle(job, index);
+    unwind::contain(|| drop(outcome));
+}

@@ -1,0 +1,32 @@
+//! Fork-join on the workers that run tasks: [`join()`] for two halves, [`scope()`] for any number of jobs that borrow.
+//!
+//! Jobs lie on the stack of whoever forks them. A worker takes its own jobs back without a fence or a locked instruction
+//! unless another has asked for work; idle workers take the oldest, which are the largest.
+//!
+//! ```
+//! fn fib(n: u32) -> u64 {
+//!     if n < 2 {
+//!         return n.into();
+//!     }
+//!     let (a, b) = evenkeel::fork_join::join(|| fib(n - 1), || fib(n - 2));
+//!     a + b
+//! }
+//! assert_eq!(fib(20), 6_765);
+//! ```
+//!
+//! Inside a task a `join` keeps the worker from other tasks until it returns; the other workers take over those that are ready.
+
+mod entry;
+mod join;
+mod latch;
+mod scope;
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
+pub(crate) mod spawned;
+mod stack_job;
+mod wait;
+mod worker;
+
+pub use join::{FnContext, join, join_context};
+pub use scope::{Scope, in_place_scope, scope};
+pub use worker::{Worker, on_worker};

@@ -1,0 +1,103 @@
+//! The form that passes the worker by argument: for the last nanosecond.
+
+#![allow(unsafe_code, reason = "a worker's deque is reached through its thread")]
+
+use super::entry;
+use super::join::join_on;
+use super::stack_job::Place;
+use crate::scheduler::context;
+use crate::scheduler::deque::Deque;
+use crate::scheduler::job::Job;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// The worker that the caller runs on, and where it forks next: see [`on_worker`].
+pub struct Worker<'a> {
+    deque: &'a Deque<Job>,
+    head: u32,
+    /// It belongs to one thread.
+    not_send: PhantomData<*mut ()>,
+}
+
+/// Runs `f` with the worker that the calling thread is, or else, as [`join`](super::join()) does, on one. A fork by its
+/// [`join`](Worker::join) looks up nothing.
+///
+/// # Panics
+/// With the panic of `f`.
+///
+/// # Examples
+/// ```
+/// use evenkeel::fork_join::{Worker, on_worker};
+///
+/// fn fib(mut worker: Worker<'_>, n: u32) -> u64 {
+///     if n < 2 {
+///         return n.into();
+///     }
+///     let (a, b) = worker.join(|worker| fib(worker, n - 1), |worker| fib(worker, n - 2));
+///     a + b
+/// }
+/// assert_eq!(on_worker(|worker| fib(worker, 20)), 6_765);
+/// ```
+#[inline]
+pub fn on_worker<F, R>(f: F) -> R
+where
+    F: FnOnce(Worker<'_>) -> R + Send,
+    R: Send,
+{
+    // SAFETY: the deque is used by this call alone, which runs on top of the worker's loop.
+    match unsafe { context::deque() } {
+        Some(deque) => f(Worker::new(deque, deque.head())),
+        None => entry::in_worker(|context| {
+            let deque = &context.seat.processor().deque;
+            f(Worker::new(deque, deque.head()))
+        }),
+    }
+}
+
+impl<'a> Worker<'a> {
+    #[inline(always)]
+    fn new(deque: &'a Deque<Job>, head: u32) -> Self {
+        Self { deque, head, not_send: PhantomData }
+    }
+
+    #[inline(always)]
+    fn at(place: Place<'a>) -> Self {
+        Self::new(place.deque, place.head)
+    }
+
+    /// As [`join`](super::join()). Each half gets the worker that it runs on.
+    ///
+    /// # Panics
+    /// As [`join`](super::join()).
+    #[inline(always)]
+    pub fn join<A, B, RA, RB>(&mut self, oper_a: A, oper_b: B) -> (RA, RB)
+    where
+        A: FnOnce(Worker<'_>) -> RA,
+        B: FnOnce(Worker<'_>) -> RB + Send,
+        RB: Send,
+    {
+        if self.deque.head() != self.head {
+            // Jobs have been spawned into a scope since.
+            self.head = self.deque.head();
+            return join_above(self.deque, |a| oper_a(Worker::at(a)), |b| oper_b(Worker::at(b)));
+        }
+        // The number in hand, though the same: the processor need not wait for the one in memory.
+        join_on(self.deque, self.head, |a| oper_a(Worker::at(a)), |b| oper_b(Worker::at(b)))
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn join_above<RA, RB>(
+    deque: &Deque<Job>,
+    oper_a: impl FnOnce(Place<'_>) -> RA,
+    oper_b: impl FnOnce(Place<'_>) -> RB,
+) -> (RA, RB) {
+    join_on(deque, deque.head(), oper_a, oper_b)
+}
+
+impl fmt::Debug for Worker<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,53 @@
+//! When a worker that waits for a stolen job, or that looks for one, gives up waiting for its owner.
+
+/// How long a request for jobs waits for an answer before the jobs are seized: an owner that forks at all answers
+/// within its next fork; one inside a long leaf does not. A third of what the heavy fence of the seizure costs.
+/// An estimate; `evenkeel-bench run --bench nqueens` is not sensitive to it.
+pub const ANSWER: u64 = 3_000;
+
+/// How long a worker that waits for a stolen job stays on its core: twice the time of a sleep and a wake-up, as in
+/// [`super::searching::SEARCH`].
+pub const STAY: u64 = super::searching::SEARCH;
+
+/// The shortest and the longest nap of a worker that waits for a stolen job: between them it looks whether there is
+/// something to run.
+pub const NAP: (u64, u64) = (100_000, 1_000_000);
+
+/// Whether to seize what has been asked for, after so long.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::forking;
+/// assert!(!forking::seize(1_000));
+/// assert!(forking::seize(forking::ANSWER));
+/// ```
+#[must_use]
+pub fn seize(waited: u64) -> bool {
+    waited >= ANSWER
+}
+
+/// Whether a worker that has waited for so long, with nothing to run, sleeps.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::forking;
+/// assert!(!forking::sleep(10_000));
+/// assert!(forking::sleep(forking::STAY));
+/// ```
+#[must_use]
+pub fn sleep(waited: u64) -> bool {
+    waited >= STAY
+}
+
+/// The next nap after one of length `slept`.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::forking::{NAP, next_nap};
+/// assert_eq!(next_nap(0), NAP.0);
+/// assert_eq!(next_nap(NAP.1), NAP.1);
+/// ```
+#[must_use]
+pub fn next_nap(slept: u64) -> u64 {
+    slept.saturating_mul(2).clamp(NAP.0, NAP.1)
+}

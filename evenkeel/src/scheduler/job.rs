@@ -1,0 +1,82 @@
+//! Fork-join jobs, as far as the scheduler knows them: what a worker does with one that it has stolen.
+
+#![allow(unsafe_code, reason = "a job is run through its address")]
+
+use super::context::Context;
+use super::deque::Reclaimed;
+use super::shared::Shared;
+use std::ptr::NonNull;
+
+/// What every job begins with. It lies on the stack of the worker that has forked it, or in a box.
+#[derive(Debug)]
+pub(crate) struct Job {
+    /// Runs the job on the worker that has stolen it from processor `victim`, and reports its end to whoever waits.
+    /// Panics are caught inside. The caller has taken the job out of a deque.
+    run: unsafe fn(job: NonNull<Job>, thief: &Context, victim: usize),
+}
+
+impl Job {
+    pub(crate) const fn new(run: unsafe fn(NonNull<Job>, &Context, usize)) -> Self {
+        Self { run }
+    }
+}
+
+/// A job that has been taken out of a deque, and whose deque that was.
+#[derive(Debug)]
+#[must_use = "a stolen job has to be run"]
+pub(crate) struct Stolen {
+    job: NonNull<Job>,
+    victim: usize,
+}
+
+impl Stolen {
+    /// Takes the oldest public job of `victim` if `holds` after the look at its deque.
+    #[inline]
+    pub(crate) fn take(
+        shared: &Shared,
+        victim: usize,
+        holds: impl FnOnce() -> bool,
+    ) -> Option<Self> {
+        let job = shared.processors[victim].deque.steal_while(holds)?;
+        Some(Self { job, victim })
+    }
+
+    /// Runs it. The caller's deque is empty: it is idle, or waits for a job that was stolen.
+    pub(crate) fn run(self, context: &Context) {
+        context.counters().jobs_stolen.add(1);
+        // What is pushed from here on are descendants of the job.
+        context.seat.processor().deque.begin_root();
+        // SAFETY: the job was taken out of a deque by this thread, so it is there until it has been run.
+        let run = unsafe { self.job.as_ref() }.run;
+        // SAFETY: as above; it is run once.
+        unsafe { run(self.job, context, self.victim) };
+    }
+}
+
+/// Runs a job on the worker that has spawned it.
+///
+/// # Safety
+/// The caller has taken the job out of its own deque.
+unsafe fn run_own(job: NonNull<Job>, context: &Context) {
+    // SAFETY: the job was in a deque, so it is there until it has been run.
+    let run = unsafe { job.as_ref() }.run;
+    // SAFETY: the caller's promise.
+    unsafe { run(job, context, context.seat.me()) }
+}
+
+/// Runs the jobs in the places from `floor` on, the last first, until there are none. They are jobs that nobody
+/// waits for one by one, since every `join` above has returned.
+pub(crate) fn run_above(context: &Context, floor: u32) {
+    let deque = &context.seat.processor().deque;
+    while deque.head() > floor {
+        let index = deque.head() - 1;
+        let job = deque.peek(index);
+        if deque.pop(index) || deque.reclaim(index) == Reclaimed::Own {
+            let job = job.expect("a place below the head that nobody has stolen holds a job");
+            // SAFETY: it has just been taken out of the deque.
+            unsafe { run_own(job, context) };
+        } else {
+            deque.retire(index);
+        }
+    }
+}
