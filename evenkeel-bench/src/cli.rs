@@ -7,12 +7,15 @@ use anyhow::bail;
 use clap::{Args, Parser, Subcommand, value_parser};
 
 use crate::affinity;
+use crate::forking;
+use crate::forking::forker::Name;
+use crate::forking::program::Program;
 use crate::main_job::{self, Effort};
 use crate::record::Record;
 use crate::runner::{self, Cell, Runner};
-use crate::runtime::{Peer, go};
+use crate::runtime::{Peer, UnknownPeer, go};
 use crate::table;
-use crate::workload::{Bench, Spec, Variant};
+use crate::workload::{Bench, Spec, UnknownName, Variant};
 
 /// The most processors that can be asked for: the runtime's own bound.
 const MOST_PROCS: i64 = 1024;
@@ -65,16 +68,19 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct RunArgs {
-    /// Experiments, separated by commas; `list` names them
+    /// Experiments or fork-join programs, separated by commas; `list` names them
     #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
-    bench: Vec<Bench>,
+    bench: Vec<String>,
     /// Runtimes, separated by commas [default: all that are found]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    runtime: Vec<Peer>,
+    runtime: Vec<String>,
     /// Numbers of processors, separated by commas [default: 1 and all cores]
-    #[arg(long, value_name = "LIST", value_delimiter = ',',
+    #[arg(long, visible_alias = "workers", value_name = "LIST", value_delimiter = ',',
           value_parser = value_parser!(u16).range(1..=MOST_PROCS))]
     procs: Vec<u16>,
+    /// Fork-join programs: the size [default: each program's usual one]
+    #[arg(long, value_name = "N")]
+    n: Option<usize>,
     /// Tasks per processor (cycle: rings; spawn: spawning tasks; memory: tasks in all)
     /// [default: 100; spawn: 1; memory: 100,000]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
@@ -95,7 +101,7 @@ struct RunArgs {
           allow_negative_numbers = true)]
     seconds: Duration,
     /// Repeats; the runtimes alternate within each
-    #[arg(long, value_name = "R", default_value_t = 3,
+    #[arg(long, visible_alias = "reps", value_name = "R", default_value_t = 3,
           value_parser = value_parser!(u32).range(1..=MOST_REPEATS))]
     repeats: u32,
     /// Where the random choices begin
@@ -147,14 +153,77 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     }
 }
 
-fn run(args: &RunArgs) -> anyhow::Result<()> {
-    let cells = cells(args)?;
+/// The names if they are all of one kind: experiments or programs. A name that is neither is an error of the first kind.
+fn programs(args: &RunArgs) -> anyhow::Result<Option<Vec<Program>>> {
+    let parse = |name: &String| name.parse::<Program>();
+    let programs: Result<Vec<Program>, _> = args.bench.iter().map(parse).collect();
+    if let Ok(programs) = programs {
+        return Ok(Some(programs));
+    }
+    if let Some(program) = args.bench.iter().find(|name| parse(name).is_ok()) {
+        let other = args.bench.iter().find(|name| parse(name).is_err()).map_or("", |name| name);
+        bail!(Usage(format!(
+            "{program} is a fork-join program and {other} is not: run them in two commands"
+        )));
+    }
+    if args.n.is_some() {
+        bail!(Usage("--n is the size of a fork-join program: these are none".to_owned()));
+    }
+    Ok(None)
+}
+
+/// Runs fork-join programs.
+fn fork(args: &RunArgs, programs: &[Program]) -> anyhow::Result<()> {
+    let mut runtimes = Vec::new();
+    for name in &args.runtime {
+        runtimes.push(name.parse::<Name>().map_err(|error| Usage(error.to_string()))?);
+    }
+    if runtimes.is_empty() {
+        runtimes = Name::ALL.to_vec();
+    }
+    let mut records = Vec::new();
+    for &program in programs {
+        let n = args.n.unwrap_or(program.sizes()[1]);
+        if !(1..=program.most()).contains(&n) {
+            bail!(Usage(format!(
+                "{program} of size {n}: sizes are 1 to {}, usually {}",
+                program.most(),
+                program.sizes().map(|size| size.to_string()).join(", ")
+            )));
+        }
+        for workers in procs(args) {
+            crowded(workers);
+            let cell = forking::runner::Cell { program, n, workers, runtimes: runtimes.clone() };
+            for record in forking::runner::run(&cell, args.repeats as usize)? {
+                if args.json {
+                    println!("{}", serde_json::to_string(&record)?);
+                }
+                records.push(record);
+            }
+        }
+    }
+    if !args.json {
+        print!("{}", forking::table::render(&records));
+    }
+    Ok(())
+}
+
+/// Says that there are more processors than cores, if there are.
+fn crowded(procs: usize) {
     let cores = affinity::cores().len();
-    for procs in args.procs.iter().map(|&procs| usize::from(procs)).filter(|&p| p > cores) {
+    if procs > cores {
         eprintln!(
             "note: {procs} processors share {cores} cores; the figures are of a crowded machine"
         );
     }
+}
+
+fn run(args: &RunArgs) -> anyhow::Result<()> {
+    if let Some(programs) = programs(args)? {
+        return fork(args, &programs);
+    }
+    let cells = cells(args)?;
+    args.procs.iter().for_each(|&procs| crowded(usize::from(procs)));
     let runner = Runner::new(usize::MAX);
     if cells.iter().any(|cell| cell.peers.iter().any(|peer| peer.is_go())) {
         eprintln!("building the Go peer");
@@ -182,7 +251,8 @@ fn run(args: &RunArgs) -> anyhow::Result<()> {
 /// The cells that the arguments ask for, or what is wrong with them.
 fn cells(args: &RunArgs) -> anyhow::Result<Vec<Cell>> {
     let mut cells = Vec::new();
-    for &bench in &args.bench {
+    for name in &args.bench {
+        let bench = name.parse().map_err(|error: UnknownName| Usage(error.to_string()))?;
         let peers = peers(args, bench)?;
         for variant in variants(args, bench)? {
             for procs in procs(args) {
@@ -218,15 +288,18 @@ fn peers(args: &RunArgs, bench: Bench) -> anyhow::Result<Vec<Peer>> {
     if args.runtime.is_empty() {
         return Ok(found.into_iter().filter(has).collect());
     }
-    for asked in &args.runtime {
-        if let Some((peer, install)) = missing.iter().find(|(peer, _)| peer == asked) {
+    let mut peers = Vec::new();
+    for name in &args.runtime {
+        let asked = name.parse().map_err(|error: UnknownPeer| Usage(error.to_string()))?;
+        peers.push(asked);
+        if let Some((peer, install)) = missing.iter().find(|(peer, _)| *peer == asked) {
             bail!("{peer} is not there: `go` was not found; {install}");
         }
-        if !has(asked) {
+        if !has(&asked) {
             bail!(Usage(format!("{asked} has no experiment `{bench}`")));
         }
     }
-    Ok(args.runtime.clone())
+    Ok(peers)
 }
 
 fn variants(args: &RunArgs, bench: Bench) -> Result<Vec<Variant>, Usage> {
@@ -267,6 +340,15 @@ fn list() {
             format!("{bench} ({})", variants.join(", "))
         };
         println!("  {title:<26} {}", bench.describe());
+    }
+    println!("fork-join programs (usual sizes):");
+    for program in Program::ALL {
+        let title = format!("{program} ({})", program.sizes().map(|n| n.to_string()).join(", "));
+        println!("  {title:<40} {}", program.describe());
+    }
+    println!("runtimes that fork:");
+    for name in Name::ALL {
+        println!("  {name:<26} {}", name.describe());
     }
     let (found, missing) = runner::found();
     println!("runtimes found:");
@@ -352,6 +434,28 @@ mod tests {
             cells_of(line).unwrap_err();
         }
         cells_of("--bench cycle --procs 1024 --runtime tokio-hand").unwrap();
+    }
+
+    fn fork_error(line: &str) -> String {
+        let words = line.split_whitespace();
+        let cli = Cli::try_parse_from(["evenkeel-bench", "run"].into_iter().chain(words)).unwrap();
+        let Some(Command::Run(args)) = cli.command else { panic!("it is run") };
+        let error = run(&args).unwrap_err();
+        assert_eq!(status(&error), 2);
+        error.to_string()
+    }
+
+    #[test]
+    fn programs_that_cannot_be_run_are_refused() {
+        let error = fork_error("--bench fib,cycle");
+        assert_eq!(error, "fib is a fork-join program and cycle is not: run them in two commands");
+        let error = fork_error("--bench cycle --n 5");
+        assert_eq!(error, "--n is the size of a fork-join program: these are none");
+        let error = fork_error("--bench fib --n 0");
+        assert_eq!(error, "fib of size 0: sizes are 1 to 60, usually 25, 35, 40");
+        fork_error("--bench fib --n 61");
+        let error = fork_error("--bench fib --runtime tokio-hand");
+        assert!(error.contains("unknown runtime `tokio-hand` for a fork-join program"), "{error}");
     }
 
     #[test]

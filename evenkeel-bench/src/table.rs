@@ -129,7 +129,8 @@ fn short(value: f64) -> String {
 }
 
 /// Pads the columns: names to the left, figures to the right.
-fn align(rows: &[Vec<String>]) -> String {
+/// Columns under each other: the first to the left, the others to the right.
+pub(crate) fn align(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max()

@@ -149,3 +149,23 @@ fn go_runs_every_experiment_that_it_has_where_it_is_found() {
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(stdout(&output).lines().count(), 2 * 9);
 }
+
+#[test]
+fn a_fork_join_program_leaves_one_line_per_runtime() {
+    let output = run("run --bench fib --n 12 --workers 1 --reps 2 --json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let runtimes: Vec<_> = lines.iter().map(|line| line["runtime"].as_str().unwrap()).collect();
+    assert_eq!(runtimes, ["serial", "evenkeel", "evenkeel-worker", "rayon", "chili"]);
+    for line in &lines {
+        assert_eq!(
+            (&line["n"], &line["workers"], &line["reps"]),
+            (&12.into(), &1.into(), &2.into())
+        );
+        assert_eq!(line["checksum"], "0x0000000000000090");
+        let seconds = |field: &str| line[field].as_f64().unwrap();
+        assert!(seconds("seconds_min") <= seconds("seconds_median"));
+        assert!(seconds("seconds_median") <= seconds("seconds_max"));
+    }
+}

@@ -1,0 +1,13 @@
+//! Fork-join programs: the four of the evaluation of the Cilk Locality runtime, and four that show the bare
+//! cost of a fork.
+//!
+//! Each is written once, generic over a [`Forker`](forker::Forker), and recurses by binary forks; the serial one makes
+//! plain calls instead. Leaves are not inlined into the recursion, and arrays begin at pages, for everyone: both matter more
+//! than any runtime.
+
+pub(crate) mod forker;
+mod grid;
+pub(crate) mod program;
+pub(crate) mod record;
+pub(crate) mod runner;
+pub(crate) mod table;

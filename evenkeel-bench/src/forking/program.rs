@@ -1,0 +1,196 @@
+//! The programs.
+
+mod cilksort;
+mod fib;
+mod heat;
+mod matmul;
+mod nqueens;
+mod skynet;
+mod transpose;
+mod uts;
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::forker::Forker;
+
+/// What a program is made of. Its parts are timed apart: only [`go`](Workload::go) counts.
+trait Workload {
+    /// The input of size `n`.
+    fn prepare(n: usize) -> Self;
+
+    /// The recursion.
+    fn go<F: Forker>(&mut self, forker: &F);
+
+    /// What the result comes to: the same for all runtimes, bit by bit.
+    fn checksum(&self) -> u64;
+}
+
+/// A fork-join program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// Dense matrices.
+    Matmul,
+    /// A matrix turned over.
+    Transpose,
+    /// A stencil, phase after phase.
+    Heat,
+    /// Merge sort with merges that fork.
+    Cilksort,
+    /// Nothing but forks.
+    Fib,
+    /// Queens on a board.
+    Nqueens,
+    /// A sum over ten million leaves.
+    Skynet,
+    /// A tree of unknown shape.
+    Uts,
+}
+
+impl Program {
+    /// All of them, in the order of the tables.
+    pub(crate) const ALL: [Program; 8] = [
+        Program::Matmul,
+        Program::Transpose,
+        Program::Heat,
+        Program::Cilksort,
+        Program::Fib,
+        Program::Nqueens,
+        Program::Skynet,
+        Program::Uts,
+    ];
+
+    /// The name on the command line and in the tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Program::Matmul => "matmul",
+            Program::Transpose => "transpose",
+            Program::Heat => "heat",
+            Program::Cilksort => "cilksort",
+            Program::Fib => "fib",
+            Program::Nqueens => "nqueens",
+            Program::Skynet => "skynet",
+            Program::Uts => "uts",
+        }
+    }
+
+    /// What is computed, in one line, with the meaning of `n`.
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Program::Matmul => "product of two n x n matrices, halved down to 64",
+            Program::Transpose => "transposition of an n x n matrix, halved down to 32",
+            Program::Heat => "40 steps of a five-point stencil on n x n cells",
+            Program::Cilksort => "merge sort of n numbers with merges that fork",
+            Program::Fib => "Fibonacci number n, a fork for each addition",
+            Program::Nqueens => "ways to place n queens, a fork for each choice",
+            Program::Skynet => "sum over 10^n leaves, a fork for each addition",
+            Program::Uts => "nodes of the unbalanced tree T1, cut at depth n",
+        }
+    }
+
+    /// Three sizes: small, usual, large.
+    pub(crate) fn sizes(self) -> [usize; 3] {
+        match self {
+            Program::Matmul => [256, 1024, 2048],
+            Program::Transpose => [1024, 4096, 8192],
+            Program::Heat => [512, 2048, 4096],
+            Program::Cilksort => [1_000_000, 10_000_000, 50_000_000],
+            Program::Fib => [25, 35, 40],
+            Program::Nqueens => [10, 13, 14],
+            Program::Skynet => [5, 7, 8],
+            Program::Uts => [6, 10, 11],
+        }
+    }
+
+    /// The largest size whose arrays, or whose recursion, end within reason.
+    pub(crate) fn most(self) -> usize {
+        match self {
+            Program::Matmul | Program::Transpose | Program::Heat => 1 << 15,
+            Program::Cilksort => 1 << 30,
+            Program::Fib => 60,
+            Program::Nqueens => 20,
+            Program::Skynet => 10,
+            Program::Uts => 13,
+        }
+    }
+
+    /// Runs it and gives the seconds of the recursion, and the checksum.
+    pub(crate) fn run<F: Forker>(self, n: usize, forker: &F) -> (f64, u64) {
+        match self {
+            Program::Matmul => timed::<matmul::Matmul, F>(n, forker),
+            Program::Transpose => timed::<transpose::Transpose, F>(n, forker),
+            Program::Heat => timed::<heat::Heat, F>(n, forker),
+            Program::Cilksort => timed::<cilksort::Cilksort, F>(n, forker),
+            Program::Fib => timed::<fib::Fib, F>(n, forker),
+            Program::Nqueens => timed::<nqueens::Nqueens, F>(n, forker),
+            Program::Skynet => timed::<skynet::Skynet, F>(n, forker),
+            Program::Uts => timed::<uts::Uts, F>(n, forker),
+        }
+    }
+}
+
+fn timed<P: Workload, F: Forker>(n: usize, forker: &F) -> (f64, u64) {
+    let mut program = P::prepare(n);
+    let started = std::time::Instant::now();
+    program.go(forker);
+    (started.elapsed().as_secs_f64(), program.checksum())
+}
+
+/// Folds the bits of numbers, so that a wrong one anywhere shows.
+fn fold(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, |sum: u64, number| {
+        (sum.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    })
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that no program has.
+#[derive(Debug, thiserror::Error)]
+#[error("unknown program `{0}`")]
+pub(crate) struct UnknownProgram(String);
+
+impl FromStr for Program {
+    type Err = UnknownProgram;
+
+    fn from_str(name: &str) -> Result<Self, UnknownProgram> {
+        let known = Program::ALL.into_iter().find(|program| program.name() == name);
+        known.ok_or_else(|| UnknownProgram(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forking::forker::{ByArgument, Chili, Evenkeel, Rayon, Serial};
+
+    #[test]
+    fn every_runtime_computes_what_the_serial_one_does() {
+        let sizes = [96, 70, 40, 20_000, 15, 8, 4, 5];
+        let serial = Serial::start(1).unwrap();
+        let evenkeel = Evenkeel::start(2).unwrap();
+        let by_argument = ByArgument::start(2).unwrap();
+        let (rayon, chili) = (Rayon::start(2).unwrap(), Chili::start(2).unwrap());
+        for (program, n) in Program::ALL.into_iter().zip(sizes) {
+            let (_, right) = program.run(n, &serial);
+            assert_eq!(program.run(n, &evenkeel).1, right, "{program} on evenkeel");
+            assert_eq!(program.run(n, &by_argument).1, right, "{program} on evenkeel-worker");
+            assert_eq!(program.run(n, &rayon).1, right, "{program} on rayon");
+            assert_eq!(program.run(n, &chili).1, right, "{program} on chili");
+        }
+    }
+
+    #[test]
+    fn results_are_those_of_the_literature() {
+        let serial = Serial::start(1).unwrap();
+        assert_eq!(Program::Fib.run(20, &serial).1, 6_765);
+        assert_eq!(Program::Nqueens.run(8, &serial).1, 92);
+        assert_eq!(Program::Skynet.run(3, &serial).1, 499_500);
+        // The published size of T1 (Olivier et al., "UTS: an unbalanced tree search benchmark", 2006).
+        assert_eq!(Program::Uts.run(10, &serial).1, 4_130_071);
+    }
+}
