@@ -465,3 +465,114 @@ fn a_closure_is_installed_on_the_runtime_that_is_named() {
     let refused = catch_unwind(AssertUnwindSafe(|| handle.install(|| ())));
     assert_eq!(message(refused), "install is called on a runtime that has begun to end");
 }
+
+/// The owner waits on the only worker, and polls no tasks meanwhile.
+#[test]
+fn a_scope_on_a_worker_runs_what_other_threads_spawn_into_it() {
+    let count = AtomicUsize::new(0);
+    runtime(1).install(|| {
+        scope(|scope| {
+            thread::scope(|threads| {
+                for _ in 0..3 {
+                    threads.spawn(|| {
+                        scope.spawn(|scope| {
+                            scope.spawn(|_| {
+                                count.fetch_add(1, Ordering::Relaxed);
+                            });
+                        });
+                    });
+                }
+            });
+        });
+    });
+    assert_eq!(count.into_inner(), 3);
+}
+
+#[test]
+fn a_scope_outlives_the_runtime_that_its_jobs_go_to() {
+    let runtime = runtime(1);
+    let count = AtomicUsize::new(0);
+    let handle = runtime.handle();
+    handle.block_on(async {
+        in_place_scope(|scope| {
+            drop(runtime);
+            for _ in 0..10 {
+                scope.spawn(|scope| {
+                    scope.spawn(|_| {
+                        count.fetch_add(1, Ordering::Relaxed);
+                    });
+                });
+            }
+        });
+    });
+    assert_eq!(count.into_inner(), 10);
+}
+
+/// A payload whose destructor panics must not unwind through frames that others rely on.
+#[test]
+fn payloads_that_panic_when_they_are_dropped_are_contained() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("the payload");
+        }
+    }
+    for workers in [1, 3] {
+        let data = Arc::new([7_u8; 64]);
+        let seen = runtime(workers).install(|| {
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                scope(|scope| {
+                    join(
+                        || {
+                            for _ in 0..3 {
+                                scope.spawn(|_| std::panic::panic_any(Bomb));
+                            }
+                        },
+                        || assert_eq!(data[0], 7),
+                    );
+                });
+            }));
+            let payload = result.unwrap_err();
+            let is_bomb = payload.is::<Bomb>();
+            std::mem::forget(payload);
+            is_bomb
+        });
+        assert!(seen);
+    }
+}
+
+/// While the second half is with a thief, the first one spawns into the scope around both, and panics.
+#[test]
+fn a_half_that_spawns_and_panics_leaves_its_scope_in_order() {
+    for workers in [1, 2] {
+        let runtime = runtime(workers);
+        for _ in 0..200 {
+            let count = AtomicUsize::new(0);
+            let result = runtime.install(|| {
+                catch_unwind(AssertUnwindSafe(|| {
+                    scope(|scope| {
+                        let spawn = || {
+                            scope.spawn(|_| {
+                                count.fetch_add(1, Ordering::Relaxed);
+                            });
+                        };
+                        join(
+                            || {
+                                spawn();
+                                fib(6);
+                                spawn();
+                                panic!("the first half");
+                            },
+                            || {
+                                spawn();
+                                fib(8)
+                            },
+                        );
+                    })
+                }))
+            });
+            assert_eq!(message(result), "the first half");
+            assert_eq!(count.into_inner(), 3);
+        }
+    }
+}

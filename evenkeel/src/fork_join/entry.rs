@@ -7,13 +7,15 @@
 
 use crate::primitives::atomic::{AtomicBool, Ordering};
 use crate::primitives::thread::{self, Thread};
+use crate::primitives::{Mutex, lock, unwind};
 use crate::runtime::{Handle, Runtime, enter};
 use crate::scheduler::context::{self, Context};
 use std::cell::UnsafeCell;
+use std::collections::VecDeque;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
 /// Runs `f` on a worker of the runtime that the caller belongs to, or else of the default one, and waits for it.
@@ -36,7 +38,7 @@ where
 
 impl Handle {
     /// Runs `f` on a worker of this runtime and waits for it, so that what it forks is forked there. On one of the runtime's own
-    /// workers it runs at once; any other thread is blocked meanwhile, a worker of another runtime too.
+    /// workers it runs at once; any other thread is blocked meanwhile, a worker of another runtime too: two runtimes that install on each other can deadlock.
     ///
     /// # Panics
     /// With the panic of `f`; or if the runtime has begun to end.
@@ -54,7 +56,7 @@ impl Handle {
         R: Send,
     {
         let is_own = context::with(|context| {
-            context.is_some_and(|context| std::sync::Arc::ptr_eq(context.shared(), self.shared()))
+            context.is_some_and(|context| Arc::ptr_eq(context.shared(), self.shared()))
         });
         if is_own {
             return f();
@@ -193,40 +195,71 @@ impl Drop for Visit {
     }
 }
 
-/// Has a closure, which does not panic, run by a worker of the runtime, or of the default one if that has begun to
-/// end. Nobody waits for it.
-///
-/// # Safety
-/// What the closure borrows is there until it has been run.
-pub(super) unsafe fn send<'a, F: FnOnce(&Context) + Send + 'a>(handle: &Handle, closure: F) {
-    let closure: Closure<'a> = Box::new(closure);
-    // SAFETY: the caller's promise; the two types differ in that lifetime alone.
-    let closure = unsafe { std::mem::transmute::<Closure<'a>, Closure<'static>>(closure) };
-    drop(handle.spawn(Errand(Some(closure))));
+/// Jobs of a scope that have been spawned by threads that are no workers of its runtime. For each a task is on its way.
+pub(super) struct Outside {
+    jobs: Mutex<VecDeque<Job<'static>>>,
+    /// Who waits for the scope.
+    owner: Thread,
 }
 
-/// A closure that nobody waits for.
-struct Errand(Option<Closure<'static>>);
+type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-type Closure<'a> = Box<dyn FnOnce(&Context) + Send + 'a>;
+impl Outside {
+    pub(super) fn new(owner: Thread) -> Arc<Self> {
+        Arc::new(Self { jobs: Mutex::new(VecDeque::new()), owner })
+    }
+
+    /// Runs the oldest job. False if there is none.
+    pub(super) fn run_one(&self) -> bool {
+        let job = lock(&self.jobs).pop_front();
+        match job {
+            None => false,
+            Some(job) => {
+                unwind::never(job);
+                true
+            }
+        }
+    }
+}
+
+/// Leaves a job, which does not panic, to a worker of the runtime, or to the owner of the scope, whoever comes first.
+///
+/// # Safety
+/// What the job borrows is there until it has been run.
+pub(super) unsafe fn send<'a>(
+    handle: &Handle,
+    outside: &Arc<Outside>,
+    job: impl FnOnce() + Send + 'a,
+) {
+    let job: Job<'a> = Box::new(job);
+    // SAFETY: the caller's promise; the two types differ in that lifetime alone.
+    let job = unsafe { std::mem::transmute::<Job<'a>, Job<'static>>(job) };
+    let errand = Errand { outside: outside.clone(), has_run: false };
+    lock(&outside.jobs).push_back(job);
+    drop(handle.spawn(errand));
+}
+
+/// The task that comes for a job.
+struct Errand {
+    outside: Arc<Outside>,
+    has_run: bool,
+}
 
 impl Future for Errand {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, _: &mut std::task::Context<'_>) -> Poll<()> {
-        let closure = self.0.take();
-        context::with(|context| {
-            let context = context.expect("tasks are polled by workers");
-            closure.into_iter().for_each(|closure| closure(context));
-        });
+        self.has_run = true;
+        self.outside.run_one();
         Poll::Ready(())
     }
 }
 
 impl Drop for Errand {
+    /// A runtime that ends drops its tasks: the owner of the scope has to look after the job itself.
     fn drop(&mut self) {
-        if let Some(closure) = self.0.take() {
-            drop(default_handle().spawn(Errand(Some(closure))));
+        if !self.has_run {
+            self.outside.owner.unpark();
         }
     }
 }

@@ -134,10 +134,10 @@ mod model {
                 let frame = frame.clone();
                 loom::thread::spawn(move || {
                     let deque = &frame.descendants;
-                    deque.begin_root();
+                    deque.change_root();
                     frame.latch.take(0);
                     frame.latch.complete();
-                    deque.begin_root();
+                    deque.change_root();
                     deque.push(0, NonNull::from(&frame.jobs[1]));
                     deque.publish();
                 })

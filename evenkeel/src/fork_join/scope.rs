@@ -4,16 +4,20 @@
 //! The *owner* has called [`scope()`] and waits at its end. *Jobs* of the scope run anywhere, and spawn more.
 //!
 //! # States
-//! `word` counts the scope's own body and the jobs that are not complete, and has a bit for an owner that is about to park.
+//! `count` counts the scope's own body and the jobs that are not complete. Jobs
+//! that are spawned on workers lie in deques; those that other threads spawn, in `outside`, and for each of these a task is on its way
+//! that runs one.
 //!
 //! # Why nothing is lost
 //! The owner leaves when the count is zero, which it cannot become while a job is left: a job counts its children before it
-//! counts itself out. The last one to count itself out sees whether the owner sleeps, for both are in one word; it
-//! knows whom to unpark before that, and does not touch the scope after it.
+//! counts itself out. The last one to count itself out unparks the owner; it
+//! knows whom before that, and does not touch the scope after it. A task that comes for a job of `outside` after the
+//! scope is over finds none; one that never comes, because the runtime ends, leaves its job to the owner.
 //!
 //! # What runs while the owner waits
-//! Jobs of its own deque, above where the scope began, and what it takes from a worker that runs a job of this
-//! scope, which is a descendant of that job (see [`wait`](super::wait)): that worker shows the scope as its root.
+//! Jobs of its own deque, above where the scope began; jobs of `outside`; and, if its deque is empty, what it takes from a
+//! worker that runs a job of this scope, which is a descendant of that job (see [`wait`](super::wait)): that worker shows the
+//! scope's number as its root. With an empty deque, because whoever waits for that job in turn takes from this deque.
 
 #![allow(unsafe_code, reason = "jobs borrow from the frame that waits for them")]
 
@@ -21,7 +25,7 @@ use super::wait::wait;
 use super::{entry, spawned};
 use crate::primitives::atomic::{AtomicUsize, Ordering};
 use crate::primitives::thread::{self, Thread};
-use crate::primitives::{Mutex, lock};
+use crate::primitives::{Mutex, lock, unwind};
 use crate::runtime::{Handle, enter};
 use crate::scheduler::context::{self, Context};
 use crate::scheduler::job::{self, Stolen};
@@ -29,29 +33,24 @@ use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-
-const ASLEEP: usize = 1;
-const ONE: usize = 2;
+use std::sync::{Arc, OnceLock};
 
 /// A scope for jobs that borrow: see [`scope()`].
 pub struct Scope<'scope> {
     /// Where jobs go that are spawned on other threads than workers of it.
     handle: Handle,
-    owner: Owner,
-    word: AtomicUsize,
+    /// What names it as a root; zero if its owner is no worker.
+    id: u64,
+    owner: Thread,
+    count: AtomicUsize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
+    /// Jobs that have been spawned by threads that are no workers of the runtime.
+    outside: OnceLock<Arc<entry::Outside>>,
     /// Invariant in `'scope`, as a cell of closures that live so long.
     marker: PhantomData<Body<'scope>>,
 }
 
 type Body<'scope> = Box<dyn FnOnce(&Scope<'scope>) + Send + Sync + 'scope>;
-
-/// Who waits for the scope.
-#[derive(Clone)]
-enum Owner {
-    Worker(usize),
-    Thread(Thread),
-}
 
 /// Runs `op`, which may spawn jobs into the scope, and waits for all of them. The jobs may borrow from whatever outlives the
 /// call.
@@ -105,11 +104,15 @@ where
         Some(context) => scope_on(context, op),
         None => {
             let handle = enter::current().unwrap_or_else(entry::default_handle);
-            let scope = Scope::new(handle, Owner::Thread(thread::current()));
+            let scope = Scope::new(handle, 0);
             let result = catch_unwind(AssertUnwindSafe(|| op(&scope)));
-            scope.count_out(None);
-            while scope.word.load(Ordering::Acquire) >= ONE {
-                thread::park(None);
+            // SAFETY: the scope is this frame's.
+            unsafe { Scope::count_out(&raw const scope) };
+            while scope.count.load(Ordering::Acquire) > 0 {
+                // A runtime that ends sends nobody any more.
+                if !(scope.handle.is_shutting_down() && scope.run_outside()) {
+                    thread::park(None);
+                }
             }
             scope.finish(result)
         }
@@ -122,22 +125,25 @@ where
 {
     let floor = context.seat.processor().deque.head();
     let handle = enter::current().expect("a worker is inside its runtime");
-    let scope = Scope::new(handle, Owner::Worker(context.seat.me()));
+    let scope = Scope::new(handle, context.next_scope());
     let result = catch_unwind(AssertUnwindSafe(|| op(&scope)));
-    scope.count_out(Some(context));
+    // SAFETY: the scope is this frame's.
+    unsafe { Scope::count_out(&raw const scope) };
     job::run_above(context, floor);
     scope.wait(context);
     scope.finish(result)
 }
 
 impl<'scope> Scope<'scope> {
-    fn new(handle: Handle, owner: Owner) -> Self {
+    fn new(handle: Handle, id: u64) -> Self {
         Self {
             handle,
-            owner,
+            id,
+            owner: thread::current(),
             // The body counts.
-            word: AtomicUsize::new(ONE),
+            count: AtomicUsize::new(1),
             panic: Mutex::new(None),
+            outside: OnceLock::new(),
             marker: PhantomData,
         }
     }
@@ -150,60 +156,93 @@ impl<'scope> Scope<'scope> {
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        self.word.fetch_add(ONE, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
         let scope = Address(std::ptr::from_ref(self));
-        let job = move |context: &Context| {
-            let scope = scope;
+        let job = move || {
+            let address = scope;
             // SAFETY: the scope is there until this job has counted itself out.
-            let scope = unsafe { &*scope.0 };
+            let scope = unsafe { &*address.0 };
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body(scope))) {
-                lock(&scope.panic).get_or_insert(panic);
+                scope.keep(panic);
             }
-            scope.count_out(Some(context));
+            // SAFETY: as above, and nothing of the scope is used after it.
+            unsafe { Self::count_out(address.0) };
         };
         context::with(|context| match context {
-            Some(context) if std::sync::Arc::ptr_eq(context.shared(), self.handle.shared()) => {
+            Some(context) if Arc::ptr_eq(context.shared(), self.handle.shared()) => {
                 // SAFETY: the scope waits for the job, and what its body borrows outlives the scope.
-                unsafe { spawned::push(context, self.id(), job) }
+                unsafe { spawned::push(context, self.id, job) }
             }
             _ => {
+                let outside = self.outside.get_or_init(|| entry::Outside::new(self.owner.clone()));
                 // SAFETY: as above.
-                unsafe { entry::send(&self.handle, job) }
+                unsafe { entry::send(&self.handle, outside, job) }
             }
         });
     }
 
-    /// What names the scope.
-    fn id(&self) -> *const () {
-        std::ptr::from_ref(self).cast()
+    /// Keeps the first panic.
+    fn keep(&self, panic: Box<dyn Any + Send>) {
+        let mut kept = lock(&self.panic);
+        if kept.is_none() {
+            *kept = Some(panic);
+        } else {
+            drop(kept);
+            unwind::contain(|| drop(panic));
+        }
     }
 
-    /// Counts the body or a job out. The scope may be gone after it.
-    fn count_out(&self, context: Option<&Context>) {
-        let owner = self.owner.clone();
-        let before = self.word.fetch_sub(ONE, Ordering::AcqRel);
-        if before >= 2 * ONE {
-            return;
-        }
-        match (owner, context) {
-            (Owner::Thread(owner), _) => owner.unpark(),
-            // Jobs of a worker's scope run on workers of its runtime.
-            (Owner::Worker(owner), Some(context)) if before & ASLEEP != 0 => {
-                context.shared().idle.unpark(owner);
+    /// Runs a job that another thread has spawned, if there is one.
+    fn run_outside(&self) -> bool {
+        self.outside.get().is_some_and(|outside| outside.run_one())
+    }
+
+    /// Counts the body or a job out.
+    ///
+    /// # Safety
+    /// The scope is there, and the body or the job has not been counted out. The scope may be gone after it, so it comes by
+    /// its address.
+    unsafe fn count_out(scope: *const Self) {
+        // SAFETY: the caller's promise; the last one to count itself out makes no use of it after that.
+        let count = unsafe { &raw const (*scope).count };
+        // SAFETY: as above.
+        let mut seen = unsafe { (*count).load(Ordering::Relaxed) };
+        let mut owner = None;
+        loop {
+            if seen < 2 && owner.is_none() {
+                // The last: whom to unpark has to be known before the scope may be gone.
+                // SAFETY: as above.
+                owner = Some(unsafe { (*scope).owner.clone() });
             }
-            (Owner::Worker(_), _) => {}
+            // SAFETY: as above.
+            let exchanged = unsafe {
+                (*count).compare_exchange_weak(seen, seen - 1, Ordering::AcqRel, Ordering::Relaxed)
+            };
+            match exchanged {
+                Ok(_) => break,
+                Err(now) => seen = now,
+            }
+        }
+        if seen < 2
+            && let Some(owner) = owner
+        {
+            owner.unpark();
         }
     }
 
     fn wait(&self, context: &Context) {
-        let over = || self.word.load(Ordering::Acquire) < ONE;
-        let fall_asleep = || self.word.fetch_or(ASLEEP, Ordering::Relaxed) >= ONE;
+        let over = || self.count.load(Ordering::Acquire) == 0;
+        let fall_asleep = || !over();
         let shared = context.shared();
+        let own = &context.seat.processor().deque;
         let leap = || {
+            while self.run_outside() {}
+            if !own.is_empty() {
+                return None;
+            }
             let others = &shared.neighbours[context.seat.me()].others;
-            let runs = |other: usize| {
-                std::ptr::eq(shared.processors[other].root.load(Ordering::Relaxed), self.id())
-            };
+            let runs =
+                |other: usize| shared.processors[other].root.load(Ordering::Relaxed) == self.id;
             let mut runner = None;
             for &other in others.iter().filter(|&&other| runs(other)) {
                 match Stolen::take(shared, other, || runs(other)) {
@@ -220,7 +259,14 @@ impl<'scope> Scope<'scope> {
         let panic = lock(&self.panic).take();
         match (result, panic) {
             (Ok(result), None) => result,
-            (Err(panic), _) | (Ok(_), Some(panic)) => resume_unwind(panic),
+            (Err(panic), other) => {
+                unwind::contain(|| drop(other));
+                resume_unwind(panic)
+            }
+            (Ok(result), Some(panic)) => {
+                unwind::contain(|| drop(result));
+                resume_unwind(panic)
+            }
         }
     }
 }
@@ -234,7 +280,7 @@ unsafe impl<T> Send for Address<T> {}
 impl fmt::Debug for Scope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scope")
-            .field("jobs", &(self.word.load(Ordering::Relaxed) / ONE))
+            .field("jobs", &self.count.load(Ordering::Relaxed))
             .finish_non_exhaustive()
     }
 }

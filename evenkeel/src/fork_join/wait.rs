@@ -1,15 +1,17 @@
 //! What a worker does while a job of its own is with a thief.
 //!
 //! It runs descendants of that job, taken from the thief's deque (*leapfrogging*: Wagner and Calder, "Leapfrogging: a
-//! portable technique for implementing efficient futures", 1993), and nothing else. So whatever runs on top of a
-//! frame would, run serially, run inside that frame too: a program that cannot deadlock when it runs serially cannot
+//! portable technique for implementing efficient futures", 1993), and what those spawn, and nothing else. Let a program's
+//! *serial elision* be the same program with a fork and a spawn being calls. Whatever runs on top of a frame that waits
+//! would, in the elision, run inside that frame or inside the half that it waits for: a program whose elision cannot deadlock cannot
 //! deadlock here, whatever locks it holds across a fork.
 
 use super::latch::Latch;
 use crate::policy::forking;
-use crate::primitives::{clock, spin, thread};
+use crate::primitives::spin::{self, Backoff};
+use crate::primitives::{clock, thread};
 use crate::scheduler::context::Context;
-use crate::scheduler::job::{self, Stolen};
+use crate::scheduler::job::{self, Asked, Stolen};
 use std::time::Duration;
 
 /// Waits for a job that was stolen. The caller is its owner, and has retired its place.
@@ -32,37 +34,39 @@ pub(super) fn wait(
 ) {
     let shared = context.shared();
     let floor = context.seat.processor().deque.head();
+    let mut asked = Asked::default();
+    let mut backoff = Backoff::new();
     let mut since = None;
     let mut slept = 0;
     while !over() {
-        let mut asked = None;
-        if let Some((thief, stolen)) = leap() {
-            if let Some(stolen) = stolen {
-                stolen.run(context);
-                // What it has spawned and left here may be waited for where the thief's job goes on.
-                job::run_above(context, floor);
-                (since, slept) = (None, 0);
-                continue;
-            }
-            asked = Some(&shared.processors[thief].deque).filter(|deque| deque.has_private());
-        }
+        // What was run here has spawned, somebody may wait for where the thief's job goes on.
+        job::run_above(context, floor);
+        let leapt = leap();
         let now = clock::now();
         let waited = now.saturating_sub(*since.get_or_insert(now));
-        if let Some(deque) = asked {
-            deque.ask();
-            if forking::seize(waited) && deque.seize() > 0 {
+        match leapt {
+            Some((_, Some(stolen))) => {
+                stolen.run(context);
+                (since, slept, backoff) = (None, 0, Backoff::new());
                 continue;
             }
-        }
-        if forking::sleep(waited) {
-            if fall_asleep() {
-                slept = forking::next_nap(slept);
-                thread::park(Some(Duration::from_nanos(slept)));
+            Some((thief, None)) => {
+                let deque = &shared.processors[thief].deque;
+                if asked.is_in_vain(deque, now) && deque.seize() > 0 {
+                    continue;
+                }
             }
-        } else {
+            None => {}
+        }
+        if !forking::sleep(waited) {
             for _ in 0..4 {
                 spin::pause();
             }
+        } else if fall_asleep() {
+            slept = forking::next_nap(slept);
+            thread::park(Some(Duration::from_nanos(slept)));
+        } else {
+            backoff.snooze();
         }
     }
 }

@@ -72,16 +72,18 @@ impl<'a> Worker<'a> {
     #[inline(always)]
     pub fn join<A, B, RA, RB>(&mut self, oper_a: A, oper_b: B) -> (RA, RB)
     where
-        A: FnOnce(Worker<'_>) -> RA,
+        // `Send`, so that no half can use a worker that is not its own: none is `Send`.
+        A: FnOnce(Worker<'_>) -> RA + Send,
         B: FnOnce(Worker<'_>) -> RB + Send,
         RB: Send,
     {
-        if self.deque.head() != self.head {
-            // Jobs have been spawned into a scope since.
+        if self.deque.has_boxed() {
+            // They may lie above: the number in hand may be too low.
             self.head = self.deque.head();
             return join_above(self.deque, |a| oper_a(Worker::at(a)), |b| oper_b(Worker::at(b)));
         }
-        // The number in hand, though the same: the processor need not wait for the one in memory.
+        // The number in hand, so that the processor need not wait for the one in memory.
+        debug_assert_eq!(self.head, self.deque.head());
         join_on(self.deque, self.head, |a| oper_a(Worker::at(a)), |b| oper_b(Worker::at(b)))
     }
 }

@@ -64,6 +64,20 @@ pub fn before_sleep(other: &super::Look) -> bool {
         || (other.ready > 0 && other.head_age >= waited)
 }
 
+/// Whether a task has waited there for so long that a processor without work looks after it before it looks for
+/// fork-join jobs.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::{Look, waking::{WAITED, has_waited}};
+/// assert!(!has_waited(&Look { ready: 1, ..Look::default() }));
+/// assert!(has_waited(&Look { ready: 1, head_age: WAITED, ..Look::default() }));
+/// ```
+#[must_use]
+pub fn has_waited(other: &super::Look) -> bool {
+    other.has_work() && other.head_age >= WAITED
+}
+
 /// Decides, when the watch looks up, whether to search: for that which is worth staying awake for, and now and
 /// then for what is not worth it on the average.
 ///

@@ -19,3 +19,18 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
         }
     }
 }
+
+/// Runs `f`, which does not panic: if it does, frames that others rely on would be gone, so the process ends.
+#[inline(always)]
+pub(crate) fn never<R>(f: impl FnOnce() -> R) -> R {
+    struct Abort;
+    impl Drop for Abort {
+        fn drop(&mut self) {
+            std::process::abort();
+        }
+    }
+    let abort = Abort;
+    let result = f();
+    mem::forget(abort);
+    result
+}

@@ -37,6 +37,8 @@ pub(crate) struct Context {
     ids: Cell<Ids>,
     /// Tasks that have become complete here since it was last asked.
     completed: Cell<u64>,
+    /// Scopes that have begun here.
+    scopes: Cell<u64>,
     /// Memory for tasks.
     blocks: RefCell<Blocks>,
     /// Where tasks lie on their way from another processor's queue to this one's; empty in between.
@@ -62,6 +64,7 @@ impl Context {
             fenced_until: Cell::new(0),
             ids: Cell::default(),
             completed: Cell::default(),
+            scopes: Cell::default(),
             blocks: RefCell::default(),
             moved: RefCell::default(),
         }
@@ -126,6 +129,13 @@ impl Context {
         id
     }
 
+    /// A number for a scope that no other of the runtime has had; not zero.
+    pub(crate) fn next_scope(&self) -> u64 {
+        const WORKERS: u64 = 1 << 16;
+        self.scopes.set(self.scopes.get() + 1);
+        self.scopes.get() * WORKERS + self.seat.me() as u64
+    }
+
     /// Counts a task that has become complete here.
     #[inline(always)]
     pub(crate) fn count_completed(&self) {
@@ -173,6 +183,9 @@ impl Context {
         let counts = self.shared().idle.counts();
         if counts.sleeping > 0 && counts.searching == 0 {
             self.shared().idle.wake_one();
+        } else if counts.sleeping > 0 {
+            // The others stay where they are, under the eyes of the watch.
+            self.shared().idle.arm();
         }
     }
 

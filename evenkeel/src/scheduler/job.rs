@@ -3,8 +3,9 @@
 #![allow(unsafe_code, reason = "a job is run through its address")]
 
 use super::context::Context;
-use super::deque::Reclaimed;
+use super::deque::{Deque, Reclaimed};
 use super::shared::Shared;
+use crate::policy::forking;
 use std::ptr::NonNull;
 
 /// What every job begins with. It lies on the stack of the worker that has forked it, or in a box.
@@ -18,6 +19,28 @@ pub(crate) struct Job {
 impl Job {
     pub(crate) const fn new(run: unsafe fn(NonNull<Job>, &Context, usize)) -> Self {
         Self { run }
+    }
+}
+
+/// Since when a worker has been asked for jobs; zero if it has not.
+#[derive(Debug, Default)]
+pub(crate) struct Asked(u64);
+
+impl Asked {
+    /// Asks, if there is anything to ask for. True if that has been in vain for so long that it is time to
+    /// [seize](Deque::seize).
+    pub(crate) fn is_in_vain(&mut self, deque: &Deque<Job>, now: u64) -> bool {
+        if !deque.has_private() {
+            self.0 = 0;
+        } else if self.0 == 0 || !deque.is_asked() {
+            // New, or answered since: the owner is alive.
+            deque.ask();
+            self.0 = now;
+        } else if forking::seize(now.saturating_sub(self.0)) {
+            self.0 = 0;
+            return true;
+        }
+        false
     }
 }
 
@@ -44,12 +67,17 @@ impl Stolen {
     /// Runs it. The caller's deque is empty: it is idle, or waits for a job that was stolen.
     pub(crate) fn run(self, context: &Context) {
         context.counters().jobs_stolen.add(1);
-        // What is pushed from here on are descendants of the job.
-        context.seat.processor().deque.begin_root();
+        let deque = &context.seat.processor().deque;
+        debug_assert!(
+            deque.is_empty(),
+            "whoever takes from this deque takes descendants of the job"
+        );
+        deque.change_root();
         // SAFETY: the job was taken out of a deque by this thread, so it is there until it has been run.
         let run = unsafe { self.job.as_ref() }.run;
         // SAFETY: as above; it is run once.
         unsafe { run(self.job, context, self.victim) };
+        deque.change_root();
     }
 }
 
@@ -64,19 +92,26 @@ unsafe fn run_own(job: NonNull<Job>, context: &Context) {
     unsafe { run(job, context, context.seat.me()) }
 }
 
-/// Runs the jobs in the places from `floor` on, the last first, until there are none. They are jobs that nobody
+/// Runs the jobs in the places from `floor` on, the last first, until there are none. They are boxed ones, that nobody
 /// waits for one by one, since every `join` above has returned.
 pub(crate) fn run_above(context: &Context, floor: u32) {
     let deque = &context.seat.processor().deque;
     while deque.head() > floor {
-        let index = deque.head() - 1;
-        let job = deque.peek(index);
-        if deque.pop(index) || deque.reclaim(index) == Reclaimed::Own {
-            let job = job.expect("a place below the head that nobody has stolen holds a job");
-            // SAFETY: it has just been taken out of the deque.
-            unsafe { run_own(job, context) };
-        } else {
-            deque.retire(index);
-        }
+        run_last(context, deque.head() - 1);
     }
+}
+
+/// Runs the last job of the deque, a boxed one, at `index`. False if it has been stolen.
+pub(crate) fn run_last(context: &Context, index: u32) -> bool {
+    let deque = &context.seat.processor().deque;
+    let job = deque.peek(index);
+    deque.count_boxed(-1);
+    if !deque.pop(index) && deque.reclaim(index) == Reclaimed::Stolen {
+        deque.retire(index);
+        return false;
+    }
+    let job = job.expect("a place below the head that nobody has stolen holds a job");
+    // SAFETY: it has just been taken out of the deque.
+    unsafe { run_own(job, context) };
+    true
 }

@@ -12,7 +12,7 @@ use super::ring::{Ends, NO_HEAD, Ring};
 use super::shared::Shared;
 use crate::policy::together::Mark;
 use crate::policy::{Look, batch};
-use crate::primitives::atomic::{AtomicPtr, AtomicU64, Ordering};
+use crate::primitives::atomic::{AtomicU64, Ordering};
 use crate::task::rights::{Held, Runnable};
 use crossbeam_utils::CachePadded;
 use std::sync::Weak;
@@ -60,8 +60,8 @@ pub(crate) struct Processor {
     pub(crate) counters: CachePadded<Counters>,
     /// The fork-join jobs of its worker.
     pub(crate) deque: Deque<Job>,
-    /// What the worker's job belongs to: a scope's address, or null.
-    pub(crate) root: AtomicPtr<()>,
+    /// What the stolen job that the worker runs belongs to: a scope's number, or zero.
+    pub(crate) root: AtomicU64,
 }
 
 impl Processor {
@@ -83,7 +83,7 @@ impl Processor {
             gift: CachePadded::new(Gift::new()),
             counters: CachePadded::new(Counters::default()),
             deque: Deque::new(),
-            root: AtomicPtr::new(std::ptr::null_mut()),
+            root: AtomicU64::new(0),
         }
     }
 

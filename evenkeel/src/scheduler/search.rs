@@ -6,7 +6,7 @@ use super::job::Stolen;
 use super::shared::Phase;
 use super::sleep::Wakened;
 use super::worker::Worker;
-use crate::policy::{Look, forking, searching, stealing, waking};
+use crate::policy::{Look, searching, stealing, waking};
 use crate::primitives::{clock, spin};
 
 impl Worker<'_> {
@@ -53,11 +53,15 @@ impl Worker<'_> {
                 return true;
             }
             let waited = now.saturating_sub(start);
-            if self.steal_job(waited) {
+            // Jobs come first, but tasks that have waited come before them.
+            if !self.any_other(waking::has_waited) && self.steal_job(now) {
                 return true;
             }
             if self.steal_once(now, waited) {
                 self.context.counters().steals.add(1);
+                return true;
+            }
+            if self.steal_job(now) {
                 return true;
             }
             if waited >= searching::SEARCH || self.must_stop_searching() {
@@ -79,16 +83,16 @@ impl Worker<'_> {
 
     /// Goes round the others' fork-join jobs once, nearest first: takes what is public, asks for what is not, and seizes what has
     /// been asked for in vain.
-    fn steal_job(&mut self, waited: u64) -> bool {
+    fn steal_job(&mut self, now: u64) -> bool {
         let shared = self.context.shared();
         for &other in &shared.neighbours[self.me].others {
             let deque = &shared.processors[other].deque;
             self.stolen = Stolen::take(shared, other, || true);
-            if self.stolen.is_none() && deque.has_private() {
-                deque.ask();
-                if forking::seize(waited) && deque.seize() > 0 {
-                    self.stolen = Stolen::take(shared, other, || true);
-                }
+            if self.stolen.is_none()
+                && self.asked[other].is_in_vain(deque, now)
+                && deque.seize() > 0
+            {
+                self.stolen = Stolen::take(shared, other, || true);
             }
             if self.stolen.is_some() {
                 return true;

@@ -76,7 +76,7 @@ impl Worker<'_> {
 
     /// Asks everybody for fork-join jobs: whoever forks next wakes a sleeper. The worker's announcement comes before it, so
     /// that whoever sees the request sees the sleeper.
-    fn ask_for_jobs(&self) {
+    pub(super) fn ask_for_jobs(&self) {
         for &other in &self.shared.neighbours[self.me].others {
             self.shared.processors[other].deque.ask();
         }

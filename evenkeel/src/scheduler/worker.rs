@@ -7,7 +7,7 @@
 
 use super::context::Context;
 use super::handover::{self, Request};
-use super::job::{self, Stolen};
+use super::job::{self, Asked, Stolen};
 use super::run;
 use super::seat::Seat;
 use super::shared::{Phase, Shared};
@@ -76,6 +76,8 @@ pub(super) struct Worker<'a> {
     pub(super) view: View,
     /// The request that is out, if one is.
     pub(super) request: Option<Request>,
+    /// Since when others have been asked for fork-join jobs.
+    pub(super) asked: Box<[Asked]>,
     /// The fork-join job that has been found, if one has.
     pub(super) stolen: Option<Stolen>,
     /// The steal that is on trial, if one is.
@@ -100,8 +102,8 @@ impl<'a> Worker<'a> {
             random: Random::new(me as u64),
             turn: Random::new(me as u64).next(),
             view: View::new(shared.processors.len()),
-            shared,
             request: None,
+            asked: shared.processors.iter().map(|_| Asked::default()).collect(),
             stolen: None,
             trial: None,
             polls_per_batch: 1,
@@ -110,6 +112,7 @@ impl<'a> Worker<'a> {
             recent: Recent::default(),
             batches: 0,
             aborted: false,
+            shared,
         }
     }
 
@@ -128,6 +131,11 @@ impl<'a> Worker<'a> {
 
     /// Runs a fork-join job, and what it leaves in the deque.
     fn run_job(&mut self, stolen: Stolen) {
+        if self.shared.idle.counts().sleeping > 0 {
+            // Whoever forks next, this worker too, wakes the next one.
+            self.ask_for_jobs();
+            self.context.seat.processor().deque.ask();
+        }
         stolen.run(self.context);
         self.drain_jobs();
     }

@@ -51,7 +51,7 @@ fn a_waiter_steals_nothing_once_its_job_is_complete() {
     assert!(deque.steal_while(|| false).is_none());
     let stolen = deque.steal_while(|| {
         // Meanwhile the thief begins another root.
-        deque.begin_root();
+        deque.change_root();
         true
     });
     assert!(stolen.is_none());
