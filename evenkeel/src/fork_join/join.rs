@@ -107,15 +107,18 @@ where
 {
     // SAFETY: the deque is used by this call alone, which runs on top of the worker's loop.
     match unsafe { context::deque() } {
-        Some(deque) => join_on(deque, deque.head(), |_| oper_a(false), |b| oper_b(b.migrated)),
+        Some(deque) => {
+            join_on(deque, deque.head(), Deque::is_head, |_| oper_a(false), |b| oper_b(b.migrated))
+        }
         None => entry::in_worker(|context| {
             let deque = &context.seat.processor().deque;
-            join_on(deque, deque.head(), |_| oper_a(true), |_| oper_b(true))
+            join_on(deque, deque.head(), Deque::is_head, |_| oper_a(true), |_| oper_b(true))
         }),
     }
 }
 
-/// [`join`] on the worker of this deque, whose head is `index`. The halves are told where they run.
+/// [`join`] on the worker of this deque, whose head is `index`. The halves are told where they run; `is_last` is one of two ways
+/// to see whether anything lies above.
 ///
 /// What a fork costs is mostly its stores, those of registers that are kept across the first half among them: so the
 /// way back after a panic keeps none.
@@ -123,6 +126,7 @@ where
 pub(super) fn join_on<A, B, RA, RB>(
     deque: &Deque<Job>,
     index: u32,
+    is_last: impl FnOnce(&Deque<Job>, u32) -> bool,
     oper_a: A,
     oper_b: B,
 ) -> (RA, RB)
@@ -141,7 +145,7 @@ where
     let unwinding = Unwinding(&job);
     let first = oper_a(Place { deque, head: index + 1, migrated: false });
     mem::forget(unwinding);
-    if deque.is_last(index) && deque.pop(index) {
+    if is_last(deque, index) && deque.pop(index) {
         // SAFETY: it has just been popped.
         return (first, unsafe { job.run(deque, index) });
     }

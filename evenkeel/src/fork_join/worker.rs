@@ -84,7 +84,13 @@ impl<'a> Worker<'a> {
         }
         // The number in hand, so that the processor need not wait for the one in memory.
         debug_assert_eq!(self.head, self.deque.head());
-        join_on(self.deque, self.head, |a| oper_a(Worker::at(a)), |b| oper_b(Worker::at(b)))
+        join_on(
+            self.deque,
+            self.head,
+            Deque::is_last,
+            |a| oper_a(Worker::at(a)),
+            |b| oper_b(Worker::at(b)),
+        )
     }
 }
 
@@ -95,7 +101,7 @@ fn join_above<RA, RB>(
     oper_a: impl FnOnce(Place<'_>) -> RA,
     oper_b: impl FnOnce(Place<'_>) -> RB,
 ) -> (RA, RB) {
-    join_on(deque, deque.head(), oper_a, oper_b)
+    join_on(deque, deque.head(), Deque::is_head, oper_a, oper_b)
 }
 
 impl fmt::Debug for Worker<'_> {
