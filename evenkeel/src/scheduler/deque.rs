@@ -74,9 +74,11 @@ pub(crate) struct Deque<T> {
 struct Own<T> {
     head: AtomicU32,
     fence: AtomicU32,
-    /// Where a push has to stop: [`PLACES`], or zero if somebody has asked for jobs, or if [every job](no_limit) is to be
+    /// Where a push has to stop: [`PLACES`], or zero if somebody has asked for jobs, or if [every job](usual_limit) is to be
     /// public.
     limit: AtomicU32,
+    /// What `limit` is when nobody has asked.
+    usual: u32,
     /// How many of the jobs are boxed ones. Only the owner looks.
     boxed: AtomicU32,
     /// For changes of `split`.
@@ -133,11 +135,16 @@ pub(crate) enum Reclaimed {
 
 impl<T> Deque<T> {
     pub(crate) fn new() -> Self {
+        Self::with_limit(usual_limit())
+    }
+
+    fn with_limit(usual: u32) -> Self {
         Self {
             own: CachePadded::new(Own {
                 head: AtomicU32::new(0),
                 fence: AtomicU32::new(0),
-                limit: AtomicU32::new(no_limit()),
+                limit: AtomicU32::new(usual),
+                usual,
                 boxed: AtomicU32::new(0),
                 lock: SpinLock::new(()),
                 places: places(),
@@ -272,7 +279,7 @@ impl<T> Deque<T> {
     #[cold]
     pub(crate) fn publish(&self) -> u32 {
         // Acquired: whoever has asked may be asleep, and has said so before.
-        self.own.limit.swap(no_limit(), Ordering::Acquire);
+        self.own.limit.swap(self.own.usual, Ordering::Acquire);
         let _lock = self.own.lock.lock();
         let (published, split) = self.move_split(self.head());
         self.own.fence.store(split, Ordering::Relaxed);
@@ -379,7 +386,7 @@ impl<T> Deque<T> {
 
 /// Where a push has to stop when nobody has asked: nowhere, or, where the pair of fences is not asymmetric and so nothing
 /// can be seized, at once: then whatever is pushed is published.
-fn no_limit() -> u32 {
+fn usual_limit() -> u32 {
     if fence::is_asymmetric() { PLACES } else { 0 }
 }
 

@@ -10,7 +10,7 @@ fn job(number: &u64) -> NonNull<u64> {
 #[test]
 fn the_owner_takes_the_youngest_and_a_thief_the_oldest() {
     let numbers = [0_u64, 1, 2, 3];
-    let deque = Deque::new();
+    let deque = Deque::with_limit(PLACES);
     for (index, number) in numbers.iter().enumerate() {
         assert!(deque.push(index as u32, job(number)));
     }
@@ -33,7 +33,7 @@ fn the_owner_takes_the_youngest_and_a_thief_the_oldest() {
 #[test]
 fn a_request_is_seen_at_the_next_push() {
     let number = 7;
-    let deque = Deque::new();
+    let deque = Deque::with_limit(PLACES);
     deque.ask();
     assert!(!deque.push(0, job(&number)));
     assert_eq!(deque.push_slowly(0, job(&number)), Pushed::Asked);
@@ -45,7 +45,7 @@ fn a_request_is_seen_at_the_next_push() {
 #[test]
 fn a_waiter_steals_nothing_once_its_job_is_complete() {
     let numbers = [0_u64, 1];
-    let deque = Deque::new();
+    let deque = Deque::with_limit(PLACES);
     deque.push(0, job(&numbers[0]));
     deque.publish();
     assert!(deque.steal_while(|| false).is_none());
@@ -61,7 +61,7 @@ fn a_waiter_steals_nothing_once_its_job_is_complete() {
 /// Forks of random depth against thieves that steal and seize: each job is taken once.
 #[test]
 fn every_job_is_taken_once() {
-    const ROUNDS: usize = 20_000;
+    const ROUNDS: usize = 5_000;
     let deque = Deque::<Count>::new();
     let over = std::sync::atomic::AtomicBool::new(false);
     let jobs: Vec<Count> = (0..16).map(|_| Count::new(0)).collect();
@@ -71,7 +71,7 @@ fn every_job_is_taken_once() {
             scope.spawn(move || {
                 let mut tries = 0_u32;
                 while !over.load(Ordering::Relaxed) {
-                    tries += 1;
+                    tries = tries.wrapping_add(1);
                     if let Some(job) = deque.steal() {
                         // SAFETY: the jobs outlive the scope.
                         unsafe { job.as_ref() }.fetch_add(1, Ordering::Relaxed);
@@ -79,6 +79,7 @@ fn every_job_is_taken_once() {
                         deque.seize();
                     } else {
                         deque.ask();
+                        std::hint::spin_loop();
                     }
                 }
             });
@@ -102,8 +103,9 @@ fn every_job_is_taken_once() {
                 } else {
                     deque.retire(index);
                 }
+                let mut backoff = Backoff::new();
                 while job.load(Ordering::Relaxed) < taken[index as usize] {
-                    std::hint::spin_loop();
+                    backoff.snooze();
                 }
             }
         }
