@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn runtime(workers: usize) -> Runtime {
     Builder::new().workers(workers).build().unwrap()
@@ -137,31 +137,50 @@ fn a_result_whose_drop_panics_goes_no_further_than_its_join() {
     assert_eq!(text, "first");
 }
 
-/// A mutex that is held across a join: a worker that ran anything else while it waits would find it held by its own
-/// stack, and wait for ever (rayon's issue 592).
+/// A mutex that is held across a join while the second half is with a thief, and a job that takes the same mutex lies in the
+/// deque of a third worker: a worker that ran whatever it can steal while it waits would wait for itself. This deadlocks
+/// rayon 1.12 in its first round (its issue 592).
 #[test]
 fn a_lock_may_be_held_across_a_join() {
-    static LOCK: Mutex<u64> = Mutex::new(0);
-    fn leaf() {
-        let mut count = LOCK.lock().unwrap();
-        // A join with the lock held, long enough for its second half to be stolen.
-        let (a, b) = join(|| fib(8), || fib(8));
-        *count += a + b;
-    }
-    fn tree(depth: u32) {
-        if depth == 0 {
-            return leaf();
+    static LOCK: Mutex<u32> = Mutex::new(0);
+    /// Spins until the flag is set, but not for ever.
+    fn until(flag: &AtomicBool, limit: Duration) {
+        let start = Instant::now();
+        while !flag.load(Ordering::Relaxed) && start.elapsed() < limit {
+            std::hint::spin_loop();
         }
-        join(|| tree(depth - 1), || tree(depth - 1));
     }
+    fn round() {
+        let (begun, entered, never) =
+            (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
+        let millis = Duration::from_millis;
+        join(
+            || {
+                until(&entered, millis(20));
+                let mut count = LOCK.lock().unwrap();
+                join(
+                    || until(&begun, millis(20)),
+                    || {
+                        begun.store(true, Ordering::Relaxed);
+                        until(&never, millis(5));
+                    },
+                );
+                *count += 1;
+            },
+            || {
+                entered.store(true, Ordering::Relaxed);
+                join(|| until(&never, millis(15)), || *LOCK.lock().unwrap() += 1);
+            },
+        );
+    }
+    const ROUNDS: u32 = 20;
     let (over, is_over) = mpsc::channel();
     thread::spawn(move || {
-        let runtime = runtime(4);
-        within(&runtime, || tree(11));
+        runtime(3).install(|| (0..ROUNDS).for_each(|_| round()));
         over.send(()).unwrap();
     });
     is_over.recv_timeout(Duration::from_secs(60)).expect("no deadlock");
-    assert_eq!(*LOCK.lock().unwrap(), 42 << 11);
+    assert_eq!(*LOCK.lock().unwrap(), 2 * ROUNDS);
 }
 
 /// The owner is inside a long leaf and forks no more: its jobs are taken all the same.
