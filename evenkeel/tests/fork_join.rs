@@ -595,3 +595,62 @@ fn a_half_that_spawns_and_panics_leaves_its_scope_in_order() {
         }
     }
 }
+
+/// What a worker form has in hand is right after a scope has come and gone above it.
+#[test]
+fn the_worker_form_forks_after_a_scope() {
+    for workers in [1, 2] {
+        let total = runtime(workers).install(|| {
+            on_worker(|mut worker| {
+                let total = AtomicUsize::new(0);
+                for _ in 0..100 {
+                    in_place_scope(|scope| {
+                        let total = &total;
+                        scope.spawn(move |_| {
+                            total.fetch_add(1, Ordering::Relaxed);
+                        });
+                        worker.join(|_| fib(3), |_| fib(3));
+                    });
+                    let (a, b) = worker.join(|_| fib(5), |_| fib(6));
+                    total.fetch_add((a + b) as usize, Ordering::Relaxed);
+                }
+                total.into_inner()
+            })
+        });
+        assert_eq!(total, 1_400);
+    }
+}
+
+/// A half panics while the other one is with a thief; what the deque says after it is right for the next fork.
+#[test]
+fn a_worker_forks_on_after_a_panic_beside_a_stolen_half() {
+    let runtime = runtime(2);
+    let (mut stolen, rounds) = (0, 50);
+    for _ in 0..rounds {
+        stolen += runtime.install(|| {
+            on_worker(|mut worker| {
+                let (begun, start) = (AtomicBool::new(false), Instant::now());
+                let result = catch_unwind(AssertUnwindSafe(|| {
+                    worker.join(
+                        |_| {
+                            while !begun.load(Ordering::Relaxed)
+                                && start.elapsed() < Duration::from_secs(1)
+                            {
+                                std::hint::spin_loop();
+                            }
+                            // The thief has begun, and so cleared the place.
+                            panic!("beside a thief");
+                        },
+                        |_| begun.store(true, Ordering::Relaxed),
+                    )
+                }));
+                assert_eq!(message(result), "beside a thief");
+                let (a, b) = worker.join(|_| fib(10), |_| fib(11));
+                assert_eq!((a, b), (55, 89));
+                assert_eq!(fib(12), 144);
+                usize::from(start.elapsed() < Duration::from_secs(1))
+            })
+        });
+    }
+    assert_eq!(stolen, rounds, "each second half is stolen");
+}

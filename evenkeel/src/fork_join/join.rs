@@ -6,12 +6,11 @@ use super::stack_job::{Place, StackJob};
 use super::wait::wait_for;
 use super::{entry, spawned};
 use crate::primitives::unwind;
-use crate::scheduler::context::{self, Context};
+use crate::scheduler::context;
 use crate::scheduler::deque::{Deque, Pushed, Reclaimed};
 use crate::scheduler::job::{self, Job};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::ptr::NonNull;
 
 /// What a half of a [`join_context`] knows of where it runs.
 #[derive(Debug)]
@@ -134,7 +133,7 @@ where
     A: FnOnce(Place<'_>) -> RA,
     B: FnOnce(Place<'_>) -> RB,
 {
-    let job = StackJob::new(oper_b);
+    let job = StackJob::new(oper_b, index);
     if !deque.push(index, job.as_job())
         && spawned::push_slowly(deque, index, job.as_job()) == Pushed::Full
     {
@@ -221,33 +220,7 @@ fn settle_unwinding<F, R>(job: &StackJob<F, R>)
 where
     F: FnOnce(Place<'_>) -> R,
 {
-    let outcome = context::with(|context| {
-        let context = context.expect("a fork ends on the worker where it began");
-        match find(context, job.as_job()) {
-            Some(index) => settle(job, index),
-            None => {
-                wait_for(context, &job.latch);
-                // SAFETY: it is complete.
-                unsafe { job.take_result() }
-            }
-        }
-    });
     // The panic that is on its way is the first half's, and goes before the second's.
+    let outcome = settle(job, job.index);
     unwind::contain(|| drop(outcome));
-}
-
-/// Where the job lies in the worker's deque, after those that have been spawned above it have been run. None if a thief
-/// has it, and with it all that is older: then the deque is empty.
-fn find(context: &Context, job: NonNull<Job>) -> Option<u32> {
-    let deque = &context.seat.processor().deque;
-    loop {
-        let last = deque.head().checked_sub(1)?;
-        let found = deque.peek(last)?;
-        if found == job {
-            return Some(last);
-        }
-        if !job::run_last(context, last) {
-            return None;
-        }
-    }
 }

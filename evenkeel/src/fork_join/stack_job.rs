@@ -19,6 +19,8 @@ use std::thread;
 pub(super) struct StackJob<F, R> {
     job: Job,
     pub(super) latch: Latch,
+    /// Its place in the deque: for the way back after a panic, which keeps nothing else.
+    pub(super) index: u32,
     body: UnsafeCell<Body<F, R>>,
     /// Deques point to it.
     _pinned: PhantomPinned,
@@ -44,10 +46,11 @@ where
     F: FnOnce(Place<'_>) -> R,
 {
     #[inline(always)]
-    pub(super) fn new(closure: F) -> Self {
+    pub(super) fn new(closure: F, index: u32) -> Self {
         Self {
             job: Job::new(Self::run_stolen),
             latch: Latch::new(),
+            index,
             body: UnsafeCell::new(Body { closure: ManuallyDrop::new(closure) }),
             _pinned: PhantomPinned,
         }

@@ -39,7 +39,7 @@ pub(super) fn wait(
     let mut since = None;
     let mut slept = 0;
     while !over() {
-        // What was run here has spawned, somebody may wait for where the thief's job goes on.
+        // Jobs that were run here may have spawned others, which somebody else waits for.
         job::run_above(context, floor);
         let leapt = leap();
         let now = clock::now();

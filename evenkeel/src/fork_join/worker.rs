@@ -78,8 +78,7 @@ impl<'a> Worker<'a> {
         RB: Send,
     {
         if self.deque.has_boxed() {
-            // They may lie above: the number in hand may be too low.
-            self.head = self.deque.head();
+            // They may lie above: the number in hand is too low as long as they do.
             return join_above(self.deque, |a| oper_a(Worker::at(a)), |b| oper_b(Worker::at(b)));
         }
         // The number in hand, so that the processor need not wait for the one in memory.

@@ -31,6 +31,8 @@ pub struct ProcessorMetrics {
     pub helps: u64,
     /// Times that it took work while it had none.
     pub steals: u64,
+    /// Fork-join jobs taken from others.
+    pub jobs_stolen: u64,
     /// Steals of quick tasks that made both processors slower, and were taken back.
     pub splits_undone: u64,
     /// Tasks that it got by either.
@@ -63,6 +65,7 @@ impl ProcessorMetrics {
             heavy_fences: counters.heavy_fences.get(),
             helps: counters.helps.get(),
             steals: counters.steals.get(),
+            jobs_stolen: counters.jobs_stolen.get(),
             splits_undone: counters.splits_undone.get(),
             migrations: counters.migrations.get(),
             searches: counters.searches.get(),
@@ -128,7 +131,7 @@ impl RuntimeMetrics {
 type Row = (&'static str, fn(&ProcessorMetrics) -> String);
 
 /// The rows, in the order in which a person asks: how much work, who waits, who moved it, who slept.
-const ROWS: [Row; 18] = [
+const ROWS: [Row; 19] = [
     ("polls", |p| p.polls.to_string()),
     ("spawned", |p| p.spawned.to_string()),
     ("completed", |p| p.completed.to_string()),
@@ -142,6 +145,7 @@ const ROWS: [Row; 18] = [
     ("heavy fences", |p| p.heavy_fences.to_string()),
     ("helps", |p| p.helps.to_string()),
     ("steals", |p| p.steals.to_string()),
+    ("jobs stolen", |p| p.jobs_stolen.to_string()),
     ("splits undone", |p| p.splits_undone.to_string()),
     ("tasks migrated here", |p| p.migrations.to_string()),
     ("searches", |p| p.searches.to_string()),

@@ -2,7 +2,7 @@
 
 /// How long a request for jobs waits for an answer before the jobs are seized: an owner that forks at all answers
 /// within its next fork; one inside a long leaf does not. A third of what the heavy fence of the seizure costs.
-/// An estimate; `evenkeel-bench run --bench nqueens` is not sensitive to it.
+/// An estimate; no benchmark sets it.
 pub const ANSWER: u64 = 3_000;
 
 /// How long a worker that waits for a stolen job stays on its core: twice the time of a sleep and a wake-up, as in
@@ -10,7 +10,7 @@ pub const ANSWER: u64 = 3_000;
 pub const STAY: u64 = super::searching::SEARCH;
 
 /// The shortest and the longest nap of a worker that waits for a stolen job: between them it looks whether there is
-/// something to run.
+/// something to run. Estimates: some ten and a hundred times what a sleep costs; no benchmark sets them.
 pub const NAP: (u64, u64) = (100_000, 1_000_000);
 
 /// Whether to seize what has been asked for, after so long.

@@ -97,21 +97,15 @@ unsafe fn run_own(job: NonNull<Job>, context: &Context) {
 pub(crate) fn run_above(context: &Context, floor: u32) {
     let deque = &context.seat.processor().deque;
     while deque.head() > floor {
-        run_last(context, deque.head() - 1);
+        let index = deque.head() - 1;
+        let job = deque.peek(index);
+        deque.count_boxed(-1);
+        if deque.pop(index) || deque.reclaim(index) == Reclaimed::Own {
+            let job = job.expect("a place below the head that nobody has stolen holds a job");
+            // SAFETY: it has just been taken out of the deque.
+            unsafe { run_own(job, context) };
+        } else {
+            deque.retire(index);
+        }
     }
-}
-
-/// Runs the last job of the deque, a boxed one, at `index`. False if it has been stolen.
-pub(crate) fn run_last(context: &Context, index: u32) -> bool {
-    let deque = &context.seat.processor().deque;
-    let job = deque.peek(index);
-    deque.count_boxed(-1);
-    if !deque.pop(index) && deque.reclaim(index) == Reclaimed::Stolen {
-        deque.retire(index);
-        return false;
-    }
-    let job = job.expect("a place below the head that nobody has stolen holds a job");
-    // SAFETY: it has just been taken out of the deque.
-    unsafe { run_own(job, context) };
-    true
 }
