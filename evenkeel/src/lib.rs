@@ -31,6 +31,7 @@ pub mod sync;
 pub mod task;
 pub mod topology;
 
+pub use policy::Locality;
 pub use runtime::{BuildError, Builder, Handle, Runtime, Shutdown, ShutdownReport, block_on};
 pub use task::{JoinError, JoinHandle, spawn, spawn_blocking, yield_now};
 

@@ -11,6 +11,7 @@ use crate::scheduler::deque::{Deque, Pushed, Reclaimed};
 use crate::scheduler::job::{self, Job};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
 
 /// What a half of a [`join_context`] knows of where it runs.
 #[derive(Debug)]
@@ -106,18 +107,30 @@ where
 {
     // SAFETY: the deque is used by this call alone, which runs on top of the worker's loop.
     match unsafe { context::deque() } {
-        Some(deque) => {
-            join_on(deque, deque.head(), Deque::is_head, |_| oper_a(false), |b| oper_b(b.migrated))
-        }
+        Some(deque) => join_on(
+            deque,
+            deque.head(),
+            Deque::is_head,
+            |job| job,
+            |_| oper_a(false),
+            |b| oper_b(b.migrated),
+        ),
         None => entry::in_worker(|context| {
             let deque = &context.seat.processor().deque;
-            join_on(deque, deque.head(), Deque::is_head, |_| oper_a(true), |_| oper_b(true))
+            join_on(
+                deque,
+                deque.head(),
+                Deque::is_head,
+                |job| job,
+                |_| oper_a(true),
+                |_| oper_b(true),
+            )
         }),
     }
 }
 
 /// [`join`] on the worker of this deque, whose head is `index`. The halves are told where they run; `is_last` is one of two ways
-/// to see whether anything lies above.
+/// to see whether anything lies above, and `pushed` gives the address by which the job is pushed: its own, or that with a note.
 ///
 /// What a fork costs is mostly its stores, those of registers that are kept across the first half among them: so the
 /// way back after a panic keeps none.
@@ -126,6 +139,7 @@ pub(super) fn join_on<A, B, RA, RB>(
     deque: &Deque<Job>,
     index: u32,
     is_last: impl FnOnce(&Deque<Job>, u32) -> bool,
+    pushed: impl FnOnce(NonNull<Job>) -> NonNull<Job>,
     oper_a: A,
     oper_b: B,
 ) -> (RA, RB)
@@ -134,9 +148,8 @@ where
     B: FnOnce(Place<'_>) -> RB,
 {
     let job = StackJob::new(oper_b, index);
-    if !deque.push(index, job.as_job())
-        && spawned::push_slowly(deque, index, job.as_job()) == Pushed::Full
-    {
+    let address = pushed(job.as_job());
+    if !deque.push(index, address) && spawned::push_slowly(deque, index, address) == Pushed::Full {
         let here = Place { deque, head: index, migrated: false };
         // SAFETY: nobody has the job.
         return join_serially(|| oper_a(here), || unsafe { job.run(deque, index) });

@@ -22,6 +22,7 @@ mod latch;
 mod scope;
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
+mod sized;
 pub(crate) mod spawned;
 mod stack_job;
 mod wait;
@@ -29,4 +30,5 @@ mod worker;
 
 pub use join::{FnContext, join, join_context};
 pub use scope::{Scope, in_place_scope, scope};
+pub use sized::{Footprint, FootprintError, join_parts, join_sized, try_join_sized};
 pub use worker::{Worker, on_worker};

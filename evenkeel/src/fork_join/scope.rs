@@ -235,7 +235,7 @@ impl<'scope> Scope<'scope> {
         let fall_asleep = || !over();
         let shared = context.shared();
         let own = &context.seat.processor().deque;
-        let leap = || {
+        let leap = |waited| {
             while self.run_outside() {}
             if !own.is_empty() {
                 return None;
@@ -245,6 +245,9 @@ impl<'scope> Scope<'scope> {
                 |other: usize| shared.processors[other].root.load(Ordering::Relaxed) == self.id;
             let mut runner = None;
             for &other in others.iter().filter(|&&other| runs(other)) {
+                if !job::may_take(context, other, waited) {
+                    continue;
+                }
                 match Stolen::take(shared, other, || runs(other)) {
                     Some(stolen) => return Some((other, Some(stolen))),
                     None => runner = Some((other, None)),

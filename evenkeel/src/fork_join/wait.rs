@@ -17,20 +17,24 @@ use std::time::Duration;
 /// Waits for a job that was stolen. The caller is its owner, and has retired its place.
 #[cold]
 pub(super) fn wait_for(context: &Context, latch: &Latch) {
-    let leap = || {
+    let leap = |waited| {
         let thief = latch.thief()?;
+        if !job::may_take(context, thief, waited) {
+            return None;
+        }
         Some((thief, Stolen::take(context.shared(), thief, || !latch.is_complete())))
     };
     wait(context, || latch.is_complete(), || latch.fall_asleep(), leap);
 }
 
-/// Waits until `over`. `leap` gives a worker that has something to do with it, and a job of that one that may be run meanwhile;
+/// Waits until `over`. `leap` gives a worker that has something to do with it, and a job of that one that may be run meanwhile, after so long without
+/// one;
 /// `fall_asleep` says that this worker is about to park, unless it need not.
 pub(super) fn wait(
     context: &Context,
     over: impl Fn() -> bool,
     fall_asleep: impl Fn() -> bool,
-    leap: impl Fn() -> Option<(usize, Option<Stolen>)>,
+    leap: impl Fn(u64) -> Option<(usize, Option<Stolen>)>,
 ) {
     let shared = context.shared();
     let floor = context.seat.processor().deque.head();
@@ -41,10 +45,9 @@ pub(super) fn wait(
     while !over() {
         // Jobs that were run here may have spawned others, which somebody else waits for.
         job::run_above(context, floor);
-        let leapt = leap();
         let now = clock::now();
         let waited = now.saturating_sub(*since.get_or_insert(now));
-        match leapt {
+        match leap(waited) {
             Some((_, Some(stolen))) => {
                 stolen.run(context);
                 (since, slept, backoff) = (None, 0, Backoff::new());

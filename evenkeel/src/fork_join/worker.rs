@@ -87,6 +87,7 @@ impl<'a> Worker<'a> {
             self.deque,
             self.head,
             Deque::is_last,
+            |job| job,
             |a| oper_a(Worker::at(a)),
             |b| oper_b(Worker::at(b)),
         )
@@ -100,7 +101,7 @@ fn join_above<RA, RB>(
     oper_a: impl FnOnce(Place<'_>) -> RA,
     oper_b: impl FnOnce(Place<'_>) -> RB,
 ) -> (RA, RB) {
-    join_on(deque, deque.head(), Deque::is_head, oper_a, oper_b)
+    join_on(deque, deque.head(), Deque::is_head, |job| job, oper_a, oper_b)
 }
 
 impl fmt::Debug for Worker<'_> {

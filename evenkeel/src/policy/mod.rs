@@ -3,17 +3,20 @@
 //! Nothing here reads a clock, an atomic or a thread, so that the same functions run in the workers,
 //! in unit tests with made-up values, and on simulated machines. Times are nanoseconds.
 //!
-//! Invariant: this room knows nothing of the rest of the crate.
+//! Invariant: of the rest of the crate this room knows the names of distances, and nothing else.
 
 pub mod batch;
 pub mod forking;
 pub mod helping;
+pub mod locality;
 pub mod placement;
 pub mod searching;
 pub mod stealing;
 pub mod together;
 pub mod victim;
 pub mod waking;
+
+pub use locality::Locality;
 
 /// What one processor sees of another, or of itself, by reading two cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

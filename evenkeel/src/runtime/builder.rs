@@ -4,11 +4,13 @@ use super::blocking::Pool;
 use super::error::{BuildError, MOST_WORKERS};
 use super::handle::Handle;
 use super::{Runtime, Shutdown, enter};
+use crate::policy::Locality;
+use crate::scheduler::neighbours::Neighbours;
 use crate::scheduler::seat::Seat;
-use crate::scheduler::shared::{Hooks, Neighbours};
+use crate::scheduler::shared::Hooks;
 use crate::scheduler::worker;
 use crate::task::TaskPanic;
-use crate::topology::{Distance, Topology};
+use crate::topology::Topology;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
@@ -30,6 +32,7 @@ pub struct Builder {
     pin: bool,
     stack_size: Option<usize>,
     topology: Option<Topology>,
+    locality: Locality,
     hooks: Hooks,
 }
 
@@ -48,6 +51,7 @@ impl Builder {
             pin: false,
             stack_size: None,
             topology: None,
+            locality: Locality::default(),
             hooks: Hooks::default(),
         }
     }
@@ -84,6 +88,14 @@ impl Builder {
     /// [`pin`](Self::pin) who sits where.
     pub fn topology(mut self, topology: Topology) -> Self {
         self.topology = Some(topology);
+        self
+    }
+
+    /// How the jobs of forks that [state their footprint](crate::fork_join::join_sized) are kept near their data; the default
+    /// is [`Locality::Biased`]. The topology says which workers share a cache and how large it is; who sits where is certain
+    /// with [`pin`](Self::pin) alone.
+    pub fn locality(mut self, locality: Locality) -> Self {
+        self.locality = locality;
         self
     }
 
@@ -130,7 +142,8 @@ impl Builder {
         };
         let count = self.workers.unwrap_or_else(|| topology.processors().min(MOST_WORKERS));
         let places = topology.assign(count);
-        let (shared, seats) = Seat::all(neighbours(&topology, &places), self.hooks);
+        let (shared, seats) =
+            Seat::all(Neighbours::all(&topology, &places), self.locality, self.hooks);
         let pool = Arc::new(Pool::new(shared.clone(), self.name.clone(), self.stack_size));
         let handle = Handle::new(shared.clone(), pool);
         let (started, starts) = mpsc::channel();
@@ -212,18 +225,4 @@ fn pin(cpu: usize) -> std::io::Result<()> {
 #[cfg(not(target_os = "linux"))]
 fn pin(_cpu: usize) -> std::io::Result<()> {
     Err(std::io::ErrorKind::Unsupported.into())
-}
-
-/// Who is near whom among processors that sit at `places`.
-fn neighbours(topology: &Topology, places: &[usize]) -> Box<[Neighbours]> {
-    let of = |me: usize| {
-        let distance = |&other: &usize| topology.distance(places[me], places[other]);
-        // Ties go round from the processor on, so that not all prefer the same victim.
-        let mut others: Vec<_> = (me + 1..places.len()).chain(0..me).collect();
-        others.sort_by_key(distance);
-        let near =
-            others.iter().take_while(|&other| distance(other) <= Distance::SharedLlc).count();
-        Neighbours { others, near }
-    };
-    (0..places.len()).map(of).collect()
 }

@@ -5,9 +5,10 @@
 use super::deque::Deque;
 use super::entry::Entry;
 use super::job::Job;
+use super::note::Note;
 use super::seat::Seat;
 use super::shared::Shared;
-use crate::policy::stealing;
+use crate::policy::{Locality, locality, stealing};
 use crate::primitives::atomic::Edge;
 use crate::primitives::fence;
 use crate::primitives::thread::thread_local;
@@ -37,6 +38,8 @@ pub(crate) struct Context {
     ids: Cell<Ids>,
     /// Tasks that have become complete here since it was last asked.
     completed: Cell<u64>,
+    /// Where in a recursion of sized forks the worker is: a hash of the way from its root, zero outside of any.
+    pub(crate) part: Cell<u64>,
     /// Scopes that have begun here.
     scopes: Cell<u64>,
     /// Memory for tasks.
@@ -64,6 +67,7 @@ impl Context {
             fenced_until: Cell::new(0),
             ids: Cell::default(),
             completed: Cell::default(),
+            part: Cell::default(),
             scopes: Cell::default(),
             blocks: RefCell::default(),
             moved: RefCell::default(),
@@ -178,14 +182,28 @@ impl Context {
     /// Publishes fork-join jobs, because somebody has asked, and sees to it that somebody comes for them.
     #[cold]
     pub(crate) fn answer_thieves(&self) {
-        self.seat.processor().deque.publish();
+        let deque = &self.seat.processor().deque;
+        deque.publish();
         fence::after_read_modify_write(Edge::IdlePush);
-        let counts = self.shared().idle.counts();
-        if counts.sleeping > 0 && counts.searching == 0 {
-            self.shared().idle.wake_one();
-        } else if counts.sleeping > 0 {
+        let shared = self.shared();
+        let counts = shared.idle.counts();
+        if counts.sleeping == 0 {
+            return;
+        }
+        let neighbours = &shared.neighbours[self.seat.me()];
+        let note = deque.oldest().map_or(Note::default(), Note::from_bits);
+        // The nearest of those that may take what there is.
+        let rank = |who: usize| {
+            let distance = neighbours.distance(who);
+            locality::may_ever_take(shared.locality, note.offer(who), distance).then_some(distance)
+        };
+        if shared.locality == Locality::Strict {
+            // A searcher may not be allowed to. The request stands for what is forked later, which others may take.
+            shared.idle.wake_nearest(rank, |_| true);
+            deque.ask();
+        } else if !shared.idle.wake_nearest(rank, |counts| counts.searching == 0) {
             // The others stay where they are, under the eyes of the watch.
-            self.shared().idle.arm();
+            shared.idle.arm();
         }
     }
 

@@ -38,6 +38,11 @@
 //! the word, finds its job incomplete after that, and then succeeds in its CAS has taken a descendant
 //! ([`Deque::steal_while`]).
 //!
+//! # Notes
+//! A job may come with a note, which others read before they take or ask for anything: an odd address in the place
+//! says that there is one, in an array of its own, so that a push without a note stores nothing more. A note is a hint: what a reader
+//! sees may be that of another job.
+//!
 //! # Source
 //! The split deque with a request is that of Lace (van Dijk and van de Pol, "Lace: non-blocking split deque for
 //! work-stealing", 2014). The seizure, for owners inside a long leaf, is ours.
@@ -53,6 +58,7 @@ use crate::primitives::spin::Backoff;
 use crate::primitives::spin_lock::SpinLock;
 use crossbeam_utils::CachePadded;
 use std::fmt;
+use std::num::NonZero;
 use std::ptr::{self, NonNull};
 
 /// Places of a deque. A fork that finds none left runs both halves on the spot. As many nested forks as this need a
@@ -84,7 +90,9 @@ struct Own<T> {
     boxed: AtomicU32,
     /// For changes of `split`.
     lock: SpinLock<()>,
+    /// Addresses of jobs; odd ones have a note.
     places: Box<[AtomicPtr<T>; PLACES as usize]>,
+    notes: Box<[AtomicU32; PLACES as usize]>,
 }
 
 /// The word that owner and thieves change.
@@ -148,7 +156,8 @@ impl<T> Deque<T> {
                 usual,
                 boxed: AtomicU32::new(0),
                 lock: SpinLock::new(()),
-                places: places(),
+                places: places(|| AtomicPtr::new(ptr::null_mut())),
+                notes: places(|| AtomicU32::new(0)),
             }),
             ends: CachePadded::new(AtomicU64::new(0)),
         }
@@ -223,7 +232,26 @@ impl<T> Deque<T> {
 
     /// What lies in a place below the head. The caller is the owner.
     pub(crate) fn peek(&self, index: u32) -> Option<NonNull<T>> {
-        NonNull::new(self.own.places[index as usize].load(Ordering::Relaxed))
+        NonNull::new(self.own.places[index as usize].load(Ordering::Relaxed)).map(without_note)
+    }
+
+    /// Leaves a note for the job that goes into the place `head` next, by an address [with a note](with_note). The caller is
+    /// the owner.
+    pub(crate) fn leave_note(&self, head: u32, note: u32) {
+        if let Some(place) = self.own.notes.get(head as usize) {
+            place.store(note, Ordering::Relaxed);
+        }
+    }
+
+    /// The note of the oldest job, public or not; zero if it has none. None if there is no job. A hint.
+    pub(crate) fn oldest(&self) -> Option<u32> {
+        let index = self.ends(Ordering::Relaxed).tail();
+        if index >= self.head() {
+            return None;
+        }
+        let job = self.own.places[index as usize].load(Ordering::Relaxed);
+        let note = self.own.notes[index as usize].load(Ordering::Relaxed);
+        Some(if job.addr() & NOTED == 0 { 0 } else { note })
     }
 
     /// Takes back the job at `index`, the last one. False if that takes a [`reclaim`](Self::reclaim). The caller is
@@ -329,7 +357,7 @@ impl<T> Deque<T> {
         let job = place.load(Ordering::Relaxed);
         // The owner stores its next job here after it has seen this, and so after the look above.
         place.store(ptr::null_mut(), Ordering::Relaxed);
-        Some(NonNull::new(job).expect("a public place holds a job"))
+        Some(without_note(NonNull::new(job).expect("a public place holds a job")))
     }
 
     /// Says that the owner begins or ends a job that it has stolen: what it pushes from now on are not descendants of what
@@ -392,9 +420,25 @@ fn usual_limit() -> u32 {
 }
 
 /// Empty places, which the operating system provides as they are used.
-fn places<T>() -> Box<[AtomicPtr<T>; PLACES as usize]> {
-    let places: Box<[_]> = (0..PLACES).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
+fn places<P>(place: impl Fn() -> P) -> Box<[P; PLACES as usize]> {
+    let places: Box<[_]> = (0..PLACES).map(|_| place()).collect();
     places.try_into().unwrap_or_else(|_| unreachable!("there are that many"))
+}
+
+/// The bit of an address that says that there is a note. Jobs begin with an address, so it is free.
+const NOTED: usize = 1;
+
+/// The address by which a job that has a note is pushed.
+pub(crate) fn with_note<T>(job: NonNull<T>) -> NonNull<T> {
+    const { assert!(align_of::<T>() > NOTED) }
+    job.map_addr(|address| address | NOTED)
+}
+
+/// The address of a job itself.
+fn without_note<T>(job: NonNull<T>) -> NonNull<T> {
+    // The job is not at the address zero, and neither is the one without the bit.
+    let address = NonZero::new(job.addr().get() & !NOTED);
+    job.with_addr(address.expect("a job is aligned and not null"))
 }
 
 impl<T> fmt::Debug for Deque<T> {

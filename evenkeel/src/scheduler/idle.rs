@@ -187,18 +187,29 @@ impl Idle {
     }
 
     /// Wakes the sleeper on top of the stack as a searcher.
-    #[cold]
     pub(crate) fn wake_one(&self) -> bool {
-        let mut stack = lock(&self.stack);
-        let Some(&top) = stack.last() else { return false };
         // Two pushers that both saw no searcher wake one sleeper between them.
-        if self.counts().searching > 0 {
+        self.wake_nearest(|_| Some(()), |counts| counts.searching == 0)
+    }
+
+    /// Wakes the sleeper of the least rank as a searcher, of equals the last to fall asleep, if `may` allows it. Those without a rank
+    /// stay asleep.
+    #[cold]
+    pub(crate) fn wake_nearest<R: Ord>(
+        &self,
+        rank: impl Fn(usize) -> Option<R>,
+        may: impl Fn(Counts) -> bool,
+    ) -> bool {
+        let mut stack = lock(&self.stack);
+        if !may(self.counts()) {
             return false;
         }
-        stack.pop();
-        self.woken(top, SEARCHER);
+        let sleepers = stack.iter().enumerate().rev();
+        let ranked = sleepers.filter_map(|(position, &who)| Some((rank(who)?, position)));
+        let Some((_, position)) = ranked.min_by(|a, b| a.0.cmp(&b.0)) else { return false };
+        let who = self.take_off(&mut stack, position, SEARCHER);
         drop(stack);
-        self.unpark(top);
+        self.unpark(who);
         true
     }
 
@@ -222,19 +233,25 @@ impl Idle {
         let mut stack = lock(&self.stack);
         match stack.iter().position(|&sleeper| sleeper == who) {
             Some(position) => {
-                stack.remove(position);
-                self.woken(who, searcher);
-                if position == 0
-                    && self.armed.load(Ordering::Relaxed)
-                    && let Some(&bottom) = stack.first()
-                {
-                    // The watch leaves: the next sleeper goes on with its rounds.
-                    self.unpark(bottom);
-                }
+                self.take_off(&mut stack, position, searcher);
                 true
             }
             None => false,
         }
+    }
+
+    /// Takes a sleeper off the stack, and says who it is.
+    fn take_off(&self, stack: &mut Vec<usize>, position: usize, searcher: u64) -> usize {
+        let who = stack.remove(position);
+        self.woken(who, searcher);
+        if position == 0
+            && self.armed.load(Ordering::Relaxed)
+            && let Some(&bottom) = stack.first()
+        {
+            // The watch leaves: the next sleeper goes on with its rounds.
+            self.unpark(bottom);
+        }
+        who
     }
 
     /// The change of a sleeper that has been taken off the stack, under the stack's lock.

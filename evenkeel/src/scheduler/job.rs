@@ -4,8 +4,9 @@
 
 use super::context::Context;
 use super::deque::{Deque, Reclaimed};
+use super::note::Note;
 use super::shared::Shared;
-use crate::policy::forking;
+use crate::policy::{forking, locality};
 use std::ptr::NonNull;
 
 /// What every job begins with. It lies on the stack of the worker that has forked it, or in a box.
@@ -42,6 +43,15 @@ impl Asked {
         }
         false
     }
+}
+
+/// Whether a worker that has been without work for so long may take the oldest job of `victim`, if there is one.
+pub(crate) fn may_take(context: &Context, victim: usize, waited: u64) -> bool {
+    let shared = context.shared();
+    let Some(note) = shared.processors[victim].deque.oldest() else { return true };
+    let me = context.seat.me();
+    let distance = shared.neighbours[me].distance(victim);
+    locality::may_take(shared.locality, Note::from_bits(note).offer(me), distance, waited)
 }
 
 /// A job that has been taken out of a deque, and whose deque that was.

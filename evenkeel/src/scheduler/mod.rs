@@ -16,10 +16,13 @@ pub(crate) mod inbox;
 pub(crate) mod job;
 #[cfg(all(test, loom))]
 mod model;
+pub(crate) mod neighbours;
+pub(crate) mod note;
 pub(crate) mod processor;
 pub(crate) mod registry;
 pub(crate) mod ring;
 pub(crate) mod run;
+pub(crate) mod runners;
 mod search;
 pub(crate) mod seat;
 pub(crate) mod shared;

@@ -7,10 +7,11 @@ use super::context::Context;
 use super::handover;
 use super::idle::{Idle, Watch};
 use super::inbox::Inbox;
+use super::neighbours::Neighbours;
 use super::run;
 use super::seat::Seat;
-use super::shared::{Hooks, Neighbours};
-use crate::policy::Look;
+use super::shared::Hooks;
+use crate::policy::{Locality, Look};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::fence;
 use crate::primitives::mutation::{check, check_without, explore};
@@ -140,8 +141,8 @@ fn two_senders_and_two_receivers_neither_lose_nor_double_a_task() {
 
 /// Two processors without workers, and their seats.
 fn two_seats() -> (Seat, Seat) {
-    let neighbours = |other| Neighbours { others: vec![other], near: 1 };
-    let (_, mut seats) = Seat::all(Box::new([neighbours(1), neighbours(0)]), Hooks::default());
+    let neighbours = (0..2).map(|me| Neighbours::flat(me, 2));
+    let (_, mut seats) = Seat::all(neighbours.collect(), Locality::default(), Hooks::default());
     let mut next = || seats.next().expect("there are two processors");
     (next(), next())
 }

@@ -2,7 +2,7 @@
 
 use super::handover;
 use super::idle::Counts;
-use super::job::Stolen;
+use super::job::{self, Stolen};
 use super::shared::Phase;
 use super::sleep::Wakened;
 use super::worker::Worker;
@@ -54,14 +54,14 @@ impl Worker<'_> {
             }
             let waited = now.saturating_sub(start);
             // Jobs come first, but tasks that have waited come before them.
-            if !self.any_other(waking::has_waited) && self.steal_job(now) {
+            if !self.any_other(waking::has_waited) && self.steal_job(now, waited) {
                 return true;
             }
             if self.steal_once(now, waited) {
                 self.context.counters().steals.add(1);
                 return true;
             }
-            if self.steal_job(now) {
+            if self.steal_job(now, waited) {
                 return true;
             }
             if waited >= searching::SEARCH || self.must_stop_searching() {
@@ -83,9 +83,13 @@ impl Worker<'_> {
 
     /// Goes round the others' fork-join jobs once, nearest first: takes what is public, asks for what is not, and seizes what has
     /// been asked for in vain.
-    fn steal_job(&mut self, now: u64) -> bool {
+    fn steal_job(&mut self, now: u64, waited: u64) -> bool {
         let shared = self.context.shared();
-        for &other in &shared.neighbours[self.me].others {
+        let random = self.random.next();
+        for other in shared.neighbours[self.me].round(random) {
+            if !job::may_take(self.context, other, waited) {
+                continue;
+            }
             let deque = &shared.processors[other].deque;
             self.stolen = Stolen::take(shared, other, || true);
             if self.stolen.is_none()

@@ -11,9 +11,11 @@
 
 use super::biased::Owned;
 use super::entry::Entry;
+use super::neighbours::Neighbours;
 use super::processor::{Local, Processor};
 use super::ring::Ends;
-use super::shared::{Hooks, Neighbours, Shared};
+use super::shared::{Hooks, Shared};
+use crate::policy::Locality;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::fence;
 use crate::task::header::{Header, Live};
@@ -61,9 +63,10 @@ impl Seat {
     /// A scheduler with this many processors, and their seats.
     pub(crate) fn all(
         neighbours: Box<[Neighbours]>,
+        locality: Locality,
         hooks: Hooks,
     ) -> (Arc<Shared>, impl Iterator<Item = Self>) {
-        let shared = Shared::new(neighbours, hooks);
+        let shared = Shared::new(neighbours, locality, hooks);
         // Nobody else makes seats, so there is one for each processor.
         let seats = (0..shared.processors.len()).map({
             let shared = shared.clone();

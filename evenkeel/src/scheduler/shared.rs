@@ -1,7 +1,10 @@
 //! What all workers of a runtime share.
 
 use super::idle::Idle;
+use super::neighbours::Neighbours;
 use super::processor::Processor;
+use super::runners::Runners;
+use crate::policy::Locality;
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering};
 use crate::primitives::{Condvar, Mutex, fence, lock};
 use crate::task::report::{PanicHook, TaskInfo};
@@ -23,14 +26,6 @@ pub(crate) enum Phase {
     Aborting,
     /// All tasks are complete; the workers leave.
     Over,
-}
-
-/// What a processor knows of the others: all of them, nearest first.
-#[derive(Debug)]
-pub(crate) struct Neighbours {
-    pub(crate) others: Vec<usize>,
-    /// The first so many share the last-level cache.
-    pub(crate) near: usize,
 }
 
 /// A callback with a worker's number.
@@ -56,6 +51,10 @@ pub(crate) struct Shared {
     pub(crate) processors: Box<[Processor]>,
     pub(crate) neighbours: Box<[Neighbours]>,
     pub(crate) idle: Idle,
+    /// How fork-join jobs are kept near their data.
+    pub(crate) locality: Locality,
+    /// Who ran what.
+    pub(crate) runners: Runners,
     pub(crate) hooks: Hooks,
     /// Counts spawns from outside, which are dealt out in turn, and closures that block; with [`CLOSED`] once
     /// the runtime is over.
@@ -81,12 +80,18 @@ pub(crate) struct Ending {
 
 impl Shared {
     /// A scheduler with a processor for each entry of `neighbours`.
-    pub(super) fn new(neighbours: Box<[Neighbours]>, hooks: Hooks) -> Arc<Self> {
+    pub(super) fn new(
+        neighbours: Box<[Neighbours]>,
+        locality: Locality,
+        hooks: Hooks,
+    ) -> Arc<Self> {
         let processors = neighbours.len();
         Arc::new_cyclic(|shared| Self {
             processors: (0..processors).map(|_| Processor::new(shared.clone())).collect(),
             neighbours,
             idle: Idle::new(processors),
+            locality,
+            runners: Runners::new(),
             hooks,
             outside_spawns: AtomicUsize::new(0),
             outside_adopted: AtomicUsize::new(0),

@@ -7,9 +7,11 @@
 //! `EVENKEEL_SHUTTLE_ITERATIONS` sets the number of schedules of each kind for each test. A failure prints its
 //! seed and its schedule, which `shuttle::replay` runs again.
 
+use super::neighbours::Neighbours;
 use super::seat::Seat;
-use super::shared::{Hooks, Neighbours, Phase, Shared};
+use super::shared::{Hooks, Phase, Shared};
 use super::{context, trial, worker};
+use crate::policy::Locality;
 use crate::primitives::clock;
 use crate::runtime::block_on;
 use crate::sync::Semaphore;
@@ -54,11 +56,8 @@ fn check_until(workers: usize, end: Phase, scenario: fn(&Arc<Shared>)) {
 
 fn execute(workers: usize, end: Phase, scenario: fn(&Arc<Shared>)) {
     clock::restart();
-    let neighbours = (0..workers).map(|me| Neighbours {
-        others: (1..workers).map(|distance| (me + distance) % workers).collect(),
-        near: usize::from(workers > 1),
-    });
-    let (shared, seats) = Seat::all(neighbours.collect(), Hooks::default());
+    let neighbours = (0..workers).map(|me| Neighbours::flat(me, workers));
+    let (shared, seats) = Seat::all(neighbours.collect(), Locality::default(), Hooks::default());
     let threads: Vec<_> = seats.map(|seat| thread::spawn(move || worker::work(seat))).collect();
     scenario(&shared);
     shared.advance(end);

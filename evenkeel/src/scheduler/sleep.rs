@@ -2,6 +2,7 @@
 
 use super::handover;
 use super::idle::Watch;
+use super::job;
 use super::run;
 use super::shared::Phase;
 use super::worker::Worker;
@@ -64,13 +65,14 @@ impl Worker<'_> {
         Wakened::Searcher
     }
 
-    /// Whether another worker has fork-join jobs that can be stolen or seized.
+    /// Whether another worker has fork-join jobs that this one may steal or seize.
     pub(super) fn any_jobs(&self) -> bool {
         let seizable = fence::is_asymmetric();
         let mut others = self.shared.neighbours[self.me].others.iter();
         others.any(|&other| {
             let deque = &self.shared.processors[other].deque;
-            deque.has_public() || (seizable && deque.has_private())
+            (deque.has_public() || (seizable && deque.has_private()))
+                && job::may_take(self.context, other, u64::MAX)
         })
     }
 

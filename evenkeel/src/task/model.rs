@@ -15,14 +15,16 @@ use super::id;
 use super::join::JoinHandle;
 use super::rights::Runnable;
 use super::state::{Begin, End, Pending, Signal, State};
+use crate::policy::Locality;
 use crate::primitives::Mutex;
 use crate::primitives::atomic::Edge;
 use crate::primitives::mutation::{check, explore};
 use crate::runtime::block_on;
 use crate::scheduler::context::Context;
+use crate::scheduler::neighbours::Neighbours;
 use crate::scheduler::run::run;
 use crate::scheduler::seat::Seat;
-use crate::scheduler::shared::{Hooks, Neighbours};
+use crate::scheduler::shared::Hooks;
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use std::future::poll_fn;
@@ -218,8 +220,8 @@ impl Name for Watched {
 
 /// The only processor of a runtime without workers.
 fn seat() -> Seat {
-    let alone = Neighbours { others: Vec::new(), near: 0 };
-    let (_, mut seats) = Seat::all(Box::new([alone]), Hooks::default());
+    let alone = Neighbours::flat(0, 1);
+    let (_, mut seats) = Seat::all(Box::new([alone]), Locality::default(), Hooks::default());
     seats.next().expect("there is a processor")
 }
 

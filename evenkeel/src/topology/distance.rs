@@ -30,6 +30,19 @@ pub enum Distance {
     Remote,
 }
 
+impl Distance {
+    /// All of them, nearest first.
+    pub const ALL: [Self; 7] = [
+        Self::Same,
+        Self::SmtSibling,
+        Self::SharedL2,
+        Self::SharedLlc,
+        Self::SameNode,
+        Self::SamePackage,
+        Self::Remote,
+    ];
+}
+
 impl Topology {
     /// How far two hardware threads are from each other. Both are indices into
     /// [`cpus`](Self::cpus).
@@ -156,9 +169,7 @@ mod tests {
 
     #[test]
     fn the_classes_are_ordered_nearest_first() {
-        use Distance::*;
-        let classes = [Same, SmtSibling, SharedL2, SharedLlc, SameNode, SamePackage, Remote];
-        assert!(classes.is_sorted());
+        assert!(Distance::ALL.is_sorted());
     }
 
     #[test]

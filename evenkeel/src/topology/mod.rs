@@ -28,6 +28,7 @@ mod display;
 mod distance;
 mod error;
 mod file;
+mod memory;
 mod shape;
 mod sysfs;
 mod text;
@@ -40,6 +41,7 @@ use std::str::FromStr;
 pub use self::cgroup::Quota;
 pub use self::distance::Distance;
 pub use self::error::TopologyError;
+pub(crate) use self::memory::memory;
 use self::shape::Shape;
 
 /// The most hardware threads that a machine can have: eight times what Linux supports.

@@ -1,0 +1,125 @@
+//! Which worker may take which fork-join job, by the caches that they share.
+//!
+//! A fork that states its footprint is *anchored* to the smallest cache that holds it: workers that share that cache
+//! may take its second half at once. Others may too ([`Locality::Biased`]), once they have been without work for a time
+//! that grows with the distance, so that no worker is idle for longer beside a job. A worker that takes a job from afar runs all of it, and what it forks
+//! is anchored to the caches there: one far steal moves a whole subtree.
+//!
+//! # Sources
+//! Anchoring, with a dilation of 0.5: space-bounded schedulers (Simhadri, Blelloch, Fineman, Gibbons and Kyrola, "Experimental
+//! analysis of space-bounded schedulers", SPAA 2014). The strict rule: the Cilk Locality runtime (Shuck, "Performance
+//! analysis of the Cilk Locality runtime", 2017), whose idle time is what the bias avoids. To prefer and not to forbid: NUMA-WS (Deters, Wu, Xu and Lee,
+//! IISWC 2018). Offering a subtree to whoever ran it last: localised work stealing (Leiserson, Schardl and Suksompong, 2018).
+
+use crate::topology::Distance;
+
+/// How fork-join jobs are kept near their data. It matters only for forks that [state their footprint](crate::fork_join::join_sized).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Locality {
+    /// Anybody takes the oldest job of anybody, the nearest victim first.
+    Off,
+    /// Workers that share the cache that a job is anchored to take it first, the others after a while.
+    #[default]
+    Biased,
+    /// Nobody else takes it: the rule of the Cilk Locality runtime. Workers can be idle beside work.
+    Strict,
+}
+
+/// A fork is anchored to a cache if it fills no more than one part in so many of it: the other half of a pair of forks, and
+/// what the runtime itself needs, have to fit too. The dilation of 0.5 of the space-bounded schedulers.
+pub const DILATION: u64 = 2;
+
+/// How long a worker goes without work for each step that it is farther from a job than the workers that share its
+/// cache. Set by `evenkeel-bench simulate`: with half of it transposition's work inflates by as much as with locality off, with
+/// four times as much matrix product idles visibly.
+pub const STEP: u64 = 2_000;
+
+/// How long a job is left to whoever ran it the last time. Set as [`STEP`].
+pub const HOLD: u64 = 2_000;
+
+/// What is known of a job before it is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// How far workers may be to share the cache that the fork is anchored to.
+    pub reach: Distance,
+    /// Who ran it when it was last forked, in an earlier phase.
+    pub last: Last,
+}
+
+/// Who ran a job when it was last forked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Last {
+    /// Nobody, or whoever has forked it now, or it is not known.
+    Owner,
+    /// The worker that asks.
+    Me,
+    /// Another worker.
+    Another,
+}
+
+impl Offer {
+    /// A job whose fork has not stated its footprint: anybody's.
+    pub const FREE: Self = Self { reach: Distance::Remote, last: Last::Owner };
+}
+
+/// How far workers may be to share the smallest of the owner's caches that holds so many bytes. `caches` are
+/// the sizes of the owner's caches, the smallest first, and how far those are that share them.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::locality::reach;
+/// use evenkeel::topology::Distance;
+/// let caches = [(Distance::SmtSibling, 1 << 20), (Distance::SharedLlc, 32 << 20)];
+/// assert_eq!(reach(400_000, &caches), Distance::SmtSibling);
+/// assert_eq!(reach(600_000, &caches), Distance::SharedLlc);
+/// assert_eq!(reach(20 << 20, &caches), Distance::Remote);
+/// ```
+#[must_use]
+pub fn reach(bytes: u64, caches: &[(Distance, u64)]) -> Distance {
+    let held = caches.iter().find(|&&(_, size)| bytes <= size / DILATION);
+    held.map_or(Distance::Remote, |&(distance, _)| distance)
+}
+
+/// Whether a worker at `distance` from the owner may take the job, after it has been without work for `waited`.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::Locality::{Biased, Off, Strict};
+/// use evenkeel::policy::locality::{Last, Offer, STEP, may_take};
+/// use evenkeel::topology::Distance::{Remote, SharedLlc};
+/// let offer = Offer { reach: SharedLlc, last: Last::Owner };
+/// assert!(may_take(Biased, offer, SharedLlc, 0));
+/// assert!(may_take(Off, offer, Remote, 0));
+/// assert!(!may_take(Biased, offer, Remote, 0));
+/// assert!(may_take(Biased, offer, Remote, STEP));
+/// assert!(!may_take(Strict, offer, Remote, u64::MAX));
+/// ```
+#[must_use]
+pub fn may_take(locality: Locality, offer: Offer, distance: Distance, waited: u64) -> bool {
+    let steps = storey(distance).saturating_sub(storey(offer.reach));
+    match (locality, offer.last) {
+        (Locality::Off, _) | (Locality::Biased, Last::Me) => true,
+        (Locality::Strict, _) => steps == 0,
+        (Locality::Biased, Last::Owner) => waited >= steps * STEP,
+        (Locality::Biased, Last::Another) => waited >= HOLD.max(steps * STEP),
+    }
+}
+
+/// Whether a worker at `distance` may ever take the job.
+#[must_use]
+pub fn may_ever_take(locality: Locality, offer: Offer, distance: Distance) -> bool {
+    may_take(locality, offer, distance, u64::MAX)
+}
+
+/// The storeys of the machine: core, second-level cache, last-level cache, and all beyond.
+fn storey(distance: Distance) -> u64 {
+    match distance {
+        Distance::Same | Distance::SmtSibling => 0,
+        Distance::SharedL2 => 1,
+        Distance::SharedLlc => 2,
+        Distance::SameNode | Distance::SamePackage | Distance::Remote => 3,
+    }
+}
+
+// No worker falls asleep beside a job that it may take.
+const _: () = assert!(3 * STEP < super::searching::SEARCH && HOLD < super::searching::SEARCH);
