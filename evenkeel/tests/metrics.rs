@@ -2,10 +2,14 @@
 
 use common::until::until;
 use common::watchdog::watchdog;
+use evenkeel::fork_join::{join, scope};
+use evenkeel::metrics::Times;
 use evenkeel::task::park;
+use evenkeel::topology::Distance;
 use evenkeel::{Builder, Shutdown, yield_now};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 mod common {
     pub(crate) mod until;
@@ -152,5 +156,67 @@ fn the_table_has_a_column_per_processor_and_a_row_per_count() {
             assert_eq!(columns.split_whitespace().count(), workers, "{row}");
         }
         assert!(!text.ends_with('\n'));
+    }
+}
+
+/// All that a worker has spent its time on.
+fn total(times: &Times) -> Duration {
+    times.execution.total() + times.scheduling.total() + times.idle()
+}
+
+#[test]
+fn the_times_of_a_worker_add_up_to_its_life() {
+    let _watchdog = watchdog();
+    let begun = Instant::now();
+    let runtime = Builder::new().workers(3).build().unwrap();
+    let built = Instant::now();
+    for _ in 0..100 {
+        runtime.install(|| {
+            scope(|scope| (0..10).for_each(|_| scope.spawn(|_| std::thread::yield_now())));
+        });
+        let least = built.elapsed();
+        let metrics = runtime.metrics();
+        let most = begun.elapsed();
+        for times in metrics.processors.iter().map(|processor| processor.times) {
+            assert!((least..=most).contains(&total(&times)), "{times:?} in {least:?}..={most:?}");
+        }
+        assert_eq!(
+            total(&metrics.times()),
+            metrics.processors.iter().map(|p| total(&p.times)).sum()
+        );
+    }
+}
+
+#[test]
+fn stolen_work_is_counted_by_how_far_it_came() {
+    let _watchdog = watchdog();
+    for (machine, distance) in [
+        ("2 cores, l3 8M", Distance::SharedLlc),
+        ("2 packages, 1 core", Distance::Remote),
+        ("1 core, 2 threads", Distance::SmtSibling),
+    ] {
+        let topology = machine.parse().unwrap();
+        let runtime = Builder::new().workers(2).topology(topology).build().unwrap();
+        let before = runtime.metrics().times();
+        let taken = AtomicBool::new(false);
+        let first = || {
+            while !taken.load(Ordering::Acquire) {
+                std::hint::spin_loop();
+            }
+        };
+        runtime.install(|| join(first, || taken.store(true, Ordering::Release)));
+        let times = runtime.metrics().times().since(&before);
+        // The second half; whether the task that installs moves as well is open.
+        assert!(times.steals[distance] > 0, "{machine}: {times:?}");
+        assert_eq!(times.steals.total(), times.steals[distance]);
+        assert!(!times.execution[distance].is_zero(), "{machine}: {times:?}");
+        assert!(!times.scheduling[distance].is_zero(), "{machine}: {times:?}");
+        assert_eq!(
+            times.execution.total(),
+            times.execution[distance] + times.execution[Distance::Same]
+        );
+        assert!(!times.idle().is_zero());
+        let seconds = times.execution.total().as_secs_f64();
+        assert_eq!(times.work_inflation(Duration::ZERO), seconds);
     }
 }

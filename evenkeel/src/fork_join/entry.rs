@@ -209,16 +209,14 @@ impl Outside {
         Arc::new(Self { jobs: Mutex::new(VecDeque::new()), owner })
     }
 
+    /// The oldest job, which does not panic.
+    pub(super) fn take(&self) -> Option<impl FnOnce() + use<>> {
+        lock(&self.jobs).pop_front()
+    }
+
     /// Runs the oldest job. False if there is none.
     pub(super) fn run_one(&self) -> bool {
-        let job = lock(&self.jobs).pop_front();
-        match job {
-            None => false,
-            Some(job) => {
-                unwind::never(job);
-                true
-            }
-        }
+        self.take().map(unwind::never).is_some()
     }
 }
 

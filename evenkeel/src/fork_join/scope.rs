@@ -29,6 +29,7 @@ use crate::primitives::{Mutex, lock, unwind};
 use crate::runtime::{Handle, enter};
 use crate::scheduler::context::{self, Context};
 use crate::scheduler::job::{self, Stolen};
+use crate::topology::Distance;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
@@ -236,7 +237,9 @@ impl<'scope> Scope<'scope> {
         let shared = context.shared();
         let own = &context.seat.processor().deque;
         let leap = |waited| {
-            while self.run_outside() {}
+            while let Some(job) = self.outside.get().and_then(|outside| outside.take()) {
+                context.while_running(Distance::Same, || unwind::never(job));
+            }
             if !own.is_empty() {
                 return None;
             }

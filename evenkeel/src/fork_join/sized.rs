@@ -2,7 +2,7 @@
 
 use super::entry;
 use super::join::join_on;
-use crate::policy::Locality;
+use crate::policy::{Locality, locality};
 use crate::scheduler::context::{self, Context};
 use crate::scheduler::deque::{Deque, with_note};
 use crate::scheduler::note::Note;
@@ -266,7 +266,7 @@ impl Anchor {
         if reach <= Distance::SmtSibling || shared.locality == Locality::Strict {
             return Self { note: Note::new(reach, None), part: 0 };
         }
-        let part = second(context.part.get(), bytes);
+        let part = locality::second_part(context.part.get(), bytes);
         let last = shared.runners.last(part).filter(|&last| last != me);
         Self { note: Note::new(reach, last), part }
     }
@@ -275,8 +275,7 @@ impl Anchor {
         if self.part == 0 {
             return oper();
         }
-        // The first part and the second differ in one step of the hash.
-        let _back = Within::part(context, first(self.part));
+        let _back = Within::part(context, locality::first_part(self.part));
         oper()
     }
 
@@ -306,23 +305,6 @@ impl Drop for Within<'_> {
     fn drop(&mut self) {
         self.context.part.set(self.before);
     }
-}
-
-/// The number of the second half of a fork of so many bytes within `part`.
-fn second(part: u64, bytes: u64) -> u64 {
-    mix(part ^ bytes.rotate_left(32))
-}
-
-/// The number of the first half beside a second one.
-fn first(second: u64) -> u64 {
-    mix(second)
-}
-
-/// Spreads bits: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014). Never zero.
-fn mix(bits: u64) -> u64 {
-    let bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (bits ^ bits >> 31) | 1
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]
@@ -362,13 +344,5 @@ mod tests {
             assert_eq!(offers(1 << 22), [Last::Owner; 2], "another recursion");
             assert_eq!(offers(1 << 19), [Last::Owner; 2], "a part for one core");
         });
-    }
-
-    #[test]
-    fn halves_and_recursions_are_different_parts() {
-        let part = second(0, 100);
-        assert_ne!(part, first(part));
-        assert_ne!(part, second(0, 101));
-        assert_ne!(second(part, 50), second(first(part), 50));
     }
 }

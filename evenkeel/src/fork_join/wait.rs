@@ -12,6 +12,8 @@ use crate::primitives::spin::{self, Backoff};
 use crate::primitives::{clock, thread};
 use crate::scheduler::context::Context;
 use crate::scheduler::job::{self, Asked, Stolen};
+use crate::scheduler::meter::Doing;
+use crate::topology::Distance;
 use std::time::Duration;
 
 /// Waits for a job that was stolen. The caller is its owner, and has retired its place.
@@ -36,6 +38,21 @@ pub(super) fn wait(
     fall_asleep: impl Fn() -> bool,
     leap: impl Fn(u64) -> Option<(usize, Option<Stolen>)>,
 ) {
+    if over() {
+        return;
+    }
+    let before = context.switch(Doing::Searching, clock::now());
+    wait_idly(context, over, fall_asleep, leap);
+    context.switch(before, clock::now());
+}
+
+/// The same for a worker that has something to wait for: what it does is that it searches.
+fn wait_idly(
+    context: &Context,
+    over: impl Fn() -> bool,
+    fall_asleep: impl Fn() -> bool,
+    leap: impl Fn(u64) -> Option<(usize, Option<Stolen>)>,
+) {
     let shared = context.shared();
     let floor = context.seat.processor().deque.head();
     let mut asked = Asked::default();
@@ -43,13 +60,19 @@ pub(super) fn wait(
     let mut since = None;
     let mut slept = 0;
     while !over() {
-        // Jobs that were run here may have spawned others, which somebody else waits for.
-        job::run_above(context, floor);
+        if context.seat.processor().deque.head() > floor {
+            // Jobs that were run here have spawned others, which somebody else waits for.
+            context.while_running(Distance::Same, || job::run_above(context, floor));
+        }
         let now = clock::now();
         let waited = now.saturating_sub(*since.get_or_insert(now));
         match leap(waited) {
-            Some((_, Some(stolen))) => {
-                stolen.run(context);
+            Some((victim, Some(stolen))) => {
+                let distance = context.distance(victim);
+                context.counters().count_steal(distance);
+                context.switch(Doing::Stealing(distance), now);
+                context.while_running(distance, || stolen.run(context));
+                context.switch(Doing::Searching, clock::now());
                 (since, slept, backoff) = (None, 0, Backoff::new());
                 continue;
             }
@@ -67,7 +90,9 @@ pub(super) fn wait(
             }
         } else if fall_asleep() {
             slept = forking::next_nap(slept);
+            context.switch(Doing::Asleep, now);
             thread::park(Some(Duration::from_nanos(slept)));
+            context.switch(Doing::Searching, clock::now());
         } else {
             backoff.snooze();
         }

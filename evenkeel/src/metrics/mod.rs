@@ -1,8 +1,13 @@
 //! What a runtime has counted: always on, at the price of plain additions.
 
+mod times;
+
+pub use times::{ByDistance, Times};
+
 use crate::primitives::clock;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::Shared;
+use crate::topology::Distance;
 use std::fmt;
 use std::time::Duration;
 
@@ -49,6 +54,8 @@ pub struct ProcessorMetrics {
     pub head_age: Duration,
     /// The longest wait from ready to polled that it has seen, at the end of a batch and to within one.
     pub longest_wait: Duration,
+    /// What its worker has spent its time on.
+    pub times: Times,
 }
 
 impl ProcessorMetrics {
@@ -74,6 +81,7 @@ impl ProcessorMetrics {
             ready: processor.published.ready.len(),
             head_age: Duration::from_nanos(processor.head_age(now)),
             longest_wait: Duration::from_nanos(counters.longest_wait.get()),
+            times: Times::of(processor, now),
         }
     }
 }
@@ -115,6 +123,11 @@ impl RuntimeMetrics {
         }
     }
 
+    /// What all workers together have spent their time on.
+    pub fn times(&self) -> Times {
+        self.processors.iter().map(|processor| processor.times).sum()
+    }
+
     /// The sum of a count over the processors.
     ///
     /// # Examples
@@ -131,7 +144,7 @@ impl RuntimeMetrics {
 type Row = (&'static str, fn(&ProcessorMetrics) -> String);
 
 /// The rows, in the order in which a person asks: how much work, who waits, who moved it, who slept.
-const ROWS: [Row; 19] = [
+const ROWS: [Row; 25] = [
     ("polls", |p| p.polls.to_string()),
     ("spawned", |p| p.spawned.to_string()),
     ("completed", |p| p.completed.to_string()),
@@ -151,7 +164,18 @@ const ROWS: [Row; 19] = [
     ("searches", |p| p.searches.to_string()),
     ("sleeps", |p| p.sleeps.to_string()),
     ("watches", |p| p.watches.to_string()),
+    ("execution", |p| format!("{:.1?}", p.times.execution.total())),
+    ("scheduling", |p| format!("{:.1?}", p.times.scheduling.total())),
+    ("searching", |p| format!("{:.1?}", p.times.searching)),
+    ("asleep", |p| format!("{:.1?}", p.times.asleep)),
+    ("steals, same cache", |p| steals(p, |distance| distance <= Distance::SharedLlc)),
+    ("steals, farther", |p| steals(p, |distance| distance > Distance::SharedLlc)),
 ];
+
+fn steals(processor: &ProcessorMetrics, at: fn(Distance) -> bool) -> String {
+    let steals = processor.times.steals.iter().filter(|&(distance, _)| at(distance));
+    steals.map(|(_, count)| count).sum::<u64>().to_string()
+}
 
 impl fmt::Display for RuntimeMetrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

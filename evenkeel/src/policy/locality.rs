@@ -121,5 +121,34 @@ fn storey(distance: Distance) -> u64 {
     }
 }
 
+/// The number of the second half of a fork of so many bytes, within the part of a recursion that has the number `part`; the whole is
+/// zero. A hash: two parts can have the same number.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::locality::{first_part, second_part};
+/// let second = second_part(0, 4_096);
+/// assert_ne!(second, first_part(second));
+/// assert_ne!(second, second_part(0, 8_192), "another recursion");
+/// assert_ne!(second_part(second, 2_048), second_part(first_part(second), 2_048));
+/// ```
+#[must_use]
+pub fn second_part(part: u64, bytes: u64) -> u64 {
+    mix(part ^ bytes.rotate_left(32))
+}
+
+/// The number of the first half beside a second one.
+#[must_use]
+pub fn first_part(second: u64) -> u64 {
+    mix(second)
+}
+
+/// Spreads bits: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014). Never zero.
+fn mix(bits: u64) -> u64 {
+    let bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (bits ^ bits >> 31) | 1
+}
+
 // No worker falls asleep beside a job that it may take.
 const _: () = assert!(3 * STEP < super::searching::SEARCH && HOLD < super::searching::SEARCH);

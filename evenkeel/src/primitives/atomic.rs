@@ -92,6 +92,14 @@ pub(crate) enum Edge {
     LatchSet,
     /// The owner's look at that word.
     LatchSeen,
+    /// The change of the sum of a worker's times.
+    MeterSum,
+    /// The word that follows it.
+    MeterWord,
+    /// The reader's look at that word.
+    MeterSeen,
+    /// The reader's look at a sum.
+    MeterRead,
 }
 
 /// `ordering`, unless a model has weakened `edge`.

@@ -5,17 +5,19 @@
 use super::deque::Deque;
 use super::entry::Entry;
 use super::job::Job;
+use super::meter::Doing;
 use super::note::Note;
 use super::seat::Seat;
 use super::shared::Shared;
 use crate::policy::{Locality, locality, stealing};
 use crate::primitives::atomic::Edge;
-use crate::primitives::fence;
 use crate::primitives::thread::thread_local;
+use crate::primitives::{clock, fence};
 use crate::task::blocks::{Blocks, Size};
 use crate::task::header::{Header, Live, TaskPtr};
 use crate::task::id::{Id, Ids};
 use crate::task::report::PanicHook;
+use crate::topology::Distance;
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -177,6 +179,24 @@ impl Context {
     #[inline(always)]
     pub(crate) fn counters(&self) -> &super::counters::Counters {
         &self.seat.processor().counters
+    }
+
+    /// Does something else from now on. Gives what it has done until now.
+    pub(crate) fn switch(&self, doing: Doing, now: u64) -> Doing {
+        self.seat.processor().meter.switch(doing, now)
+    }
+
+    /// Calls `f`, which runs work that comes from so far.
+    pub(crate) fn while_running<R>(&self, distance: Distance, f: impl FnOnce() -> R) -> R {
+        let before = self.switch(Doing::Running(distance), clock::now());
+        let result = f();
+        self.switch(before, clock::now());
+        result
+    }
+
+    /// How far another processor is.
+    pub(crate) fn distance(&self, other: usize) -> Distance {
+        self.shared().neighbours[self.seat.me()].distance(other)
     }
 
     /// Publishes fork-join jobs, because somebody has asked, and sees to it that somebody comes for them.

@@ -1,6 +1,7 @@
 //! What a processor counts as it goes: plain additions by its owner, readable by anybody.
 
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
+use crate::topology::Distance;
 
 /// A number that one thread changes and others read.
 #[derive(Debug)]
@@ -46,6 +47,16 @@ impl Counter {
 }
 
 impl Counters {
+    /// Counts work taken from a processor that is so far.
+    pub(crate) fn count_steal(&self, distance: Distance) {
+        self.stolen_from[distance as usize].add(1);
+    }
+
+    /// How often work has been taken from so far.
+    pub(crate) fn steals_from(&self, distance: Distance) -> u64 {
+        self.stolen_from[distance as usize].get()
+    }
+
     /// The tasks that the processor has in its registry, more or less.
     pub(crate) fn registered(&self) -> u64 {
         (self.spawned.get() + self.adopted.get()).saturating_sub(self.completed.get())
@@ -75,6 +86,8 @@ pub(crate) struct Counters {
     pub(crate) steals: Counter,
     /// Fork-join jobs taken from others.
     pub(crate) jobs_stolen: Counter,
+    /// Times that it took tasks or a job from another while it had none, by how far the other is.
+    stolen_from: [Counter; Distance::ALL.len()],
     /// Complete tasks that it has sent to their homes.
     pub(crate) returned: Counter,
     /// Tasks that came to it from other processors, by help or by theft.

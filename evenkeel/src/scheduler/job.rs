@@ -74,6 +74,11 @@ impl Stolen {
         Some(Self { job, victim })
     }
 
+    /// Whose deque it was in.
+    pub(crate) fn victim(&self) -> usize {
+        self.victim
+    }
+
     /// Runs it. The caller's deque is empty: it is idle, or waits for a job that was stolen.
     pub(crate) fn run(self, context: &Context) {
         context.counters().jobs_stolen.add(1);

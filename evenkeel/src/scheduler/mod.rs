@@ -14,6 +14,7 @@ mod help;
 pub(crate) mod idle;
 pub(crate) mod inbox;
 pub(crate) mod job;
+pub(crate) mod meter;
 #[cfg(all(test, loom))]
 mod model;
 pub(crate) mod neighbours;

@@ -7,12 +7,14 @@ use super::deque::Deque;
 use super::gift::Gift;
 use super::inbox::Inbox;
 use super::job::Job;
+use super::meter::Meter;
 use super::registry::Registry;
 use super::ring::{Ends, NO_HEAD, Ring};
 use super::shared::Shared;
 use crate::policy::together::Mark;
 use crate::policy::{Look, batch};
 use crate::primitives::atomic::{AtomicU64, Ordering};
+use crate::primitives::clock;
 use crate::task::rights::{Held, Runnable};
 use crossbeam_utils::CachePadded;
 use std::sync::Weak;
@@ -58,6 +60,8 @@ pub(crate) struct Processor {
     pub(crate) returned: CachePadded<Inbox<Held>>,
     pub(crate) gift: CachePadded<Gift>,
     pub(crate) counters: CachePadded<Counters>,
+    /// What its worker spends its time on.
+    pub(crate) meter: CachePadded<Meter>,
     /// The fork-join jobs of its worker.
     pub(crate) deque: Deque<Job>,
     /// What the stolen job that the worker runs belongs to: a scope's number, or zero.
@@ -82,6 +86,7 @@ impl Processor {
             returned: CachePadded::new(Inbox::new()),
             gift: CachePadded::new(Gift::new()),
             counters: CachePadded::new(Counters::default()),
+            meter: CachePadded::new(Meter::new(clock::now())),
             deque: Deque::new(),
             root: AtomicU64::new(0),
         }

@@ -3,16 +3,20 @@
 use super::handover;
 use super::idle::Counts;
 use super::job::{self, Stolen};
+use super::meter::Doing;
 use super::shared::Phase;
 use super::sleep::Wakened;
 use super::worker::Worker;
 use crate::policy::{Look, searching, stealing, waking};
 use crate::primitives::{clock, spin};
+use crate::topology::Distance;
 
 impl Worker<'_> {
     /// Searches and sleeps until there is something to run. False if the runtime is over.
     pub(super) fn find_work(&mut self) -> bool {
         self.trial = None;
+        // The end of the batch has just read the clock.
+        self.context.switch(Doing::Searching, self.context.now.get());
         let awake = self.shared.processors.len();
         let mut searching = self.shared.idle.begin_search(|counts: Counts| {
             searching::may_search(counts.searching, awake - counts.sleeping)
@@ -23,6 +27,7 @@ impl Worker<'_> {
                 let found = self.search();
                 let last = self.shared.idle.end_search();
                 if found {
+                    self.context.switch(Doing::Running(Distance::Same), clock::now());
                     // Where one was idle, the next may be.
                     self.context.fence(self.context.now.get());
                     if last {
@@ -32,7 +37,10 @@ impl Worker<'_> {
                 }
             }
             match self.sleep() {
-                Wakened::Work => return true,
+                Wakened::Work => {
+                    self.context.switch(Doing::Running(Distance::Same), clock::now());
+                    return true;
+                }
                 Wakened::Searcher => searching = true,
                 Wakened::Over => return false,
             }
@@ -57,8 +65,9 @@ impl Worker<'_> {
             if !self.any_other(waking::has_waited) && self.steal_job(now, waited) {
                 return true;
             }
-            if self.steal_once(now, waited) {
+            if let Some(other) = self.steal_once(now, waited) {
                 self.context.counters().steals.add(1);
+                self.count_steal(other, now);
                 return true;
             }
             if self.steal_job(now, waited) {
@@ -99,14 +108,15 @@ impl Worker<'_> {
                 self.stolen = Stolen::take(shared, other, || true);
             }
             if self.stolen.is_some() {
+                self.count_steal(other, now);
                 return true;
             }
         }
         false
     }
 
-    /// Goes round the others once: the near ones from a random one on, then the rest.
-    fn steal_once(&mut self, now: u64, waited: u64) -> bool {
+    /// Goes round the others once: the near ones from a random one on, then the rest. Gives whom it has taken tasks from.
+    fn steal_once(&mut self, now: u64, waited: u64) -> Option<usize> {
         let shared = self.context.shared();
         let neighbours = &shared.neighbours[self.me];
         let (near, far) = neighbours.others.split_at(neighbours.near);
@@ -116,11 +126,18 @@ impl Worker<'_> {
                 let Some(look) = self.view.look(shared, *other, now) else { continue };
                 if stealing::steal(&look, waited) && self.steal(*other, &look, now) {
                     self.begin_trial(*other, &look, now);
-                    return true;
+                    return Some(*other);
                 }
             }
         }
-        false
+        None
+    }
+
+    /// Notes that the look round that has begun at `now` has ended with work of `other`.
+    fn count_steal(&self, other: usize, now: u64) {
+        let distance = self.context.distance(other);
+        self.context.counters().count_steal(distance);
+        self.context.switch(Doing::Stealing(distance), now);
     }
 
     fn steal(&mut self, other: usize, look: &Look, now: u64) -> bool {

@@ -3,6 +3,7 @@
 use super::handover;
 use super::idle::Watch;
 use super::job;
+use super::meter::Doing;
 use super::run;
 use super::shared::Phase;
 use super::worker::Worker;
@@ -36,8 +37,17 @@ impl Worker<'_> {
         self.context.trim();
         self.withdraw();
         idle.announce(self.me);
+        self.context.switch(Doing::Asleep, clock::now());
         self.ask_for_jobs();
         self.context.counters().sleeps.add(1);
+        let wakened = self.sleep_until_woken();
+        self.context.switch(Doing::Searching, clock::now());
+        wakened
+    }
+
+    /// The sleep, once it has been announced.
+    fn sleep_until_woken(&mut self) -> Wakened {
+        let idle = &self.context.shared().idle;
         let mut slept = 0;
         let reason = loop {
             if let Some(reason) = self.last_look() {

@@ -8,6 +8,7 @@
 use super::context::Context;
 use super::handover::{self, Request};
 use super::job::{self, Asked, Stolen};
+use super::meter::Doing;
 use super::run;
 use super::seat::Seat;
 use super::shared::{Phase, Shared};
@@ -18,6 +19,7 @@ use crate::primitives::atomic::Ordering;
 use crate::primitives::random::Random;
 use crate::primitives::{clock, unwind};
 use crate::task::state::Signal;
+use crate::topology::Distance;
 use std::sync::Arc;
 
 /// Batches between two looks at the size of the queue's buffer: some milliseconds, an estimate that no
@@ -32,7 +34,9 @@ pub(crate) fn work(seat: Seat) {
     let _left = Left(&shared);
     call(&shared.hooks.worker_start, me);
     let context = Context::new(seat, clock::now());
+    context.switch(Doing::Running(Distance::Same), context.now.get());
     context.enter(|| Worker::new(&context).work());
+    context.switch(Doing::Asleep, clock::now());
     call(&shared.hooks.worker_stop, me);
 }
 
@@ -136,8 +140,11 @@ impl<'a> Worker<'a> {
             self.ask_for_jobs();
             self.context.seat.processor().deque.ask();
         }
+        let distance = self.context.distance(stolen.victim());
+        self.context.switch(Doing::Running(distance), clock::now());
         stolen.run(self.context);
         self.drain_jobs();
+        self.context.switch(Doing::Running(Distance::Same), self.context.now.get());
     }
 
     /// Runs what is left in the deque.

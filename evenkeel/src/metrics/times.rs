@@ -1,0 +1,131 @@
+//! What the workers have spent their time on, by the distances of the machine.
+
+use crate::scheduler::meter::Doing;
+use crate::scheduler::processor::Processor;
+use crate::topology::Distance;
+use std::iter::Sum;
+use std::ops::{Add, Index};
+use std::time::Duration;
+
+/// Something for each [`Distance`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByDistance<T>([T; Distance::ALL.len()]);
+
+impl<T: Copy> ByDistance<T> {
+    pub(crate) fn of(value: impl Fn(Distance) -> T) -> Self {
+        Self(Distance::ALL.map(value))
+    }
+
+    /// The values, nearest first.
+    pub fn iter(&self) -> impl Iterator<Item = (Distance, T)> {
+        Distance::ALL.into_iter().zip(self.0)
+    }
+
+    /// The sum of all.
+    pub fn total(&self) -> T
+    where
+        T: Sum,
+    {
+        self.0.into_iter().sum()
+    }
+}
+
+impl<T> Index<Distance> for ByDistance<T> {
+    type Output = T;
+
+    fn index(&self, distance: Distance) -> &T {
+        &self.0[distance as usize]
+    }
+}
+
+/// What a worker, or several, have spent their time on, and how often they have taken work from others: the four metrics of the
+/// evaluation of the Cilk Locality runtime (Shuck, 2017), with [`work_inflation`](Self::work_inflation).
+///
+/// The times of one worker add up to the time since its runtime began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Times {
+    /// Running tasks and jobs: those that were stolen by how far they came, all else under [`Distance::Same`]. Time that the system gives
+    /// to other threads, and time inside a task that blocks, is in it.
+    pub execution: ByDistance<Duration>,
+    /// *Scheduling overhead*: taking work from others with success. The look round that found it is in it.
+    pub scheduling: ByDistance<Duration>,
+    /// Looking for work without success, or waiting for a job that another has stolen.
+    pub searching: Duration,
+    /// Parked.
+    pub asleep: Duration,
+    /// Times that work was taken: a job, or some tasks.
+    pub steals: ByDistance<u64>,
+}
+
+impl Times {
+    pub(crate) fn of(processor: &Processor, now: u64) -> Self {
+        let reading = processor.meter.read(now);
+        let time = |doing| Duration::from_nanos(reading.of(doing));
+        Self {
+            execution: ByDistance::of(|distance| time(Doing::Running(distance))),
+            scheduling: ByDistance::of(|distance| time(Doing::Stealing(distance))),
+            searching: time(Doing::Searching),
+            asleep: time(Doing::Asleep),
+            steals: ByDistance::of(|distance| processor.counters.steals_from(distance)),
+        }
+    }
+
+    /// *Idle time*: searching in vain and asleep.
+    #[must_use]
+    pub fn idle(&self) -> Duration {
+        self.searching + self.asleep
+    }
+
+    /// *Work inflation*, in seconds: how much longer all workers together have run the work than one worker alone runs it. Caches
+    /// that the workers share, or do not share, make it so; below zero they help.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
+    /// let before = runtime.metrics().times();
+    /// runtime.install(|| evenkeel::fork_join::join(|| (), || ()));
+    /// let times = runtime.metrics().times().since(&before);
+    /// println!("{:.6} s", times.work_inflation(Duration::from_micros(1)));
+    /// ```
+    #[must_use]
+    pub fn work_inflation(&self, one_worker: Duration) -> f64 {
+        self.execution.total().as_secs_f64() - one_worker.as_secs_f64()
+    }
+
+    /// What has been added since an earlier snapshot of the same workers.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        self.with(earlier, Duration::saturating_sub, u64::saturating_sub)
+    }
+
+    fn with(
+        &self,
+        other: &Self,
+        times: impl Fn(Duration, Duration) -> Duration,
+        counts: impl Fn(u64, u64) -> u64,
+    ) -> Self {
+        Self {
+            execution: ByDistance::of(|at| times(self.execution[at], other.execution[at])),
+            scheduling: ByDistance::of(|at| times(self.scheduling[at], other.scheduling[at])),
+            searching: times(self.searching, other.searching),
+            asleep: times(self.asleep, other.asleep),
+            steals: ByDistance::of(|at| counts(self.steals[at], other.steals[at])),
+        }
+    }
+}
+
+impl Add for Times {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        self.with(&other, Add::add, Add::add)
+    }
+}
+
+impl Sum for Times {
+    fn sum<I: Iterator<Item = Self>>(times: I) -> Self {
+        times.fold(Self::default(), Add::add)
+    }
+}
