@@ -9,11 +9,12 @@ use clap::{Args, Parser, Subcommand, value_parser};
 use crate::affinity;
 use crate::forking;
 use crate::forking::forker::Name;
-use crate::forking::program::Program;
+use crate::forking::program::{Program, UnknownProgram};
 use crate::main_job::{self, Effort};
 use crate::record::Record;
 use crate::runner::{self, Cell, Runner};
 use crate::runtime::{Peer, UnknownPeer, go};
+use crate::simulated;
 use crate::table;
 use crate::workload::{Bench, Spec, UnknownName, Variant};
 
@@ -59,6 +60,8 @@ enum Command {
     Full(SessionArgs),
     /// Run chosen experiments and print their figures
     Run(RunArgs),
+    /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores, with each locality
+    Simulate(SimulateArgs),
     /// Name the experiments, their variants, and the runtimes found and missing
     List,
     /// Measure memory in this process; used by the binary itself
@@ -113,6 +116,20 @@ struct RunArgs {
 }
 
 #[derive(Debug, Args)]
+struct SimulateArgs {
+    /// Programs, separated by commas [default: matmul,transpose,heat,cilksort]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    bench: Vec<String>,
+    /// Schedules of each
+    #[arg(long, visible_alias = "reps", value_name = "R", default_value_t = 5,
+          value_parser = value_parser!(u64).range(1..=1_000))]
+    seeds: u64,
+    /// Print one JSON line per program and locality, and nothing else, on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
 struct ProbeArgs {
     #[arg(long)]
     runtime: Peer,
@@ -145,6 +162,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         None => main_job::run(Effort::Usual, &cli.session.report),
         Some(Command::Full(session)) => main_job::run(Effort::Full, &session.report),
         Some(Command::Run(args)) => run(&args),
+        Some(Command::Simulate(args)) => simulate(&args),
         Some(Command::List) => {
             list();
             Ok(())
@@ -206,6 +224,39 @@ fn fork(args: &RunArgs, programs: &[Program]) -> anyhow::Result<()> {
         print!("{}", forking::table::render(&records));
     }
     Ok(())
+}
+
+/// Simulates programs.
+fn simulate(args: &SimulateArgs) -> anyhow::Result<()> {
+    let mut programs = Vec::new();
+    for name in &args.bench {
+        let program: Program =
+            name.parse().map_err(|error: UnknownProgram| Usage(error.to_string()))?;
+        if !simulated::PROGRAMS.contains(&program) {
+            bail!(Usage(format!(
+                "{program} is not simulated: matmul, transpose, heat and cilksort are"
+            )));
+        }
+        programs.push(program);
+    }
+    if programs.is_empty() {
+        programs = simulated::PROGRAMS.to_vec();
+    }
+    let mut records = Vec::new();
+    let mut failure = Ok(());
+    simulated::run(&programs, args.seeds, |record| {
+        if args.json {
+            match serde_json::to_string(&record) {
+                Ok(line) => println!("{line}"),
+                Err(error) => failure = Err(error.into()),
+            }
+        }
+        records.push(record);
+    });
+    if !args.json {
+        print!("{}", simulated::table::render(&records));
+    }
+    failure
 }
 
 /// Says that there are more processors than cores, if there are.

@@ -18,6 +18,7 @@ mod regime;
 mod report;
 mod runner;
 mod runtime;
+mod simulated;
 mod table;
 mod verdict;
 mod words;

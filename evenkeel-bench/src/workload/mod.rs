@@ -8,7 +8,7 @@ mod crew;
 mod cycle;
 mod locality;
 pub(crate) mod memory;
-mod random;
+pub(crate) mod random;
 mod spawn;
 mod transfer;
 mod yields;
