@@ -7,6 +7,7 @@ use anyhow::bail;
 use clap::{Args, Parser, Subcommand, value_parser};
 
 use crate::affinity;
+use crate::analysis;
 use crate::forking;
 use crate::forking::forker::Name;
 use crate::forking::program::{Program, UnknownProgram};
@@ -62,6 +63,7 @@ enum Command {
     Run(RunArgs),
     /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores, with each locality
     Simulate(SimulateArgs),
+    Analyse(analysis::Options),
     /// Name the experiments, their variants, and the runtimes found and missing
     List,
     /// Measure memory in this process; used by the binary itself
@@ -163,6 +165,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Full(session)) => main_job::run(Effort::Full, &session.report),
         Some(Command::Run(args)) => run(&args),
         Some(Command::Simulate(args)) => simulate(&args),
+        Some(Command::Analyse(options)) => analysis::run(&options),
         Some(Command::List) => {
             list();
             Ok(())
@@ -423,7 +426,9 @@ pub(crate) fn parse() -> Cli {
 
 /// The exit status for an error: 2 if the command line is wrong, else 1.
 pub(crate) fn status(error: &anyhow::Error) -> u8 {
-    if error.is::<Usage>() { 2 } else { 1 }
+    let of_analysis =
+        error.downcast_ref::<analysis::Error>().is_some_and(analysis::Error::is_usage);
+    if error.is::<Usage>() || of_analysis { 2 } else { 1 }
 }
 
 #[cfg(test)]

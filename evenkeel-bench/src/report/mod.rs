@@ -3,14 +3,18 @@
 //! The page needs nothing beside itself: styles and pictures are inline, there are no scripts and
 //! no fonts to load. The runs lie beside it as JSON lines for whoever wants to count again.
 
+pub(crate) mod analysis;
 mod dots;
 #[cfg(test)]
 mod example;
+mod frame;
 mod ink;
 mod lines;
 mod page;
 mod pictures;
+mod profile;
 mod remarks;
+mod scatter;
 mod table;
 #[cfg(test)]
 mod tests;

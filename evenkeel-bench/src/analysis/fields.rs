@@ -1,0 +1,137 @@
+//! What the fields of a record are: settings, which tell runs apart, or results.
+//!
+//! A field that nobody has heard of is a setting if it is text, a whole number, or true or false, and in no inner object. A result of that kind which
+//! is not listed here splits the rows until a cell lacks replications, which is an error that names it; a setting taken for a
+//! result would be pooled in silence.
+
+use serde_json::Value;
+
+/// The runtime that is a yardstick rather than a peer: it has no workers to compare at.
+pub(super) const SERIAL: &str = "serial";
+
+/// Nearness of the cores, between whose values nothing is compared.
+pub(super) const REGIME: &str = "regime";
+
+/// Settings in the order in which they name a row; others follow by name.
+const ORDER: [&str; 9] =
+    ["bench", "variant", "n", "workers", "procs", "tasks_per_proc", "tasks", "words", "touch"];
+
+/// Results, and numbers of repeats, that are whole numbers, text, or true or false.
+const RESULTS: [&str; 5] = ["ops", "repeat", "reps", "checksum", "dnc"];
+
+/// Results that could be written as whole numbers by other hands than the suite's.
+const FIGURES: [&str; 11] = [
+    "seconds",
+    "seconds_median",
+    "seconds_min",
+    "seconds_max",
+    "speedup",
+    "ns_per_op_per_proc",
+    "transfer_us",
+    "bytes_per_task",
+    "line_ns_before",
+    "line_ns_after",
+    "cpu_share",
+];
+
+/// Whether a field with this value tells runs apart.
+pub(super) fn is_setting(name: &str, value: &Value) -> bool {
+    let scalar = match value {
+        Value::Number(number) => !number.is_f64(),
+        Value::String(_) | Value::Bool(_) => true,
+        Value::Null | Value::Array(_) | Value::Object(_) => false,
+    };
+    scalar && !name.contains('.') && !RESULTS.contains(&name) && !FIGURES.contains(&name)
+}
+
+/// A setting as text; `None` for what is no scalar.
+pub(super) fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Sorts settings as they name a row.
+pub(super) fn sort(names: &mut [String]) {
+    let place = |name: &String| ORDER.iter().position(|known| known == name);
+    names.sort_by_key(|name| (place(name).unwrap_or(ORDER.len()), name.clone()));
+}
+
+/// A setting within the name of a row: `fib`, `workers 2`; nothing for what an experiment does not have.
+pub(super) fn label(name: &str, value: &str) -> Option<String> {
+    match name {
+        "variant" if value == "-" => None,
+        // No arrays.
+        "words" | "touch" if value == "0" => None,
+        "bench" | "variant" => Some(value.to_owned()),
+        REGIME => Some(format!("cores {value}")),
+        _ => Some(format!("{} {value}", name.replace('_', " "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The settings of every record of the suite. A record that has another field of text or whole numbers fails here: put it
+    /// here if it is a setting, and into [`RESULTS`] if it is not.
+    #[test]
+    fn every_field_of_the_suite_is_known() {
+        let common = crate::record::example("evenkeel", 20.0);
+        let forked = crate::forking::record::Record {
+            runtime: "evenkeel".to_owned(),
+            bench: "fib".to_owned(),
+            n: 10,
+            workers: 2,
+            reps: 1,
+            seconds_median: 1.0,
+            seconds_min: 1.0,
+            seconds_max: 1.0,
+            seconds: vec![1.0],
+            checksum: "0x37".to_owned(),
+            speedup: Some(1.0),
+            line_ns_before: 40.0,
+            line_ns_after: 40.0,
+            regime: "near".to_owned(),
+            cpu_share: 1.0,
+        };
+        let known = |name: &String| {
+            ORDER.contains(&name.as_str()) || ["runtime", REGIME].contains(&name.as_str())
+        };
+        for record in [serde_json::to_value(common), serde_json::to_value(forked)] {
+            let Ok(Value::Object(fields)) = record else { panic!("a record is an object") };
+            for (name, value) in fields.iter().filter(|(name, value)| is_setting(name, value)) {
+                assert!(known(name), "is {name} = {value} a setting or a result?");
+            }
+        }
+    }
+
+    #[test]
+    fn settings_are_what_no_measurement_makes() {
+        for (name, value, setting) in [
+            ("n", "10", true),
+            ("locality", "\"biased\"", true),
+            ("wait", "false", true),
+            ("idle", "0.5", false),
+            ("steals.far", "5", false),
+            ("ops", "10", false),
+            ("seconds", "1", false),
+            ("seconds", "[1.0]", false),
+            ("transfer_us", "null", false),
+        ] {
+            assert_eq!(is_setting(name, &serde_json::from_str(value).unwrap()), setting, "{name}");
+        }
+    }
+
+    #[test]
+    fn rows_are_named_by_what_was_run_first() {
+        let mut names = ["workers", "locality", "bench", "n"].map(str::to_owned);
+        sort(&mut names);
+        assert_eq!(names, ["bench", "n", "workers", "locality"]);
+        assert_eq!(label("tasks_per_proc", "100").as_deref(), Some("tasks per proc 100"));
+        assert_eq!(label("variant", "-"), None);
+    }
+}
