@@ -1,6 +1,7 @@
 //! The cells: every row on every column, each measured equally often.
 
 use super::error::Error;
+use super::fields::REGIME;
 use super::response::Response;
 
 /// A factor and its levels.
@@ -110,8 +111,13 @@ fn balance(rows: &Factor, columns: &Factor, cells: &Cells) -> Result<usize, Erro
     Ok(most)
 }
 
-/// Cells may lack replications because a result, or the regime, was taken for a setting.
+/// Cells may lack replications because the regime, or a result, was taken for a setting.
 fn hint(rows: &Factor) -> String {
+    if rows.fields.iter().any(|field| field == REGIME) {
+        return "; runs with nearer and with farther cores are rows of their own: to count that as \
+                chance, --pool regime"
+            .to_owned();
+    }
     format!(
         "; rows are told apart by {}: if one of these should count as chance, --pool it",
         rows.name(),

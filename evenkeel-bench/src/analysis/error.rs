@@ -17,14 +17,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why there is no analysis. Each says what was found and what to do.
+/// Why there is no analysis. Each says what was found and what to do; the cause of the first two is their source.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error("cannot read `{file}`: {source}")]
+    #[error("cannot read `{file}`")]
     Read { file: String, source: io::Error },
-    #[error(
-        "{place}: not a line of JSON ({source}); each line is one record as `run --json` prints it"
-    )]
+    #[error("{place}: not a line of JSON; each line is one record as `run --json` prints it")]
     Json { place: Place, source: serde_json::Error },
     #[error("{place}: not a JSON object; each line is one record as `run --json` prints it")]
     NotAnObject { place: Place },
@@ -40,8 +38,11 @@ pub(crate) enum Error {
     MissingField { field: String, place: Place },
     #[error("{place}: `{field}` is {found}, and a response is a number or a list of numbers")]
     NotANumber { field: String, found: String, place: Place },
-    #[error("{place}: no response that is known; name the figure to analyse with --response FIELD")]
-    NoResponse { place: Place },
+    #[error(
+        "{place}: no response that is known; name the figure to analyse with --response FIELD: numbers are {}",
+        .numbers.join(", ")
+    )]
+    NoResponse { place: Place, numbers: Vec<String> },
     #[error(
         "the records hold different figures: {}; analyse them apart with --where bench=..., or name \
          one with --response FIELD",

@@ -49,6 +49,7 @@ pub(super) fn design(selection: Selection, options: &Options) -> Result<Design, 
     remarks.extend(settings.iter().filter_map(|field| belonging(&lines, &rows, columns, field)));
     remarks.extend(options.pool.iter().filter_map(|field| pooled(&lines, field)));
 
+    let everywhere = everywhere(&lines, &settings);
     let (response, values) = response::read(&lines, options.response.as_deref())?;
     let (names, slots) = levels_of_columns(&lines, columns);
     let mut labels: Vec<String> = Vec::new();
@@ -57,7 +58,7 @@ pub(super) fn design(selection: Selection, options: &Options) -> Result<Design, 
     for (line, values) in lines.iter().zip(values) {
         let key = key(line, &rows);
         let row = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
-            labels.push(label(&rows, &key));
+            labels.push(if rows.is_empty() { everywhere.join(", ") } else { label(&rows, &key) });
             keys.push(key);
             keys.len() - 1
         });
@@ -65,7 +66,6 @@ pub(super) fn design(selection: Selection, options: &Options) -> Result<Design, 
         let column = names.iter().position(|known| *known == name).unwrap_or(0);
         observations.push(Observation { row, column, values });
     }
-    let everywhere = everywhere(&lines, &settings);
     let rows = Factor { fields: rows, levels: labels };
     let columns = Factor { fields: vec![columns.to_owned()], levels: names };
     let mut design = Design::of(rows, columns, response, &observations, without_serial)?;

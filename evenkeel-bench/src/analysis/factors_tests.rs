@@ -131,7 +131,8 @@ fn a_result_taken_for_a_setting_is_named() {
 fn runs_of_two_regimes_are_not_pooled() {
     let mixed = rates(|_, run| if run == 1 { "far" } else { "near" });
     let error = error_of(&mixed, "");
-    assert!(error.contains("not balanced") && error.contains("procs, regime"), "{error}");
+    assert!(error.contains("not balanced") && error.contains("--pool regime"), "{error}");
+    assert!(error.contains("procs 2, cores near on tokio-hand has 1"), "{error}");
     let design = design_of(&mixed, "--pool regime").unwrap();
     assert!(design.remarks[0].contains("runs with regime far, near count as replications"));
     let error = error_of(&mixed, "--rows procs");
@@ -198,8 +199,10 @@ fn records_that_lack_a_field_are_named() {
     records[2] = forked("heat", "rayon", 2, "");
     assert!(error_of(&records, "--rows bench,k").starts_with("runs:3: the field `k` is missing"));
     assert!(error_of(&records, "--response k").starts_with("runs:3: the field `k` is missing"));
-    let records = [r#"{"bench":"fib","runtime":"a"}"#.to_owned()];
-    assert!(error_of(&records, "").starts_with("runs:1: no response that is known"));
+    let records = [r#"{"bench":"mixed","runtime":"a","wake_p99_us":3.5}"#.to_owned()];
+    let error = error_of(&records, "");
+    assert!(error.starts_with("runs:1: no response that is known"), "{error}");
+    assert!(error.ends_with("numbers are wake_p99_us"), "{error}");
     let records = [r#"{"bench":"fib","seconds":[0.1]}"#.to_owned()];
     assert!(error_of(&records, "").starts_with("no record has a field `runtime`"));
 }
@@ -256,5 +259,5 @@ fn equal_records_and_disturbed_ones_are_told() {
 fn rows_that_do_not_differ_are_no_factor() {
     let records: Vec<String> = grid(|_, _| String::new()).into_iter().take(2).collect();
     let error = error_of(&records, "");
-    assert!(error.contains("only one row"), "{error}");
+    assert!(error.contains("only one row (`fib, n 10, workers 2`)"), "{error}");
 }

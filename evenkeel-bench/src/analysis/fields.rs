@@ -75,29 +75,22 @@ pub(super) fn label(name: &str, value: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::forking::forker::Name;
+    use crate::forking::program::Program;
+    use crate::forking::runner;
 
     /// The settings of every record of the suite. A record that has another field of text or whole numbers fails here: put it
     /// here if it is a setting, and into [`RESULTS`] if it is not.
     #[test]
     fn every_field_of_the_suite_is_known() {
         let common = crate::record::example("evenkeel", 20.0);
-        let forked = crate::forking::record::Record {
-            runtime: "evenkeel".to_owned(),
-            bench: "fib".to_owned(),
-            n: 10,
-            workers: 2,
-            reps: 1,
-            seconds_median: 1.0,
-            seconds_min: 1.0,
-            seconds_max: 1.0,
-            seconds: vec![1.0],
-            checksum: "0x37".to_owned(),
-            speedup: Some(1.0),
-            line_ns_before: 40.0,
-            line_ns_after: 40.0,
-            regime: "near".to_owned(),
-            cpu_share: 1.0,
+        let cell = runner::Cell {
+            program: Program::Fib,
+            n: 5,
+            workers: 1,
+            runtimes: vec![Name::Serial, Name::Evenkeel],
         };
+        let forked = runner::run(&cell, 1).unwrap().pop().unwrap();
         let known = |name: &String| {
             ORDER.contains(&name.as_str()) || ["runtime", REGIME].contains(&name.as_str())
         };

@@ -104,8 +104,10 @@ mod tests {
 
     #[test]
     fn what_is_no_record_is_named_by_file_and_line() {
-        let error = parse("runs", "{}\n{\"bench\":\n").unwrap_err().to_string();
-        assert!(error.starts_with("runs:2: not a line of JSON (EOF"), "{error}");
+        let error = parse("runs", "{}\n{\"bench\":\n").unwrap_err();
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(error.to_string().starts_with("runs:2: not a line of JSON;"), "{error}");
+        assert!(cause.starts_with("EOF"), "{cause}");
         let error = parse("runs", "{}\n\n[1]\n").unwrap_err().to_string();
         assert!(error.starts_with("runs:3: not a JSON object"), "{error}");
     }

@@ -7,9 +7,11 @@ use super::model::{Fit, Model};
 /// "large" and gives no number; a power of ten is an estimate.
 const FAR_APART: f64 = 10.0;
 
-/// Rank correlation above which the spread is said to grow with the prediction: an estimate. At 60 observations chance makes 0.3
-/// once in a hundred designs.
+/// The least rank correlation at which the spread is said to change with the prediction: an estimate of what matters.
 const TREND: f64 = 0.3;
+
+/// A rank correlation has to be this many of its own standard deviations off: chance alone makes one in a hundred.
+const CHANCE: f64 = 2.576;
 
 /// Below this probability the residuals are not taken for normal: the customary 5 %.
 const NORMAL: f64 = 0.05;
@@ -24,6 +26,8 @@ pub(crate) struct Checks {
     pub(crate) range: Option<f64>,
     /// Rank correlation (Spearman's) of the residuals' size with the prediction.
     pub(crate) trend: f64,
+    /// The correlation from which on a trend is more than chance.
+    pub(crate) trend_limit: f64,
     /// Correlation of the sorted residuals with normal scores: 1 for a straight plot.
     pub(crate) normality: f64,
     /// How often normal errors make a plot at most as straight.
@@ -55,6 +59,8 @@ impl Checks {
         Self {
             range: range(fit.observed.iter().flatten().flatten().copied()),
             trend: correlation(&ranks(&predicted), &ranks(&sizes)),
+            // Without a trend the deviation of a rank correlation is 1 / √(n - 1).
+            trend_limit: TREND.max(CHANCE / ((points.len() - 1) as f64).sqrt()),
             normality,
             normal_p: normal_p(normality, points.len()),
             farthest,
@@ -88,7 +94,7 @@ impl Checks {
         words.push(format!(
             "Spread: the residuals' size has the rank correlation {:.2} with the prediction: {}.",
             self.trend,
-            match (self.trend > TREND, self.trend < -TREND, logs) {
+            match (self.trend > self.trend_limit, self.trend < -self.trend_limit, logs) {
                 (true, _, false) => {
                     "it grows with the response, so intervals are too narrow for slow rows and too wide \
                      for fast ones; prefer the multiplicative model"

@@ -48,7 +48,7 @@ pub(super) fn read(
     for line in lines {
         let field = match asked {
             Some(field) => field,
-            None => usual(line).ok_or_else(|| Error::NoResponse { place: line.place.clone() })?,
+            None => usual(line).ok_or_else(|| no_response(line))?,
         };
         found.insert(field);
         values.push(numbers(line, field)?);
@@ -85,6 +85,15 @@ fn usual(line: &Line) -> Option<&'static str> {
     let positive = |field: &&str| holds(field).and_then(Value::as_f64).is_some_and(|v| v > 0.0);
     let of_its_own = KNOWN.into_iter().find(positive);
     of_its_own.or_else(|| (holds(SECONDS).is_some() && holds("ops").is_none()).then_some(SECONDS))
+}
+
+fn no_response(line: &Line) -> Error {
+    let numeric = |value: &Value| value.is_number() || value.is_array();
+    let numbers = line.fields.iter().filter(|(_, value)| numeric(value));
+    Error::NoResponse {
+        place: line.place.clone(),
+        numbers: numbers.map(|(name, _)| name.clone()).collect(),
+    }
 }
 
 fn numbers(line: &Line, field: &str) -> Result<Vec<f64>, Error> {

@@ -41,8 +41,8 @@ pub(super) fn select(mut lines: Vec<Line>, options: &Options) -> Result<Selectio
     let serial = before - lines.len();
     if serial > 0 {
         remarks.push(format!(
-            "{} of plain calls left out: name the runtimes by --where runtime={SERIAL},... to \
-             compare with them.",
+            "{} of plain calls left out, which have no number of workers: to compare with them, \
+             measure one number of workers and name the runtimes by --where runtime={SERIAL},...",
             count(serial, "record"),
         ));
     }

@@ -4,7 +4,7 @@ statsmodels and scipy say about them: the figures that `evenkeel-bench analyse` 
 
     pip install numpy pandas scipy statsmodels && python3 two_way.py
 
-Made with numpy 2.x, pandas, scipy and statsmodels as named in the expected file.
+The versions that made the stored figures are under `made_with` in the expected file.
 """
 
 import json
