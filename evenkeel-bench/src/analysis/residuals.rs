@@ -10,20 +10,15 @@ const FAR_APART: f64 = 10.0;
 /// The least rank correlation at which the spread is said to change with the prediction: an estimate of what matters.
 const TREND: f64 = 0.3;
 
-/// A rank correlation has to be this many of its own standard deviations off: chance alone makes one in a hundred.
-const CHANCE: f64 = 2.576;
+/// A trend, or a run far off, is told if chance alone makes one in so small a share of designs.
+const CHANCE: f64 = 0.01;
 
 /// Below this probability the residuals are not taken for normal: the customary 5 %.
 const NORMAL: f64 = 0.05;
 
-/// A residual this many standard deviations off is named: chance makes one in 2,000.
-const OUTLIER: f64 = 3.5;
-
 /// Figures about the residuals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Checks {
-    /// Largest over smallest response; absent if one is not positive.
-    pub(crate) range: Option<f64>,
     /// Rank correlation (Spearman's) of the residuals' size with the prediction.
     pub(crate) trend: f64,
     /// The correlation from which on a trend is more than chance.
@@ -34,6 +29,8 @@ pub(crate) struct Checks {
     pub(crate) normal_p: f64,
     /// The residual farthest from zero: row, column, and how many standard deviations.
     pub(crate) farthest: (usize, usize, f64),
+    /// The number of standard deviations from which on that is more than chance.
+    pub(crate) farthest_limit: f64,
 }
 
 impl Checks {
@@ -44,6 +41,7 @@ impl Checks {
         let plot: Vec<(f64, f64)> = quantiles(fit).into_iter().map(|(x, y, _)| (x, y)).collect();
         let (scores, sorted): (Vec<f64>, Vec<f64>) = plot.into_iter().unzip();
         let normality = correlation(&scores, &sorted);
+        let number = points.len() as f64;
         let freedom = points.len() - points.len() / fit.replications;
         let deviation = (sizes.iter().map(|s| s * s).sum::<f64>() / freedom as f64).sqrt();
         let mut farthest = (0, 0, 0.0f64);
@@ -57,13 +55,14 @@ impl Checks {
             }
         }
         Self {
-            range: range(fit.observed.iter().flatten().flatten().copied()),
             trend: correlation(&ranks(&predicted), &ranks(&sizes)),
             // Without a trend the deviation of a rank correlation is 1 / √(n - 1).
-            trend_limit: TREND.max(CHANCE / ((points.len() - 1) as f64).sqrt()),
+            trend_limit: TREND.max(normal_score(1.0 - CHANCE / 2.0) / (number - 1.0).sqrt()),
             normality,
             normal_p: normal_p(normality, points.len()),
             farthest,
+            // Of so many normal variates each has its share of the chance.
+            farthest_limit: normal_score(1.0 - CHANCE / 2.0 / number),
         }
     }
 
@@ -118,7 +117,7 @@ impl Checks {
             },
         ));
         let (row, column, deviations) = self.farthest;
-        if deviations.abs() > OUTLIER {
+        if deviations.abs() > self.farthest_limit {
             words.push(format!(
                 "Farthest: a run of {} is {:.1} standard deviations {} its mean; look whether it was \
                  disturbed.",
@@ -198,6 +197,29 @@ mod tests {
         assert!((normal_p(0.9769, 50) - 0.05).abs() < 0.005);
         assert!((normal_p(0.99846, 1000) - 0.05).abs() < 0.005);
         assert!(normal_p(0.9, 50) < 0.001 && normal_p(0.995, 50) > 0.5);
+    }
+
+    #[test]
+    fn a_run_far_off_is_told() {
+        let cell = |last: f64| vec![1.0, 1.1, 0.9, 1.05, 0.95, last];
+        let words = |last: f64| {
+            let fit = Fit::of(vec![vec![cell(1.0), cell(1.0)], vec![cell(last), cell(1.0)]]);
+            Checks::of(&fit).words(Model::Additive, None, |row, column| format!("{row},{column}"))
+        };
+        assert!(!words(1.1).join(" ").contains("Farthest"));
+        // 5/3 above its mean; the errors' mean square is 3.43 / 20.
+        let told = words(3.0).join(" ");
+        assert!(told.contains("Farthest: a run of 1,0 is 4.0 standard deviations above"), "{told}");
+    }
+
+    #[test]
+    fn residuals_that_grow_are_told() {
+        let cell = |middle: f64| [-1.0, 0.5, -0.3, 0.8].map(|e| middle * (1.0 + e / 10.0)).to_vec();
+        let cells = |row: usize| (0..4).map(|j| cell(10f64.powi((row * 4 + j) as i32))).collect();
+        let fit = Fit::of((0..4).map(cells).collect());
+        let words = Checks::of(&fit).words(Model::Additive, Some(1e15), |_, _| String::new());
+        assert!(words[0].contains("prefer the multiplicative model"), "{words:?}");
+        assert!(words[1].contains("it grows with the response"), "{words:?}");
     }
 
     #[test]
