@@ -13,6 +13,7 @@ use crate::forking::forker::Name;
 use crate::forking::program::{Program, UnknownProgram};
 use crate::main_job::{self, Effort};
 use crate::record::Record;
+use crate::report;
 use crate::runner::{self, Cell, Runner};
 use crate::runtime::{Peer, UnknownPeer, go};
 use crate::simulated;
@@ -129,6 +130,9 @@ struct SimulateArgs {
     /// Print one JSON line per program and locality, and nothing else, on standard output
     #[arg(long)]
     json: bool,
+    /// Folder for an HTML page with pictures [default: none]
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -245,6 +249,9 @@ fn simulate(args: &SimulateArgs) -> anyhow::Result<()> {
     if programs.is_empty() {
         programs = simulated::PROGRAMS.to_vec();
     }
+    if let Some(dir) = &args.report {
+        report::prepare(dir)?;
+    }
     let mut records = Vec::new();
     let mut failure = Ok(());
     simulated::run(&programs, args.seeds, |record| {
@@ -258,6 +265,10 @@ fn simulate(args: &SimulateArgs) -> anyhow::Result<()> {
     });
     if !args.json {
         print!("{}", simulated::table::render(&records));
+    }
+    if let Some(dir) = &args.report {
+        let page = report::simulated::write(dir, &records)?;
+        eprintln!("report: {}", page.display());
     }
     failure
 }

@@ -169,3 +169,24 @@ fn a_fork_join_program_leaves_one_line_per_runtime() {
         assert!(seconds("seconds_median") <= seconds("seconds_max"));
     }
 }
+
+#[test]
+fn simulations_say_that_they_are_and_know_their_programs() {
+    let output = run("simulate --bench transpose --seeds 1");
+    assert!(stdout(&output).starts_with("SIMULATED"), "{}", stdout(&output));
+    for locality in ["off", "biased", "strict"] {
+        assert!(stdout(&output).contains(locality), "{}", stdout(&output));
+    }
+    let output = run("simulate --bench transpose --seeds 1 --json");
+    assert_eq!(stdout(&output).lines().count(), 3);
+    for line in stdout(&output).lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(record["simulated"], true);
+    }
+    refused(
+        "simulate --bench fib",
+        "fib is not simulated: matmul, transpose, heat and cilksort are",
+    );
+    refused("simulate --bench spin", "unknown program `spin`");
+    refused("simulate --seeds 0", "0 is not in 1..=1000");
+}

@@ -15,6 +15,7 @@ mod pictures;
 mod profile;
 mod remarks;
 mod scatter;
+pub(crate) mod simulated;
 mod table;
 #[cfg(test)]
 mod tests;
