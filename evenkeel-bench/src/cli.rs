@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use crate::forking;
 use crate::forking::forker::Name;
 use crate::forking::program::{Program, UnknownProgram};
 use crate::main_job::{self, Effort};
+use crate::mixed::{self, pool};
 use crate::record::Record;
 use crate::report;
 use crate::runner::{self, Cell, Runner};
@@ -84,16 +86,19 @@ struct RunArgs {
     #[arg(long, visible_alias = "workers", value_name = "LIST", value_delimiter = ',',
           value_parser = value_parser!(u16).range(1..=MOST_PROCS))]
     procs: Vec<u16>,
-    /// Fork-join programs: the size [default: each program's usual one]
+    /// Fork-join programs, and the computations of mixed: the size [default: each program's usual one]
     #[arg(long, value_name = "N")]
     n: Option<usize>,
     /// Tasks per processor (cycle: rings; spawn: spawning tasks; memory: tasks in all)
     /// [default: 100; spawn: 1; memory: 100,000]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
     tasks_per_proc: Option<u32>,
+    /// Mixed: tasks in all [default: 1,000]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
+    tasks: Option<u32>,
     /// Variants, separated by commas [default: all of the experiment]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    variant: Vec<Variant>,
+    variant: Vec<String>,
     /// Locality: 64-bit cells per array
     #[arg(long, value_name = "W", default_value_t = 2,
           value_parser = value_parser!(u32).range(1..=MOST_CELLS))]
@@ -273,6 +278,71 @@ fn simulate(args: &SimulateArgs) -> anyhow::Result<()> {
     failure
 }
 
+/// Runs tasks and fork-join at once.
+fn mix(args: &RunArgs) -> anyhow::Result<()> {
+    let mut records = Vec::new();
+    for cell in mixed_cells(args)? {
+        crowded(cell.spec.workers);
+        mixed::runner::run(&cell, args.repeats as usize, |record, remark| {
+            if let Some(remark) = remark {
+                eprintln!("note: {remark}");
+            }
+            if args.json {
+                println!("{}", serde_json::to_string(&record)?);
+            }
+            records.push(record);
+            Ok(())
+        })?;
+    }
+    if !args.json {
+        print!("{}", mixed::table::render(&records));
+    }
+    Ok(())
+}
+
+/// The cells of `mixed` that the arguments ask for, or what is wrong with them.
+fn mixed_cells(args: &RunArgs) -> Result<Vec<mixed::runner::Cell>, Usage> {
+    let usage = |error: &dyn fmt::Display| Usage(error.to_string());
+    if args.tasks_per_proc.is_some() {
+        return Err(Usage(format!("{} counts its tasks in all: use --tasks", mixed::NAME)));
+    }
+    let n = args.n.unwrap_or(mixed::USUAL_SIZE);
+    if !(1..=mixed::MOST_SIZE).contains(&n) {
+        return Err(Usage(format!(
+            "computations of size {n}: sizes are 1 to {}, usually {}",
+            mixed::MOST_SIZE,
+            mixed::USUAL_SIZE
+        )));
+    }
+    let mut runtimes = Vec::new();
+    for name in &args.runtime {
+        runtimes.push(name.parse::<pool::Name>().map_err(|error| usage(&error))?);
+    }
+    if runtimes.is_empty() {
+        runtimes = pool::Name::ALL.to_vec();
+    }
+    let mut variants = Vec::new();
+    for name in &args.variant {
+        variants.push(name.parse::<mixed::Variant>().map_err(|error| usage(&error))?);
+    }
+    if variants.is_empty() {
+        variants = mixed::Variant::ALL.to_vec();
+    }
+    let tasks = args.tasks.map_or(mixed::USUAL_TASKS, |tasks| tasks as usize);
+    let mut cells = Vec::new();
+    for variant in variants {
+        if variant == mixed::Variant::Wakes && tasks % 2 == 1 {
+            return Err(Usage(format!("the tasks of {variant} come in pairs: {tasks} is odd")));
+        }
+        for workers in procs(args) {
+            let (time, seed) = (args.seconds, args.seed);
+            let spec = mixed::Spec { variant, workers, tasks, n, time, seed };
+            cells.push(mixed::runner::Cell { spec, runtimes: runtimes.clone() });
+        }
+    }
+    Ok(cells)
+}
+
 /// Says that there are more processors than cores, if there are.
 fn crowded(procs: usize) {
     let cores = affinity::cores().len();
@@ -284,6 +354,18 @@ fn crowded(procs: usize) {
 }
 
 fn run(args: &RunArgs) -> anyhow::Result<()> {
+    if args.bench.iter().any(|name| name == mixed::NAME) {
+        if let Some(other) = args.bench.iter().find(|name| *name != mixed::NAME) {
+            bail!(Usage(format!(
+                "{} has columns of its own, not those of {other}: run them in two commands",
+                mixed::NAME
+            )));
+        }
+        return mix(args);
+    }
+    if args.tasks.is_some() {
+        bail!(Usage(format!("--tasks is for {}; see --tasks-per-proc", mixed::NAME)));
+    }
     if let Some(programs) = programs(args)? {
         return fork(args, &programs);
     }
@@ -371,8 +453,12 @@ fn variants(args: &RunArgs, bench: Bench) -> Result<Vec<Variant>, Usage> {
     if args.variant.is_empty() {
         return Ok(bench.variants().to_vec());
     }
-    match args.variant.iter().find(|variant| !bench.variants().contains(variant)) {
-        None => Ok(args.variant.clone()),
+    let mut variants: Vec<Variant> = Vec::new();
+    for name in &args.variant {
+        variants.push(name.parse().map_err(|error: UnknownName| Usage(error.to_string()))?);
+    }
+    match variants.iter().find(|variant| !bench.variants().contains(variant)) {
+        None => Ok(variants),
         Some(odd) if bench.variants() == [Variant::Only] => {
             Err(Usage(format!("{bench} has no variants, so not `{odd}` either")))
         }
@@ -406,6 +492,8 @@ fn list() {
         };
         println!("  {title:<26} {}", bench.describe());
     }
+    let variants = mixed::Variant::ALL.map(mixed::Variant::name).join(", ");
+    println!("  {:<26} {}", format!("{} ({variants})", mixed::NAME), mixed::DESCRIPTION);
     println!("fork-join programs (usual sizes):");
     for program in Program::ALL {
         let title = format!("{program} ({})", program.sizes().map(|n| n.to_string()).join(", "));
@@ -413,6 +501,10 @@ fn list() {
     }
     println!("runtimes that fork:");
     for name in Name::ALL {
+        println!("  {name:<26} {}", name.describe());
+    }
+    println!("runtimes of {}:", mixed::NAME);
+    for name in pool::Name::ALL {
         println!("  {name:<26} {}", name.describe());
     }
     let (found, missing) = runner::found();
@@ -523,6 +615,27 @@ mod tests {
         fork_error("--bench fib --n 61");
         let error = fork_error("--bench fib --runtime tokio-hand");
         assert!(error.contains("unknown runtime `tokio-hand` for a fork-join program"), "{error}");
+    }
+
+    #[test]
+    fn mixed_runs_that_cannot_be_are_refused() {
+        let error = fork_error("--bench mixed,fib");
+        assert_eq!(
+            error,
+            "mixed has columns of its own, not those of fib: run them in two commands"
+        );
+        let error = fork_error("--bench mixed --runtime rayon");
+        assert_eq!(error, "unknown runtime `rayon` for mixed: known are evenkeel, rayon+tokio");
+        let error = fork_error("--bench mixed --variant share");
+        assert_eq!(error, "mixed has no variant `share`: known are joins, wakes");
+        let error = fork_error("--bench mixed --variant wakes --tasks 7");
+        assert_eq!(error, "the tasks of wakes come in pairs: 7 is odd");
+        let error = fork_error("--bench mixed --n 17");
+        assert_eq!(error, "computations of size 17: sizes are 1 to 16, usually 11");
+        let error = fork_error("--bench mixed --tasks-per-proc 3");
+        assert_eq!(error, "mixed counts its tasks in all: use --tasks");
+        let error = fork_error("--bench cycle --tasks 3");
+        assert_eq!(error, "--tasks is for mixed; see --tasks-per-proc");
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! An experiment is written once, in [`workload`], for every [`runtime`] in this process. The
 //! [`runner`] alternates the runtimes, repeats what was disturbed and makes a [`record`] of each run;
 //! [`figures`] groups and summarises them, and [`table`] and [`report`] show that. Fork-join programs are [apart](forking):
-//! they have a size and an end, where the others have a rate. [`analysis`] judges the records of all of them.
+//! they have a size and an end, where the others have a rate. So is what runs [both](mixed) at once. [`analysis`] judges the records of
+//! all of them.
 
 mod affinity;
 mod analysis;
@@ -14,6 +15,7 @@ mod figures;
 mod forking;
 mod machine;
 mod main_job;
+mod mixed;
 mod record;
 mod regime;
 mod report;

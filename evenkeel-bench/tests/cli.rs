@@ -133,7 +133,14 @@ fn list_names_experiments_variants_and_runtimes() {
     let output = run("list");
     assert!(output.status.success());
     let text = stdout(&output);
-    for name in ["cycle", "locality (share, noshare)", "transfer (park, yield)", "tokio-hand"] {
+    for name in [
+        "cycle",
+        "locality (share, noshare)",
+        "transfer (park, yield)",
+        "mixed (joins, wakes)",
+        "rayon+tokio",
+        "tokio-hand",
+    ] {
         assert!(text.contains(name), "{text}");
     }
 }
@@ -189,4 +196,48 @@ fn simulations_say_that_they_are_and_know_their_programs() {
     );
     refused("simulate --bench spin", "unknown program `spin`");
     refused("simulate --seeds 0", "0 is not in 1..=1000");
+}
+
+#[test]
+fn a_mixed_run_leaves_one_line_with_the_figures_of_both_sides() {
+    let output =
+        run("run --bench mixed --n 6 --tasks 20 --workers 2 --seconds 0.05 --reps 2 --json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<_> = lines
+        .iter()
+        .map(|line| (line["variant"].as_str().unwrap(), line["runtime"].as_str().unwrap()))
+        .collect();
+    let (joins, wakes) = (
+        ["evenkeel", "rayon+tokio"].map(|name| ("joins", name)),
+        ["evenkeel", "rayon+tokio"].map(|name| ("wakes", name)),
+    );
+    assert_eq!(names, [joins, joins, wakes, wakes].concat());
+    for line in &lines {
+        assert_eq!(
+            (&line["bench"], &line["workers"], &line["tasks"]),
+            (&"mixed".into(), &2.into(), &20.into())
+        );
+        let figure = |field: &str| line[field].as_f64().unwrap_or(f64::NAN);
+        assert!(figure("computations") > 0.0, "{line}");
+        assert!(figure("computation_us_p50") <= figure("computation_us_max"), "{line}");
+        if line["variant"] == "joins" {
+            assert!(figure("polls") > 0.0 && line.get("wakes").is_none(), "{line}");
+        } else {
+            assert!(figure("wakes") > 0.0 && line.get("polls").is_none(), "{line}");
+            assert!(figure("wake_us_p50") <= figure("wake_us_max"), "{line}");
+            assert!(figure("relay_us_p99") <= figure("relay_us_max"), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_mixed_run_prints_a_table_for_each_variant() {
+    let output = run("run --bench mixed --n 6 --tasks 20 --workers 2 --seconds 0.05 --reps 1");
+    assert!(output.status.success(), "{}", stderr(&output));
+    for name in ["mixed joins", "mixed wakes", "polls/s", "wake p99.9", "relay max", "rayon+tokio"]
+    {
+        assert!(stdout(&output).contains(name), "{}", stdout(&output));
+    }
 }

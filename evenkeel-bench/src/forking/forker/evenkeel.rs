@@ -3,10 +3,9 @@
 use evenkeel::fork_join::{Worker, join, on_worker};
 
 use super::Forker;
+pub(crate) use crate::runtime::evenkeel::Evenkeel;
 
 /// `join`.
-pub(crate) struct Evenkeel(evenkeel::Runtime);
-
 impl Forker for Evenkeel {
     type Cx<'a> = ();
 
