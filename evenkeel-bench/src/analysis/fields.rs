@@ -17,7 +17,8 @@ const ORDER: [&str; 9] =
     ["bench", "variant", "n", "workers", "procs", "tasks_per_proc", "tasks", "words", "touch"];
 
 /// Results, and numbers of repeats, that are whole numbers, text, or true or false.
-const RESULTS: [&str; 5] = ["ops", "repeat", "reps", "checksum", "dnc"];
+const RESULTS: [&str; 8] =
+    ["ops", "repeat", "reps", "checksum", "dnc", "computations", "polls", "wakes"];
 
 /// Results that could be written as whole numbers by other hands than the suite's.
 const FIGURES: [&str; 11] = [
@@ -78,6 +79,8 @@ mod tests {
     use crate::forking::forker::Name;
     use crate::forking::program::Program;
     use crate::forking::runner;
+    use crate::mixed;
+    use std::time::Duration;
 
     /// The settings of every record of the suite. A record that has another field of text or whole numbers fails here: put it
     /// here if it is a setting, and into [`RESULTS`] if it is not.
@@ -91,10 +94,30 @@ mod tests {
             runtimes: vec![Name::Serial, Name::Evenkeel],
         };
         let forked = runner::run(&cell, 1).unwrap().pop().unwrap();
+        let spec = mixed::Spec {
+            variant: mixed::Variant::Joins,
+            workers: 1,
+            tasks: 2,
+            n: 5,
+            time: Duration::from_millis(1),
+            seed: 1,
+        };
+        let mut both = None;
+        let cell = mixed::runner::Cell { spec, runtimes: vec![mixed::pool::Name::Evenkeel] };
+        let keep = |record, _| {
+            both = Some(record);
+            Ok(())
+        };
+        mixed::runner::run(&cell, 1, keep).unwrap();
         let known = |name: &String| {
             ORDER.contains(&name.as_str()) || ["runtime", REGIME].contains(&name.as_str())
         };
-        for record in [serde_json::to_value(common), serde_json::to_value(forked)] {
+        let records = [
+            serde_json::to_value(common),
+            serde_json::to_value(forked),
+            serde_json::to_value(both),
+        ];
+        for record in records {
             let Ok(Value::Object(fields)) = record else { panic!("a record is an object") };
             for (name, value) in fields.iter().filter(|(name, value)| is_setting(name, value)) {
                 assert!(known(name), "is {name} = {value} a setting or a result?");
