@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::bail;
-use clap::{Args, Parser, Subcommand, value_parser};
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 
 use crate::affinity;
 use crate::forking;
 use crate::forking::forker::Name;
+use crate::forking::found;
 use crate::forking::program::Program;
 use crate::main_job::{self, Effort};
 use crate::record::Record;
@@ -29,6 +30,8 @@ const MOST_REPEATS: i64 = 10_000;
 const MOST_SECONDS: f64 = 3600.0;
 /// How long Transfer may go without a transfer: the thesis's bound.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long one run of a fork-join program in a process of its own may take.
+const PATIENCE_WITH_PEERS: Duration = Duration::from_secs(600);
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
@@ -78,9 +81,12 @@ struct RunArgs {
     #[arg(long, visible_alias = "workers", value_name = "LIST", value_delimiter = ',',
           value_parser = value_parser!(u16).range(1..=MOST_PROCS))]
     procs: Vec<u16>,
-    /// Fork-join programs: the size [default: each program's usual one]
-    #[arg(long, value_name = "N")]
-    n: Option<usize>,
+    /// Fork-join programs: sizes, separated by commas [default: each program's usual one]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    n: Vec<usize>,
+    /// Fork-join programs: each program's own size of this name
+    #[arg(long, conflicts_with = "n")]
+    size: Option<Size>,
     /// Tasks per processor (cycle: rings; spawn: spawning tasks; memory: tasks in all)
     /// [default: 100; spawn: 1; memory: 100,000]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
@@ -110,6 +116,27 @@ struct RunArgs {
     /// Print one JSON line per run, and nothing else, on standard output
     #[arg(long)]
     json: bool,
+}
+
+/// One of the three sizes that each fork-join program has, or all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Size {
+    Small,
+    Usual,
+    Large,
+    All,
+}
+
+impl Size {
+    fn of(self, program: Program) -> Vec<usize> {
+        let [small, usual, large] = program.sizes();
+        match self {
+            Size::Small => vec![small],
+            Size::Usual => vec![usual],
+            Size::Large => vec![large],
+            Size::All => vec![small, usual, large],
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -145,10 +172,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         None => main_job::run(Effort::Usual, &cli.session.report),
         Some(Command::Full(session)) => main_job::run(Effort::Full, &session.report),
         Some(Command::Run(args)) => run(&args),
-        Some(Command::List) => {
-            list();
-            Ok(())
-        }
+        Some(Command::List) => list(),
         Some(Command::MemoryProbe(args)) => runner::probe(args.runtime, args.procs, args.tasks),
     }
 }
@@ -166,46 +190,80 @@ fn programs(args: &RunArgs) -> anyhow::Result<Option<Vec<Program>>> {
             "{program} is a fork-join program and {other} is not: run them in two commands"
         )));
     }
-    if args.n.is_some() {
-        bail!(Usage("--n is the size of a fork-join program: these are none".to_owned()));
+    let option = if args.size.is_some() { "--size" } else { "--n" };
+    if args.size.is_some() || !args.n.is_empty() {
+        bail!(Usage(format!("{option} is the size of a fork-join program: these are none")));
     }
     Ok(None)
 }
 
 /// Runs fork-join programs.
 fn fork(args: &RunArgs, programs: &[Program]) -> anyhow::Result<()> {
-    let mut runtimes = Vec::new();
-    for name in &args.runtime {
-        runtimes.push(name.parse::<Name>().map_err(|error| Usage(error.to_string()))?);
+    let cells = fork_cells(args, programs)?;
+    args.procs.iter().for_each(|&procs| crowded(usize::from(procs)));
+    let names = cells.first().map_or(&[][..], |cell| &cell.runtimes);
+    if names.iter().any(|name| name.is_cpp()) {
+        eprintln!("building the C++ peers");
     }
-    if runtimes.is_empty() {
-        runtimes = Name::ALL.to_vec();
-    }
-    let mut records = Vec::new();
-    for &program in programs {
-        let n = args.n.unwrap_or(program.sizes()[1]);
-        if !(1..=program.most()).contains(&n) {
-            bail!(Usage(format!(
-                "{program} of size {n}: sizes are 1 to {}, usually {}",
-                program.most(),
-                program.sizes().map(|size| size.to_string()).join(", ")
-            )));
+    let runner = forking::runner::Runner::new(names, usize::MAX, PATIENCE_WITH_PEERS)?;
+    let mut all = forking::runner::Measured::default();
+    for cell in &cells {
+        let measured = runner.run(cell, args.repeats as usize)?;
+        if args.json {
+            for record in &measured.records {
+                println!("{}", serde_json::to_string(record)?);
+            }
+            measured.not_run.iter().for_each(|not_run| eprintln!("note: {not_run}"));
         }
-        for workers in procs(args) {
-            crowded(workers);
-            let cell = forking::runner::Cell { program, n, workers, runtimes: runtimes.clone() };
-            for record in forking::runner::run(&cell, args.repeats as usize)? {
-                if args.json {
-                    println!("{}", serde_json::to_string(&record)?);
-                }
-                records.push(record);
+        all.records.extend(measured.records);
+        all.not_run.extend(measured.not_run);
+    }
+    if !args.json {
+        print!("{}", forking::table::render(&all));
+    }
+    Ok(())
+}
+
+/// The cells of fork-join programs that the arguments ask for, or what is wrong with them.
+fn fork_cells(args: &RunArgs, programs: &[Program]) -> anyhow::Result<Vec<forking::runner::Cell>> {
+    let mut cells = Vec::new();
+    for &program in programs {
+        let sizes = match args.size.unwrap_or(Size::Usual) {
+            _ if !args.n.is_empty() => args.n.clone(),
+            size => size.of(program),
+        };
+        for n in sizes {
+            if !(1..=program.most()).contains(&n) {
+                bail!(Usage(format!(
+                    "{program} of size {n}: sizes are 1 to {}, usually {}",
+                    program.most(),
+                    program.sizes().map(|size| size.to_string()).join(", ")
+                )));
+            }
+            for workers in procs(args) {
+                cells.push(forking::runner::Cell { program, n, workers, runtimes: Vec::new() });
             }
         }
     }
-    if !args.json {
-        print!("{}", forking::table::render(&records));
+    // Looked for last: it takes longest.
+    let runtimes = forkers(args)?;
+    cells.iter_mut().for_each(|cell| cell.runtimes = runtimes.clone());
+    Ok(cells)
+}
+
+/// The runtimes that fork asked for, or all that are found.
+fn forkers(args: &RunArgs) -> anyhow::Result<Vec<Name>> {
+    if args.runtime.is_empty() {
+        return Ok(found::of(&Name::ALL)?.there);
     }
-    Ok(())
+    let mut asked = Vec::new();
+    for name in &args.runtime {
+        asked.push(name.parse::<Name>().map_err(|error| Usage(error.to_string()))?);
+    }
+    match found::of(&asked)?.missing.first() {
+        Some((name, why)) => bail!("{name} is not there: {why}"),
+        None => Ok(asked),
+    }
 }
 
 /// Says that there are more processors than cores, if there are.
@@ -325,7 +383,7 @@ fn procs(args: &RunArgs) -> Vec<usize> {
     args.procs.iter().map(|&procs| usize::from(procs)).collect()
 }
 
-fn list() {
+fn list() -> anyhow::Result<()> {
     println!("experiments (variants):");
     for bench in Bench::ALL {
         let variants: Vec<&str> = bench
@@ -341,14 +399,10 @@ fn list() {
         };
         println!("  {title:<26} {}", bench.describe());
     }
-    println!("fork-join programs (usual sizes):");
+    println!("fork-join programs (small, usual and large size):");
     for program in Program::ALL {
         let title = format!("{program} ({})", program.sizes().map(|n| n.to_string()).join(", "));
         println!("  {title:<40} {}", program.describe());
-    }
-    println!("runtimes that fork:");
-    for name in Name::ALL {
-        println!("  {name:<26} {}", name.describe());
     }
     let (found, missing) = runner::found();
     println!("runtimes found:");
@@ -363,6 +417,20 @@ fn list() {
     for (peer, install) in missing {
         println!("  {peer:<26} {}: {install}", peer.describe());
     }
+    let found = found::of(&Name::ALL)?;
+    println!("runtimes that fork, found:");
+    for name in found.there {
+        let version = found::version(name);
+        let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
+        println!("  {name:<26} {}{version}", name.describe());
+    }
+    if !found.missing.is_empty() {
+        println!("runtimes that fork, missing:");
+    }
+    for (name, why) in found.missing {
+        println!("  {name:<26} {}: {why}", name.describe());
+    }
+    Ok(())
 }
 
 /// Reads the command line of this process; a wrong one ends it with status 2.

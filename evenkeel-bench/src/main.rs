@@ -19,6 +19,7 @@ mod report;
 mod runner;
 mod runtime;
 mod table;
+mod toolchain;
 mod verdict;
 mod words;
 mod workload;

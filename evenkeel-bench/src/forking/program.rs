@@ -164,29 +164,39 @@ impl FromStr for Program {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    #[cfg(feature = "forte")]
+    use crate::forking::forker::Forte;
     use crate::forking::forker::{ByArgument, Chili, Evenkeel, Rayon, Serial};
 
-    #[test]
-    fn every_runtime_computes_what_the_serial_one_does() {
+    /// The programs at sizes that fork and end at once, with what they come to.
+    pub(in crate::forking) fn little() -> Vec<(Program, usize, u64)> {
         let sizes = [96, 70, 40, 20_000, 15, 8, 4, 5];
-        let serial = Serial::start(1).unwrap();
-        let evenkeel = Evenkeel::start(2).unwrap();
-        let by_argument = ByArgument::start(2).unwrap();
-        let (rayon, chili) = (Rayon::start(2).unwrap(), Chili::start(2).unwrap());
-        for (program, n) in Program::ALL.into_iter().zip(sizes) {
-            let (_, right) = program.run(n, &serial);
-            assert_eq!(program.run(n, &evenkeel).1, right, "{program} on evenkeel");
-            assert_eq!(program.run(n, &by_argument).1, right, "{program} on evenkeel-worker");
-            assert_eq!(program.run(n, &rayon).1, right, "{program} on rayon");
-            assert_eq!(program.run(n, &chili).1, right, "{program} on chili");
+        let right = |(program, n): (Program, usize)| (program, n, program.run(n, &Serial).1);
+        Program::ALL.into_iter().zip(sizes).map(right).collect()
+    }
+
+    fn computes_what_the_serial_one_does<F: Forker>(name: &str) {
+        let forker = F::start(2).unwrap();
+        for (program, n, right) in little() {
+            assert_eq!(program.run(n, &forker).1, right, "{program} on {name}");
         }
     }
 
     #[test]
+    fn every_runtime_computes_what_the_serial_one_does() {
+        computes_what_the_serial_one_does::<Evenkeel>("evenkeel");
+        computes_what_the_serial_one_does::<ByArgument>("evenkeel-worker");
+        computes_what_the_serial_one_does::<Rayon>("rayon");
+        computes_what_the_serial_one_does::<Chili>("chili");
+        #[cfg(feature = "forte")]
+        computes_what_the_serial_one_does::<Forte>("forte");
+    }
+
+    #[test]
     fn results_are_those_of_the_literature() {
-        let serial = Serial::start(1).unwrap();
+        let serial = Serial;
         assert_eq!(Program::Fib.run(20, &serial).1, 6_765);
         assert_eq!(Program::Nqueens.run(8, &serial).1, 92);
         assert_eq!(Program::Skynet.run(3, &serial).1, 499_500);

@@ -1,13 +1,13 @@
 //! The printed table of fork-join programs.
 
-use super::record::Record;
+use super::runner::Measured;
 use crate::table::align;
 
-/// Lays out the records, one line each.
-pub(crate) fn render(records: &[Record]) -> String {
+/// Lays out the records, one line each, and says what was not run.
+pub(crate) fn render(measured: &Measured) -> String {
     let heading = ["program", "n", "runtime", "workers", "ms", "speed-up", "cores", "checksum"];
     let mut lines = vec![heading.map(str::to_owned).to_vec()];
-    for record in records {
+    for record in &measured.records {
         lines.push(vec![
             record.bench.clone(),
             record.n.to_string(),
@@ -25,6 +25,9 @@ pub(crate) fn render(records: &[Record]) -> String {
         ]);
     }
     let mut text = align(&lines);
-    text.push_str("ms of the recursion: median [min-max]; speed-up: over the serial one\n");
+    text.push_str("ms of the recursion: median [min-max]; speed-up: over the serial one of the same language\n");
+    for not_run in &measured.not_run {
+        text.push_str(&format!("{not_run}\n"));
+    }
     text
 }

@@ -1,27 +1,24 @@
 //! Plain calls: what the others are compared with.
 
-use super::Forker;
+use super::plain::Plain;
 
 /// No workers at all.
 pub(crate) struct Serial;
 
-impl Forker for Serial {
-    type Cx<'a> = ();
-
+impl Plain for Serial {
     fn start(_workers: usize) -> anyhow::Result<Self> {
         Ok(Serial)
     }
 
-    fn run<R: Send>(&self, f: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> R + Send) -> R {
-        f(&mut ())
+    fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+        f()
     }
 
     #[inline(always)]
     fn join<RA: Send, RB: Send>(
-        cx: &mut (),
-        a: impl FnOnce(&mut ()) -> RA + Send,
-        b: impl FnOnce(&mut ()) -> RB + Send,
+        a: impl FnOnce() -> RA + Send,
+        b: impl FnOnce() -> RB + Send,
     ) -> (RA, RB) {
-        (a(cx), b(cx))
+        (a(), b())
     }
 }
