@@ -206,20 +206,19 @@ fn fork(args: &RunArgs, programs: &[Program]) -> anyhow::Result<()> {
         eprintln!("building the C++ peers");
     }
     let runner = forking::runner::Runner::new(names, usize::MAX, PATIENCE_WITH_PEERS)?;
-    let mut all = forking::runner::Measured::default();
+    let mut all = Vec::new();
     for cell in &cells {
         let measured = runner.run(cell, args.repeats as usize)?;
         if args.json {
             for record in &measured.records {
                 println!("{}", serde_json::to_string(record)?);
             }
-            measured.not_run.iter().for_each(|not_run| eprintln!("note: {not_run}"));
+            measured.not_run.iter().for_each(|not_run| eprintln!("not run: {not_run}"));
         }
-        all.records.extend(measured.records);
-        all.not_run.extend(measured.not_run);
+        all.push(measured);
     }
     if !args.json {
-        print!("{}", forking::table::render(&all));
+        print!("{}", forking::table::in_lines(&all));
     }
     Ok(())
 }

@@ -119,6 +119,11 @@ impl Name {
         }
     }
 
+    /// Whether it is this project's, and so no peer.
+    pub(crate) fn is_own(self) -> bool {
+        matches!(self, Name::Evenkeel | Name::EvenkeelWorker)
+    }
+
     /// Whether it is a program of its own, in C++.
     pub(crate) fn is_cpp(self) -> bool {
         self.baseline() == Name::SerialCpp

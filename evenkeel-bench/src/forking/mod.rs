@@ -6,6 +6,7 @@
 //! than any runtime. The peers in [C++](cpp) have programs of their own, line by line the same.
 
 mod cpp;
+pub(crate) mod figures;
 pub(crate) mod forker;
 pub(crate) mod found;
 mod grid;

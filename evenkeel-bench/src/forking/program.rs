@@ -114,6 +114,30 @@ impl Program {
         }
     }
 
+    /// The size in the main job: some milliseconds, more than a runtime takes to wake its workers.
+    pub(crate) fn brief(self) -> usize {
+        match self {
+            Program::Matmul => 512,
+            Program::Transpose => 2048,
+            Program::Heat => 1024,
+            Program::Cilksort => 1_000_000,
+            Program::Fib => 30,
+            Program::Nqueens => 12,
+            Program::Skynet => 6,
+            Program::Uts => 9,
+        }
+    }
+
+    /// Its forks, where they are most of its work.
+    pub(crate) fn forks(self, n: usize) -> Option<u64> {
+        match self {
+            // Each fork makes two calls of one, and those without a fork come to the result.
+            Program::Fib => Some((0..n).fold((0, 1), |(a, b), _| (b, a + b)).1 - 1),
+            Program::Skynet => Some(10_u64.pow(n as u32) - 1),
+            _ => None,
+        }
+    }
+
     /// Runs it and gives the seconds of the recursion, and the checksum.
     pub(crate) fn run<F: Forker>(self, n: usize, forker: &F) -> (f64, u64) {
         match self {
@@ -168,7 +192,7 @@ pub(super) mod tests {
     use super::*;
     #[cfg(feature = "forte")]
     use crate::forking::forker::Forte;
-    use crate::forking::forker::{ByArgument, Chili, Evenkeel, Rayon, Serial};
+    use crate::forking::forker::{ByArgument, Chili, Evenkeel, Name, Rayon, Serial};
 
     /// The programs at sizes that fork and end at once, with what they come to.
     pub(in crate::forking) fn little() -> Vec<(Program, usize, u64)> {
@@ -192,6 +216,27 @@ pub(super) mod tests {
         computes_what_the_serial_one_does::<Chili>("chili");
         #[cfg(feature = "forte")]
         computes_what_the_serial_one_does::<Forte>("forte");
+    }
+
+    #[test]
+    fn forks_are_counted() {
+        assert_eq!(Program::Fib.forks(35), Some(14_930_351));
+        assert_eq!(Program::Fib.forks(1), Some(0));
+        assert_eq!(Program::Skynet.forks(3), Some(999));
+        assert_eq!(Program::Uts.forks(10), None);
+    }
+
+    #[test]
+    fn sizes_are_within_bounds() {
+        for program in Program::ALL {
+            let [small, usual, large] = program.sizes();
+            assert!(small < usual && usual < large && large <= program.most(), "{program}");
+            assert!(small <= program.brief() && program.brief() < usual, "{program}");
+            for name in Name::ALL {
+                let most = name.most(program).unwrap_or(large);
+                assert!(program.brief() <= most, "the main job has {program} on {name}");
+            }
+        }
     }
 
     #[test]

@@ -60,6 +60,6 @@ pub(crate) struct NotRun {
 impl fmt::Display for NotRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { runtime, bench, n, workers, why } = self;
-        write!(f, "{bench} of size {n} was not run on {runtime} with {workers} workers: {why}")
+        write!(f, "{bench} of size {n} on {runtime} with {workers} workers: {why}")
     }
 }

@@ -24,9 +24,10 @@ pub(crate) struct Cell {
     pub(crate) runtimes: Vec<Name>,
 }
 
-/// What came of a cell.
-#[derive(Default)]
+/// What came of a cell: a record for each runtime, or why there is none.
+#[derive(Clone, Debug)]
 pub(crate) struct Measured {
+    pub(crate) cell: Cell,
     pub(crate) records: Vec<Record>,
     pub(crate) not_run: Vec<NotRun>,
 }
@@ -66,13 +67,15 @@ impl Runner {
     /// against, whether or not it is asked for.
     pub(crate) fn run(&self, cell: &Cell, reps: usize) -> anyhow::Result<Measured> {
         let (_, right) = here(Name::Serial, cell)?;
-        let mut measured = Measured::default();
+        let mut measured =
+            Measured { cell: cell.clone(), records: Vec::new(), not_run: Vec::new() };
         let mut all = Vec::new();
         for &name in &cell.runtimes {
             match name.most(cell.program) {
                 Some(most) if most < cell.n => {
-                    let why =
-                        format!("it would take too long; {most} is the largest size it is given");
+                    let why = format!(
+                        "it would take too long; {most} is the largest size that it is given"
+                    );
                     measured.not_run.push(not_run(name, cell, why));
                 }
                 _ => all.push(self.series(name, cell)?),
@@ -206,8 +209,7 @@ mod tests {
         assert_eq!(measured.records.len(), 1);
         assert_eq!(
             measured.not_run[0].to_string(),
-            "fib of size 31 was not run on openmp with 2 workers: it would take too long; 30 is the largest size it \
-             is given"
+            "fib of size 31 on openmp with 2 workers: it would take too long; 30 is the largest size that it is given"
         );
         // Within its bound it is run, and this runner has not built it.
         assert!(runner.run(&cell(5), 1).is_err());
