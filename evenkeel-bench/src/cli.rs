@@ -35,8 +35,8 @@ const PATIENCE_WITH_PEERS: Duration = Duration::from_secs(600);
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
-/// Without a command: the five experiments at one and at all cores, with many and with few tasks, on
-/// every runtime found, in about two minutes; then one table and an HTML report.
+/// Without a command: the five experiments, with many and with few tasks, and the eight fork-join programs, at one and
+/// at all cores, on every runtime found, in two to three minutes; then two tables and an HTML report.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -58,11 +58,11 @@ struct SessionArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// The main job with 15 repeats, longer runs, spawn, memory and large arrays
+    /// The main job with 15 repeats, longer runs, spawn, memory, large arrays, and fork-join in three sizes
     Full(SessionArgs),
     /// Run chosen experiments and print their figures
     Run(RunArgs),
-    /// Name the experiments, their variants, and the runtimes found and missing
+    /// Name the experiments, their variants, the programs, their sizes, and the runtimes found and missing
     List,
     /// Measure memory in this process; used by the binary itself
     #[command(name = crate::workload::memory::COMMAND, hide = true)]

@@ -1,6 +1,8 @@
 //! The main job: everything at a glance, with a table and a report.
 
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -23,7 +25,7 @@ use crate::workload::{Bench, Spec, Variant, memory};
 pub(crate) enum Effort {
     /// One short repeat: does everything work?
     Quick,
-    /// About two minutes on two cores.
+    /// Two to three minutes.
     Usual,
     /// The thesis's 15 repeats, and the experiments beside the five.
     Full,
@@ -140,15 +142,16 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     let cells = plan(effort, affinity::cores().len(), &peers);
     let fork_cells = fork_plan(effort, affinity::cores().len(), &forkers.there);
     let runner = Runner::new(runs(&cells, effort) / SPARE);
-    if peers.iter().any(|peer| peer.is_go()) {
-        println!("Building the Go peer.");
-        runner.build_go()?;
-    }
-    if forkers.there.iter().any(|name| name.is_cpp()) {
-        println!("Building the C++ peers.");
-    }
     let spare = fork_cells.len() * forkers.there.len() * effort.fork_repeats() / SPARE;
-    let fork_runner = forking::runner::Runner::new(&forkers.there, spare, effort.fork_patience())?;
+    println!("Building the peers in other languages that are found.");
+    let fork_runner = thread::scope(|scope| {
+        let new = || forking::runner::Runner::new(&forkers.there, spare, effort.fork_patience());
+        let fork_runner = scope.spawn(new);
+        if peers.iter().any(|peer| peer.is_go()) {
+            runner.build_go()?;
+        }
+        fork_runner.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })?;
     let begun = Instant::now();
     let records = measure(&runner, &cells, effort, &mut notes)?;
     let forking = fork(&fork_runner, &fork_cells, effort)?;

@@ -158,11 +158,11 @@ impl Built {
 
     /// Starts the program. Its cores are those of the calling thread.
     pub(crate) fn start(&self, program: Program, n: usize, workers: usize) -> anyhow::Result<Peer> {
-        Peer::start(
-            &self.workshop.path("main"),
-            [program.name(), &n.to_string(), &workers.to_string()],
-        )
-        .with_context(|| format!("cannot start {}", self.name))
+        let arguments = [program.name(), &n.to_string(), &workers.to_string()];
+        // Without a second thread nobody looks for work.
+        let quiet = if workers > 1 && !self.name.is_serial() { QUIET } else { Duration::ZERO };
+        Peer::start(&self.workshop.path("main"), arguments, quiet)
+            .with_context(|| format!("cannot start {}", self.name))
     }
 }
 
@@ -172,6 +172,7 @@ pub(crate) struct Peer {
     requests: ChildStdin,
     answers: Receiver<String>,
     errors: ChildStderr,
+    quiet: Duration,
 }
 
 /// What a program answers.
@@ -182,7 +183,7 @@ struct Answer {
 }
 
 impl Peer {
-    fn start(program: &Path, arguments: [&str; 3]) -> anyhow::Result<Peer> {
+    fn start(program: &Path, arguments: [&str; 3], quiet: Duration) -> anyhow::Result<Peer> {
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -199,7 +200,7 @@ impl Peer {
             // Nobody listens any more: the end.
             lines.map(|line| answer.send(line)).take_while(Result::is_ok).for_each(drop);
         });
-        Ok(Peer { child, requests, answers, errors })
+        Ok(Peer { child, requests, answers, errors, quiet })
     }
 
     /// The process, whose time is spent for this one.
@@ -217,7 +218,7 @@ impl Peer {
         };
         let answer: Answer =
             serde_json::from_str(&line).with_context(|| format!("it answered `{line}`"))?;
-        thread::sleep(QUIET);
+        thread::sleep(self.quiet);
         Ok(Some((answer.seconds, answer.checksum)))
     }
 

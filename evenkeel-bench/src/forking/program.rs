@@ -94,7 +94,7 @@ impl Program {
             Program::Matmul => [256, 1024, 2048],
             Program::Transpose => [1024, 4096, 8192],
             Program::Heat => [512, 2048, 4096],
-            Program::Cilksort => [1_000_000, 10_000_000, 50_000_000],
+            Program::Cilksort => [100_000, 10_000_000, 50_000_000],
             Program::Fib => [25, 35, 40],
             Program::Nqueens => [10, 13, 14],
             Program::Skynet => [5, 7, 8],

@@ -1,5 +1,6 @@
 //! Runs fork-join programs: all runtimes in turn, repeat by repeat.
 
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -191,8 +192,13 @@ fn here(name: Name, cell: &Cell) -> anyhow::Result<(f64, u64)> {
     .with_context(|| format!("{name} did not start"))
 }
 
+/// How long threads that have just been started are given to begin and to find nothing to do: those of the peers with
+/// programs of their own have done so, too.
+const SETTLE: Duration = Duration::from_millis(2);
+
 fn on<F: Forker>(cell: &Cell) -> anyhow::Result<(f64, u64)> {
     let forker = F::start(cell.workers)?;
+    thread::sleep(SETTLE);
     Ok(cell.program.run(cell.n, &forker))
 }
 

@@ -84,7 +84,10 @@ pub(crate) fn names(all: &[Measured]) -> Vec<Name> {
 fn show(measured: &Measured, name: Name) -> String {
     let of = |record: &Record| {
         let ms = milliseconds(record)?;
-        let mut text = format!("{} [{}-{}]", figure(ms.median), figure(ms.min), figure(ms.max));
+        let mut text = figure(ms.median);
+        if ms.runs > 1 {
+            text.push_str(&format!(" [{}-{}]", figure(ms.min), figure(ms.max)));
+        }
         if let Some(speedup) = speedup(measured, name).filter(|_| !name.is_serial()) {
             text.push_str(&format!(" {}x", figure(speedup.median)));
         }

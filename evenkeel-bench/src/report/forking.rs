@@ -91,7 +91,7 @@ fn table(all: &[Measured]) -> Markup {
     let names = names(all);
     html! {
         div.wide {
-            table {
+            table.dense {
                 thead {
                     tr {
                         th.number scope="col" { "Size" }
@@ -138,7 +138,9 @@ fn figure(measured: &Measured, name: Name, best: bool) -> Markup {
     let speedup = speedup(measured, name).filter(|_| !name.is_serial());
     html! {
         @if best { strong { (median) } } @else { (median) }
-        span.range { "[" (words::figure(value.min)) " to " (words::figure(value.max)) "]" }
+        @if value.runs > 1 {
+            span.range { "[" (words::figure(value.min)) " to " (words::figure(value.max)) "]" }
+        }
         @if let Some(speedup) = speedup { span.range { (words::figure(speedup.median)) " x" } }
     }
 }
