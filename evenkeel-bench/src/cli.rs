@@ -1,16 +1,14 @@
 //! The command line.
 
+mod fork;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::bail;
-use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use clap::{Args, Parser, Subcommand, value_parser};
 
 use crate::affinity;
-use crate::forking;
-use crate::forking::forker::Name;
-use crate::forking::found;
-use crate::forking::program::Program;
 use crate::main_job::{self, Effort};
 use crate::record::Record;
 use crate::runner::{self, Cell, Runner};
@@ -30,8 +28,6 @@ const MOST_REPEATS: i64 = 10_000;
 const MOST_SECONDS: f64 = 3600.0;
 /// How long Transfer may go without a transfer: the thesis's bound.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long one run of a fork-join program in a process of its own may take.
-const PATIENCE_WITH_PEERS: Duration = Duration::from_secs(600);
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
@@ -86,7 +82,7 @@ struct RunArgs {
     n: Vec<usize>,
     /// Fork-join programs: each program's own size of this name
     #[arg(long, conflicts_with = "n")]
-    size: Option<Size>,
+    size: Option<fork::Size>,
     /// Tasks per processor (cycle: rings; spawn: spawning tasks; memory: tasks in all)
     /// [default: 100; spawn: 1; memory: 100,000]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
@@ -116,27 +112,6 @@ struct RunArgs {
     /// Print one JSON line per run, and nothing else, on standard output
     #[arg(long)]
     json: bool,
-}
-
-/// One of the three sizes that each fork-join program has, or all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Size {
-    Small,
-    Usual,
-    Large,
-    All,
-}
-
-impl Size {
-    fn of(self, program: Program) -> Vec<usize> {
-        let [small, usual, large] = program.sizes();
-        match self {
-            Size::Small => vec![small],
-            Size::Usual => vec![usual],
-            Size::Large => vec![large],
-            Size::All => vec![small, usual, large],
-        }
-    }
 }
 
 #[derive(Debug, Args)]
@@ -177,94 +152,6 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     }
 }
 
-/// The names if they are all of one kind: experiments or programs. A name that is neither is an error of the first kind.
-fn programs(args: &RunArgs) -> anyhow::Result<Option<Vec<Program>>> {
-    let parse = |name: &String| name.parse::<Program>();
-    let programs: Result<Vec<Program>, _> = args.bench.iter().map(parse).collect();
-    if let Ok(programs) = programs {
-        return Ok(Some(programs));
-    }
-    if let Some(program) = args.bench.iter().find(|name| parse(name).is_ok()) {
-        let other = args.bench.iter().find(|name| parse(name).is_err()).map_or("", |name| name);
-        bail!(Usage(format!(
-            "{program} is a fork-join program and {other} is not: run them in two commands"
-        )));
-    }
-    let option = if args.size.is_some() { "--size" } else { "--n" };
-    if args.size.is_some() || !args.n.is_empty() {
-        bail!(Usage(format!("{option} is the size of a fork-join program: these are none")));
-    }
-    Ok(None)
-}
-
-/// Runs fork-join programs.
-fn fork(args: &RunArgs, programs: &[Program]) -> anyhow::Result<()> {
-    let cells = fork_cells(args, programs)?;
-    args.procs.iter().for_each(|&procs| crowded(usize::from(procs)));
-    let names = cells.first().map_or(&[][..], |cell| &cell.runtimes);
-    if names.iter().any(|name| name.is_cpp()) {
-        eprintln!("building the C++ peers");
-    }
-    let runner = forking::runner::Runner::new(names, usize::MAX, PATIENCE_WITH_PEERS)?;
-    let mut all = Vec::new();
-    for cell in &cells {
-        let measured = runner.run(cell, args.repeats as usize)?;
-        if args.json {
-            for record in &measured.records {
-                println!("{}", serde_json::to_string(record)?);
-            }
-            measured.not_run.iter().for_each(|not_run| eprintln!("not run: {not_run}"));
-        }
-        all.push(measured);
-    }
-    if !args.json {
-        print!("{}", forking::table::in_lines(&all));
-    }
-    Ok(())
-}
-
-/// The cells of fork-join programs that the arguments ask for, or what is wrong with them.
-fn fork_cells(args: &RunArgs, programs: &[Program]) -> anyhow::Result<Vec<forking::runner::Cell>> {
-    let mut cells = Vec::new();
-    for &program in programs {
-        let sizes = match args.size.unwrap_or(Size::Usual) {
-            _ if !args.n.is_empty() => args.n.clone(),
-            size => size.of(program),
-        };
-        for n in sizes {
-            if !(1..=program.most()).contains(&n) {
-                bail!(Usage(format!(
-                    "{program} of size {n}: sizes are 1 to {}, usually {}",
-                    program.most(),
-                    program.sizes().map(|size| size.to_string()).join(", ")
-                )));
-            }
-            for workers in procs(args) {
-                cells.push(forking::runner::Cell { program, n, workers, runtimes: Vec::new() });
-            }
-        }
-    }
-    // Looked for last: it takes longest.
-    let runtimes = forkers(args)?;
-    cells.iter_mut().for_each(|cell| cell.runtimes = runtimes.clone());
-    Ok(cells)
-}
-
-/// The runtimes that fork asked for, or all that are found.
-fn forkers(args: &RunArgs) -> anyhow::Result<Vec<Name>> {
-    if args.runtime.is_empty() {
-        return Ok(found::of(&Name::ALL)?.there);
-    }
-    let mut asked = Vec::new();
-    for name in &args.runtime {
-        asked.push(name.parse::<Name>().map_err(|error| Usage(error.to_string()))?);
-    }
-    match found::of(&asked)?.missing.first() {
-        Some((name, why)) => bail!("{name} is not there: {why}"),
-        None => Ok(asked),
-    }
-}
-
 /// Says that there are more processors than cores, if there are.
 fn crowded(procs: usize) {
     let cores = affinity::cores().len();
@@ -276,8 +163,8 @@ fn crowded(procs: usize) {
 }
 
 fn run(args: &RunArgs) -> anyhow::Result<()> {
-    if let Some(programs) = programs(args)? {
-        return fork(args, &programs);
+    if let Some(programs) = fork::programs(args)? {
+        return fork::run(args, &programs);
     }
     let cells = cells(args)?;
     args.procs.iter().for_each(|&procs| crowded(usize::from(procs)));
@@ -398,11 +285,7 @@ fn list() -> anyhow::Result<()> {
         };
         println!("  {title:<26} {}", bench.describe());
     }
-    println!("fork-join programs (small, usual and large size):");
-    for program in Program::ALL {
-        let title = format!("{program} ({})", program.sizes().map(|n| n.to_string()).join(", "));
-        println!("  {title:<40} {}", program.describe());
-    }
+    fork::list_programs();
     let (found, missing) = runner::found();
     println!("runtimes found:");
     for peer in found {
@@ -416,20 +299,7 @@ fn list() -> anyhow::Result<()> {
     for (peer, install) in missing {
         println!("  {peer:<26} {}: {install}", peer.describe());
     }
-    let found = found::of(&Name::ALL)?;
-    println!("runtimes that fork, found:");
-    for name in found.there {
-        let version = found::version(name);
-        let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
-        println!("  {name:<26} {}{version}", name.describe());
-    }
-    if !found.missing.is_empty() {
-        println!("runtimes that fork, missing:");
-    }
-    for (name, why) in found.missing {
-        println!("  {name:<26} {}: {why}", name.describe());
-    }
-    Ok(())
+    fork::list_runtimes()
 }
 
 /// Reads the command line of this process; a wrong one ends it with status 2.

@@ -39,6 +39,9 @@ pub(crate) trait Forker: Sized {
     ) -> (RA, RB);
 }
 
+/// Threads that a pool of forte has room for, the calling one among them.
+const FORTE_SEATS: usize = 32;
+
 /// One column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Name {
@@ -129,10 +132,19 @@ impl Name {
         self.baseline() == Name::SerialCpp
     }
 
+    /// Why it is not given a program of size `n` on so many workers; `None` if it is.
+    pub(crate) fn refusal(self, program: Program, n: usize, workers: usize) -> Option<String> {
+        if self == Name::Forte && workers > FORTE_SEATS {
+            return Some(format!("its pools have {FORTE_SEATS} seats"));
+        }
+        let most = self.most(program).filter(|&most| most < n)?;
+        Some(format!("it would take too long; {most} is the largest size that it is given"))
+    }
+
     /// The largest size of a program that it is given, if that is less than the program's own, for the time that it
     /// takes: all workers of OpenMP meet at one lock, so that four need 0.3 µs for each fork of the programs that do
     /// little else, where one needs 0.04.
-    pub(crate) fn most(self, program: Program) -> Option<usize> {
+    fn most(self, program: Program) -> Option<usize> {
         match (self, program) {
             (Name::Openmp, Program::Fib) => Some(30),
             (Name::Openmp, Program::Nqueens) => Some(13),

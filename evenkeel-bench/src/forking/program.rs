@@ -233,8 +233,8 @@ pub(super) mod tests {
             assert!(small < usual && usual < large && large <= program.most(), "{program}");
             assert!(small <= program.brief() && program.brief() < usual, "{program}");
             for name in Name::ALL {
-                let most = name.most(program).unwrap_or(large);
-                assert!(program.brief() <= most, "the main job has {program} on {name}");
+                let refusal = name.refusal(program, program.brief(), 4);
+                assert_eq!(refusal, None, "the main job has {program} on {name}");
             }
         }
     }

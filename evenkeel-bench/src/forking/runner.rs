@@ -72,14 +72,9 @@ impl Runner {
             Measured { cell: cell.clone(), records: Vec::new(), not_run: Vec::new() };
         let mut all = Vec::new();
         for &name in &cell.runtimes {
-            match name.most(cell.program) {
-                Some(most) if most < cell.n => {
-                    let why = format!(
-                        "it would take too long; {most} is the largest size that it is given"
-                    );
-                    measured.not_run.push(not_run(name, cell, why));
-                }
-                _ => all.push(self.series(name, cell)?),
+            match name.refusal(cell.program, cell.n, cell.workers) {
+                Some(why) => measured.not_run.push(not_run(name, cell, why)),
+                None => all.push(self.series(name, cell)?),
             }
         }
         let line_ns_before = regime::bounce();
@@ -217,6 +212,8 @@ mod tests {
             measured.not_run[0].to_string(),
             "fib of size 31 on openmp with 2 workers: it would take too long; 30 is the largest size that it is given"
         );
+        let crowd = Cell { workers: 33, runtimes: vec![Name::Forte], ..cell(5) };
+        assert_eq!(runner.run(&crowd, 1).unwrap().not_run[0].why, "its pools have 32 seats");
         // Within its bound it is run, and this runner has not built it.
         assert!(runner.run(&cell(5), 1).is_err());
     }
