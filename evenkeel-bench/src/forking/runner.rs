@@ -1,5 +1,6 @@
 //! Runs fork-join programs: all runtimes in turn, repeat by repeat.
 
+use std::mem;
 use std::thread;
 use std::time::Duration;
 
@@ -79,29 +80,14 @@ impl Runner {
         }
         let line_ns_before = regime::bounce();
         for rep in 0..=reps {
-            let mut turn = all.into_iter();
-            all = Vec::new();
-            for mut series in turn.by_ref() {
-                let Some(run) = self.undisturbed(&mut series, cell)? else {
+            for mut series in mem::take(&mut all) {
+                // The first run warms up.
+                if self.turn(&mut series, cell, right, rep > 0)? {
+                    all.push(series);
+                } else {
                     let why = format!("a run took longer than {} s", self.patience.as_secs_f64());
                     measured.not_run.push(not_run(series.name, cell, why));
-                    continue;
-                };
-                if run.checksum != right {
-                    bail!(
-                        "{} computes {} of size {} wrongly: checksum {:#x} instead of {right:#x}",
-                        series.name,
-                        cell.program,
-                        cell.n,
-                        run.checksum,
-                    );
                 }
-                // The first warms up.
-                if rep > 0 {
-                    series.seconds.push(run.seconds);
-                    series.cpu_share = series.cpu_share.min(run.cpu_share);
-                }
-                all.push(series);
             }
         }
         let line_ns_after = regime::bounce();
@@ -142,11 +128,33 @@ impl Runner {
         Ok(Series { name, peer, seconds: Vec::new(), cpu_share: 1.0 })
     }
 
-    /// Runs once, and again if the machine was busy with something else. `None` if it took too long.
-    fn undisturbed(&self, series: &mut Series, cell: &Cell) -> anyhow::Result<Option<Run>> {
-        let disturbed = |run: &Option<Run>| matches!(run, Some(run) if run.cpu_share < ENOUGH);
-        let (run, _) = self.retries.run(|| self.once(series, cell), disturbed)?;
-        Ok(run)
+    /// Runs once more, and if that counts again when the machine was busy with something else. `false` if it took too
+    /// long.
+    fn turn(
+        &self,
+        series: &mut Series,
+        cell: &Cell,
+        right: u64,
+        counts: bool,
+    ) -> anyhow::Result<bool> {
+        let again =
+            |run: &Option<Run>| counts && matches!(run, Some(run) if run.cpu_share < ENOUGH);
+        let (run, _) = self.retries.run(|| self.once(series, cell), again)?;
+        let Some(run) = run else { return Ok(false) };
+        if run.checksum != right {
+            bail!(
+                "{} computes {} of size {} wrongly: checksum {:#x} instead of {right:#x}",
+                series.name,
+                cell.program,
+                cell.n,
+                run.checksum,
+            );
+        }
+        if counts {
+            series.seconds.push(run.seconds);
+            series.cpu_share = series.cpu_share.min(run.cpu_share);
+        }
+        Ok(true)
     }
 
     fn once(&self, series: &mut Series, cell: &Cell) -> anyhow::Result<Option<Run>> {
