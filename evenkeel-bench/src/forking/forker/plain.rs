@@ -1,4 +1,4 @@
-//! Runtimes whose forks pass nothing down: they find their worker by themselves, or have none.
+//! Runtimes whose forks pass nothing down: they find their worker by themselves.
 
 use super::Forker;
 

@@ -1,24 +1,29 @@
 //! Plain calls: what the others are compared with.
+//!
+//! It is not one of the plain runtimes: their closures around its closures would cost nqueens a third.
 
-use super::plain::Plain;
+use super::Forker;
 
 /// No workers at all.
 pub(crate) struct Serial;
 
-impl Plain for Serial {
+impl Forker for Serial {
+    type Cx<'a> = ();
+
     fn start(_workers: usize) -> anyhow::Result<Self> {
         Ok(Serial)
     }
 
-    fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
-        f()
+    fn run<R: Send>(&self, f: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> R + Send) -> R {
+        f(&mut ())
     }
 
     #[inline(always)]
     fn join<RA: Send, RB: Send>(
-        a: impl FnOnce() -> RA + Send,
-        b: impl FnOnce() -> RB + Send,
+        cx: &mut (),
+        a: impl FnOnce(&mut ()) -> RA + Send,
+        b: impl FnOnce(&mut ()) -> RB + Send,
     ) -> (RA, RB) {
-        (a(), b())
+        (a(cx), b(cx))
     }
 }
