@@ -143,7 +143,9 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     let fork_cells = fork_plan(effort, affinity::cores().len(), &forkers.there);
     let runner = Runner::new(runs(&cells, effort) / SPARE);
     let spare = fork_cells.len() * forkers.there.len() * effort.fork_repeats() / SPARE;
-    println!("Building the peers in other languages that are found.");
+    if peers.iter().any(|peer| peer.is_go()) || forkers.there.iter().any(|name| name.is_cpp()) {
+        println!("Building the peers in other languages.");
+    }
     let fork_runner = thread::scope(|scope| {
         let new = || forking::runner::Runner::new(&forkers.there, spare, effort.fork_patience());
         let fork_runner = scope.spawn(new);
