@@ -1,6 +1,9 @@
 //! The command line.
 
-use std::fmt;
+mod fork;
+mod mixed;
+mod simulate;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,16 +12,11 @@ use clap::{Args, Parser, Subcommand, value_parser};
 
 use crate::affinity;
 use crate::analysis;
-use crate::forking;
-use crate::forking::forker::Name;
-use crate::forking::program::{Program, UnknownProgram};
 use crate::main_job::{self, Effort};
-use crate::mixed::{self, pool};
+use crate::mixed as mix;
 use crate::record::Record;
-use crate::report;
 use crate::runner::{self, Cell, Runner};
 use crate::runtime::{Peer, UnknownPeer, go};
-use crate::simulated;
 use crate::table;
 use crate::workload::{Bench, Spec, UnknownName, Variant};
 
@@ -37,8 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
-/// Without a command: the five experiments at one and at all cores, with many and with few tasks, on
-/// every runtime found, in about two minutes; then one table and an HTML report.
+/// Without a command: the five experiments, with many and with few tasks, and the eight fork-join programs, at one and
+/// at all cores, on every runtime found, in two to three minutes; then two tables and an HTML report.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -60,14 +58,14 @@ struct SessionArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// The main job with 15 repeats, longer runs, spawn, memory and large arrays
+    /// The main job with 15 repeats, longer runs, spawn, memory, large arrays, and fork-join in three sizes
     Full(SessionArgs),
     /// Run chosen experiments and print their figures
     Run(RunArgs),
     /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores, with each locality
-    Simulate(SimulateArgs),
+    Simulate(simulate::Options),
     Analyse(analysis::Options),
-    /// Name the experiments, their variants, and the runtimes found and missing
+    /// Name the experiments, their variants, the programs, their sizes, and the runtimes found and missing
     List,
     /// Measure memory in this process; used by the binary itself
     #[command(name = crate::workload::memory::COMMAND, hide = true)]
@@ -86,9 +84,12 @@ struct RunArgs {
     #[arg(long, visible_alias = "workers", value_name = "LIST", value_delimiter = ',',
           value_parser = value_parser!(u16).range(1..=MOST_PROCS))]
     procs: Vec<u16>,
-    /// Fork-join programs, and the computations of mixed: the size [default: each program's usual one]
-    #[arg(long, value_name = "N")]
-    n: Option<usize>,
+    /// Fork-join programs: sizes, separated by commas; mixed: the size of its computations [default: each program's usual one]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    n: Vec<usize>,
+    /// Fork-join programs: each program's own size of this name
+    #[arg(long, conflicts_with = "n")]
+    size: Option<fork::Size>,
     /// Tasks per processor (cycle: rings; spawn: spawning tasks; memory: tasks in all)
     /// [default: 100; spawn: 1; memory: 100,000]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
@@ -124,23 +125,6 @@ struct RunArgs {
 }
 
 #[derive(Debug, Args)]
-struct SimulateArgs {
-    /// Programs, separated by commas [default: matmul,transpose,heat,cilksort]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    bench: Vec<String>,
-    /// Schedules of each
-    #[arg(long, visible_alias = "reps", value_name = "R", default_value_t = 5,
-          value_parser = value_parser!(u64).range(1..=1_000))]
-    seeds: u64,
-    /// Print one JSON line per program and locality, and nothing else, on standard output
-    #[arg(long)]
-    json: bool,
-    /// Folder for an HTML page with pictures [default: none]
-    #[arg(long, value_name = "DIR")]
-    report: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
 struct ProbeArgs {
     #[arg(long)]
     runtime: Peer,
@@ -173,174 +157,11 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         None => main_job::run(Effort::Usual, &cli.session.report),
         Some(Command::Full(session)) => main_job::run(Effort::Full, &session.report),
         Some(Command::Run(args)) => run(&args),
-        Some(Command::Simulate(args)) => simulate(&args),
+        Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Analyse(options)) => analysis::run(&options),
-        Some(Command::List) => {
-            list();
-            Ok(())
-        }
+        Some(Command::List) => list(),
         Some(Command::MemoryProbe(args)) => runner::probe(args.runtime, args.procs, args.tasks),
     }
-}
-
-/// The names if they are all of one kind: experiments or programs. A name that is neither is an error of the first kind.
-fn programs(args: &RunArgs) -> anyhow::Result<Option<Vec<Program>>> {
-    let parse = |name: &String| name.parse::<Program>();
-    let programs: Result<Vec<Program>, _> = args.bench.iter().map(parse).collect();
-    if let Ok(programs) = programs {
-        return Ok(Some(programs));
-    }
-    if let Some(program) = args.bench.iter().find(|name| parse(name).is_ok()) {
-        let other = args.bench.iter().find(|name| parse(name).is_err()).map_or("", |name| name);
-        bail!(Usage(format!(
-            "{program} is a fork-join program and {other} is not: run them in two commands"
-        )));
-    }
-    if args.n.is_some() {
-        bail!(Usage("--n is the size of a fork-join program: these are none".to_owned()));
-    }
-    Ok(None)
-}
-
-/// Runs fork-join programs.
-fn fork(args: &RunArgs, programs: &[Program]) -> anyhow::Result<()> {
-    let mut runtimes = Vec::new();
-    for name in &args.runtime {
-        runtimes.push(name.parse::<Name>().map_err(|error| Usage(error.to_string()))?);
-    }
-    if runtimes.is_empty() {
-        runtimes = Name::ALL.to_vec();
-    }
-    let mut records = Vec::new();
-    for &program in programs {
-        let n = args.n.unwrap_or(program.sizes()[1]);
-        if !(1..=program.most()).contains(&n) {
-            bail!(Usage(format!(
-                "{program} of size {n}: sizes are 1 to {}, usually {}",
-                program.most(),
-                program.sizes().map(|size| size.to_string()).join(", ")
-            )));
-        }
-        for workers in procs(args) {
-            crowded(workers);
-            let cell = forking::runner::Cell { program, n, workers, runtimes: runtimes.clone() };
-            for record in forking::runner::run(&cell, args.repeats as usize)? {
-                if args.json {
-                    println!("{}", serde_json::to_string(&record)?);
-                }
-                records.push(record);
-            }
-        }
-    }
-    if !args.json {
-        print!("{}", forking::table::render(&records));
-    }
-    Ok(())
-}
-
-/// Simulates programs.
-fn simulate(args: &SimulateArgs) -> anyhow::Result<()> {
-    let mut programs = Vec::new();
-    for name in &args.bench {
-        let program: Program =
-            name.parse().map_err(|error: UnknownProgram| Usage(error.to_string()))?;
-        if !simulated::PROGRAMS.contains(&program) {
-            bail!(Usage(format!(
-                "{program} is not simulated: matmul, transpose, heat and cilksort are"
-            )));
-        }
-        programs.push(program);
-    }
-    if programs.is_empty() {
-        programs = simulated::PROGRAMS.to_vec();
-    }
-    if let Some(dir) = &args.report {
-        report::prepare(dir)?;
-    }
-    let mut records = Vec::new();
-    let mut failure = Ok(());
-    simulated::run(&programs, args.seeds, |record| {
-        if args.json {
-            match serde_json::to_string(&record) {
-                Ok(line) => println!("{line}"),
-                Err(error) => failure = Err(error.into()),
-            }
-        }
-        records.push(record);
-    });
-    if !args.json {
-        print!("{}", simulated::table::render(&records));
-    }
-    if let Some(dir) = &args.report {
-        let page = report::simulated::write(dir, &records)?;
-        eprintln!("report: {}", page.display());
-    }
-    failure
-}
-
-/// Runs tasks and fork-join at once.
-fn mix(args: &RunArgs) -> anyhow::Result<()> {
-    let mut records = Vec::new();
-    for cell in mixed_cells(args)? {
-        crowded(cell.spec.workers);
-        mixed::runner::run(&cell, args.repeats as usize, |record, remark| {
-            if let Some(remark) = remark {
-                eprintln!("note: {remark}");
-            }
-            if args.json {
-                println!("{}", serde_json::to_string(&record)?);
-            }
-            records.push(record);
-            Ok(())
-        })?;
-    }
-    if !args.json {
-        print!("{}", mixed::table::render(&records));
-    }
-    Ok(())
-}
-
-/// The cells of `mixed` that the arguments ask for, or what is wrong with them.
-fn mixed_cells(args: &RunArgs) -> Result<Vec<mixed::runner::Cell>, Usage> {
-    let usage = |error: &dyn fmt::Display| Usage(error.to_string());
-    if args.tasks_per_proc.is_some() {
-        return Err(Usage(format!("{} counts its tasks in all: use --tasks", mixed::NAME)));
-    }
-    let n = args.n.unwrap_or(mixed::USUAL_SIZE);
-    if !(1..=mixed::MOST_SIZE).contains(&n) {
-        return Err(Usage(format!(
-            "computations of size {n}: sizes are 1 to {}, usually {}",
-            mixed::MOST_SIZE,
-            mixed::USUAL_SIZE
-        )));
-    }
-    let mut runtimes = Vec::new();
-    for name in &args.runtime {
-        runtimes.push(name.parse::<pool::Name>().map_err(|error| usage(&error))?);
-    }
-    if runtimes.is_empty() {
-        runtimes = pool::Name::ALL.to_vec();
-    }
-    let mut variants = Vec::new();
-    for name in &args.variant {
-        variants.push(name.parse::<mixed::Variant>().map_err(|error| usage(&error))?);
-    }
-    if variants.is_empty() {
-        variants = mixed::Variant::ALL.to_vec();
-    }
-    let tasks = args.tasks.map_or(mixed::USUAL_TASKS, |tasks| tasks as usize);
-    let mut cells = Vec::new();
-    for variant in variants {
-        if variant == mixed::Variant::Wakes && tasks % 2 == 1 {
-            return Err(Usage(format!("the tasks of {variant} come in pairs: {tasks} is odd")));
-        }
-        for workers in procs(args) {
-            let (time, seed) = (args.seconds, args.seed);
-            let spec = mixed::Spec { variant, workers, tasks, n, time, seed };
-            cells.push(mixed::runner::Cell { spec, runtimes: runtimes.clone() });
-        }
-    }
-    Ok(cells)
 }
 
 /// Says that there are more processors than cores, if there are.
@@ -354,20 +175,20 @@ fn crowded(procs: usize) {
 }
 
 fn run(args: &RunArgs) -> anyhow::Result<()> {
-    if args.bench.iter().any(|name| name == mixed::NAME) {
-        if let Some(other) = args.bench.iter().find(|name| *name != mixed::NAME) {
+    if args.bench.iter().any(|name| name == mix::NAME) {
+        if let Some(other) = args.bench.iter().find(|name| *name != mix::NAME) {
             bail!(Usage(format!(
                 "{} has columns of its own, not those of {other}: run them in two commands",
-                mixed::NAME
+                mix::NAME
             )));
         }
-        return mix(args);
+        return mixed::run(args);
     }
     if args.tasks.is_some() {
-        bail!(Usage(format!("--tasks is for {}; see --tasks-per-proc", mixed::NAME)));
+        bail!(Usage(format!("--tasks is for {}; see --tasks-per-proc", mix::NAME)));
     }
-    if let Some(programs) = programs(args)? {
-        return fork(args, &programs);
+    if let Some(programs) = fork::programs(args)? {
+        return fork::run(args, &programs);
     }
     let cells = cells(args)?;
     args.procs.iter().for_each(|&procs| crowded(usize::from(procs)));
@@ -476,7 +297,7 @@ fn procs(args: &RunArgs) -> Vec<usize> {
     args.procs.iter().map(|&procs| usize::from(procs)).collect()
 }
 
-fn list() {
+fn list() -> anyhow::Result<()> {
     println!("experiments (variants):");
     for bench in Bench::ALL {
         let variants: Vec<&str> = bench
@@ -492,19 +313,11 @@ fn list() {
         };
         println!("  {title:<26} {}", bench.describe());
     }
-    let variants = mixed::Variant::ALL.map(mixed::Variant::name).join(", ");
-    println!("  {:<26} {}", format!("{} ({variants})", mixed::NAME), mixed::DESCRIPTION);
-    println!("fork-join programs (usual sizes):");
-    for program in Program::ALL {
-        let title = format!("{program} ({})", program.sizes().map(|n| n.to_string()).join(", "));
-        println!("  {title:<40} {}", program.describe());
-    }
-    println!("runtimes that fork:");
-    for name in Name::ALL {
-        println!("  {name:<26} {}", name.describe());
-    }
-    println!("runtimes of {}:", mixed::NAME);
-    for name in pool::Name::ALL {
+    let variants = mix::Variant::ALL.map(mix::Variant::name).join(", ");
+    println!("  {:<26} {}", format!("{} ({variants})", mix::NAME), mix::DESCRIPTION);
+    fork::list_programs();
+    println!("runtimes of {}:", mix::NAME);
+    for name in mix::pool::Name::ALL {
         println!("  {name:<26} {}", name.describe());
     }
     let (found, missing) = runner::found();
@@ -520,6 +333,7 @@ fn list() {
     for (peer, install) in missing {
         println!("  {peer:<26} {}: {install}", peer.describe());
     }
+    fork::list_runtimes()
 }
 
 /// Reads the command line of this process; a wrong one ends it with status 2.

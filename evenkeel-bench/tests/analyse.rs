@@ -48,7 +48,8 @@ fn line<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
 
 #[test]
 fn fork_join_programs_are_analysed_as_they_come() {
-    let runs = run("run --bench fib,nqueens --n 8 --workers 1 --reps 3 --json");
+    let runs = run("run --bench fib,nqueens --n 8 --workers 1 --reps 3 --json --runtime \
+         serial,evenkeel,evenkeel-worker,rayon,chili");
     assert!(runs.status.success(), "{}", stderr(&runs));
     let output = piped(&runs.stdout, "-");
     assert!(output.status.success(), "{}", stderr(&output));

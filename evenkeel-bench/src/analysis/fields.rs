@@ -6,8 +6,13 @@
 
 use serde_json::Value;
 
-/// The runtime that is a yardstick rather than a peer: it has no workers to compare at.
+/// The runtime that is a yardstick rather than a peer: it has no workers to compare at. Other languages have one of their own.
 pub(super) const SERIAL: &str = "serial";
+
+/// Whether a runtime of this name makes plain calls, in whatever language.
+pub(super) fn is_serial(runtime: &str) -> bool {
+    runtime == SERIAL || runtime.strip_prefix(SERIAL).is_some_and(|rest| rest.starts_with('-'))
+}
 
 /// Nearness of the cores, between whose values nothing is compared.
 pub(super) const REGIME: &str = "regime";
@@ -93,7 +98,8 @@ mod tests {
             workers: 1,
             runtimes: vec![Name::Serial, Name::Evenkeel],
         };
-        let forked = runner::run(&cell, 1).unwrap().pop().unwrap();
+        let runner = runner::Runner::new(&cell.runtimes, 0, Duration::MAX).unwrap();
+        let forked = runner.run(&cell, 1).unwrap().records.pop().unwrap();
         let spec = mixed::Spec {
             variant: mixed::Variant::Joins,
             workers: 1,
@@ -122,6 +128,13 @@ mod tests {
             for (name, value) in fields.iter().filter(|(name, value)| is_setting(name, value)) {
                 assert!(known(name), "is {name} = {value} a setting or a result?");
             }
+        }
+    }
+
+    #[test]
+    fn plain_calls_have_several_names() {
+        for (name, serial) in [("serial", true), ("serial-cpp", true), ("serialist", false)] {
+            assert_eq!(is_serial(name), serial, "{name}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::error::Error;
-use super::fields::{REGIME, SERIAL};
+use super::fields::{REGIME, SERIAL, is_serial};
 use super::input::Line;
 use super::options::{Condition, Options};
 use crate::disturbance::ENOUGH;
@@ -36,7 +36,7 @@ pub(super) fn select(mut lines: Vec<Line>, options: &Options) -> Result<Selectio
     let named = options.conditions.iter().any(|condition| condition.field == "runtime");
     let before = lines.len();
     if options.columns == "runtime" && !named {
-        lines.retain(|line| line.text("runtime").as_deref() != Some(SERIAL));
+        lines.retain(|line| !line.text("runtime").is_some_and(|runtime| is_serial(&runtime)));
     }
     let serial = before - lines.len();
     if serial > 0 {

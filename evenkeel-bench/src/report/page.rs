@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::ink::{self, Stroke};
 use super::table::mark;
-use super::{Session, pictures, remarks, table};
+use super::{FORKING, RECORDS, Session, forking, pictures, remarks, table};
 use crate::figures::{Experiment, Figures};
 use crate::verdict::{Standing, Verdict};
 use crate::words;
@@ -16,6 +16,7 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
     for experiment in &figures.experiments {
         sections.push(section(experiment, &figures)?);
     }
+    let forking = forking::render(&session.forking)?;
     let title = format!("evenkeel beside its peers, {}", session.started);
     let body = html! {
         (head(session, &figures))
@@ -28,9 +29,10 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
         h2.pictures { "Pictures" }
         (key(&figures))
         @for section in &sections { (section) }
+        (forking)
         footer {
             "All runs, one JSON object per line: "
-            a href="records.jsonl" { "records.jsonl" }
+            a href=(RECORDS) { (RECORDS) } " and, of fork-join, " a href=(FORKING) { (FORKING) }
         }
     };
     Ok(document(&title, &body))
