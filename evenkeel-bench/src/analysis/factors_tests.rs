@@ -112,19 +112,19 @@ fn a_setting_within_a_cell_of_chosen_rows_is_refused() {
 
 #[test]
 fn a_result_taken_for_a_setting_is_named() {
-    let records = grid(|bench, runtime| format!(",\"steals\":{}", bench.len() * runtime.len()));
+    let records = grid(|bench, runtime| format!(",\"attempts\":{}", bench.len() * runtime.len()));
     let design = design_of(&records, "").unwrap();
     // It belongs to the cells, so it splits none; but it is told.
     assert!(
-        design.remarks[0].contains("steals differs with runtime within a row"),
+        design.remarks[0].contains("attempts differs with runtime within a row"),
         "{:?}",
         design.remarks
     );
     let mut twice = records.clone();
-    twice.extend(grid(|_, _| ",\"steals\":1".to_owned()));
+    twice.extend(grid(|_, _| ",\"attempts\":1".to_owned()));
     let error = error_of(&twice, "");
-    assert!(error.contains("told apart by bench, steals: if one of these"), "{error}");
-    assert_eq!(design_of(&twice, "--pool steals").unwrap().replications, 6);
+    assert!(error.contains("told apart by bench, attempts: if one of these"), "{error}");
+    assert_eq!(design_of(&twice, "--pool attempts").unwrap().replications, 6);
 }
 
 #[test]

@@ -22,8 +22,8 @@ const ORDER: [&str; 9] =
     ["bench", "variant", "n", "workers", "procs", "tasks_per_proc", "tasks", "words", "touch"];
 
 /// Results, and numbers of repeats, that are whole numbers, text, or true or false.
-const RESULTS: [&str; 8] =
-    ["ops", "repeat", "reps", "checksum", "dnc", "computations", "polls", "wakes"];
+const RESULTS: [&str; 9] =
+    ["ops", "repeat", "reps", "checksum", "dnc", "computations", "polls", "wakes", "steals"];
 
 /// Results that could be written as whole numbers by other hands than the suite's.
 const FIGURES: [&str; 11] = [

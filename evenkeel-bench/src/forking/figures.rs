@@ -118,6 +118,7 @@ pub(crate) mod tests {
                 line_ns_after: 40.0,
                 regime: "near".to_owned(),
                 cpu_share: 1.0,
+                metrics: None,
             });
         }
         measured

@@ -18,6 +18,8 @@ pub(crate) use self::serial::Serial;
 use std::fmt;
 use std::str::FromStr;
 
+use ::evenkeel::metrics::Times;
+
 use super::program::Program;
 
 /// A runtime that forks. Dropping the value ends its workers.
@@ -37,6 +39,22 @@ pub(crate) trait Forker: Sized {
         a: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> RA + Send,
         b: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> RB + Send,
     ) -> (RA, RB);
+
+    /// Runs both, which touch so many bytes together: a word to runtimes that care where their data are.
+    #[inline(always)]
+    fn join_sized<RA: Send, RB: Send>(
+        cx: &mut Self::Cx<'_>,
+        _bytes: usize,
+        a: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> RA + Send,
+        b: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> RB + Send,
+    ) -> (RA, RB) {
+        Self::join(cx, a, b)
+    }
+
+    /// What each worker has spent its time on until now, if the runtime can tell.
+    fn times(&self) -> Vec<Times> {
+        Vec::new()
+    }
 }
 
 /// Threads that a pool of forte has room for, the calling one among them.

@@ -12,6 +12,8 @@ mod uts;
 use std::fmt;
 use std::str::FromStr;
 
+use evenkeel::metrics::Times;
+
 use super::forker::Forker;
 
 /// What a program is made of. Its parts are timed apart: only [`go`](Workload::go) counts.
@@ -138,8 +140,8 @@ impl Program {
         }
     }
 
-    /// Runs it and gives the seconds of the recursion, and the checksum.
-    pub(crate) fn run<F: Forker>(self, n: usize, forker: &F) -> (f64, u64) {
+    /// Runs it.
+    pub(crate) fn run<F: Forker>(self, n: usize, forker: &F) -> Run {
         match self {
             Program::Matmul => timed::<matmul::Matmul, F>(n, forker),
             Program::Transpose => timed::<transpose::Transpose, F>(n, forker),
@@ -153,11 +155,40 @@ impl Program {
     }
 }
 
-fn timed<P: Workload, F: Forker>(n: usize, forker: &F) -> (f64, u64) {
+/// One run of a program.
+pub(crate) struct Run {
+    /// Seconds of the recursion.
+    pub(crate) seconds: f64,
+    /// What its result comes to.
+    pub(crate) checksum: u64,
+    /// What each worker has spent these seconds on, if the runtime can tell.
+    pub(crate) times: Vec<Times>,
+}
+
+fn timed<P: Workload, F: Forker>(n: usize, forker: &F) -> Run {
     let mut program = P::prepare(n);
+    let before = forker.times();
     let started = std::time::Instant::now();
     program.go(forker);
-    (started.elapsed().as_secs_f64(), program.checksum())
+    let seconds = started.elapsed().as_secs_f64();
+    let after = forker.times();
+    let times = after.iter().zip(&before).map(|(after, before)| after.since(before)).collect();
+    Run { seconds, checksum: program.checksum(), times }
+}
+
+/// A fork whose halves touch fewer bytes says nothing of it: it would cost more than it can gain. An eighth of a small
+/// second-level cache.
+const WORTH_SAYING: usize = 32 << 10;
+
+/// Forks what touches so many bytes.
+#[inline(always)]
+fn fork<F: Forker, RA: Send, RB: Send>(
+    cx: &mut F::Cx<'_>,
+    bytes: usize,
+    a: impl for<'a> FnOnce(&mut F::Cx<'a>) -> RA + Send,
+    b: impl for<'a> FnOnce(&mut F::Cx<'a>) -> RB + Send,
+) -> (RA, RB) {
+    if bytes >= WORTH_SAYING { F::join_sized(cx, bytes, a, b) } else { F::join(cx, a, b) }
 }
 
 /// Folds the bits of numbers, so that a wrong one anywhere shows.
@@ -197,14 +228,14 @@ pub(super) mod tests {
     /// The programs at sizes that fork and end at once, with what they come to.
     pub(in crate::forking) fn little() -> Vec<(Program, usize, u64)> {
         let sizes = [96, 70, 40, 20_000, 15, 8, 4, 5];
-        let right = |(program, n): (Program, usize)| (program, n, program.run(n, &Serial).1);
+        let right = |(program, n): (Program, usize)| (program, n, program.run(n, &Serial).checksum);
         Program::ALL.into_iter().zip(sizes).map(right).collect()
     }
 
     fn computes_what_the_serial_one_does<F: Forker>(name: &str) {
         let forker = F::start(2).unwrap();
         for (program, n, right) in little() {
-            assert_eq!(program.run(n, &forker).1, right, "{program} on {name}");
+            assert_eq!(program.run(n, &forker).checksum, right, "{program} on {name}");
         }
     }
 
@@ -242,10 +273,10 @@ pub(super) mod tests {
     #[test]
     fn results_are_those_of_the_literature() {
         let serial = Serial;
-        assert_eq!(Program::Fib.run(20, &serial).1, 6_765);
-        assert_eq!(Program::Nqueens.run(8, &serial).1, 92);
-        assert_eq!(Program::Skynet.run(3, &serial).1, 499_500);
+        assert_eq!(Program::Fib.run(20, &serial).checksum, 6_765);
+        assert_eq!(Program::Nqueens.run(8, &serial).checksum, 92);
+        assert_eq!(Program::Skynet.run(3, &serial).checksum, 499_500);
         // The published size of T1 (Olivier et al., "UTS: an unbalanced tree search benchmark", 2006).
-        assert_eq!(Program::Uts.run(10, &serial).1, 4_130_071);
+        assert_eq!(Program::Uts.run(10, &serial).checksum, 4_130_071);
     }
 }

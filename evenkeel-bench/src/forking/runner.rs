@@ -1,17 +1,19 @@
 //! Runs fork-join programs: all runtimes in turn, repeat by repeat.
 
+use std::cell::RefCell;
 use std::mem;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use evenkeel::metrics::Times;
 
 use super::cpp::{Built, Peer};
 #[cfg(feature = "forte")]
 use super::forker::Forte;
 use super::forker::{ByArgument, Chili, Evenkeel, Forker, Name, Rayon, Serial};
-use super::program::Program;
-use super::record::{NotRun, Record};
+use super::program::{Program, Run};
+use super::record::{Metrics, NotRun, Record};
 use crate::affinity;
 use crate::disturbance::{ENOUGH, Retries, Watch};
 use crate::figures::Summary;
@@ -39,6 +41,15 @@ pub(crate) struct Runner {
     built: Vec<Built>,
     retries: Retries,
     patience: Duration,
+    alone: RefCell<Vec<Alone>>,
+}
+
+/// What one worker alone executes.
+struct Alone {
+    name: Name,
+    program: Program,
+    n: usize,
+    seconds: f64,
 }
 
 /// The repeats of one runtime.
@@ -47,13 +58,14 @@ struct Series {
     /// The program, if the runtime does not run in this process.
     peer: Option<Peer>,
     seconds: Vec<f64>,
+    /// What the workers spent these seconds on.
+    times: Vec<Vec<Times>>,
     cpu_share: f64,
 }
 
-/// One run.
-struct Run {
-    seconds: f64,
-    checksum: u64,
+/// One run, and the share of the machine's time that was left to it.
+struct Watched {
+    run: Run,
     cpu_share: f64,
 }
 
@@ -62,13 +74,18 @@ impl Runner {
     /// own that takes longer than `patience` for one run is ended.
     pub(crate) fn new(names: &[Name], spare: usize, patience: Duration) -> anyhow::Result<Runner> {
         let cpp: Vec<Name> = names.iter().copied().filter(|name| name.is_cpp()).collect();
-        Ok(Runner { built: Built::all(&cpp)?, retries: Retries::new(spare), patience })
+        Ok(Runner {
+            built: Built::all(&cpp)?,
+            retries: Retries::new(spare),
+            patience,
+            alone: RefCell::default(),
+        })
     }
 
     /// Runs a cell: each runtime once to warm up, and then in turns. The serial result is what all others are checked
     /// against, whether or not it is asked for.
     pub(crate) fn run(&self, cell: &Cell, reps: usize) -> anyhow::Result<Measured> {
-        let (_, right) = here(Name::Serial, cell)?;
+        let right = here(Name::Serial, cell)?.checksum;
         let mut measured =
             Measured { cell: cell.clone(), records: Vec::new(), not_run: Vec::new() };
         let mut all = Vec::new();
@@ -112,6 +129,7 @@ impl Runner {
                 line_ns_after,
                 regime: regime::name(line_ns_before, line_ns_after).to_owned(),
                 cpu_share: series.cpu_share,
+                metrics: self.metrics(series, cell, median)?,
             })
         };
         measured.records = all.iter().map(record).collect::<anyhow::Result<_>>()?;
@@ -125,7 +143,7 @@ impl Runner {
             affinity::confined(workers, || built.start(program, n, workers))
         };
         let peer = built.map(start).transpose()?;
-        Ok(Series { name, peer, seconds: Vec::new(), cpu_share: 1.0 })
+        Ok(Series { name, peer, seconds: Vec::new(), times: Vec::new(), cpu_share: 1.0 })
     }
 
     /// Runs once more, and if that counts again when the machine was busy with something else. `false` if it took too
@@ -138,9 +156,9 @@ impl Runner {
         counts: bool,
     ) -> anyhow::Result<bool> {
         let again =
-            |run: &Option<Run>| counts && matches!(run, Some(run) if run.cpu_share < ENOUGH);
+            |run: &Option<Watched>| counts && matches!(run, Some(run) if run.cpu_share < ENOUGH);
         let (run, _) = self.retries.run(|| self.once(series, cell), again)?;
-        let Some(run) = run else { return Ok(false) };
+        let Some(Watched { run, cpu_share }) = run else { return Ok(false) };
         if run.checksum != right {
             bail!(
                 "{} computes {} of size {} wrongly: checksum {:#x} instead of {right:#x}",
@@ -152,20 +170,67 @@ impl Runner {
         }
         if counts {
             series.seconds.push(run.seconds);
-            series.cpu_share = series.cpu_share.min(run.cpu_share);
+            series.times.push(run.times);
+            series.cpu_share = series.cpu_share.min(cpu_share);
         }
         Ok(true)
     }
 
-    fn once(&self, series: &mut Series, cell: &Cell) -> anyhow::Result<Option<Run>> {
+    /// The metrics of the repeat that took the median time, or the one next to it.
+    fn metrics(
+        &self,
+        series: &Series,
+        cell: &Cell,
+        median: f64,
+    ) -> anyhow::Result<Option<Metrics>> {
+        let distance = |seconds: &f64| (seconds - median).abs();
+        let repeats = series.seconds.iter().zip(&series.times);
+        let nearest = repeats.min_by(|a, b| distance(a.0).total_cmp(&distance(b.0)));
+        let Some((_, times)) = nearest.filter(|(_, times)| !times.is_empty()) else {
+            return Ok(None);
+        };
+        let alone = match times[..] {
+            [one] => {
+                let seconds = one.execution.total().as_secs_f64();
+                self.remember(series.name, cell, seconds)
+            }
+            _ => self.alone(series.name, cell)?,
+        };
+        Ok(Some(Metrics::of(times, alone)))
+    }
+
+    /// Seconds that one worker alone executes: as it was measured with one, or else in a run for this alone.
+    fn alone(&self, name: Name, cell: &Cell) -> anyhow::Result<f64> {
+        let is_known =
+            |one: &&Alone| (one.name, one.program, one.n) == (name, cell.program, cell.n);
+        let known = self.alone.borrow().iter().find(is_known).map(|one| one.seconds);
+        if let Some(seconds) = known {
+            return Ok(seconds);
+        }
+        let cell = Cell { workers: 1, ..cell.clone() };
+        let run = affinity::confined(1, || here(name, &cell))?;
+        let times: Times = run.times.into_iter().sum();
+        Ok(self.remember(name, &cell, times.execution.total().as_secs_f64()))
+    }
+
+    fn remember(&self, name: Name, cell: &Cell, seconds: f64) -> f64 {
+        let Cell { program, n, .. } = *cell;
+        self.alone.borrow_mut().push(Alone { name, program, n, seconds });
+        seconds
+    }
+
+    fn once(&self, series: &mut Series, cell: &Cell) -> anyhow::Result<Option<Watched>> {
         affinity::confined(cell.workers, || {
             let watch = Watch::beside(affinity::cores(), series.peer.as_ref().map(Peer::id));
             let run = match &mut series.peer {
-                Some(peer) => peer.once(self.patience).with_context(|| series.name.to_string())?,
+                Some(peer) => {
+                    let run = peer.once(self.patience).with_context(|| series.name.to_string())?;
+                    run.map(|(seconds, checksum)| Run { seconds, checksum, times: Vec::new() })
+                }
                 None => Some(here(series.name, cell)?),
             };
             let cpu_share = watch.share();
-            Ok(run.map(|(seconds, checksum)| Run { seconds, checksum, cpu_share }))
+            Ok(run.map(|run| Watched { run, cpu_share }))
         })
     }
 }
@@ -175,9 +240,8 @@ fn not_run(name: Name, cell: &Cell, why: String) -> NotRun {
     NotRun { runtime: name.to_string(), bench: program.to_string(), n, workers, why }
 }
 
-/// Runs the program once in this process: seconds and checksum. The runtime is started before the time, and ended after
-/// it.
-fn here(name: Name, cell: &Cell) -> anyhow::Result<(f64, u64)> {
+/// Runs the program once in this process. The runtime is started before the time, and ended after it.
+fn here(name: Name, cell: &Cell) -> anyhow::Result<Run> {
     match name {
         Name::Serial => on::<Serial>(cell),
         Name::Evenkeel => on::<Evenkeel>(cell),
@@ -199,7 +263,7 @@ fn here(name: Name, cell: &Cell) -> anyhow::Result<(f64, u64)> {
 /// programs of their own have done so, too.
 const SETTLE: Duration = Duration::from_millis(2);
 
-fn on<F: Forker>(cell: &Cell) -> anyhow::Result<(f64, u64)> {
+fn on<F: Forker>(cell: &Cell) -> anyhow::Result<Run> {
     let forker = F::start(cell.workers)?;
     thread::sleep(SETTLE);
     Ok(cell.program.run(cell.n, &forker))

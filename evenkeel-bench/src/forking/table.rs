@@ -42,6 +42,44 @@ pub(crate) fn in_lines(all: &[Measured]) -> String {
         "ms of the recursion: median [min-max]; speed-up: over the serial one of the same language\n",
     );
     text.push_str(&not_run(all));
+    text.push_str(&metrics(all));
+    text
+}
+
+/// What the workers spent their time on: a line for each runtime that tells, empty if none does.
+fn metrics(all: &[Measured]) -> String {
+    let heading = [
+        "program",
+        "n",
+        "runtime",
+        "workers",
+        "execution",
+        "inflation",
+        "scheduling",
+        "idle",
+        "steals",
+    ];
+    let mut lines = vec![heading.map(str::to_owned).to_vec()];
+    for record in all.iter().flat_map(|measured| &measured.records) {
+        let Some(metrics) = &record.metrics else { continue };
+        let ms = |seconds: f64| format!("{:.2}", seconds * 1e3);
+        lines.push(vec![
+            record.bench.clone(),
+            record.n.to_string(),
+            record.runtime.clone(),
+            record.workers.to_string(),
+            ms(metrics.execution_seconds),
+            ms(metrics.inflation_seconds),
+            ms(metrics.scheduling_seconds),
+            ms(metrics.idle_seconds),
+            metrics.steals.to_string(),
+        ]);
+    }
+    if lines.len() == 1 {
+        return String::new();
+    }
+    let mut text = format!("\n{}", align(&lines));
+    text.push_str("ms of all workers together, in the repeat that took the median time; inflation: execution beyond that of one worker\n");
     text
 }
 

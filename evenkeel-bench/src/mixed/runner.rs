@@ -54,8 +54,8 @@ pub(crate) fn run(
 /// The seconds and the result of a computation with plain calls.
 fn serial(n: usize) -> anyhow::Result<(f64, u64)> {
     let serial = Serial::start(1)?;
-    let (_, right) = PROGRAM.run(n, &serial);
-    let seconds = (0..SERIAL).map(|_| PROGRAM.run(n, &serial).0).collect();
+    let right = PROGRAM.run(n, &serial).checksum;
+    let seconds = (0..SERIAL).map(|_| PROGRAM.run(n, &serial).seconds).collect();
     let summary = Summary::of(seconds).context("no serial computations")?;
     Ok((summary.median, right))
 }

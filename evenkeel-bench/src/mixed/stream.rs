@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{PROGRAM, Spec};
 use crate::forking::forker::Forker;
+use crate::forking::program::Run;
 use crate::workload::Fault;
 
 /// A computation that is over: when, and how long it took from being asked for.
@@ -22,7 +23,7 @@ pub(super) fn run<F: Forker>(
 ) -> Result<Vec<Done>, Fault> {
     let mut all = Vec::new();
     while more() {
-        let (seconds, result) = PROGRAM.run(spec.n, forks);
+        let Run { seconds, checksum: result, .. } = PROGRAM.run(spec.n, forks);
         if result != right {
             return Fault::check(format!(
                 "a computation of size {} came to {result} instead of {right}",

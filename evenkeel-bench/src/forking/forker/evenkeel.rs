@@ -1,6 +1,7 @@
 //! This project's fork-join, in both forms.
 
-use evenkeel::fork_join::{Worker, join, on_worker};
+use evenkeel::fork_join::{Worker, join, join_sized, on_worker};
+use evenkeel::metrics::Times;
 
 use super::Forker;
 use super::plain::Plain;
@@ -22,6 +23,19 @@ impl Plain for Evenkeel {
         b: impl FnOnce() -> RB + Send,
     ) -> (RA, RB) {
         join(a, b)
+    }
+
+    #[inline(always)]
+    fn join_sized<RA: Send, RB: Send>(
+        bytes: usize,
+        a: impl FnOnce() -> RA + Send,
+        b: impl FnOnce() -> RB + Send,
+    ) -> (RA, RB) {
+        join_sized(bytes, a, b)
+    }
+
+    fn times(&self) -> Vec<Times> {
+        self.0.metrics().processors.iter().map(|processor| processor.times).collect()
     }
 }
 
@@ -46,5 +60,9 @@ impl Forker for ByArgument {
         b: impl for<'a> FnOnce(&mut Worker<'a>) -> RB + Send,
     ) -> (RA, RB) {
         cx.join(|mut worker| a(&mut worker), |mut worker| b(&mut worker))
+    }
+
+    fn times(&self) -> Vec<Times> {
+        Plain::times(&self.0)
     }
 }

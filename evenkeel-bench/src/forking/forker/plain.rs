@@ -1,5 +1,7 @@
 //! Runtimes whose forks pass nothing down: they find their worker by themselves.
 
+use evenkeel::metrics::Times;
+
 use super::Forker;
 
 /// A runtime whose join takes two closures without arguments.
@@ -15,6 +17,21 @@ pub(crate) trait Plain: Sized {
         a: impl FnOnce() -> RA + Send,
         b: impl FnOnce() -> RB + Send,
     ) -> (RA, RB);
+
+    /// Runs both, which touch so many bytes together.
+    #[inline(always)]
+    fn join_sized<RA: Send, RB: Send>(
+        _bytes: usize,
+        a: impl FnOnce() -> RA + Send,
+        b: impl FnOnce() -> RB + Send,
+    ) -> (RA, RB) {
+        Self::join(a, b)
+    }
+
+    /// What each worker has spent its time on until now, if the runtime can tell.
+    fn times(&self) -> Vec<Times> {
+        Vec::new()
+    }
 }
 
 impl<P: Plain> Forker for P {
@@ -35,5 +52,19 @@ impl<P: Plain> Forker for P {
         b: impl FnOnce(&mut ()) -> RB + Send,
     ) -> (RA, RB) {
         P::join(|| a(&mut ()), || b(&mut ()))
+    }
+
+    #[inline(always)]
+    fn join_sized<RA: Send, RB: Send>(
+        _cx: &mut (),
+        bytes: usize,
+        a: impl FnOnce(&mut ()) -> RA + Send,
+        b: impl FnOnce(&mut ()) -> RB + Send,
+    ) -> (RA, RB) {
+        P::join_sized(bytes, || a(&mut ()), || b(&mut ()))
+    }
+
+    fn times(&self) -> Vec<Times> {
+        P::times(self)
     }
 }

@@ -1,6 +1,6 @@
 //! Merge sort whose merges fork too: the middle of the longer half is looked up in the shorter one.
 
-use super::{Workload, fold};
+use super::{Workload, fold, fork};
 use crate::forking::forker::Forker;
 use crate::forking::grid::Array;
 
@@ -41,10 +41,15 @@ fn sort<F: Forker>(cx: &mut F::Cx<'_>, numbers: &mut [u64], room: &mut [u64]) {
     if numbers.len() <= SORT {
         return sort_leaf(numbers);
     }
-    let middle = numbers.len() / 2;
+    let (middle, bytes) = (numbers.len() / 2, size_of_val(numbers));
     let (left, right) = numbers.split_at_mut(middle);
     let (left_room, right_room) = room.split_at_mut(middle);
-    F::join(cx, |cx| halves::<F>(cx, left, left_room), |cx| halves::<F>(cx, right, right_room));
+    fork::<F, _, _>(
+        cx,
+        2 * bytes,
+        |cx| halves::<F>(cx, left, left_room),
+        |cx| halves::<F>(cx, right, right_room),
+    );
     merge::<F>(cx, left_room, right_room, numbers);
 }
 
@@ -54,10 +59,15 @@ fn halves<F: Forker>(cx: &mut F::Cx<'_>, numbers: &mut [u64], room: &mut [u64]) 
         sort_leaf(numbers);
         return room.copy_from_slice(numbers);
     }
-    let middle = numbers.len() / 2;
+    let (middle, bytes) = (numbers.len() / 2, size_of_val(numbers));
     let (left, right) = numbers.split_at_mut(middle);
     let (left_room, right_room) = room.split_at_mut(middle);
-    F::join(cx, |cx| sort::<F>(cx, left, left_room), |cx| sort::<F>(cx, right, right_room));
+    fork::<F, _, _>(
+        cx,
+        2 * bytes,
+        |cx| sort::<F>(cx, left, left_room),
+        |cx| sort::<F>(cx, right, right_room),
+    );
     merge::<F>(cx, left, right, room);
 }
 
@@ -69,9 +79,11 @@ fn merge<F: Forker>(cx: &mut F::Cx<'_>, a: &[u64], b: &[u64], to: &mut [u64]) {
     let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     let middle = long.len() / 2;
     let place = short.partition_point(|number| *number < long[middle]);
+    let bytes = size_of_val(to);
     let (low, high) = to.split_at_mut(middle + place);
-    F::join(
+    fork::<F, _, _>(
         cx,
+        2 * bytes,
         |cx| merge::<F>(cx, &long[..middle], &short[..place], low),
         |cx| merge::<F>(cx, &long[middle..], &short[place..], high),
     );

@@ -1,6 +1,6 @@
 //! Heat on a plate: a five-point stencil, step after step, each of which halves the rows.
 
-use super::{Workload, fold};
+use super::{Workload, fold, fork};
 use crate::forking::forker::Forker;
 use crate::forking::grid::{Array, Tile};
 
@@ -42,7 +42,12 @@ fn step<F: Forker>(cx: &mut F::Cx<'_>, now: &[f64], n: usize, next: Tile<'_>) {
     }
     let rows = next.rows;
     let (upper, lower) = next.split_rows(rows / 2);
-    F::join(cx, |cx| step::<F>(cx, now, n, upper), |cx| step::<F>(cx, now, n, lower));
+    fork::<F, _, _>(
+        cx,
+        2 * rows * n * size_of::<f64>(),
+        |cx| step::<F>(cx, now, n, upper),
+        |cx| step::<F>(cx, now, n, lower),
+    );
 }
 
 #[inline(never)]

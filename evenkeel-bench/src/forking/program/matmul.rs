@@ -1,6 +1,6 @@
 //! The product of two matrices: the longest side is halved; halves of the inner side come one after the other.
 
-use super::{Workload, fold};
+use super::{Workload, fold, fork};
 use crate::forking::forker::Forker;
 use crate::forking::grid::{Array, Tile};
 
@@ -62,8 +62,9 @@ fn multiply<F: Forker>(
     } else {
         let (first, second) =
             if rows >= columns { c.split_rows(rows / 2) } else { c.split_columns(columns / 2) };
-        F::join(
+        fork::<F, _, _>(
             cx,
+            (rows * inner + inner * columns + rows * columns) * size_of::<f64>(),
             |cx| multiply::<F>(cx, factors, first, from, to),
             |cx| multiply::<F>(cx, factors, second, from, to),
         );

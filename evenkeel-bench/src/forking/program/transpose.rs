@@ -1,6 +1,6 @@
 //! A matrix turned over into another: the longer side is halved.
 
-use super::{Workload, fold};
+use super::{Workload, fold, fork};
 use crate::forking::forker::Forker;
 use crate::forking::grid::{Array, Tile};
 
@@ -36,7 +36,12 @@ fn turn<F: Forker>(cx: &mut F::Cx<'_>, from: &[f64], n: usize, to: Tile<'_>) {
     }
     let (first, second) =
         if rows >= columns { to.split_rows(rows / 2) } else { to.split_columns(columns / 2) };
-    F::join(cx, |cx| turn::<F>(cx, from, n, first), |cx| turn::<F>(cx, from, n, second));
+    fork::<F, _, _>(
+        cx,
+        2 * rows * columns * size_of::<f64>(),
+        |cx| turn::<F>(cx, from, n, first),
+        |cx| turn::<F>(cx, from, n, second),
+    );
 }
 
 #[inline(never)]
