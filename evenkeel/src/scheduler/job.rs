@@ -96,6 +96,15 @@ impl Stolen {
     }
 }
 
+impl Stolen {
+    /// Runs it on the worker that has taken it out of its own deque.
+    pub(crate) fn run_own(self, context: &Context) {
+        debug_assert_eq!(self.victim, context.seat.me());
+        // SAFETY: it was taken out of the worker's deque.
+        unsafe { run_own(self.job, context) }
+    }
+}
+
 /// Runs a job on the worker that has spawned it.
 ///
 /// # Safety
