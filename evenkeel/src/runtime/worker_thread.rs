@@ -85,7 +85,7 @@ impl WorkerThread {
     /// reach of the others, without a change of threads. As the thread runs no worker's loop, it takes part in the work of others and in
     /// broadcasts only while it waits for a fork, a scope or a broadcast, or [yields](crate::fork_join::yield_now); tasks that come to it are
     /// taken over by the other workers, if there are any. The hooks of the builder do not run, and the runtime ends without
-    /// this worker. A few kilobytes are never freed.
+    /// this worker; ended by this thread it is [detached](crate::ShutdownReport::detached). The runtime's memory is never freed.
     ///
     /// # Errors
     /// If the thread is a worker already.
