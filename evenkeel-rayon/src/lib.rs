@@ -10,7 +10,7 @@
 //! [`evenkeel::Runtime`]; on a worker of a runtime of the program's own, inside a task say, the functions of this crate use that runtime.
 //!
 //! # What is different
-//! **Waiting.** A worker of rayon that waits for a [`join`] or a [`scope`] runs whatever it can steal. Here it runs descendants of
+//! **Waiting.** A worker of rayon that waits for a [`join()`] or a [`scope()`] runs whatever it can steal. Here it runs descendants of
 //! what it waits for: a mutex that is held across a `join` cannot be taken by a job on top of its holder. It also runs its parts of
 //! [`broadcast`]s, and beside a wait for another pool what comes to its own pool from outside. A closure that waits by other means for a job
 //! that is neither its descendant nor in reach of another worker calls [`yield_now`], as with rayon.
@@ -21,7 +21,7 @@
 //! **Threads.** A pool has [`max_num_threads`] = 1,024 threads at most, rayon 65,535. Below 65,536 nested forks on one worker, forks are
 //! plain calls.
 //!
-//! **Panics of [`spawn`]ed jobs** on a runtime of the program's own go to its `Builder::on_job_panic`; in a pool without a `panic_handler`
+//! **Panics of [`spawn()`]ed jobs** on a runtime of the program's own go to its `Builder::on_job_panic`; in a pool without a `panic_handler`
 //! they abort the process, as with rayon.
 //!
 //! **Without threads.** On a target that has none rayon falls back to the calling thread; this crate does not.

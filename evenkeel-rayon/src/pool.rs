@@ -34,7 +34,7 @@ impl ThreadPool {
         fork_join::is_worker() && Handle::current().is_same(&self.handle)
     }
 
-    /// As [`ThreadPoolBuilder::build`].
+    /// As [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
     ///
     /// # Errors
     /// As that.
@@ -87,7 +87,7 @@ impl ThreadPool {
         self.is_here().then(fork_join::has_pending_jobs).flatten()
     }
 
-    /// [`join`](crate::join) in this pool.
+    /// [`join`](crate::join()) in this pool.
     ///
     /// # Panics
     /// As that.

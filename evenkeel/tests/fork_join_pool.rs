@@ -267,8 +267,8 @@ fn jobs_that_nobody_waits_for_run_last_in_first_out_or_in_order() {
         });
         receiver.iter().collect::<Vec<u32>>()
     };
-    assert_eq!(numbers(|job| fork_join::spawn(job)), [4, 3, 2, 1, 0]);
-    assert_eq!(numbers(|job| fork_join::spawn_fifo(job)), [0, 1, 2, 3, 4]);
+    assert_eq!(numbers(fork_join::spawn), [4, 3, 2, 1, 0]);
+    assert_eq!(numbers(fork_join::spawn_fifo), [0, 1, 2, 3, 4]);
 }
 
 #[test]

@@ -45,3 +45,39 @@ pub(crate) fn host(context: &Context, guest: impl FnOnce()) {
     processor.root.store(root, Ordering::Relaxed);
     context.part.set(part);
 }
+
+#[cfg(all(test, loom))]
+mod model {
+    use crate::primitives::atomic::{AtomicU32, Edge, Ordering};
+    use crate::primitives::mutation::check;
+    use crate::scheduler::deque::Deque;
+    use loom::sync::Arc;
+    use std::ptr::NonNull;
+
+    struct Worker {
+        guests: AtomicU32,
+        deque: Deque<u32>,
+        job: u32,
+    }
+
+    /// A worker takes in a guest, which forks, while another looks for descendants of what the worker ran before.
+    #[test]
+    fn whoever_waits_takes_nothing_that_a_guest_has_forked() {
+        check(&[Edge::DequeLook, Edge::DequePublish], || {
+            let worker =
+                Arc::new(Worker { guests: AtomicU32::new(0), deque: Deque::new(), job: 0 });
+            let host = {
+                let worker = worker.clone();
+                loom::thread::spawn(move || {
+                    worker.guests.store(1, Ordering::Relaxed);
+                    worker.deque.change_root();
+                    worker.deque.push(0, NonNull::from(&worker.job));
+                    worker.deque.publish();
+                })
+            };
+            let holds = || worker.guests.load(Ordering::Relaxed) == 0;
+            assert!(worker.deque.steal_while(holds).is_none());
+            host.join().unwrap();
+        });
+    }
+}

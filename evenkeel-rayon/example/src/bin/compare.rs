@@ -51,7 +51,11 @@ fn compare() -> Result<(), String> {
     println!("{rounds} processes of each, in turn; milliseconds: median (minimum to maximum)");
     println!("{:38} {:>28} {:>28}   ratio", "", "evenkeel", "rayon-core");
     for measurement in order {
-        let [ours, theirs] = times.get_mut(&measurement).expect("it was measured").each_mut().map(summary);
+        let [ours, theirs] = times
+            .get_mut(&measurement)
+            .expect("it was measured")
+            .each_mut()
+            .map(|times| summary(times));
         let ratio = ours.0 / theirs.0;
         println!("{measurement:38} {:>28} {:>28}   {ratio:.2}", show(ours), show(theirs));
     }
@@ -97,7 +101,7 @@ fn run(folder: &str, expected: &str, name: Option<&str>) -> Result<Vec<(String, 
         .ok_or_else(|| format!("{} has printed something else than times", program.display()))
 }
 
-fn summary(times: &mut Vec<f64>) -> (f64, f64, f64) {
+fn summary(times: &mut [f64]) -> (f64, f64, f64) {
     times.sort_by(f64::total_cmp);
     (times[times.len() / 2], times[0], times[times.len() - 1])
 }

@@ -22,7 +22,7 @@ fn main() {
     let is_sorted = |numbers: Vec<u64>| assert!(numbers.is_sorted());
     let measure = |name: &str, run: &dyn Fn()| {
         if wanted.as_ref().is_none_or(|wanted| name.contains(wanted.as_str())) {
-            report(name, run, || run());
+            report(name, run);
         }
     };
     let measure_with = |name: &str, sort: &dyn Fn(&mut Vec<u64>)| {
@@ -42,7 +42,9 @@ fn main() {
         words.par_sort();
         assert!(words.is_sorted());
     });
-    measure("sum", &|| assert_eq!(numbers.par_iter().copied().reduce(|| 0, u64::wrapping_add), total));
+    measure("sum", &|| {
+        assert_eq!(numbers.par_iter().copied().reduce(|| 0, u64::wrapping_add), total)
+    });
     measure("map, collect", &|| {
         let mapped: Vec<u64> = numbers.par_iter().map(|&number| mixed(number)).collect();
         assert_eq!(mapped.len(), COUNT);
@@ -53,7 +55,8 @@ fn main() {
         assert!(even.len() > COUNT / 3);
     });
     measure("chunks", &|| {
-        let sums = numbers.par_chunks(64).map(|chunk| chunk.iter().copied().fold(0, u64::wrapping_add));
+        let sums =
+            numbers.par_chunks(64).map(|chunk| chunk.iter().copied().fold(0, u64::wrapping_add));
         assert_eq!(sums.reduce(|| 0, u64::wrapping_add), total);
     });
     measure("zip", &|| {
@@ -61,7 +64,8 @@ fn main() {
         assert_eq!(pairs.map(|(a, b)| a.wrapping_sub(*b)).reduce(|| 0, u64::wrapping_add), 0);
     });
     measure("fold, reduce", &|| {
-        let folded = numbers.par_iter().fold(|| 0, |sum: u64, &number| sum.wrapping_add(mixed(number)));
+        let folded =
+            numbers.par_iter().fold(|| 0, |sum: u64, &number| sum.wrapping_add(mixed(number)));
         black_box(folded.reduce(|| 0, u64::wrapping_add));
     });
     measure("flat_map", &|| {
@@ -146,8 +150,8 @@ fn fib(n: u32) -> u64 {
     a + b
 }
 
-fn report(name: &str, warm_up: impl Fn(), run: impl Fn()) {
-    warm_up();
+fn report(name: &str, run: impl Fn()) {
+    run();
     let times = (0..RUNS).map(|_| {
         let start = Instant::now();
         run();
@@ -157,12 +161,7 @@ fn report(name: &str, warm_up: impl Fn(), run: impl Fn()) {
 }
 
 /// With an input that each run uses up, whose making is not timed.
-fn report_with<T>(
-    name: &str,
-    input: impl Fn() -> T,
-    run: impl Fn(&mut T),
-    check: impl Fn(T),
-) {
+fn report_with<T>(name: &str, input: impl Fn() -> T, run: impl Fn(&mut T), check: impl Fn(T)) {
     let times = (0..=RUNS).map(|_| {
         let mut input = input();
         let start = Instant::now();
