@@ -37,7 +37,8 @@ impl FnContext {
 ///
 /// # Waiting
 /// A worker whose second half has been taken runs descendants of that half meanwhile, and nothing else: what cannot
-/// deadlock with calls in place of forks and spawns cannot deadlock here, even if a mutex is held across a join.
+/// deadlock with calls in place of forks and spawns cannot deadlock here, even if a mutex is held across a join. (It also runs its parts of
+/// [`broadcast`](super::broadcast())s, which must not lock what is held across a fork.)
 /// Tasks that are ready on this worker are taken over by the others meanwhile.
 ///
 /// # Panics

@@ -8,7 +8,7 @@
 //!
 //! Three things are excepted from that rule, because somebody would wait for ever without them (see
 //! [`guest`](crate::scheduler::guest)): parts of broadcasts, errands beside a wait for another runtime, and what a program
-//! runs by yielding. So does a job that is spawned in FIFO order: it may run on top of a frame that began after it was spawned.
+//! runs by yielding. And a job that is spawned in FIFO order may run on top of a frame that began after it was spawned.
 
 use super::latch::Latch;
 use crate::policy::forking;

@@ -9,6 +9,7 @@ use crate::policy::Locality;
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering};
 use crate::primitives::{Condvar, Mutex, fence, lock};
 use crate::task::report::{PanicHook, TaskInfo};
+use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -62,7 +63,8 @@ pub(crate) struct Shared {
     /// Who ran what.
     pub(crate) runners: Runners,
     pub(crate) hooks: Hooks,
-    pub(crate) errands: Errands,
+    /// On a line of its own: every worker looks at it once per batch.
+    pub(crate) errands: CachePadded<Errands>,
     /// Held by whoever leaves each worker its part of a broadcast.
     pub(crate) broadcasting: Mutex<()>,
     /// Counts spawns from outside, which are dealt out in turn, and closures that block; with [`CLOSED`] once
@@ -102,7 +104,7 @@ impl Shared {
             locality,
             runners: Runners::new(),
             hooks,
-            errands: Errands::default(),
+            errands: CachePadded::default(),
             broadcasting: Mutex::new(()),
             outside_spawns: AtomicUsize::new(0),
             outside_adopted: AtomicUsize::new(0),
