@@ -1,30 +1,7 @@
 //! `join` and `join_context`.
 
 use crate::global;
-use evenkeel::fork_join;
-use std::marker::PhantomData;
-
-/// What a half of a [`join_context`] knows of where it runs.
-#[derive(Debug)]
-pub struct FnContext {
-    migrated: bool,
-    /// It stays with its half.
-    not_send: PhantomData<*mut ()>,
-}
-
-impl FnContext {
-    #[inline]
-    fn new(migrated: bool) -> Self {
-        Self { migrated, not_send: PhantomData }
-    }
-
-    /// Whether another thread runs this half than the one that has called.
-    #[inline]
-    #[must_use]
-    pub fn migrated(&self) -> bool {
-        self.migrated
-    }
-}
+use evenkeel::fork_join::{self, FnContext};
 
 /// Runs both closures, the second on another worker if one takes it, and gives both results: see [`evenkeel::fork_join::join()`]. Outside of a
 /// pool it runs in the global one.
@@ -44,10 +21,7 @@ where
     RA: Send,
     RB: Send,
 {
-    if fork_join::is_worker() {
-        return fork_join::join(oper_a, oper_b);
-    }
-    global::install(|| fork_join::join(oper_a, oper_b))
+    fork_join::join_or(global::handle, oper_a, oper_b)
 }
 
 /// As [`join`], with a word to each half on whether it has changed threads.
@@ -62,13 +36,5 @@ where
     RA: Send,
     RB: Send,
 {
-    if fork_join::is_worker() {
-        return fork_join::join_context(
-            |half| oper_a(FnContext::new(half.migrated())),
-            |half| oper_b(FnContext::new(half.migrated())),
-        );
-    }
-    global::install(|| {
-        fork_join::join(|| oper_a(FnContext::new(true)), || oper_b(FnContext::new(true)))
-    })
+    fork_join::join_context_or(global::handle, oper_a, oper_b)
 }

@@ -40,9 +40,9 @@ pub use build::ThreadPoolBuilder;
 #[allow(deprecated, reason = "rayon-core still has it")]
 pub use config::{Configuration, initialize};
 pub use error::ThreadPoolBuildError;
-pub use evenkeel::fork_join::{BroadcastContext, Scope, ScopeFifo, Yield};
+pub use evenkeel::fork_join::{BroadcastContext, FnContext, Scope, ScopeFifo, Yield};
 pub use global::{current_num_threads, max_num_threads};
-pub use join::{FnContext, join, join_context};
+pub use join::{join, join_context};
 pub use pool::ThreadPool;
 pub use scope::{in_place_scope, in_place_scope_fifo, scope, scope_fifo};
 pub use spawn::{broadcast, spawn, spawn_broadcast, spawn_fifo};

@@ -133,17 +133,11 @@ fn push(context: &Context, job: impl FnOnce() + Send + 'static) {
     unsafe { spawned::push(context, 0, job) }
 }
 
-/// Puts a job into the worker's queue, and into its deque another that runs the oldest of that queue, as
-/// [`ScopeFifo`](super::ScopeFifo) does.
+/// Puts a job into the worker's queue.
 fn push_fifo(context: &Context, job: impl FnOnce() + Send + 'static) {
-    let me = context.seat.me();
-    context.seat.processor().fifo.push(Box::new(count(context, job)));
-    let oldest = move || {
-        let job = here(|context| context.shared().processors[me].fifo.pop());
-        job.expect("there are as many jobs as there are of these")();
-    };
-    // SAFETY: it borrows nothing.
-    unsafe { spawned::push(context, 0, oldest) }
+    let job = count(context, job);
+    // SAFETY: it borrows nothing, and the queue is there as long as its worker.
+    unsafe { spawned::push_fifo(context, &context.seat.processor().fifo, job) }
 }
 
 /// Counts a job that a worker of the runtime is going to run.

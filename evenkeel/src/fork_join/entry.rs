@@ -15,9 +15,9 @@ use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 
-/// Runs `f` on a worker of the runtime that the caller belongs to, or else of the default one, and waits for it.
+/// Runs `f` on a worker of the runtime that the caller belongs to, or else of what `outside` gives, and waits for it.
 #[cold]
-pub(super) fn in_worker<F, R>(f: F) -> R
+pub(super) fn in_worker<F, R>(outside: fn() -> Handle, f: F) -> R
 where
     F: FnOnce(&Context) -> R + Send,
     R: Send,
@@ -28,7 +28,7 @@ where
     }
     if !call.has_run() {
         // Nobody's, or one that has begun to end.
-        call.offer(&default_handle());
+        call.offer(&outside());
     }
     call.finish()
 }

@@ -1,8 +1,6 @@
 //! Scopes whose jobs run in the order in which they were spawned.
 //!
-//! A deque gives its owner the youngest job. So a job that is spawned here goes into a queue of its worker and scope, and into the deque
-//! goes another that, wherever it runs, runs the oldest of that queue. There are as many of these as there are jobs in the queue,
-//! so each finds one. (rayon, RFC 1, "scope scheduling".)
+//! A scope has a queue for each worker: see [`fifo`](crate::scheduler::fifo).
 
 #![allow(unsafe_code, reason = "jobs borrow from the frame that waits for them")]
 
@@ -10,7 +8,7 @@ use super::broadcast::BroadcastContext;
 use super::scope::{Address, Scope, in_place, on_worker};
 use super::{entry, spawned};
 use crate::runtime::Handle;
-use crate::scheduler::closures::{Closures, erase};
+use crate::scheduler::fifo::Fifo;
 use crossbeam_utils::CachePadded;
 use std::fmt;
 
@@ -18,7 +16,7 @@ use std::fmt;
 pub struct ScopeFifo<'scope> {
     base: Scope<'scope>,
     /// By worker.
-    queues: Box<[CachePadded<Closures>]>,
+    queues: Box<[CachePadded<Fifo>]>,
 }
 
 /// As [`scope`](super::scope()), but of the jobs that one worker spawns the first runs first. Which one is run by a worker that
@@ -79,12 +77,12 @@ impl Handle {
 
 impl<'scope> ScopeFifo<'scope> {
     fn new(base: Scope<'scope>) -> Self {
-        let queues = (0..base.handle().workers()).map(|_| CachePadded::default()).collect();
-        Self { base, queues }
+        let queues = (0..base.handle().workers()).map(|_| CachePadded::new(Fifo::new(base.id())));
+        Self { queues: queues.collect(), base }
     }
 
     /// Spawns a job into the scope. It runs at some time before the scope ends, on any worker; those that one worker spawns begin
-    /// in that order. A job takes two allocations.
+    /// in that order. A job takes an allocation.
     pub fn spawn_fifo<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
@@ -94,14 +92,8 @@ impl<'scope> ScopeFifo<'scope> {
         let job = self.base.job(move || body(unsafe { scope.follow() }));
         entry::with_own(self.base.handle(), |context| {
             let Some(context) = context else { return self.base.send(job) };
-            let queue = &*self.queues[context.seat.me()];
-            // SAFETY: the scope waits for the job, and what its body borrows outlives the scope.
-            queue.push(unsafe { erase(job) });
-            let queue = Address::of(queue);
-            // SAFETY: as long as not all of these have taken a job, the scope is there.
-            let oldest = move || unsafe { queue.follow() }.pop().expect("as many as jobs")();
-            // SAFETY: as above.
-            unsafe { spawned::push(context, self.base.id(), oldest) }
+            // SAFETY: the scope, which has the queue, waits for the job, and what its body borrows outlives the scope.
+            unsafe { spawned::push_fifo(context, &self.queues[context.seat.me()], job) }
         });
     }
 

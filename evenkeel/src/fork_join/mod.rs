@@ -40,6 +40,8 @@ pub use broadcast::{BroadcastContext, broadcast};
 pub use detached::{spawn, spawn_broadcast, spawn_fifo};
 pub use fifo::{ScopeFifo, in_place_scope_fifo, scope_fifo};
 pub use join::{FnContext, join, join_context};
+#[doc(hidden)]
+pub use join::{join_context_or, join_or};
 pub use scope::{Scope, in_place_scope, scope};
 pub use sized::{Footprint, FootprintError, join_parts, join_sized, try_join_sized};
 pub use worker::{Worker, on_worker};

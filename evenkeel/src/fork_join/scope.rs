@@ -94,7 +94,9 @@ where
     let handle = || enter::current().expect("a worker is inside its runtime");
     context::with(|context| match context {
         Some(context) => scope_on(context, handle(), make, op),
-        None => entry::in_worker(|context| scope_on(context, handle(), make, op)),
+        None => {
+            entry::in_worker(entry::default_handle, |context| scope_on(context, handle(), make, op))
+        }
     })
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod counters;
 pub(crate) mod deque;
 pub(crate) mod entry;
 pub(crate) mod errands;
+pub(crate) mod fifo;
 pub(crate) mod gift;
 pub(crate) mod guest;
 pub(crate) mod handover;

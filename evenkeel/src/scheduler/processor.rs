@@ -5,6 +5,7 @@ use super::biased::Biased;
 use super::closures::Closures;
 use super::counters::Counters;
 use super::deque::Deque;
+use super::fifo::Fifo;
 use super::gift::Gift;
 use super::inbox::Inbox;
 use super::job::Job;
@@ -71,8 +72,8 @@ pub(crate) struct Processor {
     pub(crate) guests: AtomicU32,
     /// Its worker's parts of broadcasts.
     pub(crate) parts: Closures,
-    /// Jobs that nobody waits for, in the order in which they were spawned; for each a job lies in a deque that runs the oldest.
-    pub(crate) fifo: Closures,
+    /// Jobs that nobody waits for, to begin in the order in which they were spawned here.
+    pub(crate) fifo: Fifo,
 }
 
 impl Processor {
@@ -98,7 +99,7 @@ impl Processor {
             root: AtomicU64::new(0),
             guests: AtomicU32::new(0),
             parts: Closures::default(),
-            fifo: Closures::default(),
+            fifo: Fifo::new(0),
         }
     }
 
