@@ -80,11 +80,19 @@ fn broadcast_and_wait(shared: &Arc<Shared>) {
     context::with(|context| wait(context.unwrap(), over, || !over(), |_| Meanwhile::Nothing));
 }
 
+/// Waits until so many workers have announced that they sleep.
+fn wait_for_sleepers(shared: &Shared, sleepers: usize) {
+    while shared.idle.counts().sleeping < sleepers {
+        shuttle::thread::yield_now();
+    }
+}
+
 #[test]
 fn each_worker_runs_its_part_even_if_it_sleeps() {
     check(3, |shared| {
         let (sender, receiver) = mpsc::channel();
-        for _ in 0..2 {
+        for sleepers in [0, 3] {
+            wait_for_sleepers(shared, sleepers);
             broadcast::send(shared, |index| {
                 let sender = sender.clone();
                 Box::new(move || sender.send(index).unwrap())
@@ -116,7 +124,8 @@ fn workers_that_wait_for_each_other_s_parts_run_them() {
 fn errands_are_run_by_whoever_is_awake_or_woken() {
     check(2, |shared| {
         let (sender, receiver) = mpsc::channel();
-        for _ in 0..3 {
+        for sleepers in [0, 1, 2] {
+            wait_for_sleepers(shared, sleepers);
             let sender = sender.clone();
             errands::send(shared, Box::new(move || sender.send(leaves(1)).unwrap()));
         }
