@@ -32,7 +32,8 @@ pub mod task;
 pub mod topology;
 
 pub use policy::Locality;
-pub use runtime::{BuildError, Builder, Handle, Runtime, Shutdown, ShutdownReport, block_on};
+pub use runtime::{AlreadyWorker, BuildError, Builder, Handle, Runtime, WorkerThread, block_on};
+pub use runtime::{Shutdown, ShutdownReport};
 pub use task::{JoinError, JoinHandle, spawn, spawn_blocking, yield_now};
 
 #[cfg(feature = "macros")]

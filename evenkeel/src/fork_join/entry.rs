@@ -5,22 +5,19 @@
     reason = "a worker runs a closure in the frame of the thread that waits for it"
 )]
 
+use super::errand;
+use super::wait::wait_for_others;
 use crate::primitives::atomic::{AtomicBool, Ordering};
 use crate::primitives::thread::{self, Thread};
-use crate::primitives::{Mutex, lock, unwind};
 use crate::runtime::{Handle, Runtime, enter};
 use crate::scheduler::context::{self, Context};
 use std::cell::UnsafeCell;
-use std::collections::VecDeque;
-use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::task::Poll;
 
-/// Runs `f` on a worker of the runtime that the caller belongs to, or else of the default one, and waits for it.
+/// Runs `f` on a worker of the runtime that the caller belongs to, or else of what `outside` gives, and waits for it.
 #[cold]
-pub(super) fn in_worker<F, R>(f: F) -> R
+pub(super) fn in_worker<F, R>(outside: fn() -> Handle, f: F) -> R
 where
     F: FnOnce(&Context) -> R + Send,
     R: Send,
@@ -31,14 +28,15 @@ where
     }
     if !call.has_run() {
         // Nobody's, or one that has begun to end.
-        call.offer(&default_handle());
+        call.offer(&outside());
     }
     call.finish()
 }
 
 impl Handle {
     /// Runs `f` on a worker of this runtime and waits for it, so that what it forks is forked there. On one of the runtime's own
-    /// workers it runs at once; any other thread is blocked meanwhile, a worker of another runtime too: two runtimes that install on each other can deadlock.
+    /// workers it runs at once; any other thread is blocked meanwhile. A worker of another runtime does what comes to its own
+    /// runtime from outside in the meantime, so that two runtimes may install on each other; do not hold a lock that such a closure takes.
     ///
     /// # Panics
     /// With the panic of `f`; or if the runtime has begun to end.
@@ -55,10 +53,7 @@ impl Handle {
         F: FnOnce() -> R + Send,
         R: Send,
     {
-        let is_own = context::with(|context| {
-            context.is_some_and(|context| Arc::ptr_eq(context.shared(), self.shared()))
-        });
-        if is_own {
+        if with_own(self, |context| context.is_some()) {
             return f();
         }
         let call = Call::new(|_: &Context| f());
@@ -80,6 +75,16 @@ impl Runtime {
     {
         self.handle().install(f)
     }
+}
+
+/// The runtime that the caller belongs to, or else the default one.
+pub(super) fn handle() -> Handle {
+    enter::current().unwrap_or_else(default_handle)
+}
+
+/// Calls `f` with the context of this thread if it is a worker of the runtime of `handle`.
+pub(super) fn with_own<R>(handle: &Handle, f: impl FnOnce(Option<&Context>) -> R) -> R {
+    context::with(|context| f(context.filter(|own| Arc::ptr_eq(own.shared(), handle.shared()))))
 }
 
 /// The runtime of whoever has none: it is built at the first need and lasts as long as the process.
@@ -131,11 +136,8 @@ where
         self.over.store(false, Ordering::Relaxed);
         let call = std::ptr::from_ref(self).cast();
         let visit = Visit { call, run: Self::run, leave: Self::leave };
-        // Nobody joins the task: it leaves nothing but what is in this frame.
-        drop(handle.spawn(visit));
-        while !self.over.load(Ordering::Acquire) {
-            thread::park(None);
-        }
+        errand::send(handle, Box::new(|| visit.pay()));
+        wait_for_others(|| self.over.load(Ordering::Acquire));
     }
 
     /// Whether the runtime has taken the call. The worker has left.
@@ -174,90 +176,20 @@ where
     }
 }
 
-impl Future for Visit {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, _: &mut std::task::Context<'_>) -> Poll<()> {
+impl Visit {
+    fn pay(self) {
         context::with(|context| {
-            let context = context.expect("tasks are polled by workers");
+            let context = context.expect("errands are run by workers");
             // SAFETY: the visit has not left.
             unsafe { (self.run)(self.call, context) };
         });
-        Poll::Ready(())
     }
 }
 
 impl Drop for Visit {
-    /// Whether it has been polled or the runtime has refused it: the caller goes on.
+    /// Whether it has been paid or the runtime has refused it: the caller goes on.
     fn drop(&mut self) {
         // SAFETY: it leaves once, here.
         unsafe { (self.leave)(self.call) };
-    }
-}
-
-/// Jobs of a scope that have been spawned by threads that are no workers of its runtime. For each a task is on its way.
-pub(super) struct Outside {
-    jobs: Mutex<VecDeque<Job<'static>>>,
-    /// Who waits for the scope.
-    owner: Thread,
-}
-
-type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
-
-impl Outside {
-    pub(super) fn new(owner: Thread) -> Arc<Self> {
-        Arc::new(Self { jobs: Mutex::new(VecDeque::new()), owner })
-    }
-
-    /// The oldest job, which does not panic.
-    pub(super) fn take(&self) -> Option<impl FnOnce() + use<>> {
-        lock(&self.jobs).pop_front()
-    }
-
-    /// Runs the oldest job. False if there is none.
-    pub(super) fn run_one(&self) -> bool {
-        self.take().map(unwind::never).is_some()
-    }
-}
-
-/// Leaves a job, which does not panic, to a worker of the runtime, or to the owner of the scope, whoever comes first.
-///
-/// # Safety
-/// What the job borrows is there until it has been run.
-pub(super) unsafe fn send<'a>(
-    handle: &Handle,
-    outside: &Arc<Outside>,
-    job: impl FnOnce() + Send + 'a,
-) {
-    let job: Job<'a> = Box::new(job);
-    // SAFETY: the caller's promise; the two types differ in that lifetime alone.
-    let job = unsafe { std::mem::transmute::<Job<'a>, Job<'static>>(job) };
-    let errand = Errand { outside: outside.clone(), has_run: false };
-    lock(&outside.jobs).push_back(job);
-    drop(handle.spawn(errand));
-}
-
-/// The task that comes for a job.
-struct Errand {
-    outside: Arc<Outside>,
-    has_run: bool,
-}
-
-impl Future for Errand {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, _: &mut std::task::Context<'_>) -> Poll<()> {
-        self.has_run = true;
-        self.outside.run_one();
-        Poll::Ready(())
-    }
-}
-
-impl Drop for Errand {
-    /// A runtime that ends drops its tasks: the owner of the scope has to look after the job itself.
-    fn drop(&mut self) {
-        if !self.has_run {
-            self.outside.owner.unpark();
-        }
     }
 }

@@ -6,6 +6,7 @@ use super::stack_job::{Place, StackJob};
 use super::wait::wait_for;
 use super::{entry, spawned};
 use crate::primitives::unwind;
+use crate::runtime::Handle;
 use crate::scheduler::context;
 use crate::scheduler::deque::{Deque, Pushed, Reclaimed};
 use crate::scheduler::job::{self, Job};
@@ -37,7 +38,8 @@ impl FnContext {
 ///
 /// # Waiting
 /// A worker whose second half has been taken runs descendants of that half meanwhile, and nothing else: what cannot
-/// deadlock with calls in place of forks and spawns cannot deadlock here, even if a mutex is held across a join.
+/// deadlock with calls in place of forks and spawns cannot deadlock here, even if a mutex is held across a join. (It also runs its parts of
+/// [`broadcast`](super::broadcast())s, which must not lock what is held across a fork.)
 /// Tasks that are ready on this worker are taken over by the others meanwhile.
 ///
 /// # Panics
@@ -72,7 +74,7 @@ where
     RA: Send,
     RB: Send,
 {
-    join_here(|_| oper_a(), |_| oper_b())
+    join_or(entry::default_handle, oper_a, oper_b)
 }
 
 /// As [`join`], with a word to each half on whether it has changed workers.
@@ -93,43 +95,67 @@ where
     RA: Send,
     RB: Send,
 {
-    join_here(|migrated| oper_a(FnContext { migrated }), |migrated| oper_b(FnContext { migrated }))
+    join_context_or(entry::default_handle, oper_a, oper_b)
 }
 
-/// [`join`] wherever the caller is. The closures are told whether they have changed workers.
+/// [`join`], with the runtime of whoever belongs to none.
 #[inline(always)]
-fn join_here<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
+pub fn join_or<A, B, RA, RB>(outside: fn() -> Handle, oper_a: A, oper_b: B) -> (RA, RB)
 where
-    A: FnOnce(bool) -> RA + Send,
-    B: FnOnce(bool) -> RB + Send,
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_here(outside, |_| oper_a(), |_| oper_b())
+}
+
+/// [`join_context`], with the runtime of whoever belongs to none.
+#[inline(always)]
+pub fn join_context_or<A, B, RA, RB>(outside: fn() -> Handle, oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_here(
+        outside,
+        |place| oper_a(FnContext { migrated: place.migrated }),
+        |place| oper_b(FnContext { migrated: place.migrated }),
+    )
+}
+
+/// [`join`] wherever the caller is; `outside` gives the runtime of whoever belongs to none. Both ways come to the same
+/// [`join_on`], which so is compiled once for each pair of closures; and no closure wraps another here, because each layer would double the length of the types'
+/// names, of which a debug build of parallel iterators keeps gigabytes.
+#[inline(always)]
+fn join_here<A, B, RA, RB>(outside: fn() -> Handle, oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(Place<'_>) -> RA + Send,
+    B: FnOnce(Place<'_>) -> RB + Send,
     RA: Send,
     RB: Send,
 {
     // SAFETY: the deque is used by this call alone, which runs on top of the worker's loop.
     match unsafe { context::deque() } {
-        Some(deque) => join_on(
-            deque,
-            deque.head(),
-            Deque::is_head,
-            |job| job,
-            |_| oper_a(false),
-            |b| oper_b(b.migrated),
-        ),
-        None => entry::in_worker(|context| {
+        Some(deque) => {
+            join_on(deque, deque.head(), false, Deque::is_head, own_address, oper_a, oper_b)
+        }
+        None => entry::in_worker(outside, |context| {
             let deque = &context.seat.processor().deque;
-            join_on(
-                deque,
-                deque.head(),
-                Deque::is_head,
-                |job| job,
-                |_| oper_a(true),
-                |_| oper_b(true),
-            )
+            join_on(deque, deque.head(), true, Deque::is_head, own_address, oper_a, oper_b)
         }),
     }
 }
 
-/// [`join`] on the worker of this deque, whose head is `index`. The halves are told where they run; `is_last` is one of two ways
+/// A job's address without a note.
+#[inline(always)]
+pub(super) fn own_address(job: NonNull<Job>) -> NonNull<Job> {
+    job
+}
+
+/// [`join`] on the worker of this deque, whose head is `index`; `entered` says whether it is another than the caller's. The halves are told where they run; `is_last` is one of two ways
 /// to see whether anything lies above, and `pushed` gives the address by which the job is pushed: its own, or that with a note.
 ///
 /// What a fork costs is mostly its stores, those of registers that are kept across the first half among them: so the
@@ -138,6 +164,7 @@ where
 pub(super) fn join_on<A, B, RA, RB>(
     deque: &Deque<Job>,
     index: u32,
+    entered: bool,
     is_last: impl FnOnce(&Deque<Job>, u32) -> bool,
     pushed: impl FnOnce(NonNull<Job>) -> NonNull<Job>,
     oper_a: A,
@@ -150,18 +177,18 @@ where
     let job = StackJob::new(oper_b, index);
     let address = pushed(job.as_job());
     if !deque.push(index, address) && spawned::push_slowly(deque, index, address) == Pushed::Full {
-        let here = Place { deque, head: index, migrated: false };
+        let here = Place { deque, head: index, migrated: entered };
         // SAFETY: nobody has the job.
-        return join_serially(|| oper_a(here), || unsafe { job.run(deque, index) });
+        return join_serially(|| oper_a(here), || unsafe { job.run(here) });
     }
     let unwinding = Unwinding(&job);
-    let first = oper_a(Place { deque, head: index + 1, migrated: false });
+    let first = oper_a(Place { deque, head: index + 1, migrated: entered });
     mem::forget(unwinding);
     if is_last(deque, index) && deque.pop(index) {
         // SAFETY: it has just been popped.
-        return (first, unsafe { job.run(deque, index) });
+        return (first, unsafe { job.run(Place { deque, head: index, migrated: entered }) });
     }
-    match settle(&job, index) {
+    match settle(&job, index, entered) {
         Ok(second) => (first, second),
         Err(panic) => {
             unwind::contain(|| drop(first));
@@ -192,7 +219,7 @@ fn join_serially<RA, RB>(oper_a: impl FnOnce() -> RA, oper_b: impl FnOnce() -> R
 /// Has the second half come to its end, wherever it is. The caller is the worker that has forked it.
 #[cold]
 #[inline(never)]
-fn settle<F, R>(job: &StackJob<F, R>, index: u32) -> std::thread::Result<R>
+fn settle<F, R>(job: &StackJob<F, R>, index: u32, entered: bool) -> std::thread::Result<R>
 where
     F: FnOnce(Place<'_>) -> R,
 {
@@ -201,8 +228,9 @@ where
         let deque = &context.seat.processor().deque;
         job::run_above(context, index + 1);
         if deque.reclaim(index) == Reclaimed::Own {
+            let place = Place { deque, head: index, migrated: entered };
             // SAFETY: it has just been taken back.
-            return catch_unwind(AssertUnwindSafe(|| unsafe { job.run(deque, index) }));
+            return catch_unwind(AssertUnwindSafe(|| unsafe { job.run(place) }));
         }
         deque.retire(index);
         wait_for(context, &job.latch);
@@ -234,6 +262,6 @@ where
     F: FnOnce(Place<'_>) -> R,
 {
     // The panic that is on its way is the first half's, and goes before the second's.
-    let outcome = settle(job, job.index);
+    let outcome = settle(job, job.index, false);
     unwind::contain(|| drop(outcome));
 }

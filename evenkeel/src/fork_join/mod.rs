@@ -1,4 +1,5 @@
-//! Fork-join on the workers that run tasks: [`join()`] for two halves, [`scope()`] for any number of jobs that borrow.
+//! Fork-join on the workers that run tasks: [`join()`] for two halves, [`scope()`] for any number of jobs that borrow,
+//! [`broadcast()`] for each worker, [`spawn()`] for jobs that nobody waits for.
 //!
 //! Jobs lie on the stack of whoever forks them. A worker takes its own jobs back without a fence or a locked instruction
 //! unless another has asked for work; idle workers take the oldest, which are the largest.
@@ -17,7 +18,11 @@
 //! Inside a task a `join` keeps the worker from other tasks until it returns; the other workers take over those that are ready. The
 //! forks of [`future`] are awaited instead.
 
+mod broadcast;
+mod detached;
 mod entry;
+mod errand;
+mod fifo;
 pub mod future;
 mod join;
 mod latch;
@@ -29,8 +34,16 @@ pub(crate) mod spawned;
 mod stack_job;
 mod wait;
 mod worker;
+mod yielding;
 
+pub use broadcast::{BroadcastContext, broadcast};
+pub use detached::{spawn, spawn_broadcast, spawn_fifo};
+pub use fifo::{ScopeFifo, in_place_scope_fifo, scope_fifo};
 pub use join::{FnContext, join, join_context};
+#[doc(hidden)]
+pub use join::{join_context_or, join_or};
 pub use scope::{Scope, in_place_scope, scope};
 pub use sized::{Footprint, FootprintError, join_parts, join_sized, try_join_sized};
 pub use worker::{Worker, on_worker};
+pub use yielding::{Yield, has_pending_jobs, is_worker, worker_count, worker_index};
+pub use yielding::{yield_local, yield_now};

@@ -5,13 +5,13 @@
 //!
 //! # States
 //! `count` counts the scope's own body and the jobs that are not complete. Jobs
-//! that are spawned on workers lie in deques; those that other threads spawn, in `outside`, and for each of these a task is on its way
-//! that runs one.
+//! that are spawned on workers lie in deques; those that other threads spawn, in `outside`, and for each of these an errand is on its way
+//! that runs one. Those of a broadcast are with their workers.
 //!
 //! # Why nothing is lost
 //! The owner leaves when the count is zero, which it cannot become while a job is left: a job counts its children before it
 //! counts itself out. The last one to count itself out unparks the owner; it
-//! knows whom before that, and does not touch the scope after it. A task that comes for a job of `outside` after the
+//! knows whom before that, and does not touch the scope after it. An errand for a job of `outside` that comes after the
 //! scope is over finds none; one that never comes, because the runtime ends, leaves its job to the owner.
 //!
 //! # What runs while the owner waits
@@ -21,12 +21,16 @@
 
 #![allow(unsafe_code, reason = "jobs borrow from the frame that waits for them")]
 
-use super::wait::wait;
+use super::broadcast::BroadcastContext;
+use super::errand::Outside;
+use super::wait::{Meanwhile, wait, wait_for_others};
 use super::{entry, spawned};
 use crate::primitives::atomic::{AtomicUsize, Ordering};
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, lock, unwind};
 use crate::runtime::{Handle, enter};
+use crate::scheduler;
+use crate::scheduler::closures::erase;
 use crate::scheduler::context::{self, Context};
 use crate::scheduler::job::{self, Stolen};
 use crate::topology::Distance;
@@ -46,7 +50,7 @@ pub struct Scope<'scope> {
     count: AtomicUsize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     /// Jobs that have been spawned by threads that are no workers of the runtime.
-    outside: OnceLock<Arc<entry::Outside>>,
+    outside: OnceLock<Arc<Outside>>,
     /// Invariant in `'scope`, as a cell of closures that live so long.
     marker: PhantomData<Body<'scope>>,
 }
@@ -77,9 +81,22 @@ where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
+    on_worker(|scope| scope, op)
+}
+
+/// The same, of whichever form `make` gives it.
+pub(super) fn on_worker<'scope, S, OP, R>(make: impl FnOnce(Scope<'scope>) -> S + Send, op: OP) -> R
+where
+    S: AsRef<Scope<'scope>>,
+    OP: FnOnce(&S) -> R + Send,
+    R: Send,
+{
+    let handle = || enter::current().expect("a worker is inside its runtime");
     context::with(|context| match context {
-        Some(context) => scope_on(context, op),
-        None => entry::in_worker(|context| scope_on(context, op)),
+        Some(context) => scope_on(context, handle(), make, op),
+        None => {
+            entry::in_worker(entry::default_handle, |context| scope_on(context, handle(), make, op))
+        }
     })
 }
 
@@ -101,38 +118,77 @@ pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
 {
+    in_place(entry::handle(), |scope| scope, op)
+}
+
+impl Handle {
+    /// As [`in_place_scope`], with jobs that run on this runtime.
+    ///
+    /// # Panics
+    /// With the panic of `op`, or else of one of its jobs, once all are over.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
+    /// let mut sides = [0; 2];
+    /// let [port, starboard] = &mut sides;
+    /// runtime.handle().in_place_scope(|scope| {
+    ///     scope.spawn(|_| *port = 1);
+    ///     scope.spawn(|_| *starboard = 2);
+    /// });
+    /// assert_eq!(sides, [1, 2]);
+    /// ```
+    pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&Scope<'scope>) -> R,
+    {
+        in_place(self.clone(), |scope| scope, op)
+    }
+}
+
+/// A scope on this thread, wherever that is, of whichever form `make` gives it.
+pub(super) fn in_place<'scope, S, OP, R>(
+    handle: Handle,
+    make: impl FnOnce(Scope<'scope>) -> S,
+    op: OP,
+) -> R
+where
+    S: AsRef<Scope<'scope>>,
+    OP: FnOnce(&S) -> R,
+{
     context::with(|context| match context {
-        Some(context) => scope_on(context, op),
-        None => {
-            let handle = enter::current().unwrap_or_else(entry::default_handle);
-            let scope = Scope::new(handle, 0);
-            let result = catch_unwind(AssertUnwindSafe(|| op(&scope)));
-            // SAFETY: the scope is this frame's.
-            unsafe { Scope::count_out(&raw const scope) };
-            while scope.count.load(Ordering::Acquire) > 0 {
+        Some(context) if Arc::ptr_eq(context.shared(), handle.shared()) => {
+            scope_on(context, handle, make, op)
+        }
+        _ => {
+            let scope = make(Scope::new(handle, 0));
+            let (result, base) = scope.as_ref().run(|| op(&scope));
+            wait_for_others(|| {
                 // A runtime that ends sends nobody any more.
-                if !(scope.handle.is_shutting_down() && scope.run_outside()) {
-                    thread::park(None);
-                }
-            }
-            scope.finish(result)
+                while base.handle.is_shutting_down() && base.run_outside() {}
+                base.is_over()
+            });
+            base.finish(result)
         }
     })
 }
 
-fn scope_on<'scope, OP, R>(context: &Context, op: OP) -> R
+fn scope_on<'scope, S, OP, R>(
+    context: &Context,
+    handle: Handle,
+    make: impl FnOnce(Scope<'scope>) -> S,
+    op: OP,
+) -> R
 where
-    OP: FnOnce(&Scope<'scope>) -> R,
+    S: AsRef<Scope<'scope>>,
+    OP: FnOnce(&S) -> R,
 {
     let floor = context.seat.processor().deque.head();
-    let handle = enter::current().expect("a worker is inside its runtime");
-    let scope = Scope::new(handle, context.next_scope());
-    let result = catch_unwind(AssertUnwindSafe(|| op(&scope)));
-    // SAFETY: the scope is this frame's.
-    unsafe { Scope::count_out(&raw const scope) };
+    let scope = make(Scope::new(handle, context.next_scope()));
+    let (result, base) = scope.as_ref().run(|| op(&scope));
     job::run_above(context, floor);
-    scope.wait(context);
-    scope.finish(result)
+    base.wait(context);
+    base.finish(result)
 }
 
 impl<'scope> Scope<'scope> {
@@ -157,29 +213,95 @@ impl<'scope> Scope<'scope> {
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
+        let scope = Address::of(self);
+        // SAFETY: the scope is there until the job is complete.
+        let job = self.job(move || body(unsafe { scope.follow() }));
+        entry::with_own(&self.handle, |context| match context {
+            // SAFETY: the scope waits for the job, and what its body borrows outlives the scope.
+            Some(context) => unsafe { spawned::push(context, self.id, job) },
+            None => self.send(job),
+        });
+    }
+
+    /// Spawns a job for each worker of the runtime, which no other worker runs. A worker comes to it when it has nothing in
+    /// its deque, or when it waits; one that is inside a closure that neither ends nor waits keeps the scope from ending. What such a
+    /// job locks must not be held across a fork. A runtime that is over has no workers, and runs none.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    /// let runtime = evenkeel::Builder::new().workers(3).build().unwrap();
+    /// let visited = AtomicUsize::new(0);
+    /// runtime.handle().in_place_scope(|scope| {
+    ///     scope.spawn_broadcast(|_, worker| {
+    ///         visited.fetch_add(worker.index(), Ordering::Relaxed);
+    ///     });
+    /// });
+    /// assert_eq!(visited.into_inner(), 3);
+    /// ```
+    pub fn spawn_broadcast<BODY>(&self, body: BODY)
+    where
+        BODY: Fn(&Scope<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        let scope = Address::of(self);
+        // SAFETY: the scope is there until the part is complete.
+        self.broadcast(move |context| body(unsafe { scope.follow() }, context));
+    }
+
+    /// Leaves each worker a part.
+    pub(super) fn broadcast<BODY>(&self, body: BODY)
+    where
+        BODY: Fn(BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        let shared = self.handle.shared();
+        let (body, workers) = (Arc::new(body), shared.processors.len());
+        scheduler::broadcast::send(shared, |index| {
+            let body = body.clone();
+            let part = self.job(move || body(BroadcastContext::new(index, workers)));
+            // SAFETY: the scope waits for the part, and what its body borrows outlives the scope.
+            unsafe { erase(part) }
+        });
+    }
+
+    /// Leaves a job to the runtime that the scope belongs to. The caller is no worker of it.
+    pub(super) fn send(&self, job: impl FnOnce() + Send + 'scope) {
+        let outside = self.outside.get_or_init(|| Outside::new(self.owner.clone()));
+        // SAFETY: the scope waits for the job, and what its body borrows outlives the scope.
+        outside.send(&self.handle, unsafe { erase(job) });
+    }
+
+    /// Counts a job, which does not panic and counts itself out. It has to be run.
+    pub(super) fn job<'a>(&self, body: impl FnOnce() + Send + 'a) -> impl FnOnce() + Send + 'a
+    where
+        'scope: 'a,
+    {
         self.count.fetch_add(1, Ordering::Relaxed);
-        let scope = Address(std::ptr::from_ref(self));
-        let job = move || {
-            let address = scope;
-            // SAFETY: the scope is there until this job has counted itself out.
-            let scope = unsafe { &*address.0 };
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body(scope))) {
-                scope.keep(panic);
+        let scope: Address<Scope<'scope>> = Address::of(self);
+        move || {
+            let scope = scope;
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
+                // SAFETY: the scope is there until this job has counted itself out.
+                unsafe { scope.follow() }.keep(panic);
             }
             // SAFETY: as above, and nothing of the scope is used after it.
-            unsafe { Self::count_out(address.0) };
-        };
-        context::with(|context| match context {
-            Some(context) if Arc::ptr_eq(context.shared(), self.handle.shared()) => {
-                // SAFETY: the scope waits for the job, and what its body borrows outlives the scope.
-                unsafe { spawned::push(context, self.id, job) }
-            }
-            _ => {
-                let outside = self.outside.get_or_init(|| entry::Outside::new(self.owner.clone()));
-                // SAFETY: as above.
-                unsafe { entry::send(&self.handle, outside, job) }
-            }
-        });
+            unsafe { Self::count_out(scope.0) };
+        }
+    }
+
+    /// Runs the body and counts it out.
+    fn run<R>(&self, op: impl FnOnce() -> R) -> (std::thread::Result<R>, &Self) {
+        let result = catch_unwind(AssertUnwindSafe(op));
+        // SAFETY: the caller has the scope in its frame.
+        unsafe { Self::count_out(self) };
+        (result, self)
+    }
+
+    pub(super) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    pub(super) fn id(&self) -> u64 {
+        self.id
     }
 
     /// Keeps the first panic.
@@ -232,36 +354,41 @@ impl<'scope> Scope<'scope> {
     }
 
     fn wait(&self, context: &Context) {
-        let over = || self.count.load(Ordering::Acquire) == 0;
-        let fall_asleep = || !over();
+        let fall_asleep = || !self.is_over();
         let shared = context.shared();
         let own = &context.seat.processor().deque;
         let leap = |waited| {
-            while let Some(job) = self.outside.get().and_then(|outside| outside.take()) {
-                context.while_running(Distance::Same, || unwind::never(job));
+            if let Some(job) = self.outside.get().and_then(|outside| outside.take()) {
+                context.while_running(Distance::Same, job);
+                return Meanwhile::Done;
             }
             if !own.is_empty() {
-                return None;
+                return Meanwhile::Nothing;
             }
             let others = &shared.neighbours[context.seat.me()].others;
             let runs =
                 |other: usize| shared.processors[other].root.load(Ordering::Relaxed) == self.id;
-            let mut runner = None;
+            let mut runner = Meanwhile::Nothing;
             for &other in others.iter().filter(|&&other| runs(other)) {
                 if !job::may_take(context, other, waited) {
                     continue;
                 }
                 match Stolen::take(shared, other, || runs(other)) {
-                    Some(stolen) => return Some((other, Some(stolen))),
-                    None => runner = Some((other, None)),
+                    Some(stolen) => return Meanwhile::Job(stolen),
+                    None => runner = Meanwhile::Ask(other),
                 }
             }
             runner
         };
-        wait(context, over, fall_asleep, leap);
+        wait(context, || self.is_over(), fall_asleep, leap);
     }
 
-    fn finish<R>(self, result: std::thread::Result<R>) -> R {
+    /// Whether no job is left.
+    fn is_over(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
+    fn finish<R>(&self, result: std::thread::Result<R>) -> R {
         let panic = lock(&self.panic).take();
         match (result, panic) {
             (Ok(result), None) => result,
@@ -277,11 +404,32 @@ impl<'scope> Scope<'scope> {
     }
 }
 
-/// An address that goes to another thread.
-struct Address<T>(*const T);
+impl<'scope> AsRef<Scope<'scope>> for Scope<'scope> {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
 
-// SAFETY: following it is what needs a right.
-unsafe impl<T> Send for Address<T> {}
+/// An address that goes to another thread.
+pub(super) struct Address<T>(*const T);
+
+impl<T> Address<T> {
+    pub(super) fn of(place: &T) -> Self {
+        Self(place)
+    }
+
+    /// # Safety
+    /// It is there for as long as the result is used.
+    pub(super) unsafe fn follow<'a>(&self) -> &'a T {
+        // SAFETY: the caller's promise.
+        unsafe { &*self.0 }
+    }
+}
+
+// SAFETY: whoever follows it shares what is there.
+unsafe impl<T: Sync> Send for Address<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Address<T> {}
 
 impl fmt::Debug for Scope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

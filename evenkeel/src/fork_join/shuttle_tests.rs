@@ -1,8 +1,14 @@
-//! Joins on whole schedulers, under random schedules.
+//! Joins, broadcasts and errands on whole schedulers, under random schedules.
 
-use super::{future, join, join_context};
+use super::wait::{Meanwhile, wait};
+use super::{future, join, join_context, yielding};
+use crate::primitives::{atomic, thread};
+use crate::scheduler::shared::Shared;
 use crate::scheduler::shuttle_tests::{check, join as result_of, spawn};
+use crate::scheduler::{broadcast, context, errands};
 use crate::task::yield_now;
+use shuttle::sync::mpsc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn leaves(depth: u32) -> u32 {
@@ -55,6 +61,93 @@ fn joins_and_ready_tasks_share_the_workers() {
         assert_eq!(others.map(result_of), [1, 2]);
     });
     assert!(STOLEN.load(Ordering::Relaxed) > 0, "some schedules steal");
+}
+
+/// Leaves each worker a part, and waits for all as a scope does.
+fn broadcast_and_wait(shared: &Arc<Shared>) {
+    let left = Arc::new(atomic::AtomicUsize::new(shared.processors.len()));
+    let owner = thread::current();
+    broadcast::send(shared, |index| {
+        let (left, owner) = (left.clone(), owner.clone());
+        Box::new(move || {
+            context::with(|context| assert_eq!(context.unwrap().seat.me(), index));
+            assert_eq!(leaves(1), 2);
+            left.fetch_sub(1, Ordering::AcqRel);
+            owner.unpark();
+        })
+    });
+    let over = || left.load(Ordering::Acquire) == 0;
+    context::with(|context| wait(context.unwrap(), over, || !over(), |_| Meanwhile::Nothing));
+}
+
+/// Waits until so many workers have announced that they sleep.
+fn wait_for_sleepers(shared: &Shared, sleepers: usize) {
+    while shared.idle.counts().sleeping < sleepers {
+        shuttle::thread::yield_now();
+    }
+}
+
+#[test]
+fn each_worker_runs_its_part_even_if_it_sleeps() {
+    check(3, |shared| {
+        let (sender, receiver) = mpsc::channel();
+        for sleepers in [0, 3] {
+            wait_for_sleepers(shared, sleepers);
+            broadcast::send(shared, |index| {
+                let sender = sender.clone();
+                Box::new(move || sender.send(index).unwrap())
+            });
+        }
+        drop(sender);
+        // A part that is lost is a deadlock.
+        let mut parts: Vec<_> = receiver.iter().collect();
+        parts.sort_unstable();
+        assert_eq!(parts, [0, 0, 1, 1, 2, 2]);
+    });
+}
+
+#[test]
+fn workers_that_wait_for_each_other_s_parts_run_them() {
+    check(2, |shared| {
+        let tasks = [0, 1].map(|_| {
+            let shared_here = shared.clone();
+            spawn(shared, async move {
+                let (a, _) = join(|| leaves(1), || broadcast_and_wait(&shared_here));
+                a
+            })
+        });
+        assert_eq!(tasks.map(result_of), [2, 2]);
+    });
+}
+
+#[test]
+fn errands_are_run_by_whoever_is_awake_or_woken() {
+    check(2, |shared| {
+        let (sender, receiver) = mpsc::channel();
+        for sleepers in [0, 1, 2] {
+            wait_for_sleepers(shared, sleepers);
+            let sender = sender.clone();
+            errands::send(shared, Box::new(move || sender.send(leaves(1)).unwrap()));
+        }
+        drop(sender);
+        assert_eq!(receiver.iter().collect::<Vec<_>>(), [2, 2, 2]);
+    });
+}
+
+#[test]
+fn a_worker_robs_itself_beside_a_thief() {
+    fn tree(depth: u32) -> u32 {
+        if depth == 0 {
+            yielding::yield_now();
+            return 1;
+        }
+        let (a, b) = join(|| tree(depth - 1), || tree(depth - 1));
+        a + b
+    }
+    check(2, |shared| {
+        let trees = [2, 3].map(|depth| spawn(shared, async move { tree(depth) }));
+        assert_eq!(trees.map(result_of), [4, 8]);
+    });
 }
 
 #[test]

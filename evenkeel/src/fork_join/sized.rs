@@ -179,7 +179,9 @@ where
     }
     Ok(context::with(|context| match context {
         Some(context) => join_anchored(context, bytes as u64, oper_a, oper_b),
-        None => entry::in_worker(|context| join_anchored(context, bytes as u64, oper_a, oper_b)),
+        None => entry::in_worker(entry::default_handle, |context| {
+            join_anchored(context, bytes as u64, oper_a, oper_b)
+        }),
     }))
 }
 
@@ -235,6 +237,7 @@ where
     join_on(
         deque,
         head,
+        false,
         Deque::is_head,
         with_note,
         |_| anchor.run_first(context, oper_a),

@@ -2,10 +2,11 @@
 
 #![allow(unsafe_code, reason = "a box goes through a deque as its address")]
 
-use crate::primitives::atomic::Ordering;
 use crate::primitives::unwind;
+use crate::scheduler::closures::erase;
 use crate::scheduler::context::{self, Context};
 use crate::scheduler::deque::{Deque, Pushed};
+use crate::scheduler::fifo::Fifo;
 use crate::scheduler::job::{self, Job};
 use std::ptr::NonNull;
 
@@ -24,17 +25,7 @@ impl<F: FnOnce()> Boxed<F> {
     unsafe fn run(job: NonNull<Job>, context: &Context, victim: usize) {
         // SAFETY: the caller's promise.
         let this = unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
-        if victim == context.seat.me() {
-            return unwind::never(this.closure);
-        }
-        // Stolen, and so the root of all that is in this worker's deque until that is empty again.
-        let processor = context.seat.processor();
-        let before = processor.root.load(Ordering::Relaxed);
-        processor.root.store(this.root, Ordering::Relaxed);
-        let floor = processor.deque.head();
-        unwind::never(this.closure);
-        job::run_above(context, floor);
-        processor.root.store(before, Ordering::Relaxed);
+        job::run_spawned(context, victim, this.root, this.closure);
     }
 }
 
@@ -54,6 +45,23 @@ pub(super) unsafe fn push<F: FnOnce() + Send>(context: &Context, root: u64, clos
         // SAFETY: nobody has the box.
         let boxed = unsafe { Box::from_raw(job.as_ptr()) };
         unwind::never(boxed.closure);
+    }
+}
+
+/// Puts a job into a queue, and what runs the oldest of that into the worker's deque; or runs the oldest if the deque is full.
+///
+/// # Safety
+/// What the job borrows is there until it has been run, and the queue until all its jobs have been.
+pub(super) unsafe fn push_fifo(context: &Context, queue: &Fifo, job: impl FnOnce() + Send) {
+    let deque = &context.seat.processor().deque;
+    // SAFETY: the caller's promise.
+    queue.push(unsafe { erase(job) });
+    let head = deque.head();
+    deque.count_boxed(1);
+    if !deque.push(head, queue.as_job()) && push_slowly(deque, head, queue.as_job()) == Pushed::Full
+    {
+        deque.count_boxed(-1);
+        unwind::never(queue.pop());
     }
 }
 

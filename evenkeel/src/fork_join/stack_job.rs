@@ -32,7 +32,7 @@ pub(super) struct Place<'a> {
     /// The deque of the worker, and its head.
     pub(super) deque: &'a Deque<Job>,
     pub(super) head: u32,
-    /// Whether that is another worker than the one that has forked.
+    /// Whether that is another worker than the one that has forked, or was entered for the fork.
     pub(super) migrated: bool,
 }
 
@@ -81,10 +81,10 @@ where
     /// # Safety
     /// The caller is the owner and has popped the job.
     #[inline(always)]
-    pub(super) unsafe fn run(&self, deque: &Deque<Job>, head: u32) -> R {
+    pub(super) unsafe fn run(&self, place: Place<'_>) -> R {
         // SAFETY: the caller's promise.
         let closure = unsafe { self.take_closure() };
-        closure(Place { deque, head, migrated: false })
+        closure(place)
     }
 
     /// The result of a thief.

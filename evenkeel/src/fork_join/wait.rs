@@ -1,48 +1,92 @@
-//! What a worker does while a job of its own is with a thief.
+//! What a worker does while a job of its own is with a thief, or while it waits for others than its runtime's workers.
 //!
 //! It runs descendants of that job, taken from the thief's deque (*leapfrogging*: Wagner and Calder, "Leapfrogging: a
-//! portable technique for implementing efficient futures", 1993), and what those spawn, and nothing else. Let a program's
+//! portable technique for implementing efficient futures", 1993), and what those spawn. Let a program's
 //! *serial elision* be the same program with a fork and a spawn being calls. Whatever runs on top of a frame that waits
 //! would, in the elision, run inside that frame or inside the half that it waits for: a program whose elision cannot deadlock cannot
 //! deadlock here, whatever locks it holds across a fork.
+//!
+//! Three things are excepted from that rule, because somebody would wait for ever without them (see
+//! [`guest`](crate::scheduler::guest)): parts of broadcasts, errands beside a wait for another runtime, and what a program
+//! runs by yielding. And a job that is spawned in FIFO order may run on top of a frame that began after it was spawned.
 
 use super::latch::Latch;
 use crate::policy::forking;
+use crate::primitives::atomic::Ordering;
 use crate::primitives::spin::{self, Backoff};
 use crate::primitives::{clock, thread};
-use crate::scheduler::context::Context;
+use crate::scheduler::context::{self, Context};
 use crate::scheduler::job::{self, Asked, Stolen};
 use crate::scheduler::meter::Doing;
+use crate::scheduler::{broadcast, errands};
 use crate::topology::Distance;
 use std::time::Duration;
+
+/// What there is for a worker to do while it waits.
+pub(super) enum Meanwhile {
+    /// A job that it may run.
+    Job(Stolen),
+    /// It has done something.
+    Done,
+    /// This worker has to do with what it waits for, and may have jobs that it may run.
+    Ask(usize),
+    /// Nothing.
+    Nothing,
+}
 
 /// Waits for a job that was stolen. The caller is its owner, and has retired its place.
 #[cold]
 pub(super) fn wait_for(context: &Context, latch: &Latch) {
-    let leap = |waited| {
-        let thief = latch.thief()?;
+    let meanwhile = |waited| {
+        let Some(thief) = latch.thief() else { return Meanwhile::Nothing };
         if !job::may_take(context, thief, waited) {
-            return None;
+            return Meanwhile::Nothing;
         }
-        Some((thief, Stolen::take(context.shared(), thief, || !latch.is_complete())))
+        let guests = &context.shared().processors[thief].guests;
+        let holds = || !latch.is_complete() && guests.load(Ordering::Relaxed) == 0;
+        match Stolen::take(context.shared(), thief, holds) {
+            Some(stolen) => Meanwhile::Job(stolen),
+            None => Meanwhile::Ask(thief),
+        }
     };
-    wait(context, || latch.is_complete(), || latch.fall_asleep(), leap);
+    wait(context, || latch.is_complete(), || latch.fall_asleep(), meanwhile);
 }
 
-/// Waits until `over`. `leap` gives a worker that has something to do with it, and a job of that one that may be run meanwhile, after so long without
-/// one;
+/// Waits for others than this runtime's workers, who unpark this thread when it is `over`. A worker runs errands of its own runtime
+/// meanwhile.
+pub(super) fn wait_for_others(over: impl Fn() -> bool) {
+    context::with(|context| match context {
+        None => {
+            while !over() {
+                thread::park(None);
+            }
+        }
+        Some(context) => {
+            let (list, me) = (&context.shared().errands, context.seat.me());
+            let run_errand = |_| match errands::run_one(context) {
+                true => Meanwhile::Done,
+                false => Meanwhile::Nothing,
+            };
+            list.enlist(me);
+            wait(context, &over, || !over(), run_errand);
+            list.dismiss(me);
+        }
+    });
+}
+
+/// Waits until `over`. `meanwhile` does something that has to do with it, or gives it, after so long without;
 /// `fall_asleep` says that this worker is about to park, unless it need not.
 pub(super) fn wait(
     context: &Context,
     over: impl Fn() -> bool,
     fall_asleep: impl Fn() -> bool,
-    leap: impl Fn(u64) -> Option<(usize, Option<Stolen>)>,
+    meanwhile: impl Fn(u64) -> Meanwhile,
 ) {
     if over() {
         return;
     }
     let before = context.switch(Doing::Searching, clock::now());
-    wait_idly(context, over, fall_asleep, leap);
+    wait_idly(context, over, fall_asleep, meanwhile);
     context.switch(before, clock::now());
 }
 
@@ -51,7 +95,7 @@ fn wait_idly(
     context: &Context,
     over: impl Fn() -> bool,
     fall_asleep: impl Fn() -> bool,
-    leap: impl Fn(u64) -> Option<(usize, Option<Stolen>)>,
+    meanwhile: impl Fn(u64) -> Meanwhile,
 ) {
     let shared = context.shared();
     let floor = context.seat.processor().deque.head();
@@ -66,9 +110,11 @@ fn wait_idly(
         }
         let now = clock::now();
         let waited = now.saturating_sub(*since.get_or_insert(now));
-        match leap(waited) {
-            Some((victim, Some(stolen))) => {
-                let distance = context.distance(victim);
+        let meanwhile =
+            if broadcast::run_one(context) { Meanwhile::Done } else { meanwhile(waited) };
+        match meanwhile {
+            Meanwhile::Job(stolen) => {
+                let distance = context.distance(stolen.victim());
                 context.counters().count_steal(distance);
                 context.switch(Doing::Stealing(distance), now);
                 context.while_running(distance, || stolen.run(context));
@@ -76,13 +122,17 @@ fn wait_idly(
                 (since, slept, backoff) = (None, 0, Backoff::new());
                 continue;
             }
-            Some((thief, None)) => {
+            Meanwhile::Done => {
+                (since, slept, backoff) = (None, 0, Backoff::new());
+                continue;
+            }
+            Meanwhile::Ask(thief) => {
                 let deque = &shared.processors[thief].deque;
                 if asked.is_in_vain(deque, now) && deque.seize() > 0 {
                     continue;
                 }
             }
-            None => {}
+            Meanwhile::Nothing => {}
         }
         if !forking::sleep(waited) {
             for _ in 0..4 {

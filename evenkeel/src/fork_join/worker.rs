@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "a worker's deque is reached through its thread")]
 
 use super::entry;
-use super::join::join_on;
+use super::join::{join_on, own_address};
 use super::stack_job::Place;
 use crate::scheduler::context;
 use crate::scheduler::deque::Deque;
@@ -47,7 +47,7 @@ where
     // SAFETY: the deque is used by this call alone, which runs on top of the worker's loop.
     match unsafe { context::deque() } {
         Some(deque) => f(Worker::new(deque, deque.head())),
-        None => entry::in_worker(|context| {
+        None => entry::in_worker(entry::default_handle, |context| {
             let deque = &context.seat.processor().deque;
             f(Worker::new(deque, deque.head()))
         }),
@@ -86,8 +86,9 @@ impl<'a> Worker<'a> {
         join_on(
             self.deque,
             self.head,
+            false,
             Deque::is_last,
-            |job| job,
+            own_address,
             |a| oper_a(Worker::at(a)),
             |b| oper_b(Worker::at(b)),
         )
@@ -101,7 +102,7 @@ fn join_above<RA, RB>(
     oper_a: impl FnOnce(Place<'_>) -> RA,
     oper_b: impl FnOnce(Place<'_>) -> RB,
 ) -> (RA, RB) {
-    join_on(deque, deque.head(), Deque::is_head, |job| job, oper_a, oper_b)
+    join_on(deque, deque.head(), false, Deque::is_head, own_address, oper_a, oper_b)
 }
 
 impl fmt::Debug for Worker<'_> {

@@ -1,16 +1,18 @@
 //! How a runtime is built.
 
+use super::Runtime;
 use super::blocking::Pool;
 use super::error::{BuildError, MOST_WORKERS};
 use super::handle::Handle;
-use super::{Runtime, Shutdown, enter};
+use super::worker_thread::WorkerThread;
 use crate::policy::Locality;
 use crate::scheduler::neighbours::Neighbours;
 use crate::scheduler::seat::Seat;
 use crate::scheduler::shared::Hooks;
-use crate::scheduler::worker;
 use crate::task::TaskPanic;
 use crate::topology::Topology;
+use std::any::Any;
+use std::io;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
@@ -43,6 +45,9 @@ impl Default for Builder {
 }
 
 impl Builder {
+    /// The most workers that a runtime has.
+    pub const MOST_WORKERS: usize = MOST_WORKERS;
+
     /// A builder with the defaults: a worker per core in use, not pinned.
     pub fn new() -> Self {
         Self {
@@ -122,12 +127,94 @@ impl Builder {
         self
     }
 
+    /// Called for each job of [`fork_join::spawn`](crate::fork_join::spawn) and its like that panics, on the worker that has run it, with what
+    /// it has panicked with. The default drops that: the process's panic hook has told of it. A panic in the hook is caught.
+    pub fn on_job_panic(
+        mut self,
+        hook: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
+    ) -> Self {
+        self.hooks.job_panic = Some(Arc::new(hook));
+        self
+    }
+
     /// Builds the runtime and starts its workers.
     ///
     /// # Errors
     /// [`BuildError`] if the number of workers is out of range, if no thread can have the name, if the machine
     /// cannot be read, or if the system refuses a thread or a pin. Nothing is left running then.
     pub fn build(self) -> Result<Runtime, BuildError> {
+        let (started, starts) = mpsc::channel();
+        let mut threads = Vec::new();
+        let runtime = self.assemble(Some(started), |worker| {
+            let mut builder = thread::Builder::new().name(worker.name().to_owned());
+            if let Some(size) = worker.stack_size() {
+                builder = builder.stack_size(size);
+            }
+            threads.push(builder.spawn(move || worker.run())?);
+            Ok(())
+        });
+        // The channel ends when every worker has said how it started.
+        let refused = starts.iter().find_map(Result::err);
+        let built = runtime.and_then(|runtime| match refused {
+            // With the runtime end the workers that did start.
+            Some(error) => Err(error),
+            None => Ok(runtime),
+        });
+        match built {
+            Ok(mut runtime) => {
+                runtime.threads = threads;
+                Ok(runtime)
+            }
+            Err(error) => {
+                for thread in threads {
+                    thread.join().expect("a worker does not panic");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Builds the runtime with threads that the caller provides: `spawn` is called with each worker in turn, and sees to it that some
+    /// thread [runs](WorkerThread::run) it, now or later. What has been told to [`pin`](Self::pin) is pinned; that the system refuses it
+    /// is not told, and the worker does not run. [`WorkerThread::settle`] makes the calling thread a worker.
+    ///
+    /// Who ends the runtime waits until all workers that have not been dropped have run and returned.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build), with what `spawn` gives as [`BuildError::Thread`]. The workers that run are ended then.
+    ///
+    /// # Examples
+    /// ```
+    /// # fn main() -> Result<(), evenkeel::BuildError> {
+    /// // Threads that borrow.
+    /// let cargo = vec![1, 2, 3];
+    /// let sum = std::thread::scope(|scope| {
+    ///     let runtime = evenkeel::Builder::new().workers(2).build_with(|worker| {
+    ///         let cargo = &cargo;
+    ///         scope.spawn(move || {
+    ///             assert_eq!(cargo.len(), 3);
+    ///             worker.run();
+    ///         });
+    ///         Ok(())
+    ///     })?;
+    ///     Ok(runtime.install(|| evenkeel::fork_join::join(|| 1, || 2)))
+    /// })?;
+    /// assert_eq!(sum, (1, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn build_with(
+        self,
+        spawn: impl FnMut(WorkerThread) -> io::Result<()>,
+    ) -> Result<Runtime, BuildError> {
+        self.assemble(None, spawn)
+    }
+
+    fn assemble(
+        self,
+        started: Option<mpsc::Sender<Result<(), BuildError>>>,
+        mut spawn: impl FnMut(WorkerThread) -> io::Result<()>,
+    ) -> Result<Runtime, BuildError> {
         if let Some(asked) = self.workers
             && !(1..=MOST_WORKERS).contains(&asked)
         {
@@ -145,84 +232,22 @@ impl Builder {
         let (shared, seats) =
             Seat::all(Neighbours::all(&topology, &places), self.locality, self.hooks);
         let pool = Arc::new(Pool::new(shared.clone(), self.name.clone(), self.stack_size));
-        let handle = Handle::new(shared.clone(), pool);
-        let (started, starts) = mpsc::channel();
-        let mut runtime = Runtime { handle, workers: Vec::with_capacity(count) };
-        let mut failure = None;
-        for (index, seat) in seats.enumerate() {
-            let start = Start {
-                handle: runtime.handle.clone(),
-                cpu: self.pin.then(|| topology.cpus()[places[index]].id),
-                seat,
-                started: started.clone(),
-            };
-            let mut builder = thread::Builder::new().name(format!("{}-{index}", self.name));
-            if let Some(size) = self.stack_size {
-                builder = builder.stack_size(size);
-            }
-            match builder.spawn(move || start.run()) {
-                Ok(thread) => runtime.workers.push(thread),
-                Err(source) => {
-                    failure = Some(BuildError::Thread { worker: index, source });
-                    break;
-                }
-            }
-        }
+        let runtime = Runtime::new_running(Handle::new(shared, pool));
+        // All of them before the first one runs: those that never do are counted out by their drop, which the end of the runtime
+        // relies on.
+        let workers: Vec<_> = seats
+            .map(|seat| {
+                let name = format!("{}-{}", self.name, seat.me());
+                let cpu = self.pin.then(|| topology.cpus()[places[seat.me()]].id);
+                let handle = runtime.handle();
+                WorkerThread::new(handle, seat, name, self.stack_size, cpu, started.clone())
+            })
+            .collect();
         drop(started);
-        // The channel ends when every worker has said how it started.
-        let failure = starts.iter().fold(failure, |failure, start| failure.or(start.err()));
-        match failure {
-            None => Ok(runtime),
-            Some(failure) => {
-                // A hook of a worker that did start may have spawned tasks.
-                runtime.shutdown(Shutdown::Abort);
-                Err(failure)
-            }
+        for worker in workers {
+            let index = worker.index();
+            spawn(worker).map_err(|source| BuildError::Thread { worker: index, source })?;
         }
+        Ok(runtime)
     }
-}
-
-/// What a worker's thread begins with.
-struct Start {
-    handle: Handle,
-    seat: Seat,
-    cpu: Option<usize>,
-    started: mpsc::Sender<Result<(), BuildError>>,
-}
-
-impl Start {
-    fn run(self) {
-        let Self { handle, seat, cpu, started } = self;
-        let worker = seat.me();
-        let pinned = cpu.map_or(Ok(()), |cpu| {
-            pin(cpu).map_err(|source| BuildError::Pin { worker, cpu, source })
-        });
-        let refused = pinned.is_err();
-        // The builder reads until all senders are gone.
-        let _ = started.send(pinned);
-        drop(started);
-        if refused {
-            handle.shared().note_left();
-            return;
-        }
-        let _entered = enter::enter(&handle);
-        drop(handle);
-        worker::work(seat);
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn pin(cpu: usize) -> std::io::Result<()> {
-    use rustix::thread::{CpuSet, sched_setaffinity};
-    if cpu >= CpuSet::MAX_CPU {
-        return Err(std::io::ErrorKind::InvalidInput.into());
-    }
-    let mut set = CpuSet::new();
-    set.set(cpu);
-    Ok(sched_setaffinity(None, &set)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn pin(_cpu: usize) -> std::io::Result<()> {
-    Err(std::io::ErrorKind::Unsupported.into())
 }

@@ -127,6 +127,12 @@ impl Handle {
         self.shared.phase() != Phase::Running
     }
 
+    /// Whether both are handles of the same runtime.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Whether the calling thread is a worker of the runtime, or runs one of its closures.
     pub(super) fn is_own_thread(&self) -> bool {
         let own_worker = context::with(|context| {

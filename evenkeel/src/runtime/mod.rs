@@ -7,14 +7,17 @@ pub(crate) mod enter;
 mod error;
 mod handle;
 mod shutdown;
+mod worker_thread;
 
 pub use block_on::block_on;
 pub use builder::Builder;
 pub use error::BuildError;
 pub use handle::Handle;
 pub use shutdown::{Shutdown, ShutdownReport};
+pub use worker_thread::{AlreadyWorker, WorkerThread};
 
 use crate::metrics::RuntimeMetrics;
+use crate::scheduler::shared::Phase;
 use crate::task::JoinHandle;
 use std::future::Future;
 use std::thread;
@@ -37,7 +40,10 @@ use std::thread;
 #[derive(Debug)]
 pub struct Runtime {
     handle: Handle,
-    workers: Vec<thread::JoinHandle<()>>,
+    /// Its workers' threads, where they are its own.
+    threads: Vec<thread::JoinHandle<()>>,
+    /// Whether somebody has ended it.
+    is_ended: bool,
 }
 
 impl Runtime {
@@ -47,6 +53,11 @@ impl Runtime {
     /// As [`Builder::build`].
     pub fn new() -> Result<Self, BuildError> {
         Builder::new().build()
+    }
+
+    /// One that runs, and whose workers are about to get their threads.
+    fn new_running(handle: Handle) -> Self {
+        Self { handle, threads: Vec::new(), is_ended: false }
     }
 
     /// Runs a future to its end on this thread, inside the runtime: what it spawns runs on the workers.
@@ -132,14 +143,30 @@ impl Runtime {
     /// assert!(evenkeel::block_on(handle).unwrap_err().is_cancelled());
     /// ```
     pub fn shutdown(mut self, mode: Shutdown) -> ShutdownReport {
-        shutdown::shutdown(&self.handle, &mut self.workers, mode)
+        self.is_ended = true;
+        shutdown::shutdown(&self.handle, &mut self.threads, mode)
+    }
+
+    /// Begins to end the runtime as [`Shutdown::Drain`] does, and does not wait: it takes no more tasks from outside, and its workers leave when
+    /// all tasks, closures and jobs are complete.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let task = runtime.spawn(async { evenkeel::yield_now().await });
+    /// runtime.detach();
+    /// assert!(evenkeel::block_on(task).is_ok());
+    /// ```
+    pub fn detach(mut self) {
+        self.is_ended = true;
+        self.handle.shared().advance(Phase::Draining);
     }
 }
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        if !self.workers.is_empty() {
-            shutdown::shutdown(&self.handle, &mut self.workers, Shutdown::Abort);
+        if !self.is_ended {
+            shutdown::shutdown(&self.handle, &mut self.threads, Shutdown::Abort);
         }
     }
 }

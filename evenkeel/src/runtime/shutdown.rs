@@ -90,10 +90,10 @@ impl fmt::Display for ShutdownReport {
     }
 }
 
-/// Ends the runtime of `handle`, whose workers are `workers`.
+/// Ends the runtime of `handle`, to which `threads` belong.
 pub(super) fn shutdown(
     handle: &Handle,
-    workers: &mut Vec<thread::JoinHandle<()>>,
+    threads: &mut Vec<thread::JoinHandle<()>>,
     mode: Shutdown,
 ) -> ShutdownReport {
     let shared = handle.shared();
@@ -107,10 +107,10 @@ pub(super) fn shutdown(
         shared.advance(Phase::Aborting);
         report.aborted = handle.pool().close();
         report.detached = true;
-        workers.clear();
+        threads.clear();
         return report;
     }
-    let count = workers.len();
+    let count = shared.processors.len();
     let mut left = false;
     if mode != Shutdown::Abort {
         shared.advance(Phase::Draining);
@@ -130,9 +130,9 @@ pub(super) fn shutdown(
     }
     report.aborted.append(&mut shared.ending().aborted);
     if left {
-        for worker in workers.drain(..) {
+        for thread in threads.drain(..) {
             // Workers catch the panics of tasks and hooks.
-            worker.join().expect("a worker does not panic");
+            thread.join().expect("a worker does not panic");
         }
     } else {
         report.workers_left_behind = count - shared.ending().left;
@@ -140,7 +140,7 @@ pub(super) fn shutdown(
         report.stuck = stuck.iter().map(|task| TaskInfo::of(task.live())).collect();
         let stuck: Vec<_> = report.stuck.iter().map(|task| task.id).collect();
         report.aborted.retain(|task| !stuck.contains(&task.id));
-        workers.clear();
+        threads.clear();
     }
     report.stuck.extend(handle.pool().join(grace));
     report

@@ -59,6 +59,16 @@ thread_local! {
     static DEQUE: Cell<*const Deque<Job>> = const { Cell::new(ptr::null()) };
 }
 
+/// Ends what [`Context::begin`] begins.
+struct Leave;
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        CONTEXT.with(|context| context.set(ptr::null()));
+        DEQUE.with(|deque| deque.set(ptr::null()));
+    }
+}
+
 impl Context {
     pub(crate) fn new(seat: Seat, now: u64) -> Self {
         Self {
@@ -83,17 +93,19 @@ impl Context {
 
     /// Makes this the context of the thread while `f` runs.
     pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
-        struct Leave;
-        impl Drop for Leave {
-            fn drop(&mut self) {
-                CONTEXT.with(|context| context.set(ptr::null()));
-                DEQUE.with(|deque| deque.set(ptr::null()));
-            }
-        }
+        let _leave = self.begin();
+        f()
+    }
+
+    fn begin(&self) -> Leave {
         CONTEXT.with(|context| context.set(ptr::from_ref(self)));
         DEQUE.with(|deque| deque.set(&raw const self.seat.processor().deque));
-        let _leave = Leave;
-        f()
+        Leave
+    }
+
+    /// Makes this the context of the thread for as long as that lives.
+    pub(crate) fn settle(&'static self) {
+        std::mem::forget(self.begin());
     }
 
     /// Notes which task is being polled, or that none is.
@@ -269,7 +281,7 @@ pub(crate) fn with<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
 pub(crate) unsafe fn current<'a>() -> Option<&'a Context> {
     // A thread whose thread-locals are being destroyed is no worker any more.
     let context = CONTEXT.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: the pointer is set while the context is borrowed by `enter`, on this thread.
+    // SAFETY: the pointer is set while the context is borrowed by `enter`, or for ever, on this thread.
     unsafe { context.as_ref() }
 }
 
@@ -280,8 +292,14 @@ pub(crate) unsafe fn current<'a>() -> Option<&'a Context> {
 #[inline(always)]
 pub(crate) unsafe fn deque<'a>() -> Option<&'a Deque<Job>> {
     let deque = DEQUE.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: the pointer is set while a context is borrowed by `enter`, whose seat keeps the processor alive.
+    // SAFETY: the pointer is set while a context is borrowed by `enter` or for ever, whose seat keeps the processor alive.
     unsafe { deque.as_ref() }
+}
+
+/// Whether this thread is a worker. It looks where a fork looks, so that a fork that follows need not look again.
+#[inline(always)]
+pub(crate) fn is_worker() -> bool {
+    DEQUE.try_with(|deque| !deque.get().is_null()).unwrap_or(false)
 }
 
 /// The hook of this worker's runtime for panics that nobody joined.

@@ -7,6 +7,8 @@ use super::deque::{Deque, Reclaimed};
 use super::note::Note;
 use super::shared::Shared;
 use crate::policy::{forking, locality};
+use crate::primitives::atomic::Ordering;
+use crate::primitives::unwind;
 use std::ptr::NonNull;
 
 /// What every job begins with. It lies on the stack of the worker that has forked it, or in a box.
@@ -96,6 +98,15 @@ impl Stolen {
     }
 }
 
+impl Stolen {
+    /// Runs it on the worker that has taken it out of its own deque.
+    pub(crate) fn run_own(self, context: &Context) {
+        debug_assert_eq!(self.victim, context.seat.me());
+        // SAFETY: it was taken out of the worker's deque.
+        unsafe { run_own(self.job, context) }
+    }
+}
+
 /// Runs a job on the worker that has spawned it.
 ///
 /// # Safety
@@ -105,6 +116,22 @@ unsafe fn run_own(job: NonNull<Job>, context: &Context) {
     let run = unsafe { job.as_ref() }.run;
     // SAFETY: the caller's promise.
     unsafe { run(job, context, context.seat.me()) }
+}
+
+/// Runs what somebody has spawned, which does not panic, on the worker that has taken it out of the deque of `victim`.
+#[inline]
+pub(crate) fn run_spawned(context: &Context, victim: usize, root: u64, closure: impl FnOnce()) {
+    if victim == context.seat.me() {
+        return unwind::never(closure);
+    }
+    // Stolen, and so the root of all that is in this worker's deque until that is empty again.
+    let processor = context.seat.processor();
+    let before = processor.root.load(Ordering::Relaxed);
+    processor.root.store(root, Ordering::Relaxed);
+    let floor = processor.deque.head();
+    unwind::never(closure);
+    run_above(context, floor);
+    processor.root.store(before, Ordering::Relaxed);
 }
 
 /// Runs the jobs in the places from `floor` on, the last first, until there are none. They are boxed ones, that nobody

@@ -4,11 +4,16 @@
 //! and nothing of futures. Every decision is made in [`policy`](crate::policy).
 
 pub(crate) mod biased;
+pub(crate) mod broadcast;
+pub(crate) mod closures;
 pub(crate) mod context;
 pub(crate) mod counters;
 pub(crate) mod deque;
 pub(crate) mod entry;
+pub(crate) mod errands;
+pub(crate) mod fifo;
 pub(crate) mod gift;
+pub(crate) mod guest;
 pub(crate) mod handover;
 mod help;
 pub(crate) mod idle;

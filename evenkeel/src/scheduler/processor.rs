@@ -2,8 +2,10 @@
 //! worker: whoever holds its [`Seat`](super::seat::Seat) runs it.
 
 use super::biased::Biased;
+use super::closures::Closures;
 use super::counters::Counters;
 use super::deque::Deque;
+use super::fifo::Fifo;
 use super::gift::Gift;
 use super::inbox::Inbox;
 use super::job::Job;
@@ -13,7 +15,7 @@ use super::ring::{Ends, NO_HEAD, Ring};
 use super::shared::Shared;
 use crate::policy::together::Mark;
 use crate::policy::{Look, batch};
-use crate::primitives::atomic::{AtomicU64, Ordering};
+use crate::primitives::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::primitives::clock;
 use crate::task::rights::{Held, Runnable};
 use crossbeam_utils::CachePadded;
@@ -66,6 +68,12 @@ pub(crate) struct Processor {
     pub(crate) deque: Deque<Job>,
     /// What the stolen job that the worker runs belongs to: a scope's number, or zero.
     pub(crate) root: AtomicU64,
+    /// How many [guests](super::guest) its worker has on its stack.
+    pub(crate) guests: AtomicU32,
+    /// Its worker's parts of broadcasts.
+    pub(crate) parts: Closures,
+    /// Jobs that nobody waits for, to begin in the order in which they were spawned here.
+    pub(crate) fifo: Fifo,
 }
 
 impl Processor {
@@ -89,6 +97,9 @@ impl Processor {
             meter: CachePadded::new(Meter::new(clock::now())),
             deque: Deque::new(),
             root: AtomicU64::new(0),
+            guests: AtomicU32::new(0),
+            parts: Closures::default(),
+            fifo: Fifo::new(0),
         }
     }
 

@@ -178,8 +178,10 @@ impl Worker<'_> {
 
     /// The last searcher has found work: if there is more, the next one is woken.
     fn wake_next(&self) {
-        let more =
-            self.context.ready() >= 2 || self.any_other(waking::before_sleep) || self.any_jobs();
+        let more = self.context.ready() >= 2
+            || !self.shared.errands.is_empty()
+            || self.any_other(waking::before_sleep)
+            || self.any_jobs();
         if more && self.shared.idle.counts().sleeping > 0 {
             self.shared.idle.wake_one();
         }

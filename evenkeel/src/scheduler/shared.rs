@@ -1,5 +1,6 @@
 //! What all workers of a runtime share.
 
+use super::errands::Errands;
 use super::idle::Idle;
 use super::neighbours::Neighbours;
 use super::processor::Processor;
@@ -8,6 +9,8 @@ use crate::policy::Locality;
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering};
 use crate::primitives::{Condvar, Mutex, fence, lock};
 use crate::task::report::{PanicHook, TaskInfo};
+use crossbeam_utils::CachePadded;
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -31,12 +34,16 @@ pub(crate) enum Phase {
 /// A callback with a worker's number.
 pub(crate) type WorkerHook = Arc<dyn Fn(usize) + Send + Sync>;
 
+/// A callback for what a job that nobody waits for has panicked with.
+pub(crate) type JobPanicHook = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
+
 /// What a runtime's owner may hang in.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks {
     pub(crate) worker_start: Option<WorkerHook>,
     pub(crate) worker_stop: Option<WorkerHook>,
     pub(crate) task_panic: Option<PanicHook>,
+    pub(crate) job_panic: Option<JobPanicHook>,
 }
 
 impl fmt::Debug for Hooks {
@@ -56,6 +63,10 @@ pub(crate) struct Shared {
     /// Who ran what.
     pub(crate) runners: Runners,
     pub(crate) hooks: Hooks,
+    /// On a line of its own: every worker looks at it once per batch.
+    pub(crate) errands: CachePadded<Errands>,
+    /// Held by whoever leaves each worker its part of a broadcast.
+    pub(crate) broadcasting: Mutex<()>,
     /// Counts spawns from outside, which are dealt out in turn, and closures that block; with [`CLOSED`] once
     /// the runtime is over.
     outside_spawns: AtomicUsize,
@@ -93,6 +104,8 @@ impl Shared {
             locality,
             runners: Runners::new(),
             hooks,
+            errands: CachePadded::default(),
+            broadcasting: Mutex::new(()),
             outside_spawns: AtomicUsize::new(0),
             outside_adopted: AtomicUsize::new(0),
             outside_completed: AtomicUsize::new(0),
@@ -156,6 +169,14 @@ impl Shared {
     pub(crate) fn enter_outside(&self) -> Option<usize> {
         let before = self.outside_spawns.fetch_add(1, Ordering::AcqRel);
         (before & CLOSED == 0).then_some(before)
+    }
+
+    /// Counts so many jobs that nobody waits for, or that only one worker may run: the runtime is not over before each has been
+    /// [noted complete](Self::note_completed_outside). False, and they are not counted, if the scheduler is closed.
+    pub(crate) fn enter_jobs(&self, count: usize) -> bool {
+        let before = self.outside_spawns.fetch_add(count, Ordering::AcqRel);
+        self.outside_adopted.fetch_add(count, Ordering::Relaxed);
+        before & CLOSED == 0
     }
 
     /// Tasks and closures that have come from outside.

@@ -122,6 +122,7 @@ impl Worker<'_> {
             }
         }
         if !processor.inbox.is_empty()
+            || self.any_errands()
             || processor.gift.is_ready()
             || !processor.returned.is_empty()
         {

@@ -5,7 +5,9 @@
 //! processor, and sees to it that its own backlog does not wait beside a sleeper. Without work it
 //! [searches](super::search), then [sleeps](super::sleep).
 
+use super::broadcast;
 use super::context::Context;
+use super::errands;
 use super::handover::{self, Request};
 use super::job::{self, Asked, Stolen};
 use super::meter::Doing;
@@ -32,12 +34,17 @@ pub(crate) fn work(seat: Seat) {
     let me = seat.me();
     shared.idle.sit(me);
     let _left = Left(&shared);
-    call(&shared.hooks.worker_start, me);
     let context = Context::new(seat, clock::now());
     context.switch(Doing::Running(Distance::Same), context.now.get());
-    context.enter(|| Worker::new(&context).work());
+    context.enter(|| {
+        let mut worker = Worker::new(&context);
+        call(&shared.hooks.worker_start, me);
+        worker.work();
+        call(&shared.hooks.worker_stop, me);
+        // What that hook has spawned is cancelled.
+        worker.work();
+    });
     context.switch(Doing::Asleep, clock::now());
-    call(&shared.hooks.worker_stop, me);
 }
 
 /// Says that the worker has left, however it leaves.
@@ -135,16 +142,34 @@ impl<'a> Worker<'a> {
 
     /// Runs a fork-join job, and what it leaves in the deque.
     fn run_job(&mut self, stolen: Stolen) {
-        if self.shared.idle.counts().sleeping > 0 {
-            // Whoever forks next, this worker too, wakes the next one.
-            self.ask_for_jobs();
-            self.context.seat.processor().deque.ask();
-        }
+        self.offer_to_sleepers();
         let distance = self.context.distance(stolen.victim());
         self.context.switch(Doing::Running(distance), clock::now());
         stolen.run(self.context);
         self.drain_jobs();
         self.context.switch(Doing::Running(Distance::Same), self.context.now.get());
+    }
+
+    /// Whether there is a closure for this worker, or for any.
+    pub(super) fn any_errands(&self) -> bool {
+        !self.context.seat.processor().parts.is_empty() || !self.shared.errands.is_empty()
+    }
+
+    /// Runs this worker's parts of broadcasts, and one errand: tasks come next.
+    #[cold]
+    fn run_errands(&mut self) {
+        self.offer_to_sleepers();
+        broadcast::run_all(self.context);
+        errands::run_next(self.context);
+        self.context.now.set(clock::now());
+    }
+
+    /// Has whoever forks next, this worker too, wake a sleeper.
+    fn offer_to_sleepers(&self) {
+        if self.shared.idle.counts().sleeping > 0 {
+            self.ask_for_jobs();
+            self.context.seat.processor().deque.ask();
+        }
     }
 
     /// Runs what is left in the deque.
@@ -204,6 +229,9 @@ impl<'a> Worker<'a> {
             // Tasks have spawned jobs into scopes, which nobody has taken.
             self.drain_jobs();
         }
+        if self.any_errands() {
+            self.run_errands();
+        }
         self.end_trial(now);
         self.take_in();
         if self.shared.phase() >= Phase::Aborting {
@@ -232,7 +260,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Takes in what others have left: new and woken tasks, answers, complete tasks. Says whether
-    /// there was anything to run.
+    /// there is anything to run, parts of broadcasts and errands among it.
     pub(super) fn take_in(&mut self) -> bool {
         let context = self.context;
         let processor = context.seat.processor();
@@ -252,7 +280,7 @@ impl<'a> Worker<'a> {
         if self.request.is_some() && handover::receive(context).is_some() {
             self.request = None;
         }
-        context.ready() > 0
+        context.ready() > 0 || self.any_errands()
     }
 
     fn wake_for_backlog(&self, now: u64) {

@@ -1,0 +1,111 @@
+//! Runs `measure` on Evenkeel and on the real rayon-core, turn by turn, and prints medians, minima and maxima side by side.
+//!
+//! `cargo run --release --bin compare -- [ROUNDS] [NAME]`: ROUNDS processes of each (default 5), and only the measurements whose
+//! names contain NAME.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+const HERE: &str = env!("CARGO_MANIFEST_DIR");
+
+fn main() -> ExitCode {
+    match compare() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compare() -> Result<(), String> {
+    let mut arguments = std::env::args().skip(1);
+    let rounds = match arguments.next() {
+        None => 5,
+        Some(text) => text.parse().map_err(|_| format!("ROUNDS is a number, not {text:?}"))?,
+    };
+    if rounds == 0 {
+        return Err("ROUNDS is at least 1".to_owned());
+    }
+    let name = arguments.next();
+    let sides = [("evenkeel", HERE.to_owned()), ("rayon_core", format!("{HERE}/peer"))];
+    for (_, folder) in &sides {
+        build(folder)?;
+    }
+    let mut order = Vec::new();
+    let mut times: HashMap<String, [Vec<f64>; 2]> = HashMap::new();
+    for round in 0..rounds {
+        // Who comes first changes from round to round.
+        for turn in 0..2 {
+            let side = (round + turn) % 2;
+            let (expected, folder) = &sides[side];
+            for (measurement, time) in run(folder, expected, name.as_deref())? {
+                if !times.contains_key(&measurement) {
+                    order.push(measurement.clone());
+                }
+                times.entry(measurement).or_default()[side].push(time);
+            }
+        }
+    }
+    println!("{rounds} processes of each, in turn; milliseconds: median (minimum to maximum)");
+    println!("{:38} {:>28} {:>28}   ratio", "", "evenkeel", "rayon-core");
+    for measurement in order {
+        let [ours, theirs] = times
+            .get_mut(&measurement)
+            .expect("it was measured")
+            .each_mut()
+            .map(|times| summary(times));
+        let ratio = ours.0 / theirs.0;
+        println!("{measurement:38} {:>28} {:>28}   {ratio:.2}", show(ours), show(theirs));
+    }
+    Ok(())
+}
+
+fn build(folder: &str) -> Result<(), String> {
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--locked", "--bin", "measure"])
+        .current_dir(folder)
+        .env("CARGO_TARGET_DIR", target(folder))
+        .status()
+        .map_err(|error| format!("cannot run cargo: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("cannot build `measure` in {folder}")) }
+}
+
+fn target(folder: &str) -> String {
+    format!("{folder}/target")
+}
+
+/// What one process has measured.
+fn run(folder: &str, expected: &str, name: Option<&str>) -> Result<Vec<(String, f64)>, String> {
+    let program = Path::new(&target(folder)).join("release/measure");
+    let output = Command::new(&program)
+        .args(name)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("cannot run {}: {error}", program.display()))?;
+    if !output.status.success() {
+        return Err(format!("{} has failed: {}", program.display(), output.status));
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut lines = text.lines();
+    if lines.next() != Some(&format!("# {expected}")) {
+        return Err(format!("{} does not run on {expected}", program.display()));
+    }
+    lines
+        .map(|line| {
+            let (name, time) = line.split_once('\t')?;
+            Some((name.to_owned(), time.parse::<f64>().ok()? / 1e6))
+        })
+        .collect::<Option<_>>()
+        .ok_or_else(|| format!("{} has printed something else than times", program.display()))
+}
+
+fn summary(times: &mut [f64]) -> (f64, f64, f64) {
+    times.sort_by(f64::total_cmp);
+    (times[times.len() / 2], times[0], times[times.len() - 1])
+}
+
+fn show((median, minimum, maximum): (f64, f64, f64)) -> String {
+    format!("{median:.3} ({minimum:.3} to {maximum:.3})")
+}

@@ -1,0 +1,66 @@
+//! The global pool, and which pool a caller belongs to.
+
+use crate::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use evenkeel::{Builder, Handle, fork_join};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+static GLOBAL: OnceLock<ThreadPool> = OnceLock::new();
+
+/// The pool of whoever has none: it is built at the first need, unless [`ThreadPoolBuilder::build_global`] was faster, and lasts as
+/// long as the process.
+fn global() -> &'static ThreadPool {
+    let built = match GLOBAL.get() {
+        Some(_) => Ok(()),
+        None => build_global(|| ThreadPoolBuilder::new().build()),
+    };
+    match (GLOBAL.get(), built) {
+        (Some(pool), _) => pool,
+        (None, Err(error)) => panic!("the global thread pool cannot be built: {error}"),
+        (None, Ok(())) => unreachable!("it has been built"),
+    }
+}
+
+/// Makes what `build` gives the global pool, if there is none yet.
+pub(crate) fn build_global(
+    build: impl FnOnce() -> Result<ThreadPool, ThreadPoolBuildError>,
+) -> Result<(), ThreadPoolBuildError> {
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    if GLOBAL.get().is_some() {
+        return Err(ThreadPoolBuildError::global_already_initialized());
+    }
+    GLOBAL.set(build()?).map_err(|_| ThreadPoolBuildError::global_already_initialized())
+}
+
+/// The runtime that the caller belongs to, as a worker or inside its `block_on`, or else that of the global pool.
+pub(crate) fn handle() -> Handle {
+    Handle::try_current().unwrap_or_else(|| global().handle().clone())
+}
+
+/// Runs `op` on a worker. The caller is none.
+#[cold]
+pub(crate) fn install<OP, R>(op: OP) -> R
+where
+    OP: FnOnce() -> R + Send,
+    R: Send,
+{
+    handle().install(op)
+}
+
+/// How many threads the pool has that the caller belongs to, or else the global one.
+///
+/// # Examples
+/// ```
+/// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+/// assert_eq!(pool.install(rayon_core::current_num_threads), 3);
+/// ```
+#[must_use]
+pub fn current_num_threads() -> usize {
+    if fork_join::is_worker() { fork_join::worker_count() } else { handle().workers() }
+}
+
+/// How many threads a pool has at most. A builder that is asked for more makes as many.
+#[must_use]
+pub fn max_num_threads() -> usize {
+    Builder::MOST_WORKERS
+}

@@ -1,0 +1,69 @@
+//! Scopes.
+
+use crate::global;
+use crate::{Scope, ScopeFifo};
+use evenkeel::fork_join;
+
+/// Runs `op` in a pool, the caller's or else the global one; it may spawn jobs that borrow, and all are complete when this returns: see
+/// [`evenkeel::fork_join::scope()`].
+///
+/// # Panics
+/// With the panic of `op` or of one of the jobs, once all are over.
+///
+/// # Examples
+/// ```
+/// let mut halves = [0; 2];
+/// let [first, second] = &mut halves;
+/// rayon_core::scope(|scope| {
+///     scope.spawn(|_| *first = 1);
+///     scope.spawn(|_| *second = 2);
+/// });
+/// assert_eq!(halves, [1, 2]);
+/// ```
+pub fn scope<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&Scope<'scope>) -> R + Send,
+    R: Send,
+{
+    if fork_join::is_worker() {
+        return fork_join::scope(op);
+    }
+    global::install(|| fork_join::scope(op))
+}
+
+/// As [`scope`], for jobs that begin in the order in which one thread spawns them: see [`evenkeel::fork_join::scope_fifo`].
+///
+/// # Panics
+/// As [`scope`].
+pub fn scope_fifo<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
+    R: Send,
+{
+    if fork_join::is_worker() {
+        return fork_join::scope_fifo(op);
+    }
+    global::install(|| fork_join::scope_fifo(op))
+}
+
+/// As [`scope`], but `op` runs on the calling thread.
+///
+/// # Panics
+/// As [`scope`].
+pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&Scope<'scope>) -> R,
+{
+    global::handle().in_place_scope(op)
+}
+
+/// As [`scope_fifo`], but `op` runs on the calling thread.
+///
+/// # Panics
+/// As [`scope`].
+pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&ScopeFifo<'scope>) -> R,
+{
+    global::handle().in_place_scope_fifo(op)
+}

@@ -1,0 +1,101 @@
+//! Closures that each worker runs.
+
+use super::entry;
+use super::scope::in_place;
+use crate::primitives::{Mutex, lock};
+use crate::runtime::Handle;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Which worker runs its part of a broadcast.
+pub struct BroadcastContext<'a> {
+    index: usize,
+    workers: usize,
+    /// It stays with its worker, and with its part.
+    marker: PhantomData<&'a mut dyn Fn()>,
+}
+
+impl BroadcastContext<'_> {
+    pub(super) fn new(index: usize, workers: usize) -> Self {
+        Self { index, workers, marker: PhantomData }
+    }
+
+    /// The worker's number, from zero.
+    #[must_use]
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// How many workers, each of which is a thread, run a part.
+    #[must_use]
+    pub fn num_threads(&self) -> usize {
+        self.workers
+    }
+}
+
+impl fmt::Debug for BroadcastContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BroadcastContext")
+            .field("index", &self.index)
+            .field("num_threads", &self.workers)
+            .finish()
+    }
+}
+
+/// Runs `op` once on each worker of the runtime that the caller belongs to, or else of a default one, and gives the results by
+/// the workers' numbers.
+///
+/// A worker runs its part when it has nothing in its deque, before it steals; or while it waits for a forked half, a scope
+/// or another runtime. Every worker gets the parts of two broadcasts in the same order.
+/// What a part locks must not be held across a fork, since the part may run on top of whoever holds it; and a worker inside a closure
+/// that neither ends nor waits keeps the caller waiting. Each part costs an allocation, and a system call if its worker sleeps.
+///
+/// # Panics
+/// With the panic of one of the parts, once all are over; or if the runtime has begun to end.
+///
+/// # Source
+/// rayon, for interface and order.
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Builder::new().workers(3).build().unwrap();
+/// let squares = runtime.install(|| {
+///     evenkeel::fork_join::broadcast(|worker| worker.index() * worker.index())
+/// });
+/// assert_eq!(squares, [0, 1, 4]);
+/// ```
+pub fn broadcast<OP, R>(op: OP) -> Vec<R>
+where
+    OP: Fn(BroadcastContext<'_>) -> R + Sync,
+    R: Send,
+{
+    entry::handle().broadcast(op)
+}
+
+impl Handle {
+    /// As [`broadcast`], on the workers of this runtime.
+    ///
+    /// # Panics
+    /// As [`broadcast`].
+    pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
+    where
+        OP: Fn(BroadcastContext<'_>) -> R + Sync,
+        R: Send,
+    {
+        let results: Vec<_> = (0..self.workers()).map(|_| Mutex::new(None)).collect();
+        in_place(
+            self.clone(),
+            |scope| scope,
+            |scope| {
+                scope.spawn_broadcast(|_, context| {
+                    let place = &results[context.index()];
+                    let result = op(context);
+                    *lock(place) = Some(result);
+                });
+            },
+        );
+        let results = results.into_iter().map(|result| lock(&result).take());
+        let results: Option<Vec<_>> = results.collect();
+        results.expect("broadcast is called on a runtime that is over")
+    }
+}

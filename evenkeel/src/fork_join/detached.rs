@@ -1,0 +1,171 @@
+//! Jobs that nobody waits for.
+//!
+//! Each is counted, so that a runtime that drains ends after it. A job that a worker of the runtime spawns lies in that worker's
+//! deque; one that comes from elsewhere is an errand.
+
+#![allow(unsafe_code, reason = "a job in a deque may borrow, which these do not")]
+
+use super::broadcast::BroadcastContext;
+use super::{entry, errand, spawned};
+use crate::primitives::unwind;
+use crate::runtime::Handle;
+use crate::scheduler;
+use crate::scheduler::context::{self, Context};
+use crate::scheduler::shared::Shared;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// Has some worker run `job`, at some time: of the runtime that the caller belongs to, or else of a default one. Nobody waits for it;
+/// a runtime that [drains](crate::Shutdown::Drain) ends after it.
+///
+/// Spawned by a worker it lies in that worker's deque, where a thief takes the oldest and the worker itself the youngest, as soon as it is
+/// out of the closure that it runs or waits. It may not borrow: see [`scope`](super::scope()) for jobs that do, and
+/// [`evenkeel::spawn`](crate::spawn()) for tasks, which can wait without keeping a worker.
+///
+/// A panic in it is told to [`Builder::on_job_panic`](crate::Builder::on_job_panic).
+///
+/// # Examples
+/// ```
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// evenkeel::fork_join::spawn(move || sender.send(6 * 7).unwrap());
+/// assert_eq!(receiver.recv(), Ok(42));
+/// ```
+pub fn spawn<F>(job: F)
+where
+    F: FnOnce() + Send + 'static,
+{
+    context::with(|context| match context {
+        Some(context) => push(context, job),
+        None => entry::handle().send_job(job),
+    });
+}
+
+/// As [`spawn`], but of the jobs that one worker spawns in this way it runs the first one first.
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// runtime.install(move || {
+///     for number in 0..3 {
+///         let sender = sender.clone();
+///         evenkeel::fork_join::spawn_fifo(move || sender.send(number).unwrap());
+///     }
+/// });
+/// assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1, 2]);
+/// ```
+pub fn spawn_fifo<F>(job: F)
+where
+    F: FnOnce() + Send + 'static,
+{
+    context::with(|context| match context {
+        Some(context) => push_fifo(context, job),
+        None => entry::handle().send_job(job),
+    });
+}
+
+/// Has each worker run `op` once, at some time, as [`broadcast`](super::broadcast()) does, and does not wait.
+///
+/// A panic in it is told to [`Builder::on_job_panic`](crate::Builder::on_job_panic).
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Builder::new().workers(3).build().unwrap();
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// runtime.handle().spawn_broadcast(move |worker| sender.send(worker.index()).unwrap());
+/// let mut workers: Vec<_> = receiver.iter().collect();
+/// workers.sort();
+/// assert_eq!(workers, [0, 1, 2]);
+/// ```
+pub fn spawn_broadcast<OP>(op: OP)
+where
+    OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+{
+    entry::handle().spawn_broadcast(op);
+}
+
+impl Handle {
+    /// As [`fork_join::spawn`](spawn), on this runtime. One that has begun to end drops a job that comes from elsewhere.
+    pub fn spawn_job<F>(&self, job: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        entry::with_own(self, |context| match context {
+            Some(context) => push(context, job),
+            None => self.send_job(job),
+        });
+    }
+
+    /// As [`fork_join::spawn_fifo`](spawn_fifo), on this runtime. One that has begun to end drops a job that comes from
+    /// elsewhere.
+    pub fn spawn_job_fifo<F>(&self, job: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        entry::with_own(self, |context| match context {
+            Some(context) => push_fifo(context, job),
+            None => self.send_job(job),
+        });
+    }
+
+    fn send_job(&self, job: impl FnOnce() + Send + 'static) {
+        errand::send(self, Box::new(move || here(|context| run(context.shared(), job))));
+    }
+
+    /// As [`fork_join::spawn_broadcast`](spawn_broadcast), on this runtime. One that is over has no workers.
+    pub fn spawn_broadcast<OP>(&self, op: OP)
+    where
+        OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+    {
+        let (shared, op) = (self.shared(), Arc::new(op));
+        let workers = self.workers();
+        scheduler::broadcast::send(shared, |index| {
+            let (shared, op) = (shared.clone(), op.clone());
+            Box::new(move || run(&shared, move || op(BroadcastContext::new(index, workers))))
+        });
+    }
+}
+
+/// Puts a job into the worker's deque.
+fn push(context: &Context, job: impl FnOnce() + Send + 'static) {
+    let job = count(context, job);
+    // SAFETY: it borrows nothing.
+    unsafe { spawned::push(context, 0, job) }
+}
+
+/// Puts a job into the worker's queue.
+fn push_fifo(context: &Context, job: impl FnOnce() + Send + 'static) {
+    let job = count(context, job);
+    // SAFETY: it borrows nothing, and the queue is there as long as its worker.
+    unsafe { spawned::push_fifo(context, &context.seat.processor().fifo, job) }
+}
+
+/// Counts a job that a worker of the runtime is going to run.
+fn count<F>(context: &Context, job: F) -> impl FnOnce() + Send + use<F>
+where
+    F: FnOnce() + Send + 'static,
+{
+    // Where the runtime is over, the worker is one that has no loop, and nobody relies on the count.
+    context.shared().enter_jobs(1);
+    move || {
+        here(|context| {
+            run(context.shared(), job);
+            context.shared().note_completed_outside();
+        });
+    }
+}
+
+fn here<R>(f: impl FnOnce(&Context) -> R) -> R {
+    context::with(|context| f(context.expect("jobs are run by workers")))
+}
+
+/// Runs a job, and tells of its panic.
+fn run(shared: &Shared, job: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
+        unwind::contain(|| match &shared.hooks.job_panic {
+            Some(hook) => hook(panic),
+            // The process's panic hook has told of it.
+            None => drop(panic),
+        });
+    }
+}

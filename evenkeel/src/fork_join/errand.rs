@@ -1,0 +1,68 @@
+//! What threads that are no workers of a runtime have done there.
+
+use crate::primitives::thread::Thread;
+use crate::runtime::Handle;
+use crate::scheduler::closures::{Closure, Closures};
+use crate::scheduler::errands::{self, Errand};
+use std::sync::Arc;
+
+/// Has a worker of the runtime run `errand`; drops it if the runtime has begun to end.
+pub(super) fn send(handle: &Handle, errand: Errand) {
+    if handle.refuses() {
+        return drop(errand);
+    }
+    errands::send(handle.shared(), errand);
+}
+
+/// Jobs of a scope that have been spawned by threads that are no workers of its runtime. For each an errand is on its way.
+#[derive(Debug)]
+pub(super) struct Outside {
+    jobs: Closures,
+    /// Who waits for the scope.
+    owner: Thread,
+}
+
+impl Outside {
+    pub(super) fn new(owner: Thread) -> Arc<Self> {
+        Arc::new(Self { jobs: Closures::default(), owner })
+    }
+
+    /// The oldest job.
+    pub(super) fn take(&self) -> Option<Closure> {
+        self.jobs.pop()
+    }
+
+    /// Runs the oldest job. False if there is none.
+    pub(super) fn run_one(&self) -> bool {
+        self.take().map(|job| job()).is_some()
+    }
+
+    /// Leaves a job to a worker of the runtime, or to the owner of the scope, whoever comes first.
+    pub(super) fn send(self: &Arc<Self>, handle: &Handle, job: Closure) {
+        self.jobs.push(job);
+        let mut call = Come { outside: self.clone(), has_come: false };
+        send(handle, Box::new(move || call.come()));
+    }
+}
+
+/// The errand for a job of a scope.
+struct Come {
+    outside: Arc<Outside>,
+    has_come: bool,
+}
+
+impl Come {
+    fn come(&mut self) {
+        self.has_come = true;
+        self.outside.run_one();
+    }
+}
+
+impl Drop for Come {
+    /// Where nobody comes, the owner of the scope has to look after the job itself.
+    fn drop(&mut self) {
+        if !self.has_come {
+            self.outside.owner.unpark();
+        }
+    }
+}

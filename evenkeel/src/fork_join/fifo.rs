@@ -1,0 +1,121 @@
+//! Scopes whose jobs run in the order in which they were spawned.
+//!
+//! A scope has a queue for each worker: see [`fifo`](crate::scheduler::fifo).
+
+#![allow(unsafe_code, reason = "jobs borrow from the frame that waits for them")]
+
+use super::broadcast::BroadcastContext;
+use super::scope::{Address, Scope, in_place, on_worker};
+use super::{entry, spawned};
+use crate::runtime::Handle;
+use crate::scheduler::fifo::Fifo;
+use crossbeam_utils::CachePadded;
+use std::fmt;
+
+/// A scope for jobs that run in the order in which they were spawned: see [`scope_fifo`].
+pub struct ScopeFifo<'scope> {
+    base: Scope<'scope>,
+    /// By worker.
+    queues: Box<[CachePadded<Fifo>]>,
+}
+
+/// As [`scope`](super::scope()), but of the jobs that one worker spawns the first runs first. Which one is run by a worker that
+/// steals is then the oldest too.
+///
+/// A job may run on top of a closure that began after it was spawned, where a scope inside waits: unlike those of
+/// [`Scope::spawn`], such jobs must not lock what is held across a fork or a scope.
+///
+/// # Panics
+/// With the panic of `op`, or else of one of its jobs, once all are over.
+///
+/// # Examples
+/// ```
+/// use std::sync::Mutex;
+/// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+/// let order = Mutex::new(Vec::new());
+/// runtime.install(|| {
+///     evenkeel::fork_join::scope_fifo(|scope| {
+///         for number in 0..3 {
+///             let order = &order;
+///             scope.spawn_fifo(move |_| order.lock().unwrap().push(number));
+///         }
+///     });
+/// });
+/// assert_eq!(order.into_inner().unwrap(), [0, 1, 2]);
+/// ```
+pub fn scope_fifo<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
+    R: Send,
+{
+    on_worker(ScopeFifo::new, op)
+}
+
+/// As [`scope_fifo`], but `op` runs on the calling thread, wherever that is, and so need not be `Send`.
+///
+/// # Panics
+/// As [`scope_fifo`].
+pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&ScopeFifo<'scope>) -> R,
+{
+    in_place(entry::handle(), ScopeFifo::new, op)
+}
+
+impl Handle {
+    /// As [`in_place_scope_fifo`], with jobs that run on this runtime.
+    ///
+    /// # Panics
+    /// As [`scope_fifo`].
+    pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&ScopeFifo<'scope>) -> R,
+    {
+        in_place(self.clone(), ScopeFifo::new, op)
+    }
+}
+
+impl<'scope> ScopeFifo<'scope> {
+    fn new(base: Scope<'scope>) -> Self {
+        let queues = (0..base.handle().workers()).map(|_| CachePadded::new(Fifo::new(base.id())));
+        Self { queues: queues.collect(), base }
+    }
+
+    /// Spawns a job into the scope. It runs at some time before the scope ends, on any worker; those that one worker spawns begin
+    /// in that order. A job takes an allocation.
+    pub fn spawn_fifo<BODY>(&self, body: BODY)
+    where
+        BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
+    {
+        let scope = Address::of(self);
+        // SAFETY: the scope is there until the job is complete.
+        let job = self.base.job(move || body(unsafe { scope.follow() }));
+        entry::with_own(self.base.handle(), |context| {
+            let Some(context) = context else { return self.base.send(job) };
+            // SAFETY: the scope, which has the queue, waits for the job, and what its body borrows outlives the scope.
+            unsafe { spawned::push_fifo(context, &self.queues[context.seat.me()], job) }
+        });
+    }
+
+    /// As [`Scope::spawn_broadcast`].
+    pub fn spawn_broadcast<BODY>(&self, body: BODY)
+    where
+        BODY: Fn(&ScopeFifo<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        let scope = Address::of(self);
+        // SAFETY: the scope is there until the part is complete.
+        self.base.broadcast(move |context| body(unsafe { scope.follow() }, context));
+    }
+}
+
+impl<'scope> AsRef<Scope<'scope>> for ScopeFifo<'scope> {
+    fn as_ref(&self) -> &Scope<'scope> {
+        &self.base
+    }
+}
+
+impl fmt::Debug for ScopeFifo<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopeFifo").field("base", &self.base).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,154 @@
+//! What a closure can do about the worker that it runs on.
+
+use super::entry;
+use crate::runtime::Handle;
+use crate::scheduler::context::{self, Context};
+use crate::scheduler::job::Stolen;
+use crate::scheduler::{broadcast, errands, guest};
+
+/// What a yield has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Yield {
+    /// The worker has run a job.
+    Executed,
+    /// There was none that it could have run.
+    Idle,
+}
+
+/// Has the worker that the caller runs on run one other job, if there is any; None if the caller is on no worker.
+///
+/// For closures that wait for something by looking again and again: `while !done() { yield_now(); }`. The worker takes the oldest job of
+/// its own deque, the second half of a `join` further down its stack among them; its part of a broadcast; if its
+/// deque is empty, a job of another worker; or what has come to its runtime from outside. Unlike a worker that waits for a fork it may so run anything: do not
+/// hold a lock across this that other jobs take.
+///
+/// # Examples
+/// ```
+/// use std::sync::atomic::{AtomicBool, Ordering};
+/// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+/// let done = AtomicBool::new(false);
+/// runtime.install(|| {
+///     evenkeel::fork_join::join(
+///         || while !done.load(Ordering::Acquire) { evenkeel::fork_join::yield_now(); },
+///         || done.store(true, Ordering::Release),
+///     )
+/// });
+/// ```
+pub fn yield_now() -> Option<Yield> {
+    on_worker(|context| run_local(context) || steal(context) || errands::run_one(context))
+}
+
+/// As [`yield_now`], but the worker looks no further than its own deque and its part of a broadcast.
+///
+/// # Examples
+/// ```
+/// assert_eq!(evenkeel::fork_join::yield_local(), None, "this is no worker");
+/// ```
+pub fn yield_local() -> Option<Yield> {
+    on_worker(run_local)
+}
+
+fn on_worker(run: impl FnOnce(&Context) -> bool) -> Option<Yield> {
+    context::with(|context| Some(if run(context?) { Yield::Executed } else { Yield::Idle }))
+}
+
+/// The worker robs itself: whoever owns the job further down the stack finds it stolen and complete.
+fn run_local(context: &Context) -> bool {
+    let deque = &context.seat.processor().deque;
+    let me = context.seat.me();
+    if !deque.is_empty() {
+        if !deque.has_public() {
+            deque.publish();
+        }
+        if let Some(own) = Stolen::take(context.shared(), me, || true) {
+            own.run_own(context);
+            return true;
+        }
+    }
+    broadcast::run_one(context)
+}
+
+/// Takes a job from another worker, if there is nothing in the own deque: a thief's deque is empty when it begins.
+fn steal(context: &Context) -> bool {
+    let shared = context.shared();
+    if !context.seat.processor().deque.is_empty() {
+        return false;
+    }
+    for &other in &shared.neighbours[context.seat.me()].others {
+        let deque = &shared.processors[other].deque;
+        if !deque.has_public() && deque.has_private() {
+            deque.ask();
+        }
+        if let Some(stolen) = Stolen::take(shared, other, || true) {
+            guest::host(context, || stolen.run(context));
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether the caller runs on a worker of a runtime.
+///
+/// # Examples
+/// ```
+/// use evenkeel::fork_join::{is_worker, join};
+/// assert!(!is_worker());
+/// assert_eq!(join(is_worker, is_worker), (true, true));
+/// ```
+#[inline(always)]
+#[must_use]
+pub fn is_worker() -> bool {
+    context::is_worker()
+}
+
+/// The number of the worker that the caller runs on, from zero, if it is on one.
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
+/// assert!(runtime.install(|| evenkeel::fork_join::worker_index()).unwrap() < 2);
+/// assert_eq!(evenkeel::fork_join::worker_index(), None);
+/// ```
+#[must_use]
+pub fn worker_index() -> Option<usize> {
+    context::with(|context| Some(context?.seat.me()))
+}
+
+/// How many workers the runtime has that the caller belongs to, or else the default one.
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
+/// assert_eq!(runtime.install(|| evenkeel::fork_join::worker_count()), 2);
+/// ```
+#[must_use]
+pub fn worker_count() -> usize {
+    context::with(|context| match context {
+        Some(context) => context.shared().processors.len(),
+        None => entry::handle().workers(),
+    })
+}
+
+/// Whether jobs lie in the deque of the worker that the caller runs on, if it is on one: a hint whether forking gives the
+/// others anything that they do not have.
+///
+/// # Examples
+/// ```
+/// use evenkeel::fork_join::{has_pending_jobs, join};
+/// assert_eq!(has_pending_jobs(), None);
+/// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+/// let (first, second) = runtime.install(|| join(has_pending_jobs, has_pending_jobs));
+/// assert_eq!((first, second), (Some(true), Some(false)));
+/// ```
+#[must_use]
+pub fn has_pending_jobs() -> Option<bool> {
+    context::with(|context| Some(!context?.seat.processor().deque.is_empty()))
+}
+
+impl Handle {
+    /// How many workers the runtime has.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.shared().processors.len()
+    }
+}

@@ -1,0 +1,153 @@
+//! How a worker gets a thread.
+
+use super::enter;
+use super::error::BuildError;
+use super::handle::Handle;
+use crate::primitives::clock;
+use crate::scheduler::context::{self, Context};
+use crate::scheduler::seat::Seat;
+use crate::scheduler::worker;
+use std::fmt;
+use std::sync::mpsc;
+
+/// A worker that has no thread yet: see [`Builder::build_with`](crate::Builder::build_with).
+///
+/// Dropped it never runs, and its runtime does without it: a broadcast then waits for ever.
+#[must_use = "a worker that is dropped never runs"]
+pub struct WorkerThread {
+    handle: Handle,
+    /// Gone once the worker runs.
+    seat: Option<Seat>,
+    index: usize,
+    name: String,
+    stack_size: Option<usize>,
+    cpu: Option<usize>,
+    /// Where the builder hears how the worker has started, if it listens.
+    started: Option<mpsc::Sender<Result<(), BuildError>>>,
+}
+
+impl WorkerThread {
+    pub(super) fn new(
+        handle: Handle,
+        seat: Seat,
+        name: String,
+        stack_size: Option<usize>,
+        cpu: Option<usize>,
+        started: Option<mpsc::Sender<Result<(), BuildError>>>,
+    ) -> Self {
+        let index = seat.me();
+        Self { handle, seat: Some(seat), index, name, stack_size, cpu, started }
+    }
+
+    /// The worker's number, from zero.
+    #[must_use]
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// What its thread is to be called: the [`name`](crate::Builder::name) and the number.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The size of the stack that its thread is to have, in bytes, if [one](crate::Builder::stack_size) was asked for.
+    #[must_use]
+    pub fn stack_size(&self) -> Option<usize> {
+        self.stack_size
+    }
+
+    /// Runs the worker on this thread until its runtime is over.
+    ///
+    /// # Panics
+    /// If the thread is a worker already.
+    pub fn run(mut self) {
+        assert!(!context::is_worker(), "a thread that is a worker already is to run another");
+        let cpu = self.cpu;
+        let pinned = cpu.map_or(Ok(()), |cpu| {
+            pin(cpu).map_err(|source| BuildError::Pin { worker: self.index, cpu, source })
+        });
+        let refused = pinned.is_err();
+        if let Some(started) = self.started.take() {
+            // The builder reads until all senders are gone.
+            let _ = started.send(pinned);
+        }
+        if refused {
+            return;
+        }
+        let _entered = enter::enter(&self.handle);
+        let seat = self.seat.take().expect("a worker runs once");
+        drop(self);
+        worker::work(seat);
+    }
+
+    /// Makes this thread the worker, for as long as the thread lives, and returns at once: what the thread forks and spawns is then at once in
+    /// reach of the others, without a change of threads. As the thread runs no worker's loop, it takes part in the work of others and in
+    /// broadcasts only while it waits for a fork, a scope or a broadcast, or [yields](crate::fork_join::yield_now); tasks that come to it are
+    /// taken over by the other workers, if there are any. The hooks of the builder do not run, and the runtime ends without
+    /// this worker; ended by this thread it is [detached](crate::ShutdownReport::detached). The runtime's memory is never freed.
+    ///
+    /// # Errors
+    /// If the thread is a worker already.
+    pub fn settle(mut self) -> Result<(), AlreadyWorker> {
+        if context::is_worker() {
+            return Err(AlreadyWorker);
+        }
+        let seat = self.seat.take().expect("a worker runs once");
+        let shared = seat.shared().clone();
+        shared.idle.sit(self.index);
+        std::mem::forget(enter::enter(&self.handle));
+        Box::leak(Box::new(Context::new(seat, clock::now()))).settle();
+        shared.note_left();
+        Ok(())
+    }
+}
+
+impl Drop for WorkerThread {
+    /// Whoever ends the runtime waits for every worker: not for one that never runs.
+    fn drop(&mut self) {
+        if self.seat.is_some() {
+            self.handle.shared().note_left();
+        }
+    }
+}
+
+impl fmt::Debug for WorkerThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkerThread")
+            .field("index", &self.index)
+            .field("name", &self.name)
+            .field("stack_size", &self.stack_size)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The thread that is to become a worker is one already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlreadyWorker;
+
+impl fmt::Display for AlreadyWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "this thread is a worker of a runtime already: settle the worker on another thread",
+        )
+    }
+}
+
+impl std::error::Error for AlreadyWorker {}
+
+#[cfg(target_os = "linux")]
+fn pin(cpu: usize) -> std::io::Result<()> {
+    use rustix::thread::{CpuSet, sched_setaffinity};
+    if cpu >= CpuSet::MAX_CPU {
+        return Err(std::io::ErrorKind::InvalidInput.into());
+    }
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    Ok(sched_setaffinity(None, &set)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pin(_cpu: usize) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}

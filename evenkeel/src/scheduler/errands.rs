@@ -1,0 +1,101 @@
+//! Errands: closures that come from outside, for any worker of a runtime.
+//!
+//! # Roles
+//! A *sender*, any thread, leaves an errand. A *worker* takes the oldest: between two batches of tasks, one at a time, when its deque is
+//! empty; or when it is out of work. A worker that waits for another runtime is *enlisted*: it takes errands too, because a worker of
+//! that other runtime may wait for one.
+//!
+//! # Why no errand is lost
+//! The sender counts the errand as it counts a task from outside, so the runtime is not over before it has been run. It leaves it, makes a full
+//! fence, and wakes a sleeper unless somebody searches: with the sleeper's announcement and last look, and the searcher's
+//! end of search, that is the pattern of [`idle`](super::idle). An enlisted worker parks for a bounded time, enlists itself before it looks, and is
+//! unparked by a sender that finds it in the list, under the lock of the queue.
+//!
+//! # Rejected
+//! A task for each errand, in the inbox of a processor: an allocation and a task's state more, a processor that is fixed when the errand comes, and
+//! a wake-up of that very one beside another that searches. From outside, a short parallel loop took two to three times as long.
+
+use super::closures::Closures;
+use super::context::Context;
+use super::shared::Shared;
+use super::{guest, job};
+use crate::primitives::atomic::{AtomicUsize, Edge, Ordering};
+use crate::primitives::{Mutex, fence, lock};
+
+/// What somebody else wants to be done on a worker. It does not panic; dropped without having been run, it tells whom
+/// it concerns.
+pub(crate) use super::closures::Closure as Errand;
+
+/// The errands of one runtime.
+#[derive(Debug, Default)]
+pub(crate) struct Errands {
+    queue: Closures,
+    /// How many workers are enlisted, and which.
+    listed: AtomicUsize,
+    list: Mutex<Vec<usize>>,
+}
+
+impl Errands {
+    /// Whether there are none: one load.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The worker comes for errands from now on, while it waits for another runtime.
+    pub(crate) fn enlist(&self, worker: usize) {
+        let mut list = lock(&self.list);
+        list.push(worker);
+        self.listed.store(list.len(), Ordering::Relaxed);
+        drop(list);
+        // The counterpart of the sender's: the worker sees the errand, or the sender sees it in the list.
+        fence::full(Edge::IdleSleep);
+    }
+
+    /// It does so no more. It may be enlisted several times, by waits on top of each other.
+    pub(crate) fn dismiss(&self, worker: usize) {
+        let mut list = lock(&self.list);
+        if let Some(place) = list.iter().rposition(|&listed| listed == worker) {
+            list.remove(place);
+        }
+        self.listed.store(list.len(), Ordering::Relaxed);
+    }
+}
+
+/// Leaves an errand; drops it if the runtime is over.
+pub(crate) fn send(shared: &Shared, errand: Errand) {
+    if !shared.enter_jobs(1) {
+        return drop(errand);
+    }
+    let errands = &shared.errands;
+    errands.queue.push(errand);
+    fence::full(Edge::IdlePush);
+    let counts = shared.idle.counts();
+    if counts.sleeping > 0 && counts.searching == 0 {
+        shared.idle.wake_one();
+    }
+    if errands.listed.load(Ordering::Relaxed) > 0 {
+        for &worker in &*lock(&errands.list) {
+            shared.idle.unpark(worker);
+        }
+    }
+}
+
+/// Runs the oldest errand, and what it leaves in the worker's deque. The worker is between two batches, and its deque is empty.
+#[cold]
+pub(crate) fn run_next(context: &Context) {
+    if let Some(errand) = context.shared().errands.queue.pop() {
+        context.seat.processor().deque.change_root();
+        errand();
+        job::run_above(context, 0);
+        context.shared().note_completed_outside();
+    }
+}
+
+/// Runs the oldest errand on a worker that waits or yields. False if there is none.
+pub(crate) fn run_one(context: &Context) -> bool {
+    let Some(errand) = context.shared().errands.queue.pop() else { return false };
+    guest::host(context, errand);
+    context.shared().note_completed_outside();
+    true
+}
