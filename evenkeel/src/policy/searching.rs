@@ -10,6 +10,23 @@
 /// cost of a sleep and a wake-up, some 25 µs; no benchmark sets it.
 pub const SEARCH: u64 = 50_000;
 
+/// How long a processor that searches keeps its core to itself: about the time of a wake-up. Set by the comparison of `evenkeel-rayon`:
+/// a broadcast from a thread beside two workers on two cores takes twice as long if searchers never give way.
+pub const SPIN: u64 = 5_000;
+
+/// Whether a processor that has searched for so long offers its core to other threads between two looks.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::searching::{SPIN, yields};
+/// assert!(!yields(SPIN - 1));
+/// assert!(yields(SPIN));
+/// ```
+#[must_use]
+pub fn yields(waited: u64) -> bool {
+    waited >= SPIN
+}
+
 /// Whether one more processor may search.
 ///
 /// # Examples

@@ -72,7 +72,12 @@ impl Stolen {
         victim: usize,
         holds: impl FnOnce() -> bool,
     ) -> Option<Self> {
-        let job = shared.processors[victim].deque.steal_while(holds)?;
+        let deque = &shared.processors[victim].deque;
+        let job = deque.steal_while(holds)?;
+        if !deque.has_public() {
+            // The next one need not ask first.
+            deque.ask();
+        }
         Some(Self { job, victim })
     }
 

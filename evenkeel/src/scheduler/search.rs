@@ -8,7 +8,7 @@ use super::shared::Phase;
 use super::sleep::Wakened;
 use super::worker::Worker;
 use crate::policy::{Look, searching, stealing, waking};
-use crate::primitives::{clock, spin};
+use crate::primitives::{clock, spin, thread};
 use crate::topology::Distance;
 
 impl Worker<'_> {
@@ -76,8 +76,12 @@ impl Worker<'_> {
             if waited >= searching::SEARCH || self.must_stop_searching() {
                 return false;
             }
-            for _ in 0..8 {
-                spin::pause();
+            if searching::yields(waited) {
+                thread::yield_now();
+            } else {
+                for _ in 0..8 {
+                    spin::pause();
+                }
             }
         }
     }

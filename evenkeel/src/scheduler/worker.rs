@@ -142,7 +142,7 @@ impl<'a> Worker<'a> {
 
     /// Runs a fork-join job, and what it leaves in the deque.
     fn run_job(&mut self, stolen: Stolen) {
-        self.offer_to_sleepers();
+        self.offer_to_idle();
         let distance = self.context.distance(stolen.victim());
         self.context.switch(Doing::Running(distance), clock::now());
         stolen.run(self.context);
@@ -158,16 +158,20 @@ impl<'a> Worker<'a> {
     /// Runs this worker's parts of broadcasts, and one errand: tasks come next.
     #[cold]
     fn run_errands(&mut self) {
-        self.offer_to_sleepers();
+        self.offer_to_idle();
         broadcast::run_all(self.context);
         errands::run_next(self.context);
         self.context.now.set(clock::now());
     }
 
-    /// Has whoever forks next, this worker too, wake a sleeper.
-    fn offer_to_sleepers(&self) {
-        if self.shared.idle.counts().sleeping > 0 {
+    /// Has whoever forks next wake a sleeper, and this worker publish its first fork if anybody is idle: in a recursion that
+    /// forks a few times and then computes for long, whoever asked only then would wait.
+    fn offer_to_idle(&self) {
+        let counts = self.shared.idle.counts();
+        if counts.sleeping > 0 {
             self.ask_for_jobs();
+        }
+        if counts.sleeping + counts.searching > 0 {
             self.context.seat.processor().deque.ask();
         }
     }
