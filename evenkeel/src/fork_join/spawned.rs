@@ -5,14 +5,11 @@
 use crate::primitives::atomic::Ordering;
 use crate::primitives::unwind;
 use crate::scheduler::context::{self, Context};
-use crate::scheduler::deque::{Deque, Pushed};
-use crate::scheduler::job::{self, Job};
-use std::ptr::NonNull;
+use crate::scheduler::job;
+use crate::scheduler::slot::Slot;
 
-/// A job in a box.
-#[repr(C)]
+/// A job in a box. Its slot has the box's address.
 struct Boxed<F> {
-    job: Job,
     /// What it belongs to.
     root: u64,
     closure: F,
@@ -20,13 +17,17 @@ struct Boxed<F> {
 
 impl<F: FnOnce()> Boxed<F> {
     /// # Safety
-    /// `job` is the first field of one of these, in a box that is the caller's.
-    unsafe fn run(job: NonNull<Job>, context: &Context, victim: usize) {
-        // SAFETY: the caller's promise.
-        let this = unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
+    /// As [`Run`](crate::scheduler::slot::Run) says; the slot is one that [`push`] has filled.
+    unsafe fn run(slot: &Slot, context: &Context, victim: usize) {
+        // SAFETY: the slot is the caller's.
+        let this = slot.with_body(|place: *mut *mut Self| unsafe { place.read() });
+        // SAFETY: it comes from a box, which is the caller's.
+        let this = unsafe { Box::from_raw(this) };
         if victim == context.seat.me() {
             return unwind::never(this.closure);
         }
+        // Nobody waits for the job here, but the owner for its slot.
+        slot.latch.complete();
         // Stolen, and so the root of all that is in this worker's deque until that is empty again.
         let processor = context.seat.processor();
         let before = processor.root.load(Ordering::Relaxed);
@@ -45,25 +46,27 @@ impl<F: FnOnce()> Boxed<F> {
 pub(super) unsafe fn push<F: FnOnce() + Send>(context: &Context, root: u64, closure: F) {
     let deque = &context.seat.processor().deque;
     let head = deque.head();
+    let has_room = deque.has_room(head);
+    if !has_room && !deque.prepare(head) {
+        return unwind::never(closure);
+    }
+    let boxed = Box::into_raw(Box::new(Boxed { root, closure }));
+    // SAFETY: the head has a slot, as the deque is not full.
+    let slot = unsafe { head.slot() };
+    // SAFETY: the slot is free.
+    slot.with_body(|place: *mut *mut Boxed<F>| unsafe { place.write(boxed) });
+    // SAFETY: as above.
+    unsafe { slot.set_run(Boxed::<F>::run) };
     deque.count_boxed(1);
-    let boxed = Box::new(Boxed { job: Job::new(Boxed::<F>::run), root, closure });
-    // SAFETY: a box is not null.
-    let job = unsafe { NonNull::new_unchecked(Box::into_raw(boxed)) };
-    if !deque.push(head, job.cast()) && push_slowly(deque, head, job.cast()) == Pushed::Full {
-        deque.count_boxed(-1);
-        // SAFETY: nobody has the box.
-        let boxed = unsafe { Box::from_raw(job.as_ptr()) };
-        unwind::never(boxed.closure);
+    deque.push(head);
+    if !has_room && deque.is_asked() {
+        answer();
     }
 }
 
-/// Pushes where somebody has asked for jobs, and answers; or all places are in use.
+/// Publishes jobs after a push, because somebody has asked.
 #[cold]
 #[inline(never)]
-pub(super) fn push_slowly(deque: &Deque<Job>, head: u32, job: NonNull<Job>) -> Pushed {
-    let pushed = deque.push_slowly(head, job);
-    if pushed == Pushed::Asked {
-        context::with(|context| context.expect("jobs are pushed by workers").answer_thieves());
-    }
-    pushed
+pub(super) fn answer() {
+    context::with(|context| context.expect("jobs are pushed by workers").answer_thieves());
 }

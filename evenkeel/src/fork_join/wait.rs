@@ -6,17 +6,17 @@
 //! would, in the elision, run inside that frame or inside the half that it waits for: a program whose elision cannot deadlock cannot
 //! deadlock here, whatever locks it holds across a fork.
 
-use super::latch::Latch;
 use crate::policy::forking;
 use crate::primitives::spin::{self, Backoff};
 use crate::primitives::{clock, thread};
 use crate::scheduler::context::Context;
 use crate::scheduler::job::{self, Asked, Stolen};
+use crate::scheduler::latch::Latch;
 use crate::scheduler::meter::Doing;
 use crate::topology::Distance;
 use std::time::Duration;
 
-/// Waits for a job that was stolen. The caller is its owner, and has retired its place.
+/// Waits for a job that was stolen. The caller is its owner.
 #[cold]
 pub(super) fn wait_for(context: &Context, latch: &Latch) {
     let leap = |waited| {

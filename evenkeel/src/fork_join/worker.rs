@@ -3,18 +3,18 @@
 #![allow(unsafe_code, reason = "a worker's deque is reached through its thread")]
 
 use super::entry;
-use super::join::join_on;
-use super::stack_job::Place;
+use super::half::Here;
+use super::join::{join_on, join_slowly};
 use crate::scheduler::context;
 use crate::scheduler::deque::Deque;
-use crate::scheduler::job::Job;
+use crate::scheduler::slot::Place;
 use std::fmt;
 use std::marker::PhantomData;
 
 /// The worker that the caller runs on, and where it forks next: see [`on_worker`].
 pub struct Worker<'a> {
-    deque: &'a Deque<Job>,
-    head: u32,
+    deque: &'a Deque,
+    head: Place,
     /// It belongs to one thread.
     not_send: PhantomData<*mut ()>,
 }
@@ -56,13 +56,13 @@ where
 
 impl<'a> Worker<'a> {
     #[inline(always)]
-    fn new(deque: &'a Deque<Job>, head: u32) -> Self {
+    fn new(deque: &'a Deque, head: Place) -> Self {
         Self { deque, head, not_send: PhantomData }
     }
 
     #[inline(always)]
-    fn at(place: Place<'a>) -> Self {
-        Self::new(place.deque, place.head)
+    fn at(here: Here<'a>) -> Self {
+        Self::new(here.deque, here.head)
     }
 
     /// As [`join`](super::join()). Each half gets the worker that it runs on.
@@ -78,30 +78,13 @@ impl<'a> Worker<'a> {
         RB: Send,
     {
         if self.deque.has_boxed() {
-            // They may lie above: the number in hand is too low as long as they do.
-            return join_above(self.deque, |a| oper_a(Worker::at(a)), |b| oper_b(Worker::at(b)));
+            // They may lie above: the place in hand is too low as long as they do.
+            return join_slowly(self.deque, |a| oper_a(Worker::at(a)), |b| oper_b(Worker::at(b)));
         }
-        // The number in hand, so that the processor need not wait for the one in memory.
+        // The place in hand, so that the processor need not wait for the one in memory.
         debug_assert_eq!(self.head, self.deque.head());
-        join_on(
-            self.deque,
-            self.head,
-            Deque::is_last,
-            |job| job,
-            |a| oper_a(Worker::at(a)),
-            |b| oper_b(Worker::at(b)),
-        )
+        join_on(self.deque, self.head, |a| oper_a(Worker::at(a)), |b| oper_b(Worker::at(b)))
     }
-}
-
-#[cold]
-#[inline(never)]
-fn join_above<RA, RB>(
-    deque: &Deque<Job>,
-    oper_a: impl FnOnce(Place<'_>) -> RA,
-    oper_b: impl FnOnce(Place<'_>) -> RB,
-) -> (RA, RB) {
-    join_on(deque, deque.head(), Deque::is_head, |job| job, oper_a, oper_b)
 }
 
 impl fmt::Debug for Worker<'_> {
