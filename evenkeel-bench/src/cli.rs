@@ -1,5 +1,9 @@
 //! The command line.
 
+mod fork;
+mod mixed;
+mod simulate;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,14 +11,12 @@ use anyhow::bail;
 use clap::{Args, Parser, Subcommand, value_parser};
 
 use crate::affinity;
-use crate::forking;
-use crate::forking::forker::Name;
-use crate::forking::program::{Program, UnknownProgram};
+use crate::analysis;
 use crate::main_job::{self, Effort};
+use crate::mixed as mix;
 use crate::record::Record;
 use crate::runner::{self, Cell, Runner};
 use crate::runtime::{Peer, UnknownPeer, go};
-use crate::simulated;
 use crate::table;
 use crate::workload::{Bench, Spec, UnknownName, Variant};
 
@@ -33,8 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
-/// Without a command: the five experiments at one and at all cores, with many and with few tasks, on
-/// every runtime found, in about two minutes; then one table and an HTML report.
+/// Without a command: the five experiments, with many and with few tasks, and the eight fork-join programs, at one and
+/// at all cores, on every runtime found, in two to three minutes; then two tables and an HTML report.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -56,13 +58,14 @@ struct SessionArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// The main job with 15 repeats, longer runs, spawn, memory and large arrays
+    /// The main job with 15 repeats, longer runs, spawn, memory, large arrays, and fork-join in three sizes
     Full(SessionArgs),
     /// Run chosen experiments and print their figures
     Run(RunArgs),
     /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores, with each locality
-    Simulate(SimulateArgs),
-    /// Name the experiments, their variants, and the runtimes found and missing
+    Simulate(simulate::Options),
+    Analyse(analysis::Options),
+    /// Name the experiments, their variants, the programs, their sizes, and the runtimes found and missing
     List,
     /// Measure memory in this process; used by the binary itself
     #[command(name = crate::workload::memory::COMMAND, hide = true)]
@@ -81,16 +84,22 @@ struct RunArgs {
     #[arg(long, visible_alias = "workers", value_name = "LIST", value_delimiter = ',',
           value_parser = value_parser!(u16).range(1..=MOST_PROCS))]
     procs: Vec<u16>,
-    /// Fork-join programs: the size [default: each program's usual one]
-    #[arg(long, value_name = "N")]
-    n: Option<usize>,
+    /// Fork-join programs: sizes, separated by commas; mixed: the size of its computations [default: each program's usual one]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    n: Vec<usize>,
+    /// Fork-join programs: each program's own size of this name
+    #[arg(long, conflicts_with = "n")]
+    size: Option<fork::Size>,
     /// Tasks per processor (cycle: rings; spawn: spawning tasks; memory: tasks in all)
     /// [default: 100; spawn: 1; memory: 100,000]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
     tasks_per_proc: Option<u32>,
+    /// Mixed: tasks in all [default: 1,000]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
+    tasks: Option<u32>,
     /// Variants, separated by commas [default: all of the experiment]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    variant: Vec<Variant>,
+    variant: Vec<String>,
     /// Locality: 64-bit cells per array
     #[arg(long, value_name = "W", default_value_t = 2,
           value_parser = value_parser!(u32).range(1..=MOST_CELLS))]
@@ -111,20 +120,6 @@ struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Print one JSON line per run, and nothing else, on standard output
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Args)]
-struct SimulateArgs {
-    /// Programs, separated by commas [default: matmul,transpose,heat,cilksort]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    bench: Vec<String>,
-    /// Schedules of each
-    #[arg(long, visible_alias = "reps", value_name = "R", default_value_t = 5,
-          value_parser = value_parser!(u64).range(1..=1_000))]
-    seeds: u64,
-    /// Print one JSON line per program and locality, and nothing else, on standard output
     #[arg(long)]
     json: bool,
 }
@@ -162,101 +157,11 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         None => main_job::run(Effort::Usual, &cli.session.report),
         Some(Command::Full(session)) => main_job::run(Effort::Full, &session.report),
         Some(Command::Run(args)) => run(&args),
-        Some(Command::Simulate(args)) => simulate(&args),
-        Some(Command::List) => {
-            list();
-            Ok(())
-        }
+        Some(Command::Simulate(args)) => simulate::run(&args),
+        Some(Command::Analyse(options)) => analysis::run(&options),
+        Some(Command::List) => list(),
         Some(Command::MemoryProbe(args)) => runner::probe(args.runtime, args.procs, args.tasks),
     }
-}
-
-/// The names if they are all of one kind: experiments or programs. A name that is neither is an error of the first kind.
-fn programs(args: &RunArgs) -> anyhow::Result<Option<Vec<Program>>> {
-    let parse = |name: &String| name.parse::<Program>();
-    let programs: Result<Vec<Program>, _> = args.bench.iter().map(parse).collect();
-    if let Ok(programs) = programs {
-        return Ok(Some(programs));
-    }
-    if let Some(program) = args.bench.iter().find(|name| parse(name).is_ok()) {
-        let other = args.bench.iter().find(|name| parse(name).is_err()).map_or("", |name| name);
-        bail!(Usage(format!(
-            "{program} is a fork-join program and {other} is not: run them in two commands"
-        )));
-    }
-    if args.n.is_some() {
-        bail!(Usage("--n is the size of a fork-join program: these are none".to_owned()));
-    }
-    Ok(None)
-}
-
-/// Runs fork-join programs.
-fn fork(args: &RunArgs, programs: &[Program]) -> anyhow::Result<()> {
-    let mut runtimes = Vec::new();
-    for name in &args.runtime {
-        runtimes.push(name.parse::<Name>().map_err(|error| Usage(error.to_string()))?);
-    }
-    if runtimes.is_empty() {
-        runtimes = Name::ALL.to_vec();
-    }
-    let mut records = Vec::new();
-    for &program in programs {
-        let n = args.n.unwrap_or(program.sizes()[1]);
-        if !(1..=program.most()).contains(&n) {
-            bail!(Usage(format!(
-                "{program} of size {n}: sizes are 1 to {}, usually {}",
-                program.most(),
-                program.sizes().map(|size| size.to_string()).join(", ")
-            )));
-        }
-        for workers in procs(args) {
-            crowded(workers);
-            let cell = forking::runner::Cell { program, n, workers, runtimes: runtimes.clone() };
-            for record in forking::runner::run(&cell, args.repeats as usize)? {
-                if args.json {
-                    println!("{}", serde_json::to_string(&record)?);
-                }
-                records.push(record);
-            }
-        }
-    }
-    if !args.json {
-        print!("{}", forking::table::render(&records));
-    }
-    Ok(())
-}
-
-/// Simulates programs.
-fn simulate(args: &SimulateArgs) -> anyhow::Result<()> {
-    let mut programs = Vec::new();
-    for name in &args.bench {
-        let program: Program =
-            name.parse().map_err(|error: UnknownProgram| Usage(error.to_string()))?;
-        if !simulated::PROGRAMS.contains(&program) {
-            bail!(Usage(format!(
-                "{program} is not simulated: matmul, transpose, heat and cilksort are"
-            )));
-        }
-        programs.push(program);
-    }
-    if programs.is_empty() {
-        programs = simulated::PROGRAMS.to_vec();
-    }
-    let mut records = Vec::new();
-    let mut failure = Ok(());
-    simulated::run(&programs, args.seeds, |record| {
-        if args.json {
-            match serde_json::to_string(&record) {
-                Ok(line) => println!("{line}"),
-                Err(error) => failure = Err(error.into()),
-            }
-        }
-        records.push(record);
-    });
-    if !args.json {
-        print!("{}", simulated::table::render(&records));
-    }
-    failure
 }
 
 /// Says that there are more processors than cores, if there are.
@@ -270,8 +175,20 @@ fn crowded(procs: usize) {
 }
 
 fn run(args: &RunArgs) -> anyhow::Result<()> {
-    if let Some(programs) = programs(args)? {
-        return fork(args, &programs);
+    if args.bench.iter().any(|name| name == mix::NAME) {
+        if let Some(other) = args.bench.iter().find(|name| *name != mix::NAME) {
+            bail!(Usage(format!(
+                "{} has columns of its own, not those of {other}: run them in two commands",
+                mix::NAME
+            )));
+        }
+        return mixed::run(args);
+    }
+    if args.tasks.is_some() {
+        bail!(Usage(format!("--tasks is for {}; see --tasks-per-proc", mix::NAME)));
+    }
+    if let Some(programs) = fork::programs(args)? {
+        return fork::run(args, &programs);
     }
     let cells = cells(args)?;
     args.procs.iter().for_each(|&procs| crowded(usize::from(procs)));
@@ -357,8 +274,12 @@ fn variants(args: &RunArgs, bench: Bench) -> Result<Vec<Variant>, Usage> {
     if args.variant.is_empty() {
         return Ok(bench.variants().to_vec());
     }
-    match args.variant.iter().find(|variant| !bench.variants().contains(variant)) {
-        None => Ok(args.variant.clone()),
+    let mut variants: Vec<Variant> = Vec::new();
+    for name in &args.variant {
+        variants.push(name.parse().map_err(|error: UnknownName| Usage(error.to_string()))?);
+    }
+    match variants.iter().find(|variant| !bench.variants().contains(variant)) {
+        None => Ok(variants),
         Some(odd) if bench.variants() == [Variant::Only] => {
             Err(Usage(format!("{bench} has no variants, so not `{odd}` either")))
         }
@@ -376,7 +297,7 @@ fn procs(args: &RunArgs) -> Vec<usize> {
     args.procs.iter().map(|&procs| usize::from(procs)).collect()
 }
 
-fn list() {
+fn list() -> anyhow::Result<()> {
     println!("experiments (variants):");
     for bench in Bench::ALL {
         let variants: Vec<&str> = bench
@@ -392,13 +313,11 @@ fn list() {
         };
         println!("  {title:<26} {}", bench.describe());
     }
-    println!("fork-join programs (usual sizes):");
-    for program in Program::ALL {
-        let title = format!("{program} ({})", program.sizes().map(|n| n.to_string()).join(", "));
-        println!("  {title:<40} {}", program.describe());
-    }
-    println!("runtimes that fork:");
-    for name in Name::ALL {
+    let variants = mix::Variant::ALL.map(mix::Variant::name).join(", ");
+    println!("  {:<26} {}", format!("{} ({variants})", mix::NAME), mix::DESCRIPTION);
+    fork::list_programs();
+    println!("runtimes of {}:", mix::NAME);
+    for name in mix::pool::Name::ALL {
         println!("  {name:<26} {}", name.describe());
     }
     let (found, missing) = runner::found();
@@ -414,6 +333,7 @@ fn list() {
     for (peer, install) in missing {
         println!("  {peer:<26} {}: {install}", peer.describe());
     }
+    fork::list_runtimes()
 }
 
 /// Reads the command line of this process; a wrong one ends it with status 2.
@@ -423,7 +343,9 @@ pub(crate) fn parse() -> Cli {
 
 /// The exit status for an error: 2 if the command line is wrong, else 1.
 pub(crate) fn status(error: &anyhow::Error) -> u8 {
-    if error.is::<Usage>() { 2 } else { 1 }
+    let of_analysis =
+        error.downcast_ref::<analysis::Error>().is_some_and(analysis::Error::is_usage);
+    if error.is::<Usage>() || of_analysis { 2 } else { 1 }
 }
 
 #[cfg(test)]
@@ -507,6 +429,27 @@ mod tests {
         fork_error("--bench fib --n 61");
         let error = fork_error("--bench fib --runtime tokio-hand");
         assert!(error.contains("unknown runtime `tokio-hand` for a fork-join program"), "{error}");
+    }
+
+    #[test]
+    fn mixed_runs_that_cannot_be_are_refused() {
+        let error = fork_error("--bench mixed,fib");
+        assert_eq!(
+            error,
+            "mixed has columns of its own, not those of fib: run them in two commands"
+        );
+        let error = fork_error("--bench mixed --runtime rayon");
+        assert_eq!(error, "unknown runtime `rayon` for mixed: known are evenkeel, rayon+tokio");
+        let error = fork_error("--bench mixed --variant share");
+        assert_eq!(error, "mixed has no variant `share`: known are joins, wakes");
+        let error = fork_error("--bench mixed --variant wakes --tasks 7");
+        assert_eq!(error, "the tasks of wakes come in pairs: 7 is odd");
+        let error = fork_error("--bench mixed --n 17");
+        assert_eq!(error, "computations of size 17: sizes are 1 to 16, usually 11");
+        let error = fork_error("--bench mixed --tasks-per-proc 3");
+        assert_eq!(error, "mixed counts its tasks in all: use --tasks");
+        let error = fork_error("--bench cycle --tasks 3");
+        assert_eq!(error, "--tasks is for mixed; see --tasks-per-proc");
     }
 
     #[test]

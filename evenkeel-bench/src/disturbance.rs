@@ -3,15 +3,52 @@
 //! What was busy on the run's cores and is not this process, nor a child that it has waited for, was
 //! taken by others; stolen time was taken by the hypervisor.
 
+use std::cell::Cell;
 use std::fs;
 use std::time::{Duration, Instant};
 
 /// A run that had less than this share of its time was disturbed and is repeated.
 pub(crate) const ENOUGH: f64 = 0.96;
 
+/// How often a disturbed run is done again before it is kept as it is.
+const TRIES: usize = 3;
+
+/// Runs that may still be done again, so that a busy machine cannot draw a session out for ever.
+pub(crate) struct Retries(Cell<usize>);
+
+impl Retries {
+    /// At most so many in all.
+    pub(crate) fn new(spare: usize) -> Retries {
+        Retries(Cell::new(spare))
+    }
+
+    /// Runs until `disturbed` is not true of the run, or no retry is left. Gives the last run and, if that was
+    /// disturbed, the number of its try.
+    pub(crate) fn run<T, E>(
+        &self,
+        mut once: impl FnMut() -> Result<T, E>,
+        disturbed: impl Fn(&T) -> bool,
+    ) -> Result<(T, Option<usize>), E> {
+        let mut tries = 0;
+        loop {
+            let run = once()?;
+            if !disturbed(&run) {
+                return Ok((run, None));
+            }
+            if tries == TRIES || self.0.get() == 0 {
+                return Ok((run, Some(tries + 1)));
+            }
+            tries += 1;
+            self.0.set(self.0.get() - 1);
+        }
+    }
+}
+
 /// A stretch of time on some cores.
 pub(crate) struct Watch {
     cores: Vec<usize>,
+    /// A child whose time is this process's own.
+    child: Option<u32>,
     started: Instant,
     /// Absent where the system does not tell.
     before: Option<Ticks>,
@@ -29,14 +66,19 @@ struct Ticks {
 impl Watch {
     /// Begins to watch these cores.
     pub(crate) fn start(cores: Vec<usize>) -> Watch {
-        let before = now(&cores);
-        Watch { cores, started: Instant::now(), before }
+        Watch::beside(cores, None)
+    }
+
+    /// The same where a child that is not waited for yet does the work.
+    pub(crate) fn beside(cores: Vec<usize>, child: Option<u32>) -> Watch {
+        let before = now(&cores, child);
+        Watch { cores, child, started: Instant::now(), before }
     }
 
     /// The share of the time since the start that others left to this process, 0 to 1; 1 where the
     /// system does not tell.
     pub(crate) fn share(&self) -> f64 {
-        let Some((before, after)) = self.before.zip(now(&self.cores)) else {
+        let Some((before, after)) = self.before.zip(now(&self.cores, self.child)) else {
             return 1.0;
         };
         let per_second = rustix::param::clock_ticks_per_second();
@@ -53,10 +95,14 @@ fn share(before: Ticks, after: Ticks, cores: usize, time: Duration, per_second: 
     (1.0 - others as f64 / all.max(1.0)).clamp(0.0, 1.0)
 }
 
-fn now(cores: &[usize]) -> Option<Ticks> {
+fn now(cores: &[usize], child: Option<u32>) -> Option<Ticks> {
     let busy = busy(&fs::read_to_string("/proc/stat").ok()?, cores);
-    let own = own(&fs::read_to_string("/proc/self/stat").ok()?)?;
-    Some(Ticks { busy, own })
+    let this = own(&fs::read_to_string("/proc/self/stat").ok()?)?;
+    let child = match child {
+        Some(child) => own(&fs::read_to_string(format!("/proc/{child}/stat")).ok()?)?,
+        None => 0,
+    };
+    Some(Ticks { busy, own: this + child })
 }
 
 /// Adds up what was not idle on these cores: user, nice, system, interrupts and stolen time.
@@ -103,6 +149,22 @@ mod tests {
         let line = "42 (a ) b) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 20 0";
         assert_eq!(own(line), Some(11 + 12 + 13 + 14));
         assert_eq!(own("nothing"), None);
+    }
+
+    #[test]
+    fn a_disturbed_run_is_done_again_while_retries_are_left() {
+        let retries = Retries::new(TRIES + 1);
+        let shares = |shares: &[f64]| {
+            let mut shares = shares.iter().copied();
+            let run = retries.run(|| shares.next().ok_or(()), |&share| share < ENOUGH);
+            (run.unwrap(), shares.count())
+        };
+        assert_eq!(shares(&[1.0, 0.5]), ((1.0, None), 1));
+        assert_eq!(shares(&[0.1, 0.2, 0.3, 0.4, 1.0]), ((0.4, Some(4)), 1));
+        // One is left of the four.
+        assert_eq!(shares(&[0.1, 0.2, 1.0]), ((0.2, Some(2)), 1));
+        assert_eq!(shares(&[0.1, 1.0]), ((0.1, Some(1)), 1));
+        assert!(retries.run(|| Err::<f64, _>("failed"), |_| false).is_err());
     }
 
     #[test]

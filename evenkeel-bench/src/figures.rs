@@ -18,6 +18,9 @@ const RUNTIMES: [&str; 5] = ["evenkeel", "tokio-hand", "tokio-native", "go-hand"
 /// The runtime that this suite is about: every other one is a peer.
 pub(crate) const SUBJECT: &str = RUNTIMES[0];
 
+/// How many colours, and markers, there are to tell runtimes apart.
+pub(crate) const SLOTS: usize = 8;
+
 /// The cores share a last-level cache: the regime preferred among equals, so that reports agree.
 const NEAR: &str = "near";
 
@@ -202,6 +205,17 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
         }
     }
     seen
+}
+
+/// The names of runtimes in their order, and the colour and marker of each.
+///
+/// If strangers run out of colours, each runtime has the colour of its place among those measured.
+pub(crate) fn places_of_runtimes(names: &[&str]) -> (Vec<String>, Vec<usize>) {
+    let (names, slots) = places(names, &RUNTIMES);
+    match slots.iter().all(|slot| *slot < SLOTS) {
+        true => (names, slots),
+        false => (0..names.len()).map(|slot| (names[slot].clone(), slot)).unzip(),
+    }
 }
 
 /// Sorts `names` after the `known` ones, strangers last, and tells each one's place among all.

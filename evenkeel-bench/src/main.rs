@@ -4,15 +4,18 @@
 //! An experiment is written once, in [`workload`], for every [`runtime`] in this process. The
 //! [`runner`] alternates the runtimes, repeats what was disturbed and makes a [`record`] of each run;
 //! [`figures`] groups and summarises them, and [`table`] and [`report`] show that. Fork-join programs are [apart](forking):
-//! they have a size and an end, where the others have a rate.
+//! they have a size and an end, where the others have a rate. So is what runs [both](mixed) at once. [`analysis`] judges the records of
+//! all of them.
 
 mod affinity;
+mod analysis;
 mod cli;
 mod disturbance;
 mod figures;
 mod forking;
 mod machine;
 mod main_job;
+mod mixed;
 mod record;
 mod regime;
 mod report;
@@ -20,6 +23,7 @@ mod runner;
 mod runtime;
 mod simulated;
 mod table;
+mod toolchain;
 mod verdict;
 mod words;
 mod workload;

@@ -1,17 +1,23 @@
 //! The main job: everything at a glance, with a table and a report.
 
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::affinity;
+use crate::forking::forker::Name;
+use crate::forking::program::Program;
+use crate::forking::{self, found};
 use crate::machine;
 use crate::record::Record;
 use crate::report::{self, Session};
 use crate::runner::{self, Cell, Measured, Runner};
 use crate::runtime::{Peer, go};
 use crate::table;
+use crate::words;
 use crate::workload::{Bench, Spec, Variant, memory};
 
 /// How much time the user spends.
@@ -19,7 +25,7 @@ use crate::workload::{Bench, Spec, Variant, memory};
 pub(crate) enum Effort {
     /// One short repeat: does everything work?
     Quick,
-    /// About two minutes on two cores.
+    /// Two to three minutes.
     Usual,
     /// The thesis's 15 repeats, and the experiments beside the five.
     Full,
@@ -39,6 +45,33 @@ impl Effort {
             Effort::Quick => 100,
             Effort::Usual => 200,
             Effort::Full => 500,
+        })
+    }
+
+    /// Repeats of fork-join programs, after the one that warms up.
+    fn fork_repeats(self) -> usize {
+        match self {
+            Effort::Quick => 1,
+            Effort::Usual => 3,
+            Effort::Full => 5,
+        }
+    }
+
+    /// The sizes of a fork-join program.
+    fn fork_sizes(self, program: Program) -> Vec<usize> {
+        match self {
+            Effort::Quick => vec![program.sizes()[0]],
+            Effort::Usual => vec![program.brief()],
+            Effort::Full => program.sizes().to_vec(),
+        }
+    }
+
+    /// How long one run of a fork-join program in a process of its own may take.
+    fn fork_patience(self) -> Duration {
+        Duration::from_secs(match self {
+            Effort::Quick => 2,
+            Effort::Usual => 5,
+            Effort::Full => 120,
         })
     }
 
@@ -92,22 +125,43 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
          repeated then; Go's own programs wait 5 s.",
         effort.patience().as_secs_f64(),
     ));
+    notes.push(format!(
+        "The runtimes run each fork-join program in turn, {} after one to warm up. The peers in C++ are compiled for \
+         this machine, Rust for all machines of its kind unless RUSTFLAGS says more; speed-ups are over serial calls \
+         in the same language.",
+        words::count(effort.fork_repeats(), "repeat"),
+    ));
+    let forkers = found::of(&Name::ALL)?;
+    for (name, why) in &forkers.missing {
+        notes.push(format!("Of the runtimes that fork {name} is skipped: {why}."));
+    }
     for note in &notes {
         println!("{note}");
     }
 
     let cells = plan(effort, affinity::cores().len(), &peers);
+    let fork_cells = fork_plan(effort, affinity::cores().len(), &forkers.there);
     let runner = Runner::new(runs(&cells, effort) / SPARE);
-    if peers.iter().any(|peer| peer.is_go()) {
-        println!("Building the Go peer.");
-        runner.build_go()?;
+    let spare = fork_cells.len() * forkers.there.len() * effort.fork_repeats() / SPARE;
+    if peers.iter().any(|peer| peer.is_go()) || forkers.there.iter().any(|name| name.is_cpp()) {
+        println!("Building the peers in other languages.");
     }
+    let fork_runner = thread::scope(|scope| {
+        let new = || forking::runner::Runner::new(&forkers.there, spare, effort.fork_patience());
+        let fork_runner = scope.spawn(new);
+        if peers.iter().any(|peer| peer.is_go()) {
+            runner.build_go()?;
+        }
+        fork_runner.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })?;
     let begun = Instant::now();
     let records = measure(&runner, &cells, effort, &mut notes)?;
+    let forking = fork(&fork_runner, &fork_cells, effort)?;
 
-    println!("\n{}", table::render(&records));
+    println!("\n{}\n{}", table::render(&records), forking::table::in_columns(&forking));
     println!("measured in {:.0} s", begun.elapsed().as_secs_f64());
-    let page = report::write(folder, &Session { records, topology, started, machine, notes })?;
+    let page =
+        report::write(folder, &Session { records, forking, topology, started, machine, notes })?;
     println!("report: {}", page.canonicalize().unwrap_or(page).display());
     Ok(())
 }
@@ -145,6 +199,26 @@ fn measure(
     }
     bar.finish_and_clear();
     Ok(records)
+}
+
+fn fork(
+    runner: &forking::runner::Runner,
+    cells: &[forking::runner::Cell],
+    effort: Effort,
+) -> anyhow::Result<Vec<forking::runner::Measured>> {
+    let bar = progress(cells.len());
+    let mut all = Vec::with_capacity(cells.len());
+    for cell in cells {
+        let name = format!("{} of size {}, {} workers", cell.program, cell.n, cell.workers);
+        if bar.is_hidden() {
+            eprintln!("{name}");
+        }
+        bar.set_message(name);
+        all.push(runner.run(cell, effort.fork_repeats())?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(all)
 }
 
 /// A bar that is drawn only between runs: a thread that redraws it would take time from what is
@@ -207,6 +281,20 @@ fn plan(effort: Effort, cores: usize, peers: &[Peer]) -> Vec<Cell> {
     cells
 }
 
+/// All cells of fork-join programs, in the order of the table.
+fn fork_plan(effort: Effort, cores: usize, runtimes: &[Name]) -> Vec<forking::runner::Cell> {
+    let mut cells = Vec::new();
+    for program in Program::ALL {
+        for n in effort.fork_sizes(program) {
+            for workers in processor_counts(cores) {
+                let runtimes = runtimes.to_vec();
+                cells.push(forking::runner::Cell { program, n, workers, runtimes });
+            }
+        }
+    }
+    cells
+}
+
 /// Many and few tasks per processor. One task alone has nobody to exchange a permit with, and
 /// Transfer is about many.
 fn tasks(bench: Bench) -> &'static [usize] {
@@ -233,6 +321,16 @@ mod tests {
             }
         }
         assert!(cells.iter().all(|cell| cell.spec.tasks() >= cell.spec.bench.fewest_tasks()));
+    }
+
+    #[test]
+    fn each_fork_join_program_is_measured_at_one_and_all_cores_on_every_runtime() {
+        for (effort, sizes) in [(Effort::Quick, 1), (Effort::Usual, 1), (Effort::Full, 3)] {
+            let cells = fork_plan(effort, 4, &Name::ALL);
+            assert_eq!(cells.len(), Program::ALL.len() * sizes * 2);
+            assert!(cells.iter().all(|cell| cell.runtimes == Name::ALL));
+            assert_eq!((cells[0].workers, cells[1].workers), (1, 4));
+        }
     }
 
     #[test]

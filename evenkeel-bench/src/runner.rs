@@ -3,12 +3,12 @@
 //! Runtimes alternate within each repeat, so that what changes on the machine over minutes meets all
 //! of them alike.
 
-use std::cell::{self, OnceCell};
+use std::cell::OnceCell;
 
 use anyhow::anyhow;
 
 use crate::affinity;
-use crate::disturbance::{ENOUGH, Watch};
+use crate::disturbance::{ENOUGH, Retries, Watch};
 use crate::record::Record;
 use crate::regime;
 use crate::runtime::Peer;
@@ -17,9 +17,6 @@ use crate::runtime::go::{self, Go};
 use crate::runtime::tokio_hand::TokioHand;
 use crate::runtime::tokio_native::TokioNative;
 use crate::workload::{self, Bench, Fault, Outcome, Spec};
-
-/// How often a disturbed run is done again before it is kept as it is.
-const RETRIES: usize = 3;
 
 /// One line of the table: what to run, and on which runtimes.
 #[derive(Clone, Debug)]
@@ -41,14 +38,13 @@ pub(crate) struct Measured {
 /// Runs cells, and builds what they need on first use.
 pub(crate) struct Runner {
     go: OnceCell<Go>,
-    /// Runs that may still be done again, so that a busy machine cannot draw a session out for ever.
-    spare: cell::Cell<usize>,
+    retries: Retries,
 }
 
 impl Runner {
     /// A runner that repeats at most so many disturbed runs in all.
     pub(crate) fn new(spare: usize) -> Runner {
-        Runner { go: OnceCell::new(), spare: cell::Cell::new(spare) }
+        Runner { go: OnceCell::new(), retries: Retries::new(spare) }
     }
 
     /// Builds the Go peer, so that its time is not part of a session's.
@@ -87,28 +83,19 @@ impl Runner {
     /// Measures once, and again if the machine was busy with something else.
     fn repeat(&self, peer: Peer, spec: &Spec, repeat: usize) -> anyhow::Result<Measured> {
         let spec = Spec { seed: spec.seed + repeat as u64, ..spec.clone() };
-        let mut tries = 0;
-        loop {
-            let mut measured = self.once(peer, &spec, repeat)?;
-            let share = measured.record.cpu_share;
-            // A run that did not complete had far more time than any disturbance takes away.
-            if share >= ENOUGH || measured.record.dnc {
-                return Ok(measured);
-            }
-            if tries == RETRIES || self.spare.get() == 0 {
-                measured.remarks.push(format!(
-                    "{peer} {} at {} processors was disturbed: in try {} it had {:.0} % of its \
-                     time.",
-                    spec.bench,
-                    spec.procs,
-                    tries + 1,
-                    share * 100.0,
-                ));
-                return Ok(measured);
-            }
-            tries += 1;
-            self.spare.set(self.spare.get() - 1);
+        // A run that did not complete had far more time than any disturbance takes away.
+        let disturbed = |run: &Measured| run.record.cpu_share < ENOUGH && !run.record.dnc;
+        let (mut measured, disturbed) =
+            self.retries.run(|| self.once(peer, &spec, repeat), disturbed)?;
+        if let Some(tried) = disturbed {
+            measured.remarks.push(format!(
+                "{peer} {} at {} processors was disturbed: in try {tried} it had {:.0} % of its time.",
+                spec.bench,
+                spec.procs,
+                measured.record.cpu_share * 100.0,
+            ));
         }
+        Ok(measured)
     }
 
     fn once(&self, peer: Peer, spec: &Spec, repeat: usize) -> anyhow::Result<Measured> {

@@ -48,19 +48,25 @@ impl Verdict {
                 Self { standing: Standing::Behind, words, peer }
             }
             (true, true) => {
-                let (standing, words) = ratio(subject.value.median, best.value.median, measure);
+                let (standing, words) =
+                    ratio(subject.value.median, best.value.median, words(measure));
                 Self { standing, words, peer }
             }
         }
     }
 }
 
-/// Puts the ratio of two figures, of which the smaller is the better, into words.
-fn ratio(subject: f64, peer: f64, measure: Measure) -> (Standing, String) {
-    let (better, worse) = match measure {
+/// The words for smaller figures and for larger ones.
+fn words(measure: Measure) -> (&'static str, &'static str) {
+    match measure {
         Measure::Memory => ("smaller", "larger"),
         Measure::Operations | Measure::Transfer => ("faster", "slower"),
-    };
+    }
+}
+
+/// Puts the ratio of two figures, of which the smaller is the better, into words: the first of the two if the subject's
+/// is the smaller one.
+pub(crate) fn ratio(subject: f64, peer: f64, (better, worse): (&str, &str)) -> (Standing, String) {
     let (standing, factor, word) = match subject <= peer {
         true => (Standing::Ahead, peer / subject, better),
         false => (Standing::Behind, subject / peer, worse),
@@ -81,12 +87,12 @@ mod tests {
 
     #[test]
     fn losses_read_like_wins() {
-        let of = |subject, peer| ratio(subject, peer, Measure::Operations);
+        let of = |subject, peer| ratio(subject, peer, words(Measure::Operations));
         assert_eq!(of(18.0, 37.8), (Standing::Ahead, "2.1 x faster".to_owned()));
         assert_eq!(of(37.8, 18.0), (Standing::Behind, "2.1 x slower".to_owned()));
         assert_eq!(of(104.0, 100.0), (Standing::Behind, "1.04 x slower".to_owned()));
         assert_eq!(of(100.0, 100.2), (Standing::Even, "equal".to_owned()));
         assert_eq!(of(28.0, 28_000.0).1, "1,000 x faster");
-        assert_eq!(ratio(90.0, 450.0, Measure::Memory).1, "5.0 x smaller");
+        assert_eq!(ratio(90.0, 450.0, words(Measure::Memory)).1, "5.0 x smaller");
     }
 }

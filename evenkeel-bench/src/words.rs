@@ -41,9 +41,7 @@ pub(crate) fn unit(measure: Measure) -> &'static str {
 
 /// The experiment's name as a heading, such as `Locality, share (2 words, 2 touched)`.
 pub(crate) fn title(experiment: &Experiment) -> String {
-    let mut letters = experiment.bench.chars();
-    let mut title: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    title.push_str(letters.as_str());
+    let mut title = capital(&experiment.bench);
     if experiment.variant != "-" {
         title.push_str(&format!(", {}", experiment.variant));
     }
@@ -52,6 +50,14 @@ pub(crate) fn title(experiment: &Experiment) -> String {
         title.push_str(&format!(" ({} words, {} touched)", thousands(words), thousands(touch)));
     }
     title
+}
+
+/// The text with its first letter as at the beginning of a sentence.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let mut capital: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    capital.push_str(letters.as_str());
+    capital
 }
 
 /// The load of an experiment in words, such as `100 rings per processor`.

@@ -1,5 +1,6 @@
 //! The built binary from outside: what it prints, and how it refuses.
 
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -110,20 +111,27 @@ fn an_unwritable_report_folder_is_found_out_before_measuring() {
     assert_eq!(stdout(&output), "");
 }
 
-/// Runs with a search path on which there is no Go toolchain, nor anything else.
-fn run_without_go(args: &str) -> Output {
+/// Runs with a search path on which there is nothing but a folder.
+fn run_on_path(args: &str, folder: &Path) -> Output {
+    let mut bench = bench();
+    bench.args(args.split_whitespace()).env("PATH", folder).env_remove("CXX").output().unwrap()
+}
+
+/// Runs with a search path on which there is no toolchain, nor anything else.
+fn run_without_toolchains(args: &str) -> Output {
     let empty = tempfile::tempdir().unwrap();
-    bench().args(args.split_whitespace()).env("PATH", empty.path()).output().unwrap()
+    run_on_path(args, empty.path())
 }
 
 #[test]
 fn a_missing_go_toolchain_is_listed_and_refused_by_name() {
-    let output = run_without_go("list");
+    let output = run_without_toolchains("list");
     assert!(output.status.success());
     let (_, missing) = stdout(&output).split_once("runtimes missing:").unwrap();
+    let (missing, _) = missing.split_once("runtimes that fork, found:").unwrap();
     assert!(missing.contains("go-native") && missing.contains("install Go"), "{missing}");
 
-    let output = run_without_go("run --bench cycle --runtime go-hand");
+    let output = run_without_toolchains("run --bench cycle --runtime go-hand");
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("`go` was not found; install Go"), "{}", stderr(&output));
 }
@@ -133,7 +141,14 @@ fn list_names_experiments_variants_and_runtimes() {
     let output = run("list");
     assert!(output.status.success());
     let text = stdout(&output);
-    for name in ["cycle", "locality (share, noshare)", "transfer (park, yield)", "tokio-hand"] {
+    for name in [
+        "cycle",
+        "locality (share, noshare)",
+        "transfer (park, yield)",
+        "mixed (joins, wakes)",
+        "rayon+tokio",
+        "tokio-hand",
+    ] {
         assert!(text.contains(name), "{text}");
     }
 }
@@ -157,7 +172,8 @@ fn a_fork_join_program_leaves_one_line_per_runtime() {
     let lines: Vec<Value> =
         stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let runtimes: Vec<_> = lines.iter().map(|line| line["runtime"].as_str().unwrap()).collect();
-    assert_eq!(runtimes, ["serial", "evenkeel", "evenkeel-worker", "rayon", "chili"]);
+    let always = ["serial", "evenkeel", "evenkeel-worker", "rayon", "chili"];
+    assert_eq!(runtimes[..always.len()], always);
     for line in &lines {
         assert_eq!(
             (&line["n"], &line["workers"], &line["reps"]),
@@ -168,4 +184,134 @@ fn a_fork_join_program_leaves_one_line_per_runtime() {
         assert!(seconds("seconds_min") <= seconds("seconds_median"));
         assert!(seconds("seconds_median") <= seconds("seconds_max"));
     }
+}
+
+#[test]
+fn simulations_say_that_they_are_and_know_their_programs() {
+    let output = run("simulate --bench transpose --seeds 1");
+    assert!(stdout(&output).starts_with("SIMULATED"), "{}", stdout(&output));
+    for locality in ["off", "biased", "strict"] {
+        assert!(stdout(&output).contains(locality), "{}", stdout(&output));
+    }
+    let output = run("simulate --bench transpose --seeds 1 --json");
+    assert_eq!(stdout(&output).lines().count(), 3);
+    for line in stdout(&output).lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(record["simulated"], true);
+    }
+    refused(
+        "simulate --bench fib",
+        "fib is not simulated: matmul, transpose, heat and cilksort are",
+    );
+    refused("simulate --bench spin", "unknown program `spin`");
+    refused("simulate --seeds 0", "0 is not in 1..=1000");
+}
+
+#[test]
+fn a_mixed_run_leaves_one_line_with_the_figures_of_both_sides() {
+    let output =
+        run("run --bench mixed --n 6 --tasks 20 --workers 2 --seconds 0.05 --reps 2 --json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<_> = lines
+        .iter()
+        .map(|line| (line["variant"].as_str().unwrap(), line["runtime"].as_str().unwrap()))
+        .collect();
+    let (joins, wakes) = (
+        ["evenkeel", "rayon+tokio"].map(|name| ("joins", name)),
+        ["evenkeel", "rayon+tokio"].map(|name| ("wakes", name)),
+    );
+    assert_eq!(names, [joins, joins, wakes, wakes].concat());
+    for line in &lines {
+        assert_eq!(
+            (&line["bench"], &line["workers"], &line["tasks"]),
+            (&"mixed".into(), &2.into(), &20.into())
+        );
+        let figure = |field: &str| line[field].as_f64().unwrap_or(f64::NAN);
+        assert!(figure("computations") > 0.0, "{line}");
+        assert!(figure("computation_us_p50") <= figure("computation_us_max"), "{line}");
+        if line["variant"] == "joins" {
+            assert!(figure("polls") > 0.0 && line.get("wakes").is_none(), "{line}");
+        } else {
+            assert!(figure("wakes") > 0.0 && line.get("polls").is_none(), "{line}");
+            assert!(figure("wake_us_p50") <= figure("wake_us_max"), "{line}");
+            assert!(figure("relay_us_p99") <= figure("relay_us_max"), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_mixed_run_prints_a_table_for_each_variant() {
+    let output = run("run --bench mixed --n 6 --tasks 20 --workers 2 --seconds 0.05 --reps 1");
+    assert!(output.status.success(), "{}", stderr(&output));
+    for name in ["mixed joins", "mixed wakes", "polls/s", "wake p99.9", "relay max", "rayon+tokio"]
+    {
+        assert!(stdout(&output).contains(name), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn sizes_are_given_by_number_or_by_name() {
+    let sizes = |args: &str| {
+        let output = run(&format!("run --bench fib,nqueens --runtime serial {args} --json"));
+        assert!(output.status.success(), "{}", stderr(&output));
+        let lines =
+            stdout(&output).lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.map(|line| line["n"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(sizes("--workers 1 --reps 1 --n 7,9"), [7, 9, 7, 9]);
+    assert_eq!(sizes("--workers 1 --reps 1 --size small"), [25, 10]);
+    refused("run --bench fib --size small --n 5", "cannot be used with");
+    refused("run --bench fib --size tiny", "[possible values: small, usual, large, all]");
+    refused("run --bench fib --n 5,61", "fib of size 61: sizes are 1 to 60");
+    refused("run --bench cycle --size all", "--size is the size of a fork-join program");
+    refused("run --bench fib --runtime tbb", "known are serial, evenkeel, evenkeel-worker, rayon");
+}
+
+#[test]
+fn a_missing_compiler_is_listed_and_refused_by_name_and_the_others_run() {
+    let output = run_without_toolchains("list");
+    let (_, missing) = stdout(&output).split_once("runtimes that fork, missing:").unwrap();
+    for name in ["serial-cpp", "onetbb", "openmp"] {
+        assert!(missing.contains(name), "{missing}");
+    }
+    assert!(missing.contains("`g++` was not found; install g++"), "{missing}");
+
+    let output = run_without_toolchains("run --bench fib --n 5 --runtime serial,onetbb");
+    assert_eq!(output.status.code(), Some(1));
+    let words = "onetbb is not there: `g++` was not found; install g++";
+    assert!(stderr(&output).contains(words), "{}", stderr(&output));
+
+    let output = run_without_toolchains("run --bench fib --n 5 --workers 1 --reps 1 --json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(!stdout(&output).contains("serial-cpp") && stdout(&output).contains("rayon"));
+}
+
+/// A compiler that finds no library, whatever this machine has.
+#[cfg(unix)]
+#[test]
+fn a_missing_library_is_said_in_the_words_of_the_compiler() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let compiler = folder.path().join("g++");
+    let script = "#!/bin/sh\n\
+        case \"$*\" in --version) echo 'fake 1.0' ;;\n\
+        *) echo 'trial.cpp:1: fatal error: tbb.h: No such file' >&2; exit 1 ;; esac\n";
+    std::fs::write(&compiler, script).unwrap();
+    std::fs::set_permissions(&compiler, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let output = run_on_path("run --bench fib --n 5 --runtime onetbb", folder.path());
+    assert_eq!(output.status.code(), Some(1));
+    let words =
+        "onetbb is not there: trial.cpp:1: fatal error: tbb.h: No such file; install oneTBB";
+    assert!(stderr(&output).contains(words), "{}", stderr(&output));
+}
+
+#[cfg(not(feature = "forte"))]
+#[test]
+fn a_binary_without_forte_says_how_to_build_one_with_it() {
+    let output = run("run --bench fib --n 5 --runtime forte");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("`--features forte`"), "{}", stderr(&output));
 }

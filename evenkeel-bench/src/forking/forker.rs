@@ -2,16 +2,23 @@
 
 mod chili;
 mod evenkeel;
+#[cfg(feature = "forte")]
+mod forte;
+mod plain;
 mod rayon;
 mod serial;
 
 pub(crate) use self::chili::Chili;
 pub(crate) use self::evenkeel::{ByArgument, Evenkeel};
+#[cfg(feature = "forte")]
+pub(crate) use self::forte::Forte;
 pub(crate) use self::rayon::Rayon;
 pub(crate) use self::serial::Serial;
 
 use std::fmt;
 use std::str::FromStr;
+
+use super::program::Program;
 
 /// A runtime that forks. Dropping the value ends its workers.
 pub(crate) trait Forker: Sized {
@@ -32,6 +39,9 @@ pub(crate) trait Forker: Sized {
     ) -> (RA, RB);
 }
 
+/// Threads that a pool of forte has room for, the calling one among them.
+const FORTE_SEATS: usize = 32;
+
 /// One column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Name {
@@ -45,12 +55,29 @@ pub(crate) enum Name {
     Rayon,
     /// chili.
     Chili,
+    /// forte.
+    Forte,
+    /// Plain calls in C++.
+    SerialCpp,
+    /// oneTBB.
+    Onetbb,
+    /// OpenMP's tasks.
+    Openmp,
 }
 
 impl Name {
     /// All of them, in the order of the tables.
-    pub(crate) const ALL: [Name; 5] =
-        [Name::Serial, Name::Evenkeel, Name::EvenkeelWorker, Name::Rayon, Name::Chili];
+    pub(crate) const ALL: [Name; 9] = [
+        Name::Serial,
+        Name::Evenkeel,
+        Name::EvenkeelWorker,
+        Name::Rayon,
+        Name::Chili,
+        Name::Forte,
+        Name::SerialCpp,
+        Name::Onetbb,
+        Name::Openmp,
+    ];
 
     /// The name on the command line and in the tables.
     pub(crate) fn name(self) -> &'static str {
@@ -60,6 +87,10 @@ impl Name {
             Name::EvenkeelWorker => "evenkeel-worker",
             Name::Rayon => "rayon",
             Name::Chili => "chili",
+            Name::Forte => "forte",
+            Name::SerialCpp => "serial-cpp",
+            Name::Onetbb => "onetbb",
+            Name::Openmp => "openmp",
         }
     }
 
@@ -71,6 +102,55 @@ impl Name {
             Name::EvenkeelWorker => "the same with the worker passed by argument",
             Name::Rayon => "rayon's join",
             Name::Chili => "chili: a heartbeat makes jobs public",
+            Name::Forte => "forte: a heartbeat by the clock, the worker passed by argument",
+            Name::SerialCpp => "plain calls in C++: the serial one of the next two",
+            Name::Onetbb => "oneTBB's parallel_invoke in one context",
+            Name::Openmp => "OpenMP's tasks, a task for each fork",
+        }
+    }
+
+    /// Whether there are no forks.
+    pub(crate) fn is_serial(self) -> bool {
+        self == self.baseline()
+    }
+
+    /// The serial one in the same language, over which the speed-up is counted: compilers differ in leaves.
+    pub(crate) fn baseline(self) -> Name {
+        match self {
+            Name::SerialCpp | Name::Onetbb | Name::Openmp => Name::SerialCpp,
+            _ => Name::Serial,
+        }
+    }
+
+    /// Whether it is this project's, and so no peer.
+    pub(crate) fn is_own(self) -> bool {
+        matches!(self, Name::Evenkeel | Name::EvenkeelWorker)
+    }
+
+    /// Whether it is a program of its own, in C++.
+    pub(crate) fn is_cpp(self) -> bool {
+        self.baseline() == Name::SerialCpp
+    }
+
+    /// Why it is not given a program of size `n` on so many workers; `None` if it is.
+    pub(crate) fn refusal(self, program: Program, n: usize, workers: usize) -> Option<String> {
+        if self == Name::Forte && workers > FORTE_SEATS {
+            return Some(format!("its pools have {FORTE_SEATS} seats"));
+        }
+        let most = self.most(program).filter(|&most| most < n)?;
+        Some(format!("it would take too long; {most} is the largest size that it is given"))
+    }
+
+    /// The largest size of a program that it is given, if that is less than the program's own, for the time that it
+    /// takes: all workers of OpenMP meet at one lock, so that four need 0.3 µs for each fork of the programs that do
+    /// little else, where one needs 0.04.
+    fn most(self, program: Program) -> Option<usize> {
+        match (self, program) {
+            (Name::Openmp, Program::Fib) => Some(30),
+            (Name::Openmp, Program::Nqueens) => Some(13),
+            (Name::Openmp, Program::Skynet) => Some(6),
+            (Name::Openmp, Program::Uts) => Some(9),
+            _ => None,
         }
     }
 }

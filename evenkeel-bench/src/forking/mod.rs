@@ -3,9 +3,12 @@
 //!
 //! Each is written once, generic over a [`Forker`](forker::Forker), and recurses by binary forks; the serial one makes
 //! plain calls instead. Leaves are not inlined into the recursion, and arrays begin at pages, for everyone: both matter more
-//! than any runtime.
+//! than any runtime. The peers in [C++](cpp) have programs of their own, line by line the same.
 
+mod cpp;
+pub(crate) mod figures;
 pub(crate) mod forker;
+pub(crate) mod found;
 mod grid;
 pub(crate) mod program;
 pub(crate) mod record;

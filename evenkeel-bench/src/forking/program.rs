@@ -94,7 +94,7 @@ impl Program {
             Program::Matmul => [256, 1024, 2048],
             Program::Transpose => [1024, 4096, 8192],
             Program::Heat => [512, 2048, 4096],
-            Program::Cilksort => [1_000_000, 10_000_000, 50_000_000],
+            Program::Cilksort => [100_000, 10_000_000, 50_000_000],
             Program::Fib => [25, 35, 40],
             Program::Nqueens => [10, 13, 14],
             Program::Skynet => [5, 7, 8],
@@ -111,6 +111,30 @@ impl Program {
             Program::Nqueens => 20,
             Program::Skynet => 10,
             Program::Uts => 13,
+        }
+    }
+
+    /// The size in the main job: some milliseconds, more than a runtime takes to wake its workers.
+    pub(crate) fn brief(self) -> usize {
+        match self {
+            Program::Matmul => 512,
+            Program::Transpose => 2048,
+            Program::Heat => 1024,
+            Program::Cilksort => 1_000_000,
+            Program::Fib => 30,
+            Program::Nqueens => 12,
+            Program::Skynet => 6,
+            Program::Uts => 9,
+        }
+    }
+
+    /// Its forks, where they are most of its work.
+    pub(crate) fn forks(self, n: usize) -> Option<u64> {
+        match self {
+            // Each fork makes two calls of one, and those without a fork come to the result.
+            Program::Fib => Some((0..n).fold((0, 1), |(a, b), _| (b, a + b)).1 - 1),
+            Program::Skynet => Some(10_u64.pow(n as u32) - 1),
+            _ => None,
         }
     }
 
@@ -164,29 +188,60 @@ impl FromStr for Program {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::forking::forker::{ByArgument, Chili, Evenkeel, Rayon, Serial};
+    #[cfg(feature = "forte")]
+    use crate::forking::forker::Forte;
+    use crate::forking::forker::{ByArgument, Chili, Evenkeel, Name, Rayon, Serial};
+
+    /// The programs at sizes that fork and end at once, with what they come to.
+    pub(in crate::forking) fn little() -> Vec<(Program, usize, u64)> {
+        let sizes = [96, 70, 40, 20_000, 15, 8, 4, 5];
+        let right = |(program, n): (Program, usize)| (program, n, program.run(n, &Serial).1);
+        Program::ALL.into_iter().zip(sizes).map(right).collect()
+    }
+
+    fn computes_what_the_serial_one_does<F: Forker>(name: &str) {
+        let forker = F::start(2).unwrap();
+        for (program, n, right) in little() {
+            assert_eq!(program.run(n, &forker).1, right, "{program} on {name}");
+        }
+    }
 
     #[test]
     fn every_runtime_computes_what_the_serial_one_does() {
-        let sizes = [96, 70, 40, 20_000, 15, 8, 4, 5];
-        let serial = Serial::start(1).unwrap();
-        let evenkeel = Evenkeel::start(2).unwrap();
-        let by_argument = ByArgument::start(2).unwrap();
-        let (rayon, chili) = (Rayon::start(2).unwrap(), Chili::start(2).unwrap());
-        for (program, n) in Program::ALL.into_iter().zip(sizes) {
-            let (_, right) = program.run(n, &serial);
-            assert_eq!(program.run(n, &evenkeel).1, right, "{program} on evenkeel");
-            assert_eq!(program.run(n, &by_argument).1, right, "{program} on evenkeel-worker");
-            assert_eq!(program.run(n, &rayon).1, right, "{program} on rayon");
-            assert_eq!(program.run(n, &chili).1, right, "{program} on chili");
+        computes_what_the_serial_one_does::<Evenkeel>("evenkeel");
+        computes_what_the_serial_one_does::<ByArgument>("evenkeel-worker");
+        computes_what_the_serial_one_does::<Rayon>("rayon");
+        computes_what_the_serial_one_does::<Chili>("chili");
+        #[cfg(feature = "forte")]
+        computes_what_the_serial_one_does::<Forte>("forte");
+    }
+
+    #[test]
+    fn forks_are_counted() {
+        assert_eq!(Program::Fib.forks(35), Some(14_930_351));
+        assert_eq!(Program::Fib.forks(1), Some(0));
+        assert_eq!(Program::Skynet.forks(3), Some(999));
+        assert_eq!(Program::Uts.forks(10), None);
+    }
+
+    #[test]
+    fn sizes_are_within_bounds() {
+        for program in Program::ALL {
+            let [small, usual, large] = program.sizes();
+            assert!(small < usual && usual < large && large <= program.most(), "{program}");
+            assert!(small <= program.brief() && program.brief() < usual, "{program}");
+            for name in Name::ALL {
+                let refusal = name.refusal(program, program.brief(), 4);
+                assert_eq!(refusal, None, "the main job has {program} on {name}");
+            }
         }
     }
 
     #[test]
     fn results_are_those_of_the_literature() {
-        let serial = Serial::start(1).unwrap();
+        let serial = Serial;
         assert_eq!(Program::Fib.run(20, &serial).1, 6_765);
         assert_eq!(Program::Nqueens.run(8, &serial).1, 92);
         assert_eq!(Program::Skynet.run(3, &serial).1, 499_500);

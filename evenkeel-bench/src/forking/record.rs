@@ -1,5 +1,7 @@
 //! What the repeats of one program on one runtime leave behind.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// One program on one runtime: all repeats of it.
@@ -27,7 +29,7 @@ pub(crate) struct Record {
     pub(crate) seconds: Vec<f64>,
     /// What the result comes to: the same for every runtime.
     pub(crate) checksum: String,
-    /// The median of the serial one in the same command over this one; absent if that was not run.
+    /// The median of the serial one of the same language in the same command over this one; absent if that was not run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) speedup: Option<f64>,
     /// One-way time of a cache line between two cores before the first repeat, in nanoseconds.
@@ -38,4 +40,26 @@ pub(crate) struct Record {
     pub(crate) regime: String,
     /// The least share of the machine's time that was left to a repeat.
     pub(crate) cpu_share: f64,
+}
+
+/// A runtime that a program was not run on. It stands in the table, so that no cell is missing silently.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NotRun {
+    /// The runtime's name as `--runtime` takes it.
+    pub(crate) runtime: String,
+    /// The program.
+    pub(crate) bench: String,
+    /// Its size.
+    pub(crate) n: usize,
+    /// Workers.
+    pub(crate) workers: usize,
+    /// Why, in words.
+    pub(crate) why: String,
+}
+
+impl fmt::Display for NotRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { runtime, bench, n, workers, why } = self;
+        write!(f, "{bench} of size {n} on {runtime} with {workers} workers: {why}")
+    }
 }

@@ -1,16 +1,24 @@
 //! Runs fork-join programs: all runtimes in turn, repeat by repeat.
 
+use std::mem;
+use std::thread;
+use std::time::Duration;
+
 use anyhow::{Context, bail};
 
+use super::cpp::{Built, Peer};
+#[cfg(feature = "forte")]
+use super::forker::Forte;
 use super::forker::{ByArgument, Chili, Evenkeel, Forker, Name, Rayon, Serial};
 use super::program::Program;
-use super::record::Record;
+use super::record::{NotRun, Record};
 use crate::affinity;
-use crate::disturbance::Watch;
+use crate::disturbance::{ENOUGH, Retries, Watch};
 use crate::figures::Summary;
 use crate::regime;
 
 /// One program at one size, and who runs it.
+#[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(crate) program: Program,
     pub(crate) n: usize,
@@ -18,84 +26,216 @@ pub(crate) struct Cell {
     pub(crate) runtimes: Vec<Name>,
 }
 
+/// What came of a cell: a record for each runtime, or why there is none.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub(crate) cell: Cell,
+    pub(crate) records: Vec<Record>,
+    pub(crate) not_run: Vec<NotRun>,
+}
+
+/// Runs cells.
+pub(crate) struct Runner {
+    built: Vec<Built>,
+    retries: Retries,
+    patience: Duration,
+}
+
 /// The repeats of one runtime.
 struct Series {
     name: Name,
+    /// The program, if the runtime does not run in this process.
+    peer: Option<Peer>,
     seconds: Vec<f64>,
     cpu_share: f64,
 }
 
-/// Runs a cell: each runtime once to warm up, and then in turns. The serial result is what all others are checked
-/// against, whether or not it is asked for.
-pub(crate) fn run(cell: &Cell, reps: usize) -> anyhow::Result<Vec<Record>> {
-    let right = once(Name::Serial, cell)?.1;
-    let line_ns_before = regime::bounce();
-    let mut all: Vec<Series> = cell
-        .runtimes
-        .iter()
-        .map(|&name| Series { name, seconds: Vec::with_capacity(reps), cpu_share: 1.0 })
-        .collect();
-    for rep in 0..=reps {
-        for series in &mut all {
-            let watch = Watch::start(affinity::cores());
-            let (seconds, checksum) = once(series.name, cell)?;
-            let share = watch.share();
-            if checksum != right {
-                bail!(
-                    "{} computes {} of size {} wrongly: checksum {checksum:#x} instead of {right:#x}",
-                    series.name,
-                    cell.program,
-                    cell.n,
-                );
-            }
-            // The first warms up.
-            if rep > 0 {
-                series.seconds.push(seconds);
-                series.cpu_share = series.cpu_share.min(share);
-            }
-        }
-    }
-    let line_ns_after = regime::bounce();
-    let summary = |series: &Series| Summary::of(series.seconds.clone()).context("no repeats");
-    let serial = all.iter().find(|series| series.name == Name::Serial).map(summary).transpose()?;
-    let record = |series: &Series| {
-        let Summary { median, min, max, .. } = summary(series)?;
-        Ok(Record {
-            runtime: series.name.to_string(),
-            bench: cell.program.to_string(),
-            n: cell.n,
-            workers: if series.name == Name::Serial { 1 } else { cell.workers },
-            reps,
-            seconds_median: median,
-            seconds_min: min,
-            seconds_max: max,
-            seconds: series.seconds.clone(),
-            checksum: format!("{right:#018x}"),
-            speedup: serial.map(|serial| serial.median / median),
-            line_ns_before,
-            line_ns_after,
-            regime: regime::name(line_ns_before, line_ns_after).to_owned(),
-            cpu_share: series.cpu_share,
-        })
-    };
-    all.iter().map(record).collect()
+/// One run.
+struct Run {
+    seconds: f64,
+    checksum: u64,
+    cpu_share: f64,
 }
 
-/// Runs the program once: seconds and checksum. The runtime is started before the time, and ended after it.
-fn once(name: Name, cell: &Cell) -> anyhow::Result<(f64, u64)> {
+impl Runner {
+    /// Builds what these runtimes need. At most `spare` disturbed runs are repeated in all; a peer with a program of its
+    /// own that takes longer than `patience` for one run is ended.
+    pub(crate) fn new(names: &[Name], spare: usize, patience: Duration) -> anyhow::Result<Runner> {
+        let cpp: Vec<Name> = names.iter().copied().filter(|name| name.is_cpp()).collect();
+        Ok(Runner { built: Built::all(&cpp)?, retries: Retries::new(spare), patience })
+    }
+
+    /// Runs a cell: each runtime once to warm up, and then in turns. The serial result is what all others are checked
+    /// against, whether or not it is asked for.
+    pub(crate) fn run(&self, cell: &Cell, reps: usize) -> anyhow::Result<Measured> {
+        let (_, right) = here(Name::Serial, cell)?;
+        let mut measured =
+            Measured { cell: cell.clone(), records: Vec::new(), not_run: Vec::new() };
+        let mut all = Vec::new();
+        for &name in &cell.runtimes {
+            match name.refusal(cell.program, cell.n, cell.workers) {
+                Some(why) => measured.not_run.push(not_run(name, cell, why)),
+                None => all.push(self.series(name, cell)?),
+            }
+        }
+        let line_ns_before = regime::bounce();
+        for rep in 0..=reps {
+            for mut series in mem::take(&mut all) {
+                // The first run warms up.
+                if self.turn(&mut series, cell, right, rep > 0)? {
+                    all.push(series);
+                } else {
+                    let why = format!("a run took longer than {} s", self.patience.as_secs_f64());
+                    measured.not_run.push(not_run(series.name, cell, why));
+                }
+            }
+        }
+        let line_ns_after = regime::bounce();
+        let summary = |series: &Series| Summary::of(series.seconds.clone()).context("no repeats");
+        let record = |series: &Series| {
+            let Summary { median, min, max, .. } = summary(series)?;
+            let baseline = all.iter().find(|other| other.name == series.name.baseline());
+            let baseline = baseline.map(summary).transpose()?;
+            Ok(Record {
+                runtime: series.name.to_string(),
+                bench: cell.program.to_string(),
+                n: cell.n,
+                workers: if series.name.is_serial() { 1 } else { cell.workers },
+                reps,
+                seconds_median: median,
+                seconds_min: min,
+                seconds_max: max,
+                seconds: series.seconds.clone(),
+                checksum: format!("{right:#018x}"),
+                speedup: baseline.map(|serial| serial.median / median),
+                line_ns_before,
+                line_ns_after,
+                regime: regime::name(line_ns_before, line_ns_after).to_owned(),
+                cpu_share: series.cpu_share,
+            })
+        };
+        measured.records = all.iter().map(record).collect::<anyhow::Result<_>>()?;
+        Ok(measured)
+    }
+
+    fn series(&self, name: Name, cell: &Cell) -> anyhow::Result<Series> {
+        let built = self.built.iter().find(|built| built.name() == name);
+        let start = |built: &Built| {
+            let Cell { program, n, workers, .. } = *cell;
+            affinity::confined(workers, || built.start(program, n, workers))
+        };
+        let peer = built.map(start).transpose()?;
+        Ok(Series { name, peer, seconds: Vec::new(), cpu_share: 1.0 })
+    }
+
+    /// Runs once more, and if that counts again when the machine was busy with something else. `false` if it took too
+    /// long.
+    fn turn(
+        &self,
+        series: &mut Series,
+        cell: &Cell,
+        right: u64,
+        counts: bool,
+    ) -> anyhow::Result<bool> {
+        let again =
+            |run: &Option<Run>| counts && matches!(run, Some(run) if run.cpu_share < ENOUGH);
+        let (run, _) = self.retries.run(|| self.once(series, cell), again)?;
+        let Some(run) = run else { return Ok(false) };
+        if run.checksum != right {
+            bail!(
+                "{} computes {} of size {} wrongly: checksum {:#x} instead of {right:#x}",
+                series.name,
+                cell.program,
+                cell.n,
+                run.checksum,
+            );
+        }
+        if counts {
+            series.seconds.push(run.seconds);
+            series.cpu_share = series.cpu_share.min(run.cpu_share);
+        }
+        Ok(true)
+    }
+
+    fn once(&self, series: &mut Series, cell: &Cell) -> anyhow::Result<Option<Run>> {
+        affinity::confined(cell.workers, || {
+            let watch = Watch::beside(affinity::cores(), series.peer.as_ref().map(Peer::id));
+            let run = match &mut series.peer {
+                Some(peer) => peer.once(self.patience).with_context(|| series.name.to_string())?,
+                None => Some(here(series.name, cell)?),
+            };
+            let cpu_share = watch.share();
+            Ok(run.map(|(seconds, checksum)| Run { seconds, checksum, cpu_share }))
+        })
+    }
+}
+
+fn not_run(name: Name, cell: &Cell, why: String) -> NotRun {
+    let Cell { program, n, workers, .. } = *cell;
+    NotRun { runtime: name.to_string(), bench: program.to_string(), n, workers, why }
+}
+
+/// Runs the program once in this process: seconds and checksum. The runtime is started before the time, and ended after
+/// it.
+fn here(name: Name, cell: &Cell) -> anyhow::Result<(f64, u64)> {
     match name {
         Name::Serial => on::<Serial>(cell),
         Name::Evenkeel => on::<Evenkeel>(cell),
         Name::EvenkeelWorker => on::<ByArgument>(cell),
         Name::Rayon => on::<Rayon>(cell),
         Name::Chili => on::<Chili>(cell),
+        #[cfg(feature = "forte")]
+        Name::Forte => on::<Forte>(cell),
+        #[cfg(not(feature = "forte"))]
+        Name::Forte => bail!("forte is not part of this binary"),
+        Name::SerialCpp | Name::Onetbb | Name::Openmp => {
+            bail!("{name} does not run in this process")
+        }
     }
     .with_context(|| format!("{name} did not start"))
 }
 
+/// How long threads that have just been started are given to begin and to find nothing to do: those of the peers with
+/// programs of their own have done so, too.
+const SETTLE: Duration = Duration::from_millis(2);
+
 fn on<F: Forker>(cell: &Cell) -> anyhow::Result<(f64, u64)> {
-    affinity::confined(cell.workers, || {
-        let forker = F::start(cell.workers)?;
-        Ok(cell.program.run(cell.n, &forker))
-    })
+    let forker = F::start(cell.workers)?;
+    thread::sleep(SETTLE);
+    Ok(cell.program.run(cell.n, &forker))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_take_too_long_is_not_run_and_said() {
+        let runner = Runner::new(&[], 0, Duration::from_secs(60)).unwrap();
+        let runtimes = vec![Name::Serial, Name::Openmp];
+        let cell = |n| Cell { program: Program::Fib, n, workers: 2, runtimes: runtimes.clone() };
+        let measured = runner.run(&cell(31), 1).unwrap();
+        assert_eq!(measured.records.len(), 1);
+        assert_eq!(
+            measured.not_run[0].to_string(),
+            "fib of size 31 on openmp with 2 workers: it would take too long; 30 is the largest size that it is given"
+        );
+        let crowd = Cell { workers: 33, runtimes: vec![Name::Forte], ..cell(5) };
+        assert_eq!(runner.run(&crowd, 1).unwrap().not_run[0].why, "its pools have 32 seats");
+        // Within its bound it is run, and this runner has not built it.
+        assert!(runner.run(&cell(5), 1).is_err());
+    }
+
+    #[test]
+    fn the_speed_up_is_over_the_serial_one_of_the_same_language() {
+        let runner = Runner::new(&[], 0, Duration::from_secs(60)).unwrap();
+        let of = |runtimes: &[Name]| {
+            let cell =
+                Cell { program: Program::Uts, n: 4, workers: 2, runtimes: runtimes.to_vec() };
+            let records = runner.run(&cell, 2).unwrap().records;
+            records.iter().map(|r| (r.workers, r.speedup.is_some())).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[Name::Serial, Name::Rayon]), [(1, true), (2, true)]);
+        assert_eq!(of(&[Name::Rayon]), [(2, false)]);
+    }
 }

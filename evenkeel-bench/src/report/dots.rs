@@ -7,8 +7,9 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::frame::{self, Side};
 use super::ink::{self, Stroke, UNIT};
-use super::ticks::{Axis, Ticked};
+use super::ticks::{self, Axis, Ticked};
 use crate::figures::Summary;
 use crate::words;
 
@@ -24,7 +25,13 @@ const ROW: u32 = 30;
 /// Room for ticks and the title of the axis, in pixels.
 const FOOT: u32 = 52;
 
-/// One runtime's row.
+/// Letters of a text that might leave the picture on the right.
+const LONG: usize = 9;
+
+/// Room for the names, in pixels: at least, at most, and per letter.
+const NAMES: (u32, u32, usize) = (124, 214, 7);
+
+/// One row: a runtime, or whatever else has a figure.
 pub(super) struct Dot {
     /// The runtime.
     pub(super) name: String,
@@ -32,8 +39,8 @@ pub(super) struct Dot {
     pub(super) slot: usize,
     /// The figure; `None` if the runtime was not measured here.
     pub(super) value: Option<Summary>,
-    /// The regime of the runs, if the figure may not be compared with the others.
-    pub(super) foreign: Option<String>,
+    /// What stands beside the marker, or in its place.
+    pub(super) text: String,
 }
 
 /// The horizontal axis that all pictures of one quantity share.
@@ -42,6 +49,8 @@ pub(super) enum Scale {
     Linear(Axis),
     /// Between two powers of ten, given by their exponents.
     Log(i32, i32),
+    /// Factors around 1, by their logarithms.
+    Factors { ends: (f64, f64), ticks: Vec<f64> },
 }
 
 impl Scale {
@@ -62,43 +71,74 @@ impl Scale {
         Self::from_zero(summaries)
     }
 
-    fn place(&self, value: f64) -> f64 {
+    /// The scale for effects that add, zero within it.
+    pub(super) fn around_zero(summaries: &[Summary]) -> Self {
+        let ends = summaries.iter().flat_map(|s| [s.min, s.max]);
+        let (min, max) = ends.fold((0.0f64, 0.0f64), |(min, max), v| (min.min(v), max.max(v)));
+        Self::Linear(Axis::covering(min, max, STEPS))
+    }
+
+    /// The scale for effects that multiply, 1 within it.
+    pub(super) fn around_one(summaries: &[Summary]) -> Self {
+        let ends = summaries.iter().flat_map(|s| [s.min, s.max]);
+        let (min, max) = ends.fold((1.0f64, 1.0f64), |(min, max), v| (min.min(v), max.max(v)));
+        let ticks = ticks::factors(min, max, STEPS);
+        let places: Vec<f64> = ticks.iter().map(|factor| factor.log10()).collect();
+        let ends = [places[0].min(min.log10()), places[places.len() - 1].max(max.log10())];
+        Self::Factors { ends: (ends[0], ends[1]), ticks: places }
+    }
+
+    /// Where a value lies on the axis.
+    pub(super) fn place(&self, value: f64) -> f64 {
         match self {
             Self::Linear(_) => value,
-            Self::Log(..) => value.log10(),
+            Self::Log(..) | Self::Factors { .. } => value.log10(),
         }
     }
 
-    fn ends(&self) -> (f64, f64) {
+    /// The first and the last place.
+    pub(super) fn ends(&self) -> (f64, f64) {
         match self {
-            Self::Linear(axis) => (0.0, axis.end),
+            Self::Linear(axis) => (axis.start, axis.end),
             Self::Log(low, high) => (f64::from(*low), f64::from(*high)),
+            Self::Factors { ends, .. } => *ends,
         }
     }
 
-    fn ticks(&self) -> Vec<f64> {
+    /// The place of no effect, if the scale has both sides of it.
+    pub(super) fn nothing(&self) -> Option<f64> {
+        let (low, _) = self.ends();
+        (!matches!(self, Self::Log(..)) && low < 0.0).then_some(0.0)
+    }
+
+    /// The places of the ticks.
+    pub(super) fn ticks(&self) -> Vec<f64> {
         match self {
             Self::Linear(axis) => axis.ticks.clone(),
             Self::Log(low, high) => (*low..=*high).map(f64::from).collect(),
+            Self::Factors { ticks, .. } => ticks.clone(),
         }
     }
 
-    fn label(&self, place: f64) -> String {
+    /// The label of a tick.
+    pub(super) fn label(&self, place: f64) -> String {
         match self {
             Self::Linear(axis) => axis.label(place),
             // Labels of neighbouring powers would touch on an axis of many.
             Self::Log(low, high) if high - low >= STEPS as i32 && (place as i32 - low) % 2 == 1 => {
                 String::new()
             }
+            Self::Factors { .. } => ticks::factor(10f64.powf(place)),
             Self::Log(..) if place < 0.0 => format!("{:.*}", -place as usize, 10f64.powf(place)),
             Self::Log(..) => words::thousands(10f64.powf(place).round() as i64),
         }
     }
 
-    fn title(&self, unit: &str) -> String {
+    /// The title of the axis.
+    pub(super) fn title(&self, unit: &str) -> String {
         match self {
             Self::Linear(_) => unit.to_owned(),
-            Self::Log(..) => format!("{unit} (logarithmic axis)"),
+            Self::Log(..) | Self::Factors { .. } => format!("{unit} (logarithmic axis)"),
         }
     }
 }
@@ -114,11 +154,14 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
     let height = ROW * dots.len() as u32 + FOOT;
     let (low, high) = scale.ends();
     // Values stand to the right of their markers, the rightmost one beyond the last tick.
-    let x_range = Ticked::new(low..high + (high - low) * 0.24, scale.ticks());
+    let aside = (high - low) * 0.24;
+    // Where there are two sides, values of the lower one stand to the left, clear of the line between.
+    let start = if scale.nothing().is_some() { low - aside } else { low };
+    let x_range = Ticked::new(start..high + aside, scale.ticks());
     let rows = dots.len() as f64;
     let middle = |row: usize| rows - row as f64 - 0.5;
     let y_range = Ticked::new(0.0..rows, (0..dots.len()).map(middle).collect());
-    let name = |y: &f64| dots.get((rows - y) as usize).map_or(String::new(), |d| d.name.clone());
+    let name = |y: f64| dots.get((rows - y) as usize).map_or(String::new(), |d| d.name.clone());
 
     let mut svg = String::new();
     {
@@ -129,25 +172,18 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
             .margin_top(2 * UNIT)
             .margin_right(4 * UNIT)
             .x_label_area_size(48 * UNIT)
-            .y_label_area_size(124 * UNIT)
+            .y_label_area_size(ink::scaled(room(dots.iter().map(|dot| dot.name.as_str()))))
             .build_cartesian_2d(x_range, y_range)?;
-        chart
-            .configure_mesh()
-            .disable_y_mesh()
-            .bold_line_style(ink::GRID.stroke_width(UNIT as u32))
-            .light_line_style(TRANSPARENT)
-            .axis_style(ink::AXIS.stroke_width(UNIT as u32))
-            .set_all_tick_mark_size(5 * UNIT)
-            .label_style(ink::text_style())
-            .axis_desc_style(ink::text_style())
-            .x_label_formatter(&|place| scale.label(*place))
-            .y_label_formatter(&name)
-            .x_desc(scale.title(unit))
-            .draw()?;
+        let title = scale.title(unit);
+        let x = Side { title: &title, label: &|place| scale.label(place), grid: true };
+        frame::mesh(&mut chart, &x, &Side { title: "", label: &name, grid: false })?;
+        if let Some(nothing) = scale.nothing() {
+            frame::rule(&mut chart, [(nothing, 0.0), (nothing, rows)])?;
+        }
         let left = Pos::new(HPos::Left, VPos::Center);
         let right = Pos::new(HPos::Right, VPos::Center);
         for (row, dot) in dots.iter().enumerate() {
-            let text = text(dot.value.as_ref(), dot.foreign.as_deref());
+            let text = dot.text.clone();
             let Some(value) = dot.value.filter(Summary::completed) else {
                 let style = ink::text_style().pos(left);
                 chart
@@ -163,9 +199,9 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
             chart.draw_series([EmptyElement::at((scale.place(value.median), middle(row)))
                 + Polygon::new(marker, style.filled())])?;
             // A remark beside a marker on the right would leave the picture.
-            let remark = value.incomplete > 0 || dot.foreign.is_some();
-            let (place, distance, pos) = match remark && scale.place(end) > f64::midpoint(low, high)
-            {
+            let remark = text.chars().count() > LONG && scale.place(end) > f64::midpoint(low, high);
+            let lower = scale.nothing().is_some_and(|line| scale.place(value.median) < line);
+            let (place, distance, pos) = match remark || lower {
                 true => (scale.place(value.min), -12 * UNIT, right),
                 false => (scale.place(end), 12 * UNIT, left),
             };
@@ -177,8 +213,16 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
     Ok(ink::finish(&svg, height))
 }
 
-/// What stands beside the marker, or in its place.
-fn text(value: Option<&Summary>, foreign: Option<&str>) -> String {
+/// Room for the longest of the names, in pixels.
+pub(super) fn room<'a>(names: impl Iterator<Item = &'a str>) -> u32 {
+    let (least, most, letter) = NAMES;
+    let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
+    ((longest + 2) * letter).min(most as usize).max(least as usize) as u32
+}
+
+/// What stands beside the marker of a measured figure, or in its place; with the regime of the runs if the figure may not be
+/// compared with the others.
+pub(super) fn text(value: Option<&Summary>, foreign: Option<&str>) -> String {
     let text = match value {
         None => "not measured".to_owned(),
         Some(value) if !value.completed() => "did not complete".to_owned(),

@@ -1,6 +1,8 @@
 //! A made-up session that holds every case the page must show.
 
 use super::Session;
+use crate::forking::figures::tests::example as forking;
+use crate::forking::program::Program;
 use crate::record::Record;
 
 /// Medians of a made-up machine, one row per bench, variant, processors and tasks per processor;
@@ -65,8 +67,15 @@ pub(super) fn session() -> Session {
             record.line_ns_after = 183.0;
         }
     }
+    let forking = vec![
+        forking(Program::Matmul, 512, 1, [15.1, 15.2, 15.0, 15.6, 15.4, 15.3, 14.8, 15.9, 16.5]),
+        forking(Program::Matmul, 512, 2, [15.2, 7.9, 7.8, 8.2, 8.8, 8.0, 14.8, 8.1, 8.9]),
+        forking(Program::Fib, 30, 1, [1.8, 5.6, 3.2, 14.7, 4.0, 11.9, 0.7, 66.8, 57.2]),
+        forking(Program::Fib, 30, 2, [1.8, 2.9, 1.8, 7.9, 2.2, 6.4, 0.7, 34.0, 0.0]),
+    ];
     Session {
         records,
+        forking,
         topology: "machine: 2 cores\n└─ last-level cache 0 (32 MiB): cores 0, 1\n".to_owned(),
         started: "2025-11-20 23:10".to_owned(),
         machine: "AMD EPYC, 2 virtual cores, Linux 6.1".to_owned(),

@@ -6,8 +6,7 @@
 
 use plotters::prelude::*;
 
-/// How many colours, and markers, there are to tell runtimes apart.
-pub(super) const SLOTS: usize = 8;
+pub(super) use crate::figures::SLOTS;
 
 /// Drawing units per pixel: plotters' SVG backend places everything at whole units, which would
 /// show as crooked markers if a unit were a pixel.
@@ -102,8 +101,9 @@ pub(super) fn marker(slot: usize) -> Vec<(i32, i32)> {
         };
         (0..corners).map(corner).collect::<Vec<_>>()
     };
-    // The radii give all shapes about the same area.
-    match slot % SLOTS {
+    // The radii give all shapes about the same area. A series beyond the last colour has a colour for the second time, and
+    // another shape with it.
+    match (slot + slot / SLOTS) % SLOTS {
         0 => regular(24, 0.0, 50.0),
         1 => regular(4, 0.5, 62.0),
         2 => regular(3, 0.0, 66.0),
@@ -145,5 +145,7 @@ mod tests {
         shapes.sort();
         shapes.dedup();
         assert_eq!(shapes.len(), SLOTS);
+        assert_eq!(series(SLOTS, Stroke::Solid), series(0, Stroke::Solid));
+        assert_ne!(marker(SLOTS), marker(0));
     }
 }

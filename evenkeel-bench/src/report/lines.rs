@@ -2,6 +2,7 @@
 
 use plotters::prelude::*;
 
+use super::frame::{self, Side};
 use super::ink::{self, Stroke, UNIT};
 use super::ticks::{self, Axis, Ticked};
 use crate::figures::Summary;
@@ -43,20 +44,10 @@ pub(super) fn draw(title_of_y: &str, lines: &[Line]) -> anyhow::Result<String> {
             .x_label_area_size(44 * UNIT)
             .y_label_area_size(70 * UNIT)
             .build_cartesian_2d(x_range, y_range)?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .bold_line_style(ink::GRID.stroke_width(UNIT as u32))
-            .light_line_style(TRANSPARENT)
-            .axis_style(ink::AXIS.stroke_width(UNIT as u32))
-            .set_all_tick_mark_size(5 * UNIT)
-            .label_style(ink::text_style())
-            .axis_desc_style(ink::text_style())
-            .x_label_formatter(&|procs| format!("{procs:.0}"))
-            .y_label_formatter(&|value| axis.label(*value))
-            .x_desc("processors")
-            .y_desc(title_of_y)
-            .draw()?;
+        let procs =
+            Side { title: "processors", label: &|procs| format!("{procs:.0}"), grid: false };
+        let value = Side { title: title_of_y, label: &|value| axis.label(value), grid: true };
+        frame::mesh(&mut chart, &procs, &value)?;
         for line in lines {
             let at = |(procs, value): (usize, f64)| (procs as f64, value);
             let extremes = [
@@ -79,14 +70,7 @@ pub(super) fn draw(title_of_y: &str, lines: &[Line]) -> anyhow::Result<String> {
             let style = ink::series(line.slot, Stroke::Solid);
             let points = || line.points.iter().map(|(procs, s)| (*procs as f64, s.median));
             chart.draw_series(LineSeries::new(points(), style.stroke_width(20)))?;
-            let marker = ink::marker(line.slot);
-            chart.draw_series(points().map(|point| {
-                let mut rim = marker.clone();
-                rim.push(marker[0]);
-                EmptyElement::at(point)
-                    + Polygon::new(marker.clone(), style.filled())
-                    + PathElement::new(rim, ink::PAPER.stroke_width(10))
-            }))?;
+            frame::markers(&mut chart, line.slot, points())?;
         }
         root.present()?;
     }

@@ -3,14 +3,20 @@
 //! The page needs nothing beside itself: styles and pictures are inline, there are no scripts and
 //! no fonts to load. The runs lie beside it as JSON lines for whoever wants to count again.
 
+pub(crate) mod analysis;
 mod dots;
 #[cfg(test)]
 mod example;
+mod forking;
+mod frame;
 mod ink;
 mod lines;
 mod page;
 mod pictures;
+mod profile;
 mod remarks;
+mod scatter;
+pub(crate) mod simulated;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -20,13 +26,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use serde::Serialize;
 
+use crate::forking::runner::Measured;
 use crate::record::Record;
 
 /// Everything that one session of the suite measured, and where.
 pub(crate) struct Session {
     /// All measured runs, in the order in which they ran.
     pub(crate) records: Vec<Record>,
+    /// All cells of fork-join programs, in the same order; those of one program and one size stand together.
+    pub(crate) forking: Vec<Measured>,
     /// The machine's topology as text, shown as it stands.
     pub(crate) topology: String,
     /// When the session began, as people write it.
@@ -48,19 +58,35 @@ pub(crate) fn prepare(dir: &Path) -> anyhow::Result<()> {
         .with_context(|| refusal(dir))
 }
 
-/// Writes `index.html` and `records.jsonl` into `dir` and returns the page's path.
+/// The runs as JSON lines, beside the page.
+const RECORDS: &str = "records.jsonl";
+
+/// The repeats of the fork-join programs as JSON lines, beside the page.
+const FORKING: &str = "fork-join.jsonl";
+
+/// Writes `index.html`, `records.jsonl` and `fork-join.jsonl` into `dir` and returns the page's path.
 pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
     prepare(dir)?;
-    let mut lines = String::new();
-    for record in &session.records {
-        lines.push_str(&serde_json::to_string(record)?);
-        lines.push('\n');
-    }
     // The runs come first: they survive whatever may go wrong with the page.
-    fs::write(dir.join("records.jsonl"), lines).with_context(|| refusal(dir))?;
+    let forking = session.forking.iter().flat_map(|measured| &measured.records);
+    for (name, lines) in [(RECORDS, lines(&session.records)?), (FORKING, lines(forking)?)] {
+        fs::write(dir.join(name), lines).with_context(|| refusal(dir))?;
+    }
     let page = dir.join("index.html");
     fs::write(&page, page::render(session)?).with_context(|| refusal(dir))?;
     Ok(page)
+}
+
+/// One JSON object per line.
+fn lines<'a, T: Serialize + 'a>(
+    records: impl IntoIterator<Item = &'a T>,
+) -> serde_json::Result<String> {
+    let mut lines = String::new();
+    for record in records {
+        lines.push_str(&serde_json::to_string(record)?);
+        lines.push('\n');
+    }
+    Ok(lines)
 }
 
 fn refusal(dir: &Path) -> String {

@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::ink::{self, Stroke};
 use super::table::mark;
-use super::{Session, pictures, remarks, table};
+use super::{FORKING, RECORDS, Session, forking, pictures, remarks, table};
 use crate::figures::{Experiment, Figures};
 use crate::verdict::{Standing, Verdict};
 use crate::words;
@@ -16,6 +16,30 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
     for experiment in &figures.experiments {
         sections.push(section(experiment, &figures)?);
     }
+    let forking = forking::render(&session.forking)?;
+    let title = format!("evenkeel beside its peers, {}", session.started);
+    let body = html! {
+        (head(session, &figures))
+        h2 { "All figures" }
+        p {
+            "Median [minimum to maximum] of the repeats; smaller is better throughout, and "
+            "the best of each row is " strong { "bold" } "."
+        }
+        (table::render(&figures))
+        h2.pictures { "Pictures" }
+        (key(&figures))
+        @for section in &sections { (section) }
+        (forking)
+        footer {
+            "All runs, one JSON object per line: "
+            a href=(RECORDS) { (RECORDS) } " and, of fork-join, " a href=(FORKING) { (FORKING) }
+        }
+    };
+    Ok(document(&title, &body))
+}
+
+/// A page that needs nothing beside itself.
+pub(super) fn document(title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -23,28 +47,13 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { "evenkeel beside its peers, " (session.started) }
+                title { (title) }
                 style { (PreEscaped(include_str!("style.css"))) }
             }
-            body {
-                (head(session, &figures))
-                h2 { "All figures" }
-                p {
-                    "Median [minimum to maximum] of the repeats; smaller is better throughout, and "
-                    "the best of each row is " strong { "bold" } "."
-                }
-                (table::render(&figures))
-                h2.pictures { "Pictures" }
-                (key(&figures))
-                @for section in &sections { (section) }
-                footer {
-                    "All runs, one JSON object per line: "
-                    a href="records.jsonl" { "records.jsonl" }
-                }
-            }
+            body { (body) }
         }
     };
-    Ok(page.into_string())
+    page.into_string()
 }
 
 fn head(session: &Session, figures: &Figures) -> Markup {
@@ -131,14 +140,18 @@ fn runtimes(experiment: &Experiment, figures: &Figures) -> Markup {
         let mut rows = experiment.loads.iter().flat_map(|load| &load.rows);
         rows.any(|row| row.cell(*runtime).is_some())
     };
+    let shown = (0..figures.runtimes.len()).filter(measured);
+    legend(shown.map(|runtime| (figures.slots[runtime], figures.runtimes[runtime].as_str())))
+}
+
+/// Colours and markers with the names that they stand for.
+pub(super) fn legend<'a>(series: impl Iterator<Item = (usize, &'a str)>) -> Markup {
     html! {
         p.legend {
-            @for runtime in (0..figures.runtimes.len()).filter(measured) {
+            @for (slot, name) in series {
                 span {
-                    svg viewBox="0 0 280 120" aria-hidden="true" {
-                        (swatch(figures.slots[runtime]))
-                    }
-                    (figures.runtimes[runtime])
+                    svg viewBox="0 0 280 120" aria-hidden="true" { (swatch(slot)) }
+                    (name)
                 }
             }
         }

@@ -46,7 +46,8 @@ pub(super) fn of(experiment: &Experiment, figures: &Figures) -> anyhow::Result<V
             };
             for quantity in &quantities {
                 let svg = lines::draw(quantity.unit, &lines_of(load, figures, quantity))?;
-                pictures.push(figure(&format!("{}{size}{tasks}", quantity.name), quantity, &svg));
+                let caption = format!("{}{size}{tasks}", quantity.name);
+                pictures.push(figure(&caption, quantity.sense, &svg));
             }
             continue;
         }
@@ -58,7 +59,7 @@ pub(super) fn of(experiment: &Experiment, figures: &Figures) -> anyhow::Result<V
                 let svg = dots::draw(quantity.unit, &(quantity.scale)(&all), &dots)?;
                 let processors = words::count(row.procs, "processor");
                 let caption = format!("{}{processors}, {tasks}", quantity.name);
-                pictures.push(figure(&caption, quantity, &svg));
+                pictures.push(figure(&caption, quantity.sense, &svg));
             }
         }
     }
@@ -115,19 +116,20 @@ fn lines_of(load: &Load, figures: &Figures, quantity: &Quantity) -> Vec<Line> {
 
 /// One dot per runtime, in the order of the table's columns.
 fn dots_of(row: &Row, figures: &Figures, quantity: &Quantity) -> Vec<Dot> {
-    let dot = |runtime: usize| Dot {
-        name: figures.runtimes[runtime].clone(),
-        slot: figures.slots[runtime],
-        value: row.cell(runtime).and_then(|cell| quantity.read(cell)),
-        foreign: row.cell(runtime).and_then(|cell| cell.foreign.clone()),
+    let dot = |runtime: usize| {
+        let value = row.cell(runtime).and_then(|cell| quantity.read(cell));
+        let foreign = row.cell(runtime).and_then(|cell| cell.foreign.as_deref());
+        let text = dots::text(value.as_ref(), foreign);
+        Dot { name: figures.runtimes[runtime].clone(), slot: figures.slots[runtime], value, text }
     };
     (0..figures.runtimes.len()).map(dot).collect()
 }
 
-fn figure(caption: &str, quantity: &Quantity, svg: &str) -> Markup {
+/// A picture with its caption, and a few words on how to read it, if any.
+pub(super) fn figure(caption: &str, sense: &str, svg: &str) -> Markup {
     html! {
         figure {
-            figcaption { (caption) span.unit { (quantity.sense) } }
+            figcaption { (caption) @if !sense.is_empty() { span.unit { (sense) } } }
             div.chart role="img" aria-label=(caption) { (PreEscaped(svg)) }
         }
     }

@@ -99,7 +99,8 @@ fn figure(cell: &Cell, best: bool) -> Markup {
     }
 }
 
-fn standing(verdict: &Verdict) -> Markup {
+/// What the words of a verdict are about.
+pub(super) fn standing(verdict: &Verdict) -> Markup {
     html! {
         (mark(verdict.standing))
         (verdict.words)

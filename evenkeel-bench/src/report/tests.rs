@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::example::{record, session};
 use super::{Session, page, write};
 use crate::figures::Figures;
+use crate::forking;
 use crate::record::Record;
 use crate::words;
 
@@ -85,6 +86,27 @@ fn a_run_that_did_not_complete_appears_as_words() {
 }
 
 #[test]
+fn fork_join_programs_have_a_table_and_pictures() {
+    let page = page_of(session().records);
+    for words in [
+        "Product of two n x n matrices",
+        "<strong>7.80</strong>",
+        "[7.64 to 8.19]",
+        "1.92 x",
+        "Speed-up over serial, n = 512, 2 workers",
+        "Cost of a fork, n = 30, 1 worker",
+        "fib of size 30 on openmp with 2 workers: it would take too long",
+        "ahead of every peer in 2",
+        "behind in 2",
+    ] {
+        assert!(page.contains(words), "{words} is missing");
+    }
+    assert!(!page.contains("Cost of a fork, n = 512"));
+    let page = page::render(&Session { forking: Vec::new(), ..session() }).expect("a page");
+    assert!(!page.contains("Fork-join"));
+}
+
+#[test]
 fn names_are_escaped() {
     let mut session = session();
     session.machine = "<b>machine</b>".to_owned();
@@ -127,7 +149,11 @@ fn the_folder_holds_the_page_and_the_runs() {
     let lines = fs::read_to_string(folder.join("records.jsonl")).expect("written");
     let records: Result<Vec<Record>, _> = lines.lines().map(serde_json::from_str).collect();
     assert_eq!(records.expect("each line is a record").len(), session.records.len());
-    assert_eq!(fs::read_dir(&folder).expect("there").count(), 2);
+    let lines = fs::read_to_string(folder.join("fork-join.jsonl")).expect("written");
+    let records: Result<Vec<forking::record::Record>, _> =
+        lines.lines().map(serde_json::from_str).collect();
+    assert_eq!(records.expect("each line is a record").len(), 4 * 9 - 1);
+    assert_eq!(fs::read_dir(&folder).expect("there").count(), 3);
     fs::remove_dir_all(folder).expect("the temporary folder is ours");
 }
 

@@ -40,9 +40,10 @@ impl Ranged for Ticked {
     }
 }
 
-/// An axis from zero: its end, and where its ticks are.
+/// An axis: its ends, and where its ticks are.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
+    pub(super) start: f64,
     pub(super) end: f64,
     pub(super) ticks: Vec<f64>,
     /// Decimals that tell neighbouring ticks apart.
@@ -52,8 +53,13 @@ pub(super) struct Axis {
 impl Axis {
     /// An axis that reaches from zero to a round value at or above `max`, in at most `steps` steps.
     pub(super) fn from_zero(max: f64, steps: u32) -> Self {
-        let max = if max > 0.0 { max } else { 1.0 };
-        let rough = max / f64::from(steps);
+        Self::covering(0.0, if max > 0.0 { max } else { 1.0 }, steps)
+    }
+
+    /// An axis between round values at or beyond `min` and `max`, in about so many steps.
+    pub(super) fn covering(min: f64, max: f64, steps: u32) -> Self {
+        let span = if max > min { max - min } else { 1.0 };
+        let rough = span / f64::from(steps);
         let magnitude = 10f64.powf(rough.log10().floor());
         // The factor forgives rounding in the division, so that 0.3 / 0.1 makes three steps.
         let fits = |step: &f64| rough <= step * magnitude * 1.000_001;
@@ -61,16 +67,55 @@ impl Axis {
         let halved = if step == 2.5 { 1.0 } else { 0.0 };
         let decimals = (halved - (step * magnitude).log10().floor()).max(0.0) as usize;
         let step = step * magnitude;
-        let steps = (max / step - 1e-6).ceil() as u32;
-        let ticks: Vec<f64> = (0..=steps).map(|i| f64::from(i) * step).collect();
-        Self { end: f64::from(steps) * step, ticks, decimals }
+        let first = (min / step + 1e-6).floor() as i64;
+        let last = (max / step - 1e-6).ceil() as i64;
+        let ticks: Vec<f64> = (first..=last.max(first + 1)).map(|i| i as f64 * step).collect();
+        Self { start: ticks[0], end: ticks[ticks.len() - 1], ticks, decimals }
     }
 
     /// The label of a tick.
     pub(super) fn label(&self, tick: f64) -> String {
         match self.decimals {
             0 => words::thousands(tick.round() as i64),
-            decimals => format!("{tick:.decimals$}"),
+            // Zero has no sign.
+            decimals => format!("{:.decimals$}", tick + 0.0),
+        }
+    }
+}
+
+/// Round factors that cover these two around 1: 1, 2 and 5 times powers of ten, or if they lie close together steps between.
+pub(super) fn factors(min: f64, max: f64, steps: u32) -> Vec<f64> {
+    /// Below this ratio of the ends, steps of equal size look right on a logarithmic axis.
+    const CLOSE: f64 = 4.0;
+    /// More ticks than this have labels that touch.
+    const MOST: usize = 7;
+    if max / min < CLOSE {
+        return Axis::covering(min, max, steps).ticks.into_iter().filter(|t| *t > 0.0).collect();
+    }
+    let (low, high) = (min.log10().floor() as i32, max.log10().ceil() as i32);
+    let of = |digits: &[f64]| -> Vec<f64> {
+        let all = (low..=high).flat_map(|p| digits.iter().map(move |d| d * 10f64.powi(p)));
+        let all: Vec<f64> = all.collect();
+        let first = all.iter().rposition(|t| *t <= min * 1.000_001).unwrap_or(0);
+        let last = all.iter().position(|t| *t >= max / 1.000_001).unwrap_or(all.len() - 1);
+        all[first..=last].to_vec()
+    };
+    let fine = of(&[1.0, 2.0, 5.0]);
+    if fine.len() <= MOST { fine } else { of(&[1.0]) }
+}
+
+/// The label of a factor.
+pub(super) fn factor(factor: f64) -> String {
+    match factor {
+        f if f >= 1_000.0 => words::thousands(f.round() as i64),
+        // Three digits tell neighbouring ticks apart; zeros at the end say nothing.
+        f => {
+            let decimals = (2 - f.log10().floor() as i32).max(0) as usize;
+            let text = format!("{f:.decimals$}");
+            match text.contains('.') {
+                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+                false => text,
+            }
         }
     }
 }
@@ -111,6 +156,26 @@ mod tests {
         assert_eq!(labels(12.0), "0.0 2.5 5.0 7.5 10.0 12.5");
         assert_eq!(labels(5_200.0), "0 2,000 4,000 6,000");
         assert_eq!(Axis::from_zero(0.0, 5).end, 1.0);
+    }
+
+    #[test]
+    fn axes_cover_both_sides_of_zero() {
+        let axis = Axis::covering(-0.3, 0.95, 4);
+        let labels: Vec<String> = axis.ticks.iter().map(|&t| axis.label(t)).collect();
+        assert_eq!(labels, ["-0.5", "0.0", "0.5", "1.0"]);
+        assert_eq!((axis.start, axis.end), (-0.5, 1.0));
+        // Nothing to cover still makes an axis.
+        let axis = Axis::covering(2.0, 2.0, 4);
+        assert!(axis.start <= 2.0 && axis.end > axis.start, "{axis:?}");
+    }
+
+    #[test]
+    fn factors_are_round() {
+        let labels =
+            |min, max| factors(min, max, 4).into_iter().map(factor).collect::<Vec<_>>().join(" ");
+        assert_eq!(labels(0.9, 1.2), "0.9 1 1.1 1.2");
+        assert_eq!(labels(0.3, 3.0), "0.2 0.5 1 2 5");
+        assert_eq!(labels(0.002, 900.0), "0.001 0.01 0.1 1 10 100 1,000");
     }
 
     #[test]

@@ -11,8 +11,8 @@ use evenkeel::task;
 
 use super::{Array, Lost, Parker, Peer, Runtime, Semaphores};
 
-/// A running runtime of this project.
-pub(crate) struct Evenkeel(evenkeel::Runtime);
+/// A running runtime of this project. It forks too.
+pub(crate) struct Evenkeel(pub(crate) evenkeel::Runtime);
 
 impl Runtime for Evenkeel {
     const PEER: Peer = Peer::Evenkeel;

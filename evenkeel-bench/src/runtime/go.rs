@@ -1,9 +1,8 @@
 //! Go, by programs of its own that are built when its toolchain is found.
 //!
-//! Their source is part of this binary, so it needs no checkout. A program runs one experiment once
-//! and prints one JSON line; it checks its own result and prints nothing if the check fails.
+//! A program runs one experiment once and prints one JSON line; it checks its own result and prints nothing if the
+//! check fails.
 
-use std::fs;
 use std::io::Read;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -11,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
-use tempfile::TempDir;
 
 use super::Peer;
+use crate::toolchain::{self, Workshop};
 use crate::workload::{Bench, Fault, Outcome, Spec};
 
 /// What would bring the toolchain.
@@ -43,9 +42,8 @@ const GRACE: Duration = Duration::from_secs(30);
 
 /// The toolchain's version, if there is one.
 pub(crate) fn version() -> Option<String> {
-    let output = Command::new("go").arg("version").output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| text.trim().trim_start_matches("go version ").to_owned())
+    let text = toolchain::version("go", "version")?;
+    Some(text.trim_start_matches("go version ").to_owned())
 }
 
 /// Whether Go has this experiment: memory is measured by a fresh process of this binary.
@@ -53,27 +51,20 @@ pub(crate) fn has(bench: Bench) -> bool {
     bench != Bench::Memory
 }
 
-/// The built program, in a folder that goes when this does.
+/// The built program.
 pub(crate) struct Go {
-    folder: TempDir,
+    workshop: Workshop,
 }
 
 impl Go {
     /// Builds the program.
     pub(crate) fn build() -> anyhow::Result<Go> {
-        let folder = tempfile::Builder::new()
-            .prefix("evenkeel-peer-go-")
-            .tempdir()
-            .context("cannot make a folder to build the Go peer in")?;
-        for (name, text) in SOURCES {
-            fs::write(folder.path().join(name), text)
-                .with_context(|| format!("cannot write {name} into {}", folder.path().display()))?;
-        }
+        let workshop = Workshop::with("Go", &SOURCES)?;
         // The hand-made primitives link to names of Go's runtime, which its linker refuses by
         // default from 1.23 on. Linkers before that do not know the flag and allow it anyway.
-        let checked = build(&folder, &["-ldflags=-checklinkname=0"])?;
+        let checked = build(&workshop, &["-ldflags=-checklinkname=0"])?;
         if !checked.status.success() {
-            let plain = build(&folder, &[])?;
+            let plain = build(&workshop, &[])?;
             ensure!(
                 plain.status.success(),
                 "cannot build the Go peer:\n{}{}",
@@ -81,7 +72,7 @@ impl Go {
                 String::from_utf8_lossy(&plain.stderr),
             );
         }
-        Ok(Go { folder })
+        Ok(Go { workshop })
     }
 
     /// Runs one experiment once.
@@ -92,7 +83,7 @@ impl Go {
     fn call(&self, peer: Peer, spec: &Spec) -> anyhow::Result<Outcome> {
         ensure!(has(spec.bench), "{peer} has no experiment `{}`", spec.bench);
         let mode = if peer == Peer::GoHand { "hand" } else { "native" };
-        let mut child = Command::new(self.folder.path().join(PROGRAM))
+        let mut child = Command::new(self.workshop.path(PROGRAM))
             .args(["--mode", mode, "--bench", spec.bench.name(), "--variant", spec.variant.name()])
             .args(["--procs", &spec.procs.to_string()])
             .args(["--tasks-per-proc", &spec.tasks_per_proc.to_string()])
@@ -121,7 +112,7 @@ impl Go {
 }
 
 /// The program's name within its folder.
-const PROGRAM: &str = if cfg!(windows) { "evenkeel-peer.exe" } else { "evenkeel-peer" };
+const PROGRAM: &str = "evenkeel-peer";
 
 /// The part of the printed line that only the program knows.
 #[derive(Deserialize)]
@@ -131,14 +122,10 @@ struct Line {
     dnc: bool,
 }
 
-fn build(folder: &TempDir, flags: &[&str]) -> anyhow::Result<Output> {
-    let output = Command::new("go")
-        .arg("build")
-        .args(flags)
-        .args(["-o", PROGRAM, "."])
-        .current_dir(folder.path())
-        .output();
-    match output {
+fn build(workshop: &Workshop, flags: &[&str]) -> anyhow::Result<Output> {
+    let program = toolchain::program(PROGRAM);
+    let arguments = ["build"].iter().chain(flags).copied().chain(["-o", &program, "."]);
+    match workshop.run("go", arguments) {
         Ok(output) => Ok(output),
         Err(error) => bail!("cannot start `go`: {error}; {INSTALL}"),
     }

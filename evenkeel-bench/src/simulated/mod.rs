@@ -4,14 +4,7 @@
 //! pays shows only where there are several. So the workers are simulated, and decide as the real ones do, by
 //! [`evenkeel::policy`]. All figures are *simulated*, and say so.
 //!
-//! # Assumptions
-//! - Each core has a cache of 256 KiB, each package one of 16 MiB, kept by last use in blocks of 8 KiB; what a package's cache drops its
-//!   cores drop; a write takes a block from all other caches.
-//! - A line of 64 bytes takes 1 ns from the core's cache, 4 from the package's, 8 from the package's memory, 16 from another
-//!   package. Memory is dealt out to the packages block by block. Bandwidth has no bound, so inflation is understated.
-//! - A fork takes 3 ns, a look at another worker's deque 30 ns within the package and 130 beyond, a steal 4 times as much more, a seizure
-//!   10 µs. Workers without work go on looking and do not sleep.
-//! - Each program runs four times in a row on the same data.
+//! What is assumed, [`ASSUMPTIONS`] says, in every report.
 
 mod caches;
 mod engine;
@@ -25,6 +18,17 @@ use evenkeel::Locality;
 use crate::forking::program::Program;
 use engine::{Engine, Machine, Outcome};
 use record::Record;
+
+/// What the figures rest on.
+pub(crate) const ASSUMPTIONS: [&str; 4] = [
+    "Each core has a cache of 256 KiB, each package one of 16 MiB, kept by last use in blocks of 8 KiB. What a package's cache \
+     drops, its cores drop; a write takes a block from all other caches.",
+    "A line of 64 bytes takes 1 ns from the core's cache, 4 from the package's, 8 from the package's memory, 16 from another \
+     package. Memory is dealt out to the packages block by block. Bandwidth has no bound, so inflation is understated.",
+    "A fork takes 3 ns; a look at another worker's deque 30 ns within the package and 130 beyond; a steal four times as much \
+     more; taking jobs from an owner inside a long leaf 10 µs. Workers without work go on looking and do not sleep.",
+    "Each program runs four times in a row on the same data. One worker, for speed-up and inflation, does the same.",
+];
 
 /// The machine of the paper.
 const MACHINE: Machine = Machine { packages: 4, cores: 8 };

@@ -24,7 +24,8 @@ pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
     let skips = spots.min(tasks - 1);
     let row = Arc::new(R::Permits::new(spots, tasks));
     let shared = row.clone();
-    let crew = crew::muster::<R, _, _>(spec, tasks, move |number, mut meter| {
+    let runtime = crew::start::<R>(spec)?;
+    let crew = crew::muster(&runtime, tasks, move |number, mut meter| {
         let row = shared.clone();
         let mut seat = row.seat(number);
         let mut random = Random::new(seed, number);

@@ -35,6 +35,11 @@ const LOOK: Duration = Duration::from_micros(200);
 /// The longest warm-up: a scheduler has settled after some milliseconds.
 const WARM_UP: Duration = Duration::from_millis(30);
 
+/// How long to warm up before a measured time.
+pub(crate) fn warm_up(time: Duration) -> Duration {
+    WARM_UP.min(time / 10)
+}
+
 /// What the controller and the tasks share.
 struct Gate {
     phase: CachePadded<AtomicU32>,
@@ -43,7 +48,7 @@ struct Gate {
 }
 
 /// A task's part in the run. Dropping it reports the task's end.
-pub(super) struct Meter {
+pub(crate) struct Meter {
     gate: Arc<Gate>,
     phase: u32,
     total: u64,
@@ -53,16 +58,16 @@ pub(super) struct Meter {
 
 /// What a task did.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     /// Operations from the task's first to its last.
-    pub(super) total: u64,
+    pub(crate) total: u64,
     /// Operations in the measured time.
-    pub(super) measured: u64,
+    pub(crate) measured: u64,
 }
 
 impl Meter {
     /// Reports that the task is there, and waits until all are.
-    pub(super) async fn gather<R: Runtime>(&mut self) {
+    pub(crate) async fn gather<R: Runtime>(&mut self) {
         self.report();
         // Acquire: what tasks have set up before they reported is visible to all from here on.
         while self.gate.phase.load(Ordering::Acquire) == GATHER {
@@ -72,13 +77,13 @@ impl Meter {
 
     /// Reports that the task is there. For tasks whose first step is to wait for others: they take
     /// it at once, so that the others find them waiting.
-    pub(super) fn report(&mut self) {
+    pub(crate) fn report(&mut self) {
         self.gate.ready.fetch_add(1, Ordering::Release);
     }
 
     /// Counts operations that are complete, and says whether there should be more.
     #[inline]
-    pub(super) fn count(&mut self, ops: u64) -> bool {
+    pub(crate) fn count(&mut self, ops: u64) -> bool {
         let now = self.gate.phase.load(Ordering::Relaxed);
         if now != self.phase {
             self.turn(now);
@@ -89,7 +94,7 @@ impl Meter {
 
     /// Whether the run is over.
     #[inline]
-    pub(super) fn stopped(&self) -> bool {
+    pub(crate) fn stopped(&self) -> bool {
         self.gate.phase.load(Ordering::Relaxed) == STOP
     }
 
@@ -103,7 +108,7 @@ impl Meter {
     }
 
     /// What the task did.
-    pub(super) fn tally(&self) -> Tally {
+    pub(crate) fn tally(&self) -> Tally {
         Tally { total: self.total, measured: self.total - self.mark }
     }
 }
@@ -114,29 +119,31 @@ impl Drop for Meter {
     }
 }
 
-/// The controller's side of a run.
-///
-/// The runtime is the last field: it stops after everything else is gone.
-pub(super) struct Crew<R, J> {
+/// The controller's side of a run. The runtime outlives it.
+pub(crate) struct Crew<'r, R, J> {
     gate: Arc<Gate>,
     tasks: Vec<J>,
-    runtime: R,
+    runtime: &'r R,
 }
 
-/// Starts a runtime and spawns the tasks from within it, as a program's own tasks would be. `make`
-/// gets each task's number and meter.
-pub(super) fn muster<R, M, F>(
-    spec: &Spec,
+/// Starts a runtime with the processors that are asked for.
+pub(super) fn start<R: Runtime>(spec: &Spec) -> Result<R, Fault> {
+    R::start(spec.procs).map_err(Fault::Start)
+}
+
+/// Spawns the tasks from within the runtime, as a program's own tasks would be. `make` gets each task's
+/// number and meter.
+pub(crate) fn muster<R, M, F>(
+    runtime: &R,
     tasks: usize,
     mut make: M,
-) -> Result<Crew<R, impl Future<Output = Result<F::Output, Lost>>>, Fault>
+) -> Result<Crew<'_, R, impl Future<Output = Result<F::Output, Lost>>>, Fault>
 where
     R: Runtime,
     M: FnMut(usize, Meter) -> F + Send + 'static,
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let runtime = R::start(spec.procs).map_err(Fault::Start)?;
     let gate = Arc::new(Gate {
         phase: CachePadded::new(AtomicU32::new(GATHER)),
         ready: CachePadded::default(),
@@ -154,7 +161,7 @@ where
     Ok(Crew { gate, tasks, runtime })
 }
 
-impl<R, J, T> Crew<R, J>
+impl<R, J, T> Crew<'_, R, J>
 where
     R: Runtime,
     J: Future<Output = Result<T, Lost>>,
@@ -167,16 +174,15 @@ where
         release: impl FnOnce(),
     ) -> Result<(Vec<T>, Duration), Fault> {
         self.begin()?;
-        thread::sleep(WARM_UP.min(spec.time / 10));
-        let started = Instant::now();
-        self.gate.phase.store(MEASURE, Ordering::Relaxed);
+        thread::sleep(warm_up(spec.time));
+        let started = self.mark();
         thread::sleep(spec.time);
         let elapsed = started.elapsed();
         Ok((self.end(release)?, elapsed))
     }
 
     /// Lets the tasks work, without a measured time, once all are there.
-    pub(super) fn begin(&self) -> Result<(), Fault> {
+    pub(crate) fn begin(&self) -> Result<(), Fault> {
         let tasks = self.tasks.len();
         let ready = wait_for(&self.gate.ready, tasks);
         if ready < tasks {
@@ -186,8 +192,15 @@ where
         Ok(())
     }
 
+    /// Begins the measured time, and says when that was.
+    pub(crate) fn mark(&self) -> Instant {
+        let started = Instant::now();
+        self.gate.phase.store(MEASURE, Ordering::Relaxed);
+        started
+    }
+
     /// Stops the tasks and collects what they leave.
-    pub(super) fn end(self, release: impl FnOnce()) -> Result<Vec<T>, Fault> {
+    pub(crate) fn end(self, release: impl FnOnce()) -> Result<Vec<T>, Fault> {
         self.gate.phase.store(STOP, Ordering::Release);
         release();
         let tasks = self.tasks.len();

@@ -12,7 +12,8 @@ use crate::runtime::{Parker, Runtime};
 pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
     let tasks = spec.tasks();
     let tokens: Vec<R::Parker> = (0..tasks).map(|_| R::Parker::default()).collect();
-    let crew = crew::muster::<R, _, _>(spec, tasks, move |number, mut meter| {
+    let runtime = crew::start::<R>(spec)?;
+    let crew = crew::muster(&runtime, tasks, move |number, mut meter| {
         let place = number % RING;
         let own = tokens[number].clone();
         let successor = tokens[number - place + (place + 1) % RING].clone();

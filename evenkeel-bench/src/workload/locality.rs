@@ -98,7 +98,8 @@ where
     let spots = tasks.saturating_sub(spec.procs).max(1);
     let row = Arc::new(S::new(spots, tasks));
     let shared = row.clone();
-    let crew = crew::muster::<R, _, _>(spec, tasks, move |number, mut meter| {
+    let runtime = crew::start::<R>(spec)?;
+    let crew = crew::muster(&runtime, tasks, move |number, mut meter| {
         let row = shared.clone();
         let mut seat = row.seat(number);
         let mut random = Random::new(seed, number);
@@ -143,7 +144,7 @@ where
 type Left = (crew::Tally, Array);
 
 fn measure<R, S, P, J>(
-    crew: crew::Crew<R, J>,
+    crew: crew::Crew<'_, R, J>,
     spec: &Spec,
     row: &S,
     spots: usize,

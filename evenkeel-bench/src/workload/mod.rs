@@ -4,7 +4,7 @@
 //! checks its own result, and a run that fails its check has no figure.
 
 mod churn;
-mod crew;
+pub(crate) mod crew;
 mod cycle;
 mod locality;
 pub(crate) mod memory;
@@ -285,7 +285,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// A failed check.
-    fn check<T>(what: impl Into<String>) -> Result<T, Fault> {
+    pub(crate) fn check<T>(what: impl Into<String>) -> Result<T, Fault> {
         Err(Fault::Check(what.into()))
     }
 }

@@ -13,7 +13,8 @@ const BATCH: usize = 1000;
 
 pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
     let size = if spec.variant == Variant::Batch { BATCH } else { 1 };
-    let crew = crew::muster::<R, _, _>(spec, spec.tasks(), move |_number, mut meter| async move {
+    let runtime = crew::start::<R>(spec)?;
+    let crew = crew::muster(&runtime, spec.tasks(), move |_number, mut meter| async move {
         meter.gather::<R>().await;
         let mut children = Vec::with_capacity(size);
         let mut wrong = 0_usize;

@@ -72,7 +72,8 @@ pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
     let handles: Arc<OnceLock<Handles<R>>> = Arc::default();
     let (shared_helm, shared_tokens) = (helm.clone(), tokens.clone());
     let shared_handles = handles.clone();
-    let crew = crew::muster::<R, _, _>(spec, tasks, move |number, mut meter| {
+    let runtime = crew::start::<R>(spec)?;
+    let crew = crew::muster(&runtime, tasks, move |number, mut meter| {
         let (helm, tokens) = (shared_helm.clone(), shared_tokens.clone());
         let handles = shared_handles.clone();
         async move {

@@ -5,7 +5,8 @@ use super::{Fault, Outcome, Spec};
 use crate::runtime::Runtime;
 
 pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
-    let crew = crew::muster::<R, _, _>(spec, spec.tasks(), |_number, mut meter| async move {
+    let runtime = crew::start::<R>(spec)?;
+    let crew = crew::muster(&runtime, spec.tasks(), |_number, mut meter| async move {
         meter.gather::<R>().await;
         loop {
             R::yield_now().await;

@@ -15,9 +15,11 @@
 //! assert_eq!(fib(20), 6_765);
 //! ```
 //!
-//! Inside a task a `join` keeps the worker from other tasks until it returns; the other workers take over those that are ready.
+//! Inside a task a `join` keeps the worker from other tasks until it returns; the other workers take over those that are ready. The
+//! forks of [`future`] are awaited instead.
 
 mod entry;
+pub mod future;
 mod half;
 mod join;
 mod scope;

@@ -1,6 +1,6 @@
 //! Joins on whole schedulers, under random schedules.
 
-use super::{join, join_context};
+use super::{future, join, join_context};
 use crate::scheduler::shuttle_tests::{check, join as result_of, spawn};
 use crate::task::yield_now;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -55,4 +55,19 @@ fn joins_and_ready_tasks_share_the_workers() {
         assert_eq!(others.map(result_of), [1, 2]);
     });
     assert!(STOLEN.load(Ordering::Relaxed) > 0, "some schedules steal");
+}
+
+#[test]
+fn awaited_forks_wake_their_tasks() {
+    check(3, |shared| {
+        let tasks = [2, 3].map(|depth| {
+            spawn(shared, async move {
+                let forked = future::fork(move || leaves(1));
+                let (a, b) = future::join(move || leaves(depth), || leaves(1)).await;
+                yield_now().await;
+                a + b + forked.await
+            })
+        });
+        assert_eq!(tasks.map(result_of), [8, 12]);
+    });
 }

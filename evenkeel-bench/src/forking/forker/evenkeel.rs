@@ -3,39 +3,36 @@
 use evenkeel::fork_join::{Worker, join, on_worker};
 
 use super::Forker;
+use super::plain::Plain;
+pub(crate) use crate::runtime::evenkeel::Evenkeel;
 
 /// `join`.
-pub(crate) struct Evenkeel(evenkeel::Runtime);
-
-impl Forker for Evenkeel {
-    type Cx<'a> = ();
-
+impl Plain for Evenkeel {
     fn start(workers: usize) -> anyhow::Result<Self> {
         Ok(Evenkeel(evenkeel::Builder::new().workers(workers).build()?))
     }
 
-    fn run<R: Send>(&self, f: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> R + Send) -> R {
-        self.0.install(|| f(&mut ()))
+    fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+        self.0.install(f)
     }
 
     #[inline(always)]
     fn join<RA: Send, RB: Send>(
-        _cx: &mut (),
-        a: impl FnOnce(&mut ()) -> RA + Send,
-        b: impl FnOnce(&mut ()) -> RB + Send,
+        a: impl FnOnce() -> RA + Send,
+        b: impl FnOnce() -> RB + Send,
     ) -> (RA, RB) {
-        join(|| a(&mut ()), || b(&mut ()))
+        join(a, b)
     }
 }
 
 /// The form that passes the worker by argument.
-pub(crate) struct ByArgument(evenkeel::Runtime);
+pub(crate) struct ByArgument(Evenkeel);
 
 impl Forker for ByArgument {
     type Cx<'a> = Worker<'a>;
 
     fn start(workers: usize) -> anyhow::Result<Self> {
-        Ok(ByArgument(evenkeel::Builder::new().workers(workers).build()?))
+        Ok(ByArgument(Plain::start(workers)?))
     }
 
     fn run<R: Send>(&self, f: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> R + Send) -> R {

@@ -1,27 +1,24 @@
 //! rayon, with a pool of its own.
 
-use super::Forker;
+use super::plain::Plain;
 
 /// A pool.
 pub(crate) struct Rayon(rayon::ThreadPool);
 
-impl Forker for Rayon {
-    type Cx<'a> = ();
-
+impl Plain for Rayon {
     fn start(workers: usize) -> anyhow::Result<Self> {
         Ok(Rayon(rayon::ThreadPoolBuilder::new().num_threads(workers).build()?))
     }
 
-    fn run<R: Send>(&self, f: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> R + Send) -> R {
-        self.0.install(|| f(&mut ()))
+    fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+        self.0.install(f)
     }
 
     #[inline(always)]
     fn join<RA: Send, RB: Send>(
-        _cx: &mut (),
-        a: impl FnOnce(&mut ()) -> RA + Send,
-        b: impl FnOnce(&mut ()) -> RB + Send,
+        a: impl FnOnce() -> RA + Send,
+        b: impl FnOnce() -> RB + Send,
     ) -> (RA, RB) {
-        rayon::join(|| a(&mut ()), || b(&mut ()))
+        rayon::join(a, b)
     }
 }

@@ -1,0 +1,56 @@
+// Ways to place queens on a board so that none takes another: the free columns of a row are halved by
+// forks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+class Nqueens {
+public:
+    explicit Nqueens(std::size_t n) : n(n) {}
+
+    template <class R>
+    void go() {
+        result = place<R>(Board{(std::uint32_t{1} << n) - 1, 0, 0, 0});
+    }
+
+    std::uint64_t checksum() const { return result; }
+
+private:
+    // The rows so far: which columns are taken, straight down and along both diagonals.
+    struct Board {
+        std::uint32_t all, columns, left, right;
+
+        std::uint32_t free() const { return all & ~(columns | left | right); }
+
+        // With a queen in the next row.
+        Board with(std::uint32_t column) const {
+            return Board{all, columns | column, (left | column) << 1, (right | column) >> 1};
+        }
+    };
+
+    template <class R>
+    static std::uint64_t place(Board board) {
+        if (board.columns == board.all) {
+            return 1;
+        }
+        const std::uint32_t free = board.free();
+        return free == 0 ? 0 : choose<R>(board, free);
+    }
+
+    // The ways with the next queen in one of `columns`, which are not none.
+    template <class R>
+    static std::uint64_t choose(Board board, std::uint32_t columns) {
+        const std::uint32_t first = columns & -columns;
+        const std::uint32_t rest = columns ^ first;
+        if (rest == 0) {
+            return place<R>(board.with(first));
+        }
+        std::uint64_t a, b;
+        R::join([&] { a = place<R>(board.with(first)); }, [&] { b = choose<R>(board, rest); });
+        return a + b;
+    }
+
+    std::size_t n;
+    std::uint64_t result = 0;
+};

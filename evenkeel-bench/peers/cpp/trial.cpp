@@ -1,0 +1,10 @@
+// All that is asked of a runtime: whatever it needs to compile, to link and to run, this needs too.
+
+#include PEER
+
+int main() {
+    int a = 0, b = 0;
+    Runtime runtime(2);
+    runtime.run([&] { Runtime::join([&] { a = 1; }, [&] { b = 1; }); });
+    return a + b == 2 ? 0 : 1;
+}

@@ -1,0 +1,199 @@
+//! The cells: every row on every column, each measured equally often.
+
+use super::error::Error;
+use super::fields::REGIME;
+use super::response::Response;
+
+/// A factor and its levels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Factor {
+    /// The fields whose values tell the levels apart.
+    pub(crate) fields: Vec<String>,
+    pub(crate) levels: Vec<String>,
+}
+
+impl Factor {
+    /// The fields in words.
+    pub(crate) fn name(&self) -> String {
+        if self.fields.is_empty() { "row".to_owned() } else { self.fields.join(", ") }
+    }
+}
+
+/// Replications of one cell, not necessarily all.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Observation {
+    pub(super) row: usize,
+    pub(super) column: usize,
+    pub(super) values: Vec<f64>,
+}
+
+/// Replications by row and column.
+pub(crate) type Cells = Vec<Vec<Vec<f64>>>;
+
+/// A full factorial design whose cells hold equally many replications, at least two, which are not all equal.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Design {
+    /// Factor A.
+    pub(crate) rows: Factor,
+    /// Factor B.
+    pub(crate) columns: Factor,
+    pub(crate) response: Response,
+    pub(crate) replications: usize,
+    pub(crate) cells: Cells,
+    /// The colour and marker of each column.
+    pub(crate) slots: Vec<usize>,
+    /// Settings that are the same in all runs.
+    pub(crate) everywhere: Vec<String>,
+    /// What a reader must know, one sentence each.
+    pub(crate) remarks: Vec<String>,
+}
+
+impl Design {
+    /// Puts observations into cells.
+    pub(super) fn of(
+        rows: Factor,
+        columns: Factor,
+        response: Response,
+        observations: &[Observation],
+        without_serial: bool,
+    ) -> Result<Self, Error> {
+        if let [level] = &columns.levels[..] {
+            let (field, level) = (columns.name(), level.clone());
+            return Err(Error::OneColumn { field, level, serial: without_serial });
+        }
+        if let [level] = &rows.levels[..] {
+            return Err(Error::OneRow { level: level.clone() });
+        }
+        let mut cells = vec![vec![Vec::new(); columns.levels.len()]; rows.levels.len()];
+        for Observation { row, column, values } in observations {
+            cells[*row][*column].extend_from_slice(values);
+        }
+        let replications = balance(&rows, &columns, &cells)?;
+        let equal = |cell: &Vec<f64>| cell.iter().all(|value| *value == cell[0]);
+        if cells.iter().flatten().all(equal) {
+            return Err(Error::ZeroVariance);
+        }
+        let slots = (0..columns.levels.len()).collect();
+        let (everywhere, remarks) = (Vec::new(), Vec::new());
+        Ok(Self { rows, columns, response, replications, cells, slots, everywhere, remarks })
+    }
+
+    /// Observations in all.
+    pub(crate) fn observations(&self) -> usize {
+        self.rows.levels.len() * self.columns.levels.len() * self.replications
+    }
+
+    /// A cell in words, such as `fib, n 10 on rayon`.
+    pub(crate) fn name(&self, row: usize, column: usize) -> String {
+        name(&self.rows, &self.columns, row, column)
+    }
+}
+
+fn name(rows: &Factor, columns: &Factor, row: usize, column: usize) -> String {
+    format!("{} on {}", rows.levels[row], columns.levels[column])
+}
+
+/// The number of replications of every cell.
+fn balance(rows: &Factor, columns: &Factor, cells: &Cells) -> Result<usize, Error> {
+    let most = cells.iter().flatten().map(Vec::len).max().unwrap_or(0);
+    let mut fewer = Vec::new();
+    for (row, line) in cells.iter().enumerate() {
+        for (column, cell) in line.iter().enumerate().filter(|(_, cell)| cell.len() < most) {
+            fewer.push(format!("{} has {}", name(rows, columns, row, column), cell.len()));
+        }
+    }
+    if !fewer.is_empty() {
+        return Err(Error::Unbalanced { most, cells: fewer, hint: hint(rows) });
+    }
+    if most < 2 {
+        return Err(Error::OneReplication { hint: hint(rows) });
+    }
+    Ok(most)
+}
+
+/// Cells may lack replications because the regime, or a result, was taken for a setting.
+fn hint(rows: &Factor) -> String {
+    if rows.fields.iter().any(|field| field == REGIME) {
+        return "; runs with nearer and with farther cores are rows of their own: to count that as \
+                chance, --pool regime"
+            .to_owned();
+    }
+    format!(
+        "; rows are told apart by {}: if one of these should count as chance, --pool it",
+        rows.name(),
+    )
+}
+
+#[cfg(test)]
+impl Design {
+    /// A made-up design of two programs on three runtimes.
+    pub(crate) fn example() -> Self {
+        let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+        let rows = Factor { fields: names(&["bench"]), levels: names(&["fib", "heat"]) };
+        let levels = names(&["evenkeel", "rayon", "chili"]);
+        let columns = Factor { fields: names(&["runtime"]), levels };
+        let response = Response { field: "seconds".to_owned(), unit: "ms".to_owned() };
+        let cell = |row: usize, column: usize| {
+            let middle = (1 + row) as f64 * (2 + column) as f64;
+            Observation { row, column, values: vec![middle * 0.99, middle, middle * 1.02] }
+        };
+        let cells: Vec<_> = (0..2).flat_map(|i| (0..3).map(move |j| cell(i, j))).collect();
+        Self::of(rows, columns, response, &cells, false).expect("it is balanced")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn factor(name: &str, levels: &[&str]) -> Factor {
+        let levels = levels.iter().map(|level| level.to_string()).collect();
+        Factor { fields: vec![name.to_owned()], levels }
+    }
+
+    /// A design of two benchmarks on two runtimes with these replications.
+    fn design(cells: [[&[f64]; 2]; 2]) -> Result<Design, Error> {
+        let mut observations = Vec::new();
+        for (row, line) in cells.iter().enumerate() {
+            for (column, values) in line.iter().enumerate() {
+                observations.push(Observation { row, column, values: values.to_vec() });
+            }
+        }
+        let rows = factor("bench", &["fib", "heat"]);
+        let columns = factor("runtime", &["evenkeel", "rayon"]);
+        let response = Response { field: "seconds".to_owned(), unit: "s".to_owned() };
+        Design::of(rows, columns, response, &observations, false)
+    }
+
+    #[test]
+    fn cells_with_fewer_replications_are_named() {
+        let error = design([[&[1.0, 2.0], &[1.0]], [&[], &[1.0, 2.0]]]).unwrap_err().to_string();
+        let cells = "some cells have fewer than 2 replications: fib on rayon has 1; heat on evenkeel has 0;";
+        assert!(error.contains(cells), "{error}");
+        assert!(error.contains("told apart by bench: if one of these"), "{error}");
+    }
+
+    #[test]
+    fn one_replication_is_refused() {
+        let error = design([[&[1.0], &[2.0]], [&[3.0], &[4.0]]]).unwrap_err().to_string();
+        assert!(error.starts_with("one replication only") && error.contains("--reps"), "{error}");
+    }
+
+    #[test]
+    fn replications_without_any_error_are_refused() {
+        let error =
+            design([[&[0.1; 3], &[0.2; 3]], [&[0.3; 3], &[0.4; 3]]]).unwrap_err().to_string();
+        assert!(error.contains("F is undefined"), "{error}");
+        assert!(design([[&[0.1, 0.2], &[0.2; 2]], [&[0.3; 2], &[0.4; 2]]]).is_ok());
+    }
+
+    #[test]
+    fn a_factor_with_one_level_is_refused() {
+        let response = Response { field: "seconds".to_owned(), unit: String::new() };
+        let (one, two) = (factor("x", &["only"]), factor("y", &["a", "b"]));
+        let error = Design::of(one.clone(), two.clone(), response.clone(), &[], false);
+        assert!(error.unwrap_err().to_string().contains("only one row (`only`)"));
+        let error = Design::of(two, one, response, &[], true).unwrap_err().to_string();
+        assert!(error.contains("only one x (`only`)") && error.contains("serial runs"), "{error}");
+    }
+}

@@ -1,0 +1,263 @@
+//! What becomes a row, what is refused, and what is said: on lines as the suite prints them.
+
+use clap::Parser;
+
+use super::*;
+use crate::analysis::{input, selection};
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    options: Options,
+}
+
+/// The design of these records under these options.
+fn design_of(records: &[String], line: &str) -> Result<Design, Error> {
+    let words = ["analyse", "FILE"].into_iter().chain(line.split_whitespace());
+    let options = Line::try_parse_from(words).unwrap().options;
+    let lines = input::parse("runs", &records.join("\n"))?;
+    design(selection::select(lines, &options)?, &options)
+}
+
+fn error_of(records: &[String], line: &str) -> String {
+    design_of(records, line).unwrap_err().to_string()
+}
+
+/// A record of a fork-join program with three replications.
+fn forked(bench: &str, runtime: &str, workers: usize, more: &str) -> String {
+    format!(
+        "{{\"runtime\":\"{runtime}\",\"bench\":\"{bench}\",\"n\":10,\"workers\":{workers},\"reps\":3,\
+         \"seconds\":[0.1,0.2,0.4],\"checksum\":\"{bench}\",\"cpu_share\":1.0{more}}}"
+    )
+}
+
+/// Two programs on two runtimes.
+fn grid(more: impl Fn(&str, &str) -> String) -> Vec<String> {
+    let mut records = Vec::new();
+    for bench in ["fib", "heat"] {
+        for runtime in ["rayon", "evenkeel"] {
+            records.push(forked(bench, runtime, 2, &more(bench, runtime)));
+        }
+    }
+    records
+}
+
+/// Two runs of an experiment with a rate, on two runtimes at two numbers of processors.
+fn rates(regime: impl Fn(usize, usize) -> &'static str) -> Vec<String> {
+    let mut records = Vec::new();
+    for procs in [1, 2] {
+        for repeat in 0..2 {
+            for (place, runtime) in ["evenkeel", "tokio-hand"].into_iter().enumerate() {
+                let record = crate::record::Record {
+                    procs,
+                    tasks: procs * 500,
+                    repeat,
+                    ops: (repeat + place) as u64,
+                    regime: regime(procs, repeat + place).to_owned(),
+                    ..crate::record::example(runtime, 20.0 + (procs + repeat + place) as f64)
+                };
+                records.push(serde_json::to_string(&record).unwrap());
+            }
+        }
+    }
+    records
+}
+
+#[test]
+fn a_line_of_a_fork_join_program_holds_all_replications() {
+    let design = design_of(&grid(|_, _| String::new()), "").unwrap();
+    assert_eq!(design.rows.fields, ["bench"]);
+    assert_eq!(design.rows.levels, ["fib", "heat"]);
+    // The suite's own runtime comes first.
+    assert_eq!(design.columns.levels, ["evenkeel", "rayon"]);
+    assert_eq!(design.replications, 3);
+    assert_eq!((design.response.field.as_str(), design.response.unit.as_str()), ("seconds", "ms"));
+    assert!((design.cells[0][0][2] - 400.0).abs() < 1e-9);
+    assert_eq!(design.everywhere, ["n 10", "workers 2"]);
+}
+
+#[test]
+fn lines_of_other_experiments_are_replications() {
+    let design = design_of(&rates(|_, _| "near"), "").unwrap();
+    // Tasks follow from processors, and what was counted is no setting.
+    assert_eq!(design.rows.fields, ["procs"]);
+    assert_eq!(design.replications, 2);
+    assert_eq!(design.response.field, "ns_per_op_per_proc");
+    assert!(design.everywhere.contains(&"cores near".to_owned()));
+}
+
+#[test]
+fn a_setting_that_nobody_knows_makes_rows_too() {
+    let records = [
+        grid(|_, _| ",\"locality\":\"off\"".to_owned()),
+        grid(|_, _| ",\"locality\":\"strict\"".to_owned()),
+    ];
+    let design = design_of(&records.concat(), "").unwrap();
+    assert_eq!(design.rows.fields, ["bench", "locality"]);
+    assert_eq!(design.rows.levels[1], "heat, locality off");
+    assert_eq!(design.replications, 3);
+}
+
+#[test]
+fn a_setting_within_a_cell_of_chosen_rows_is_refused() {
+    let records = [grid(|_, _| ",\"k\":1".to_owned()), grid(|_, _| ",\"k\":2".to_owned())].concat();
+    let error = error_of(&records, "--rows bench");
+    assert!(error.contains("`k` differs (1, 2) between runs of fib on rayon"), "{error}");
+    assert!(error.contains("--pool k"), "{error}");
+    let design = design_of(&records, "--rows bench --pool k").unwrap();
+    assert_eq!(design.replications, 6);
+    assert!(design.remarks[0].contains("runs with k 1, 2 count as replications"));
+    assert_eq!(design_of(&records, "--where k=2").unwrap().replications, 3);
+}
+
+#[test]
+fn a_result_taken_for_a_setting_is_named() {
+    let records = grid(|bench, runtime| format!(",\"steals\":{}", bench.len() * runtime.len()));
+    let design = design_of(&records, "").unwrap();
+    // It belongs to the cells, so it splits none; but it is told.
+    assert!(
+        design.remarks[0].contains("steals differs with runtime within a row"),
+        "{:?}",
+        design.remarks
+    );
+    let mut twice = records.clone();
+    twice.extend(grid(|_, _| ",\"steals\":1".to_owned()));
+    let error = error_of(&twice, "");
+    assert!(error.contains("told apart by bench, steals: if one of these"), "{error}");
+    assert_eq!(design_of(&twice, "--pool steals").unwrap().replications, 6);
+}
+
+#[test]
+fn runs_of_two_regimes_are_not_pooled() {
+    let mixed = rates(|_, run| if run == 1 { "far" } else { "near" });
+    let error = error_of(&mixed, "");
+    assert!(error.contains("not balanced") && error.contains("--pool regime"), "{error}");
+    assert!(error.contains("procs 2, cores near on tokio-hand has 1"), "{error}");
+    let design = design_of(&mixed, "--pool regime").unwrap();
+    assert!(design.remarks[0].contains("runs with regime far, near count as replications"));
+    let error = error_of(&mixed, "--rows procs");
+    assert!(error.contains("`regime` differs (far, near) between runs of procs 2"), "{error}");
+    // With one processor it does not matter where the cores are.
+    let alone = rates(|procs, run| if procs == 1 && run == 1 { "far" } else { "near" });
+    assert_eq!(design_of(&alone, "").unwrap().rows.fields, ["procs"]);
+    assert_eq!(design_of(&alone, "--where regime=near").unwrap().replications, 2);
+}
+
+#[test]
+fn a_near_runtime_is_not_compared_with_a_far_one() {
+    let records = grid(|_, runtime| {
+        format!(",\"regime\":\"{}\"", if runtime == "rayon" { "far" } else { "near" })
+    });
+    let error = error_of(&records, "");
+    assert!(error.contains("fib, cores far on evenkeel has 0"), "{error}");
+}
+
+#[test]
+fn plain_calls_are_left_out_unless_they_are_named() {
+    let mut records = grid(|_, _| String::new());
+    records.extend(["fib", "heat"].map(|bench| forked(bench, "serial", 1, "")));
+    let design = design_of(&records, "").unwrap();
+    assert_eq!(design.columns.levels.len(), 2);
+    assert!(design.remarks[0].starts_with("2 records of plain calls left out"));
+    let design = design_of(&records, "--where runtime=serial,evenkeel,rayon").unwrap();
+    assert_eq!(design.columns.levels.len(), 3);
+    assert!(
+        design.remarks[0].contains(
+            "workers differs with runtime within a row (1 of serial; 2 of evenkeel, rayon)"
+        ),
+        "{:?}",
+        design.remarks
+    );
+    let error = error_of(&records[3..], "");
+    assert!(error.contains("only one runtime") && error.contains("serial runs"), "{error}");
+    let error = error_of(&records[4..], "");
+    assert!(error.contains("only one runtime (`serial`)"), "{error}");
+}
+
+#[test]
+fn names_that_nobody_has_are_refused_with_the_known_ones() {
+    let records = grid(|_, _| String::new());
+    for line in
+        ["--rows size", "--columns size", "--pool size", "--response size", "--where size=1"]
+    {
+        let error = error_of(&records, line);
+        assert!(error.starts_with("no record has a field `size`: fields are bench, "), "{error}");
+    }
+    let error = error_of(&records, "--where runtime=chili");
+    assert_eq!(error, "no record has `runtime` = `chili`: there are evenkeel, rayon");
+    let error = error_of(&records, "--where bench=fib --where n=10 --where workers=3");
+    assert!(error.contains("`workers` = `3`: there are 2"), "{error}");
+    let mut records = records;
+    records.push(forked("uts", "chili", 3, ""));
+    let error = error_of(&records, "--where runtime=chili --where workers=2");
+    assert!(error.starts_with("no record meets all conditions"), "{error}");
+}
+
+#[test]
+fn records_that_lack_a_field_are_named() {
+    let mut records = grid(|_, _| ",\"k\":1".to_owned());
+    records[2] = forked("heat", "rayon", 2, "");
+    assert!(error_of(&records, "--rows bench,k").starts_with("runs:3: the field `k` is missing"));
+    assert!(error_of(&records, "--response k").starts_with("runs:3: the field `k` is missing"));
+    let records = [r#"{"bench":"mixed","runtime":"a","wake_p99_us":3.5}"#.to_owned()];
+    let error = error_of(&records, "");
+    assert!(error.starts_with("runs:1: no response that is known"), "{error}");
+    assert!(error.ends_with("numbers are wake_p99_us"), "{error}");
+    let records = [r#"{"bench":"fib","seconds":[0.1]}"#.to_owned()];
+    assert!(error_of(&records, "").starts_with("no record has a field `runtime`"));
+}
+
+#[test]
+fn a_response_is_a_number() {
+    let records = grid(|_, _| ",\"x\":[1.0,null]".to_owned());
+    let error = error_of(&records, "--response x");
+    assert!(error.starts_with("runs:1: `x` is null, and a response is a number"), "{error}");
+    let error = error_of(&records, "--response checksum");
+    assert!(error.starts_with("runs:1: `checksum` is \"fib\""), "{error}");
+}
+
+#[test]
+fn different_figures_are_not_compared() {
+    let records = [grid(|_, _| String::new()), rates(|_, _| "near")].concat();
+    let error = error_of(&records, "");
+    assert!(error.contains("different figures: ns_per_op_per_proc, seconds"), "{error}");
+}
+
+#[test]
+fn runs_that_did_not_complete_are_named() {
+    let mut records = grid(|_, _| String::new());
+    records[1] = forked("fib", "evenkeel", 2, ",\"dnc\":true");
+    let error = error_of(&records, "");
+    assert!(
+        error.starts_with(
+            "1 run did not complete, which leaves no figure: fib on evenkeel (runs:2)"
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn equal_records_and_disturbed_ones_are_told() {
+    let records = [grid(|_, _| String::new()), grid(|_, _| String::new())].concat();
+    let design = design_of(&records, "").unwrap();
+    assert_eq!(design.replications, 6);
+    assert!(
+        design.remarks[0].starts_with("4 records equal an earlier one"),
+        "{:?}",
+        design.remarks
+    );
+    let records: Vec<String> = records
+        .iter()
+        .take(4)
+        .map(|r| r.replace("\"cpu_share\":1.0", "\"cpu_share\":0.9"))
+        .collect();
+    let design = design_of(&records, "").unwrap();
+    assert!(design.remarks[0].starts_with("4 of 4 records disturbed"), "{:?}", design.remarks);
+}
+
+#[test]
+fn rows_that_do_not_differ_are_no_factor() {
+    let records: Vec<String> = grid(|_, _| String::new()).into_iter().take(2).collect();
+    let error = error_of(&records, "");
+    assert!(error.contains("only one row (`fib, n 10, workers 2`)"), "{error}");
+}

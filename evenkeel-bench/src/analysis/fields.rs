@@ -1,0 +1,166 @@
+//! What the fields of a record are: settings, which tell runs apart, or results.
+//!
+//! A field that nobody has heard of is a setting if it is text, a whole number, or true or false, and in no inner object. A result of that kind which
+//! is not listed here splits the rows until a cell lacks replications, which is an error that names it; a setting taken for a
+//! result would be pooled in silence.
+
+use serde_json::Value;
+
+/// The runtime that is a yardstick rather than a peer: it has no workers to compare at. Other languages have one of their own.
+pub(super) const SERIAL: &str = "serial";
+
+/// Whether a runtime of this name makes plain calls, in whatever language.
+pub(super) fn is_serial(runtime: &str) -> bool {
+    runtime == SERIAL || runtime.strip_prefix(SERIAL).is_some_and(|rest| rest.starts_with('-'))
+}
+
+/// Nearness of the cores, between whose values nothing is compared.
+pub(super) const REGIME: &str = "regime";
+
+/// Settings in the order in which they name a row; others follow by name.
+const ORDER: [&str; 9] =
+    ["bench", "variant", "n", "workers", "procs", "tasks_per_proc", "tasks", "words", "touch"];
+
+/// Results, and numbers of repeats, that are whole numbers, text, or true or false.
+const RESULTS: [&str; 8] =
+    ["ops", "repeat", "reps", "checksum", "dnc", "computations", "polls", "wakes"];
+
+/// Results that could be written as whole numbers by other hands than the suite's.
+const FIGURES: [&str; 11] = [
+    "seconds",
+    "seconds_median",
+    "seconds_min",
+    "seconds_max",
+    "speedup",
+    "ns_per_op_per_proc",
+    "transfer_us",
+    "bytes_per_task",
+    "line_ns_before",
+    "line_ns_after",
+    "cpu_share",
+];
+
+/// Whether a field with this value tells runs apart.
+pub(super) fn is_setting(name: &str, value: &Value) -> bool {
+    let scalar = match value {
+        Value::Number(number) => !number.is_f64(),
+        Value::String(_) | Value::Bool(_) => true,
+        Value::Null | Value::Array(_) | Value::Object(_) => false,
+    };
+    scalar && !name.contains('.') && !RESULTS.contains(&name) && !FIGURES.contains(&name)
+}
+
+/// A setting as text; `None` for what is no scalar.
+pub(super) fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Sorts settings as they name a row.
+pub(super) fn sort(names: &mut [String]) {
+    let place = |name: &String| ORDER.iter().position(|known| known == name);
+    names.sort_by_key(|name| (place(name).unwrap_or(ORDER.len()), name.clone()));
+}
+
+/// A setting within the name of a row: `fib`, `workers 2`; nothing for what an experiment does not have.
+pub(super) fn label(name: &str, value: &str) -> Option<String> {
+    match name {
+        "variant" if value == "-" => None,
+        // No arrays.
+        "words" | "touch" if value == "0" => None,
+        "bench" | "variant" => Some(value.to_owned()),
+        REGIME => Some(format!("cores {value}")),
+        _ => Some(format!("{} {value}", name.replace('_', " "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forking::forker::Name;
+    use crate::forking::program::Program;
+    use crate::forking::runner;
+    use crate::mixed;
+    use std::time::Duration;
+
+    /// The settings of every record of the suite. A record that has another field of text or whole numbers fails here: put it
+    /// here if it is a setting, and into [`RESULTS`] if it is not.
+    #[test]
+    fn every_field_of_the_suite_is_known() {
+        let common = crate::record::example("evenkeel", 20.0);
+        let cell = runner::Cell {
+            program: Program::Fib,
+            n: 5,
+            workers: 1,
+            runtimes: vec![Name::Serial, Name::Evenkeel],
+        };
+        let runner = runner::Runner::new(&cell.runtimes, 0, Duration::MAX).unwrap();
+        let forked = runner.run(&cell, 1).unwrap().records.pop().unwrap();
+        let spec = mixed::Spec {
+            variant: mixed::Variant::Joins,
+            workers: 1,
+            tasks: 2,
+            n: 5,
+            time: Duration::from_millis(1),
+            seed: 1,
+        };
+        let mut both = None;
+        let cell = mixed::runner::Cell { spec, runtimes: vec![mixed::pool::Name::Evenkeel] };
+        let keep = |record, _| {
+            both = Some(record);
+            Ok(())
+        };
+        mixed::runner::run(&cell, 1, keep).unwrap();
+        let known = |name: &String| {
+            ORDER.contains(&name.as_str()) || ["runtime", REGIME].contains(&name.as_str())
+        };
+        let records = [
+            serde_json::to_value(common),
+            serde_json::to_value(forked),
+            serde_json::to_value(both),
+        ];
+        for record in records {
+            let Ok(Value::Object(fields)) = record else { panic!("a record is an object") };
+            for (name, value) in fields.iter().filter(|(name, value)| is_setting(name, value)) {
+                assert!(known(name), "is {name} = {value} a setting or a result?");
+            }
+        }
+    }
+
+    #[test]
+    fn plain_calls_have_several_names() {
+        for (name, serial) in [("serial", true), ("serial-cpp", true), ("serialist", false)] {
+            assert_eq!(is_serial(name), serial, "{name}");
+        }
+    }
+
+    #[test]
+    fn settings_are_what_no_measurement_makes() {
+        for (name, value, setting) in [
+            ("n", "10", true),
+            ("locality", "\"biased\"", true),
+            ("wait", "false", true),
+            ("idle", "0.5", false),
+            ("steals.far", "5", false),
+            ("ops", "10", false),
+            ("seconds", "1", false),
+            ("seconds", "[1.0]", false),
+            ("transfer_us", "null", false),
+        ] {
+            assert_eq!(is_setting(name, &serde_json::from_str(value).unwrap()), setting, "{name}");
+        }
+    }
+
+    #[test]
+    fn rows_are_named_by_what_was_run_first() {
+        let mut names = ["workers", "locality", "bench", "n"].map(str::to_owned);
+        sort(&mut names);
+        assert_eq!(names, ["bench", "n", "workers", "locality"]);
+        assert_eq!(label("tasks_per_proc", "100").as_deref(), Some("tasks per proc 100"));
+        assert_eq!(label("variant", "-"), None);
+    }
+}

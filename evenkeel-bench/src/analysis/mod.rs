@@ -1,0 +1,116 @@
+//! What the runs say once chance is taken into account: the two-factor full factorial design with replications.
+//!
+//! The statistics are those of R. Jain, *The Art of Computer Systems Performance Analysis* (1991), chapters 21 and 22, with
+//! which the Cilk Locality runtime was evaluated. Rows (factor A) are what was run: benchmark, size, workers and whatever else
+//! tells runs apart; columns (factor B) are the runtimes. Each cell holds the same number of replications, and
+//!
+//! > response = mean + row's effect + column's effect + their interaction + error.
+//!
+//! The multiplicative model is the same for the logarithm of the response: its effects are factors.
+//!
+//! Steps: [`input`] reads lines as fields, so that records of experiments to come are read too; [`selection`] takes the wanted
+//! ones; [`factors`] finds the rows, and [`response`] the figure; [`design`] makes cells of them or says what is missing;
+//! [`model`] splits each observation into effects and error; [`variance`], [`effects`], [`contrast`] and [`residuals`] judge them;
+//! [`tables`] puts all that into words, which [`text`] prints and [`crate::report`] draws.
+//!
+//! *Invariant:* nothing is pooled or left out in silence. What tells runs apart becomes part of the rows, or the user says
+//! otherwise by name, and a remark repeats it.
+
+mod contrast;
+mod design;
+mod distribution;
+mod effects;
+mod error;
+mod factors;
+mod fields;
+mod input;
+pub(crate) mod model;
+mod numbers;
+mod options;
+pub(crate) mod residuals;
+mod response;
+mod selection;
+pub(crate) mod tables;
+#[cfg(test)]
+mod tests;
+mod text;
+pub(crate) mod variance;
+
+use std::io::Write;
+
+pub(crate) use contrast::Contrast;
+pub(crate) use design::Design;
+pub(crate) use effects::{Effects, Estimate};
+pub(crate) use error::Error;
+pub(crate) use model::{Fit, Model};
+pub(crate) use options::Options;
+pub(crate) use residuals::Checks;
+pub(crate) use variance::Variance;
+
+use crate::report;
+
+/// One model of a design, with everything that follows from it.
+pub(crate) struct Analysis {
+    pub(crate) model: Model,
+    /// Of intervals and of tabled F values, between 0 and 1.
+    pub(crate) confidence: f64,
+    pub(crate) fit: Fit,
+    pub(crate) variance: Variance,
+    pub(crate) effects: Effects,
+    pub(crate) contrasts: Vec<Contrast>,
+    pub(crate) checks: Checks,
+}
+
+impl Analysis {
+    /// Analyses a design under a model. `pairs` are the columns to compare, by index.
+    pub(crate) fn of(
+        design: &Design,
+        model: Model,
+        confidence: f64,
+        pairs: &[(usize, usize)],
+    ) -> Result<Self, Error> {
+        let cells = model.transformed(design)?;
+        let fit = Fit::of(cells);
+        let variance = Variance::of(&fit, confidence).ok_or(Error::TooLarge)?;
+        let effects = Effects::of(&fit, variance.errors.mean_square, confidence);
+        let contrast = |pair: &(usize, usize)| {
+            Contrast::of(&fit, variance.errors.mean_square, confidence, *pair)
+        };
+        let contrasts = pairs.iter().map(contrast).collect();
+        let checks = Checks::of(&fit);
+        Ok(Self { model, confidence, fit, variance, effects, contrasts, checks })
+    }
+}
+
+/// Reads, analyses, prints, and draws if asked to.
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    if let Some(folder) = &options.report {
+        report::prepare(folder)?;
+    }
+    let (design, analyses) = analyse(input::read(&options.files)?, options)?;
+    print(&text::render(&design, &analyses))?;
+    if let Some(folder) = &options.report {
+        let page = report::analysis::write(folder, &design, &analyses)?;
+        print(&format!("report: {}\n", page.canonicalize().unwrap_or(page).display()))?;
+    }
+    Ok(())
+}
+
+/// From lines to the models' analyses.
+fn analyse(lines: Vec<input::Line>, options: &Options) -> Result<(Design, Vec<Analysis>), Error> {
+    let selection = selection::select(lines, options)?;
+    let design = factors::design(selection, options)?;
+    let pairs = contrast::pairs(&design.columns, &options.contrast)?;
+    let confidence = options.confidence / 100.0;
+    let analyse = |model: &Model| Analysis::of(&design, *model, confidence, &pairs);
+    let analyses = options.model.models().iter().map(analyse).collect::<Result<_, _>>()?;
+    Ok((design, analyses))
+}
+
+/// Prints to standard output; a reader who has seen enough and closed it is no error.
+fn print(text: &str) -> std::io::Result<()> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}

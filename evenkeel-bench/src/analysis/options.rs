@@ -1,0 +1,114 @@
+//! The command line of `analyse`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::Model;
+
+/// Judges runs by a two-factor full factorial design with replications.
+///
+/// Reads the lines that `run --json` prints. Rows (factor A) are the benchmarks together with whatever else tells runs
+/// apart: variant, size, workers or processors, tasks, and every other field of text, whole numbers or true and false that
+/// varies and is no result. Columns (factor B) are the runtimes. Numbers with a fraction, lists, and the
+/// fields of inner objects (`steals.far`) are results.
+///
+/// Runs in which the cores lay nearer or farther (`regime`) are never mixed: the regime becomes part of the rows too, unless
+/// there was one worker. To count it as chance instead, use `--pool regime`; a remark will say so. Serial runs are left out
+/// unless `--where runtime=serial,...` names them. Every cell needs the same number of replications.
+///
+/// The additive model is about differences. The multiplicative one takes logarithms and is about ratios: choose it when
+/// rows differ by more than a few times.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Files of records, one JSON object per line; `-` is standard input. Several are joined
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Fields that make the rows, separated by commas [default: all that tell runs apart]
+    #[arg(long, value_name = "FIELD", value_delimiter = ',')]
+    pub(crate) rows: Vec<String>,
+    /// The field that makes the columns
+    #[arg(long, value_name = "FIELD", default_value = "runtime")]
+    pub(crate) columns: String,
+    /// The figure to analyse: a number, or a list of them whose items are replications [default: seconds of fork-join programs,
+    /// else µs per transfer, bytes per task or ns per operation per processor]
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) response: Option<String>,
+    /// Takes only records in which FIELD has one of these values; may be given several times
+    #[arg(long = "where", value_name = "FIELD=VALUE[,VALUE]", value_parser = condition)]
+    pub(crate) conditions: Vec<Condition>,
+    /// Fields whose differences count as chance: such runs are replications of each other
+    #[arg(long, value_name = "FIELD", value_delimiter = ',')]
+    pub(crate) pool: Vec<String>,
+    /// Confidence of intervals and of tabled F values, in percent
+    #[arg(long, value_name = "PERCENT", default_value = "90", value_parser = percent)]
+    pub(crate) confidence: f64,
+    /// How effects combine
+    #[arg(long, value_enum, default_value = "both")]
+    pub(crate) model: Choice,
+    /// Two columns to compare; may be given several times [default: evenkeel with every other one]
+    #[arg(long, value_name = "RUNTIME1,RUNTIME2", value_parser = pair)]
+    pub(crate) contrast: Vec<Pair>,
+    /// Also writes every table and picture into this folder, as analysis.html
+    #[arg(long, value_name = "DIR")]
+    pub(crate) report: Option<PathBuf>,
+}
+
+/// Which models to fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Choice {
+    /// Effects add
+    Additive,
+    /// Effects multiply: the additive model of the logarithms
+    Multiplicative,
+    /// One after the other
+    Both,
+}
+
+impl Choice {
+    pub(crate) fn models(self) -> &'static [Model] {
+        match self {
+            Self::Additive => &[Model::Additive],
+            Self::Multiplicative => &[Model::Multiplicative],
+            Self::Both => &[Model::Additive, Model::Multiplicative],
+        }
+    }
+}
+
+/// A field and the values that it may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Condition {
+    pub(crate) field: String,
+    pub(crate) values: Vec<String>,
+}
+
+/// Two columns by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pair(pub(crate) String, pub(crate) String);
+
+fn condition(text: &str) -> Result<Condition, String> {
+    match text.split_once('=') {
+        Some((field, values)) if !field.is_empty() && !values.is_empty() => Ok(Condition {
+            field: field.to_owned(),
+            values: values.split(',').map(str::to_owned).collect(),
+        }),
+        _ => Err(format!("`{text}` is not of the form FIELD=VALUE, such as bench=fib,heat")),
+    }
+}
+
+fn pair(text: &str) -> Result<Pair, String> {
+    match text.split(',').collect::<Vec<_>>()[..] {
+        [one, other] if !one.is_empty() && !other.is_empty() && one != other => {
+            Ok(Pair(one.to_owned(), other.to_owned()))
+        }
+        _ => Err(format!("`{text}` is not two names, such as evenkeel,rayon")),
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    // The bounds exclude what is not a number, too.
+    match text.parse::<f64>() {
+        Ok(percent) if (50.0..100.0).contains(&percent) => Ok(percent),
+        _ => Err(format!("`{text}` is not a percentage from 50 to below 100")),
+    }
+}

@@ -1,0 +1,307 @@
+//! The peers in C++: programs of their own, built when a compiler and their library are found.
+//!
+//! A program runs for as long as its cell of the table is measured. It waits for a line, runs once, and answers with
+//! the seconds of its recursion and its checksum; so it takes turns with the runtimes of this process like any other.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::panic::resume_unwind;
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
+use std::{env, thread};
+
+use anyhow::{Context, anyhow, bail};
+use serde::Deserialize;
+
+use super::forker::Name;
+use super::program::Program;
+use crate::toolchain::{self, Workshop};
+
+/// The programs' files, as they lie under `peers/cpp`.
+const SOURCES: [(&str, &str); 15] = [
+    ("array.hpp", include_str!("../../peers/cpp/array.hpp")),
+    ("cilksort.hpp", include_str!("../../peers/cpp/cilksort.hpp")),
+    ("fib.hpp", include_str!("../../peers/cpp/fib.hpp")),
+    ("heat.hpp", include_str!("../../peers/cpp/heat.hpp")),
+    ("main.cpp", include_str!("../../peers/cpp/main.cpp")),
+    ("matmul.hpp", include_str!("../../peers/cpp/matmul.hpp")),
+    ("nqueens.hpp", include_str!("../../peers/cpp/nqueens.hpp")),
+    ("onetbb.hpp", include_str!("../../peers/cpp/onetbb.hpp")),
+    ("openmp.hpp", include_str!("../../peers/cpp/openmp.hpp")),
+    ("serial.hpp", include_str!("../../peers/cpp/serial.hpp")),
+    ("sha1.hpp", include_str!("../../peers/cpp/sha1.hpp")),
+    ("skynet.hpp", include_str!("../../peers/cpp/skynet.hpp")),
+    ("transpose.hpp", include_str!("../../peers/cpp/transpose.hpp")),
+    ("trial.cpp", include_str!("../../peers/cpp/trial.cpp")),
+    ("uts.hpp", include_str!("../../peers/cpp/uts.hpp")),
+];
+
+/// What all are compiled with: the best for this machine, and no rounding that Rust does not do.
+const FLAGS: [&str; 4] = ["-std=c++17", "-O3", "-march=native", "-ffp-contract=off"];
+
+/// What would bring a compiler.
+const INSTALL: &str = "install g++ (Debian: g++; Fedora: gcc-c++) or set CXX to a C++17 compiler";
+
+/// How long a program is left alone after its answer: the threads of libgomp look for work for some milliseconds
+/// before they sleep, and would take them from whoever is next.
+const QUIET: Duration = Duration::from_millis(20);
+
+/// How a runtime is built.
+struct Recipe {
+    /// The header with its class, which is its name, too.
+    header: &'static str,
+    /// What its library wants of compiler and linker.
+    flags: &'static [&'static str],
+    /// What would bring the library.
+    install: &'static str,
+}
+
+fn recipe(name: Name) -> Recipe {
+    match name {
+        Name::Onetbb => Recipe {
+            header: "onetbb.hpp",
+            flags: &["-ltbb"],
+            install: "install oneTBB 2021 or later with its headers (Debian: libtbb-dev; Fedora: tbb-devel)",
+        },
+        Name::Openmp => Recipe {
+            header: "openmp.hpp",
+            flags: &["-fopenmp"],
+            install: "install the compiler's OpenMP (part of g++; with clang, Debian: libomp-dev)",
+        },
+        _ => Recipe { header: "serial.hpp", flags: &[], install: INSTALL },
+    }
+}
+
+/// The compiler's command.
+fn compiler() -> String {
+    env::var("CXX").ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "g++".to_owned())
+}
+
+/// The compiler's version, if there is one.
+pub(crate) fn version() -> Option<String> {
+    toolchain::version(&compiler(), "--version")
+}
+
+/// Why a runtime cannot be built or run here, and what would help; `None` if it can.
+pub(crate) fn missing(name: Name) -> anyhow::Result<Option<String>> {
+    if version().is_none() {
+        return Ok(Some(format!("`{}` was not found; {INSTALL}", compiler())));
+    }
+    let workshop = Workshop::with("C++", &SOURCES)?;
+    let refusal = match compile(&workshop, name, "trial", &["-O0"])? {
+        Some(errors) => errors,
+        None => match Command::new(workshop.path("trial")).output() {
+            Ok(output) if output.status.success() => return Ok(None),
+            Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+            Err(error) => error.to_string(),
+        },
+    };
+    Ok(Some(format!("{}; {}", first_error(&refusal), recipe(name).install)))
+}
+
+/// The line of a compiler's or a linker's words that says what is wrong.
+fn first_error(text: &str) -> &str {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let says = |line: &&str| line.contains("error") || line.contains("cannot");
+    lines.clone().find(says).or(lines.next()).unwrap_or("its trial program fails without a word")
+}
+
+/// Compiles `<source>.cpp` with a runtime into the program `<source>`. Gives what there is against it.
+fn compile(
+    workshop: &Workshop,
+    name: Name,
+    source: &str,
+    flags: &[&str],
+) -> anyhow::Result<Option<String>> {
+    let recipe = recipe(name);
+    let header = format!("-DPEER=\"{}\"", recipe.header);
+    let (from, to) = (format!("{source}.cpp"), toolchain::program(source));
+    // Libraries come last: linkers look for what they have not found yet.
+    let arguments = FLAGS.iter().chain(flags).copied().chain([&*header, &from, "-o", &to]);
+    let output = workshop
+        .run(&compiler(), arguments.chain(recipe.flags.iter().copied()))
+        .with_context(|| format!("cannot start `{}`; {INSTALL}", compiler()))?;
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    Ok((!output.status.success()).then_some(errors))
+}
+
+/// A built program.
+pub(crate) struct Built {
+    name: Name,
+    workshop: Workshop,
+}
+
+impl Built {
+    /// Builds the programs of these runtimes, all at the same time.
+    pub(crate) fn all(names: &[Name]) -> anyhow::Result<Vec<Built>> {
+        thread::scope(|scope| {
+            let building: Vec<_> =
+                names.iter().map(|&name| scope.spawn(move || Built::new(name))).collect();
+            let built = building.into_iter().map(|thread| thread.join());
+            built.map(|built| built.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        })
+    }
+
+    fn new(name: Name) -> anyhow::Result<Built> {
+        let workshop = Workshop::with("C++", &SOURCES)?;
+        if let Some(errors) = compile(&workshop, name, "main", &[])? {
+            bail!("cannot build the C++ peer {name}:\n{errors}");
+        }
+        Ok(Built { name, workshop })
+    }
+
+    /// The runtime.
+    pub(crate) fn name(&self) -> Name {
+        self.name
+    }
+
+    /// Starts the program. Its cores are those of the calling thread.
+    pub(crate) fn start(&self, program: Program, n: usize, workers: usize) -> anyhow::Result<Peer> {
+        let arguments = [program.name(), &n.to_string(), &workers.to_string()];
+        // Without a second thread nobody looks for work.
+        let quiet = if workers > 1 && !self.name.is_serial() { QUIET } else { Duration::ZERO };
+        Peer::start(&self.workshop.path("main"), arguments, quiet)
+            .with_context(|| format!("cannot start {}", self.name))
+    }
+}
+
+/// A running program. It ends when this is dropped.
+pub(crate) struct Peer {
+    child: Child,
+    requests: ChildStdin,
+    answers: Receiver<String>,
+    errors: ChildStderr,
+    quiet: Duration,
+}
+
+/// What a program answers.
+#[derive(Deserialize)]
+struct Answer {
+    seconds: f64,
+    checksum: u64,
+}
+
+impl Peer {
+    fn start(program: &Path, arguments: [&str; 3], quiet: Duration) -> anyhow::Result<Peer> {
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let requests = child.stdin.take().context("it has no input")?;
+        let answered = child.stdout.take().context("it has no output")?;
+        let errors = child.stderr.take().context("it has no errors")?;
+        // A thread of its own reads, so that whoever waits for an answer can stop waiting.
+        let (answer, answers) = mpsc::channel();
+        thread::spawn(move || {
+            let lines = BufReader::new(answered).lines().map_while(Result::ok);
+            // Nobody listens any more: the end.
+            lines.map(|line| answer.send(line)).take_while(Result::is_ok).for_each(drop);
+        });
+        Ok(Peer { child, requests, answers, errors, quiet })
+    }
+
+    /// The process, whose time is spent for this one.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Runs once: seconds and checksum. `None` if that takes longer than `patience`; the program is of no use then.
+    pub(crate) fn once(&mut self, patience: Duration) -> anyhow::Result<Option<(f64, u64)>> {
+        let asked = self.requests.write_all(b"\n").and_then(|()| self.requests.flush());
+        let line = match asked.map(|()| self.answers.recv_timeout(patience)) {
+            Ok(Ok(line)) => line,
+            Ok(Err(RecvTimeoutError::Timeout)) => return Ok(None),
+            Ok(Err(RecvTimeoutError::Disconnected)) | Err(_) => return Err(self.end()),
+        };
+        let answer: Answer =
+            serde_json::from_str(&line).with_context(|| format!("it answered `{line}`"))?;
+        thread::sleep(self.quiet);
+        Ok(Some((answer.seconds, answer.checksum)))
+    }
+
+    /// Why the program has ended.
+    fn end(&mut self) -> anyhow::Error {
+        let mut errors = String::new();
+        let read = self.errors.read_to_string(&mut errors);
+        match (read, self.child.wait()) {
+            (Ok(1..), _) => anyhow!("it ended: {}", errors.trim()),
+            (_, Ok(status)) => anyhow!("it ended without a word ({status})"),
+            (_, Err(error)) => anyhow!("it ended: {error}"),
+        }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // It may be in the middle of a run. One that has ended by itself cannot be killed, which is no error.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forking::program::tests::little;
+
+    const NAMES: [Name; 3] = [Name::SerialCpp, Name::Onetbb, Name::Openmp];
+
+    /// The programs that can be built here. What happens where there are none is tested on the binary.
+    fn built() -> Vec<Built> {
+        let is_there = |name: &Name| match missing(*name).unwrap() {
+            None => true,
+            Some(why) => {
+                eprintln!("skipped {name}: {why}");
+                false
+            }
+        };
+        Built::all(&NAMES.into_iter().filter(is_there).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn every_runtime_computes_what_the_serial_one_in_rust_does() {
+        let patience = Duration::from_secs(120);
+        for built in built() {
+            for (program, n, right) in little() {
+                let mut peer = built.start(program, n, 2).unwrap();
+                for _ in 0..2 {
+                    let (seconds, checksum) = peer.once(patience).unwrap().unwrap();
+                    assert_eq!(checksum, right, "{program} on {}", built.name());
+                    assert!(seconds > 0.0 && seconds < patience.as_secs_f64());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_that_takes_too_long_is_given_up() {
+        for built in built() {
+            let mut peer = built.start(Program::Nqueens, 20, 2).unwrap();
+            assert_eq!(peer.once(Duration::from_millis(20)).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn what_a_program_refuses_is_said() {
+        for built in built() {
+            let error = |n, workers| {
+                let mut peer = built.start(Program::Fib, n, workers).unwrap();
+                peer.once(Duration::from_secs(120)).unwrap_err().to_string()
+            };
+            assert!(error(61, 1).ends_with("size `61` is not a number from 1 to 60"));
+            assert!(error(5, 1025).ends_with("workers `1025` is not a number from 1 to 1024"));
+        }
+    }
+
+    #[test]
+    fn of_many_words_the_error_is_quoted() {
+        let text =
+            "In file included from main.cpp:1:\nmain.cpp:3:10: fatal error: a.h: No such file\n";
+        assert_eq!(first_error(text), "main.cpp:3:10: fatal error: a.h: No such file");
+        assert_eq!(first_error("\nkilled\n"), "killed");
+        assert_eq!(first_error(""), "its trial program fails without a word");
+    }
+}

@@ -1,0 +1,47 @@
+//! forte, whose calling thread is one of its workers, with the worker passed by argument: what its documentation
+//! calls the fastest of its operations.
+
+use anyhow::ensure;
+
+use super::Forker;
+
+/// forte's pools are static. Whoever holds [`Forte`] has set its size.
+static POOL: forte::ThreadPool = forte::ThreadPool::new();
+
+/// The pool with some threads of its own.
+pub(crate) struct Forte;
+
+impl Forker for Forte {
+    type Cx<'a> = &'a forte::Worker;
+
+    fn start(workers: usize) -> anyhow::Result<Self> {
+        let threads = workers - 1;
+        // Made first, so that the threads end whatever comes of the size.
+        let forte = Forte;
+        let started = POOL.resize_to(threads);
+        ensure!(
+            started == threads,
+            "forte's pool has {started} threads of {threads}: it has 32 seats"
+        );
+        Ok(forte)
+    }
+
+    fn run<R: Send>(&self, f: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> R + Send) -> R {
+        POOL.with_worker(|mut worker| f(&mut worker))
+    }
+
+    #[inline(always)]
+    fn join<RA: Send, RB: Send>(
+        cx: &mut &forte::Worker,
+        a: impl for<'a> FnOnce(&mut &'a forte::Worker) -> RA + Send,
+        b: impl for<'a> FnOnce(&mut &'a forte::Worker) -> RB + Send,
+    ) -> (RA, RB) {
+        cx.join(|mut worker| a(&mut worker), |mut worker| b(&mut worker))
+    }
+}
+
+impl Drop for Forte {
+    fn drop(&mut self) {
+        POOL.depopulate();
+    }
+}

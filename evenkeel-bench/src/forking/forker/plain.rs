@@ -1,0 +1,39 @@
+//! Runtimes whose forks pass nothing down: they find their worker by themselves.
+
+use super::Forker;
+
+/// A runtime whose join takes two closures without arguments.
+pub(crate) trait Plain: Sized {
+    /// Starts as many workers.
+    fn start(workers: usize) -> anyhow::Result<Self>;
+
+    /// Runs `f` on a worker and waits for it.
+    fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R;
+
+    /// Runs both.
+    fn join<RA: Send, RB: Send>(
+        a: impl FnOnce() -> RA + Send,
+        b: impl FnOnce() -> RB + Send,
+    ) -> (RA, RB);
+}
+
+impl<P: Plain> Forker for P {
+    type Cx<'a> = ();
+
+    fn start(workers: usize) -> anyhow::Result<Self> {
+        P::start(workers)
+    }
+
+    fn run<R: Send>(&self, f: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> R + Send) -> R {
+        self.install(|| f(&mut ()))
+    }
+
+    #[inline(always)]
+    fn join<RA: Send, RB: Send>(
+        _cx: &mut (),
+        a: impl FnOnce(&mut ()) -> RA + Send,
+        b: impl FnOnce(&mut ()) -> RB + Send,
+    ) -> (RA, RB) {
+        P::join(|| a(&mut ()), || b(&mut ()))
+    }
+}

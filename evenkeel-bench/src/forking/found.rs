@@ -1,0 +1,50 @@
+//! Which of the runtimes that fork this machine has.
+
+use std::panic::resume_unwind;
+use std::thread;
+
+use super::cpp;
+use super::forker::Name;
+
+/// What would bring forte.
+const FORTE: &str = "this binary was built without it; build with `--features forte`, which needs Rust 1.96 or later";
+
+/// The runtimes that this machine has, and the reason for each that it lacks with what would help.
+pub(crate) struct Found {
+    pub(crate) there: Vec<Name>,
+    pub(crate) missing: Vec<(Name, String)>,
+}
+
+/// Looks for these runtimes, in their order. Those in C++ take a second or so, because each is tried out.
+pub(crate) fn of(names: &[Name]) -> anyhow::Result<Found> {
+    let looked = thread::scope(|scope| {
+        let looking: Vec<_> =
+            names.iter().map(|&name| (name, scope.spawn(move || missing(name)))).collect();
+        let looked = looking.into_iter().map(|(name, thread)| {
+            let missing = thread.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+            anyhow::Ok((name, missing))
+        });
+        looked.collect::<anyhow::Result<Vec<_>>>()
+    })?;
+    let mut found = Found { there: Vec::new(), missing: Vec::new() };
+    for (name, missing) in looked {
+        match missing {
+            None => found.there.push(name),
+            Some(why) => found.missing.push((name, why)),
+        }
+    }
+    Ok(found)
+}
+
+fn missing(name: Name) -> anyhow::Result<Option<String>> {
+    match name {
+        Name::Forte if !cfg!(feature = "forte") => Ok(Some(FORTE.to_owned())),
+        name if name.is_cpp() => cpp::missing(name),
+        _ => Ok(None),
+    }
+}
+
+/// What there is to say of a runtime that is there: the compiler of those in C++.
+pub(crate) fn version(name: Name) -> Option<String> {
+    if name.is_cpp() { cpp::version() } else { None }
+}

@@ -1,0 +1,137 @@
+//! Tasks and fork-join on the same cores: what each does to the other.
+//!
+//! Joins: a thousand tasks keep the pool busy while computations are run on it one after the other. A pool that gives
+//! everything to one side looks good on the other, so the figures of both are kept. Wakes: computations keep
+//! every worker busy while tasks are woken, by a thread from outside and then by each other.
+//!
+//! The peer is what users of both put together: a pool of rayon's and one of Tokio's, each with a thread for every core,
+//! that leave the rest to the system's scheduler.
+
+mod joins;
+mod latency;
+pub(crate) mod pool;
+pub(crate) mod record;
+pub(crate) mod runner;
+mod stream;
+pub(crate) mod table;
+#[cfg(test)]
+mod tests;
+mod wakes;
+mod work;
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::forking::program::Program;
+use crate::workload::Fault;
+use latency::Latencies;
+use pool::Pool;
+
+/// The experiment's name on the command line and in the tables.
+pub(crate) const NAME: &str = "mixed";
+
+/// What the experiment does, in one line.
+pub(crate) const DESCRIPTION: &str = "joins beside busy tasks, and wakes beside busy joins";
+
+/// The computation: its leaves are small, and its size sets its length finely enough.
+pub(crate) const PROGRAM: Program = Program::Nqueens;
+
+/// The usual size of a computation: about a millisecond of plain calls.
+pub(crate) const USUAL_SIZE: usize = 11;
+
+/// The largest size: minutes of plain calls.
+pub(crate) const MOST_SIZE: usize = 16;
+
+/// The usual number of tasks.
+pub(crate) const USUAL_TASKS: usize = 1_000;
+
+/// One way of running the experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variant {
+    /// Computations beside busy tasks.
+    Joins,
+    /// Wakes beside computations that keep all workers busy.
+    Wakes,
+}
+
+impl Variant {
+    /// Both, in the order of the tables.
+    pub(crate) const ALL: [Variant; 2] = [Variant::Joins, Variant::Wakes];
+
+    /// The name on the command line and in the tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Variant::Joins => "joins",
+            Variant::Wakes => "wakes",
+        }
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that no variant has.
+#[derive(Debug, thiserror::Error)]
+#[error("{NAME} has no variant `{0}`: known are {known}", known = Variant::ALL.map(Variant::name).join(", "))]
+pub(crate) struct UnknownVariant(String);
+
+impl FromStr for Variant {
+    type Err = UnknownVariant;
+
+    fn from_str(name: &str) -> Result<Self, UnknownVariant> {
+        let known = Variant::ALL.into_iter().find(|known| known.name() == name);
+        known.ok_or_else(|| UnknownVariant(name.to_owned()))
+    }
+}
+
+/// One run, as it is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Spec {
+    /// Which way.
+    pub(crate) variant: Variant,
+    /// Workers of a pool.
+    pub(crate) workers: usize,
+    /// Tasks in all; an even number for wakes.
+    pub(crate) tasks: usize,
+    /// The size of a computation.
+    pub(crate) n: usize,
+    /// Measured time.
+    pub(crate) time: Duration,
+    /// Where the random choices begin.
+    pub(crate) seed: u64,
+}
+
+/// What a run measured.
+pub(crate) struct Outcome {
+    /// Measured time, in seconds.
+    pub(crate) seconds: f64,
+    /// From asking for a computation to having its result, of each that ended in the measured time.
+    pub(crate) computations: Latencies,
+    /// What the tasks did meanwhile.
+    pub(crate) tasks: Tasks,
+}
+
+/// What the tasks did.
+pub(crate) enum Tasks {
+    /// Polls of busy tasks.
+    Polls(u64),
+    /// From wakes to the polls that follow them.
+    Wakes {
+        /// Wakes by a thread that is no worker.
+        outside: Latencies,
+        /// Wakes by a task that has just been woken.
+        relayed: Latencies,
+    },
+}
+
+/// Runs the experiment once. `right` is what a computation comes to.
+pub(crate) fn run<P: Pool>(spec: &Spec, right: u64) -> Result<Outcome, Fault> {
+    match spec.variant {
+        Variant::Joins => joins::run::<P>(spec, right),
+        Variant::Wakes => wakes::run::<P>(spec, right),
+    }
+}

@@ -1,0 +1,21 @@
+//! The page of an analysis: every table that the terminal shows, and the pictures that the models are judged by.
+
+mod page;
+mod pictures;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::analysis::{Analysis, Design};
+
+/// Writes `analysis.html` into `dir`, beside what else is there, and returns its path.
+pub(crate) fn write(dir: &Path, design: &Design, analyses: &[Analysis]) -> anyhow::Result<PathBuf> {
+    super::prepare(dir)?;
+    let page = dir.join("analysis.html");
+    fs::write(&page, page::render(design, analyses)?).with_context(|| super::refusal(dir))?;
+    Ok(page)
+}

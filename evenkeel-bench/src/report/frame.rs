@@ -1,0 +1,72 @@
+//! What every chart has: axes with ticks and titles, and a grid along one of them.
+
+use plotters::prelude::*;
+
+use super::ink::{self, UNIT};
+use super::ticks::Ticked;
+
+/// A chart whose axes have their ticks at chosen places.
+pub(super) type Chart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Ticked, Ticked>>;
+
+/// One axis of a chart.
+pub(super) struct Side<'a> {
+    /// Its title; empty for none.
+    pub(super) title: &'a str,
+    /// The label of a tick.
+    pub(super) label: &'a dyn Fn(f64) -> String,
+    /// Whether its ticks have grid lines.
+    pub(super) grid: bool,
+}
+
+/// Draws axes and grid.
+pub(super) fn mesh(chart: &mut Chart<'_>, x: &Side<'_>, y: &Side<'_>) -> anyhow::Result<()> {
+    let label_of_x = |place: &f64| (x.label)(*place);
+    let label_of_y = |place: &f64| (y.label)(*place);
+    let mut mesh = chart.configure_mesh();
+    mesh.bold_line_style(ink::GRID.stroke_width(UNIT as u32))
+        .light_line_style(TRANSPARENT)
+        .axis_style(ink::AXIS.stroke_width(UNIT as u32))
+        .set_all_tick_mark_size(5 * UNIT)
+        .label_style(ink::text_style())
+        .axis_desc_style(ink::text_style())
+        .x_label_formatter(&label_of_x)
+        .y_label_formatter(&label_of_y);
+    if !x.grid {
+        mesh.disable_x_mesh();
+    }
+    if !y.grid {
+        mesh.disable_y_mesh();
+    }
+    if !x.title.is_empty() {
+        mesh.x_desc(x.title);
+    }
+    if !y.title.is_empty() {
+        mesh.y_desc(y.title);
+    }
+    mesh.draw()?;
+    Ok(())
+}
+
+/// Draws a marker at each point, with a rim that parts it from what lies below.
+pub(super) fn markers(
+    chart: &mut Chart<'_>,
+    slot: usize,
+    points: impl Iterator<Item = (f64, f64)>,
+) -> anyhow::Result<()> {
+    let marker = ink::marker(slot);
+    let style = ink::series(slot, ink::Stroke::Solid);
+    chart.draw_series(points.map(|point| {
+        let mut rim = marker.clone();
+        rim.push(marker[0]);
+        EmptyElement::at(point)
+            + Polygon::new(marker.clone(), style.filled())
+            + PathElement::new(rim, ink::PAPER.stroke_width(10))
+    }))?;
+    Ok(())
+}
+
+/// Draws a thin line from point to point in the colour of the axes.
+pub(super) fn rule(chart: &mut Chart<'_>, ends: [(f64, f64); 2]) -> anyhow::Result<()> {
+    chart.draw_series(LineSeries::new(ends, ink::AXIS.stroke_width(UNIT as u32)))?;
+    Ok(())
+}

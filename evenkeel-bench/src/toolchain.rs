@@ -1,0 +1,78 @@
+//! Peers in other languages: programs that are built when their toolchain is found.
+//!
+//! Their source is part of this binary, so it needs no checkout.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::{env, fs, io};
+
+use anyhow::Context;
+use tempfile::TempDir;
+
+/// A folder with a peer's source, which goes when this does.
+pub(crate) struct Workshop {
+    folder: TempDir,
+}
+
+impl Workshop {
+    /// A folder with these files, given by name and text, for a peer in this language.
+    pub(crate) fn with(language: &str, sources: &[(&str, &str)]) -> anyhow::Result<Workshop> {
+        let folder = tempfile::Builder::new()
+            .prefix(&format!("evenkeel-peer-{}-", language.to_lowercase()))
+            .tempdir()
+            .with_context(|| format!("cannot make a folder to build the {language} peer in"))?;
+        for (name, text) in sources {
+            fs::write(folder.path().join(name), text)
+                .with_context(|| format!("cannot write {name} into {}", folder.path().display()))?;
+        }
+        Ok(Workshop { folder })
+    }
+
+    /// Runs a tool in the folder.
+    pub(crate) fn run(
+        &self,
+        tool: &str,
+        arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    ) -> io::Result<Output> {
+        Command::new(tool).args(arguments).current_dir(self.folder.path()).output()
+    }
+
+    /// Where a program of this [name](program) is, once it is built.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(program(name))
+    }
+}
+
+/// The file name of a program.
+pub(crate) fn program(name: &str) -> String {
+    format!("{name}{}", env::consts::EXE_SUFFIX)
+}
+
+/// The first line of what a tool says of its version; `None` if there is no such tool.
+pub(crate) fn version(tool: &str, argument: &str) -> Option<String> {
+    let output = Command::new(tool).arg(argument).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workshop_holds_its_sources_and_goes() {
+        let workshop = Workshop::with("Text", &[("a.txt", "one"), ("b.txt", "two")]).unwrap();
+        let file = workshop.folder.path().join("b.txt");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "two");
+        drop(workshop);
+        assert!(!file.exists());
+    }
+
+    #[test]
+    fn a_tool_that_is_not_there_has_no_version() {
+        assert_eq!(version("evenkeel-no-such-tool", "--version"), None);
+        let cargo = version(env!("CARGO"), "--version").unwrap();
+        assert!(cargo.starts_with("cargo ") && !cargo.contains('\n'), "{cargo}");
+    }
+}

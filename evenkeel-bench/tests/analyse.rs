@@ -1,0 +1,166 @@
+//! `analyse` from outside: what it prints of real runs and of stored ones, and how it refuses.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn bench() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"))
+}
+
+fn run(args: &str) -> Output {
+    bench().args(args.split_whitespace()).output().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+/// `analyse` of what comes through standard input.
+fn piped(text: &[u8], args: &str) -> Output {
+    let mut child = bench()
+        .arg("analyse")
+        .args(args.split_whitespace())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command line that is refused closes it before it is read.
+    let _ = child.stdin.take().unwrap().write_all(text);
+    child.wait_with_output().unwrap()
+}
+
+/// The path of stored test data.
+fn data(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string()
+}
+
+/// The words of the line that begins with `name`.
+fn line<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
+    let line = text.lines().find(|line| line.starts_with(name));
+    line.unwrap_or_else(|| panic!("no {name} in {text}")).split_whitespace().collect()
+}
+
+#[test]
+fn fork_join_programs_are_analysed_as_they_come() {
+    let runs = run("run --bench fib,nqueens --n 8 --workers 1 --reps 3 --json --runtime \
+         serial,evenkeel,evenkeel-worker,rayon,chili");
+    assert!(runs.status.success(), "{}", stderr(&runs));
+    let output = piped(&runs.stdout, "-");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    let design = text.lines().next().unwrap();
+    assert!(
+        design.starts_with("design: 2 rows (bench) x 4 columns (runtime) x 3 replications"),
+        "{text}"
+    );
+    assert!(text.contains("2 records of plain calls left out"), "{text}");
+    assert!(
+        text.contains("== Additive model") && text.contains("== Multiplicative model"),
+        "{text}"
+    );
+    assert!(text.contains("evenkeel / rayon"), "{text}");
+}
+
+#[test]
+fn other_experiments_are_analysed_as_they_come() {
+    let runs = run("run --bench cycle,yield --runtime tokio-hand,tokio-native --procs 1 \
+         --tasks-per-proc 4 --seconds 0.02 --reps 3 --json");
+    assert!(runs.status.success(), "{}", stderr(&runs));
+    let output = piped(&runs.stdout, "- --model multiplicative");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    let design = "design: 2 rows (bench) x 2 columns (runtime) x 3 replications = 12 observations of ns_per_op_per_proc";
+    assert!(text.starts_with(design), "{text}");
+    assert!(!text.contains("Additive model"), "{text}");
+    // Without evenkeel the first runtime is compared.
+    assert!(text.contains("tokio-hand / tokio-native"), "{text}");
+}
+
+#[test]
+fn stored_runs_print_the_published_figures() {
+    let file = data("code-size.jsonl");
+    let output = run(&format!(
+        "analyse {file} --columns processor --response size --model multiplicative --contrast Y,W"
+    ));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert_eq!(
+        line(text, "B: processor")[2..],
+        ["2.930", "65.96", "3", "0.9765", "1,340", "2.226", "3.8e-40"]
+    );
+    assert_eq!(line(text, "errors"), ["errors", "0.02915", "0.66", "40", "0.0007287"]);
+    assert_eq!(line(text, "Y "), ["Y", "0.360", "0.350", "0.370", "2.292", "2.239", "2.346"]);
+    // The one effect whose interval includes zero.
+    let marked =
+        text.lines().filter(|line| line.starts_with("workload") && line.ends_with("1.039  ~"));
+    assert!(marked.eq(["workload K   0.005  -0.007   0.016   1.011  0.984  1.039  ~"]), "{text}");
+    assert!(text.contains("Y / W") && !text.contains("W / X"), "{text}");
+}
+
+#[test]
+fn the_report_is_written_beside_other_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().display();
+    let output = run(&format!("analyse {} --report {folder}", data("two-way.jsonl")));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let page = stdout(&output).lines().last().unwrap().strip_prefix("report: ").unwrap();
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("Normal quantile-quantile plot"), "{page}");
+}
+
+#[test]
+fn several_files_are_joined() {
+    let text = std::fs::read_to_string(data("two-way.jsonl")).unwrap();
+    let (first, second): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.contains("\"fib\"") || line.contains("\"uts\""));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), first.join("\n")).unwrap();
+    let both = piped(second.join("\n").as_bytes(), &format!("{} -", file.path().display()));
+    assert!(both.status.success(), "{}", stderr(&both));
+    assert!(stdout(&both).starts_with("design: 7 rows"), "{}", stdout(&both));
+}
+
+/// Refused with this status and these words, and nothing is printed.
+fn refused(text: &str, args: &str, status: i32, words: &str) {
+    let output = piped(text.as_bytes(), args);
+    assert_eq!(output.status.code(), Some(status), "{args}: {}", stderr(&output));
+    assert!(stderr(&output).contains(words), "{args}: {}", stderr(&output));
+    assert_eq!(stdout(&output), "", "{args}");
+}
+
+#[test]
+fn what_cannot_be_analysed_is_refused_with_a_way_out() {
+    let record = |bench: &str, runtime: &str, seconds: &str| {
+        format!("{{\"bench\":\"{bench}\",\"runtime\":\"{runtime}\",\"seconds\":{seconds}}}\n")
+    };
+    let grid = |seconds: &str| {
+        [("fib", "a"), ("fib", "b"), ("heat", "a"), ("heat", "b")]
+            .map(|(bench, runtime)| record(bench, runtime, seconds))
+            .concat()
+    };
+    let good = grid("[0.1,0.2]");
+    refused("", "-", 1, "no records in standard input");
+    refused(&format!("{good}{{\"bench\""), "-", 1, "standard input:5: not a line of JSON");
+    refused(&good, "- --rows size", 2, "no record has a field `size`");
+    refused(&good, "- --where runtime=c", 2, "there are a, b");
+    refused(&good, "- --contrast a,c", 2, "no runtime `c` to compare: there are a, b");
+    refused(&good, "- --contrast a", 2, "is not two names");
+    refused(&good, "- --confidence 100", 2, "is not a percentage");
+    refused(&good, "- --where runtime", 2, "is not of the form FIELD=VALUE");
+    refused(&good, "- --where runtime=a", 1, "only one runtime (`a`)");
+    refused(&good, "- --where bench=fib", 1, "only one row");
+    refused(&grid("[0.1]"), "-", 1, "one replication only");
+    refused(&grid("[0.1,0.1]"), "-", 1, "F is undefined");
+    refused(&grid("[0.1,0.0]"), "-", 1, "use --model additive");
+    refused(&grid("[0.1,\"x\"]"), "-", 1, "a response is a number");
+    let unbalanced = format!("{good}{}", record("fib", "b", "[0.3]"));
+    refused(&unbalanced, "-", 1, "fib on a has 2; heat on a has 2; heat on b has 2; measure them");
+    refused(&good, "/nowhere/runs.jsonl", 1, "cannot read `/nowhere/runs.jsonl`: No such file");
+    assert!(piped(grid("[0.1,0.0]").as_bytes(), "- --model additive").status.success());
+}
