@@ -65,6 +65,35 @@ impl<'a> Worker<'a> {
         Self::new(here.deque, here.head)
     }
 
+    /// The same worker, for a function that takes one and after which this one is used again.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::fork_join::{Worker, on_worker};
+    ///
+    /// fn fill(mut worker: Worker<'_>, squares: &mut [usize], from: usize) {
+    ///     match squares {
+    ///         [] => {}
+    ///         [square] => *square = from * from,
+    ///         _ => {
+    ///             let middle = squares.len() / 2;
+    ///             let (low, high) = squares.split_at_mut(middle);
+    ///             worker.join(|worker| fill(worker, low, from), |worker| fill(worker, high, from + middle));
+    ///         }
+    ///     }
+    /// }
+    /// let (mut first, mut second) = ([0; 5], [0; 3]);
+    /// on_worker(|mut worker| {
+    ///     fill(worker.reborrow(), &mut first, 0);
+    ///     fill(worker, &mut second, 5);
+    /// });
+    /// assert_eq!((first, second), ([0, 1, 4, 9, 16], [25, 36, 49]));
+    /// ```
+    #[inline(always)]
+    pub fn reborrow(&mut self) -> Worker<'_> {
+        Worker::new(self.deque, self.head)
+    }
+
     /// As [`join`](super::join()). Each half gets the worker that it runs on.
     ///
     /// # Panics
@@ -79,7 +108,9 @@ impl<'a> Worker<'a> {
     {
         if self.deque.has_boxed() {
             // They may lie above: the place in hand is too low as long as they do.
-            return join_slowly(self.deque, |a| oper_a(Worker::at(a)), |b| oper_b(Worker::at(b)));
+            let oper_a = |here: Here<'_>| oper_a(Worker::at(here));
+            let oper_b = |here: Here<'_>| oper_b(Worker::at(here));
+            return join_slowly(self.deque, &mut Some((oper_a, oper_b)));
         }
         // The place in hand, so that the processor need not wait for the one in memory.
         debug_assert_eq!(self.head, self.deque.head());
