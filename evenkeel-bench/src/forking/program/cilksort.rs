@@ -37,19 +37,23 @@ impl Workload for Cilksort {
 }
 
 /// Sorts `numbers`; `room` is as long.
-fn sort<F: Forker>(cx: &mut F::Cx<'_>, numbers: &mut [u64], room: &mut [u64]) {
+fn sort<F: Forker>(mut cx: F::Cx<'_, '_>, numbers: &mut [u64], room: &mut [u64]) {
     if numbers.len() <= SORT {
         return sort_leaf(numbers);
     }
     let middle = numbers.len() / 2;
     let (left, right) = numbers.split_at_mut(middle);
     let (left_room, right_room) = room.split_at_mut(middle);
-    F::join(cx, |cx| halves::<F>(cx, left, left_room), |cx| halves::<F>(cx, right, right_room));
+    F::join(
+        &mut cx,
+        |cx| halves::<F>(cx, left, left_room),
+        |cx| halves::<F>(cx, right, right_room),
+    );
     merge::<F>(cx, left_room, right_room, numbers);
 }
 
 /// Sorts `numbers` into `room`.
-fn halves<F: Forker>(cx: &mut F::Cx<'_>, numbers: &mut [u64], room: &mut [u64]) {
+fn halves<F: Forker>(mut cx: F::Cx<'_, '_>, numbers: &mut [u64], room: &mut [u64]) {
     if numbers.len() <= SORT {
         sort_leaf(numbers);
         return room.copy_from_slice(numbers);
@@ -57,12 +61,12 @@ fn halves<F: Forker>(cx: &mut F::Cx<'_>, numbers: &mut [u64], room: &mut [u64]) 
     let middle = numbers.len() / 2;
     let (left, right) = numbers.split_at_mut(middle);
     let (left_room, right_room) = room.split_at_mut(middle);
-    F::join(cx, |cx| sort::<F>(cx, left, left_room), |cx| sort::<F>(cx, right, right_room));
+    F::join(&mut cx, |cx| sort::<F>(cx, left, left_room), |cx| sort::<F>(cx, right, right_room));
     merge::<F>(cx, left, right, room);
 }
 
 /// Merges two sorted rows.
-fn merge<F: Forker>(cx: &mut F::Cx<'_>, a: &[u64], b: &[u64], to: &mut [u64]) {
+fn merge<F: Forker>(mut cx: F::Cx<'_, '_>, a: &[u64], b: &[u64], to: &mut [u64]) {
     if to.len() <= MERGE {
         return merge_leaf(a, b, to);
     }
@@ -71,9 +75,9 @@ fn merge<F: Forker>(cx: &mut F::Cx<'_>, a: &[u64], b: &[u64], to: &mut [u64]) {
     let place = short.partition_point(|number| *number < long[middle]);
     let (low, high) = to.split_at_mut(middle + place);
     F::join(
-        cx,
-        |cx| merge::<F>(cx, &long[..middle], &short[..place], low),
-        |cx| merge::<F>(cx, &long[middle..], &short[place..], high),
+        &mut cx,
+        move |cx| merge::<F>(cx, &long[..middle], &short[..place], low),
+        move |cx| merge::<F>(cx, &long[middle..], &short[place..], high),
     );
 }
 
