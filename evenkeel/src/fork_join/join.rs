@@ -130,7 +130,7 @@ where
     B: FnOnce(Here<'_>) -> RB,
 {
     if !deque.has_room(place) {
-        return join_slowly(deque, &mut Some((oper_a, oper_b)));
+        return join_slowly(deque, oper_a, oper_b);
     }
     let mut room = Room::new();
     // SAFETY: the place is the head, and there is a slot. The room is this frame's.
@@ -140,16 +140,41 @@ where
 }
 
 /// [`join_on`] where somebody has asked for jobs, where boxed ones may lie above the place in hand, or where slots have to be
-/// prepared. The halves, which are there, come in a place of their own: if it were the halves whose addresses are
-/// passed on, they would lie in memory on the fast way too.
+/// prepared.
+///
+/// Halves that do not fit into registers come to the slow way by their addresses. Those are of a place of their own: were
+/// they of the halves themselves, these would lie in memory on the fast way too.
+#[inline(always)]
+pub(super) fn join_slowly<A, B, RA, RB>(deque: &Deque, oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(Here<'_>) -> RA,
+    B: FnOnce(Here<'_>) -> RB,
+{
+    if size_of::<A>().max(size_of::<B>()) <= size_of::<usize>() {
+        join_by_value(deque, oper_a, oper_b)
+    } else {
+        join_by_address(deque, &mut Some((oper_a, oper_b)))
+    }
+}
+
 #[cold]
 #[inline(never)]
-pub(super) fn join_slowly<A, B, RA, RB>(deque: &Deque, halves: &mut Option<(A, B)>) -> (RA, RB)
+fn join_by_address<A, B, RA, RB>(deque: &Deque, halves: &mut Option<(A, B)>) -> (RA, RB)
 where
     A: FnOnce(Here<'_>) -> RA,
     B: FnOnce(Here<'_>) -> RB,
 {
     let (oper_a, oper_b) = halves.take().expect("the halves are there");
+    join_by_value(deque, oper_a, oper_b)
+}
+
+#[cold]
+#[inline(never)]
+fn join_by_value<A, B, RA, RB>(deque: &Deque, oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(Here<'_>) -> RA,
+    B: FnOnce(Here<'_>) -> RB,
+{
     let place = deque.head();
     if !deque.prepare(place) {
         return join_serially(deque, place, oper_a, oper_b);

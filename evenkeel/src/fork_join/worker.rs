@@ -110,7 +110,7 @@ impl<'a> Worker<'a> {
             // They may lie above: the place in hand is too low as long as they do.
             let oper_a = |here: Here<'_>| oper_a(Worker::at(here));
             let oper_b = |here: Here<'_>| oper_b(Worker::at(here));
-            return join_slowly(self.deque, &mut Some((oper_a, oper_b)));
+            return join_slowly(self.deque, oper_a, oper_b);
         }
         // The place in hand, so that the processor need not wait for the one in memory.
         debug_assert_eq!(self.head, self.deque.head());

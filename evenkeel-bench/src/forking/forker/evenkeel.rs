@@ -39,7 +39,7 @@ impl Forker for ByArgument {
     }
 
     fn run<R: Send>(&self, f: impl for<'a> FnOnce(Worker<'a>) -> R + Send) -> R {
-        self.0.install(|| on_worker(|worker| f(worker)))
+        self.0.install(|| on_worker(f))
     }
 
     #[inline(always)]

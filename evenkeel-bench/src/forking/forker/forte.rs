@@ -30,7 +30,7 @@ impl Forker for Forte {
     }
 
     fn run<R: Send>(&self, f: impl for<'w> FnOnce(&'w forte::Worker) -> R + Send) -> R {
-        POOL.with_worker(|worker| f(worker))
+        POOL.with_worker(f)
     }
 
     #[inline(always)]
