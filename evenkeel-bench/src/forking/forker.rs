@@ -41,6 +41,18 @@ pub(crate) trait Forker: Sized {
         b: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> RB + Send,
     ) -> (RA, RB);
 
+    /// Runs both, and then `then` with the results.
+    #[inline(always)]
+    fn join_then<RA: Send, RB: Send, R>(
+        cx: &mut Self::Cx<'_, '_>,
+        a: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> RA + Send,
+        b: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> RB + Send,
+        then: impl FnOnce(RA, RB) -> R,
+    ) -> R {
+        let (a, b) = Self::join(cx, a, b);
+        then(a, b)
+    }
+
     /// Calls `f` with what is passed down, which is there afterwards.
     fn lend<R>(cx: &mut Self::Cx<'_, '_>, f: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> R) -> R;
 }

@@ -120,23 +120,40 @@ where
 }
 
 /// [`join`] on the worker of this deque, whose head is `place`. The halves are told where they run.
-///
-/// What a fork costs is mostly its stores, those of registers that are kept across the first half among them: so the
-/// way back after a panic keeps none.
 #[inline(always)]
 pub(super) fn join_on<A, B, RA, RB>(deque: &Deque, place: Place, oper_a: A, oper_b: B) -> (RA, RB)
 where
     A: FnOnce(Here<'_>) -> RA,
     B: FnOnce(Here<'_>) -> RB,
 {
+    join_on_then(deque, place, oper_a, oper_b, |a, b| (a, b))
+}
+
+/// [`join_on`], and then `then` with both results.
+///
+/// What a fork costs is mostly its stores, those of registers that are kept across the first half among them: so the
+/// way back after a panic keeps none.
+#[inline(always)]
+pub(super) fn join_on_then<A, B, RA, RB, R>(
+    deque: &Deque,
+    place: Place,
+    oper_a: A,
+    oper_b: B,
+    then: impl FnOnce(RA, RB) -> R,
+) -> R
+where
+    A: FnOnce(Here<'_>) -> RA,
+    B: FnOnce(Here<'_>) -> RB,
+{
     if !deque.has_room(place) {
-        return join_slowly(deque, oper_a, oper_b);
+        let (first, second) = join_slowly(deque, oper_a, oper_b);
+        return then(first, second);
     }
     let mut room = Room::new();
     // SAFETY: the place is the head, and there is a slot. The room is this frame's.
     let half = unsafe { Half::put(place, &mut room, oper_b) };
     deque.push(place);
-    join_pushed(deque, half, oper_a)
+    join_pushed(deque, half, oper_a, then)
 }
 
 /// [`join_on`] where somebody has asked for jobs, where boxed ones may lie above the place in hand, or where slots have to be
@@ -186,12 +203,18 @@ where
     if deque.is_asked() {
         spawned::answer();
     }
-    join_pushed(deque, half, oper_a)
+    join_pushed(deque, half, oper_a, |a, b| (a, b))
 }
 
-/// The rest of a fork whose second half has been pushed.
+/// The rest of a fork whose second half has been pushed. `then` is on both ways, so that on the fast one nothing but it follows
+/// the second half.
 #[inline(always)]
-fn join_pushed<A, B, RA, RB>(deque: &Deque, half: Half<B, RB>, oper_a: A) -> (RA, RB)
+fn join_pushed<A, B, RA, RB, R>(
+    deque: &Deque,
+    half: Half<B, RB>,
+    oper_a: A,
+    then: impl FnOnce(RA, RB) -> R,
+) -> R
 where
     A: FnOnce(Here<'_>) -> RA,
     B: FnOnce(Here<'_>) -> RB,
@@ -203,13 +226,14 @@ where
     // SAFETY: the worker is still in the fork, and its deque is there.
     let deque = unsafe { half.place.deque() };
     // Boxed jobs may lie above. To look at the head for them, which has just been stored, is dear.
-    let second = if !deque.has_boxed() && deque.pop(half.place) {
+    if !deque.has_boxed() && deque.pop(half.place) {
         // SAFETY: it has just been popped.
-        unsafe { half.run(deque) }
+        let second = unsafe { half.run(deque) };
+        then(first.into_inner(), second)
     } else {
-        settle_in_place(half)
-    };
-    (first.into_inner(), second)
+        let second = settle_in_place(half);
+        then(first.into_inner(), second)
+    }
 }
 
 /// [`join_on`] where the deque is full.

@@ -4,7 +4,7 @@
 
 use super::entry;
 use super::half::Here;
-use super::join::{join_on, join_slowly};
+use super::join::{join_on_then, join_slowly};
 use crate::scheduler::context;
 use crate::scheduler::deque::Deque;
 use crate::scheduler::slot::Place;
@@ -106,15 +106,55 @@ impl<'a> Worker<'a> {
         B: FnOnce(Worker<'_>) -> RB + Send,
         RB: Send,
     {
+        self.join_then(oper_a, oper_b, |a, b| (a, b))
+    }
+
+    /// [`join`](Worker::join), and then `then` with both results, on this worker.
+    ///
+    /// Where `then` is all that follows in a recursive function, and the halves take along what they need, the compiler can make a
+    /// loop of the second half, as it does of a call: that takes a third from the cost of a fork.
+    ///
+    /// # Panics
+    /// As [`join`](super::join()), and with the panic of `then`.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::fork_join::{Worker, on_worker};
+    ///
+    /// fn fib(mut worker: Worker<'_>, n: u32) -> u64 {
+    ///     if n < 2 {
+    ///         return n.into();
+    ///     }
+    ///     worker.join_then(
+    ///         move |worker| fib(worker, n - 1),
+    ///         move |worker| fib(worker, n - 2),
+    ///         |a, b| a + b,
+    ///     )
+    /// }
+    /// assert_eq!(on_worker(|worker| fib(worker, 20)), 6_765);
+    /// ```
+    #[inline(always)]
+    pub fn join_then<A, B, RA, RB, R>(
+        &mut self,
+        oper_a: A,
+        oper_b: B,
+        then: impl FnOnce(RA, RB) -> R,
+    ) -> R
+    where
+        A: FnOnce(Worker<'_>) -> RA + Send,
+        B: FnOnce(Worker<'_>) -> RB + Send,
+        RB: Send,
+    {
+        let oper_a = |here: Here<'_>| oper_a(Worker::at(here));
+        let oper_b = |here: Here<'_>| oper_b(Worker::at(here));
         if self.deque.has_boxed() {
             // They may lie above: the place in hand is too low as long as they do.
-            let oper_a = |here: Here<'_>| oper_a(Worker::at(here));
-            let oper_b = |here: Here<'_>| oper_b(Worker::at(here));
-            return join_slowly(self.deque, oper_a, oper_b);
+            let (first, second) = join_slowly(self.deque, oper_a, oper_b);
+            return then(first, second);
         }
         // The place in hand, so that the processor need not wait for the one in memory.
         debug_assert_eq!(self.head, self.deque.head());
-        join_on(self.deque, self.head, |a| oper_a(Worker::at(a)), |b| oper_b(Worker::at(b)))
+        join_on_then(self.deque, self.head, oper_a, oper_b, then)
     }
 }
 

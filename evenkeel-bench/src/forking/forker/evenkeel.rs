@@ -51,6 +51,16 @@ impl Forker for ByArgument {
         cx.join(a, b)
     }
 
+    #[inline(always)]
+    fn join_then<RA: Send, RB: Send, R>(
+        cx: &mut Worker<'_>,
+        a: impl for<'a> FnOnce(Worker<'a>) -> RA + Send,
+        b: impl for<'a> FnOnce(Worker<'a>) -> RB + Send,
+        then: impl FnOnce(RA, RB) -> R,
+    ) -> R {
+        cx.join_then(a, b, then)
+    }
+
     fn lend<R>(cx: &mut Worker<'_>, f: impl for<'a> FnOnce(Worker<'a>) -> R) -> R {
         f(cx.reborrow())
     }

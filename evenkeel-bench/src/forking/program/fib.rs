@@ -28,6 +28,10 @@ fn fib<F: Forker>(mut cx: F::Cx<'_, '_>, n: usize) -> u64 {
     if n < 2 {
         return n as u64;
     }
-    let (a, b) = F::join(&mut cx, move |cx| fib::<F>(cx, n - 1), move |cx| fib::<F>(cx, n - 2));
-    a + b
+    F::join_then(
+        &mut cx,
+        move |cx| fib::<F>(cx, n - 1),
+        move |cx| fib::<F>(cx, n - 2),
+        |a, b| a + b,
+    )
 }

@@ -45,10 +45,10 @@ fn choose<F: Forker>(mut cx: F::Cx<'_, '_>, columns: u32, left: u32, right: u32,
     if rest == 0 {
         return place::<F>(cx, next.0, next.1, next.2);
     }
-    let (a, b) = F::join(
+    F::join_then(
         &mut cx,
         move |cx| place::<F>(cx, next.0, next.1, next.2),
         move |cx| choose::<F>(cx, columns, left, right, rest),
-    );
-    a + b
+        |a, b| a + b,
+    )
 }

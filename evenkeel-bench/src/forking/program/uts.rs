@@ -80,12 +80,12 @@ fn range<F: Forker>(
         1 => count::<F>(cx, node.child(from as u32), depth, most),
         _ => {
             let middle = usize::midpoint(from, to);
-            let (a, b) = F::join(
+            F::join_then(
                 &mut cx,
                 move |cx| range::<F>(cx, node, from, middle, depth, most),
                 move |cx| range::<F>(cx, node, middle, to, depth, most),
-            );
-            a + b
+                |a, b| a + b,
+            )
         }
     }
 }
