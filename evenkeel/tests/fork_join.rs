@@ -1,6 +1,6 @@
 //! Fork-join on the workers that run tasks.
 
-use evenkeel::fork_join::{in_place_scope, join, join_context, on_worker, scope};
+use evenkeel::fork_join::{FnContext, in_place_scope, join, join_context, on_worker, scope};
 use evenkeel::{Builder, Runtime};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -653,4 +653,53 @@ fn a_worker_forks_on_after_a_panic_beside_a_stolen_half() {
         });
     }
     assert_eq!(stolen, rounds, "each second half is stolen");
+}
+
+/// Halves lie in slots of the deque, or on the stack if they are too large.
+#[test]
+fn halves_of_every_size_come_back_from_their_owner_and_from_a_thief() {
+    /// Larger than any alignment that a slot has.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[repr(align(128))]
+    struct Aligned(u8);
+
+    /// The second half takes the value along, and gives it back, or panics with it.
+    fn there_and_back<T>(stolen: bool, panics: bool, value: T)
+    where
+        T: Copy + Send + PartialEq + std::fmt::Debug + 'static,
+    {
+        let begun = AtomicBool::new(false);
+        let first = |_| {
+            while stolen && !begun.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+        };
+        let begins = &begun;
+        let second = move |half: FnContext| {
+            begins.store(true, Ordering::Release);
+            assert!(half.migrated() || !stolen);
+            if panics {
+                std::panic::panic_any(value);
+            }
+            value
+        };
+        match catch_unwind(AssertUnwindSafe(|| join_context(first, second))) {
+            Ok(((), back)) => assert_eq!(back, value),
+            Err(panic) => assert_eq!(panic.downcast_ref::<T>(), Some(&value)),
+        }
+    }
+
+    for (workers, panics) in [(1, false), (1, true), (2, false), (2, true)] {
+        within(&runtime(workers), move || {
+            let stolen = workers > 1;
+            there_and_back(stolen, panics, ());
+            there_and_back(stolen, panics, 7_u8);
+            there_and_back(stolen, panics, [1_u64; 3]);
+            there_and_back(stolen, panics, [2_u64; 5]);
+            there_and_back(stolen, panics, [3_u64; 6]);
+            there_and_back(stolen, panics, [4_u64; 500]);
+            there_and_back(stolen, panics, 5_u128);
+            there_and_back(stolen, panics, Aligned(6));
+        });
+    }
 }

@@ -11,7 +11,8 @@ public:
 
     template <class R>
     void go() {
-        result = place<R>(Board{(std::uint32_t{1} << n) - 1, 0, 0, 0});
+        // What is beside the board is taken.
+        result = place<R>(Board{~std::uint32_t{0} << n, 0, 0});
     }
 
     std::uint64_t checksum() const { return result; }
@@ -19,19 +20,19 @@ public:
 private:
     // The rows so far: which columns are taken, straight down and along both diagonals.
     struct Board {
-        std::uint32_t all, columns, left, right;
+        std::uint32_t columns, left, right;
 
-        std::uint32_t free() const { return all & ~(columns | left | right); }
+        std::uint32_t free() const { return ~(columns | left | right); }
 
         // With a queen in the next row.
         Board with(std::uint32_t column) const {
-            return Board{all, columns | column, (left | column) << 1, (right | column) >> 1};
+            return Board{columns | column, (left | column) << 1, (right | column) >> 1};
         }
     };
 
     template <class R>
     static std::uint64_t place(Board board) {
-        if (board.columns == board.all) {
+        if (board.columns == ~std::uint32_t{0}) {
             return 1;
         }
         const std::uint32_t free = board.free();

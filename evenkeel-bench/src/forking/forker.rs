@@ -24,29 +24,32 @@ use super::program::Program;
 
 /// A runtime that forks. Dropping the value ends its workers.
 pub(crate) trait Forker: Sized {
-    /// What a runtime has its forks pass down.
-    type Cx<'a>;
+    /// What a runtime has its forks pass down. It goes by value, and so do the captures of the halves: what is borrowed has to lie on
+    /// the stack, which costs more than some of the forks.
+    type Cx<'a, 'w>
+    where
+        'w: 'a;
 
     /// Starts as many workers.
     fn start(workers: usize) -> anyhow::Result<Self>;
 
     /// Runs `f` on a worker and waits for it.
-    fn run<R: Send>(&self, f: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> R + Send) -> R;
+    fn run<R: Send>(&self, f: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> R + Send) -> R;
 
     /// Runs both.
     fn join<RA: Send, RB: Send>(
-        cx: &mut Self::Cx<'_>,
-        a: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> RA + Send,
-        b: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> RB + Send,
+        cx: &mut Self::Cx<'_, '_>,
+        a: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> RA + Send,
+        b: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> RB + Send,
     ) -> (RA, RB);
 
     /// Runs both, which touch so many bytes together: a word to runtimes that care where their data are.
     #[inline(always)]
     fn join_sized<RA: Send, RB: Send>(
-        cx: &mut Self::Cx<'_>,
+        cx: &mut Self::Cx<'_, '_>,
         _bytes: usize,
-        a: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> RA + Send,
-        b: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> RB + Send,
+        a: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> RA + Send,
+        b: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> RB + Send,
     ) -> (RA, RB) {
         Self::join(cx, a, b)
     }
@@ -55,6 +58,21 @@ pub(crate) trait Forker: Sized {
     fn times(&self) -> Vec<Times> {
         Vec::new()
     }
+
+    /// Runs both, and then `then` with the results.
+    #[inline(always)]
+    fn join_then<RA: Send, RB: Send, R>(
+        cx: &mut Self::Cx<'_, '_>,
+        a: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> RA + Send,
+        b: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> RB + Send,
+        then: impl FnOnce(RA, RB) -> R,
+    ) -> R {
+        let (a, b) = Self::join(cx, a, b);
+        then(a, b)
+    }
+
+    /// Calls `f` with what is passed down, which is there afterwards.
+    fn lend<R>(cx: &mut Self::Cx<'_, '_>, f: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> R) -> R;
 }
 
 /// Threads that a pool of forte has room for, the calling one among them.

@@ -183,10 +183,10 @@ const WORTH_SAYING: usize = 32 << 10;
 /// Forks what touches so many bytes.
 #[inline(always)]
 fn fork<F: Forker, RA: Send, RB: Send>(
-    cx: &mut F::Cx<'_>,
+    cx: &mut F::Cx<'_, '_>,
     bytes: usize,
-    a: impl for<'a> FnOnce(&mut F::Cx<'a>) -> RA + Send,
-    b: impl for<'a> FnOnce(&mut F::Cx<'a>) -> RB + Send,
+    a: impl for<'a, 'w> FnOnce(F::Cx<'a, 'w>) -> RA + Send,
+    b: impl for<'a, 'w> FnOnce(F::Cx<'a, 'w>) -> RB + Send,
 ) -> (RA, RB) {
     if bytes >= WORTH_SAYING { F::join_sized(cx, bytes, a, b) } else { F::join(cx, a, b) }
 }

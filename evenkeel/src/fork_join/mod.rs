@@ -1,7 +1,8 @@
 //! Fork-join on the workers that run tasks: [`join()`] for two halves, [`scope()`] for any number of jobs that borrow,
 //! [`broadcast()`] for each worker, [`spawn()`] for jobs that nobody waits for.
 //!
-//! Jobs lie on the stack of whoever forks them. A worker takes its own jobs back without a fence or a locked instruction
+//! Jobs lie in slots of their worker's deque, or, where they are too large, on the stack of whoever forks them. A worker
+//! takes its own jobs back without a fence or a locked instruction
 //! unless another has asked for work; idle workers take the oldest, which are the largest.
 //!
 //! ```
@@ -24,14 +25,13 @@ mod entry;
 mod errand;
 mod fifo;
 pub mod future;
+mod half;
 mod join;
-mod latch;
 mod scope;
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
 mod sized;
 pub(crate) mod spawned;
-mod stack_job;
 mod wait;
 mod worker;
 mod yielding;

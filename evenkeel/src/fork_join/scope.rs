@@ -208,7 +208,7 @@ impl<'scope> Scope<'scope> {
     /// Spawns a job into the scope. It runs at some time before the scope ends, on any worker; those that one worker spawns, and
     /// that nobody takes, run in reverse order.
     ///
-    /// A job takes an allocation. A worker with 65,536 jobs that nobody has taken runs the next one on the spot.
+    /// A job takes an allocation. A worker with 65,532 jobs that nobody has taken runs the next one on the spot.
     pub fn spawn<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,

@@ -4,7 +4,6 @@ use super::entry;
 use super::join::join_on;
 use crate::policy::{Locality, locality};
 use crate::scheduler::context::{self, Context};
-use crate::scheduler::deque::{Deque, with_note};
 use crate::scheduler::note::Note;
 use crate::topology::Distance;
 use std::fmt;
@@ -238,10 +237,12 @@ where
         deque,
         head,
         false,
-        Deque::is_head,
-        with_note,
         |_| anchor.run_first(context, oper_a),
-        |_| {
+        |here| {
+            if !here.migrated {
+                // Back in its owner's hands, who takes the note with it.
+                here.deque.leave_note(here.head, 0);
+            }
             context::with(|context| {
                 anchor.run_second(context.expect("jobs run on workers"), oper_b)
             })

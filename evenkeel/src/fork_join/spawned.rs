@@ -1,19 +1,16 @@
-//! Jobs that lie in boxes: nobody waits for one, but a scope for all of its own.
+//! Jobs that lie in boxes or in queues: nobody waits for one, but a scope for all of its own.
 
-#![allow(unsafe_code, reason = "a box goes through a deque as its address")]
+#![allow(unsafe_code, reason = "a slot has the address of a box or of a queue")]
 
 use crate::primitives::unwind;
 use crate::scheduler::closures::erase;
 use crate::scheduler::context::{self, Context};
-use crate::scheduler::deque::{Deque, Pushed};
 use crate::scheduler::fifo::Fifo;
-use crate::scheduler::job::{self, Job};
-use std::ptr::NonNull;
+use crate::scheduler::job;
+use crate::scheduler::slot::{Run, Slot};
 
-/// A job in a box.
-#[repr(C)]
+/// A job in a box. Its slot has the box's address.
 struct Boxed<F> {
-    job: Job,
     /// What it belongs to.
     root: u64,
     closure: F,
@@ -21,10 +18,13 @@ struct Boxed<F> {
 
 impl<F: FnOnce()> Boxed<F> {
     /// # Safety
-    /// `job` is the first field of one of these, in a box that is the caller's.
-    unsafe fn run(job: NonNull<Job>, context: &Context, victim: usize) {
-        // SAFETY: the caller's promise.
-        let this = unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
+    /// As [`Run`] says; the slot is one that [`push`] has filled.
+    unsafe fn run(slot: &Slot, context: &Context, victim: Option<usize>) {
+        // SAFETY: the slot is the caller's.
+        let this = slot.with_body(|place: *mut *mut Self| unsafe { place.read() });
+        // SAFETY: it comes from a box, which is the caller's.
+        let this = unsafe { Box::from_raw(this) };
+        job::release_slot(slot, victim);
         job::run_spawned(context, victim, this.root, this.closure);
     }
 }
@@ -34,16 +34,10 @@ impl<F: FnOnce()> Boxed<F> {
 /// # Safety
 /// What the closure borrows is there until it has been run.
 pub(super) unsafe fn push<F: FnOnce() + Send>(context: &Context, root: u64, closure: F) {
-    let deque = &context.seat.processor().deque;
-    let head = deque.head();
-    deque.count_boxed(1);
-    let boxed = Box::new(Boxed { job: Job::new(Boxed::<F>::run), root, closure });
-    // SAFETY: a box is not null.
-    let job = unsafe { NonNull::new_unchecked(Box::into_raw(boxed)) };
-    if !deque.push(head, job.cast()) && push_slowly(deque, head, job.cast()) == Pushed::Full {
-        deque.count_boxed(-1);
+    let boxed = Box::into_raw(Box::new(Boxed { root, closure }));
+    if !push_address(context, boxed, Boxed::<F>::run) {
         // SAFETY: nobody has the box.
-        let boxed = unsafe { Box::from_raw(job.as_ptr()) };
+        let boxed = unsafe { Box::from_raw(boxed) };
         unwind::never(boxed.closure);
     }
 }
@@ -53,25 +47,39 @@ pub(super) unsafe fn push<F: FnOnce() + Send>(context: &Context, root: u64, clos
 /// # Safety
 /// What the job borrows is there until it has been run, and the queue until all its jobs have been.
 pub(super) unsafe fn push_fifo(context: &Context, queue: &Fifo, job: impl FnOnce() + Send) {
-    let deque = &context.seat.processor().deque;
     // SAFETY: the caller's promise.
     queue.push(unsafe { erase(job) });
-    let head = deque.head();
-    deque.count_boxed(1);
-    if !deque.push(head, queue.as_job()) && push_slowly(deque, head, queue.as_job()) == Pushed::Full
-    {
-        deque.count_boxed(-1);
+    let address = std::ptr::from_ref(queue).cast_mut();
+    if !push_address(context, address, Fifo::run) {
         unwind::never(queue.pop());
     }
 }
 
-/// Pushes where somebody has asked for jobs, and answers; or all places are in use.
+/// Pushes a job that is no more than an address, and what runs it. False, and nothing is done, if the deque is full.
+fn push_address<T>(context: &Context, address: *mut T, run: Run) -> bool {
+    let deque = &context.seat.processor().deque;
+    let head = deque.head();
+    let has_room = deque.has_room(head);
+    if !has_room && !deque.prepare(head) {
+        return false;
+    }
+    // SAFETY: the head has a slot, as the deque is not full.
+    let slot = unsafe { head.slot() };
+    // SAFETY: the slot is free.
+    slot.with_body(|place: *mut *mut T| unsafe { place.write(address) });
+    // SAFETY: as above.
+    unsafe { slot.set_run(run) };
+    deque.count_boxed(1);
+    deque.push(head);
+    if !has_room && deque.is_asked() {
+        answer();
+    }
+    true
+}
+
+/// Publishes jobs after a push, because somebody has asked.
 #[cold]
 #[inline(never)]
-pub(super) fn push_slowly(deque: &Deque<Job>, head: u32, job: NonNull<Job>) -> Pushed {
-    let pushed = deque.push_slowly(head, job);
-    if pushed == Pushed::Asked {
-        context::with(|context| context.expect("jobs are pushed by workers").answer_thieves());
-    }
-    pushed
+pub(super) fn answer() {
+    context::with(|context| context.expect("jobs are pushed by workers").answer_thieves());
 }

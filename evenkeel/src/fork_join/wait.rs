@@ -10,13 +10,13 @@
 //! [`guest`](crate::scheduler::guest)): parts of broadcasts, errands beside a wait for another runtime, and what a program
 //! runs by yielding. And a job that is spawned in FIFO order may run on top of a frame that began after it was spawned.
 
-use super::latch::Latch;
 use crate::policy::forking;
 use crate::primitives::atomic::Ordering;
 use crate::primitives::spin::{self, Backoff};
 use crate::primitives::{clock, thread};
 use crate::scheduler::context::{self, Context};
 use crate::scheduler::job::{self, Asked, Stolen};
+use crate::scheduler::latch::Latch;
 use crate::scheduler::meter::Doing;
 use crate::scheduler::{broadcast, errands};
 use crate::topology::Distance;
@@ -34,7 +34,7 @@ pub(super) enum Meanwhile {
     Nothing,
 }
 
-/// Waits for a job that was stolen. The caller is its owner, and has retired its place.
+/// Waits for a job that was stolen. The caller is its owner.
 #[cold]
 pub(super) fn wait_for(context: &Context, latch: &Latch) {
     let meanwhile = |waited| {

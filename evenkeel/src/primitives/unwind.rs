@@ -20,6 +20,32 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
     }
 }
 
+/// A value whose destructor, where a panic of something else comes by, may panic too.
+pub(crate) struct Contained<T>(Option<T>);
+
+impl<T> Contained<T> {
+    #[inline(always)]
+    pub(crate) fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+
+    #[inline(always)]
+    pub(crate) fn into_inner(mut self) -> T {
+        self.0.take().expect("it is taken once")
+    }
+}
+
+impl<T> Drop for Contained<T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if mem::needs_drop::<T>()
+            && let Some(value) = self.0.take()
+        {
+            contain(|| drop(value));
+        }
+    }
+}
+
 /// Runs `f`, which does not panic: if it does, frames that others rely on would be gone, so the process ends.
 #[inline(always)]
 pub(crate) fn never<R>(f: impl FnOnce() -> R) -> R {

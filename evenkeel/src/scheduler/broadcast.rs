@@ -48,7 +48,7 @@ pub(crate) fn run_all(context: &Context) {
     while let Some(part) = context.seat.processor().parts.pop() {
         context.seat.processor().deque.change_root();
         part();
-        job::run_above(context, 0);
+        job::run_above(context, context.seat.processor().deque.floor());
         context.shared().note_completed_outside();
     }
 }

@@ -4,7 +4,6 @@
 
 use super::deque::Deque;
 use super::entry::Entry;
-use super::job::Job;
 use super::meter::Doing;
 use super::note::Note;
 use super::seat::Seat;
@@ -56,7 +55,7 @@ thread_local! {
 
 thread_local! {
     /// The deque of the worker: a fork comes to it by one load.
-    static DEQUE: Cell<*const Deque<Job>> = const { Cell::new(ptr::null()) };
+    static DEQUE: Cell<*const Deque> = const { Cell::new(ptr::null()) };
 }
 
 /// Ends what [`Context::begin`] begins.
@@ -99,7 +98,7 @@ impl Context {
 
     fn begin(&self) -> Leave {
         CONTEXT.with(|context| context.set(ptr::from_ref(self)));
-        DEQUE.with(|deque| deque.set(&raw const self.seat.processor().deque));
+        DEQUE.with(|deque| deque.set(&raw const *self.seat.processor().deque));
         Leave
     }
 
@@ -290,7 +289,7 @@ pub(crate) unsafe fn current<'a>() -> Option<&'a Context> {
 /// # Safety
 /// As [`current`].
 #[inline(always)]
-pub(crate) unsafe fn deque<'a>() -> Option<&'a Deque<Job>> {
+pub(crate) unsafe fn deque<'a>() -> Option<&'a Deque> {
     let deque = DEQUE.try_with(Cell::get).unwrap_or(ptr::null());
     // SAFETY: the pointer is set while a context is borrowed by `enter` or for ever, whose seat keeps the processor alive.
     unsafe { deque.as_ref() }

@@ -87,7 +87,7 @@ pub(crate) fn run_next(context: &Context) {
     if let Some(errand) = context.shared().errands.queue.pop() {
         context.seat.processor().deque.change_root();
         errand();
-        job::run_above(context, 0);
+        job::run_above(context, context.seat.processor().deque.floor());
         context.shared().note_completed_outside();
     }
 }

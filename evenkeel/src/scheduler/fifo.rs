@@ -7,37 +7,28 @@
 
 use super::closures::{Closure, Closures};
 use super::context::Context;
-use super::job::{self, Job};
+use super::job;
+use super::slot::Slot;
 use std::marker::PhantomPinned;
-use std::ptr::NonNull;
 
 /// A queue of jobs.
 #[derive(Debug)]
-#[repr(C)]
 pub(crate) struct Fifo {
-    /// Runs the oldest.
-    oldest: Job,
     /// What they belong to.
     root: u64,
     jobs: Closures,
-    /// Deques point to it.
+    /// Slots have its address.
     _pinned: PhantomPinned,
 }
 
 impl Fifo {
     pub(crate) fn new(root: u64) -> Self {
-        let oldest = Job::new(Self::run);
-        Self { oldest, root, jobs: Closures::default(), _pinned: PhantomPinned }
+        Self { root, jobs: Closures::default(), _pinned: PhantomPinned }
     }
 
-    /// Puts a job into the queue. [`as_job`](Self::as_job) has to go into a deque once for it.
+    /// Puts a job into the queue. A slot with the queue's address and [`run`](Self::run) has to go into a deque for it.
     pub(crate) fn push(&self, job: Closure) {
         self.jobs.push(job);
-    }
-
-    /// What goes into a deque: the whole queue's address, not that of its first field alone.
-    pub(crate) fn as_job(&self) -> NonNull<Job> {
-        NonNull::from(self).cast()
     }
 
     /// Takes the oldest job, on behalf of one that was pushed.
@@ -45,12 +36,17 @@ impl Fifo {
         self.jobs.pop().expect("there are as many jobs as there are of what runs them")
     }
 
+    /// Runs the oldest job.
+    ///
     /// # Safety
-    /// As [`Job`] says of `run`; `job` is the first field of one of these, and came out of a deque.
-    unsafe fn run(job: NonNull<Job>, context: &Context, victim: usize) {
+    /// As [`Run`](super::slot::Run) says; the slot has the address of one of these.
+    pub(crate) unsafe fn run(slot: &Slot, context: &Context, victim: Option<usize>) {
+        // SAFETY: the slot is the caller's.
+        let this = slot.with_body(|place: *mut *mut Self| unsafe { place.read() });
+        job::release_slot(slot, victim);
         // SAFETY: the queue is there until as many jobs have been run as have been pushed, and this is about to run one. Its job may be the
         // last, so nothing of the queue is used after it has begun.
-        let this = unsafe { job.cast::<Self>().as_ref() };
+        let this = unsafe { &*this };
         let (root, closure) = (this.root, this.pop());
         job::run_spawned(context, victim, root, closure);
     }

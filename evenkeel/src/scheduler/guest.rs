@@ -50,28 +50,26 @@ pub(crate) fn host(context: &Context, guest: impl FnOnce()) {
 mod model {
     use crate::primitives::atomic::{AtomicU32, Edge, Ordering};
     use crate::primitives::mutation::check;
-    use crate::scheduler::deque::Deque;
+    use crate::scheduler::deque::Home;
     use loom::sync::Arc;
-    use std::ptr::NonNull;
 
     struct Worker {
         guests: AtomicU32,
-        deque: Deque<u32>,
-        job: u32,
+        deque: Home,
     }
 
     /// A worker takes in a guest, which forks, while another looks for descendants of what the worker ran before.
     #[test]
     fn whoever_waits_takes_nothing_that_a_guest_has_forked() {
         check(&[Edge::DequeLook, Edge::DequePublish], || {
-            let worker =
-                Arc::new(Worker { guests: AtomicU32::new(0), deque: Deque::new(), job: 0 });
+            let worker = Arc::new(Worker { guests: AtomicU32::new(0), deque: Home::new() });
             let host = {
                 let worker = worker.clone();
                 loom::thread::spawn(move || {
                     worker.guests.store(1, Ordering::Relaxed);
                     worker.deque.change_root();
-                    worker.deque.push(0, NonNull::from(&worker.job));
+                    // What lies in the slot does not matter: nobody may take it.
+                    worker.deque.push(worker.deque.head());
                     worker.deque.publish();
                 })
             };

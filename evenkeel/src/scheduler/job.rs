@@ -1,29 +1,16 @@
 //! Fork-join jobs, as far as the scheduler knows them: what a worker does with one that it has stolen.
 
-#![allow(unsafe_code, reason = "a job is run through its address")]
+#![allow(unsafe_code, reason = "a job is run by what its slot says")]
 
 use super::context::Context;
 use super::deque::{Deque, Reclaimed};
 use super::note::Note;
 use super::shared::Shared;
+use super::slot::{Place, Slot};
 use crate::policy::{forking, locality};
 use crate::primitives::atomic::Ordering;
+use crate::primitives::spin::Backoff;
 use crate::primitives::unwind;
-use std::ptr::NonNull;
-
-/// What every job begins with. It lies on the stack of the worker that has forked it, or in a box.
-#[derive(Debug)]
-pub(crate) struct Job {
-    /// Runs the job on the worker that has stolen it from processor `victim`, and reports its end to whoever waits.
-    /// Panics are caught inside. The caller has taken the job out of a deque.
-    run: unsafe fn(job: NonNull<Job>, thief: &Context, victim: usize),
-}
-
-impl Job {
-    pub(crate) const fn new(run: unsafe fn(NonNull<Job>, &Context, usize)) -> Self {
-        Self { run }
-    }
-}
 
 /// Since when a worker has been asked for jobs; zero if it has not.
 #[derive(Debug, Default)]
@@ -32,7 +19,7 @@ pub(crate) struct Asked(u64);
 impl Asked {
     /// Asks, if there is anything to ask for. True if that has been in vain for so long that it is time to
     /// [seize](Deque::seize).
-    pub(crate) fn is_in_vain(&mut self, deque: &Deque<Job>, now: u64) -> bool {
+    pub(crate) fn is_in_vain(&mut self, deque: &Deque, now: u64) -> bool {
         if !deque.has_private() {
             self.0 = 0;
         } else if self.0 == 0 || !deque.is_asked() {
@@ -56,11 +43,11 @@ pub(crate) fn may_take(context: &Context, victim: usize, waited: u64) -> bool {
     locality::may_take(shared.locality, Note::from_bits(note).offer(me), distance, waited)
 }
 
-/// A job that has been taken out of a deque, and whose deque that was.
+/// A job that has been taken out of a deque: which slot it is in, and whose deque that was.
 #[derive(Debug)]
 #[must_use = "a stolen job has to be run"]
 pub(crate) struct Stolen {
-    job: NonNull<Job>,
+    index: u32,
     victim: usize,
 }
 
@@ -73,12 +60,12 @@ impl Stolen {
         holds: impl FnOnce() -> bool,
     ) -> Option<Self> {
         let deque = &shared.processors[victim].deque;
-        let job = deque.steal_while(holds)?;
+        let index = deque.steal_while(holds)?;
         if !deque.has_public() {
             // The next one need not ask first.
             deque.ask();
         }
-        Some(Self { job, victim })
+        Some(Self { index, victim })
     }
 
     /// Whose deque it was in.
@@ -95,38 +82,40 @@ impl Stolen {
             "whoever takes from this deque takes descendants of the job"
         );
         deque.change_root();
-        // SAFETY: the job was taken out of a deque by this thread, so it is there until it has been run.
-        let run = unsafe { self.job.as_ref() }.run;
-        // SAFETY: as above; it is run once.
-        unsafe { run(self.job, context, self.victim) };
+        self.run_here(context);
         deque.change_root();
     }
-}
 
-impl Stolen {
     /// Runs it on the worker that has taken it out of its own deque.
     pub(crate) fn run_own(self, context: &Context) {
         debug_assert_eq!(self.victim, context.seat.me());
-        // SAFETY: it was taken out of the worker's deque.
-        unsafe { run_own(self.job, context) }
+        self.run_here(context);
+    }
+
+    fn run_here(self, context: &Context) {
+        let slot = context.shared().processors[self.victim].deque.slot(self.index);
+        // SAFETY: the job was taken out of the deque, and is run once.
+        unsafe { run(slot, context, Some(self.victim)) };
     }
 }
 
-/// Runs a job on the worker that has spawned it.
-///
-/// # Safety
-/// The caller has taken the job out of its own deque.
-unsafe fn run_own(job: NonNull<Job>, context: &Context) {
-    // SAFETY: the job was in a deque, so it is there until it has been run.
-    let run = unsafe { job.as_ref() }.run;
-    // SAFETY: the caller's promise.
-    unsafe { run(job, context, context.seat.me()) }
+/// Says that whoever has taken a job from `victim` has read all that is in its slot, where nobody waits for a result: its owner may use
+/// the slot again. Whoever has popped a job needs not say so.
+pub(crate) fn release_slot(slot: &Slot, victim: Option<usize>) {
+    if victim.is_some() {
+        slot.latch.complete();
+    }
 }
 
-/// Runs what somebody has spawned, which does not panic, on the worker that has taken it out of the deque of `victim`.
+/// Runs what somebody has spawned, which does not panic, on the worker that has taken it from `victim` or popped it.
 #[inline]
-pub(crate) fn run_spawned(context: &Context, victim: usize, root: u64, closure: impl FnOnce()) {
-    if victim == context.seat.me() {
+pub(crate) fn run_spawned(
+    context: &Context,
+    victim: Option<usize>,
+    root: u64,
+    closure: impl FnOnce(),
+) {
+    if victim.is_none_or(|victim| victim == context.seat.me()) {
         return unwind::never(closure);
     }
     // Stolen, and so the root of all that is in this worker's deque until that is empty again.
@@ -139,20 +128,36 @@ pub(crate) fn run_spawned(context: &Context, victim: usize, root: u64, closure: 
     processor.root.store(before, Ordering::Relaxed);
 }
 
+/// Runs the job of a slot.
+///
+/// # Safety
+/// The caller has taken the job out of the deque of `victim`, or has popped it.
+unsafe fn run(slot: &Slot, context: &Context, victim: Option<usize>) {
+    // SAFETY: the caller's promise.
+    let run = unsafe { slot.run() };
+    // SAFETY: as above.
+    unsafe { run(slot, context, victim) }
+}
+
 /// Runs the jobs in the places from `floor` on, the last first, until there are none. They are boxed ones, that nobody
 /// waits for one by one, since every `join` above has returned.
-pub(crate) fn run_above(context: &Context, floor: u32) {
+pub(crate) fn run_above(context: &Context, floor: Place) {
     let deque = &context.seat.processor().deque;
     while deque.head() > floor {
-        let index = deque.head() - 1;
-        let job = deque.peek(index);
+        let place = deque.head().previous();
+        // SAFETY: it is below the head.
+        let slot = unsafe { place.slot() };
         deque.count_boxed(-1);
-        if deque.pop(index) || deque.reclaim(index) == Reclaimed::Own {
-            let job = job.expect("a place below the head that nobody has stolen holds a job");
+        if deque.pop(place) || deque.reclaim(place) == Reclaimed::Own {
             // SAFETY: it has just been taken out of the deque.
-            unsafe { run_own(job, context) };
+            unsafe { run(slot, context, None) };
         } else {
-            deque.retire(index);
+            // The thief only has to read the slot.
+            let mut backoff = Backoff::new();
+            while !slot.latch.is_complete() {
+                backoff.snooze();
+            }
+            deque.retire(place);
         }
     }
 }

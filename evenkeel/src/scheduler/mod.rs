@@ -19,6 +19,7 @@ mod help;
 pub(crate) mod idle;
 pub(crate) mod inbox;
 pub(crate) mod job;
+pub(crate) mod latch;
 pub(crate) mod meter;
 #[cfg(all(test, loom))]
 mod model;
@@ -35,6 +36,7 @@ pub(crate) mod shared;
 #[cfg(all(test, shuttle))]
 pub(crate) mod shuttle_tests;
 mod sleep;
+pub(crate) mod slot;
 pub(crate) mod spawn;
 mod trial;
 mod view;

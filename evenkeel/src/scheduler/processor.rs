@@ -4,11 +4,10 @@
 use super::biased::Biased;
 use super::closures::Closures;
 use super::counters::Counters;
-use super::deque::Deque;
+use super::deque::Home;
 use super::fifo::Fifo;
 use super::gift::Gift;
 use super::inbox::Inbox;
-use super::job::Job;
 use super::meter::Meter;
 use super::registry::Registry;
 use super::ring::{Ends, NO_HEAD, Ring};
@@ -65,7 +64,7 @@ pub(crate) struct Processor {
     /// What its worker spends its time on.
     pub(crate) meter: CachePadded<Meter>,
     /// The fork-join jobs of its worker.
-    pub(crate) deque: Deque<Job>,
+    pub(crate) deque: Home,
     /// What the stolen job that the worker runs belongs to: a scope's number, or zero.
     pub(crate) root: AtomicU64,
     /// How many [guests](super::guest) its worker has on its stack.
@@ -95,7 +94,7 @@ impl Processor {
             gift: CachePadded::new(Gift::new()),
             counters: CachePadded::new(Counters::default()),
             meter: CachePadded::new(Meter::new(clock::now())),
-            deque: Deque::new(),
+            deque: Home::new(),
             root: AtomicU64::new(0),
             guests: AtomicU32::new(0),
             parts: Closures::default(),

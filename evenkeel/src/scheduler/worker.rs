@@ -179,7 +179,7 @@ impl<'a> Worker<'a> {
     /// Runs what is left in the deque.
     #[cold]
     fn drain_jobs(&mut self) {
-        job::run_above(self.context, 0);
+        job::run_above(self.context, self.context.seat.processor().deque.floor());
         // The next batch is not charged with it.
         self.context.now.set(clock::now());
     }
@@ -229,7 +229,8 @@ impl<'a> Worker<'a> {
             let work = batch::work(self.mean_poll, self.recent.polls, self.recent.completed);
             published.mean_work.store(work, Ordering::Relaxed);
         }
-        if context.seat.processor().deque.head() > 0 {
+        let deque = &context.seat.processor().deque;
+        if deque.head() > deque.floor() {
             // Tasks have spawned jobs into scopes, which nobody has taken.
             self.drain_jobs();
         }

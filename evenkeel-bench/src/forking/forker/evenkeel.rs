@@ -43,23 +43,40 @@ impl Plain for Evenkeel {
 pub(crate) struct ByArgument(Evenkeel);
 
 impl Forker for ByArgument {
-    type Cx<'a> = Worker<'a>;
+    type Cx<'a, 'w>
+        = Worker<'a>
+    where
+        'w: 'a;
 
     fn start(workers: usize) -> anyhow::Result<Self> {
         Ok(ByArgument(Plain::start(workers)?))
     }
 
-    fn run<R: Send>(&self, f: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> R + Send) -> R {
-        self.0.install(|| on_worker(|mut worker| f(&mut worker)))
+    fn run<R: Send>(&self, f: impl for<'a> FnOnce(Worker<'a>) -> R + Send) -> R {
+        self.0.install(|| on_worker(f))
     }
 
     #[inline(always)]
     fn join<RA: Send, RB: Send>(
         cx: &mut Worker<'_>,
-        a: impl for<'a> FnOnce(&mut Worker<'a>) -> RA + Send,
-        b: impl for<'a> FnOnce(&mut Worker<'a>) -> RB + Send,
+        a: impl for<'a> FnOnce(Worker<'a>) -> RA + Send,
+        b: impl for<'a> FnOnce(Worker<'a>) -> RB + Send,
     ) -> (RA, RB) {
-        cx.join(|mut worker| a(&mut worker), |mut worker| b(&mut worker))
+        cx.join(a, b)
+    }
+
+    #[inline(always)]
+    fn join_then<RA: Send, RB: Send, R>(
+        cx: &mut Worker<'_>,
+        a: impl for<'a> FnOnce(Worker<'a>) -> RA + Send,
+        b: impl for<'a> FnOnce(Worker<'a>) -> RB + Send,
+        then: impl FnOnce(RA, RB) -> R,
+    ) -> R {
+        cx.join_then(a, b, then)
+    }
+
+    fn lend<R>(cx: &mut Worker<'_>, f: impl for<'a> FnOnce(Worker<'a>) -> R) -> R {
+        f(cx.reborrow())
     }
 
     fn times(&self) -> Vec<Times> {

@@ -12,7 +12,10 @@ static POOL: forte::ThreadPool = forte::ThreadPool::new();
 pub(crate) struct Forte;
 
 impl Forker for Forte {
-    type Cx<'a> = &'a forte::Worker;
+    type Cx<'a, 'w>
+        = &'w forte::Worker
+    where
+        'w: 'a;
 
     fn start(workers: usize) -> anyhow::Result<Self> {
         let threads = workers - 1;
@@ -26,17 +29,21 @@ impl Forker for Forte {
         Ok(forte)
     }
 
-    fn run<R: Send>(&self, f: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> R + Send) -> R {
-        POOL.with_worker(|mut worker| f(&mut worker))
+    fn run<R: Send>(&self, f: impl for<'w> FnOnce(&'w forte::Worker) -> R + Send) -> R {
+        POOL.with_worker(f)
     }
 
     #[inline(always)]
     fn join<RA: Send, RB: Send>(
         cx: &mut &forte::Worker,
-        a: impl for<'a> FnOnce(&mut &'a forte::Worker) -> RA + Send,
-        b: impl for<'a> FnOnce(&mut &'a forte::Worker) -> RB + Send,
+        a: impl for<'w> FnOnce(&'w forte::Worker) -> RA + Send,
+        b: impl for<'w> FnOnce(&'w forte::Worker) -> RB + Send,
     ) -> (RA, RB) {
-        cx.join(|mut worker| a(&mut worker), |mut worker| b(&mut worker))
+        cx.join(a, b)
+    }
+
+    fn lend<R>(cx: &mut &forte::Worker, f: impl for<'w> FnOnce(&'w forte::Worker) -> R) -> R {
+        f(cx)
     }
 }
 

@@ -35,33 +35,40 @@ pub(crate) trait Plain: Sized {
 }
 
 impl<P: Plain> Forker for P {
-    type Cx<'a> = ();
+    type Cx<'a, 'w>
+        = ()
+    where
+        'w: 'a;
 
     fn start(workers: usize) -> anyhow::Result<Self> {
         P::start(workers)
     }
 
-    fn run<R: Send>(&self, f: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> R + Send) -> R {
-        self.install(|| f(&mut ()))
+    fn run<R: Send>(&self, f: impl FnOnce(()) -> R + Send) -> R {
+        self.install(|| f(()))
     }
 
     #[inline(always)]
     fn join<RA: Send, RB: Send>(
         _cx: &mut (),
-        a: impl FnOnce(&mut ()) -> RA + Send,
-        b: impl FnOnce(&mut ()) -> RB + Send,
+        a: impl FnOnce(()) -> RA + Send,
+        b: impl FnOnce(()) -> RB + Send,
     ) -> (RA, RB) {
-        P::join(|| a(&mut ()), || b(&mut ()))
+        P::join(|| a(()), || b(()))
+    }
+
+    fn lend<R>(_cx: &mut (), f: impl FnOnce(()) -> R) -> R {
+        f(())
     }
 
     #[inline(always)]
     fn join_sized<RA: Send, RB: Send>(
         _cx: &mut (),
         bytes: usize,
-        a: impl FnOnce(&mut ()) -> RA + Send,
-        b: impl FnOnce(&mut ()) -> RB + Send,
+        a: impl FnOnce(()) -> RA + Send,
+        b: impl FnOnce(()) -> RB + Send,
     ) -> (RA, RB) {
-        P::join_sized(bytes, || a(&mut ()), || b(&mut ()))
+        P::join_sized(bytes, || a(()), || b(()))
     }
 
     fn times(&self) -> Vec<Times> {

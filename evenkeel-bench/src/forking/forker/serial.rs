@@ -8,22 +8,29 @@ use super::Forker;
 pub(crate) struct Serial;
 
 impl Forker for Serial {
-    type Cx<'a> = ();
+    type Cx<'a, 'w>
+        = ()
+    where
+        'w: 'a;
 
     fn start(_workers: usize) -> anyhow::Result<Self> {
         Ok(Serial)
     }
 
-    fn run<R: Send>(&self, f: impl for<'a> FnOnce(&mut Self::Cx<'a>) -> R + Send) -> R {
-        f(&mut ())
+    fn run<R: Send>(&self, f: impl FnOnce(()) -> R + Send) -> R {
+        f(())
     }
 
     #[inline(always)]
     fn join<RA: Send, RB: Send>(
-        cx: &mut (),
-        a: impl FnOnce(&mut ()) -> RA + Send,
-        b: impl FnOnce(&mut ()) -> RB + Send,
+        _cx: &mut (),
+        a: impl FnOnce(()) -> RA + Send,
+        b: impl FnOnce(()) -> RB + Send,
     ) -> (RA, RB) {
-        (a(cx), b(cx))
+        (a(()), b(()))
+    }
+
+    fn lend<R>(_cx: &mut (), f: impl FnOnce(()) -> R) -> R {
+        f(())
     }
 }

@@ -37,7 +37,7 @@ impl Workload for Cilksort {
 }
 
 /// Sorts `numbers`; `room` is as long.
-fn sort<F: Forker>(cx: &mut F::Cx<'_>, numbers: &mut [u64], room: &mut [u64]) {
+fn sort<F: Forker>(mut cx: F::Cx<'_, '_>, numbers: &mut [u64], room: &mut [u64]) {
     if numbers.len() <= SORT {
         return sort_leaf(numbers);
     }
@@ -45,7 +45,7 @@ fn sort<F: Forker>(cx: &mut F::Cx<'_>, numbers: &mut [u64], room: &mut [u64]) {
     let (left, right) = numbers.split_at_mut(middle);
     let (left_room, right_room) = room.split_at_mut(middle);
     fork::<F, _, _>(
-        cx,
+        &mut cx,
         2 * bytes,
         |cx| halves::<F>(cx, left, left_room),
         |cx| halves::<F>(cx, right, right_room),
@@ -54,7 +54,7 @@ fn sort<F: Forker>(cx: &mut F::Cx<'_>, numbers: &mut [u64], room: &mut [u64]) {
 }
 
 /// Sorts `numbers` into `room`.
-fn halves<F: Forker>(cx: &mut F::Cx<'_>, numbers: &mut [u64], room: &mut [u64]) {
+fn halves<F: Forker>(mut cx: F::Cx<'_, '_>, numbers: &mut [u64], room: &mut [u64]) {
     if numbers.len() <= SORT {
         sort_leaf(numbers);
         return room.copy_from_slice(numbers);
@@ -63,7 +63,7 @@ fn halves<F: Forker>(cx: &mut F::Cx<'_>, numbers: &mut [u64], room: &mut [u64]) 
     let (left, right) = numbers.split_at_mut(middle);
     let (left_room, right_room) = room.split_at_mut(middle);
     fork::<F, _, _>(
-        cx,
+        &mut cx,
         2 * bytes,
         |cx| sort::<F>(cx, left, left_room),
         |cx| sort::<F>(cx, right, right_room),
@@ -72,7 +72,7 @@ fn halves<F: Forker>(cx: &mut F::Cx<'_>, numbers: &mut [u64], room: &mut [u64]) 
 }
 
 /// Merges two sorted rows.
-fn merge<F: Forker>(cx: &mut F::Cx<'_>, a: &[u64], b: &[u64], to: &mut [u64]) {
+fn merge<F: Forker>(mut cx: F::Cx<'_, '_>, a: &[u64], b: &[u64], to: &mut [u64]) {
     if to.len() <= MERGE {
         return merge_leaf(a, b, to);
     }
@@ -82,10 +82,10 @@ fn merge<F: Forker>(cx: &mut F::Cx<'_>, a: &[u64], b: &[u64], to: &mut [u64]) {
     let bytes = size_of_val(to);
     let (low, high) = to.split_at_mut(middle + place);
     fork::<F, _, _>(
-        cx,
+        &mut cx,
         2 * bytes,
-        |cx| merge::<F>(cx, &long[..middle], &short[..place], low),
-        |cx| merge::<F>(cx, &long[middle..], &short[place..], high),
+        move |cx| merge::<F>(cx, &long[..middle], &short[..place], low),
+        move |cx| merge::<F>(cx, &long[middle..], &short[place..], high),
     );
 }
 

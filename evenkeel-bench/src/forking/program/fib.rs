@@ -24,10 +24,14 @@ impl Workload for Fib {
     }
 }
 
-fn fib<F: Forker>(cx: &mut F::Cx<'_>, n: usize) -> u64 {
+fn fib<F: Forker>(mut cx: F::Cx<'_, '_>, n: usize) -> u64 {
     if n < 2 {
         return n as u64;
     }
-    let (a, b) = F::join(cx, |cx| fib::<F>(cx, n - 1), |cx| fib::<F>(cx, n - 2));
-    a + b
+    F::join_then(
+        &mut cx,
+        move |cx| fib::<F>(cx, n - 1),
+        move |cx| fib::<F>(cx, n - 2),
+        |a, b| a + b,
+    )
 }

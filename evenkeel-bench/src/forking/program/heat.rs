@@ -23,9 +23,10 @@ impl Workload for Heat {
 
     fn go<F: Forker>(&mut self, forker: &F) {
         let (n, now, next) = (self.n, &mut self.now, &mut self.next);
-        forker.run(|cx| {
+        forker.run(|mut cx| {
             for _ in 0..STEPS {
-                step::<F>(cx, now.as_ref(), n, Tile::new(next.as_mut(), n));
+                let tile = Tile::new(next.as_mut(), n);
+                F::lend(&mut cx, |cx| step::<F>(cx, now.as_ref(), n, tile));
                 std::mem::swap(now, next);
             }
         });
@@ -36,17 +37,17 @@ impl Workload for Heat {
     }
 }
 
-fn step<F: Forker>(cx: &mut F::Cx<'_>, now: &[f64], n: usize, next: Tile<'_>) {
+fn step<F: Forker>(mut cx: F::Cx<'_, '_>, now: &[f64], n: usize, next: Tile<'_>) {
     if next.rows <= LEAF {
         return leaf(now, n, next);
     }
     let rows = next.rows;
     let (upper, lower) = next.split_rows(rows / 2);
     fork::<F, _, _>(
-        cx,
+        &mut cx,
         2 * rows * n * size_of::<f64>(),
-        |cx| step::<F>(cx, now, n, upper),
-        |cx| step::<F>(cx, now, n, lower),
+        move |cx| step::<F>(cx, now, n, upper),
+        move |cx| step::<F>(cx, now, n, lower),
     );
 }
 

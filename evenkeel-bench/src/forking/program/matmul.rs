@@ -46,7 +46,7 @@ struct Factors<'a> {
 
 /// Adds the products of the inner indices `from..to` to the tile.
 fn multiply<F: Forker>(
-    cx: &mut F::Cx<'_>,
+    mut cx: F::Cx<'_, '_>,
     factors: Factors<'_>,
     mut c: Tile<'_>,
     from: usize,
@@ -57,16 +57,16 @@ fn multiply<F: Forker>(
         leaf(factors, c, from, to);
     } else if inner > rows.max(columns) {
         let middle = usize::midpoint(from, to);
-        multiply::<F>(cx, factors, c.reborrow(), from, middle);
+        F::lend(&mut cx, |cx| multiply::<F>(cx, factors, c.reborrow(), from, middle));
         multiply::<F>(cx, factors, c, middle, to);
     } else {
         let (first, second) =
             if rows >= columns { c.split_rows(rows / 2) } else { c.split_columns(columns / 2) };
         fork::<F, _, _>(
-            cx,
+            &mut cx,
             (rows * inner + inner * columns + rows * columns) * size_of::<f64>(),
-            |cx| multiply::<F>(cx, factors, first, from, to),
-            |cx| multiply::<F>(cx, factors, second, from, to),
+            move |cx| multiply::<F>(cx, factors, first, from, to),
+            move |cx| multiply::<F>(cx, factors, second, from, to),
         );
     }
 }

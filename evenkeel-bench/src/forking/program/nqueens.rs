@@ -14,8 +14,9 @@ impl Workload for Nqueens {
     }
 
     fn go<F: Forker>(&mut self, forker: &F) {
-        let board = Board { all: (1 << self.n) - 1, columns: 0, left: 0, right: 0 };
-        self.result = forker.run(|cx| place::<F>(cx, board));
+        // What is beside the board is taken.
+        let columns = u32::MAX << self.n;
+        self.result = forker.run(|cx| place::<F>(cx, columns, 0, 0));
     }
 
     fn checksum(&self) -> u64 {
@@ -23,49 +24,31 @@ impl Workload for Nqueens {
     }
 }
 
-/// The rows so far: which columns are taken, straight down and along both diagonals.
-#[derive(Clone, Copy)]
-struct Board {
-    all: u32,
-    columns: u32,
-    left: u32,
-    right: u32,
-}
-
-impl Board {
-    fn free(self) -> u32 {
-        self.all & !(self.columns | self.left | self.right)
-    }
-
-    /// With a queen in the next row.
-    fn with(self, column: u32) -> Self {
-        Self {
-            all: self.all,
-            columns: self.columns | column,
-            left: (self.left | column) << 1,
-            right: (self.right | column) >> 1,
-        }
-    }
-}
-
-fn place<F: Forker>(cx: &mut F::Cx<'_>, board: Board) -> u64 {
-    if board.columns == board.all {
+/// The ways to fill the rows that are left. Columns are taken straight down and along both diagonals. (One by one: a structure
+/// of three would go through memory.)
+fn place<F: Forker>(cx: F::Cx<'_, '_>, columns: u32, left: u32, right: u32) -> u64 {
+    if columns == u32::MAX {
         return 1;
     }
-    match board.free() {
+    match !(columns | left | right) {
         0 => 0,
-        free => choose::<F>(cx, board, free),
+        free => choose::<F>(cx, columns, left, right, free),
     }
 }
 
-/// The ways with the next queen in one of `columns`, which are not none.
-fn choose<F: Forker>(cx: &mut F::Cx<'_>, board: Board, columns: u32) -> u64 {
-    let first = columns & columns.wrapping_neg();
-    let rest = columns ^ first;
+/// The ways with the next queen in one of the columns `free`, which are not none.
+fn choose<F: Forker>(mut cx: F::Cx<'_, '_>, columns: u32, left: u32, right: u32, free: u32) -> u64 {
+    let first = free & free.wrapping_neg();
+    let rest = free ^ first;
+    // With a queen there.
+    let next = (columns | first, (left | first) << 1, (right | first) >> 1);
     if rest == 0 {
-        return place::<F>(cx, board.with(first));
+        return place::<F>(cx, next.0, next.1, next.2);
     }
-    let (a, b) =
-        F::join(cx, |cx| place::<F>(cx, board.with(first)), |cx| choose::<F>(cx, board, rest));
-    a + b
+    F::join_then(
+        &mut cx,
+        move |cx| place::<F>(cx, next.0, next.1, next.2),
+        move |cx| choose::<F>(cx, columns, left, right, rest),
+        |a, b| a + b,
+    )
 }

@@ -24,13 +24,17 @@ impl Workload for Skynet {
     }
 }
 
-fn sum<F: Forker>(cx: &mut F::Cx<'_>, from: u64, to: u64) -> u64 {
+fn sum<F: Forker>(mut cx: F::Cx<'_, '_>, from: u64, to: u64) -> u64 {
     if to - from == 1 {
         return leaf(from);
     }
     let middle = u64::midpoint(from, to);
-    let (a, b) = F::join(cx, |cx| sum::<F>(cx, from, middle), |cx| sum::<F>(cx, middle, to));
-    a + b
+    F::join_then(
+        &mut cx,
+        move |cx| sum::<F>(cx, from, middle),
+        move |cx| sum::<F>(cx, middle, to),
+        |a, b| a + b,
+    )
 }
 
 #[inline(never)]

@@ -29,7 +29,7 @@ impl Workload for Transpose {
     }
 }
 
-fn turn<F: Forker>(cx: &mut F::Cx<'_>, from: &[f64], n: usize, to: Tile<'_>) {
+fn turn<F: Forker>(mut cx: F::Cx<'_, '_>, from: &[f64], n: usize, to: Tile<'_>) {
     let (rows, columns) = (to.rows, to.columns);
     if rows.max(columns) <= LEAF {
         return leaf(from, n, to);
@@ -37,10 +37,10 @@ fn turn<F: Forker>(cx: &mut F::Cx<'_>, from: &[f64], n: usize, to: Tile<'_>) {
     let (first, second) =
         if rows >= columns { to.split_rows(rows / 2) } else { to.split_columns(columns / 2) };
     fork::<F, _, _>(
-        cx,
+        &mut cx,
         2 * rows * columns * size_of::<f64>(),
-        |cx| turn::<F>(cx, from, n, first),
-        |cx| turn::<F>(cx, from, n, second),
+        move |cx| turn::<F>(cx, from, n, first),
+        move |cx| turn::<F>(cx, from, n, second),
     );
 }
 

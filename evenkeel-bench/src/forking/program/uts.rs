@@ -61,14 +61,14 @@ impl Node {
     }
 }
 
-fn count<F: Forker>(cx: &mut F::Cx<'_>, node: Node, depth: usize, most: usize) -> u64 {
+fn count<F: Forker>(cx: F::Cx<'_, '_>, node: Node, depth: usize, most: usize) -> u64 {
     let children = if depth < most { node.children() } else { 0 };
     1 + range::<F>(cx, node, 0, children, depth + 1, most)
 }
 
 /// The nodes below the children `from..to`.
 fn range<F: Forker>(
-    cx: &mut F::Cx<'_>,
+    mut cx: F::Cx<'_, '_>,
     node: Node,
     from: usize,
     to: usize,
@@ -80,12 +80,12 @@ fn range<F: Forker>(
         1 => count::<F>(cx, node.child(from as u32), depth, most),
         _ => {
             let middle = usize::midpoint(from, to);
-            let (a, b) = F::join(
-                cx,
-                |cx| range::<F>(cx, node, from, middle, depth, most),
-                |cx| range::<F>(cx, node, middle, to, depth, most),
-            );
-            a + b
+            F::join_then(
+                &mut cx,
+                move |cx| range::<F>(cx, node, from, middle, depth, most),
+                move |cx| range::<F>(cx, node, middle, to, depth, most),
+                |a, b| a + b,
+            )
         }
     }
 }

@@ -1,52 +1,92 @@
-#![allow(unsafe_code, reason = "tests follow pointers to jobs")]
+#![allow(unsafe_code, reason = "tests read and write what lies in slots")]
 
 use super::*;
-use std::sync::atomic::AtomicU64 as Count;
+use crate::primitives::random::Random;
+use crate::primitives::spin::Backoff;
+use std::sync::atomic::AtomicBool;
 
-fn job(number: &u64) -> NonNull<u64> {
-    NonNull::from(number)
+/// Pushes a number, and answers whoever has asked.
+fn push(deque: &Deque, number: u64) -> u32 {
+    let head = deque.head();
+    let has_room = deque.has_room(head);
+    assert!(deque.prepare(head));
+    // SAFETY: the head is a free slot.
+    unsafe { head.slot() }.with_body(|body: *mut u64| {
+        // SAFETY: as above.
+        unsafe { body.write(number) };
+    });
+    deque.push(head);
+    if !has_room && deque.is_asked() { deque.publish() } else { 0 }
+}
+
+/// The number in a slot that the caller has taken.
+fn number(deque: &Deque, index: u32) -> u64 {
+    // SAFETY: there is a number in the slot.
+    deque.slot(index).with_body(|body: *mut u64| unsafe { body.read() })
+}
+
+/// Takes a number as a thief.
+fn steal(deque: &Deque) -> Option<u64> {
+    let index = deque.steal()?;
+    let number = number(deque, index);
+    deque.slot(index).latch.complete();
+    Some(number)
+}
+
+fn two_workers() -> Home {
+    Home::publishing_all(false)
 }
 
 #[test]
 fn the_owner_takes_the_youngest_and_a_thief_the_oldest() {
-    let numbers = [0_u64, 1, 2, 3];
-    let deque = Deque::with_limit(PLACES);
-    for (index, number) in numbers.iter().enumerate() {
-        assert!(deque.push(index as u32, job(number)));
+    let deque = two_workers();
+    let place = |index| deque.place(index);
+    for number in 10..14 {
+        assert_eq!(push(&deque, number), 0);
     }
     assert!(deque.steal().is_none(), "nothing is public");
     assert!(deque.has_private());
     assert_eq!(deque.publish(), 2);
-    assert_eq!(deque.steal(), Some(job(&numbers[0])));
-    assert!(deque.pop(3));
-    assert!(deque.pop(2));
-    assert!(!deque.pop(1));
-    assert_eq!(deque.reclaim(1), Reclaimed::Own);
-    assert!(!deque.pop(0));
-    assert_eq!(deque.reclaim(0), Reclaimed::Stolen);
-    deque.retire(0);
+    assert_eq!(steal(&deque), Some(10));
+    assert!(deque.pop(place(3)));
+    assert!(deque.pop(place(2)));
+    assert!(!deque.pop(place(1)));
+    assert_eq!(deque.reclaim(place(1)), Reclaimed::Own);
+    assert!(!deque.pop(place(0)));
+    assert_eq!(deque.reclaim(place(0)), Reclaimed::Stolen);
+    assert_eq!(deque.head(), place(1), "the slot stays in use");
+    assert!(deque.is_empty());
+    deque.retire(place(0));
+    assert!(deque.is_empty());
     assert!(deque.steal().is_none());
-    assert!(deque.push(0, job(&numbers[0])));
-    assert!(deque.pop(0));
+    assert_eq!(push(&deque, 14), 0);
+    assert!(deque.pop(place(0)));
+    assert_eq!(number(&deque, 0), 14);
 }
 
 #[test]
 fn a_request_is_seen_at_the_next_push() {
-    let number = 7;
-    let deque = Deque::with_limit(PLACES);
+    let deque = two_workers();
     deque.ask();
-    assert!(!deque.push(0, job(&number)));
-    assert_eq!(deque.push_slowly(0, job(&number)), Pushed::Asked);
-    assert_eq!(deque.publish(), 1);
-    assert_eq!(deque.steal(), Some(job(&number)));
-    assert_eq!(deque.reclaim(0), Reclaimed::Stolen);
+    assert!(!deque.has_room(deque.head()));
+    assert_eq!(push(&deque, 7), 1);
+    assert_eq!(steal(&deque), Some(7));
+    assert!(deque.has_room(deque.head()));
+    assert_eq!(deque.reclaim(deque.place(0)), Reclaimed::Stolen);
+}
+
+#[test]
+fn a_deque_without_seizers_publishes_every_job() {
+    let deque = Home::publishing_all(true);
+    assert_eq!(push(&deque, 1), 1);
+    assert_eq!(push(&deque, 2), 1);
+    assert_eq!((steal(&deque), steal(&deque)), (Some(1), Some(2)));
 }
 
 #[test]
 fn a_waiter_steals_nothing_once_its_job_is_complete() {
-    let numbers = [0_u64, 1];
-    let deque = Deque::with_limit(PLACES);
-    deque.push(0, job(&numbers[0]));
+    let deque = two_workers();
+    push(&deque, 0);
     deque.publish();
     assert!(deque.steal_while(|| false).is_none());
     let stolen = deque.steal_while(|| {
@@ -58,23 +98,58 @@ fn a_waiter_steals_nothing_once_its_job_is_complete() {
     assert!(deque.steal().is_some());
 }
 
+#[test]
+fn a_note_goes_with_its_job() {
+    let deque = two_workers();
+    assert_eq!(deque.oldest(), None);
+    deque.leave_note(deque.head(), 5);
+    push(&deque, 0);
+    push(&deque, 1);
+    assert_eq!(deque.oldest(), Some(5));
+    deque.publish();
+    assert_eq!(steal(&deque), Some(0));
+    assert_eq!(deque.oldest(), Some(0), "the next one has none");
+    assert!(deque.pop(deque.place(1)));
+    assert_eq!(deque.reclaim(deque.place(0)), Reclaimed::Stolen);
+    deque.retire(deque.place(0));
+    push(&deque, 2);
+    assert_eq!(deque.oldest(), Some(0));
+    deque.leave_note(deque.place(PLACES), 5);
+}
+
+#[test]
+fn a_full_deque_says_so_and_a_place_leads_to_its_deque() {
+    let deque = two_workers();
+    for number in 0..PLACES {
+        push(&deque, number.into());
+    }
+    let end = deque.head();
+    assert!(!deque.prepare(end) && !deque.has_room(end));
+    for place in [deque.floor(), end.previous()] {
+        // SAFETY: the deque is there.
+        assert!(ptr::eq(unsafe { place.deque() }, &raw const *deque));
+    }
+    deque.publish();
+    assert_eq!(steal(&deque), Some(0));
+    assert!(deque.pop(end.previous()));
+    assert_eq!(number(&deque, PLACES - 1), u64::from(PLACES) - 1);
+}
+
 /// Forks of random depth against thieves that steal and seize: each job is taken once.
 #[test]
 fn every_job_is_taken_once() {
     const ROUNDS: usize = 5_000;
-    let deque = Deque::<Count>::new();
-    let over = std::sync::atomic::AtomicBool::new(false);
-    let jobs: Vec<Count> = (0..16).map(|_| Count::new(0)).collect();
+    let deque = &Home::new();
+    let over = &AtomicBool::new(false);
+    let jobs: &Vec<AtomicU64> = &(0..16).map(|_| AtomicU64::new(0)).collect();
     std::thread::scope(|scope| {
         for thief in 0..2 {
-            let (deque, over) = (&deque, &over);
             scope.spawn(move || {
                 let mut tries = 0_u32;
                 while !over.load(Ordering::Relaxed) {
                     tries = tries.wrapping_add(1);
-                    if let Some(job) = deque.steal() {
-                        // SAFETY: the jobs outlive the scope.
-                        unsafe { job.as_ref() }.fetch_add(1, Ordering::Relaxed);
+                    if let Some(job) = steal(deque) {
+                        jobs[job as usize].fetch_add(1, Ordering::Relaxed);
                     } else if tries.is_multiple_of(64) && thief == 0 {
                         deque.seize();
                     } else {
@@ -84,27 +159,27 @@ fn every_job_is_taken_once() {
                 }
             });
         }
-        let mut random = crate::primitives::random::Random::new(1);
+        let mut random = Random::new(1);
         let mut taken = vec![0_u64; jobs.len()];
         for _ in 0..ROUNDS {
             let depth = 1 + (random.next() % 16) as u32;
             for index in 0..depth {
-                let job = NonNull::from(&jobs[index as usize]);
-                if !deque.push(index, job) {
-                    assert_eq!(deque.push_slowly(index, job), Pushed::Asked);
-                    deque.publish();
-                }
+                push(deque, index.into());
             }
             for index in (0..depth).rev() {
                 taken[index as usize] += 1;
-                let job = &jobs[index as usize];
-                if deque.pop(index) || deque.reclaim(index) == Reclaimed::Own {
-                    job.fetch_add(1, Ordering::Relaxed);
-                } else {
-                    deque.retire(index);
-                }
+                let place = deque.place(index);
                 let mut backoff = Backoff::new();
-                while job.load(Ordering::Relaxed) < taken[index as usize] {
+                if deque.pop(place) || deque.reclaim(place) == Reclaimed::Own {
+                    let job = number(deque, index);
+                    jobs[job as usize].fetch_add(1, Ordering::Relaxed);
+                } else {
+                    while !deque.slot(index).latch.is_complete() {
+                        backoff.snooze();
+                    }
+                    deque.retire(place);
+                }
+                while jobs[index as usize].load(Ordering::Relaxed) < taken[index as usize] {
                     backoff.snooze();
                 }
             }

@@ -1,4 +1,4 @@
-//! Where the owner of a job that was stolen waits for it.
+//! Where the owner of a job that was stolen waits for it. It lies in the job's [`Slot`](super::slot::Slot).
 //!
 //! # Roles
 //! The *owner* of the job, and the *thief* who runs it.
@@ -10,8 +10,8 @@
 //! # Why nothing is lost
 //! The thief alone makes it *taken* and *complete*, and the owner alone *asleep*, from *taken* only, by a
 //! compare-and-swap. *Complete* is set by a swap that tells whether the owner sleeps; the owner sees the result that was written
-//! before it, for the swap releases and its own look acquires. After the swap the thief does not touch the job, whose
-//! frame may be gone.
+//! before it, for the swap releases and its own look acquires. After the swap the thief does not touch the job: the owner
+//! makes the latch *pending* again, for the next job of the slot.
 
 use crate::primitives::atomic::{AtomicU32, Edge, Ordering, edge};
 
@@ -21,38 +21,43 @@ const ASLEEP: u32 = 1 << 30;
 const COMPLETE: u32 = 1 << 31;
 
 #[derive(Debug)]
-pub(super) struct Latch(AtomicU32);
+pub(crate) struct Latch(AtomicU32);
 
 impl Latch {
-    #[inline(always)]
-    pub(super) fn new() -> Self {
+    /// A pending one.
+    pub(crate) fn new() -> Self {
         Self(AtomicU32::new(PENDING))
     }
 
+    /// The owner, who has seen that the job is complete, makes it pending again.
+    pub(crate) fn reset(&self) {
+        self.0.store(PENDING, Ordering::Relaxed);
+    }
+
     /// The thief says that it has the job.
-    pub(super) fn take(&self, thief: usize) {
+    pub(crate) fn take(&self, thief: usize) {
         // Released, because the owner looks at the thief's deque by this number.
         self.0.store(thief as u32 + 1, Ordering::Release);
     }
 
     /// Who has the job, once that is known.
-    pub(super) fn thief(&self) -> Option<usize> {
+    pub(crate) fn thief(&self) -> Option<usize> {
         let word = self.0.load(Ordering::Acquire);
         let taken = word & !(ASLEEP | COMPLETE);
         taken.checked_sub(1).map(|thief| thief as usize)
     }
 
     /// The thief says that the job is complete. True if its owner has to be unparked.
-    pub(super) fn complete(&self) -> bool {
+    pub(crate) fn complete(&self) -> bool {
         self.0.swap(COMPLETE, edge(Edge::LatchSet, Ordering::AcqRel)) & ASLEEP != 0
     }
 
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.0.load(edge(Edge::LatchSeen, Ordering::Acquire)) & COMPLETE != 0
     }
 
     /// The owner says that it is about to park. False if it need not: the job is complete, or not even taken.
-    pub(super) fn fall_asleep(&self) -> bool {
+    pub(crate) fn fall_asleep(&self) -> bool {
         let word = self.0.load(Ordering::Relaxed);
         word & COMPLETE == 0
             && word != PENDING
@@ -68,15 +73,13 @@ mod model {
     use super::*;
     use crate::primitives::cell::UnsafeCell;
     use crate::primitives::mutation::check;
-    use crate::scheduler::deque::Deque;
+    use crate::scheduler::deque::Home;
     use loom::sync::Arc;
-    use std::ptr::NonNull;
 
     struct Frame {
         latch: Latch,
         result: UnsafeCell<u32>,
-        descendants: Deque<u32>,
-        jobs: [u32; 2],
+        descendants: Home,
     }
 
     // SAFETY: what the model checks is that one thread at a time reaches the cell.
@@ -90,8 +93,7 @@ mod model {
         Arc::new(Frame {
             latch: Latch::new(),
             result: UnsafeCell::new(0),
-            descendants: Deque::new(),
-            jobs: [0, 1],
+            descendants: Home::new(),
         })
     }
 
@@ -138,7 +140,7 @@ mod model {
                     frame.latch.take(0);
                     frame.latch.complete();
                     deque.change_root();
-                    deque.push(0, NonNull::from(&frame.jobs[1]));
+                    deque.push(deque.head());
                     deque.publish();
                 })
             };
