@@ -106,7 +106,12 @@ impl Runner {
                     measured.not_run.push(not_run(series.name, cell, why));
                 }
             }
+            // Whoever comes after a run of one thread finds cores that have slept: everybody does in turn.
+            if !all.is_empty() {
+                all.rotate_left(1);
+            }
         }
+        all.sort_by_key(|series| cell.runtimes.iter().position(|&name| name == series.name));
         let line_ns_after = regime::bounce();
         let summary = |series: &Series| Summary::of(series.seconds.clone()).context("no repeats");
         let record = |series: &Series| {
