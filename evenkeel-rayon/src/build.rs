@@ -170,15 +170,20 @@ where
             builder = builder.stack_size(size);
         }
         let (mut name, mut handler) = (self.thread_name, self.spawn_handler);
+        let mut current = None;
         let runtime = builder.build_with(|worker| {
             let index = worker.index();
             let thread = ThreadBuilder::new(worker, name.as_mut().map(|name| name(index)));
             if index == 0 && self.use_current_thread {
-                thread.settle();
+                current = Some(thread);
                 return Ok(());
             }
             handler.spawn(thread)
         })?;
+        // Not before all others have threads: there is no way back.
+        if let Some(thread) = current {
+            thread.settle();
+        }
         Ok(ThreadPool::of(runtime))
     }
 

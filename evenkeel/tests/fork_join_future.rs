@@ -170,3 +170,36 @@ fn storms_of_forks_across_tasks_all_come_out() {
         assert_eq!(runtime.block_on(task).unwrap(), expected);
     }
 }
+
+#[test]
+fn a_runtime_that_drains_ends_after_forks_that_were_dropped() {
+    let _watchdog = watchdog();
+    for _ in 0..20 {
+        let runtime = Builder::new().workers(2).build().unwrap();
+        let ran = Arc::new(AtomicUsize::new(0));
+        let task = {
+            let ran = ran.clone();
+            runtime.spawn(async move {
+                let begun = Arc::new(AtomicBool::new(false));
+                let job = {
+                    let (ran, begun) = (ran.clone(), begun.clone());
+                    move || {
+                        begun.store(true, Ordering::Release);
+                        (0..50).for_each(|_| thread::yield_now());
+                        // The runtime is not over.
+                        drop(evenkeel::spawn(async move {
+                            ran.fetch_add(1, Ordering::Relaxed);
+                        }));
+                    }
+                };
+                drop(future::fork(job));
+                while !begun.load(Ordering::Acquire) {
+                    thread::yield_now();
+                }
+            })
+        };
+        drop(task);
+        assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+        assert_eq!(ran.load(Ordering::Relaxed), 1);
+    }
+}

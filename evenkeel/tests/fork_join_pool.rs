@@ -622,3 +622,69 @@ fn hooks_of_workers_may_fork() {
     builder.build().unwrap().shutdown(Shutdown::Drain);
     assert_eq!(sum.load(Ordering::Relaxed), 4 * 55);
 }
+
+#[test]
+fn jobs_that_spawn_jobs_without_end_do_not_keep_tasks_waiting() {
+    fn tick(stop: Arc<AtomicBool>) {
+        if !stop.load(Ordering::Acquire) {
+            fork_join::spawn(move || tick(stop));
+        }
+    }
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let ticking = stop.clone();
+    runtime.handle().spawn_job(move || tick(ticking));
+    for n in 0..10 {
+        assert_eq!(runtime.block_on(runtime.spawn(async move { n })).unwrap(), n);
+        assert_eq!(runtime.install(|| n), n);
+    }
+    stop.store(true, Ordering::Release);
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+}
+
+#[test]
+fn a_build_that_fails_does_not_wait_for_workers_that_were_kept() {
+    let _watchdog = watchdog();
+    let mut kept = Vec::new();
+    let error = Builder::new()
+        .workers(3)
+        .build_with(|worker| {
+            if worker.index() == 1 {
+                return Err(std::io::Error::other("no more threads"));
+            }
+            kept.push(worker);
+            Ok(())
+        })
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("no more threads")
+            || format!("{error:?}").contains("no more threads")
+    );
+    // Run late it finds its runtime over.
+    kept.pop().unwrap().run();
+}
+
+#[test]
+fn a_thread_that_settles_counts_its_own_work() {
+    let _watchdog = watchdog();
+    thread::spawn(|| {
+        let mut own = None;
+        let runtime = Builder::new()
+            .workers(1)
+            .build_with(|worker| {
+                own = Some(worker);
+                Ok(())
+            })
+            .unwrap();
+        own.take().unwrap().settle().unwrap();
+        let before = runtime.metrics().times();
+        thread::sleep(Duration::from_millis(5));
+        let times = runtime.metrics().times().since(&before);
+        assert!(times.execution.total() >= Duration::from_millis(5), "{times:?}");
+        assert!(times.asleep.is_zero(), "{times:?}");
+        drop(runtime);
+    })
+    .join()
+    .unwrap();
+}

@@ -37,6 +37,8 @@ impl Handle {
     /// Runs `f` on a worker of this runtime and waits for it, so that what it forks is forked there. On one of the runtime's own
     /// workers it runs at once; any other thread is blocked meanwhile. A worker of another runtime does what comes to its own
     /// runtime from outside in the meantime, so that two runtimes may install on each other; do not hold a lock that such a closure takes.
+    /// Each of these lies on top of the wait, and may wait in turn: thousands of jobs that are sent to one runtime and all install on another can
+    /// overflow a worker's stack.
     ///
     /// # Panics
     /// With the panic of `f`; or if the runtime has begun to end.

@@ -12,7 +12,8 @@
 //!
 //! # Why nothing is lost
 //! Both change the slot under its lock. The runner stores the result and then wakes; a poll that finds none leaves its waker
-//! under the same lock. A job in a deque is run before its worker polls beyond the present batch, or leaves.
+//! under the same lock. A job in a deque is run at the end of one of its worker's batches, and before that
+//! searches, sleeps or leaves; a thread that has [settled](crate::WorkerThread::settle) as a worker has none, so there somebody else has to come for it.
 //!
 //! # Rejected
 //! To borrow, and to wait in `drop`: a future that is forgotten is not dropped, and its frame goes all the same.
@@ -96,8 +97,17 @@ fn poll_slot<R>(slot: &Mutex<Slot<R>>, waker: &Waker) -> Poll<thread::Result<R>>
 /// Puts a job where workers take it: into the deque of this one, or before a runtime's workers.
 fn push<F: FnOnce() + Send + 'static>(job: F) {
     context::with(|context| match context {
-        // SAFETY: the job borrows nothing.
-        Some(context) => unsafe { spawned::push(context, 0, job) },
+        Some(context) => {
+            // A runtime that drains waits for it, whether or not somebody awaits it.
+            let shared = context.shared().clone();
+            shared.enter_jobs(1);
+            let counted = move || {
+                job();
+                shared.note_completed_outside();
+            };
+            // SAFETY: the job borrows nothing.
+            unsafe { spawned::push(context, 0, counted) }
+        }
         None => push_outside(job),
     });
 }
@@ -120,7 +130,7 @@ fn push_outside<F: FnOnce() + Send + 'static>(job: F) {
 /// alone. So does a poll after it was ready.
 ///
 /// # Cancel safety
-/// If the future is dropped, `oper` runs all the same, and its result, or its panic, is dropped.
+/// If the future is dropped, `oper` runs all the same, and its result, or its panic, is dropped; a runtime that drains ends after it.
 ///
 /// # Cost
 /// Two allocations, some 100 ns.

@@ -41,13 +41,14 @@ impl FnContext {
 /// of a default one.
 ///
 /// # Waiting
-/// A worker whose second half has been taken runs descendants of that half meanwhile, and nothing else: what cannot
-/// deadlock with calls in place of forks and spawns cannot deadlock here, even if a mutex is held across a join.
-/// Tasks that are ready on this worker are taken over by the others meanwhile.
+/// A worker whose second half has been taken runs descendants of that half meanwhile, and nothing else: halves that wait for nothing
+/// but locks and joins, and cannot deadlock with a thread for each fork, cannot deadlock here, even if a mutex is held across a join.
+/// Tasks that are ready on this worker are taken over by the others meanwhile; if all are inside forks, tasks wait. In a task
+/// [`future::join`](super::future::join) is better for halves that take long.
 ///
 /// # Panics
 /// With the panic of `oper_a` or else of `oper_b`, once both are over. Both are run in any case; `oper_b` after a panic of
-/// `oper_a` runs while that unwinds, so a mutex that it holds when it panics too is not poisoned.
+/// `oper_a` runs while that unwinds: [`std::thread::panicking`] is true in it, and a mutex that it holds when it panics too is not poisoned.
 ///
 /// # Limits
 /// Forks nest as deep as the stack is: 2 MiB by default for a worker ([`Builder::stack_size`](crate::Builder::stack_size)), and a

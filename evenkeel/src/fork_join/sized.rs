@@ -232,6 +232,11 @@ where
     let deque = &context.seat.processor().deque;
     let head = deque.head();
     let anchor = Anchor::of(context, bytes);
+    if context.shared().locality == Locality::Strict && context.shared().idle.counts().sleeping > 0
+    {
+        // Sleepers that may not take what was published when they asked may take this.
+        deque.ask();
+    }
     deque.leave_note(head, anchor.note.bits());
     join_on(
         deque,

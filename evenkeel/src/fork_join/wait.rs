@@ -1,14 +1,17 @@
 //! What a worker does while a job of its own is with a thief, or while it waits for others than its runtime's workers.
 //!
 //! It runs descendants of that job, taken from the thief's deque (*leapfrogging*: Wagner and Calder, "Leapfrogging: a
-//! portable technique for implementing efficient futures", 1993), and what those spawn. Let a program's
-//! *serial elision* be the same program with a fork and a spawn being calls. Whatever runs on top of a frame that waits
-//! would, in the elision, run inside that frame or inside the half that it waits for: a program whose elision cannot deadlock cannot
-//! deadlock here, whatever locks it holds across a fork.
+//! portable technique for implementing efficient futures", 1993), and what those spawn. So whatever runs on top of a frame that waits
+//! is a part of what that frame waits for in any case, and adds no wait: each wait here, for a lock or for a half, is one that there would be too with a
+//! thread for each fork. A program whose jobs wait for nothing but locks and forks, and which cannot deadlock with a thread for each fork, cannot
+//! deadlock here, whatever locks it holds across a fork. (Plain calls in place of forks are one of the orders that such threads can
+//! take. Two halves that take two locks in opposite orders can deadlock here as threads can, though as calls they do not.)
 //!
 //! Three things are excepted from that rule, because somebody would wait for ever without them (see
 //! [`guest`](crate::scheduler::guest)): parts of broadcasts, errands beside a wait for another runtime, and what a program
-//! runs by yielding. And a job that is spawned in FIFO order may run on top of a frame that began after it was spawned.
+//! runs by yielding. And two because jobs lie in one deque: a job that is spawned in FIFO order may run on top of a frame that began after it was
+//! spawned, and one that nobody waits for where a fork or a scope ends within which it was spawned, while the result of that closure, which may
+//! be a guard, is already there.
 
 use crate::policy::forking;
 use crate::primitives::atomic::Ordering;

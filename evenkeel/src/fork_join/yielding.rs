@@ -3,7 +3,7 @@
 use super::entry;
 use crate::runtime::Handle;
 use crate::scheduler::context::{self, Context};
-use crate::scheduler::job::Stolen;
+use crate::scheduler::job::{self, Stolen};
 use crate::scheduler::{broadcast, errands, guest};
 
 /// What a yield has come to.
@@ -79,8 +79,13 @@ fn steal(context: &Context) -> bool {
         if !deque.has_public() && deque.has_private() {
             deque.ask();
         }
+        if !job::may_take(context, other, 0) {
+            continue;
+        }
         if let Some(stolen) = Stolen::take(shared, other, || true) {
-            guest::host(context, || stolen.run(context));
+            let distance = context.distance(other);
+            context.counters().count_steal(distance);
+            guest::host(context, distance, || stolen.run(context));
             return true;
         }
     }

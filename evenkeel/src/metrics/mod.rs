@@ -103,7 +103,7 @@ pub struct RuntimeMetrics {
     pub sleeping: usize,
     /// Processors that search for work.
     pub searching: usize,
-    /// Tasks and blocking closures spawned from outside.
+    /// Tasks and blocking closures spawned from outside, calls, parts of broadcasts, and jobs that nobody waits for, wherever they were spawned.
     pub spawned_outside: u64,
 }
 

@@ -45,7 +45,7 @@ impl<T> Index<Distance> for ByDistance<T> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Times {
-    /// Running tasks and jobs: those that were stolen by how far they came, all else under [`Distance::Same`]. Time that the system gives
+    /// Running tasks and jobs: fork-join jobs that were stolen by how far they came, all else, tasks from elsewhere too, under [`Distance::Same`]. Time that the system gives
     /// to other threads, and time inside a task that blocks, is in it.
     pub execution: ByDistance<Duration>,
     /// *Scheduling overhead*: taking work from others with success. The look round that found it is in it.

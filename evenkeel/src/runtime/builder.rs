@@ -178,7 +178,9 @@ impl Builder {
     /// thread [runs](WorkerThread::run) it, now or later. What has been told to [`pin`](Self::pin) is pinned; that the system refuses it
     /// is not told, and the worker does not run. [`WorkerThread::settle`] makes the calling thread a worker.
     ///
-    /// Who ends the runtime waits until all workers that have not been dropped have run and returned.
+    /// Who ends the runtime waits until all workers that have not been dropped have run and returned. If `spawn` fails, the workers that run
+    /// leave, and nobody waits for them or for those that `spawn` has kept. Settle last: a thread that has settled stays the worker of a
+    /// runtime that a later failure has ended.
     ///
     /// # Errors
     /// As [`build`](Self::build), with what `spawn` gives as [`BuildError::Thread`]. The workers that run are ended then.
@@ -243,10 +245,16 @@ impl Builder {
                 WorkerThread::new(handle, seat, name, self.stack_size, cpu, started.clone())
             })
             .collect();
+        let is_custom = started.is_none();
         drop(started);
         for worker in workers {
             let index = worker.index();
-            spawn(worker).map_err(|source| BuildError::Thread { worker: index, source })?;
+            let Err(source) = spawn(worker) else { continue };
+            if is_custom {
+                // The caller may have kept workers for later, for which nobody can wait.
+                runtime.abandon();
+            }
+            return Err(BuildError::Thread { worker: index, source });
         }
         Ok(runtime)
     }

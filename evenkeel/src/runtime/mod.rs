@@ -163,6 +163,15 @@ impl Runtime {
     }
 }
 
+impl Runtime {
+    /// Begins to end a runtime that could not be built as a whole, and does not wait for workers that may never run.
+    fn abandon(mut self) {
+        self.is_ended = true;
+        self.handle.shared().advance(Phase::Aborting);
+        self.handle.pool().close();
+    }
+}
+
 impl Drop for Runtime {
     fn drop(&mut self) {
         if !self.is_ended {

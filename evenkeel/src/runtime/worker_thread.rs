@@ -5,14 +5,16 @@ use super::error::BuildError;
 use super::handle::Handle;
 use crate::primitives::clock;
 use crate::scheduler::context::{self, Context};
+use crate::scheduler::meter::Doing;
 use crate::scheduler::seat::Seat;
 use crate::scheduler::worker;
+use crate::topology::Distance;
 use std::fmt;
 use std::sync::mpsc;
 
 /// A worker that has no thread yet: see [`Builder::build_with`](crate::Builder::build_with).
 ///
-/// Dropped it never runs, and its runtime does without it: a broadcast then waits for ever.
+/// Dropped it never runs, and its runtime does without it: a broadcast then waits for ever, and so does whoever ends the runtime after one.
 #[must_use = "a worker that is dropped never runs"]
 pub struct WorkerThread {
     handle: Handle,
@@ -97,7 +99,10 @@ impl WorkerThread {
         let shared = seat.shared().clone();
         shared.idle.sit(self.index);
         std::mem::forget(enter::enter(&self.handle));
-        Box::leak(Box::new(Context::new(seat, clock::now()))).settle();
+        let context = Box::leak(Box::new(Context::new(seat, clock::now())));
+        // Whatever the thread does between two waits counts as its work.
+        context.switch(Doing::Running(Distance::Same), context.now.get());
+        context.settle();
         shared.note_left();
         Ok(())
     }

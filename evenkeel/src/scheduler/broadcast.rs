@@ -1,8 +1,8 @@
 //! Broadcasts: a closure for each worker of a runtime, which no other worker may run.
 //!
 //! # Roles
-//! A *sender*, any thread, leaves a *part* with each processor. Its *worker* runs it, once: between two batches of tasks,
-//! when its deque is empty; when it is out of work; or while it waits for a job, a scope or another runtime. A worker inside
+//! A *sender*, any thread, leaves a *part* with each processor. Its *worker* runs it, once: between two batches of tasks;
+//! when it is out of work; or while it waits for a job, a scope or another runtime. A worker inside
 //! a closure that neither ends nor waits keeps the sender waiting, if that waits.
 //!
 //! # Why no part is lost
@@ -22,6 +22,7 @@ use super::shared::Shared;
 use super::{guest, job};
 use crate::primitives::atomic::Edge;
 use crate::primitives::{fence, lock};
+use crate::topology::Distance;
 
 /// Leaves each worker its part. False, and nothing is left, if the runtime is over.
 pub(crate) fn send(shared: &Shared, mut part: impl FnMut(usize) -> Closure) -> bool {
@@ -42,13 +43,15 @@ pub(crate) fn send(shared: &Shared, mut part: impl FnMut(usize) -> Closure) -> b
     true
 }
 
-/// Runs the parts of this worker, and what they leave in its deque. It is between two batches, and its deque is empty.
+/// Runs the parts of this worker, and what they leave in its deque. It is between two batches.
 #[cold]
 pub(crate) fn run_all(context: &Context) {
     while let Some(part) = context.seat.processor().parts.pop() {
-        context.seat.processor().deque.change_root();
+        let deque = &context.seat.processor().deque;
+        let floor = deque.head();
+        deque.change_root();
         part();
-        job::run_above(context, context.seat.processor().deque.floor());
+        job::run_above(context, floor);
         context.shared().note_completed_outside();
     }
 }
@@ -56,7 +59,7 @@ pub(crate) fn run_all(context: &Context) {
 /// Runs the oldest part of this worker, which waits. False if there is none.
 pub(crate) fn run_one(context: &Context) -> bool {
     let Some(part) = context.seat.processor().parts.pop() else { return false };
-    guest::host(context, part);
+    guest::host(context, Distance::Same, part);
     context.shared().note_completed_outside();
     true
 }

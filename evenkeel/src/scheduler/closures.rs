@@ -39,7 +39,13 @@ impl Closures {
     /// Whether there are none: one load. Whoever has pushed makes a fence before it relies on another's look.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.count.load(Ordering::Relaxed) == 0
+        self.waiting() == 0
+    }
+
+    /// How many there are, as [`is_empty`](Self::is_empty) sees it.
+    #[inline(always)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
     }
 }
 

@@ -229,9 +229,8 @@ impl Context {
             locality::may_ever_take(shared.locality, note.offer(who), distance).then_some(distance)
         };
         if shared.locality == Locality::Strict {
-            // A searcher may not be allowed to. The request stands for what is forked later, which others may take.
+            // A searcher may not be allowed to.
             shared.idle.wake_nearest(rank, |_| true);
-            deque.ask();
         } else if !shared.idle.wake_nearest(rank, |counts| counts.searching == 0) {
             // The others stay where they are, under the eyes of the watch.
             shared.idle.arm();

@@ -1,8 +1,8 @@
 //! Errands: closures that come from outside, for any worker of a runtime.
 //!
 //! # Roles
-//! A *sender*, any thread, leaves an errand. A *worker* takes the oldest: between two batches of tasks, one at a time, when its deque is
-//! empty; or when it is out of work. A worker that waits for another runtime is *enlisted*: it takes errands too, because a worker of
+//! A *sender*, any thread, leaves an errand. A *worker* takes the oldest: between two batches of tasks, one at a time; or when it is
+//! out of work. A worker that waits for another runtime is *enlisted*: it takes errands too, because a worker of
 //! that other runtime may wait for one.
 //!
 //! # Why no errand is lost
@@ -21,6 +21,7 @@ use super::shared::Shared;
 use super::{guest, job};
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering};
 use crate::primitives::{Mutex, fence, lock};
+use crate::topology::Distance;
 
 /// What somebody else wants to be done on a worker. It does not panic; dropped without having been run, it tells whom
 /// it concerns.
@@ -40,6 +41,11 @@ impl Errands {
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
+    }
+
+    /// How many there are.
+    pub(crate) fn waiting(&self) -> usize {
+        self.queue.waiting()
     }
 
     /// The worker comes for errands from now on, while it waits for another runtime.
@@ -81,13 +87,15 @@ pub(crate) fn send(shared: &Shared, errand: Errand) {
     }
 }
 
-/// Runs the oldest errand, and what it leaves in the worker's deque. The worker is between two batches, and its deque is empty.
+/// Runs the oldest errand, and what it leaves in the worker's deque. The worker is between two batches.
 #[cold]
 pub(crate) fn run_next(context: &Context) {
     if let Some(errand) = context.shared().errands.queue.pop() {
-        context.seat.processor().deque.change_root();
+        let deque = &context.seat.processor().deque;
+        let floor = deque.head();
+        deque.change_root();
         errand();
-        job::run_above(context, context.seat.processor().deque.floor());
+        job::run_above(context, floor);
         context.shared().note_completed_outside();
     }
 }
@@ -95,7 +103,7 @@ pub(crate) fn run_next(context: &Context) {
 /// Runs the oldest errand on a worker that waits or yields. False if there is none.
 pub(crate) fn run_one(context: &Context) -> bool {
     let Some(errand) = context.shared().errands.queue.pop() else { return false };
-    guest::host(context, errand);
+    guest::host(context, Distance::Same, errand);
     context.shared().note_completed_outside();
     true
 }

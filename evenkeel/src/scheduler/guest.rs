@@ -25,8 +25,9 @@ use super::job;
 use crate::primitives::atomic::Ordering;
 use crate::topology::Distance;
 
-/// Runs `guest`, which does not panic, and the jobs that it leaves in the deque, on a worker that waits or yields.
-pub(crate) fn host(context: &Context, guest: impl FnOnce()) {
+/// Runs `guest`, which does not panic and comes from so far, and the jobs that it leaves in the deque, on a worker that waits or
+/// yields.
+pub(crate) fn host(context: &Context, distance: Distance, guest: impl FnOnce()) {
     let processor = context.seat.processor();
     let floor = processor.deque.head();
     let root = processor.root.load(Ordering::Relaxed);
@@ -36,7 +37,7 @@ pub(crate) fn host(context: &Context, guest: impl FnOnce()) {
     processor.root.store(0, Ordering::Relaxed);
     processor.guests.store(guests + 1, Ordering::Relaxed);
     processor.deque.change_root();
-    context.while_running(Distance::Same, || {
+    context.while_running(distance, || {
         guest();
         job::run_above(context, floor);
     });

@@ -142,6 +142,11 @@ unsafe fn run(slot: &Slot, context: &Context, victim: Option<usize>) {
 /// Runs the jobs in the places from `floor` on, the last first, until there are none. They are boxed ones, that nobody
 /// waits for one by one, since every `join` above has returned.
 pub(crate) fn run_above(context: &Context, floor: Place) {
+    run_above_while(context, floor, || true);
+}
+
+/// The same, as long as `more`, which is asked after each.
+pub(crate) fn run_above_while(context: &Context, floor: Place, more: impl Fn() -> bool) {
     let deque = &context.seat.processor().deque;
     while deque.head() > floor {
         let place = deque.head().previous();
@@ -158,6 +163,9 @@ pub(crate) fn run_above(context: &Context, floor: Place) {
                 backoff.snooze();
             }
             deque.retire(place);
+        }
+        if !more() {
+            return;
         }
     }
 }

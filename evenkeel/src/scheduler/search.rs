@@ -182,8 +182,10 @@ impl Worker<'_> {
 
     /// The last searcher has found work: if there is more, the next one is woken.
     fn wake_next(&self) {
+        // If it has found nothing else, it takes an errand itself.
+        let own = usize::from(self.context.ready() == 0 && self.stolen.is_none());
         let more = self.context.ready() >= 2
-            || !self.shared.errands.is_empty()
+            || self.shared.errands.waiting() > own
             || self.any_other(waking::before_sleep)
             || self.any_jobs();
         if more && self.shared.idle.counts().sleeping > 0 {

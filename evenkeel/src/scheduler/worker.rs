@@ -131,7 +131,7 @@ impl<'a> Worker<'a> {
         loop {
             let polls = self.batch();
             self.end_batch(polls);
-            if self.context.ready() == 0 && !self.find_work() {
+            if self.context.ready() == 0 && !self.has_jobs() && !self.find_work() {
                 return;
             }
             if let Some(stolen) = self.stolen.take() {
@@ -176,12 +176,20 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Runs what is left in the deque.
+    /// Runs what is left in the deque, for about a batch: jobs that spawn jobs without end do not keep tasks waiting.
     #[cold]
     fn drain_jobs(&mut self) {
-        job::run_above(self.context, self.context.seat.processor().deque.floor());
+        let end = clock::now().saturating_add(batch::BATCH);
+        job::run_above_while(self.context, self.context.seat.processor().deque.floor(), || {
+            clock::now() < end
+        });
         // The next batch is not charged with it.
         self.context.now.set(clock::now());
+    }
+
+    fn has_jobs(&self) -> bool {
+        let deque = &self.context.seat.processor().deque;
+        deque.head() > deque.floor()
     }
 
     /// Polls until the batch is full or the queue is empty, or until something comes from outside, and gives the
@@ -229,8 +237,7 @@ impl<'a> Worker<'a> {
             let work = batch::work(self.mean_poll, self.recent.polls, self.recent.completed);
             published.mean_work.store(work, Ordering::Relaxed);
         }
-        let deque = &context.seat.processor().deque;
-        if deque.head() > deque.floor() {
+        if self.has_jobs() {
             // Tasks have spawned jobs into scopes, which nobody has taken.
             self.drain_jobs();
         }
