@@ -223,7 +223,7 @@ fn settle<F, R>(job: &StackJob<F, R>, index: u32, entered: bool) -> std::thread:
 where
     F: FnOnce(Place<'_>) -> R,
 {
-    context::with(|context| {
+    context::with_worker(|context| {
         let context = context.expect("a fork ends on the worker where it began");
         let deque = &context.seat.processor().deque;
         job::run_above(context, index + 1);

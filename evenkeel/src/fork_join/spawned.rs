@@ -71,7 +71,9 @@ pub(super) unsafe fn push_fifo(context: &Context, queue: &Fifo, job: impl FnOnce
 pub(super) fn push_slowly(deque: &Deque<Job>, head: u32, job: NonNull<Job>) -> Pushed {
     let pushed = deque.push_slowly(head, job);
     if pushed == Pushed::Asked {
-        context::with(|context| context.expect("jobs are pushed by workers").answer_thieves());
+        context::with_worker(|context| {
+            context.expect("jobs are pushed by workers").answer_thieves()
+        });
     }
     pushed
 }

@@ -11,6 +11,7 @@ use super::errands;
 use super::handover::{self, Request};
 use super::job::{self, Asked, Stolen};
 use super::meter::Doing;
+use super::relief::Away;
 use super::run;
 use super::seat::Seat;
 use super::shared::{Phase, Shared};
@@ -48,7 +49,7 @@ pub(crate) fn work(seat: Seat) {
 }
 
 /// Says that the worker has left, however it leaves.
-struct Left<'a>(&'a Shared);
+pub(super) struct Left<'a>(pub(super) &'a Shared);
 
 impl Drop for Left<'_> {
     fn drop(&mut self) {
@@ -104,7 +105,7 @@ pub(super) struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(context: &'a Context) -> Self {
+    pub(super) fn new(context: &'a Context) -> Self {
         let shared = context.shared().clone();
         let me = context.seat.me();
         Self {
@@ -145,6 +146,7 @@ impl<'a> Worker<'a> {
         self.offer_to_sleepers();
         let distance = self.context.distance(stolen.victim());
         self.context.switch(Doing::Running(distance), clock::now());
+        let _away = Away::begin(self.context);
         stolen.run(self.context);
         self.drain_jobs();
         self.context.switch(Doing::Running(Distance::Same), self.context.now.get());
@@ -152,13 +154,15 @@ impl<'a> Worker<'a> {
 
     /// Whether there is a closure for this worker, or for any.
     pub(super) fn any_errands(&self) -> bool {
-        !self.context.seat.processor().parts.is_empty() || !self.shared.errands.is_empty()
+        (!self.context.seat.processor().parts.is_empty() || !self.shared.errands.is_empty())
+            && !self.context.is_relief()
     }
 
     /// Runs this worker's parts of broadcasts, and one errand: tasks come next.
     #[cold]
     fn run_errands(&mut self) {
         self.offer_to_sleepers();
+        let _away = Away::begin(self.context);
         broadcast::run_all(self.context);
         errands::run_next(self.context);
         self.context.now.set(clock::now());
@@ -183,7 +187,7 @@ impl<'a> Worker<'a> {
     /// Polls until the batch is full or the queue is empty, or until something comes from outside, and gives the
     /// number of polls.
     #[inline(always)]
-    fn batch(&mut self) -> u32 {
+    pub(super) fn batch(&mut self) -> u32 {
         let context = self.context;
         let inbox = &context.seat.processor().inbox;
         let mut polls = 0;
@@ -210,7 +214,7 @@ impl<'a> Worker<'a> {
         polls
     }
 
-    fn end_batch(&mut self, polls: u32) {
+    pub(super) fn end_batch(&mut self, polls: u32) {
         let context = self.context;
         let now = clock::now();
         let elapsed = now.saturating_sub(context.now.replace(now));
@@ -227,6 +231,7 @@ impl<'a> Worker<'a> {
         }
         if context.seat.processor().deque.head() > 0 {
             // Tasks have spawned jobs into scopes, which nobody has taken.
+            let _away = Away::begin(self.context);
             self.drain_jobs();
         }
         if self.any_errands() {
