@@ -1,5 +1,6 @@
 //! Tasks beside workers that are all inside fork-join.
 
+use common::watchdog::watchdog;
 use evenkeel::metrics::ProcessorMetrics;
 use evenkeel::task::{self, Task};
 use evenkeel::{Builder, Runtime, Shutdown, fork_join};
@@ -7,6 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
+
+mod common {
+    pub(crate) mod watchdog;
+}
 
 fn runtime(workers: usize) -> Runtime {
     Builder::new().workers(workers).name("relieved").build().unwrap()
@@ -61,6 +66,7 @@ fn beside_busy_workers(
 
 #[test]
 fn a_wake_from_outside_runs_while_every_worker_computes() {
+    let _watchdog = watchdog();
     for workers in [1, 2, 5] {
         let runtime = runtime(workers);
         let woken = Arc::new(AtomicBool::new(false));
@@ -72,6 +78,7 @@ fn a_wake_from_outside_runs_while_every_worker_computes() {
 
 #[test]
 fn a_spawn_from_outside_runs_while_every_worker_computes() {
+    let _watchdog = watchdog();
     let runtime = runtime(2);
     let ran = Arc::new(AtomicBool::new(false));
     let flag = ran.clone();
@@ -82,6 +89,7 @@ fn a_spawn_from_outside_runs_while_every_worker_computes() {
 
 #[test]
 fn a_task_that_a_computation_spawns_or_wakes_runs_beside_it() {
+    let _watchdog = watchdog();
     let runtime = runtime(1);
     let (woken, spawned) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let sleeper = sleeper(&runtime, &woken);
@@ -96,6 +104,7 @@ fn a_task_that_a_computation_spawns_or_wakes_runs_beside_it() {
 
 #[test]
 fn a_task_that_waits_when_its_worker_goes_away_runs_beside_it() {
+    let _watchdog = watchdog();
     let runtime = runtime(1);
     let (begun, released, ran) =
         (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
@@ -130,6 +139,7 @@ fn threads_called(name: &str) -> usize {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_thread_starts_when_it_is_needed_and_leaves_with_the_runtime() {
+    let _watchdog = watchdog();
     let runtime = Builder::new().workers(1).name("lazy").build().unwrap();
     runtime.block_on(runtime.spawn(task::yield_now())).unwrap();
     runtime.install(|| fork_join::join(|| (), || ()));
@@ -148,6 +158,7 @@ fn the_thread_starts_when_it_is_needed_and_leaves_with_the_runtime() {
 
 #[test]
 fn a_runtime_without_a_relief_leaves_tasks_until_a_worker_is_back() {
+    let _watchdog = watchdog();
     let built = Builder::new().workers(1).relief(false).build().unwrap();
     let provided = Builder::new().workers(1).build_with(|worker| {
         drop(thread::spawn(|| worker.run()));
@@ -169,6 +180,7 @@ fn a_runtime_without_a_relief_leaves_tasks_until_a_worker_is_back() {
 
 #[test]
 fn what_a_task_forks_on_the_relief_runs_on_a_worker() {
+    let _watchdog = watchdog();
     let runtime = runtime(2);
     let (released, forks) = (AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
     let (found, finds) = std::sync::mpsc::channel();
@@ -207,6 +219,7 @@ fn what_a_task_forks_on_the_relief_runs_on_a_worker() {
 /// Tasks that the relief has given birth to are aborted and counted like all others.
 #[test]
 fn a_runtime_ends_with_tasks_of_the_relief() {
+    let _watchdog = watchdog();
     for end in [Shutdown::Drain, Shutdown::Abort] {
         let runtime = runtime(1);
         let born = Arc::new(AtomicBool::new(false));

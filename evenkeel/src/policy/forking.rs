@@ -30,21 +30,19 @@ pub fn hand_back(back: u64) -> bool {
     back >= BACK
 }
 
-/// Whether a task from outside is left to the relief, when no worker sleeps: if the worker that it is meant for is `away` inside
-/// fork-join; or if the relief is `called` and about to poll in any case and `any` other is away, for then that worker, whose inbox
-/// the task would wait in, is mostly on its way to a job, or the system has just put another thread in its place.
+/// Whether a task from outside is left to the relief: if the worker that it is meant for is `away` inside fork-join, and nobody
+/// sleeps who could come for it at less cost.
 ///
 /// # Examples
 /// ```
 /// use evenkeel::policy::forking::relieve;
-/// assert!(relieve(true, false, || true));
-/// assert!(relieve(false, true, || true));
-/// assert!(!relieve(false, true, || false));
-/// assert!(!relieve(false, false, || true));
+/// assert!(relieve(true, 0));
+/// assert!(!relieve(true, 1));
+/// assert!(!relieve(false, 0));
 /// ```
 #[must_use]
-pub fn relieve(away: bool, called: bool, any: impl FnOnce() -> bool) -> bool {
-    away || (called && any())
+pub fn relieve(away: bool, sleeping: usize) -> bool {
+    away && sleeping == 0
 }
 
 /// Whether to seize what has been asked for, after so long.

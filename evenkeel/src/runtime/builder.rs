@@ -123,9 +123,10 @@ impl Builder {
     /// use std::sync::mpsc;
     /// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
     /// let (sender, receiver) = mpsc::channel();
+    /// let handle = runtime.handle();
     /// // The only worker computes until a task has run.
-    /// runtime.install(|| {
-    ///     runtime.spawn(async move { sender.send(()).unwrap() });
+    /// runtime.install(move || {
+    ///     handle.spawn(async move { sender.send(()).unwrap() });
     ///     receiver.recv().unwrap();
     /// });
     /// ```

@@ -149,12 +149,6 @@ impl Idle {
         self.word.fetch_sub(AWAY, Ordering::AcqRel);
     }
 
-    /// Whether any worker is inside fork-join.
-    pub(crate) fn any_away(&self) -> bool {
-        let away = self.word.load(Ordering::Relaxed) % SLEEPER / AWAY;
-        away + self.workers as u64 > ALL_AWAY / AWAY
-    }
-
     /// Calls the relief.
     pub(crate) fn call(&self) -> Called {
         if self.seats.len() == self.workers || self.called.swap(true, Ordering::AcqRel) {
@@ -165,11 +159,6 @@ impl Idle {
         }
         self.unpark(self.workers);
         Called::Done
-    }
-
-    /// Whether the relief has been called, and is about to poll.
-    pub(crate) fn is_called(&self) -> bool {
-        self.called.load(Ordering::Relaxed)
     }
 
     /// Whether the relief runs: what it is left it will find.

@@ -132,6 +132,11 @@ impl Shared {
         std::ptr::from_ref(&self.processors[index]).cast()
     }
 
+    /// Whether the worker of processor `index` is inside fork-join, as far as [`relief`](super::relief) knows.
+    pub(crate) fn is_away(&self, index: usize) -> bool {
+        self.processors[index].away.load(Ordering::Relaxed)
+    }
+
     #[inline(always)]
     pub(crate) fn phase(&self) -> Phase {
         match self.phase.load(Ordering::Acquire) {

@@ -43,12 +43,12 @@ pub(crate) fn check(workers: usize, scenario: fn(&Arc<Shared>)) {
     check_until(workers, Phase::Draining, scenario);
 }
 
-/// The same, with a relief.
-fn check_relieved(workers: usize, scenario: fn(&Arc<Shared>)) {
+/// The same, with a relief whose thread the system grants or refuses.
+fn check_relieved(workers: usize, granted: bool, scenario: fn(&Arc<Shared>)) {
     check_with(move || {
         let places: Vec<_> = (0..workers).collect();
         let neighbours = Neighbours::with_relief(&Topology::flat(workers), &places);
-        execute(neighbours, true, Phase::Draining, scenario);
+        execute(neighbours, Some(granted), Phase::Draining, scenario);
     });
 }
 
@@ -56,7 +56,7 @@ fn check_relieved(workers: usize, scenario: fn(&Arc<Shared>)) {
 fn check_until(workers: usize, end: Phase, scenario: fn(&Arc<Shared>)) {
     check_with(move || {
         let neighbours = (0..workers).map(|me| Neighbours::flat(me, workers));
-        execute(neighbours.collect(), false, end, scenario);
+        execute(neighbours.collect(), None, end, scenario);
     });
 }
 
@@ -71,16 +71,24 @@ fn check_with(run: impl Fn() + Copy + Send + Sync + 'static) {
     Runner::new(pct, config).run(run);
 }
 
-fn execute(neighbours: Box<[Neighbours]>, relief: bool, end: Phase, scenario: fn(&Arc<Shared>)) {
+fn execute(
+    neighbours: Box<[Neighbours]>,
+    relief: Option<bool>,
+    end: Phase,
+    scenario: fn(&Arc<Shared>),
+) {
     clock::restart();
-    let (shared, seats) = Seat::all(neighbours, Locality::default(), Hooks::default(), relief);
+    let (shared, seats) =
+        Seat::all(neighbours, Locality::default(), Hooks::default(), relief.is_some());
     let threads: Vec<_> = seats.map(|seat| thread::spawn(move || worker::work(seat))).collect();
     let threads = Arc::new(Mutex::new(threads));
-    if relief {
+    if let Some(granted) = relief {
         let threads = threads.clone();
         let start = move |seat| {
-            lock(&threads).push(thread::spawn(move || relief::work(seat)));
-            true
+            if granted {
+                lock(&threads).push(thread::spawn(move || relief::work(seat)));
+            }
+            granted
         };
         shared.starter.set(Starter(Box::new(start))).expect("it is set once");
     }
@@ -380,36 +388,43 @@ fn beside_busy_workers(shared: &Arc<Shared>) {
 
 #[test]
 fn the_relief_runs_tasks_beside_one_busy_worker() {
-    check_relieved(1, beside_busy_workers);
+    check_relieved(1, true, beside_busy_workers);
 }
 
 #[test]
 fn the_relief_runs_tasks_beside_two_busy_workers() {
-    check_relieved(2, beside_busy_workers);
+    check_relieved(2, true, beside_busy_workers);
+}
+
+#[test]
+fn wakes_from_outside_meet_a_relief_that_is_about_to_rest() {
+    check_relieved(2, true, wakes_beside_short_errands);
+}
+
+#[test]
+fn tasks_wait_for_workers_if_the_system_refuses_the_relief() {
+    check_relieved(2, false, wakes_beside_short_errands);
 }
 
 /// Wakes from outside while workers go away and come back.
-#[test]
-fn wakes_from_outside_meet_a_relief_that_is_about_to_rest() {
-    check_relieved(2, |shared| {
-        let semaphore = Arc::new(Semaphore::new(0));
-        let waiters: Vec<_> = (0..3)
-            .map(|_| {
-                let semaphore = semaphore.clone();
-                spawn(shared, async move { semaphore.acquire().await })
-            })
-            .collect();
-        let computer = {
-            let shared = shared.clone();
-            thread::spawn(move || {
-                for _ in 0..3 {
-                    errands::send(&shared, Box::new(thread::yield_now));
-                    thread::yield_now();
-                }
-            })
-        };
-        (0..3).for_each(|_| semaphore.release());
-        computer.join().expect("the thread does not panic");
-        waiters.into_iter().for_each(join);
-    });
+fn wakes_beside_short_errands(shared: &Arc<Shared>) {
+    let semaphore = Arc::new(Semaphore::new(0));
+    let waiters: Vec<_> = (0..3)
+        .map(|_| {
+            let semaphore = semaphore.clone();
+            spawn(shared, async move { semaphore.acquire().await })
+        })
+        .collect();
+    let computer = {
+        let shared = shared.clone();
+        thread::spawn(move || {
+            for _ in 0..3 {
+                errands::send(&shared, Box::new(thread::yield_now));
+                thread::yield_now();
+            }
+        })
+    };
+    (0..3).for_each(|_| semaphore.release());
+    computer.join().expect("the thread does not panic");
+    waiters.into_iter().for_each(join);
 }

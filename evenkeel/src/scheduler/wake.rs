@@ -115,15 +115,11 @@ fn outside(task: Live<'_>, signal: Signal, consume: bool) -> Release {
     Release::Shared
 }
 
-/// Leaves a ready task to processor `target`, or to the relief where that comes sooner.
+/// Leaves a ready task to processor `target`, or straight to the relief where that comes sooner.
 pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
     let idle = &shared.idle;
-    let away = shared.processors[target].away.load(Ordering::Relaxed);
-    if idle.is_up()
-        && idle.counts().sleeping == 0
-        && forking::relieve(away, idle.is_called(), || idle.any_away())
-    {
-        // Its inbox saves it the heavy fence of a queue. A call follows in any case, so nothing else is to be looked at.
+    if idle.is_up() && forking::relieve(shared.is_away(target), idle.counts().sleeping) {
+        // From its own inbox it takes without a heavy fence. As a call follows, nothing else is to be looked at.
         shared.processors[shared.workers].inbox.push(task);
         relief::call(shared);
     } else {
@@ -137,16 +133,15 @@ pub(crate) fn leave(shared: &Shared, target: usize, task: Runnable) {
     inbox.push(task);
     fence::after_read_modify_write(Edge::IdlePush);
     let counts = shared.idle.counts();
-    let away = shared.processors[target].away.load(Ordering::Relaxed);
+    let away = shared.is_away(target);
+    if counts.all_away || forking::relieve(away, counts.sleeping) {
+        return relief::call(shared);
+    }
     if counts.sleeping == 0 {
-        // Others may be back before the one that is away, but are mostly on their way to a job.
-        if counts.all_away || away {
-            relief::call(shared);
-        }
         return;
     }
     if away {
-        // Whoever would poll it, however lone and small it is, does not.
+        // Nobody is about to poll it, however lone and small it is.
         shared.idle.wake_one();
         return;
     }
