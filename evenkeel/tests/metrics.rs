@@ -153,7 +153,8 @@ fn the_table_has_a_column_per_processor_and_a_row_per_count() {
         }
         for row in &rows {
             let columns = row.chars().skip(22).collect::<String>();
-            assert_eq!(columns.split_whitespace().count(), workers, "{row}");
+            // One more for the relief.
+            assert_eq!(columns.split_whitespace().count(), workers + 1, "{row}");
         }
         assert!(!text.ends_with('\n'));
     }

@@ -38,7 +38,7 @@ pub fn spawn<F>(job: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    context::with(|context| match context {
+    context::with_worker(|context| match context {
         Some(context) => push(context, job),
         None => entry::handle().send_job(job),
     });
@@ -62,7 +62,7 @@ pub fn spawn_fifo<F>(job: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    context::with(|context| match context {
+    context::with_worker(|context| match context {
         Some(context) => push_fifo(context, job),
         None => entry::handle().send_job(job),
     });
@@ -160,7 +160,7 @@ where
 }
 
 fn here<R>(f: impl FnOnce(&Context) -> R) -> R {
-    context::with(|context| f(context.expect("jobs are run by workers")))
+    context::with_worker(|context| f(context.expect("jobs are run by workers")))
 }
 
 /// Runs a job, and tells of its panic.

@@ -86,7 +86,9 @@ pub(super) fn handle() -> Handle {
 
 /// Calls `f` with the context of this thread if it is a worker of the runtime of `handle`.
 pub(super) fn with_own<R>(handle: &Handle, f: impl FnOnce(Option<&Context>) -> R) -> R {
-    context::with(|context| f(context.filter(|own| Arc::ptr_eq(own.shared(), handle.shared()))))
+    context::with_worker(|context| {
+        f(context.filter(|own| Arc::ptr_eq(own.shared(), handle.shared())))
+    })
 }
 
 /// The runtime of whoever has none: it is built at the first need and lasts as long as the process.
@@ -180,7 +182,7 @@ where
 
 impl Visit {
     fn pay(self) {
-        context::with(|context| {
+        context::with_worker(|context| {
             let context = context.expect("errands are run by workers");
             // SAFETY: the visit has not left.
             unsafe { (self.run)(self.call, context) };

@@ -96,7 +96,7 @@ fn poll_slot<R>(slot: &Mutex<Slot<R>>, waker: &Waker) -> Poll<thread::Result<R>>
 
 /// Puts a job where workers take it: into the deque of this one, or before a runtime's workers.
 fn push<F: FnOnce() + Send + 'static>(job: F) {
-    context::with(|context| match context {
+    context::with_worker(|context| match context {
         Some(context) => {
             // A runtime that drains waits for it, whether or not somebody awaits it.
             let shared = context.shared().clone();
@@ -240,7 +240,9 @@ where
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<(RA, RB)> {
         let (first, second) = match mem::replace(&mut self.0, Stage::Over) {
-            Stage::New(oper_a, oper_b) => context::with(|context| run(context, oper_a, oper_b)),
+            Stage::New(oper_a, oper_b) => {
+                context::with_worker(|context| run(context, oper_a, oper_b))
+            }
             Stage::Forked(first, second) => (first, second),
             Stage::Over => panic!("a join is polled after it was ready"),
         };

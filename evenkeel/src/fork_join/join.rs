@@ -319,7 +319,7 @@ fn settle<F, R>(half: Half<F, R>, entered: bool) -> std::thread::Result<R>
 where
     F: FnOnce(Here<'_>) -> R,
 {
-    context::with(|context| {
+    context::with_worker(|context| {
         let context = context.expect("a fork ends on the worker where it began");
         let deque = &context.seat.processor().deque;
         job::run_above(context, half.place.next());

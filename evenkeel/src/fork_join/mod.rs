@@ -17,7 +17,8 @@
 //! ```
 //!
 //! Inside a task a `join` keeps the worker from other tasks until it returns; the other workers take over those that are ready. The
-//! forks of [`future`] are awaited instead.
+//! forks of [`future`] are awaited instead. While workers compute for [`install`](crate::Runtime::install), [`spawn()`] and each other, a thread of its own,
+//! the [relief](crate::Builder::relief), polls tasks that are ready. It is no worker: what a task forks there is done by one, and [`worker_index`] is `None`.
 
 mod broadcast;
 mod detached;

@@ -92,7 +92,7 @@ where
     R: Send,
 {
     let handle = || enter::current().expect("a worker is inside its runtime");
-    context::with(|context| match context {
+    context::with_worker(|context| match context {
         Some(context) => scope_on(context, handle(), make, op),
         None => {
             entry::in_worker(entry::default_handle, |context| scope_on(context, handle(), make, op))
@@ -156,7 +156,7 @@ where
     S: AsRef<Scope<'scope>>,
     OP: FnOnce(&S) -> R,
 {
-    context::with(|context| match context {
+    context::with_worker(|context| match context {
         Some(context) if Arc::ptr_eq(context.shared(), handle.shared()) => {
             scope_on(context, handle, make, op)
         }
@@ -254,7 +254,7 @@ impl<'scope> Scope<'scope> {
         BODY: Fn(BroadcastContext<'_>) + Send + Sync + 'scope,
     {
         let shared = self.handle.shared();
-        let (body, workers) = (Arc::new(body), shared.processors.len());
+        let (body, workers) = (Arc::new(body), shared.workers);
         scheduler::broadcast::send(shared, |index| {
             let body = body.clone();
             let part = self.job(move || body(BroadcastContext::new(index, workers)));

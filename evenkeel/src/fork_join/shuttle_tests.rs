@@ -65,19 +65,21 @@ fn joins_and_ready_tasks_share_the_workers() {
 
 /// Leaves each worker a part, and waits for all as a scope does.
 fn broadcast_and_wait(shared: &Arc<Shared>) {
-    let left = Arc::new(atomic::AtomicUsize::new(shared.processors.len()));
+    let left = Arc::new(atomic::AtomicUsize::new(shared.workers));
     let owner = thread::current();
     broadcast::send(shared, |index| {
         let (left, owner) = (left.clone(), owner.clone());
         Box::new(move || {
-            context::with(|context| assert_eq!(context.unwrap().seat.me(), index));
+            context::with_worker(|context| assert_eq!(context.unwrap().seat.me(), index));
             assert_eq!(leaves(1), 2);
             left.fetch_sub(1, Ordering::AcqRel);
             owner.unpark();
         })
     });
     let over = || left.load(Ordering::Acquire) == 0;
-    context::with(|context| wait(context.unwrap(), over, || !over(), |_| Meanwhile::Nothing));
+    context::with_worker(|context| {
+        wait(context.unwrap(), over, || !over(), |_| Meanwhile::Nothing)
+    });
 }
 
 /// Waits until so many workers have announced that they sleep.

@@ -176,7 +176,7 @@ where
     if bytes as u64 > memory {
         return Err(FootprintError::BeyondMemory { bytes, memory });
     }
-    Ok(context::with(|context| match context {
+    Ok(context::with_worker(|context| match context {
         Some(context) => join_anchored(context, bytes as u64, oper_a, oper_b),
         None => entry::in_worker(entry::default_handle, |context| {
             join_anchored(context, bytes as u64, oper_a, oper_b)
@@ -248,7 +248,7 @@ where
                 // Back in its owner's hands, who takes the note with it.
                 here.deque.leave_note(here.head, 0);
             }
-            context::with(|context| {
+            context::with_worker(|context| {
                 anchor.run_second(context.expect("jobs run on workers"), oper_b)
             })
         },
@@ -266,7 +266,7 @@ struct Anchor {
 impl Anchor {
     fn of(context: &Context, bytes: u64) -> Self {
         let shared = context.shared();
-        if shared.locality == Locality::Off || shared.processors.len() == 1 {
+        if shared.locality == Locality::Off || shared.workers == 1 {
             return Self { note: Note::default(), part: 0 };
         }
         let me = context.seat.me();
@@ -326,10 +326,10 @@ mod tests {
     fn a_phase_offers_a_part_to_whoever_ran_it_in_the_phase_before() {
         let machine = "2 cores, l2 1M, l3 8M".parse().unwrap();
         let runtime = crate::Builder::new().workers(2).topology(machine).build().unwrap();
-        let me = || context::with(|context| context.unwrap().seat.me());
+        let me = || context::with_worker(|context| context.unwrap().seat.me());
         // What a fork of so many bytes would say to either worker.
         let offers = |bytes| {
-            let anchor = context::with(|context| Anchor::of(context.unwrap(), bytes));
+            let anchor = context::with_worker(|context| Anchor::of(context.unwrap(), bytes));
             [0, 1].map(|worker| anchor.note.offer(worker).last)
         };
         runtime.install(|| {

@@ -81,5 +81,5 @@ fn push_address<T>(context: &Context, address: *mut T, run: Run) -> bool {
 #[cold]
 #[inline(never)]
 pub(super) fn answer() {
-    context::with(|context| context.expect("jobs are pushed by workers").answer_thieves());
+    context::with_worker(|context| context.expect("jobs are pushed by workers").answer_thieves());
 }

@@ -58,7 +58,7 @@ pub(super) fn wait_for(context: &Context, latch: &Latch) {
 /// Waits for others than this runtime's workers, who unpark this thread when it is `over`. A worker runs errands of its own runtime
 /// meanwhile.
 pub(super) fn wait_for_others(over: impl Fn() -> bool) {
-    context::with(|context| match context {
+    context::with_worker(|context| match context {
         None => {
             while !over() {
                 thread::park(None);

@@ -49,7 +49,7 @@ pub fn yield_local() -> Option<Yield> {
 }
 
 fn on_worker(run: impl FnOnce(&Context) -> bool) -> Option<Yield> {
-    context::with(|context| Some(if run(context?) { Yield::Executed } else { Yield::Idle }))
+    context::with_worker(|context| Some(if run(context?) { Yield::Executed } else { Yield::Idle }))
 }
 
 /// The worker robs itself: whoever owns the job further down the stack finds it stolen and complete.
@@ -116,7 +116,7 @@ pub fn is_worker() -> bool {
 /// ```
 #[must_use]
 pub fn worker_index() -> Option<usize> {
-    context::with(|context| Some(context?.seat.me()))
+    context::with_worker(|context| Some(context?.seat.me()))
 }
 
 /// How many workers the runtime has that the caller belongs to, or else the default one.
@@ -128,8 +128,8 @@ pub fn worker_index() -> Option<usize> {
 /// ```
 #[must_use]
 pub fn worker_count() -> usize {
-    context::with(|context| match context {
-        Some(context) => context.shared().processors.len(),
+    context::with_worker(|context| match context {
+        Some(context) => context.shared().workers,
         None => entry::handle().workers(),
     })
 }
@@ -147,13 +147,13 @@ pub fn worker_count() -> usize {
 /// ```
 #[must_use]
 pub fn has_pending_jobs() -> Option<bool> {
-    context::with(|context| Some(!context?.seat.processor().deque.is_empty()))
+    context::with_worker(|context| Some(!context?.seat.processor().deque.is_empty()))
 }
 
 impl Handle {
     /// How many workers the runtime has.
     #[must_use]
     pub fn workers(&self) -> usize {
-        self.shared().processors.len()
+        self.shared().workers
     }
 }

@@ -97,8 +97,11 @@ impl ProcessorMetrics {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuntimeMetrics {
-    /// One entry per processor.
+    /// One entry per worker's processor.
     pub processors: Vec<ProcessorMetrics>,
+    /// The processor of the [relief](crate::Builder::relief), which polls tasks while workers are inside fork-join; all zero in a runtime
+    /// without one.
+    pub relief: ProcessorMetrics,
     /// Processors that are asleep.
     pub sleeping: usize,
     /// Processors that search for work.
@@ -111,24 +114,26 @@ impl RuntimeMetrics {
     pub(crate) fn of(shared: &Shared) -> Self {
         let now = clock::now();
         let counts = shared.idle.counts();
+        let (workers, relief) = shared.processors.split_at(shared.workers);
+        let relief = relief.first().map(|relief| ProcessorMetrics::of(relief, now));
         Self {
-            processors: shared
-                .processors
+            processors: workers
                 .iter()
                 .map(|processor| ProcessorMetrics::of(processor, now))
                 .collect(),
+            relief: relief.unwrap_or_default(),
             sleeping: counts.sleeping,
             searching: counts.searching,
             spawned_outside: shared.spawned_outside(),
         }
     }
 
-    /// What all workers together have spent their time on.
+    /// What all workers together have spent their time on. The relief is not among them: it sleeps whenever they do the work.
     pub fn times(&self) -> Times {
         self.processors.iter().map(|processor| processor.times).sum()
     }
 
-    /// The sum of a count over the processors.
+    /// The sum of a count over the processors, the relief's among them.
     ///
     /// # Examples
     /// ```
@@ -136,7 +141,12 @@ impl RuntimeMetrics {
     /// assert_eq!(runtime.metrics().sum(|processor| processor.helps), 0);
     /// ```
     pub fn sum(&self, count: impl Fn(&ProcessorMetrics) -> u64) -> u64 {
-        self.processors.iter().map(count).sum()
+        self.all().map(count).sum()
+    }
+
+    /// The workers' processors, then the relief's.
+    fn all(&self) -> impl Iterator<Item = &ProcessorMetrics> {
+        self.processors.iter().chain([&self.relief])
     }
 }
 
@@ -191,9 +201,10 @@ impl fmt::Display for RuntimeMetrics {
         for index in 0..self.processors.len() {
             write!(f, "{index:>14}")?;
         }
+        write!(f, "{:>14}", "relief")?;
         for (label, show) in ROWS {
             write!(f, "\n{label:<22}")?;
-            for processor in &self.processors {
+            for processor in self.all() {
                 write!(f, "{:>14}", show(processor))?;
             }
         }

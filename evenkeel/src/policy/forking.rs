@@ -13,6 +13,38 @@ pub const STAY: u64 = super::searching::SEARCH;
 /// something to run. Estimates: some ten and a hundred times what a sleep costs; no benchmark sets them.
 pub const NAP: (u64, u64) = (100_000, 1_000_000);
 
+/// How long a worker has to be back from fork-join before the relief leaves the tasks to it: as long as a search, so
+/// that one that comes back only to go away again is not counted on. An estimate; no benchmark sets it.
+pub const BACK: u64 = super::searching::SEARCH;
+
+/// Whether the relief leaves its tasks to the workers, when one has been back for so long.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::forking;
+/// assert!(!forking::hand_back(10_000));
+/// assert!(forking::hand_back(forking::BACK));
+/// ```
+#[must_use]
+pub fn hand_back(back: u64) -> bool {
+    back >= BACK
+}
+
+/// Whether a task from outside is left to the relief: if the worker that it is meant for is `away` inside fork-join, and nobody
+/// sleeps who could come for it at less cost.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::forking::relieve;
+/// assert!(relieve(true, 0));
+/// assert!(!relieve(true, 1));
+/// assert!(!relieve(false, 0));
+/// ```
+#[must_use]
+pub fn relieve(away: bool, sleeping: usize) -> bool {
+    away && sleeping == 0
+}
+
 /// Whether to seize what has been asked for, after so long.
 ///
 /// # Examples

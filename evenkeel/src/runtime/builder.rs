@@ -4,9 +4,12 @@ use super::Runtime;
 use super::blocking::Pool;
 use super::error::{BuildError, MOST_WORKERS};
 use super::handle::Handle;
+use super::relief_thread::ReliefThread;
 use super::worker_thread::WorkerThread;
 use crate::policy::Locality;
+use crate::primitives::lock;
 use crate::scheduler::neighbours::Neighbours;
+use crate::scheduler::relief::Starter;
 use crate::scheduler::seat::Seat;
 use crate::scheduler::shared::Hooks;
 use crate::task::TaskPanic;
@@ -35,6 +38,7 @@ pub struct Builder {
     stack_size: Option<usize>,
     topology: Option<Topology>,
     locality: Locality,
+    relief: bool,
     hooks: Hooks,
 }
 
@@ -57,6 +61,7 @@ impl Builder {
             stack_size: None,
             topology: None,
             locality: Locality::default(),
+            relief: true,
             hooks: Hooks::default(),
         }
     }
@@ -104,6 +109,32 @@ impl Builder {
         self
     }
 
+    /// Whether there is a relief: one more thread, which polls tasks that are ready while workers run what comes from
+    /// [`install`](Runtime::install) and [`fork_join::spawn`](crate::fork_join::spawn), or jobs of each other, and which sleeps otherwise. By default there is,
+    /// except in a runtime of [`build_with`](Self::build_with). It is started when it is needed first; if the system refuses
+    /// it, or without it, such tasks wait until a worker is back.
+    ///
+    /// It is called the [`name`](Self::name) and `relief`, has the [`stack_size`](Self::stack_size) of a worker, runs wherever the thread that
+    /// builds the runtime may, whether or not the workers are [pinned](Self::pin), and calls no hooks of workers: for tasks that
+    /// rely on what those set up, have none.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::mpsc;
+    /// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    /// let (sender, receiver) = mpsc::channel();
+    /// let handle = runtime.handle();
+    /// // The only worker computes until a task has run.
+    /// runtime.install(move || {
+    ///     handle.spawn(async move { sender.send(()).unwrap() });
+    ///     receiver.recv().unwrap();
+    /// });
+    /// ```
+    pub fn relief(mut self, relief: bool) -> Self {
+        self.relief = relief;
+        self
+    }
+
     /// Called by each worker's thread with the worker's number before it begins. A panic in it is caught,
     /// and the worker goes on. The hook may spawn tasks, but must not wait for them: its own processor does not
     /// run yet.
@@ -145,7 +176,8 @@ impl Builder {
     pub fn build(self) -> Result<Runtime, BuildError> {
         let (started, starts) = mpsc::channel();
         let mut threads = Vec::new();
-        let runtime = self.assemble(Some(started), |worker| {
+        let relief = self.relief;
+        let runtime = self.assemble(Some(started), relief, |worker| {
             let mut builder = thread::Builder::new().name(worker.name().to_owned());
             if let Some(size) = worker.stack_size() {
                 builder = builder.stack_size(size);
@@ -161,8 +193,8 @@ impl Builder {
             None => Ok(runtime),
         });
         match built {
-            Ok(mut runtime) => {
-                runtime.threads = threads;
+            Ok(runtime) => {
+                lock(&runtime.threads).append(&mut threads);
                 Ok(runtime)
             }
             Err(error) => {
@@ -177,6 +209,8 @@ impl Builder {
     /// Builds the runtime with threads that the caller provides: `spawn` is called with each worker in turn, and sees to it that some
     /// thread [runs](WorkerThread::run) it, now or later. What has been told to [`pin`](Self::pin) is pinned; that the system refuses it
     /// is not told, and the worker does not run. [`WorkerThread::settle`] makes the calling thread a worker.
+    ///
+    /// Such a runtime has no [relief](Self::relief): its threads are the caller's.
     ///
     /// Who ends the runtime waits until all workers that have not been dropped have run and returned. If `spawn` fails, the workers that run
     /// leave, and nobody waits for them or for those that `spawn` has kept. Settle last: a thread that has settled stays the worker of a
@@ -209,12 +243,13 @@ impl Builder {
         self,
         spawn: impl FnMut(WorkerThread) -> io::Result<()>,
     ) -> Result<Runtime, BuildError> {
-        self.assemble(None, spawn)
+        self.assemble(None, false, spawn)
     }
 
     fn assemble(
         self,
         started: Option<mpsc::Sender<Result<(), BuildError>>>,
+        relief: bool,
         mut spawn: impl FnMut(WorkerThread) -> io::Result<()>,
     ) -> Result<Runtime, BuildError> {
         if let Some(asked) = self.workers
@@ -231,10 +266,17 @@ impl Builder {
         };
         let count = self.workers.unwrap_or_else(|| topology.processors().min(MOST_WORKERS));
         let places = topology.assign(count);
-        let (shared, seats) =
-            Seat::all(Neighbours::all(&topology, &places), self.locality, self.hooks);
+        let neighbours =
+            if relief { Neighbours::with_relief } else { Neighbours::all }(&topology, &places);
+        let (shared, seats) = Seat::all(neighbours, self.locality, self.hooks, relief);
         let pool = Arc::new(Pool::new(shared.clone(), self.name.clone(), self.stack_size));
-        let runtime = Runtime::new_running(Handle::new(shared, pool));
+        let runtime = Runtime::new_running(Handle::new(shared.clone(), pool.clone()));
+        if relief {
+            let threads = runtime.threads.clone();
+            let thread = ReliefThread::new(&pool, &self.name, self.stack_size, threads);
+            let starter = Starter(Box::new(move |seat| thread.start(seat)));
+            shared.starter.set(starter).expect("it is set here alone");
+        }
         // All of them before the first one runs: those that never do are counted out by their drop, which the end of the runtime
         // relies on.
         let workers: Vec<_> = seats

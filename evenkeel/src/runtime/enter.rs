@@ -38,9 +38,8 @@ impl Drop for Entered {
 /// If the thread is a worker.
 #[track_caller]
 pub(crate) fn refuse_on_worker() {
-    let on_worker = context::with(|context| context.is_some());
     assert!(
-        !on_worker,
+        !context::is_inside(),
         "block_on is called inside a task, where it would stop a worker: await the future instead, or \
          call block_on inside spawn_blocking"
     );

@@ -6,6 +6,7 @@ mod builder;
 pub(crate) mod enter;
 mod error;
 mod handle;
+mod relief_thread;
 mod shutdown;
 mod worker_thread;
 
@@ -19,8 +20,8 @@ pub use worker_thread::{AlreadyWorker, WorkerThread};
 use crate::metrics::RuntimeMetrics;
 use crate::scheduler::shared::Phase;
 use crate::task::JoinHandle;
+use relief_thread::Threads;
 use std::future::Future;
-use std::thread;
 
 /// A runtime: processors, the workers that run them, and a pool of threads for closures that block.
 ///
@@ -40,8 +41,8 @@ use std::thread;
 #[derive(Debug)]
 pub struct Runtime {
     handle: Handle,
-    /// Its workers' threads, where they are its own.
-    threads: Vec<thread::JoinHandle<()>>,
+    /// Its workers' threads, where they are its own, and the relief's.
+    threads: Threads,
     /// Whether somebody has ended it.
     is_ended: bool,
 }
@@ -57,7 +58,7 @@ impl Runtime {
 
     /// One that runs, and whose workers are about to get their threads.
     fn new_running(handle: Handle) -> Self {
-        Self { handle, threads: Vec::new(), is_ended: false }
+        Self { handle, threads: Threads::default(), is_ended: false }
     }
 
     /// Runs a future to its end on this thread, inside the runtime: what it spawns runs on the workers.
@@ -144,7 +145,7 @@ impl Runtime {
     /// ```
     pub fn shutdown(mut self, mode: Shutdown) -> ShutdownReport {
         self.is_ended = true;
-        shutdown::shutdown(&self.handle, &mut self.threads, mode)
+        shutdown::shutdown(&self.handle, &self.threads, mode)
     }
 
     /// Begins to end the runtime as [`Shutdown::Drain`] does, and does not wait: it takes no more tasks from outside, and its workers leave when
@@ -175,7 +176,7 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         if !self.is_ended {
-            shutdown::shutdown(&self.handle, &mut self.threads, Shutdown::Abort);
+            shutdown::shutdown(&self.handle, &self.threads, Shutdown::Abort);
         }
     }
 }

@@ -10,6 +10,8 @@
 //! for it, it is left behind, and the task that it polls is named in the report.
 
 use super::handle::Handle;
+use super::relief_thread::Threads;
+use crate::primitives::lock;
 use crate::scheduler::shared::{Phase, Shared};
 use crate::scheduler::wake;
 use crate::task::TaskInfo;
@@ -91,11 +93,7 @@ impl fmt::Display for ShutdownReport {
 }
 
 /// Ends the runtime of `handle`, to which `threads` belong.
-pub(super) fn shutdown(
-    handle: &Handle,
-    threads: &mut Vec<thread::JoinHandle<()>>,
-    mode: Shutdown,
-) -> ShutdownReport {
+pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> ShutdownReport {
     let shared = handle.shared();
     let mut report = ShutdownReport::default();
     let deadline = match mode {
@@ -107,14 +105,13 @@ pub(super) fn shutdown(
         shared.advance(Phase::Aborting);
         report.aborted = handle.pool().close();
         report.detached = true;
-        threads.clear();
+        lock(threads).clear();
         return report;
     }
-    let count = shared.processors.len();
     let mut left = false;
     if mode != Shutdown::Abort {
         shared.advance(Phase::Draining);
-        left = wait_for_workers(shared, count, deadline);
+        left = wait_for_workers(shared, deadline);
     }
     let grace = deadline.map(|_| Instant::now() + GRACE);
     if !left {
@@ -122,34 +119,36 @@ pub(super) fn shutdown(
     }
     report.aborted = handle.pool().close();
     if !left {
-        left = wait_for_workers(shared, count, grace.map(|grace| grace - GRACE / 2));
+        left = wait_for_workers(shared, grace.map(|grace| grace - GRACE / 2));
     }
     if !left {
         abort_for_stuck(shared, grace);
-        left = wait_for_workers(shared, count, grace);
+        left = wait_for_workers(shared, grace);
     }
     report.aborted.append(&mut shared.ending().aborted);
     if left {
-        for thread in threads.drain(..) {
+        for thread in std::mem::take(&mut *lock(threads)) {
             // Workers catch the panics of tasks and hooks.
             thread.join().expect("a worker does not panic");
         }
     } else {
-        report.workers_left_behind = count - shared.ending().left;
+        let ending = shared.ending();
+        report.workers_left_behind = ending.threads - ending.left;
+        drop(ending);
         let stuck = incomplete(shared, Some(Instant::now() + GRACE));
         report.stuck = stuck.iter().map(|task| TaskInfo::of(task.live())).collect();
         let stuck: Vec<_> = report.stuck.iter().map(|task| task.id).collect();
         report.aborted.retain(|task| !stuck.contains(&task.id));
-        threads.clear();
+        lock(threads).clear();
     }
     report.stuck.extend(handle.pool().join(grace));
     report
 }
 
-/// Waits until all workers have left, or until `deadline`. True if they have.
-fn wait_for_workers(shared: &Shared, count: usize, deadline: Option<Instant>) -> bool {
+/// Waits until all workers have left, and the relief, or until `deadline`. True if they have.
+fn wait_for_workers(shared: &Shared, deadline: Option<Instant>) -> bool {
     let mut ending = shared.ending();
-    while ending.left < count {
+    while ending.left < ending.threads {
         ending = match deadline {
             None => shared.ended().wait(ending).unwrap_or_else(|poisoned| poisoned.into_inner()),
             Some(deadline) => {

@@ -64,7 +64,7 @@ impl WorkerThread {
     /// # Panics
     /// If the thread is a worker already.
     pub fn run(mut self) {
-        assert!(!context::is_worker(), "a thread that is a worker already is to run another");
+        assert!(!context::is_inside(), "a thread that is a worker already is to run another");
         let cpu = self.cpu;
         let pinned = cpu.map_or(Ok(()), |cpu| {
             pin(cpu).map_err(|source| BuildError::Pin { worker: self.index, cpu, source })
@@ -92,7 +92,7 @@ impl WorkerThread {
     /// # Errors
     /// If the thread is a worker already.
     pub fn settle(mut self) -> Result<(), AlreadyWorker> {
-        if context::is_worker() {
+        if context::is_inside() {
             return Err(AlreadyWorker);
         }
         let seat = self.seat.take().expect("a worker runs once");

@@ -27,15 +27,15 @@ use crate::topology::Distance;
 /// Leaves each worker its part. False, and nothing is left, if the runtime is over.
 pub(crate) fn send(shared: &Shared, mut part: impl FnMut(usize) -> Closure) -> bool {
     let ordered = lock(&shared.broadcasting);
-    if !shared.enter_jobs(shared.processors.len()) {
+    if !shared.enter_jobs(shared.workers) {
         return false;
     }
-    for (index, processor) in shared.processors.iter().enumerate() {
+    for (index, processor) in shared.processors[..shared.workers].iter().enumerate() {
         processor.parts.push(part(index));
     }
     drop(ordered);
     fence::full(Edge::IdlePush);
-    for worker in 0..shared.processors.len() {
+    for worker in 0..shared.workers {
         if !shared.idle.wake(worker) {
             shared.idle.unpark(worker);
         }

@@ -28,6 +28,8 @@ const SCRATCH: usize = 1_024;
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) seat: Seat,
+    /// Whether this is the [relief](super::relief), which polls tasks and runs no fork-join.
+    is_relief: bool,
     /// The task that is being polled.
     task: Cell<*mut Header>,
     /// Whether that task has yielded: it goes to the back of the queue without a wake.
@@ -71,6 +73,7 @@ impl Drop for Leave {
 impl Context {
     pub(crate) fn new(seat: Seat, now: u64) -> Self {
         Self {
+            is_relief: seat.me() >= seat.shared().workers,
             seat,
             task: Cell::new(ptr::null_mut()),
             yielded: Cell::new(false),
@@ -90,6 +93,12 @@ impl Context {
         self.seat.shared()
     }
 
+    /// Whether this is the relief.
+    #[inline(always)]
+    pub(crate) fn is_relief(&self) -> bool {
+        self.is_relief
+    }
+
     /// Makes this the context of the thread while `f` runs.
     pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
         let _leave = self.begin();
@@ -98,7 +107,9 @@ impl Context {
 
     fn begin(&self) -> Leave {
         CONTEXT.with(|context| context.set(ptr::from_ref(self)));
-        DEQUE.with(|deque| deque.set(&raw const *self.seat.processor().deque));
+        if !self.is_relief {
+            DEQUE.with(|deque| deque.set(&raw const *self.seat.processor().deque));
+        }
         Leave
     }
 
@@ -263,14 +274,20 @@ impl Context {
     }
 }
 
-/// Calls `f` with the context of this thread, if it is a worker.
+/// Calls `f` with the context of this thread, if it is a worker or the relief: for what concerns tasks.
 #[inline(always)]
 pub(crate) fn with<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
     // SAFETY: `f` cannot keep the result.
     f(unsafe { current() })
 }
 
-/// The context of this thread, if it is a worker: [`with`] without a closure, whose captures the hottest paths would
+/// Calls `f` with the context of this thread, if it is a worker: for what concerns fork-join.
+#[inline(always)]
+pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
+    with(|context| f(context.filter(|context| !context.is_relief)))
+}
+
+/// The context of this thread, if it has one: [`with`] without a closure, whose captures the hottest paths would
 /// pass through memory.
 ///
 /// # Safety
@@ -292,6 +309,11 @@ pub(crate) unsafe fn deque<'a>() -> Option<&'a Deque> {
     let deque = DEQUE.try_with(Cell::get).unwrap_or(ptr::null());
     // SAFETY: the pointer is set while a context is borrowed by `enter` or for ever, whose seat keeps the processor alive.
     unsafe { deque.as_ref() }
+}
+
+/// Whether this thread is a worker or the relief.
+pub(crate) fn is_inside() -> bool {
+    with(|context| context.is_some())
 }
 
 /// Whether this thread is a worker. It looks where a fork looks, so that a fork that follows need not look again.

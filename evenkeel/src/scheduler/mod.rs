@@ -27,6 +27,7 @@ pub(crate) mod neighbours;
 pub(crate) mod note;
 pub(crate) mod processor;
 pub(crate) mod registry;
+pub(crate) mod relief;
 pub(crate) mod ring;
 pub(crate) mod run;
 pub(crate) mod runners;

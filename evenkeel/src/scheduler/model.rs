@@ -50,7 +50,7 @@ fn push_alone(idle: &Idle, queue: &AtomicUsize) {
 #[test]
 fn a_lone_task_is_found_by_the_heir_of_a_watch_that_has_been_woken() {
     explore(|| {
-        let idle = Arc::new(Idle::new(2));
+        let idle = Arc::new(Idle::new(2, false));
         let queue = Arc::new(AtomicUsize::new(0));
         idle.sit(1);
         idle.announce(1);
@@ -72,7 +72,7 @@ fn a_lone_task_is_found_by_the_heir_of_a_watch_that_has_been_woken() {
 #[test]
 fn a_lone_task_is_found_by_a_watch_that_saw_everybody_asleep() {
     explore(|| {
-        let idle = Arc::new(Idle::new(2));
+        let idle = Arc::new(Idle::new(2, false));
         let queue = Arc::new(AtomicUsize::new(0));
         let watch = {
             let (idle, queue) = (idle.clone(), queue.clone());
@@ -142,7 +142,8 @@ fn two_senders_and_two_receivers_neither_lose_nor_double_a_task() {
 /// Two processors without workers, and their seats.
 fn two_seats() -> (Seat, Seat) {
     let neighbours = (0..2).map(|me| Neighbours::flat(me, 2));
-    let (_, mut seats) = Seat::all(neighbours.collect(), Locality::default(), Hooks::default());
+    let (_, mut seats) =
+        Seat::all(neighbours.collect(), Locality::default(), Hooks::default(), false);
     let mut next = || seats.next().expect("there are two processors");
     (next(), next())
 }

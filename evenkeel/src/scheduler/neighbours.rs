@@ -25,6 +25,24 @@ impl Neighbours {
         (0..places.len()).map(|me| Self::of(me, topology, places)).collect()
     }
 
+    /// The same with a [relief](super::relief) as the last, which sits nowhere and is far from all.
+    pub(crate) fn with_relief(topology: &Topology, places: &[usize]) -> Box<[Self]> {
+        let mut all = Self::all(topology, places).into_vec();
+        for neighbours in &mut all {
+            // It has no jobs: rounds do not come to it.
+            neighbours.others.push(places.len());
+            neighbours.distances.push(Distance::Remote);
+        }
+        all.push(Self {
+            others: (0..places.len()).collect(),
+            near: 0,
+            distances: vec![Distance::Remote; places.len() + 1],
+            groups: Vec::new(),
+            caches: Vec::new(),
+        });
+        all.into()
+    }
+
     fn of(me: usize, topology: &Topology, places: &[usize]) -> Self {
         let distances: Vec<_> =
             places.iter().map(|&place| topology.distance(places[me], place)).collect();
@@ -102,6 +120,16 @@ mod tests {
         }
         let far = |random| all[5].round(random).nth(3);
         assert_ne!(far(0), far(1), "not always the same one");
+    }
+
+    #[test]
+    fn the_relief_is_far_from_all_and_on_no_round() {
+        let all = Neighbours::with_relief(&Topology::flat(2), &[0, 1]);
+        assert_eq!(all[2].others, [0, 1]);
+        assert_eq!(all[0].others, [1, 2]);
+        assert_eq!(all[0].near, 1);
+        assert_eq!((all[0].distance(2), all[2].distance(0)), (Distance::Remote, Distance::Remote));
+        assert_eq!(all[0].round(7).collect::<Vec<_>>(), [1]);
     }
 
     #[test]

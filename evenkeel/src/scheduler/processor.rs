@@ -14,7 +14,7 @@ use super::ring::{Ends, NO_HEAD, Ring};
 use super::shared::Shared;
 use crate::policy::together::Mark;
 use crate::policy::{Look, batch};
-use crate::primitives::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::primitives::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::primitives::clock;
 use crate::task::rights::{Held, Runnable};
 use crossbeam_utils::CachePadded;
@@ -65,6 +65,8 @@ pub(crate) struct Processor {
     pub(crate) meter: CachePadded<Meter>,
     /// The fork-join jobs of its worker.
     pub(crate) deque: Home,
+    /// Whether its worker is inside fork-join: see [`relief`](super::relief).
+    pub(crate) away: AtomicBool,
     /// What the stolen job that the worker runs belongs to: a scope's number, or zero.
     pub(crate) root: AtomicU64,
     /// How many [guests](super::guest) its worker has on its stack.
@@ -95,6 +97,7 @@ impl Processor {
             counters: CachePadded::new(Counters::default()),
             meter: CachePadded::new(Meter::new(clock::now())),
             deque: Home::new(),
+            away: AtomicBool::new(false),
             root: AtomicU64::new(0),
             guests: AtomicU32::new(0),
             parts: Closures::default(),

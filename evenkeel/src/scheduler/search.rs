@@ -17,7 +17,7 @@ impl Worker<'_> {
         self.trial = None;
         // The end of the batch has just read the clock.
         self.context.switch(Doing::Searching, self.context.now.get());
-        let awake = self.shared.processors.len();
+        let awake = self.shared.workers;
         let mut searching = self.shared.idle.begin_search(|counts: Counts| {
             searching::may_search(counts.searching, awake - counts.sleeping)
         });

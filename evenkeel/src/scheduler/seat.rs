@@ -60,26 +60,37 @@ pub(crate) struct Seat {
 unsafe impl Send for Seat {}
 
 impl Seat {
-    /// A scheduler with this many processors, and their seats.
+    /// A scheduler with a processor for each entry of `neighbours`, and the seats of its workers; with `relief`, the last processor is
+    /// the relief's.
     pub(crate) fn all(
         neighbours: Box<[Neighbours]>,
         locality: Locality,
         hooks: Hooks,
+        relief: bool,
     ) -> (Arc<Shared>, impl Iterator<Item = Self>) {
-        let shared = Shared::new(neighbours, locality, hooks);
-        // Nobody else makes seats, so there is one for each processor.
-        let seats = (0..shared.processors.len()).map({
+        let shared = Shared::new(neighbours, locality, hooks, relief);
+        // Nobody else makes seats of workers, so there is one for each.
+        let seats = (0..shared.workers).map({
             let shared = shared.clone();
-            move |me| Self {
-                processor: NonNull::from(&shared.processors[me]),
-                processors: shared.processors.as_ptr_range().start.addr()
-                    ..shared.processors.as_ptr_range().end.addr(),
-                shared: shared.clone(),
-                me,
-                not_sync: PhantomData,
-            }
+            move |me| Self::of(&shared, me)
         });
         (shared, seats)
+    }
+
+    /// The seat of the relief, for whoever has been told to [start](super::idle::Called::Start) it: one caller.
+    pub(super) fn of_relief(shared: &Arc<Shared>) -> Self {
+        Self::of(shared, shared.workers)
+    }
+
+    fn of(shared: &Arc<Shared>, me: usize) -> Self {
+        Self {
+            processor: NonNull::from(&shared.processors[me]),
+            processors: shared.processors.as_ptr_range().start.addr()
+                ..shared.processors.as_ptr_range().end.addr(),
+            shared: shared.clone(),
+            me,
+            not_sync: PhantomData,
+        }
     }
 
     #[inline(always)]

@@ -4,6 +4,7 @@ use super::errands::Errands;
 use super::idle::Idle;
 use super::neighbours::Neighbours;
 use super::processor::Processor;
+use super::relief::Starter;
 use super::runners::Runners;
 use crate::policy::Locality;
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering};
@@ -12,7 +13,7 @@ use crate::task::report::{PanicHook, TaskInfo};
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// No task comes from outside any more.
 const CLOSED: usize = 1 << (usize::BITS - 1);
@@ -55,7 +56,12 @@ impl fmt::Debug for Hooks {
 /// The scheduler of one runtime.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    /// Those of the workers, and that of the [relief](super::relief), if there is one.
     pub(crate) processors: Box<[Processor]>,
+    /// How many workers there are.
+    pub(crate) workers: usize,
+    /// What gives the relief its thread.
+    pub(crate) starter: OnceLock<Starter>,
     pub(crate) neighbours: Box<[Neighbours]>,
     pub(crate) idle: Idle,
     /// How fork-join jobs are kept near their data.
@@ -83,24 +89,30 @@ pub(crate) struct Shared {
 /// How the end has gone so far.
 #[derive(Debug, Default)]
 pub(crate) struct Ending {
-    /// Workers that have left.
+    /// Workers, and the relief if it has been started.
+    pub(crate) threads: usize,
+    /// Those of them that have left.
     pub(crate) left: usize,
     /// Tasks that were not complete when they were aborted.
     pub(crate) aborted: Vec<TaskInfo>,
 }
 
 impl Shared {
-    /// A scheduler with a processor for each entry of `neighbours`.
+    /// A scheduler with a processor for each entry of `neighbours`; with `relief`, the last is the relief's.
     pub(super) fn new(
         neighbours: Box<[Neighbours]>,
         locality: Locality,
         hooks: Hooks,
+        relief: bool,
     ) -> Arc<Self> {
         let processors = neighbours.len();
+        let workers = processors - usize::from(relief);
         Arc::new_cyclic(|shared| Self {
             processors: (0..processors).map(|_| Processor::new(shared.clone())).collect(),
+            workers,
+            starter: OnceLock::new(),
             neighbours,
-            idle: Idle::new(processors),
+            idle: Idle::new(workers, relief),
             locality,
             runners: Runners::new(),
             hooks,
@@ -110,7 +122,7 @@ impl Shared {
             outside_adopted: AtomicUsize::new(0),
             outside_completed: AtomicUsize::new(0),
             phase: AtomicU8::new(Phase::Running as u8),
-            end: Mutex::new(Ending::default()),
+            end: Mutex::new(Ending { threads: workers, ..Ending::default() }),
             ended: Condvar::new(),
         })
     }
@@ -118,6 +130,11 @@ impl Shared {
     /// The address that the header of a task of processor `index` keeps.
     pub(crate) fn home(&self, index: usize) -> *const () {
         std::ptr::from_ref(&self.processors[index]).cast()
+    }
+
+    /// Whether the worker of processor `index` is inside fork-join, as far as [`relief`](super::relief) knows.
+    pub(crate) fn is_away(&self, index: usize) -> bool {
+        self.processors[index].away.load(Ordering::Relaxed)
     }
 
     #[inline(always)]
@@ -203,6 +220,15 @@ impl Shared {
     /// Notes a task that is cancelled because the runtime ends.
     pub(crate) fn note_aborted(&self, task: TaskInfo) {
         lock(&self.end).aborted.push(task);
+    }
+
+    /// Notes that the relief is about to be started. False if the runtime is over.
+    pub(crate) fn note_start(&self) -> bool {
+        let mut end = lock(&self.end);
+        // Whoever ends the runtime has seen, under this lock, that all have left, who do so once it is over.
+        let running = self.phase() < Phase::Over;
+        end.threads += usize::from(running);
+        running
     }
 
     /// Notes that a worker has left.

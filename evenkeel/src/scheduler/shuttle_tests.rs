@@ -8,14 +8,16 @@
 //! seed and its schedule, which `shuttle::replay` runs again.
 
 use super::neighbours::Neighbours;
+use super::relief::Starter;
 use super::seat::Seat;
 use super::shared::{Hooks, Phase, Shared};
-use super::{context, trial, worker};
+use super::{context, errands, relief, trial, worker};
 use crate::policy::Locality;
-use crate::primitives::clock;
+use crate::primitives::{Condvar, Mutex, clock, lock};
 use crate::runtime::block_on;
 use crate::sync::Semaphore;
 use crate::task::{self, JoinHandle, current, park, yield_now};
+use crate::topology::Topology;
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, MaxSteps, Runner, thread};
@@ -41,27 +43,59 @@ pub(crate) fn check(workers: usize, scenario: fn(&Arc<Shared>)) {
     check_until(workers, Phase::Draining, scenario);
 }
 
+/// The same, with a relief whose thread the system grants or refuses.
+fn check_relieved(workers: usize, granted: bool, scenario: fn(&Arc<Shared>)) {
+    check_with(move || {
+        let places: Vec<_> = (0..workers).collect();
+        let neighbours = Neighbours::with_relief(&Topology::flat(workers), &places);
+        execute(neighbours, Some(granted), Phase::Draining, scenario);
+    });
+}
+
 /// The same, with another end.
 fn check_until(workers: usize, end: Phase, scenario: fn(&Arc<Shared>)) {
+    check_with(move || {
+        let neighbours = (0..workers).map(|me| Neighbours::flat(me, workers));
+        execute(neighbours.collect(), None, end, scenario);
+    });
+}
+
+fn check_with(run: impl Fn() + Copy + Send + Sync + 'static) {
     let iterations = std::env::var("EVENKEEL_SHUTTLE_ITERATIONS")
         .map_or(ITERATIONS, |count| count.parse().expect("a number of iterations"));
     let mut config = Config::new();
     config.max_steps = MaxSteps::FailAfter(STEPS);
-    let run = move || execute(workers, end, scenario);
     let random = RandomScheduler::new_from_seed(SEED, iterations);
     Runner::new(random, config.clone()).run(run);
     let pct = PctScheduler::new_from_seed(SEED, DEPTH, iterations);
     Runner::new(pct, config).run(run);
 }
 
-fn execute(workers: usize, end: Phase, scenario: fn(&Arc<Shared>)) {
+fn execute(
+    neighbours: Box<[Neighbours]>,
+    relief: Option<bool>,
+    end: Phase,
+    scenario: fn(&Arc<Shared>),
+) {
     clock::restart();
-    let neighbours = (0..workers).map(|me| Neighbours::flat(me, workers));
-    let (shared, seats) = Seat::all(neighbours.collect(), Locality::default(), Hooks::default());
+    let (shared, seats) =
+        Seat::all(neighbours, Locality::default(), Hooks::default(), relief.is_some());
     let threads: Vec<_> = seats.map(|seat| thread::spawn(move || worker::work(seat))).collect();
+    let threads = Arc::new(Mutex::new(threads));
+    if let Some(granted) = relief {
+        let threads = threads.clone();
+        let start = move |seat| {
+            if granted {
+                lock(&threads).push(thread::spawn(move || relief::work(seat)));
+            }
+            granted
+        };
+        shared.starter.set(Starter(Box::new(start))).expect("it is set once");
+    }
     scenario(&shared);
     shared.advance(end);
-    for thread in threads {
+    // No thread is started any more once a worker has left.
+    while let Some(thread) = { lock(&threads).pop() } {
         thread.join().expect("a worker does not panic");
     }
     assert!(shared.close_if_complete());
@@ -322,4 +356,75 @@ fn a_waiter_that_is_aborted_passes_its_permit_on() {
         join(patient);
         releaser.join().expect("the thread does not panic");
     });
+}
+
+/// Errands that keep their workers inside fork-join until another task, and two that wake each other, have run.
+fn beside_busy_workers(shared: &Arc<Shared>) {
+    let gate = Arc::new((Mutex::new(false), Condvar::new()));
+    for _ in 0..shared.workers {
+        let gate = gate.clone();
+        let compute = move || {
+            let mut open = lock(&gate.0);
+            while !*open {
+                open = gate.1.wait(open).expect("nobody panics");
+            }
+        };
+        errands::send(shared, Box::new(compute));
+    }
+    let sleeper = spawn(shared, async {
+        park().await;
+    });
+    let waker = spawn(shared, {
+        let sleeper = sleeper.task().clone();
+        async move { sleeper.unpark() }
+    });
+    let opener = spawn(shared, async move {
+        sleeper.await.expect("it is not aborted");
+        *lock(&gate.0) = true;
+        gate.1.notify_all();
+    });
+    [waker, opener].into_iter().for_each(join);
+}
+
+#[test]
+fn the_relief_runs_tasks_beside_one_busy_worker() {
+    check_relieved(1, true, beside_busy_workers);
+}
+
+#[test]
+fn the_relief_runs_tasks_beside_two_busy_workers() {
+    check_relieved(2, true, beside_busy_workers);
+}
+
+#[test]
+fn wakes_from_outside_meet_a_relief_that_is_about_to_rest() {
+    check_relieved(2, true, wakes_beside_short_errands);
+}
+
+#[test]
+fn tasks_wait_for_workers_if_the_system_refuses_the_relief() {
+    check_relieved(2, false, wakes_beside_short_errands);
+}
+
+/// Wakes from outside while workers go away and come back.
+fn wakes_beside_short_errands(shared: &Arc<Shared>) {
+    let semaphore = Arc::new(Semaphore::new(0));
+    let waiters: Vec<_> = (0..3)
+        .map(|_| {
+            let semaphore = semaphore.clone();
+            spawn(shared, async move { semaphore.acquire().await })
+        })
+        .collect();
+    let computer = {
+        let shared = shared.clone();
+        thread::spawn(move || {
+            for _ in 0..3 {
+                errands::send(&shared, Box::new(thread::yield_now));
+                thread::yield_now();
+            }
+        })
+    };
+    (0..3).for_each(|_| semaphore.release());
+    computer.join().expect("the thread does not panic");
+    waiters.into_iter().for_each(join);
 }

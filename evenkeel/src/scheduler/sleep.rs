@@ -96,7 +96,7 @@ impl Worker<'_> {
 
     /// Takes back a request that is out: its victim's word is not to be blocked by a sleeper. One that the
     /// victim has taken is answered, and the answer wakes this processor.
-    fn withdraw(&mut self) {
+    pub(super) fn withdraw(&mut self) {
         if self.request.is_some_and(|request| handover::give_up(self.context, &request)) {
             self.request = None;
         }
@@ -104,6 +104,20 @@ impl Worker<'_> {
 
     /// The look between the announcement and the sleep.
     fn last_look(&mut self) -> Option<Wakened> {
+        if let Some(reason) = self.look_home() {
+            return Some(reason);
+        }
+        // A searcher makes the same look before it sleeps, so there is no need to compete with it.
+        if self.shared.idle.counts().searching == 0
+            && (self.any_other(waking::before_sleep) || self.any_jobs())
+        {
+            return Some(Wakened::Work);
+        }
+        None
+    }
+
+    /// The part of the last look that is at what concerns this processor alone.
+    pub(super) fn look_home(&mut self) -> Option<Wakened> {
         let processor = self.context.seat.processor();
         match self.shared.phase() {
             Phase::Running => {}
@@ -125,12 +139,6 @@ impl Worker<'_> {
             || self.any_errands()
             || processor.gift.is_ready()
             || !processor.returned.is_empty()
-        {
-            return Some(Wakened::Work);
-        }
-        // A searcher makes the same look before it sleeps, so there is no need to compete with it.
-        if self.shared.idle.counts().searching == 0
-            && (self.any_other(waking::before_sleep) || self.any_jobs())
         {
             return Some(Wakened::Work);
         }

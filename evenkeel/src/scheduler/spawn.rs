@@ -46,9 +46,9 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
 /// it to, which registers it.
 fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
     let Some(count) = shared.enter_outside() else { return refused(make) };
-    let target = place(Source::Spawned(count), 0, shared.processors.len());
+    let target = place(Source::Spawned(count), 0, shared.workers);
     let waiting = count.saturating_sub(shared.outside_adopted.load(Ordering::Relaxed));
-    let waiting = waiting / shared.processors.len();
+    let waiting = waiting / shared.workers;
     let registered = shared.processors[target].counters.registered();
     let birth = Birth {
         home: shared.home(target),

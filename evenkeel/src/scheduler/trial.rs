@@ -70,6 +70,6 @@ pub(super) fn give_back(context: &Context, victim: usize, now: u64) {
     let (mut old, young): (Vec<_>, Vec<_>) = entries.into_iter().partition(old);
     context.seat.take_in(&mut old);
     for entry in young {
-        wake::send(context.shared(), victim, entry.task);
+        wake::leave(context.shared(), victim, entry.task);
     }
 }

@@ -8,13 +8,14 @@
 use super::context::{self, Context};
 use super::handover;
 use super::processor::Processor;
+use super::relief;
 use super::seat::Signalled;
 use super::shared::Shared;
 use crate::policy::placement::{Source, place};
-use crate::policy::waking;
+use crate::policy::{forking, waking};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{clock, fence};
-use crate::task::header::Live;
+use crate::task::header::{Header, Live};
 use crate::task::rights::{Reference, Runnable};
 use crate::task::state::{Release, Signal};
 
@@ -65,8 +66,7 @@ pub(crate) fn after_push(context: &Context, ready: usize) {
     if context.is_asked() {
         handover::answer(context, true);
     }
-    let counts = context.shared().idle.counts();
-    if counts.sleeping > 0 {
+    if context.shared().idle.is_pusher_to_look() {
         after_push_beside_sleepers(context, ready);
     }
 }
@@ -75,6 +75,9 @@ pub(crate) fn after_push(context: &Context, ready: usize) {
 fn after_push_beside_sleepers(context: &Context, ready: usize) {
     let idle = &context.shared().idle;
     let counts = idle.counts();
+    if counts.all_away {
+        return relief::call(context.shared());
+    }
     let worth = context.seat.processor().is_worth_moving(context.now.get());
     if waking::after_push(ready, worth, counts.sleeping, counts.searching) {
         idle.wake_one();
@@ -102,17 +105,44 @@ fn outside(task: Live<'_>, signal: Signal, consume: bool) -> Release {
     let home = unsafe { &*home };
     let shared = home.shared.upgrade().expect("a scheduler outlives its tasks");
     let last = usize::from(task.last.load(Ordering::Relaxed));
-    send(&shared, place(Source::Outside, last, shared.processors.len()), task);
+    let source = if last < shared.workers {
+        Source::Outside
+    } else {
+        // The relief has polled it last: its data is nowhere in particular.
+        Source::Spawned(task.ptr().as_ptr().addr() / size_of::<Header>())
+    };
+    send(&shared, place(source, last, shared.workers), task);
     Release::Shared
 }
 
-/// Leaves a ready task in the inbox of processor `target`, and sees to it that somebody is awake.
+/// Leaves a ready task to processor `target`, or straight to the relief where that comes sooner.
 pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
+    let idle = &shared.idle;
+    if idle.is_up() && forking::relieve(shared.is_away(target), idle.counts().sleeping) {
+        // From its own inbox it takes without a heavy fence. As a call follows, nothing else is to be looked at.
+        shared.processors[shared.workers].inbox.push(task);
+        relief::call(shared);
+    } else {
+        leave(shared, target, task);
+    }
+}
+
+/// Leaves a ready task in the inbox of processor `target`, and sees to it that somebody is awake.
+pub(crate) fn leave(shared: &Shared, target: usize, task: Runnable) {
     let inbox = &shared.processors[target].inbox;
     inbox.push(task);
     fence::after_read_modify_write(Edge::IdlePush);
     let counts = shared.idle.counts();
+    let away = shared.is_away(target);
+    if counts.all_away || forking::relieve(away, counts.sleeping) {
+        return relief::call(shared);
+    }
     if counts.sleeping == 0 {
+        return;
+    }
+    if away {
+        // Nobody is about to poll it, however lone and small it is.
+        shared.idle.wake_one();
         return;
     }
     let ready = shared.processors[target].published.ready.len();

@@ -221,7 +221,7 @@ impl Name for Watched {
 /// The only processor of a runtime without workers.
 fn seat() -> Seat {
     let alone = Neighbours::flat(0, 1);
-    let (_, mut seats) = Seat::all(Box::new([alone]), Locality::default(), Hooks::default());
+    let (_, mut seats) = Seat::all(Box::new([alone]), Locality::default(), Hooks::default(), false);
     seats.next().expect("there is a processor")
 }
 

@@ -1,0 +1,200 @@
+//! The relief: who polls tasks while the workers are inside fork-join.
+//!
+//! A worker cannot poll a task on top of a frame that forks: the task might wait for a lock that the frame holds. So a worker
+//! that computes for long keeps its tasks waiting; the others take them over, unless they compute too. Then the
+//! *relief* does: a processor with a thread of its own, which the system's scheduler puts beside the workers.
+//!
+//! # Roles
+//! A worker is *away* while it runs, from its loop, an errand, a part of a broadcast or a job. The *relief* rests unless it is
+//! called. Whoever makes a task ready is a *pusher*, as in [`idle`](super::idle). The relief runs no fork-join: to that it is a
+//! thread like any other, and a task that forks on it has a worker do it.
+//!
+//! # Protocol
+//! *Push*: the task becomes visible; a full fence; a look at the word of `idle`. If it says that all are away, or if the
+//! task came from outside, its processor's worker is away and nobody sleeps, the pusher calls.
+//! *Going away*: the worker counts itself in, by a locked instruction on that word; it looks at its own queue and, if it was
+//! the last, at every other. If there is anything in its own it wakes a sleeper; if nobody sleeps, or others have something, it calls.
+//! *Calling*: `called := true`, by an exchange. Who finds it false unparks the relief or, the first time, starts its thread.
+//! *Relieving*: the relief takes the queues and inboxes of those that are away by force, and polls. It leaves its tasks to the
+//! workers once one has been back for a while.
+//! *Leaving*: a pusher from outside whose call would follow leaves its task in the inbox of the relief itself, if that runs; then it calls.
+//! *Resting*: it clears `called`, by an exchange; a full fence; it looks at its inbox and, if all are away, at every queue, and goes on if
+//! there is anything.
+//!
+//! # Why no task waits
+//! *Pusher and last worker to go away* form Dekker's pattern, queue against word: the pusher sees that all are away, or the
+//! worker sees the task. If not all are away, one of them is in its loop, and the rules of `idle` hold.
+//! *Pusher and relief*: both change `called` by a read-modify-write. A pusher that finds it set comes before the
+//! relief clears it, and so before the relief's look.
+//! The calls for one worker of several that is away are no part of this: they save a task the time until another comes for it.
+//! If the system refuses the thread, `called` stays set, and nobody calls or leaves anything any more: tasks wait for a worker to be back.
+//!
+//! # Rejected
+//! Polling tasks at forks: see above. A search for them between two jobs that a waiting worker runs: the same. A timer: who
+//! is woken would wait for it. To leave it tasks whose worker is in its loop, while it is awake: a trace of `evenkeel-bench run --bench mixed`
+//! showed no long wait of those. A thread from the start: most runtimes poll tasks or compute, and need none.
+
+use super::context::Context;
+use super::handover;
+use super::idle::Called;
+use super::meter::Doing;
+use super::processor::Processor;
+use super::seat::Seat;
+use super::shared::Shared;
+use super::sleep::Wakened;
+use super::wake;
+use super::worker::{Left, Worker};
+use crate::policy::{Look, forking};
+use crate::primitives::atomic::Ordering;
+use crate::primitives::clock;
+use crate::primitives::spin::Backoff;
+use crate::topology::Distance;
+use std::fmt;
+
+/// Gives the relief, whose seat this is, a thread that [works](work). False if the system refuses it.
+pub(crate) struct Starter(pub(crate) Box<dyn Fn(Seat) -> bool + Send + Sync>);
+
+impl fmt::Debug for Starter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Starter").finish_non_exhaustive()
+    }
+}
+
+/// Calls the relief, if the runtime has one. The first call starts its thread.
+#[cold]
+pub(crate) fn call(shared: &Shared) {
+    if shared.idle.call() == Called::Start
+        && let Some(Starter(start)) = shared.starter.get()
+        && let Some(shared) = shared.processors[0].shared.upgrade()
+        && shared.note_start()
+        && !start(Seat::of_relief(&shared))
+    {
+        shared.note_left();
+    }
+}
+
+/// A worker inside fork-join, as long as this lives. It is in no other such.
+#[derive(Debug)]
+pub(super) struct Away<'a>(&'a Context);
+
+impl<'a> Away<'a> {
+    /// The worker goes away. Somebody is called if it leaves anything behind, or if it was the last and there is
+    /// anything to poll anywhere.
+    pub(super) fn begin(context: &'a Context) -> Self {
+        let shared = context.shared();
+        context.seat.processor().away.store(true, Ordering::Relaxed);
+        let counts = shared.idle.go_away();
+        let now = context.now.get();
+        let has_work = |processor: &Processor| processor.look(now, &mut 0).has_work();
+        if has_work(context.seat.processor()) {
+            if counts.sleeping > 0 {
+                shared.idle.wake_one();
+            } else {
+                call(shared);
+            }
+        } else if counts.all_away && shared.processors.iter().any(has_work) {
+            call(shared);
+        }
+        Self(context)
+    }
+}
+
+impl Drop for Away<'_> {
+    fn drop(&mut self) {
+        self.0.seat.processor().away.store(false, Ordering::Relaxed);
+        self.0.shared().idle.come_back();
+    }
+}
+
+/// Runs the relief's processor until its runtime is over.
+pub(crate) fn work(seat: Seat) {
+    let shared = seat.shared().clone();
+    shared.idle.begin_relief();
+    let _left = Left(&shared);
+    let context = Context::new(seat, clock::now());
+    context.switch(Doing::Running(Distance::Same), context.now.get());
+    context.enter(|| Worker::new(&context).work());
+    context.switch(Doing::Asleep, clock::now());
+}
+
+/// What the relief knows from one batch to the next.
+pub(super) struct Relieving {
+    backoff: Backoff,
+    /// When all were away last, or the relief was called.
+    away: u64,
+}
+
+impl Relieving {
+    pub(super) fn new(now: u64) -> Self {
+        Self { backoff: Backoff::new(), away: now }
+    }
+}
+
+impl Worker<'_> {
+    /// What the relief does between two batches. False if the runtime is over.
+    #[cold]
+    pub(super) fn relieve(&mut self, relieving: &mut Relieving) -> bool {
+        let now = self.context.now.get();
+        if self.shared.idle.counts().all_away {
+            relieving.away = now;
+        } else if forking::hand_back(now.saturating_sub(relieving.away)) {
+            self.hand_back();
+        }
+        if self.context.ready() > 0 || self.take_over() {
+            relieving.backoff = Backoff::new();
+        } else if self.rest() {
+            relieving.away = clock::now();
+            // Who has work may keep it locked, if the system has preempted its worker.
+            relieving.backoff.snooze();
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Takes what is ready at those that are away. Says whether there was anything.
+    fn take_over(&mut self) -> bool {
+        let now = clock::now();
+        self.context.now.set(now);
+        for other in 0..self.me {
+            let processor = &self.shared.processors[other];
+            if self.shared.is_away(other) && processor.look(now, &mut 0).has_work() {
+                handover::force(self.context, other, false);
+            }
+        }
+        self.context.ready() > 0
+    }
+
+    /// Leaves what is ready to the workers that are back, in turn.
+    fn hand_back(&self) {
+        let is_back = |&other: &usize| !self.shared.is_away(other);
+        let back: Vec<usize> = (0..self.me).filter(is_back).collect();
+        if self.context.ready() == 0 || back.is_empty() {
+            return;
+        }
+        let mut entries = self.context.moved.borrow_mut();
+        self.context.seat.split(usize::MAX, &mut entries);
+        for (entry, &target) in entries.drain(..).zip(back.iter().cycle()) {
+            wake::leave(&self.shared, target, entry.task);
+        }
+    }
+
+    /// Rests until it is called. False if the runtime is over.
+    fn rest(&mut self) -> bool {
+        self.context.trim();
+        self.withdraw();
+        self.shared.idle.announce_rest();
+        match self.look_home() {
+            Some(Wakened::Over) => return false,
+            Some(_) => {}
+            None if self.shared.idle.counts().all_away && self.any_other(Look::has_work) => {}
+            None => {
+                self.context.switch(Doing::Asleep, clock::now());
+                self.context.counters().sleeps.add(1);
+                self.shared.idle.rest();
+                self.context.switch(Doing::Running(Distance::Same), clock::now());
+            }
+        }
+        true
+    }
+}

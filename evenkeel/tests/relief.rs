@@ -1,0 +1,247 @@
+//! Tasks beside workers that are all inside fork-join.
+
+#[cfg(target_os = "linux")]
+use common::until::until;
+use common::watchdog::watchdog;
+use evenkeel::metrics::ProcessorMetrics;
+use evenkeel::task::{self, Task};
+use evenkeel::{Builder, Runtime, Shutdown, fork_join};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+mod common {
+    #[cfg(target_os = "linux")]
+    pub(crate) mod until;
+    pub(crate) mod watchdog;
+}
+
+fn runtime(workers: usize) -> Runtime {
+    Builder::new().workers(workers).name("relieved").build().unwrap()
+}
+
+fn wait_for(flag: &AtomicBool) {
+    while !flag.load(Ordering::Acquire) {
+        std::hint::spin_loop();
+    }
+}
+
+/// A task that waits for its token and then sets the flag.
+fn sleeper(runtime: &Runtime, woken: &Arc<AtomicBool>) -> Task {
+    let (cell, woken) = (Arc::new(OnceLock::new()), woken.clone());
+    let own = cell.clone();
+    drop(runtime.spawn(async move {
+        own.set(task::current()).expect("once");
+        task::park().await;
+        woken.store(true, Ordering::Release);
+    }));
+    loop {
+        match cell.get() {
+            Some(task) => return Task::clone(task),
+            None => thread::yield_now(),
+        }
+    }
+}
+
+/// Has every worker wait inside fork-join for the flag; `once_away` is called when all are there.
+fn beside_busy_workers(
+    runtime: &Runtime,
+    workers: usize,
+    flag: &AtomicBool,
+    once_away: impl FnOnce() + Send,
+) {
+    let away = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                runtime.install(|| {
+                    away.fetch_add(1, Ordering::Release);
+                    wait_for(flag);
+                });
+            });
+        }
+        while away.load(Ordering::Acquire) < workers {
+            thread::yield_now();
+        }
+        once_away();
+    });
+}
+
+#[test]
+fn a_wake_from_outside_runs_while_every_worker_computes() {
+    let _watchdog = watchdog();
+    for workers in [1, 2, 5] {
+        let runtime = runtime(workers);
+        let woken = Arc::new(AtomicBool::new(false));
+        let sleeper = sleeper(&runtime, &woken);
+        beside_busy_workers(&runtime, workers, &woken, || sleeper.unpark());
+        assert!(runtime.metrics().relief.polls >= 1);
+    }
+}
+
+#[test]
+fn a_spawn_from_outside_runs_while_every_worker_computes() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let ran = Arc::new(AtomicBool::new(false));
+    let flag = ran.clone();
+    beside_busy_workers(&runtime, 2, &ran, || {
+        drop(runtime.spawn(async move { flag.store(true, Ordering::Release) }));
+    });
+}
+
+#[test]
+fn a_task_that_a_computation_spawns_or_wakes_runs_beside_it() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    let (woken, spawned) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let sleeper = sleeper(&runtime, &woken);
+    let flag = spawned.clone();
+    runtime.install(|| {
+        sleeper.unpark();
+        wait_for(&woken);
+        drop(evenkeel::spawn(async move { flag.store(true, Ordering::Release) }));
+        wait_for(&spawned);
+    });
+}
+
+#[test]
+fn a_task_that_waits_when_its_worker_goes_away_runs_beside_it() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    let (begun, released, ran) =
+        (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
+    let all = Arc::new((begun, released, ran));
+    let first = all.clone();
+    // While this is polled, a call and then a task come in.
+    drop(runtime.spawn(async move {
+        first.0.store(true, Ordering::Release);
+        wait_for(&first.1);
+    }));
+    wait_for(&all.0);
+    thread::scope(|scope| {
+        scope.spawn(|| runtime.install(|| wait_for(&all.2)));
+        while runtime.metrics().spawned_outside < 2 {
+            thread::yield_now();
+        }
+        let last = all.clone();
+        drop(runtime.spawn(async move { last.2.store(true, Ordering::Release) }));
+        all.1.store(true, Ordering::Release);
+    });
+}
+
+/// The threads of this process that are called so.
+#[cfg(target_os = "linux")]
+fn threads_called(name: &str) -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let names =
+        tasks.filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("comm")).ok());
+    names.filter(|comm| comm.trim_end() == name).count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_thread_starts_when_it_is_needed_and_leaves_with_the_runtime() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).name("lazy").build().unwrap();
+    runtime.block_on(runtime.spawn(task::yield_now())).unwrap();
+    runtime.install(|| fork_join::join(|| (), || ()));
+    assert_eq!(threads_called("lazy-relief"), 0);
+    for _ in 0..2 {
+        let ran = Arc::new(AtomicBool::new(false));
+        let flag = ran.clone();
+        beside_busy_workers(&runtime, 1, &ran, || {
+            drop(runtime.spawn(async move { flag.store(true, Ordering::Release) }));
+        });
+        // A list that others leave meanwhile may lack some.
+        until(|| threads_called("lazy-relief") == 1);
+    }
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    until(|| threads_called("lazy-relief") == 0);
+}
+
+#[test]
+fn a_runtime_without_a_relief_leaves_tasks_until_a_worker_is_back() {
+    let _watchdog = watchdog();
+    let built = Builder::new().workers(1).relief(false).build().unwrap();
+    let provided = Builder::new().workers(1).build_with(|worker| {
+        drop(thread::spawn(|| worker.run()));
+        Ok(())
+    });
+    for runtime in [built, provided.unwrap()] {
+        let ran = Arc::new(AtomicBool::new(false));
+        let flag = ran.clone();
+        let mut task = None;
+        runtime.install(|| {
+            task = Some(runtime.spawn(async move { flag.store(true, Ordering::Release) }));
+            thread::sleep(Duration::from_millis(20));
+            assert!(!ran.load(Ordering::Acquire), "nobody could run it");
+        });
+        runtime.block_on(task.unwrap()).unwrap();
+        assert_eq!(runtime.metrics().relief, ProcessorMetrics::default());
+    }
+}
+
+#[test]
+fn what_a_task_forks_on_the_relief_runs_on_a_worker() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let (released, forks) = (AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
+    let (found, finds) = std::sync::mpsc::channel();
+    let away = AtomicUsize::new(0);
+    let wait = |flag: &AtomicBool| {
+        away.fetch_add(1, Ordering::Release);
+        wait_for(flag);
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| runtime.install(|| wait(&forks)));
+        scope.spawn(|| runtime.install(|| wait(&released)));
+        while away.load(Ordering::Acquire) < 2 {
+            thread::yield_now();
+        }
+        let opened = forks.clone();
+        let task = runtime.spawn(async move {
+            let here =
+                (fork_join::is_worker(), fork_join::worker_index(), fork_join::worker_count());
+            let name = thread::current().name().map(str::to_owned);
+            // One worker is about to be back.
+            opened.store(true, Ordering::Release);
+            let there = fork_join::join(fork_join::worker_index, fork_join::worker_index);
+            let awaited = fork_join::future::join(|| 1, || 2).await;
+            found.send((here, name, there, awaited)).unwrap();
+        });
+        let (here, name, there, awaited) = finds.recv().unwrap();
+        released.store(true, Ordering::Release);
+        evenkeel::block_on(task).unwrap();
+        assert_eq!(here, (false, None, 2));
+        assert_eq!(name.as_deref(), Some("relieved-relief"));
+        assert!(there.0.unwrap() < 2 && there.1.unwrap() < 2);
+        assert_eq!(awaited, (1, 2));
+    });
+}
+
+/// Tasks that the relief has given birth to are aborted and counted like all others.
+#[test]
+fn a_runtime_ends_with_tasks_of_the_relief() {
+    let _watchdog = watchdog();
+    for end in [Shutdown::Drain, Shutdown::Abort] {
+        let runtime = runtime(1);
+        let born = Arc::new(AtomicBool::new(false));
+        let flag = born.clone();
+        beside_busy_workers(&runtime, 1, &born, || {
+            drop(runtime.spawn(async move {
+                for _ in 0..10 {
+                    drop(evenkeel::spawn(async {
+                        for _ in 0..10 {
+                            task::yield_now().await;
+                        }
+                    }));
+                }
+                flag.store(true, Ordering::Release);
+            }));
+        });
+        let report = runtime.shutdown(end);
+        assert!(report.stuck.is_empty() && report.workers_left_behind == 0, "{report}");
+    }
+}
