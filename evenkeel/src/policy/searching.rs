@@ -2,7 +2,8 @@
 //!
 //! The bound is that of Go and Tokio: at most half of the awake processors search, and a searcher
 //! that finds work wakes the next one, so that the number of awake processors follows the load
-//! without a crowd at every queue.
+//! without a crowd at every queue. Two may always: on a machine of two, the second would else fall asleep at once between two short
+//! parallel loops, and each loop would wait for it to wake.
 
 /// How long a processor searches before it sleeps: twice the time of a sleep and a wake-up through
 /// the kernel, which is what searching in vain may cost (the ski-rental bound). Longer than
@@ -34,10 +35,11 @@ pub fn yields(waited: u64) -> bool {
 /// use evenkeel::policy::searching::may_search;
 /// assert!(may_search(0, 1));
 /// assert!(may_search(0, 2));
-/// assert!(!may_search(1, 2));
+/// assert!(may_search(1, 2));
+/// assert!(!may_search(2, 4));
 /// assert!(may_search(1, 4));
 /// ```
 #[must_use]
 pub fn may_search(searching: usize, awake: usize) -> bool {
-    searching == 0 || 2 * (searching + 1) <= awake
+    searching == 0 || searching < awake.min(2) || 2 * (searching + 1) <= awake
 }
