@@ -18,8 +18,8 @@
 
 use super::closures::Closure;
 use super::context::Context;
+use super::guest;
 use super::shared::Shared;
-use super::{guest, job};
 use crate::primitives::atomic::Edge;
 use crate::primitives::{fence, lock};
 use crate::topology::Distance;
@@ -43,15 +43,12 @@ pub(crate) fn send(shared: &Shared, mut part: impl FnMut(usize) -> Closure) -> b
     true
 }
 
-/// Runs the parts of this worker, and what they leave in its deque. It is between two batches.
+/// Runs the parts of this worker, between two batches; what they leave in its deque comes at the ends of the next.
 #[cold]
 pub(crate) fn run_all(context: &Context) {
     while let Some(part) = context.seat.processor().parts.pop() {
-        let deque = &context.seat.processor().deque;
-        let floor = deque.head();
-        deque.change_root();
+        context.seat.processor().deque.change_root();
         part();
-        job::run_above(context, floor);
         context.shared().note_completed_outside();
     }
 }

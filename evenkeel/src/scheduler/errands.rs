@@ -17,8 +17,8 @@
 
 use super::closures::Closures;
 use super::context::Context;
+use super::guest;
 use super::shared::Shared;
-use super::{guest, job};
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering};
 use crate::primitives::{Mutex, fence, lock};
 use crate::topology::Distance;
@@ -87,15 +87,12 @@ pub(crate) fn send(shared: &Shared, errand: Errand) {
     }
 }
 
-/// Runs the oldest errand, and what it leaves in the worker's deque. The worker is between two batches.
+/// Runs the oldest errand. The worker is between two batches; what the errand leaves in its deque comes at the ends of the next.
 #[cold]
 pub(crate) fn run_next(context: &Context) {
     if let Some(errand) = context.shared().errands.queue.pop() {
-        let deque = &context.seat.processor().deque;
-        let floor = deque.head();
-        deque.change_root();
+        context.seat.processor().deque.change_root();
         errand();
-        job::run_above(context, floor);
         context.shared().note_completed_outside();
     }
 }

@@ -124,7 +124,10 @@ pub(crate) fn run_spawned(
     processor.root.store(root, Ordering::Relaxed);
     let floor = processor.deque.head();
     unwind::never(closure);
-    run_above(context, floor);
+    if root != 0 {
+        // Jobs of a scope, which others come for by that root. What nobody waits for comes later, so that it keeps no tasks waiting.
+        run_above(context, floor);
+    }
     processor.root.store(before, Ordering::Relaxed);
 }
 
