@@ -688,3 +688,23 @@ fn a_thread_that_settles_counts_its_own_work() {
     .join()
     .unwrap();
 }
+
+#[test]
+fn halves_that_spawn_into_a_scope_around_them_lose_no_job() {
+    fn tree<'scope>(scope: &fork_join::Scope<'scope>, depth: u32, ran: &'scope AtomicUsize) {
+        if depth == 0 {
+            scope.spawn(move |_| {
+                ran.fetch_add(1, Ordering::Relaxed);
+            });
+            return;
+        }
+        join(|| tree(scope, depth - 1, ran), || tree(scope, depth - 1, ran));
+    }
+    let _watchdog = watchdog();
+    let runtime = runtime(4);
+    for _ in 0..2_000 {
+        let ran = AtomicUsize::new(0);
+        runtime.install(|| scope(|scope| tree(scope, 7, &ran)));
+        assert_eq!(ran.into_inner(), 1 << 7);
+    }
+}

@@ -150,4 +150,8 @@ fn wait_idly(
             backoff.snooze();
         }
     }
+    if context.seat.processor().deque.head() > floor {
+        // The last of them too: the caller finds its deque as it has left it.
+        context.while_running(Distance::Same, || job::run_above(context, floor));
+    }
 }

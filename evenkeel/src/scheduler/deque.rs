@@ -272,6 +272,7 @@ impl Deque {
         let _lock = self.own.lock.lock();
         let ends = self.ends(Ordering::Relaxed);
         debug_assert_eq!((ends.tail(), ends.split()), (index + 1, index + 1));
+        debug_assert_eq!(self.head(), place.next(), "nothing lies above");
         self.own.head.store(place.0, Ordering::Release);
         // Nothing is public, so no thief changes the word meanwhile.
         self.ends.store(ends.with_tail(index).with_split(index).0, Ordering::Relaxed);
