@@ -28,6 +28,8 @@ mod fifo;
 pub mod future;
 mod half;
 mod join;
+mod member;
+mod outside;
 mod scope;
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;

@@ -4,13 +4,14 @@
 //! The *owner* has called [`scope()`] and waits at its end. *Jobs* of the scope run anywhere, and spawn more.
 //!
 //! # States
-//! `count` counts the scope's own body and the jobs that are not complete. Jobs
-//! that are spawned on workers lie in deques; those that other threads spawn, in `outside`, and for each of these an errand is on its way
+//! `count` counts the scope's own body and the jobs that are not complete, but for those that lie or run on top of somebody who is counted:
+//! what the owner's worker, or one that runs a stolen job of the scope, spawns into its deque is a [member](super::member) of that. Other jobs
+//! that are spawned on workers lie in deques too; those that other threads spawn, in `outside`, and for each of these an errand is on its way
 //! that runs one. Those of a broadcast are with their workers.
 //!
 //! # Why nothing is lost
-//! The owner leaves when the count is zero, which it cannot become while a job is left: a job counts its children before it
-//! counts itself out. The last one to count itself out unparks the owner; it
+//! The owner leaves when its deque is empty down to where the scope began, and after that the count is zero; which it cannot become
+//! while a job is left. The last one to count itself out unparks the owner; it
 //! knows whom before that, and does not touch the scope after it. An errand for a job of `outside` that comes after the
 //! scope is over finds none; one that never comes, because the runtime ends, leaves its job to the owner.
 //!
@@ -24,7 +25,7 @@
 use super::broadcast::BroadcastContext;
 use super::errand::Outside;
 use super::wait::{Meanwhile, wait, wait_for_others};
-use super::{entry, spawned};
+use super::{entry, member, spawned};
 use crate::primitives::atomic::{AtomicUsize, Ordering};
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, lock, unwind};
@@ -215,11 +216,15 @@ impl<'scope> Scope<'scope> {
     {
         let scope = Address::of(self);
         // SAFETY: the scope is there until the job is complete.
-        let job = self.job(move || body(unsafe { scope.follow() }));
+        let body = move || body(unsafe { scope.follow() });
         entry::with_own(&self.handle, |context| match context {
-            // SAFETY: the scope waits for the job, and what its body borrows outlives the scope.
-            Some(context) => unsafe { spawned::push(context, self.id, job) },
-            None => self.send(job),
+            // SAFETY: the scope waits for the job, and what its body borrows outlives the scope; the worker is at work for it.
+            Some(context) if self.is_served_by(context) => unsafe {
+                member::push(context, self, body)
+            },
+            // SAFETY: as above.
+            Some(context) => unsafe { spawned::push(context, self.id, self.job(body)) },
+            None => self.send(self.job(body)),
         });
     }
 
@@ -275,16 +280,34 @@ impl<'scope> Scope<'scope> {
     where
         'scope: 'a,
     {
-        self.count.fetch_add(1, Ordering::Relaxed);
+        self.count_in();
         let scope: Address<Scope<'scope>> = Address::of(self);
         move || {
             let scope = scope;
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
-                // SAFETY: the scope is there until this job has counted itself out.
-                unsafe { scope.follow() }.keep(panic);
-            }
+            // SAFETY: the scope is there until this job has counted itself out.
+            unsafe { scope.follow() }.run_job(body);
             // SAFETY: as above, and nothing of the scope is used after it.
             unsafe { Self::count_out(scope.0) };
+        }
+    }
+
+    /// Whether the caller, a worker of the scope's runtime, is counted until all that it puts into its deque has been run: it is the owner's, or
+    /// runs a stolen job of the scope.
+    fn is_served_by(&self, context: &Context) -> bool {
+        self.id != 0
+            && (context.owns_scope(self.id)
+                || context.seat.processor().root.load(Ordering::Relaxed) == self.id)
+    }
+
+    /// Counts the caller in, who has stolen a member and has not said yet that it has it.
+    pub(super) fn count_in(&self) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Runs the body of a job, and keeps its panic.
+    pub(super) fn run_job(&self, body: impl FnOnce()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
+            self.keep(panic);
         }
     }
 
@@ -325,7 +348,7 @@ impl<'scope> Scope<'scope> {
     /// # Safety
     /// The scope is there, and the body or the job has not been counted out. The scope may be gone after it, so it comes by
     /// its address.
-    unsafe fn count_out(scope: *const Self) {
+    pub(super) unsafe fn count_out(scope: *const Self) {
         // SAFETY: the caller's promise; the last one to count itself out makes no use of it after that.
         let count = unsafe { &raw const (*scope).count };
         // SAFETY: as above.
@@ -380,7 +403,11 @@ impl<'scope> Scope<'scope> {
             }
             runner
         };
-        wait(context, || self.is_over(), fall_asleep, leap);
+        // A wait leaves the deque as it has found it, and to that end may run members that come back to it after the count has been zero: if
+        // one of them has been stolen meanwhile, the count says so now.
+        while !self.is_over() {
+            wait(context, || self.is_over(), fall_asleep, leap);
+        }
     }
 
     /// Whether no job is left.
@@ -434,7 +461,7 @@ unsafe impl<T: Sync> Sync for Address<T> {}
 impl fmt::Debug for Scope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scope")
-            .field("jobs", &self.count.load(Ordering::Relaxed))
+            .field("counted", &self.count.load(Ordering::Relaxed))
             .finish_non_exhaustive()
     }
 }

@@ -56,7 +56,7 @@ pub(super) unsafe fn push_fifo(context: &Context, queue: &Fifo, job: impl FnOnce
 }
 
 /// Pushes a job that is no more than an address, and what runs it. False, and nothing is done, if the deque is full.
-fn push_address<T>(context: &Context, address: *mut T, run: Run) -> bool {
+pub(super) fn push_address<T>(context: &Context, address: *mut T, run: Run) -> bool {
     let deque = &context.seat.processor().deque;
     let head = deque.head();
     let has_room = deque.has_room(head);

@@ -13,7 +13,8 @@
 //! spawned, and one that nobody waits for where a fork or a scope ends within which it was spawned, while the result of that closure, which may
 //! be a guard, is already there.
 
-use crate::policy::forking;
+use super::outside;
+use crate::policy::{forking, searching};
 use crate::primitives::atomic::Ordering;
 use crate::primitives::spin::{self, Backoff};
 use crate::primitives::{clock, thread};
@@ -59,11 +60,7 @@ pub(super) fn wait_for(context: &Context, latch: &Latch) {
 /// meanwhile.
 pub(super) fn wait_for_others(over: impl Fn() -> bool) {
     context::with_worker(|context| match context {
-        None => {
-            while !over() {
-                thread::park(None);
-            }
-        }
+        None => outside::wait(over),
         Some(context) => {
             let (list, me) = (&context.shared().errands, context.seat.me());
             let run_errand = |_| match errands::run_one(context) {
@@ -138,8 +135,13 @@ fn wait_idly(
             Meanwhile::Nothing => {}
         }
         if !forking::sleep(waited) {
-            for _ in 0..4 {
-                spin::pause();
+            if searching::yields(waited) {
+                // The thief may be waiting for this very core.
+                thread::yield_now();
+            } else {
+                for _ in 0..4 {
+                    spin::pause();
+                }
             }
         } else if fall_asleep() {
             slept = forking::next_nap(slept);

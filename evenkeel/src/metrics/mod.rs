@@ -48,6 +48,8 @@ pub struct ProcessorMetrics {
     pub sleeps: u64,
     /// Times that it woke as the watch and found nothing to do.
     pub watches: u64,
+    /// Times that its worker went to another hardware thread, because another worker was on its own.
+    pub moves: u64,
     /// Tasks in its ready queue at the moment.
     pub ready: usize,
     /// How long the oldest of them, or of those in the inbox, has been waiting, to within a batch.
@@ -78,6 +80,7 @@ impl ProcessorMetrics {
             searches: counters.searches.get(),
             sleeps: counters.sleeps.get(),
             watches: counters.watches.get(),
+            moves: counters.moves.get(),
             ready: processor.published.ready.len(),
             head_age: Duration::from_nanos(processor.head_age(now)),
             longest_wait: Duration::from_nanos(counters.longest_wait.get()),
@@ -154,7 +157,7 @@ impl RuntimeMetrics {
 type Row = (&'static str, fn(&ProcessorMetrics) -> String);
 
 /// The rows, in the order in which a person asks: how much work, who waits, who moved it, who slept.
-const ROWS: [Row; 25] = [
+const ROWS: [Row; 26] = [
     ("polls", |p| p.polls.to_string()),
     ("spawned", |p| p.spawned.to_string()),
     ("completed", |p| p.completed.to_string()),
@@ -174,6 +177,7 @@ const ROWS: [Row; 25] = [
     ("searches", |p| p.searches.to_string()),
     ("sleeps", |p| p.sleeps.to_string()),
     ("watches", |p| p.watches.to_string()),
+    ("moves", |p| p.moves.to_string()),
     ("execution", |p| format!("{:.1?}", p.times.execution.total())),
     ("scheduling", |p| format!("{:.1?}", p.times.scheduling.total())),
     ("searching", |p| format!("{:.1?}", p.times.searching)),

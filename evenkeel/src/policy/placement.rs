@@ -33,6 +33,41 @@ pub fn place(source: Source, last: usize, processors: usize) -> usize {
     }
 }
 
+/// The time between two looks of a searching worker from which on it takes it that others have run on its hardware thread meanwhile. Some
+/// fifty times that of a look; an estimate, no benchmark sets it.
+pub const LOST: u64 = 20_000;
+
+/// How often a worker goes to another hardware thread at most: what that costs, some 10 µs, is a hundredth of this. An estimate; no
+/// benchmark sets it.
+pub const APART: u64 = 1_000_000;
+
+/// Whether a worker that searches finds out where it is: at first, and whenever it has not been running.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::placement::{LOST, looks_around};
+/// assert!(looks_around(None));
+/// assert!(!looks_around(Some(500)));
+/// assert!(looks_around(Some(LOST)));
+/// ```
+#[must_use]
+pub fn looks_around(since_last_look: Option<u64>) -> bool {
+    since_last_look.is_none_or(|since| since >= LOST)
+}
+
+/// Whether a worker that is where another is goes elsewhere, if it has last done so that long ago.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::placement::{APART, may_move};
+/// assert!(!may_move(APART - 1));
+/// assert!(may_move(APART));
+/// ```
+#[must_use]
+pub fn may_move(since: u64) -> bool {
+    since >= APART
+}
+
 /// Tasks of one processor that get cache lines of their own. `evenkeel-bench run --bench yield --procs 2`
 /// is why there are any (13 ns with, 27 without), and `--bench memory` why there are not more: beyond this,
 /// tasks do not stay in a core's own cache anyway.

@@ -10,6 +10,7 @@
 pub(crate) mod atomic;
 pub(crate) mod cell;
 pub(crate) mod clock;
+pub(crate) mod cpu;
 pub(crate) mod fence;
 #[cfg(loom)]
 pub(crate) mod mutation;

@@ -24,6 +24,9 @@ use std::sync::Arc;
 /// Tasks that [`Context::moved`] has room for once a burst is over: 16 KiB. An estimate; no benchmark sets it.
 const SCRATCH: usize = 1_024;
 
+/// More than there can be workers.
+const WORKERS: u64 = 1 << 16;
+
 /// A worker's own things, on its stack.
 #[derive(Debug)]
 pub(crate) struct Context {
@@ -159,9 +162,13 @@ impl Context {
 
     /// A number for a scope that no other of the runtime has had; not zero.
     pub(crate) fn next_scope(&self) -> u64 {
-        const WORKERS: u64 = 1 << 16;
         self.scopes.set(self.scopes.get() + 1);
         self.scopes.get() * WORKERS + self.seat.me() as u64
+    }
+
+    /// Whether a scope, which has its number from [`next_scope`](Self::next_scope), has begun here.
+    pub(crate) fn owns_scope(&self, number: u64) -> bool {
+        number % WORKERS == self.seat.me() as u64
     }
 
     /// Counts a task that has become complete here.

@@ -98,6 +98,8 @@ pub(crate) struct Counters {
     pub(crate) sleeps: Counter,
     /// Sleeps of the watch that ended without work.
     pub(crate) watches: Counter,
+    /// Times that it went to another hardware thread because another worker was on its own.
+    pub(crate) moves: Counter,
     /// The longest time from ready to polled, in nanoseconds, to within a batch.
     pub(crate) longest_wait: Counter,
 }

@@ -8,6 +8,7 @@ pub(crate) mod broadcast;
 pub(crate) mod closures;
 pub(crate) mod context;
 pub(crate) mod counters;
+pub(crate) mod crowding;
 pub(crate) mod deque;
 pub(crate) mod entry;
 pub(crate) mod errands;

@@ -4,6 +4,7 @@
 use super::biased::Biased;
 use super::closures::Closures;
 use super::counters::Counters;
+use super::crowding::Place;
 use super::deque::Home;
 use super::fifo::Fifo;
 use super::gift::Gift;
@@ -75,6 +76,8 @@ pub(crate) struct Processor {
     pub(crate) parts: Closures,
     /// Jobs that nobody waits for, to begin in the order in which they were spawned here.
     pub(crate) fifo: Fifo,
+    /// Where its worker is.
+    pub(crate) place: Place,
 }
 
 impl Processor {
@@ -102,6 +105,7 @@ impl Processor {
             guests: AtomicU32::new(0),
             parts: Closures::default(),
             fifo: Fifo::new(0),
+            place: Place::nowhere(),
         }
     }
 

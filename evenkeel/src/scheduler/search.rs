@@ -7,7 +7,7 @@ use super::meter::Doing;
 use super::shared::Phase;
 use super::sleep::Wakened;
 use super::worker::Worker;
-use crate::policy::{Look, searching, stealing, waking};
+use crate::policy::{Look, placement, searching, stealing, waking};
 use crate::primitives::{clock, spin, thread};
 use crate::topology::Distance;
 
@@ -50,9 +50,14 @@ impl Worker<'_> {
     /// Looks for work at the others, nearest first, until there is some or time is up.
     fn search(&mut self) -> bool {
         let start = clock::now();
+        let mut before: Option<u64> = None;
         loop {
             let now = clock::now();
             self.context.now.set(now);
+            if placement::looks_around(before.map(|before| now.saturating_sub(before))) {
+                self.keep_apart(now);
+            }
+            before = Some(now);
             if let Some(request) = self.request {
                 // It has gone out while there was work.
                 self.pursue(&request, now);

@@ -40,6 +40,7 @@ impl Worker<'_> {
         self.context.switch(Doing::Asleep, clock::now());
         self.ask_for_jobs();
         self.context.counters().sleeps.add(1);
+        self.context.seat.processor().place.leave();
         let wakened = self.sleep_until_woken();
         self.context.switch(Doing::Searching, clock::now());
         wakened

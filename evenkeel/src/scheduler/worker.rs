@@ -100,6 +100,8 @@ pub(super) struct Worker<'a> {
     /// Polls and completed tasks of the last batches, each counting three quarters of the one after it.
     recent: Recent,
     batches: u32,
+    /// When it has last moved apart from another worker.
+    pub(super) moved: u64,
     /// Whether the tasks of this processor have been aborted.
     pub(super) aborted: bool,
 }
@@ -123,6 +125,7 @@ impl<'a> Worker<'a> {
             mean_wait: 0,
             recent: Recent::default(),
             batches: 0,
+            moved: 0,
             aborted: false,
             shared,
         }

@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 
 const COUNT: usize = 1 << 19;
 
-/// Timed runs of each measurement in one process; the median counts.
+/// Timed runs of each measurement in one process, of which the median counts: at least so many, and more until they have taken so long. Short
+/// ones need more, because where the operating system has put the threads stays the same for some milliseconds.
 const RUNS: usize = 9;
+const LONG: Duration = Duration::from_millis(100);
 
 fn main() {
     let scope = std::any::type_name::<rayon::Scope<'static>>();
@@ -151,27 +153,29 @@ fn fib(n: u32) -> u64 {
 }
 
 fn report(name: &str, run: impl Fn()) {
-    run();
-    let times = (0..RUNS).map(|_| {
-        let start = Instant::now();
-        run();
-        start.elapsed()
-    });
-    print(name, times.collect());
+    report_with(name, || (), |()| run(), |()| ());
 }
 
 /// With an input that each run uses up, whose making is not timed.
 fn report_with<T>(name: &str, input: impl Fn() -> T, run: impl Fn(&mut T), check: impl Fn(T)) {
-    let times = (0..=RUNS).map(|_| {
+    let one = || {
         let mut input = input();
         let start = Instant::now();
         run(&mut input);
         let time = start.elapsed();
         check(input);
         time
-    });
+    };
     // The first one warms up.
-    print(name, times.collect::<Vec<_>>().split_off(1));
+    one();
+    let mut times = Vec::new();
+    let mut total = Duration::ZERO;
+    while times.len() < RUNS || total < LONG {
+        let time = one();
+        total += time;
+        times.push(time);
+    }
+    print(name, times);
 }
 
 fn print(name: &str, mut times: Vec<Duration>) {

@@ -1,0 +1,76 @@
+//! Jobs of a scope in the deque of a worker that is at work for it, whom the scope's count covers.
+//!
+//! # Roles
+//! The *host* is the worker whose deque the job lies in: the owner of the scope, or one that runs a stolen job of it. *Thieves* take the job.
+//!
+//! # Protocol
+//! The host counts nothing when it spawns, and nothing when it takes the job back and runs it: it is counted itself until its deque is
+//! empty down to where it began. A thief counts itself into the scope, then says that it has read the slot, runs
+//! the job and all that this leaves in the thief's deque, whose host it is now, and counts itself out.
+//!
+//! # Why the count is right
+//! The host finds out that a job has been stolen when it comes down to its slot. It goes on once the thief has said that it has read the slot
+//! (release, acquire), and so after the thief has counted itself in; and then counts itself out, or looks, if it is the owner. So
+//! whenever the count is zero and the owner has come down to where the scope began, no member is left. The scope is there when a thief
+//! counts itself in, because the host has not got past that job.
+//!
+//! # Rejected
+//! A count for each job, as jobs from elsewhere have it: two locked instructions of all workers on one line for each. In a tree of spawns two
+//! workers took twice as long as one (`scope, tree of spawns` in the comparison of `evenkeel-rayon`). Shares of a count that are split with each
+//! spawn (Huang, "Detecting termination of distributed computations by external agents", 1989): one locked instruction for each job is left.
+
+#![allow(unsafe_code, reason = "a slot has the address of a box, and the box that of the scope")]
+
+use super::scope::Scope;
+use super::spawned::push_address;
+use crate::scheduler::context::Context;
+use crate::scheduler::job;
+use crate::scheduler::slot::Slot;
+
+/// A job in a box. Its slot has the box's address.
+struct Member<'scope, F> {
+    scope: *const Scope<'scope>,
+    body: F,
+}
+
+/// Puts a job of the scope into the worker's deque, or runs it if that is full.
+///
+/// # Safety
+/// What the body borrows is there until the scope is over; the worker is counted by the scope until its deque is as it was when it was
+/// counted in.
+pub(super) unsafe fn push<'scope, F: FnOnce() + Send>(
+    context: &Context,
+    scope: &Scope<'scope>,
+    body: F,
+) {
+    let member = Box::into_raw(Box::new(Member { scope, body }));
+    if !push_address(context, member, Member::<'scope, F>::run) {
+        // SAFETY: nobody has the box.
+        let member = unsafe { Box::from_raw(member) };
+        scope.run_job(member.body);
+    }
+}
+
+impl<F: FnOnce() + Send> Member<'_, F> {
+    /// # Safety
+    /// As [`Run`](crate::scheduler::slot::Run) says; the slot is one that [`push`] has filled.
+    unsafe fn run(slot: &Slot, context: &Context, victim: Option<usize>) {
+        // SAFETY: the slot is the caller's.
+        let this = slot.with_body(|place: *mut *mut Self| unsafe { place.read() });
+        // SAFETY: it comes from a box, which is the caller's.
+        let Self { scope: address, body } = *unsafe { Box::from_raw(this) };
+        // SAFETY: the scope is there for as long as one of its jobs is.
+        let scope = unsafe { &*address };
+        let is_stolen = victim.is_some_and(|victim| victim != context.seat.me());
+        if is_stolen {
+            // Before the host learns of it.
+            scope.count_in();
+        }
+        job::release_slot(slot, victim);
+        job::run_spawned(context, victim, scope.id(), || scope.run_job(body));
+        if is_stolen {
+            // SAFETY: it has been counted in above. Nothing of the scope is used after it.
+            unsafe { Scope::count_out(address) };
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The hardware thread under a thread, where the operating system says which.
+
+#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+mod system {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+
+    /// The hardware thread that the caller runs on, by the operating system's number.
+    pub(crate) fn current() -> Option<usize> {
+        Some(sched_getcpu())
+    }
+
+    /// Moves the caller to another hardware thread: the next one where it may run and that is `free`. It may run afterwards wherever it might
+    /// before. Gives where it has gone; none if there is no such one, or the system refuses.
+    pub(crate) fn leave_for(free: impl Fn(usize) -> bool) -> Option<usize> {
+        let allowed = sched_getaffinity(None).ok()?;
+        let here = sched_getcpu();
+        let mut round = (here + 1..CpuSet::MAX_CPU).chain(0..here);
+        let there = round.find(|&cpu| allowed.is_set(cpu) && free(cpu))?;
+        let mut only = CpuSet::new();
+        only.set(there);
+        sched_setaffinity(None, &only).ok()?;
+        // Where that is refused, the system has taken something away meanwhile, and has a say where the thread runs anyway.
+        let _ = sched_setaffinity(None, &allowed);
+        Some(there)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_thread_goes_to_another_core_and_may_come_back() {
+            let before = sched_getaffinity(None).unwrap();
+            let here = current().unwrap();
+            let went = leave_for(|cpu| cpu != here);
+            // On a machine of one there is nowhere to go.
+            assert_eq!(went.is_some(), before.count() > 1);
+            assert_ne!(went, Some(here));
+            assert_eq!(sched_getaffinity(None).unwrap(), before);
+        }
+
+        #[test]
+        fn nobody_goes_where_nothing_is_free() {
+            assert_eq!(leave_for(|_| false), None);
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(any(loom, shuttle)))))]
+mod system {
+    pub(crate) fn current() -> Option<usize> {
+        None
+    }
+
+    pub(crate) fn leave_for(_free: impl Fn(usize) -> bool) -> Option<usize> {
+        None
+    }
+}
+
+pub(crate) use system::{current, leave_for};

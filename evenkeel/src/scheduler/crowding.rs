@@ -1,0 +1,64 @@
+//! Two workers on one hardware thread, while another is free.
+//!
+//! An operating system puts a thread that wakes where it thinks best, and a thread that searches for work counts as busy like
+//! any other. So of two workers the second may find itself where the first one is; then it takes half of the first one's
+//! work, and the two take turns on one core, for as long as it takes the system to balance its load, some milliseconds. A worker that searches
+//! therefore looks around: where another one is it goes elsewhere.
+//!
+//! Places are hints, plain stores of each worker about itself: a wrong one costs a move.
+//!
+//! # Rejected
+//! To pin workers from the beginning: on a machine that others use, a pinned worker waits behind whoever is on its core
+//! ([`Builder::pin`](crate::Builder::pin) is for machines of one's own). To fall asleep instead, and leave it to the next wake-up: that looks for a free
+//! core only among those that share the last-level cache.
+
+use super::worker::Worker;
+use crate::policy::placement;
+use crate::primitives::atomic::{AtomicUsize, Ordering};
+use crate::primitives::cpu;
+
+/// Which hardware thread a worker was on when it last looked around, unless it sleeps.
+#[derive(Debug)]
+pub(crate) struct Place(AtomicUsize);
+
+const NOWHERE: usize = usize::MAX;
+
+impl Place {
+    pub(crate) fn nowhere() -> Self {
+        Self(AtomicUsize::new(NOWHERE))
+    }
+
+    /// The worker is on `cpu`.
+    fn take(&self, cpu: usize) {
+        self.0.store(cpu, Ordering::Relaxed);
+    }
+
+    /// The worker falls asleep.
+    pub(super) fn leave(&self) {
+        self.0.store(NOWHERE, Ordering::Relaxed);
+    }
+
+    fn is(&self, cpu: usize) -> bool {
+        self.0.load(Ordering::Relaxed) == cpu
+    }
+}
+
+impl Worker<'_> {
+    /// Looks where this worker is, and goes to another hardware thread if another worker is on this one and a third place is free.
+    pub(super) fn keep_apart(&mut self, now: u64) {
+        let Some(here) = cpu::current() else { return };
+        let shared = self.context.shared();
+        let own = &self.context.seat.processor().place;
+        own.take(here);
+        let others = &shared.neighbours[self.me].others;
+        let is_taken = |cpu| others.iter().any(|&other| shared.processors[other].place.is(cpu));
+        if !is_taken(here) || !placement::may_move(now.saturating_sub(self.moved)) {
+            return;
+        }
+        self.moved = now;
+        if let Some(there) = cpu::leave_for(|cpu| !is_taken(cpu)) {
+            own.take(there);
+            self.context.counters().moves.add(1);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Workers that find themselves on one hardware thread go apart.
+#![cfg(target_os = "linux")]
+
+use evenkeel::Builder;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+#[test]
+fn two_workers_on_one_core_go_apart() {
+    let allowed = sched_getaffinity(None).unwrap();
+    let Some(first) = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)) else { unreachable!() };
+    if allowed.count() < 2 {
+        // They have nowhere to go.
+        return;
+    }
+    let runtime = Builder::new().workers(2).build().unwrap();
+    let mut one = CpuSet::new();
+    one.set(first);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    // The system may put them apart before they look: then again.
+    while runtime.metrics().sum(|processor| processor.moves) == 0 {
+        assert!(Instant::now() < deadline, "neither has moved");
+        runtime.handle().broadcast(|_| sched_setaffinity(None, &one).unwrap());
+        runtime.handle().broadcast(|_| sched_setaffinity(None, &allowed).unwrap());
+        runtime.install(|| {
+            for _ in 0..100 {
+                evenkeel::fork_join::join(|| compute(10_000), || compute(10_000));
+            }
+        });
+    }
+    // Where they may run is what it was.
+    let masks = runtime.handle().broadcast(|_| sched_getaffinity(None).unwrap());
+    assert_eq!(masks, [allowed, allowed]);
+}
+
+#[test]
+fn pinned_workers_stay_where_they_are() {
+    let runtime = Builder::new().workers(1).pin(true).build().unwrap();
+    let place = runtime.install(sched_getcpu);
+    for _ in 0..100 {
+        runtime.install(|| compute(1_000));
+        assert_eq!(runtime.install(sched_getcpu), place);
+    }
+    assert_eq!(runtime.metrics().sum(|processor| processor.moves), 0);
+}
+
+#[test]
+fn many_threads_wait_for_one_runtime() {
+    let runtime = Builder::new().workers(2).build().unwrap();
+    let barrier = Barrier::new(8);
+    std::thread::scope(|threads| {
+        for thread in 0..8_u64 {
+            let (runtime, barrier) = (&runtime, &barrier);
+            threads.spawn(move || {
+                barrier.wait();
+                for call in 0..500 {
+                    assert_eq!(runtime.install(|| compute(call) ^ thread), compute(call) ^ thread);
+                }
+            });
+        }
+    });
+}
+
+fn compute(steps: u64) -> u64 {
+    (0..steps).fold(steps, |sum, step| std::hint::black_box(sum.wrapping_mul(31) ^ step))
+}
