@@ -37,7 +37,7 @@ use crate::topology::Distance;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 /// A scope for jobs that borrow: see [`scope()`].
@@ -390,17 +390,8 @@ impl<'scope> Scope<'scope> {
 
     fn finish<R>(&self, result: std::thread::Result<R>) -> R {
         let panic = lock(&self.panic).take();
-        match (result, panic) {
-            (Ok(result), None) => result,
-            (Err(panic), other) => {
-                unwind::contain(|| drop(other));
-                resume_unwind(panic)
-            }
-            (Ok(result), Some(panic)) => {
-                unwind::contain(|| drop(result));
-                resume_unwind(panic)
-            }
-        }
+        // The body's panic goes before those of jobs.
+        unwind::both(result, panic.map_or(Ok(()), Err)).0
     }
 }
 
