@@ -223,9 +223,9 @@ impl<'scope> Scope<'scope> {
         });
     }
 
-    /// Spawns a job for each worker of the runtime, which no other worker runs. A worker comes to it when it has nothing in
-    /// its deque, or when it waits; one that is inside a closure that neither ends nor waits keeps the scope from ending. What such a
-    /// job locks must not be held across a fork. A runtime that is over has no workers, and runs none.
+    /// Spawns a job for each worker of the runtime, which no other worker runs, unless that one is [gone](super::broadcast()). A worker
+    /// comes to it when it has nothing in its deque, or when it waits; one that is inside a closure that neither ends nor waits keeps the
+    /// scope from ending. What such a job locks must not be held across a fork. A runtime that is over has no workers, and runs none.
     ///
     /// # Examples
     /// ```

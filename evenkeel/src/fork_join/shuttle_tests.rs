@@ -197,6 +197,28 @@ fn each_worker_runs_its_part_even_if_it_sleeps() {
 }
 
 #[test]
+fn the_parts_of_a_worker_that_goes_are_run_by_its_heir_even_if_that_sleeps() {
+    check(3, |shared| {
+        let (sender, receiver) = mpsc::channel();
+        let goer = {
+            let shared = shared.clone();
+            shuttle::thread::spawn(move || broadcast::bequeath(&shared, 1))
+        };
+        for _ in 0..2 {
+            broadcast::send(shared, |index| {
+                let sender = sender.clone();
+                Box::new(move || sender.send(index).unwrap())
+            });
+        }
+        goer.join().unwrap();
+        drop(sender);
+        let mut parts: Vec<_> = receiver.iter().collect();
+        parts.sort_unstable();
+        assert_eq!(parts, [0, 0, 1, 1, 2, 2]);
+    });
+}
+
+#[test]
 fn workers_that_wait_for_each_other_s_parts_run_them() {
     check(2, |shared| {
         let tasks = [0, 1].map(|_| {
