@@ -3,10 +3,11 @@
 use common::until::until;
 use common::watchdog::watchdog;
 use evenkeel::fork_join::{
-    self, ScopeFifo, Yield, broadcast, has_pending_jobs, in_place_scope, in_place_scope_fifo,
-    is_worker, join, scope, scope_fifo, worker_count, worker_index, yield_local, yield_now,
+    self, BroadcastContext, ScopeFifo, Yield, broadcast, has_pending_jobs, in_place_scope,
+    in_place_scope_fifo, is_worker, join, scope, scope_fifo, worker_count, worker_index,
+    yield_local, yield_now,
 };
-use evenkeel::{AlreadyWorker, BuildError, Builder, Runtime, Shutdown};
+use evenkeel::{AlreadyWorker, BuildError, Builder, Runtime, Shutdown, WorkerThread};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -130,6 +131,88 @@ fn broadcasts_come_to_all_workers_in_one_order() {
             });
         }
     });
+}
+
+/// A runtime whose workers have threads, but for those that are `kept`.
+fn runtime_without(workers: usize, kept: &[usize]) -> (Runtime, Vec<WorkerThread>) {
+    let mut without = Vec::new();
+    let runtime = Builder::new().workers(workers).build_with(|worker| {
+        if kept.contains(&worker.index()) {
+            without.push(worker);
+        } else {
+            thread::spawn(|| worker.run());
+        }
+        Ok(())
+    });
+    (runtime.unwrap(), without)
+}
+
+#[test]
+fn the_parts_of_workers_that_were_dropped_are_run_by_the_next() {
+    let _watchdog = watchdog();
+    let (runtime, kept) = runtime_without(4, &[1, 2]);
+    drop(kept);
+    let seen = |context: BroadcastContext<'_>| (context.index(), worker_index().unwrap());
+    let expected = [(0, 0), (1, 3), (2, 3), (3, 3)];
+    assert_eq!(runtime.handle().broadcast(seen), expected);
+    assert_eq!(runtime.install(|| broadcast(seen)), expected);
+    runtime.handle().spawn_broadcast(|_| ());
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    // The only one that is left waits for its own broadcast.
+    let (runtime, kept) = runtime_without(3, &[1, 2]);
+    drop(kept);
+    assert_eq!(runtime.install(|| broadcast(seen)), [(0, 0), (1, 0), (2, 0)]);
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+}
+
+#[test]
+fn workers_are_dropped_while_broadcasts_wait_for_them() {
+    let _watchdog = watchdog();
+    for round in 0..200 {
+        let (runtime, kept) = runtime_without(4, &[0, 3]);
+        let start = Barrier::new(2);
+        thread::scope(|threads| {
+            let sender = threads.spawn(|| {
+                start.wait();
+                (0..3).map(|_| runtime.handle().broadcast(|context| context.index())).collect()
+            });
+            start.wait();
+            if round % 2 == 0 {
+                thread::yield_now();
+            }
+            drop(kept);
+            let indices: Vec<_> = sender.join().unwrap();
+            assert_eq!(indices, [[0, 1, 2, 3]; 3]);
+        });
+        assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    }
+}
+
+#[test]
+fn the_parts_of_a_settled_thread_that_ends_are_run_by_the_next_worker() {
+    let _watchdog = watchdog();
+    let (runtime, mut kept) = runtime_without(3, &[1]);
+    let worker = kept.pop().unwrap();
+    let (settled, has_settled) = mpsc::channel();
+    let (sent, is_sent) = mpsc::channel::<()>();
+    let thread = thread::spawn(move || {
+        worker.settle().unwrap();
+        settled.send(()).unwrap();
+        is_sent.recv().unwrap();
+    });
+    has_settled.recv().unwrap();
+    let (sender, parts) = mpsc::channel();
+    runtime.handle().spawn_broadcast(move |context| {
+        sender.send((context.index(), worker_index().unwrap())).unwrap();
+    });
+    // The thread runs no loop, and waits for nothing of the runtime's.
+    sent.send(()).unwrap();
+    thread.join().unwrap();
+    let mut parts: Vec<_> = parts.iter().collect();
+    parts.sort_unstable();
+    assert_eq!(parts, [(0, 0), (1, 2), (2, 2)]);
+    assert_eq!(runtime.handle().broadcast(|context| context.index()), [0, 1, 2]);
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
 }
 
 #[test]

@@ -20,7 +20,7 @@ impl BroadcastContext<'_> {
         Self { index, workers, marker: PhantomData }
     }
 
-    /// The worker's number, from zero.
+    /// The worker's number, from zero. That of the worker that the part is for, where [another](broadcast()) runs it.
     #[must_use]
     pub fn index(&self) -> usize {
         self.index
@@ -49,6 +49,9 @@ impl fmt::Debug for BroadcastContext<'_> {
 /// or another runtime. Every worker gets the parts of two broadcasts in the same order.
 /// What a part locks must not be held across a fork, since the part may run on top of whoever holds it; and a worker inside a closure
 /// that neither ends nor waits keeps the caller waiting. Each part costs an allocation, and a system call if its worker sleeps.
+///
+/// The part of a [worker](crate::WorkerThread) that was dropped, or whose thread had settled and has ended, is run by the next worker beside its
+/// own, so that there is a result for each number.
 ///
 /// # Panics
 /// With the panic of one of the parts, once all are over; or if the runtime has begun to end.

@@ -251,17 +251,7 @@ where
                 self.0 = Stage::Forked(first, second);
                 Poll::Pending
             }
-            Poll::Ready(result) => Poll::Ready(match (first, result) {
-                (Ok(first), Ok(second)) => (first, second),
-                (Err(panic), other) => {
-                    unwind::contain(|| drop(other));
-                    resume_unwind(panic)
-                }
-                (Ok(first), Err(panic)) => {
-                    unwind::contain(|| drop(first));
-                    resume_unwind(panic)
-                }
-            }),
+            Poll::Ready(result) => Poll::Ready(unwind::both(first, result)),
         }
     }
 }

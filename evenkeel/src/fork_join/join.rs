@@ -301,17 +301,7 @@ where
     let here = Here { deque, head: place, migrated: entered };
     let first = catch_unwind(AssertUnwindSafe(|| oper_a(here)));
     let second = catch_unwind(AssertUnwindSafe(|| oper_b(here)));
-    match (first, second) {
-        (Ok(first), Ok(second)) => (first, second),
-        (Err(panic), other) => {
-            unwind::contain(|| drop(other));
-            resume_unwind(panic)
-        }
-        (Ok(first), Err(panic)) => {
-            unwind::contain(|| drop(first));
-            resume_unwind(panic)
-        }
-    }
+    unwind::both(first, second)
 }
 
 /// Has the second half come to its end, wherever it is. The caller is the worker that has forked it.

@@ -38,7 +38,7 @@ use crate::topology::Distance;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 /// A scope for jobs that borrow: see [`scope()`].
@@ -228,9 +228,9 @@ impl<'scope> Scope<'scope> {
         });
     }
 
-    /// Spawns a job for each worker of the runtime, which no other worker runs. A worker comes to it when it has nothing in
-    /// its deque, or when it waits; one that is inside a closure that neither ends nor waits keeps the scope from ending. What such a
-    /// job locks must not be held across a fork. A runtime that is over has no workers, and runs none.
+    /// Spawns a job for each worker of the runtime, which no other worker runs, unless that one is [gone](super::broadcast()). A worker
+    /// comes to it when it has nothing in its deque, or when it waits; one that is inside a closure that neither ends nor waits keeps the
+    /// scope from ending. What such a job locks must not be held across a fork. A runtime that is over has no workers, and runs none.
     ///
     /// # Examples
     /// ```
@@ -417,17 +417,8 @@ impl<'scope> Scope<'scope> {
 
     fn finish<R>(&self, result: std::thread::Result<R>) -> R {
         let panic = lock(&self.panic).take();
-        match (result, panic) {
-            (Ok(result), None) => result,
-            (Err(panic), other) => {
-                unwind::contain(|| drop(other));
-                resume_unwind(panic)
-            }
-            (Ok(result), Some(panic)) => {
-                unwind::contain(|| drop(result));
-                resume_unwind(panic)
-            }
-        }
+        // The body's panic goes before those of jobs.
+        unwind::both(result, panic.map_or(Ok(()), Err)).0
     }
 }
 

@@ -1,7 +1,7 @@
-//! Joins, broadcasts and errands on whole schedulers, under random schedules.
+//! Joins, scopes, broadcasts and errands on whole schedulers, under random schedules.
 
 use super::wait::{Meanwhile, wait};
-use super::{future, join, join_context, yielding};
+use super::{FnContext, Scope, future, join, join_context, scope, worker_index, yielding};
 use crate::primitives::{atomic, thread};
 use crate::scheduler::shared::Shared;
 use crate::scheduler::shuttle_tests::{check, join as result_of, spawn};
@@ -9,7 +9,7 @@ use crate::scheduler::{broadcast, context, errands};
 use crate::task::yield_now;
 use shuttle::sync::mpsc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 fn leaves(depth: u32) -> u32 {
     if depth == 0 {
@@ -63,6 +63,94 @@ fn joins_and_ready_tasks_share_the_workers() {
     assert!(STOLEN.load(Ordering::Relaxed) > 0, "some schedules steal");
 }
 
+/// Gives the others turns until `over`, or until they have had their chance.
+fn give_turns(over: &AtomicBool) {
+    for _ in 0..64 {
+        if over.load(Ordering::Relaxed) {
+            return;
+        }
+        shuttle::thread::yield_now();
+    }
+}
+
+/// Of a half that is stolen the waiting owner takes a half, which leaves a job in the owner's deque. The thief may be done before the owner
+/// looks there again.
+#[test]
+fn a_half_that_a_waiting_worker_takes_spawns_into_a_scope_around_both() {
+    static LEAPS: AtomicUsize = AtomicUsize::new(0);
+    check(2, |shared| {
+        let ran = spawn(shared, async {
+            let (ran, stolen, leapt) =
+                (AtomicUsize::new(0), AtomicBool::new(false), AtomicBool::new(false));
+            scope(|scope| {
+                let leap = |half: FnContext| {
+                    leapt.store(true, Ordering::Relaxed);
+                    LEAPS.fetch_add(usize::from(half.migrated()), Ordering::Relaxed);
+                    scope.spawn(|_| {
+                        ran.fetch_add(1, Ordering::Relaxed);
+                    });
+                };
+                let steal = || {
+                    stolen.store(true, Ordering::Relaxed);
+                    join_context(|_| give_turns(&leapt), leap);
+                };
+                join(|| give_turns(&stolen), steal);
+            });
+            ran.into_inner()
+        });
+        assert_eq!(result_of(ran), 1);
+    });
+    assert!(LEAPS.load(Ordering::Relaxed) > 0, "some schedules leap");
+}
+
+/// Spawns beside and within forks, so that jobs lie below halves and above them when a thief takes the last of what is public.
+#[test]
+fn jobs_of_a_scope_above_and_below_halves_run_once_beside_thieves() {
+    static LAST_JOBS: AtomicUsize = AtomicUsize::new(0);
+    static LAST_HALVES: AtomicUsize = AtomicUsize::new(0);
+    /// Counts what another worker has left in its deque as the last that was public.
+    fn note(left_by: usize, last: &AtomicUsize) {
+        context::with_worker(|context| {
+            let context = context.unwrap();
+            let is_last = context.seat.me() != left_by
+                && !context.shared().processors[left_by].deque.has_public();
+            last.fetch_add(usize::from(is_last), Ordering::Relaxed);
+        });
+    }
+    fn mix<'scope>(scope: &Scope<'scope>, depth: u32, ran: &'scope AtomicUsize) {
+        let me = worker_index().unwrap();
+        scope.spawn(move |scope| {
+            note(me, &LAST_JOBS);
+            if depth > 0 {
+                mix(scope, depth - 1, ran);
+            }
+            ran.fetch_add(1, Ordering::Relaxed);
+        });
+        let above = || {
+            scope.spawn(move |_| {
+                note(me, &LAST_JOBS);
+                ran.fetch_add(1, Ordering::Relaxed);
+            });
+            leaves(0)
+        };
+        let half = || {
+            note(me, &LAST_HALVES);
+            leaves(1)
+        };
+        assert_eq!(join(above, half), (1, 2));
+    }
+    check(3, |shared| {
+        let ran = spawn(shared, async {
+            let ran = AtomicUsize::new(0);
+            scope(|scope| mix(scope, 1, &ran));
+            ran.into_inner()
+        });
+        assert_eq!(result_of(ran), 4);
+    });
+    let last = [&LAST_JOBS, &LAST_HALVES].map(|last| last.load(Ordering::Relaxed));
+    assert!(last.iter().all(|&last| last > 0), "some schedules take the last: {last:?}");
+}
+
 /// Leaves each worker a part, and waits for all as a scope does.
 fn broadcast_and_wait(shared: &Arc<Shared>) {
     let left = Arc::new(atomic::AtomicUsize::new(shared.workers));
@@ -102,6 +190,28 @@ fn each_worker_runs_its_part_even_if_it_sleeps() {
         }
         drop(sender);
         // A part that is lost is a deadlock.
+        let mut parts: Vec<_> = receiver.iter().collect();
+        parts.sort_unstable();
+        assert_eq!(parts, [0, 0, 1, 1, 2, 2]);
+    });
+}
+
+#[test]
+fn the_parts_of_a_worker_that_goes_are_run_by_its_heir_even_if_that_sleeps() {
+    check(3, |shared| {
+        let (sender, receiver) = mpsc::channel();
+        let goer = {
+            let shared = shared.clone();
+            shuttle::thread::spawn(move || broadcast::bequeath(&shared, 1))
+        };
+        for _ in 0..2 {
+            broadcast::send(shared, |index| {
+                let sender = sender.clone();
+                Box::new(move || sender.send(index).unwrap())
+            });
+        }
+        goer.join().unwrap();
+        drop(sender);
         let mut parts: Vec<_> = receiver.iter().collect();
         parts.sort_unstable();
         assert_eq!(parts, [0, 0, 1, 1, 2, 2]);

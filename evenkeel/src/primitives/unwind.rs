@@ -1,7 +1,7 @@
-//! Containment of panics that have nobody to go to.
+//! What becomes of panics that are caught, and containment of those that have nobody to go to.
 
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::{mem, thread};
 
 /// Runs `f`, and gives nothing if it panics.
 ///
@@ -16,6 +16,25 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
                 mem::forget(second);
             }
             None
+        }
+    }
+}
+
+/// Both results.
+///
+/// # Panics
+/// With the first panic, or else with the second. What the other has come to is dropped before.
+#[inline]
+pub(crate) fn both<A, B>(first: thread::Result<A>, second: thread::Result<B>) -> (A, B) {
+    match (first, second) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Err(panic), other) => {
+            contain(|| drop(other));
+            resume_unwind(panic)
+        }
+        (Ok(first), Err(panic)) => {
+            contain(|| drop(first));
+            resume_unwind(panic)
         }
     }
 }

@@ -60,7 +60,7 @@ struct State {
 }
 
 impl Pool {
-    pub(super) fn new(shared: Arc<Shared>, name: String, stack_size: Option<usize>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, name: String, stack_size: Option<usize>) -> Self {
         let state = Mutex::new(State::default());
         Self { state, queued: Condvar::new(), left: Condvar::new(), shared, name, stack_size }
     }

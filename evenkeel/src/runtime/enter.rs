@@ -1,6 +1,7 @@
 //! Which runtime a thread is inside of.
 
 use super::handle::Handle;
+use crate::primitives::thread::thread_local;
 use crate::scheduler::context;
 use std::cell::RefCell;
 

@@ -30,7 +30,7 @@ pub struct Handle {
 }
 
 impl Handle {
-    pub(super) fn new(shared: Arc<Shared>, pool: Arc<Pool>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, pool: Arc<Pool>) -> Self {
         Self { shared, pool }
     }
 

@@ -7,14 +7,17 @@ use crate::primitives::clock;
 use crate::scheduler::context::{self, Context};
 use crate::scheduler::meter::Doing;
 use crate::scheduler::seat::Seat;
-use crate::scheduler::worker;
+use crate::scheduler::shared::Shared;
+use crate::scheduler::{broadcast, worker};
 use crate::topology::Distance;
+use std::cell::OnceCell;
 use std::fmt;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 /// A worker that has no thread yet: see [`Builder::build_with`](crate::Builder::build_with).
 ///
-/// Dropped it never runs, and its runtime does without it: a broadcast then waits for ever, and so does whoever ends the runtime after one.
+/// Dropped it never runs, and its runtime does without it: the next worker runs its parts of broadcasts. A runtime all of whose workers have been
+/// dropped runs nothing, and whoever waits for what it should run waits for ever.
 #[must_use = "a worker that is dropped never runs"]
 pub struct WorkerThread {
     handle: Handle,
@@ -86,8 +89,9 @@ impl WorkerThread {
     /// Makes this thread the worker, for as long as the thread lives, and returns at once: what the thread forks and spawns is then at once in
     /// reach of the others, without a change of threads. As the thread runs no worker's loop, it takes part in the work of others and in
     /// broadcasts only while it waits for a fork, a scope or a broadcast, or [yields](crate::fork_join::yield_now); tasks that come to it are
-    /// taken over by the other workers, if there are any. The hooks of the builder do not run, and the runtime ends without
-    /// this worker; ended by this thread it is [detached](crate::ShutdownReport::detached). The runtime's memory is never freed.
+    /// taken over by the other workers, if there are any. When the thread ends, the next worker runs what is left of its parts of broadcasts, and later
+    /// ones. The hooks of the builder do not run, and the runtime ends without this worker; ended by this thread it is
+    /// [detached](crate::ShutdownReport::detached). The runtime's memory is never freed.
     ///
     /// # Errors
     /// If the thread is a worker already.
@@ -103,17 +107,39 @@ impl WorkerThread {
         // Whatever the thread does between two waits counts as its work.
         context.switch(Doing::Running(Distance::Same), context.now.get());
         context.settle();
+        let settled = Settled { shared: shared.clone(), index: self.index };
+        // The thread was no worker, so it has settled nowhere before. Where it is ending already, that is dropped here.
+        let _ = SETTLED.try_with(|place| place.set(settled));
         shared.note_left();
         Ok(())
     }
 }
 
 impl Drop for WorkerThread {
-    /// Whoever ends the runtime waits for every worker: not for one that never runs.
+    /// Whoever ends the runtime waits for every worker: not for one that never runs. Nor does a broadcast.
     fn drop(&mut self) {
         if self.seat.is_some() {
-            self.handle.shared().note_left();
+            let shared = self.handle.shared();
+            broadcast::bequeath(shared, self.index);
+            shared.note_left();
         }
+    }
+}
+
+thread_local! {
+    /// What the thread has settled as.
+    static SETTLED: OnceCell<Settled> = const { OnceCell::new() };
+}
+
+/// A worker whose thread runs no loop. It is dropped when the thread ends.
+struct Settled {
+    shared: Arc<Shared>,
+    index: usize,
+}
+
+impl Drop for Settled {
+    fn drop(&mut self) {
+        broadcast::bequeath(&self.shared, self.index);
     }
 }
 

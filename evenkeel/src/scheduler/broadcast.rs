@@ -1,4 +1,4 @@
-//! Broadcasts: a closure for each worker of a runtime, which no other worker may run.
+//! Broadcasts: a closure for each worker of a runtime, which no other worker may run as long as that one may.
 //!
 //! # Roles
 //! A *sender*, any thread, leaves a *part* with each processor. Its *worker* runs it, once: between two batches of tasks;
@@ -12,7 +12,14 @@
 //! broadcast are left under one lock, so every worker gets those of two broadcasts in the same order: bodies that wait for each
 //! other, as at a barrier, find each other.
 //!
+//! # Workers that are gone
+//! A worker that was dropped before it had a thread, or whose thread had settled and has ended, runs nothing any more. That is said under the lock under
+//! which parts are left: whoever says it hands on the parts that lie there to the worker's *heir*, the next that is not gone, makes a full fence and
+//! wakes it, as a sender does; senders leave later ones with the heir. A part is with a worker that is there, then, and is run as that one's own
+//! are. But parts that wait for each other do so for ever if one worker has two of them; and where all workers are gone nothing runs, whatever it is.
+//!
 //! # Rejected
+//! To hand parts on as errands: a worker that waits for a scope runs none, and where it is the only one left it would wait for ever.
 //! Parts as tasks that stay at their processor: a worker that waits polls no tasks, and two workers that wait for each
 //! other's parts would do so for ever.
 
@@ -24,23 +31,48 @@ use crate::primitives::atomic::Edge;
 use crate::primitives::{fence, lock};
 use crate::topology::Distance;
 
+/// The worker that comes for what is left for `worker`, by who is `gone`: itself, or else its heir. Where all are gone, nobody does.
+fn heir(gone: &[bool], worker: usize) -> usize {
+    let mut successors = (worker..gone.len()).chain(0..worker);
+    successors.find(|&successor| !gone[successor]).unwrap_or(worker)
+}
+
 /// Leaves each worker its part. False, and nothing is left, if the runtime is over.
 pub(crate) fn send(shared: &Shared, mut part: impl FnMut(usize) -> Closure) -> bool {
-    let ordered = lock(&shared.broadcasting);
+    let gone = lock(&shared.gone);
     if !shared.enter_jobs(shared.workers) {
         return false;
     }
-    for (index, processor) in shared.processors[..shared.workers].iter().enumerate() {
-        processor.parts.push(part(index));
+    for index in 0..shared.workers {
+        shared.processors[heir(&gone, index)].parts.push(part(index));
     }
-    drop(ordered);
+    drop(gone);
     fence::full(Edge::IdlePush);
-    for worker in 0..shared.workers {
-        if !shared.idle.wake(worker) {
-            shared.idle.unpark(worker);
-        }
-    }
+    (0..shared.workers).for_each(|worker| alert(shared, worker));
     true
+}
+
+/// Has a worker look for its parts, whether it sleeps or waits.
+fn alert(shared: &Shared, worker: usize) {
+    if !shared.idle.wake(worker) {
+        shared.idle.unpark(worker);
+    }
+}
+
+/// Says that `worker` runs nothing any more: its heir runs its parts.
+pub(crate) fn bequeath(shared: &Shared, worker: usize) {
+    let mut gone = lock(&shared.gone);
+    gone[worker] = true;
+    let heir = heir(&gone, worker);
+    if heir == worker {
+        return;
+    }
+    while let Some(part) = shared.processors[worker].parts.pop() {
+        shared.processors[heir].parts.push(part);
+    }
+    drop(gone);
+    fence::full(Edge::IdlePush);
+    alert(shared, heir);
 }
 
 /// Runs the parts of this worker, between two batches; what they leave in its deque comes at the ends of the next.

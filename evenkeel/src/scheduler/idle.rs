@@ -44,8 +44,8 @@
 //! stack's lock alone, and whoever takes an armed watch off the stack unparks the next one.
 //!
 //! # When all workers compute
-//! `word` also counts the workers that are *away*, inside fork-join. When all are, nobody sleeps or searches, and the pusher of step 3 calls
-//! the [`relief`](super::relief). Both conditions of step 3 are one comparison of `word`.
+//! `word` also counts the workers that are *away*, inside fork-join. When all are, nobody sleeps or searches, and the pusher of step 3
+//! [calls](calling) the [`relief`](super::relief). Both conditions of step 3 are one comparison of `word`.
 //!
 //! # Rejected
 //! A plain load of `word` after a plain push, with a fence once per batch: a poll that goes on for long
@@ -56,17 +56,9 @@
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Edge, Ordering};
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, fence, lock};
+use calling::Calling;
+use counts::{ALL_AWAY, AWAY, SEARCHER, SLEEPER};
 use std::time::Duration;
-
-/// One searcher in `word`.
-const SEARCHER: u64 = 1;
-/// One worker inside fork-join in `word`. Their field begins so high that all workers of a runtime with a
-/// [relief](super::relief) carry into `ALL_AWAY`.
-const AWAY: u64 = 1 << 16;
-/// All workers are inside fork-join.
-const ALL_AWAY: u64 = 1 << 32;
-/// One sleeper in `word`.
-const SLEEPER: u64 = 1 << 33;
 
 /// The sleepers and searchers of a runtime.
 #[derive(Debug)]
@@ -78,10 +70,7 @@ pub(crate) struct Idle {
     seats: Box<[Seat]>,
     /// How many of the seats are workers'. The one that may follow is the relief's, which is never on the stack.
     workers: usize,
-    /// Whether the relief has been called and has not found out since that there is nothing to do.
-    called: AtomicBool,
-    /// Whether the relief runs.
-    up: AtomicBool,
+    calling: Calling,
 }
 
 /// Where a processor sleeps.
@@ -90,35 +79,6 @@ struct Seat {
     asleep: AtomicBool,
     /// The worker's thread, once it runs.
     thread: Mutex<Option<Thread>>,
-}
-
-/// How many sleep and search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) sleeping: usize,
-    pub(crate) searching: usize,
-    /// Whether all workers are inside fork-join, so that the relief has to be called. Never in a runtime without one.
-    pub(crate) all_away: bool,
-}
-
-impl Counts {
-    fn of(word: u64) -> Self {
-        Self {
-            sleeping: (word / SLEEPER) as usize,
-            searching: (word % AWAY) as usize,
-            all_away: word & ALL_AWAY != 0,
-        }
-    }
-}
-
-/// What a call of the relief has come to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub(crate) enum Called {
-    /// It comes, or there is none.
-    Done,
-    /// It has no thread yet: the caller, and nobody else, is to start one.
-    Start,
 }
 
 impl Idle {
@@ -131,58 +91,7 @@ impl Idle {
             stack: Mutex::new(Vec::with_capacity(workers)),
             seats: (0..workers + usize::from(relief)).map(|_| seat()).collect(),
             workers,
-            called: AtomicBool::new(false),
-            up: AtomicBool::new(false),
-        }
-    }
-
-    /// Counts a worker in that goes into fork-join, up to and with the fence. A look at every queue has to follow if
-    /// that says that all are there, and a [call](Self::call) if there is anything.
-    pub(crate) fn go_away(&self) -> Counts {
-        let word = self.word.fetch_add(AWAY, Ordering::AcqRel).wrapping_add(AWAY);
-        fence::after_read_modify_write(Edge::IdleSleep);
-        Counts::of(word)
-    }
-
-    /// Counts it out again.
-    pub(crate) fn come_back(&self) {
-        self.word.fetch_sub(AWAY, Ordering::AcqRel);
-    }
-
-    /// Calls the relief.
-    pub(crate) fn call(&self) -> Called {
-        if self.seats.len() == self.workers || self.called.swap(true, Ordering::AcqRel) {
-            return Called::Done;
-        }
-        if !self.is_up() {
-            return Called::Start;
-        }
-        self.unpark(self.workers);
-        Called::Done
-    }
-
-    /// Whether the relief runs: what it is left it will find.
-    pub(crate) fn is_up(&self) -> bool {
-        self.up.load(Ordering::Acquire)
-    }
-
-    /// Says that the caller is the relief's thread. It goes on as if it had been called.
-    pub(crate) fn begin_relief(&self) {
-        self.sit(self.workers);
-        self.up.store(true, Ordering::Release);
-    }
-
-    /// Says that the relief is about to rest, up to and with the fence. Its last look has to follow, then
-    /// [`rest`](Self::rest).
-    pub(crate) fn announce_rest(&self) {
-        self.called.swap(false, Ordering::AcqRel);
-        fence::after_read_modify_write(Edge::IdleSleep);
-    }
-
-    /// Waits for a call.
-    pub(crate) fn rest(&self) {
-        while !self.called.load(Ordering::Acquire) {
-            thread::park(None);
+            calling: Calling::new(),
         }
     }
 
@@ -373,198 +282,12 @@ pub(crate) enum Watch {
     AllAsleep,
 }
 
+pub(crate) use calling::Called;
+pub(crate) use counts::Counts;
+
+mod calling;
+mod counts;
 #[cfg(all(test, loom))]
-mod model {
-    use super::*;
-    use crate::primitives::mutation::{check, explore};
-    use loom::sync::Arc;
-    use loom::sync::atomic::AtomicUsize;
-
-    /// One processor falls asleep while a pusher pushes one task with plain stores.
-    #[test]
-    fn a_push_finds_the_sleeper_or_the_sleeper_finds_the_push() {
-        check(&[Edge::IdlePush, Edge::IdleSleep], || {
-            let idle = Arc::new(Idle::new(1, false));
-            let queue = Arc::new(AtomicUsize::new(0));
-            let pusher = {
-                let (idle, queue) = (idle.clone(), queue.clone());
-                loom::thread::spawn(move || {
-                    queue.store(1, Ordering::Relaxed);
-                    fence::full(Edge::IdlePush);
-                    if idle.counts().sleeping > 0 {
-                        idle.wake_one();
-                    }
-                })
-            };
-            idle.sit(0);
-            idle.announce(0);
-            if queue.load(Ordering::Relaxed) == 1 {
-                idle.cancel(0);
-            } else {
-                // Loom reports a deadlock if nobody wakes the sleeper.
-                while !idle.sleep(0, None) {}
-            }
-            pusher.join().unwrap();
-            assert_eq!(queue.load(Ordering::Relaxed), 1);
-        });
-    }
-
-    /// The last worker goes into fork-join, and the relief is about to rest, while a pusher pushes one task.
-    #[test]
-    fn a_push_beside_the_last_worker_that_goes_away_reaches_the_relief() {
-        check(&[Edge::IdlePush, Edge::IdleSleep], || {
-            let idle = Arc::new(Idle::new(1, true));
-            let queue = Arc::new(AtomicUsize::new(0));
-            idle.begin_relief();
-            let (pusher, worker) = ((idle.clone(), queue.clone()), (idle.clone(), queue.clone()));
-            loom::thread::spawn(move || {
-                let (idle, queue) = pusher;
-                queue.store(1, Ordering::Relaxed);
-                fence::full(Edge::IdlePush);
-                if idle.is_pusher_to_look() {
-                    assert_eq!(idle.call(), Called::Done);
-                }
-            });
-            loom::thread::spawn(move || {
-                let (idle, queue) = worker;
-                if idle.go_away().all_away && queue.load(Ordering::Relaxed) == 1 {
-                    assert_eq!(idle.call(), Called::Done);
-                }
-            });
-            // Nobody is joined: a call may come late, and loom does not tell it from the end of a thread.
-            loop {
-                idle.announce_rest();
-                if idle.counts().all_away && queue.load(Ordering::Relaxed) == 1 {
-                    break;
-                }
-                // Loom reports a deadlock if nobody calls.
-                idle.rest();
-            }
-        });
-    }
-
-    /// What is left straight to the relief, while that is about to rest.
-    #[test]
-    fn what_is_left_to_the_relief_is_found() {
-        explore(|| {
-            let idle = Arc::new(Idle::new(1, true));
-            let queue = Arc::new(AtomicUsize::new(0));
-            idle.begin_relief();
-            let pusher = (idle.clone(), queue.clone());
-            loom::thread::spawn(move || {
-                let (idle, queue) = pusher;
-                queue.store(1, Ordering::Relaxed);
-                assert_eq!(idle.call(), Called::Done);
-            });
-            loop {
-                idle.announce_rest();
-                if queue.load(Ordering::Relaxed) == 1 {
-                    break;
-                }
-                idle.rest();
-            }
-        });
-    }
-
-    /// The pusher relies on a searcher that is about to fall asleep.
-    #[test]
-    fn a_push_left_to_a_searcher_is_found() {
-        check(&[Edge::IdlePush, Edge::IdleSleep], || {
-            let idle = Arc::new(Idle::new(1, false));
-            let queue = Arc::new(AtomicUsize::new(0));
-            assert!(idle.begin_search(|_| true));
-            let pusher = {
-                let (idle, queue) = (idle.clone(), queue.clone());
-                loom::thread::spawn(move || {
-                    queue.store(1, Ordering::Relaxed);
-                    fence::full(Edge::IdlePush);
-                    let counts = idle.counts();
-                    if counts.sleeping > 0 && counts.searching == 0 {
-                        idle.wake_one();
-                    }
-                })
-            };
-            idle.sit(0);
-            idle.end_search();
-            idle.announce(0);
-            if queue.load(Ordering::Relaxed) == 1 {
-                idle.cancel(0);
-            } else {
-                while !idle.sleep(0, None) {}
-            }
-            pusher.join().unwrap();
-        });
-    }
-}
-
+mod model;
 #[cfg(all(test, not(any(loom, shuttle))))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sleepers_are_woken_last_in_first_out_and_become_searchers() {
-        let idle = Idle::new(3, false);
-        (0..3).for_each(|me| idle.announce(me));
-        assert_eq!(idle.counts(), Counts { sleeping: 3, searching: 0, all_away: false });
-        assert!(idle.wake_one());
-        assert_eq!(idle.counts(), Counts { sleeping: 2, searching: 1, all_away: false });
-        assert!(idle.sleep(2, None), "the last to fall asleep is woken first");
-        assert!(!idle.wake_one(), "somebody searches already");
-        assert!(idle.end_search());
-        assert!(idle.wake(0));
-        assert!(!idle.wake(0), "it is awake");
-        assert!(!idle.cancel(0));
-        assert!(idle.cancel(1));
-        assert_eq!(idle.counts(), Counts { sleeping: 0, searching: 1, all_away: false });
-    }
-
-    #[test]
-    fn the_first_sleeper_is_the_watch_until_all_sleep() {
-        let idle = Idle::new(2, false);
-        idle.announce(1);
-        assert_eq!(idle.watch(1), Watch::Duty);
-        idle.announce(0);
-        assert_eq!(idle.watch(0), Watch::None);
-        assert_eq!(idle.watch(1), Watch::AllAsleep);
-    }
-
-    #[test]
-    fn a_pusher_looks_when_somebody_sleeps_or_all_are_away() {
-        let workers = 1_024;
-        for relief in [false, true] {
-            let idle = Idle::new(workers, relief);
-            let begins = (0..workers).all(|_| idle.begin_search(|_| true));
-            assert!(begins && !idle.is_pusher_to_look());
-            let away: Vec<_> = (0..workers).map(|_| idle.go_away().all_away).collect();
-            assert_eq!(away.iter().position(|&all| all), relief.then_some(workers - 1));
-            assert_eq!(idle.is_pusher_to_look(), relief);
-            assert_eq!(idle.counts().searching, workers);
-            assert_eq!(idle.counts().sleeping, 0);
-            idle.come_back();
-            assert!(!idle.is_pusher_to_look());
-            idle.announce(0);
-            assert!(idle.is_pusher_to_look());
-            assert_eq!(idle.counts().sleeping, 1);
-        }
-    }
-
-    #[test]
-    fn the_relief_is_started_by_one_caller() {
-        let idle = Idle::new(1, true);
-        assert!(!idle.wake(1), "it does not run");
-        assert_eq!(idle.call(), Called::Start);
-        assert_eq!(idle.call(), Called::Done);
-        idle.begin_relief();
-        assert!(idle.wake(1));
-        assert_eq!(Idle::new(1, false).call(), Called::Done);
-    }
-
-    #[test]
-    fn searching_is_bounded_by_the_caller_s_rule() {
-        let idle = Idle::new(4, false);
-        let one = |counts: Counts| counts.searching == 0;
-        assert!(idle.begin_search(one));
-        assert!(!idle.begin_search(one));
-        assert!(idle.end_search());
-    }
-}
+mod tests;

@@ -71,8 +71,8 @@ pub(crate) struct Shared {
     pub(crate) hooks: Hooks,
     /// On a line of its own: every worker looks at it once per batch.
     pub(crate) errands: CachePadded<Errands>,
-    /// Held by whoever leaves each worker its part of a broadcast.
-    pub(crate) broadcasting: Mutex<()>,
+    /// Which workers run nothing any more. Held by whoever leaves each worker its part of a [broadcast](super::broadcast).
+    pub(crate) gone: Mutex<Box<[bool]>>,
     /// Counts spawns from outside, which are dealt out in turn, and closures that block; with [`CLOSED`] once
     /// the runtime is over.
     outside_spawns: AtomicUsize,
@@ -117,7 +117,7 @@ impl Shared {
             runners: Runners::new(),
             hooks,
             errands: CachePadded::default(),
-            broadcasting: Mutex::new(()),
+            gone: Mutex::new(vec![false; workers].into_boxed_slice()),
             outside_spawns: AtomicUsize::new(0),
             outside_adopted: AtomicUsize::new(0),
             outside_completed: AtomicUsize::new(0),

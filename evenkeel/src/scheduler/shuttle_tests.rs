@@ -14,7 +14,8 @@ use super::shared::{Hooks, Phase, Shared};
 use super::{context, errands, relief, trial, worker};
 use crate::policy::Locality;
 use crate::primitives::{Condvar, Mutex, clock, lock};
-use crate::runtime::block_on;
+use crate::runtime::blocking::Pool;
+use crate::runtime::{Handle, block_on, enter};
 use crate::sync::Semaphore;
 use crate::task::{self, JoinHandle, current, park, yield_now};
 use crate::topology::Topology;
@@ -80,7 +81,15 @@ fn execute(
     clock::restart();
     let (shared, seats) =
         Seat::all(neighbours, Locality::default(), Hooks::default(), relief.is_some());
-    let threads: Vec<_> = seats.map(|seat| thread::spawn(move || worker::work(seat))).collect();
+    let pool = Arc::new(Pool::new(shared.clone(), "model".to_owned(), None));
+    let start = |seat| {
+        let handle = Handle::new(shared.clone(), pool.clone());
+        thread::spawn(move || {
+            let _entered = enter::enter(&handle);
+            worker::work(seat);
+        })
+    };
+    let threads: Vec<_> = seats.map(start).collect();
     let threads = Arc::new(Mutex::new(threads));
     if let Some(granted) = relief {
         let threads = threads.clone();

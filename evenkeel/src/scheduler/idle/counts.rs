@@ -1,0 +1,30 @@
+//! The word of [`Idle`](super::Idle): how many sleep, search and are away.
+
+/// One searcher in `word`.
+pub(super) const SEARCHER: u64 = 1;
+/// One worker inside fork-join in `word`. Their field begins so high that all workers of a runtime with a
+/// [relief](crate::scheduler::relief) carry into `ALL_AWAY`.
+pub(super) const AWAY: u64 = 1 << 16;
+/// All workers are inside fork-join.
+pub(super) const ALL_AWAY: u64 = 1 << 32;
+/// One sleeper in `word`.
+pub(super) const SLEEPER: u64 = 1 << 33;
+
+/// How many sleep and search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) sleeping: usize,
+    pub(crate) searching: usize,
+    /// Whether all workers are inside fork-join, so that the relief has to be called. Never in a runtime without one.
+    pub(crate) all_away: bool,
+}
+
+impl Counts {
+    pub(super) fn of(word: u64) -> Self {
+        Self {
+            sleeping: (word / SLEEPER) as usize,
+            searching: (word % AWAY) as usize,
+            all_away: word & ALL_AWAY != 0,
+        }
+    }
+}

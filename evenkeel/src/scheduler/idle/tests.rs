@@ -1,0 +1,70 @@
+//! Tests of the counts, the stack of sleepers and the calling of the relief, by one thread.
+
+use super::*;
+
+#[test]
+fn sleepers_are_woken_last_in_first_out_and_become_searchers() {
+    let idle = Idle::new(3, false);
+    (0..3).for_each(|me| idle.announce(me));
+    assert_eq!(idle.counts(), Counts { sleeping: 3, searching: 0, all_away: false });
+    assert!(idle.wake_one());
+    assert_eq!(idle.counts(), Counts { sleeping: 2, searching: 1, all_away: false });
+    assert!(idle.sleep(2, None), "the last to fall asleep is woken first");
+    assert!(!idle.wake_one(), "somebody searches already");
+    assert!(idle.end_search());
+    assert!(idle.wake(0));
+    assert!(!idle.wake(0), "it is awake");
+    assert!(!idle.cancel(0));
+    assert!(idle.cancel(1));
+    assert_eq!(idle.counts(), Counts { sleeping: 0, searching: 1, all_away: false });
+}
+
+#[test]
+fn the_first_sleeper_is_the_watch_until_all_sleep() {
+    let idle = Idle::new(2, false);
+    idle.announce(1);
+    assert_eq!(idle.watch(1), Watch::Duty);
+    idle.announce(0);
+    assert_eq!(idle.watch(0), Watch::None);
+    assert_eq!(idle.watch(1), Watch::AllAsleep);
+}
+
+#[test]
+fn a_pusher_looks_when_somebody_sleeps_or_all_are_away() {
+    let workers = 1_024;
+    for relief in [false, true] {
+        let idle = Idle::new(workers, relief);
+        let begins = (0..workers).all(|_| idle.begin_search(|_| true));
+        assert!(begins && !idle.is_pusher_to_look());
+        let away: Vec<_> = (0..workers).map(|_| idle.go_away().all_away).collect();
+        assert_eq!(away.iter().position(|&all| all), relief.then_some(workers - 1));
+        assert_eq!(idle.is_pusher_to_look(), relief);
+        assert_eq!(idle.counts().searching, workers);
+        assert_eq!(idle.counts().sleeping, 0);
+        idle.come_back();
+        assert!(!idle.is_pusher_to_look());
+        idle.announce(0);
+        assert!(idle.is_pusher_to_look());
+        assert_eq!(idle.counts().sleeping, 1);
+    }
+}
+
+#[test]
+fn the_relief_is_started_by_one_caller() {
+    let idle = Idle::new(1, true);
+    assert!(!idle.wake(1), "it does not run");
+    assert_eq!(idle.call(), Called::Start);
+    assert_eq!(idle.call(), Called::Done);
+    idle.begin_relief();
+    assert!(idle.wake(1));
+    assert_eq!(Idle::new(1, false).call(), Called::Done);
+}
+
+#[test]
+fn searching_is_bounded_by_the_caller_s_rule() {
+    let idle = Idle::new(4, false);
+    let one = |counts: Counts| counts.searching == 0;
+    assert!(idle.begin_search(one));
+    assert!(!idle.begin_search(one));
+    assert!(idle.end_search());
+}
