@@ -209,6 +209,10 @@ impl<'scope> Scope<'scope> {
     /// that nobody takes, run in reverse order.
     ///
     /// A job takes an allocation. A worker with 65,532 jobs that nobody has taken runs the next one on the spot.
+    ///
+    /// # Locks
+    /// It may run on this stack where a fork or a scope ends within which it was spawned. It must not take a lock that is held across one of those, or
+    /// whose guard their closure returns.
     pub fn spawn<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,

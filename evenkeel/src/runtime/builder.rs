@@ -118,6 +118,10 @@ impl Builder {
     /// builds the runtime may, whether or not the workers are [pinned](Self::pin), and calls no hooks of workers: for tasks that
     /// rely on what those set up, have none.
     ///
+    /// # Locks
+    /// A task that forks there waits for a worker. If all of these wait for a lock that the task holds across the fork, nobody goes on:
+    /// release it before, or have no relief.
+    ///
     /// # Examples
     /// ```
     /// use std::sync::mpsc;
