@@ -791,3 +791,76 @@ fn halves_that_spawn_into_a_scope_around_them_lose_no_job() {
         assert_eq!(ran.into_inner(), 1 << 7);
     }
 }
+
+/// The other worker's next task waits for a lock that is held across the scope.
+#[test]
+fn what_a_half_leaves_for_a_scope_around_it_does_not_wait_for_what_comes_next() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(2).relief(false).build().unwrap();
+    let handle = runtime.handle();
+    let (lock, begun) = (Arc::new(Mutex::new(())), AtomicBool::new(false));
+    runtime.install(|| {
+        let held = lock.lock().unwrap();
+        scope(|scope| {
+            let half = || {
+                begun.store(true, Ordering::Release);
+                let lock = lock.clone();
+                drop(handle.spawn(async move { drop(lock.lock().unwrap()) }));
+                // Each longer than a batch, and more than whoever waits for the half takes.
+                for _ in 0..8 {
+                    scope.spawn(|_| thread::sleep(Duration::from_millis(1)));
+                }
+            };
+            join(|| until(|| begun.load(Ordering::Acquire)), half);
+        });
+        drop(held);
+    });
+}
+
+/// The other worker's next task waits for a lock that is held across the scope.
+#[test]
+fn what_a_job_from_outside_leaves_for_its_scope_does_not_wait_for_what_comes_next() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(2).relief(false).build().unwrap();
+    let handle = runtime.handle();
+    let (lock, begun) = (Arc::new(Mutex::new(())), AtomicBool::new(false));
+    runtime.install(|| {
+        let held = lock.lock().unwrap();
+        scope(|scope| {
+            let job = |scope: &fork_join::Scope<'_>| {
+                let lock = lock.clone();
+                drop(handle.spawn(async move { drop(lock.lock().unwrap()) }));
+                scope.spawn(|_| ());
+                begun.store(true, Ordering::Release);
+            };
+            thread::scope(|threads| {
+                threads.spawn(|| scope.spawn(job));
+            });
+            // On the other worker, since this one does not wait yet.
+            until(|| begun.load(Ordering::Acquire));
+        });
+        drop(held);
+    });
+}
+
+#[test]
+fn what_a_part_of_a_broadcast_leaves_for_its_scope_does_not_wait_for_what_comes_next() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(2).relief(false).build().unwrap();
+    let handle = runtime.handle();
+    let lock = Arc::new(Mutex::new(()));
+    runtime.install(|| {
+        let me = worker_index();
+        let held = lock.lock().unwrap();
+        scope(|scope| {
+            scope.spawn_broadcast(|scope, worker| {
+                if Some(worker.index()) != me {
+                    let lock = lock.clone();
+                    drop(handle.spawn(async move { drop(lock.lock().unwrap()) }));
+                    scope.spawn(|_| ());
+                }
+            });
+        });
+        drop(held);
+    });
+}

@@ -7,7 +7,7 @@ use evenkeel::metrics::ProcessorMetrics;
 use evenkeel::task::{self, Task};
 use evenkeel::{Builder, Runtime, Shutdown, fork_join};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -184,7 +184,7 @@ fn a_runtime_without_a_relief_leaves_tasks_until_a_worker_is_back() {
 }
 
 #[test]
-fn what_a_task_forks_on_the_relief_runs_on_a_worker() {
+fn what_a_task_forks_on_the_relief_runs_there() {
     let _watchdog = watchdog();
     let runtime = runtime(2);
     let (released, forks) = (AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
@@ -216,9 +216,78 @@ fn what_a_task_forks_on_the_relief_runs_on_a_worker() {
         evenkeel::block_on(task).unwrap();
         assert_eq!(here, (false, None, 2));
         assert_eq!(name.as_deref(), Some("relieved-relief"));
-        assert!(there.0.unwrap() < 2 && there.1.unwrap() < 2);
+        assert_eq!(there, (None, None));
         assert_eq!(awaited, (1, 2));
     });
+}
+
+#[test]
+fn a_lock_may_be_held_across_forks_on_the_relief_while_every_worker_waits_for_it() {
+    let _watchdog = watchdog();
+    static TOTAL: Mutex<u32> = Mutex::new(0);
+    type Fork = fn() -> u32;
+    let forks: [(&str, Fork); 5] = [
+        ("join", || {
+            let (a, b) = fork_join::join(|| 1, || fork_join::join(|| 2, || 3));
+            a + b.0 + b.1
+        }),
+        ("the form with the worker", || {
+            fork_join::on_worker(|mut worker| {
+                let (a, b) = worker.join(|mut worker| worker.join(|_| 1, |_| 2), |_| 3);
+                a.0 + a.1 + b
+            })
+        }),
+        ("sized", || {
+            let (a, b) = fork_join::join_sized(1 << 20, || 2, || 4);
+            a + b
+        }),
+        ("scope", || {
+            let sum = AtomicUsize::new(0);
+            fork_join::scope(|scope| {
+                for n in 1..=3 {
+                    let sum = &sum;
+                    scope.spawn(move |scope| {
+                        sum.fetch_add(n - 1, Ordering::Relaxed);
+                        scope.spawn(move |_| {
+                            sum.fetch_add(1, Ordering::Relaxed);
+                        });
+                    });
+                }
+            });
+            sum.into_inner() as u32
+        }),
+        ("install", || evenkeel::Handle::current().install(|| fork_join::join(|| 2, || 4).0 + 4)),
+    ];
+    for (name, fork) in forks {
+        for workers in [1, 3] {
+            *TOTAL.lock().unwrap() = 0;
+            let runtime = runtime(workers);
+            let (held, waiting) = (AtomicBool::new(false), AtomicUsize::new(0));
+            let (held, waiting) = (Arc::new(held), Arc::new(waiting));
+            thread::scope(|scope| {
+                for _ in 0..workers {
+                    scope.spawn(|| {
+                        runtime.install(|| {
+                            waiting.fetch_add(1, Ordering::Release);
+                            wait_for(&held);
+                            *TOTAL.lock().unwrap() += 1;
+                        });
+                    });
+                }
+                while waiting.load(Ordering::Acquire) < workers {
+                    thread::yield_now();
+                }
+                let held = held.clone();
+                let task = runtime.spawn(async move {
+                    let mut total = TOTAL.lock().unwrap();
+                    held.store(true, Ordering::Release);
+                    *total += fork();
+                });
+                evenkeel::block_on(task).unwrap();
+            });
+            assert_eq!(*TOTAL.lock().unwrap(), 6 + workers as u32, "{name}, {workers}");
+        }
+    }
 }
 
 /// Tasks that the relief has given birth to are aborted and counted like all others.

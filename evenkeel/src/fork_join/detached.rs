@@ -25,8 +25,8 @@ use std::sync::Arc;
 /// A panic in it is told to [`Builder::on_job_panic`](crate::Builder::on_job_panic).
 ///
 /// # Locks
-/// It may run on this stack where the fork or the scope ends within which it was spawned. It must not take a lock whose guard the closure that has
-/// spawned it returns.
+/// It may run on this stack where the fork or the scope ends within which it was spawned. It must not take a lock that is held across one
+/// of those, or whose guard their closure returns.
 ///
 /// # Examples
 /// ```

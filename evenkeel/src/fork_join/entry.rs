@@ -15,9 +15,23 @@ use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 
-/// Runs `f` on a worker of the runtime that the caller belongs to, or else of what `outside` gives, and waits for it.
+/// Runs `f` on a worker of the runtime that the caller belongs to, or else of what `outside` gives, and waits for it. The
+/// [relief](crate::scheduler::relief) runs it itself, and what it forks with it: the workers are away, and might wait for a lock that
+/// the relief's task holds.
 #[cold]
 pub(super) fn in_worker<F, R>(outside: fn() -> Handle, f: F) -> R
+where
+    F: FnOnce(&Context) -> R + Send,
+    R: Send,
+{
+    context::with(|context| match context {
+        Some(relief) => f(relief),
+        None => call(outside, f),
+    })
+}
+
+/// Has a worker run `f`. The caller is outside of all runtimes' workers.
+fn call<F, R>(outside: fn() -> Handle, f: F) -> R
 where
     F: FnOnce(&Context) -> R + Send,
     R: Send,
@@ -55,7 +69,7 @@ impl Handle {
         F: FnOnce() -> R + Send,
         R: Send,
     {
-        if with_own(self, |context| context.is_some()) {
+        if with_any_own(self, |context| context.is_some()) {
             return f();
         }
         let call = Call::new(|_: &Context| f());
@@ -86,9 +100,12 @@ pub(super) fn handle() -> Handle {
 
 /// Calls `f` with the context of this thread if it is a worker of the runtime of `handle`.
 pub(super) fn with_own<R>(handle: &Handle, f: impl FnOnce(Option<&Context>) -> R) -> R {
-    context::with_worker(|context| {
-        f(context.filter(|own| Arc::ptr_eq(own.shared(), handle.shared())))
-    })
+    with_any_own(handle, |own| f(own.filter(|own| !own.is_relief())))
+}
+
+/// The same if it is a worker or the relief.
+pub(super) fn with_any_own<R>(handle: &Handle, f: impl FnOnce(Option<&Context>) -> R) -> R {
+    context::with(|context| f(context.filter(|own| Arc::ptr_eq(own.shared(), handle.shared()))))
 }
 
 /// The runtime of whoever has none: it is built at the first need and lasts as long as the process.

@@ -44,7 +44,7 @@ pub(super) unsafe fn push<'scope, F: FnOnce() + Send>(
     body: F,
 ) {
     let member = Box::into_raw(Box::new(Member { scope, body }));
-    if !push_address(context, member, Member::<'scope, F>::run) {
+    if !push_address(context, 0, member, Member::<'scope, F>::run) {
         // SAFETY: nobody has the box.
         let member = unsafe { Box::from_raw(member) };
         scope.run_job(member.body);

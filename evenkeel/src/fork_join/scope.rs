@@ -157,11 +157,10 @@ where
     S: AsRef<Scope<'scope>>,
     OP: FnOnce(&S) -> R,
 {
-    context::with_worker(|context| match context {
-        Some(context) if Arc::ptr_eq(context.shared(), handle.shared()) => {
-            scope_on(context, handle, make, op)
-        }
-        _ => {
+    let own = handle.clone();
+    entry::with_any_own(&own, |context| match context {
+        Some(context) => scope_on(context, handle, make, op),
+        None => {
             let scope = make(Scope::new(handle, 0));
             let (result, base) = scope.as_ref().run(|| op(&scope));
             wait_for_others(|| {
@@ -210,6 +209,10 @@ impl<'scope> Scope<'scope> {
     /// that nobody takes, run in reverse order.
     ///
     /// A job takes an allocation. A worker with 65,532 jobs that nobody has taken runs the next one on the spot.
+    ///
+    /// # Locks
+    /// It may run on this stack where a fork or a scope ends within which it was spawned. It must not take a lock that is held across one of those, or
+    /// whose guard their closure returns.
     pub fn spawn<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -385,7 +388,7 @@ impl<'scope> Scope<'scope> {
                 context.while_running(Distance::Same, job);
                 return Meanwhile::Done;
             }
-            if !own.is_empty() {
+            if !own.is_empty() || context.is_relief() {
                 return Meanwhile::Nothing;
             }
             let others = &shared.neighbours[context.seat.me()].others;

@@ -248,7 +248,8 @@ where
                 // Back in its owner's hands, who takes the note with it.
                 here.deque.leave_note(here.head, 0);
             }
-            context::with_worker(|context| {
+            // Of the relief too, whose anchors are for nobody.
+            context::with(|context| {
                 anchor.run_second(context.expect("jobs run on workers"), oper_b)
             })
         },
@@ -266,7 +267,7 @@ struct Anchor {
 impl Anchor {
     fn of(context: &Context, bytes: u64) -> Self {
         let shared = context.shared();
-        if shared.locality == Locality::Off || shared.workers == 1 {
+        if shared.locality == Locality::Off || shared.workers == 1 || context.is_relief() {
             return Self { note: Note::default(), part: 0 };
         }
         let me = context.seat.me();

@@ -35,7 +35,7 @@ impl<F: FnOnce()> Boxed<F> {
 /// What the closure borrows is there until it has been run.
 pub(super) unsafe fn push<F: FnOnce() + Send>(context: &Context, root: u64, closure: F) {
     let boxed = Box::into_raw(Box::new(Boxed { root, closure }));
-    if !push_address(context, boxed, Boxed::<F>::run) {
+    if !push_address(context, root, boxed, Boxed::<F>::run) {
         // SAFETY: nobody has the box.
         let boxed = unsafe { Box::from_raw(boxed) };
         unwind::never(boxed.closure);
@@ -50,13 +50,13 @@ pub(super) unsafe fn push_fifo(context: &Context, queue: &Fifo, job: impl FnOnce
     // SAFETY: the caller's promise.
     queue.push(unsafe { erase(job) });
     let address = std::ptr::from_ref(queue).cast_mut();
-    if !push_address(context, address, Fifo::run) {
+    if !push_address(context, queue.root(), address, Fifo::run) {
         unwind::never(queue.pop());
     }
 }
 
-/// Pushes a job that is no more than an address, and what runs it. False, and nothing is done, if the deque is full.
-pub(super) fn push_address<T>(context: &Context, address: *mut T, run: Run) -> bool {
+/// Pushes a job of `root`, if nobody here is counted for it until it has been run, that is no more than an address, and what runs it. False, and nothing is done, if the deque is full.
+pub(super) fn push_address<T>(context: &Context, root: u64, address: *mut T, run: Run) -> bool {
     let deque = &context.seat.processor().deque;
     let head = deque.head();
     let has_room = deque.has_room(head);
@@ -70,6 +70,9 @@ pub(super) fn push_address<T>(context: &Context, address: *mut T, run: Run) -> b
     // SAFETY: as above.
     unsafe { slot.set_run(run) };
     deque.count_boxed(1);
+    if root != 0 {
+        context.note_scoped(head);
+    }
     deque.push(head);
     if !has_room && deque.is_asked() {
         answer();

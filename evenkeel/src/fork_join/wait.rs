@@ -10,8 +10,11 @@
 //! Three things are excepted from that rule, because somebody would wait for ever without them (see
 //! [`guest`](crate::scheduler::guest)): parts of broadcasts, errands beside a wait for another runtime, and what a program
 //! runs by yielding. And two because jobs lie in one deque: a job that is spawned in FIFO order may run on top of a frame that began after it was
-//! spawned, and one that nobody waits for where a fork or a scope ends within which it was spawned, while the result of that closure, which may
-//! be a guard, is already there.
+//! spawned, and one that nobody waits for, or that belongs to a scope further out, where a fork or a scope ends within which it was spawned: under
+//! the locks that are held across that, and while the result of that closure, which may be a guard, is already there.
+//!
+//! Of a task or an errand, which does wait for locks, a worker knows nothing. So it begins none while jobs of scopes lie in its deque, for which
+//! their owners wait (see [`Context`]).
 
 use super::outside;
 use crate::policy::{forking, searching};

@@ -118,6 +118,9 @@ impl Builder {
     /// builds the runtime may, whether or not the workers are [pinned](Self::pin), and calls no hooks of workers: for tasks that
     /// rely on what those set up, have none.
     ///
+    /// A task that forks there runs both halves itself, one after the other, and spawns into its scopes for workers, or for itself where
+    /// the scope ends. It waits for workers if it broadcasts, and must not hold a lock meanwhile that these may take.
+    ///
     /// # Examples
     /// ```
     /// use std::sync::mpsc;

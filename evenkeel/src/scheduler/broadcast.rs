@@ -75,7 +75,7 @@ pub(crate) fn bequeath(shared: &Shared, worker: usize) {
     alert(shared, heir);
 }
 
-/// Runs the parts of this worker, between two batches; what they leave in its deque comes at the ends of the next.
+/// Runs the parts of this worker, between two batches; what they leave in its deque, but for jobs of scopes, comes at the ends of the next.
 #[cold]
 pub(crate) fn run_all(context: &Context) {
     while let Some(part) = context.seat.processor().parts.pop() {

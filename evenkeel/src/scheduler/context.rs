@@ -8,6 +8,7 @@ use super::meter::Doing;
 use super::note::Note;
 use super::seat::Seat;
 use super::shared::Shared;
+use super::slot::Place;
 use crate::policy::{Locality, locality, stealing};
 use crate::primitives::atomic::Edge;
 use crate::primitives::thread::thread_local;
@@ -48,6 +49,9 @@ pub(crate) struct Context {
     pub(crate) part: Cell<u64>,
     /// Scopes that have begun here.
     scopes: Cell<u64>,
+    /// The lowest place of the deque with a job of a scope that lies there, if there is one: whoever waits for the scope may hold a lock,
+    /// and cannot come for it, so no task and no errand goes before it.
+    pub(super) scoped: Cell<Option<Place>>,
     /// Memory for tasks.
     blocks: RefCell<Blocks>,
     /// Where tasks lie on their way from another processor's queue to this one's; empty in between.
@@ -86,6 +90,7 @@ impl Context {
             completed: Cell::default(),
             part: Cell::default(),
             scopes: Cell::default(),
+            scoped: Cell::default(),
             blocks: RefCell::default(),
             moved: RefCell::default(),
         }
@@ -136,6 +141,13 @@ impl Context {
     #[inline(always)]
     pub(crate) fn take_yielded(&self) -> bool {
         self.yielded.get() && self.yielded.replace(false)
+    }
+
+    /// Notes that a job of a scope has been pushed to `place`.
+    pub(crate) fn note_scoped(&self, place: Place) {
+        if self.scoped.get().is_none() {
+            self.scoped.set(Some(place));
+        }
     }
 
     /// Has the task that is being polled go to the back of the queue once it returns `Pending`.

@@ -100,6 +100,8 @@ struct Own {
     limit: AtomicPtr<Slot>,
     /// How many slots have been prepared. Memory is touched as it is needed.
     prepared: AtomicU32,
+    /// How many it may have.
+    places: u32,
     /// How many of the jobs are boxed ones. Only the owner looks.
     boxed: AtomicU32,
     /// Whether each job is published as it is pushed: where the pair of fences is not asymmetric nothing can be seized.

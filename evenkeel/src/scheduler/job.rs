@@ -156,6 +156,9 @@ pub(crate) fn run_above_while(context: &Context, floor: Place, more: impl Fn() -
         // SAFETY: it is below the head.
         let slot = unsafe { place.slot() };
         deque.count_boxed(-1);
+        if context.scoped.get() == Some(place) {
+            context.scoped.set(None);
+        }
         if deque.pop(place) || deque.reclaim(place) == Reclaimed::Own {
             // SAFETY: it has just been taken out of the deque.
             unsafe { run(slot, context, None) };

@@ -81,7 +81,8 @@ pub(crate) struct Processor {
 }
 
 impl Processor {
-    pub(crate) fn new(shared: Weak<Shared>) -> Self {
+    /// One of `shared`, with a worker or without one.
+    pub(crate) fn new(shared: Weak<Shared>, has_worker: bool) -> Self {
         Self {
             shared,
             local: Biased::new(Local::default()),
@@ -99,7 +100,7 @@ impl Processor {
             gift: CachePadded::new(Gift::new()),
             counters: CachePadded::new(Counters::default()),
             meter: CachePadded::new(Meter::new(clock::now())),
-            deque: Home::new(),
+            deque: if has_worker { Home::new() } else { Home::full() },
             away: AtomicBool::new(false),
             root: AtomicU64::new(0),
             guests: AtomicU32::new(0),

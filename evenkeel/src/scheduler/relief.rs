@@ -6,8 +6,9 @@
 //!
 //! # Roles
 //! A worker is *away* while it runs, from its loop, an errand, a part of a broadcast or a job. The *relief* rests unless it is
-//! called. Whoever makes a task ready is a *pusher*, as in [`idle`](super::idle). The relief runs no fork-join: to that it is a
-//! thread like any other, and a task that forks on it has a worker do it.
+//! called. Whoever makes a task ready is a *pusher*, as in [`idle`](super::idle). The relief takes no
+//! part in fork-join: a task that forks on it runs both halves one after the other, because all workers that it might have to wait for
+//! might wait for a lock which the task holds. Its deque is always full.
 //!
 //! # Protocol
 //! *Push*: the task becomes visible; a full fence; a look at the word of `idle`. If it says that all are away, or if the

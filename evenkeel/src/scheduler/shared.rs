@@ -108,7 +108,9 @@ impl Shared {
         let processors = neighbours.len();
         let workers = processors - usize::from(relief);
         Arc::new_cyclic(|shared| Self {
-            processors: (0..processors).map(|_| Processor::new(shared.clone())).collect(),
+            processors: (0..processors)
+                .map(|index| Processor::new(shared.clone(), index < workers))
+                .collect(),
             workers,
             starter: OnceLock::new(),
             neighbours,

@@ -176,7 +176,9 @@ impl<'a> Worker<'a> {
         self.offer_to_idle();
         let _away = Away::begin(self.context);
         broadcast::run_all(self.context);
+        self.drain_scopes();
         errands::run_next(self.context);
+        self.drain_scopes();
         self.context.now.set(clock::now());
     }
 
@@ -192,15 +194,27 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Runs what is left in the deque, for about a batch: jobs that spawn jobs without end do not keep tasks waiting.
+    /// Runs what is left in the deque, for about a batch: jobs that spawn jobs without end do not keep tasks waiting. Those of scopes are
+    /// run in any case: the next task may wait for a lock that is held across the scope.
     #[cold]
     fn drain_jobs(&mut self) {
         let end = clock::now().saturating_add(batch::BATCH);
         job::run_above_while(self.context, self.context.seat.processor().deque.floor(), || {
-            clock::now() < end
+            self.context.scoped.get().is_some() || clock::now() < end
         });
+        if !self.has_jobs() {
+            // The worker may have taken the job itself, as a thief does.
+            self.context.scoped.set(None);
+        }
         // The next batch is not charged with it.
         self.context.now.set(clock::now());
+    }
+
+    /// The same, if jobs of scopes are among it.
+    fn drain_scopes(&mut self) {
+        if self.context.scoped.get().is_some() {
+            self.drain_jobs();
+        }
     }
 
     fn has_jobs(&self) -> bool {

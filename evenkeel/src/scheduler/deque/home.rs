@@ -31,7 +31,16 @@ impl Home {
         Self::publishing_all(!fence::is_asymmetric())
     }
 
+    /// A deque that is always full, for a processor which runs no worker: whoever forks there runs both halves on the spot.
+    pub(crate) fn full() -> Self {
+        Self::with_places(!fence::is_asymmetric(), 0)
+    }
+
     pub(super) fn publishing_all(publishes_all: bool) -> Self {
+        Self::with_places(publishes_all, PLACES)
+    }
+
+    fn with_places(publishes_all: bool, places: u32) -> Self {
         let mut room = Box::<Deque>::new_uninit();
         let deque = room.as_mut_ptr();
         let own = Own {
@@ -39,6 +48,7 @@ impl Home {
             fence: AtomicPtr::new(ASKED),
             limit: AtomicPtr::new(ASKED),
             prepared: AtomicU32::new(0),
+            places,
             boxed: AtomicU32::new(0),
             publishes_all,
             lock: SpinLock::new(()),
@@ -95,10 +105,10 @@ impl Deque {
         if index < prepared {
             return true;
         }
-        if index >= PLACES {
+        if index >= self.own.places {
             return false;
         }
-        let (before, end) = (self.usual_limit(), PLACES.min(prepared + CHUNK));
+        let (before, end) = (self.usual_limit(), self.own.places.min(prepared + CHUNK));
         for index in prepared..end {
             // SAFETY: nobody looks at it before it has been prepared, and it is in the deque.
             unsafe { self.place(index).0.write(Slot::new()) };
