@@ -2,7 +2,7 @@
 
 use common::watchdog::watchdog;
 use evenkeel::fork_join::{
-    Footprint, FootprintError, join, join_parts, join_sized, try_join_sized,
+    Footprint, FootprintError, join, join_parts, join_sized, scope, try_join_sized, yield_now,
 };
 use evenkeel::{Builder, Locality, Runtime};
 use std::collections::HashSet;
@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 mod common {
     pub(crate) mod watchdog;
@@ -91,6 +92,40 @@ fn strict_keeps_the_jobs_of_a_private_cache_on_its_core() {
         runtime.install(|| recurse(8, &threads));
         assert_eq!(threads.into_inner().unwrap().len(), 1);
     }
+}
+
+#[test]
+fn strict_keeps_jobs_from_those_who_yield_in_another_package() {
+    let _watchdog = watchdog();
+    let topology = "2 packages, 1 cores, l2 1M, l3 8M".parse().unwrap();
+    let builder = Builder::new().workers(2).topology(topology).locality(Locality::Strict);
+    let runtime = builder.build().unwrap();
+    let (there, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let elsewhere = AtomicUsize::new(0);
+    runtime.install(|| {
+        scope(|scope| {
+            scope.spawn(|_| {
+                there.store(true, Ordering::Release);
+                while !over.load(Ordering::Acquire) {
+                    yield_now();
+                }
+            });
+            while !there.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+            let me = thread::current().id();
+            for _ in 0..2_000 {
+                let pause = || thread::sleep(Duration::from_micros(10));
+                let note = || {
+                    elsewhere
+                        .fetch_add(usize::from(thread::current().id() != me), Ordering::Relaxed);
+                };
+                join_sized(1 << 16, pause, note);
+            }
+            over.store(true, Ordering::Release);
+        });
+    });
+    assert_eq!(elsewhere.into_inner(), 0);
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn steal(context: &Context) -> bool {
         if !job::may_take(context, other, 0) {
             continue;
         }
-        if let Some(stolen) = Stolen::take(shared, other, || true) {
+        if let Some(stolen) = Stolen::take(shared, other, || job::may_take(context, other, 0)) {
             let distance = context.distance(other);
             context.counters().count_steal(distance);
             guest::host(context, distance, || stolen.run(context));

@@ -221,9 +221,12 @@ impl Deque {
 
     /// The note of the oldest job, public or not; zero if it has none. None if there is no job. A hint.
     pub(crate) fn oldest(&self) -> Option<u32> {
-        let index = self.ends(Ordering::Relaxed).tail();
+        let ends = self.ends(Ordering::Relaxed);
+        let index = ends.tail();
         let prepared = self.own.prepared.load(Ordering::Acquire);
-        (index < self.height(Ordering::Relaxed).min(prepared)).then(|| self.slot(index).note())
+        // What is public can be taken even if the owner has lowered the head, because it wants it back.
+        let end = self.height(Ordering::Relaxed).max(ends.split()).min(prepared);
+        (index < end).then(|| self.slot(index).note())
     }
 
     /// Takes back the job at `place`, the last one. False if that takes a [`reclaim`](Self::reclaim). The caller is

@@ -105,16 +105,18 @@ impl Worker<'_> {
         let shared = self.context.shared();
         let random = self.random.next();
         for other in shared.neighbours[self.me].round(random) {
-            if !job::may_take(self.context, other, waited) {
+            // Once more within the steal: another job may lie there by then.
+            let may_take = || job::may_take(self.context, other, waited);
+            if !may_take() {
                 continue;
             }
             let deque = &shared.processors[other].deque;
-            self.stolen = Stolen::take(shared, other, || true);
+            self.stolen = Stolen::take(shared, other, may_take);
             if self.stolen.is_none()
                 && self.asked[other].is_in_vain(deque, now)
                 && deque.seize() > 0
             {
-                self.stolen = Stolen::take(shared, other, || true);
+                self.stolen = Stolen::take(shared, other, may_take);
             }
             if self.stolen.is_some() {
                 self.count_steal(other, now);
