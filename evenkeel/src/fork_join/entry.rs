@@ -24,20 +24,10 @@ where
     F: FnOnce(&Context) -> R + Send,
     R: Send,
 {
-    context::with(|context| match context {
-        Some(relief) => f(relief),
-        None => call(outside, f),
-    })
-}
-
-/// Has a worker run `f`. The caller is outside of all runtimes' workers.
-fn call<F, R>(outside: fn() -> Handle, f: F) -> R
-where
-    F: FnOnce(&Context) -> R + Send,
-    R: Send,
-{
     let call = Call::new(f);
-    if let Some(handle) = enter::current() {
+    if !call.run_on_relief()
+        && let Some(handle) = enter::current()
+    {
         call.offer(&handle);
     }
     if !call.has_run() {
@@ -159,6 +149,17 @@ where
         let visit = Visit { call, run: Self::run, leave: Self::leave };
         errand::send(handle, Box::new(|| visit.pay()));
         wait_for_others(|| self.over.load(Ordering::Acquire));
+    }
+
+    /// Runs it here, if here is a relief. By the same code as a worker, so that the closure, which may be a whole recursion, is compiled once.
+    fn run_on_relief(&self) -> bool {
+        context::with(|context| {
+            context.is_some_and(|relief| {
+                // SAFETY: the call is this caller's, and nobody else has it.
+                unsafe { Self::run(std::ptr::from_ref(self).cast(), relief) };
+                true
+            })
+        })
     }
 
     /// Whether the runtime has taken the call. The worker has left.

@@ -18,13 +18,14 @@
 
 use super::outside;
 use crate::policy::{forking, searching};
-use crate::primitives::atomic::Ordering;
+use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::spin::{self, Backoff};
-use crate::primitives::{clock, thread};
+use crate::primitives::{clock, fence, thread};
 use crate::scheduler::context::{self, Context};
 use crate::scheduler::job::{self, Asked, Stolen};
 use crate::scheduler::latch::Latch;
 use crate::scheduler::meter::Doing;
+use crate::scheduler::processor::Processor;
 use crate::scheduler::{broadcast, errands};
 use crate::topology::Distance;
 use std::time::Duration;
@@ -93,6 +94,28 @@ pub(super) fn wait(
     context.switch(before, clock::now());
 }
 
+/// Sleeps for so long at most. Whoever completes what the caller waits for wakes it, and so does `host`, who may have something for it to do, when
+/// it publishes jobs.
+///
+/// The caller leaves its number and asks, then makes a fence and looks; the host publishes, makes a fence and looks for a number. A push that has not
+/// seen the request is one that the next push makes up for, or the end of the nap.
+fn nap(context: &Context, host: Option<usize>, length: u64) {
+    let shared = context.shared();
+    let host = host.map(|host| &shared.processors[host]);
+    if let Some(host) = host {
+        host.napper.store(context.seat.me() + 1, Ordering::Relaxed);
+        host.deque.ask();
+        fence::full(Edge::IdleSleep);
+    }
+    let nothing =
+        |host: &Processor| host.guests.load(Ordering::Relaxed) > 0 || !host.deque.has_any();
+    if host.is_none_or(nothing) {
+        context.switch(Doing::Asleep, clock::now());
+        thread::park(Some(Duration::from_nanos(length)));
+        context.switch(Doing::Searching, clock::now());
+    }
+}
+
 /// The same for a worker that has something to wait for: what it does is that it searches.
 fn wait_idly(
     context: &Context,
@@ -115,6 +138,7 @@ fn wait_idly(
         let waited = now.saturating_sub(*since.get_or_insert(now));
         let meanwhile =
             if broadcast::run_one(context) { Meanwhile::Done } else { meanwhile(waited) };
+        let mut host = None;
         match meanwhile {
             Meanwhile::Job(stolen) => {
                 let distance = context.distance(stolen.victim());
@@ -130,6 +154,7 @@ fn wait_idly(
                 continue;
             }
             Meanwhile::Ask(thief) => {
+                host = Some(thief);
                 let deque = &shared.processors[thief].deque;
                 if asked.is_in_vain(deque, now) && deque.seize() > 0 {
                     continue;
@@ -148,9 +173,7 @@ fn wait_idly(
             }
         } else if fall_asleep() {
             slept = forking::next_nap(slept);
-            context.switch(Doing::Asleep, now);
-            thread::park(Some(Duration::from_nanos(slept)));
-            context.switch(Doing::Searching, clock::now());
+            nap(context, host, slept);
         } else {
             backoff.snooze();
         }

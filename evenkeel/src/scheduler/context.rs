@@ -10,7 +10,7 @@ use super::seat::Seat;
 use super::shared::Shared;
 use super::slot::Place;
 use crate::policy::{Locality, locality, stealing};
-use crate::primitives::atomic::Edge;
+use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::thread::thread_local;
 use crate::primitives::{clock, fence};
 use crate::task::blocks::{Blocks, Size};
@@ -247,6 +247,11 @@ impl Context {
         deque.publish();
         fence::after_read_modify_write(Edge::IdlePush);
         let shared = self.shared();
+        let napper = &self.seat.processor().napper;
+        if let Some(worker) = napper.load(Ordering::Relaxed).checked_sub(1) {
+            napper.store(0, Ordering::Relaxed);
+            shared.idle.unpark(worker);
+        }
         let counts = shared.idle.counts();
         if counts.sleeping == 0 {
             return;

@@ -357,6 +357,11 @@ impl Deque {
         self.height(Ordering::Relaxed) > self.ends(Ordering::Relaxed).split()
     }
 
+    /// Whether there is anything, public or private, more or less.
+    pub(crate) fn has_any(&self) -> bool {
+        self.has_public() || self.has_private()
+    }
+
     /// Asks the owner to publish at its next push.
     pub(crate) fn ask(&self) {
         if !self.is_asked() {

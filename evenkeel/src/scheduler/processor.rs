@@ -15,7 +15,7 @@ use super::ring::{Ends, NO_HEAD, Ring};
 use super::shared::Shared;
 use crate::policy::together::Mark;
 use crate::policy::{Look, batch};
-use crate::primitives::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::primitives::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use crate::primitives::clock;
 use crate::task::rights::{Held, Runnable};
 use crossbeam_utils::CachePadded;
@@ -76,6 +76,8 @@ pub(crate) struct Processor {
     pub(crate) parts: Closures,
     /// Jobs that nobody waits for, to begin in the order in which they were spawned here.
     pub(crate) fifo: Fifo,
+    /// The number, from one, of a worker that naps until this one publishes jobs. A hint: of several the last.
+    pub(crate) napper: AtomicUsize,
     /// Where its worker is.
     pub(crate) place: Place,
 }
@@ -106,6 +108,7 @@ impl Processor {
             guests: AtomicU32::new(0),
             parts: Closures::default(),
             fifo: Fifo::new(0),
+            napper: AtomicUsize::new(0),
             place: Place::nowhere(),
         }
     }
