@@ -148,7 +148,7 @@ where
         let call = std::ptr::from_ref(self).cast();
         let visit = Visit { call, run: Self::run, leave: Self::leave };
         errand::send(handle, Box::new(|| visit.pay()));
-        wait_for_others(|| self.over.load(Ordering::Acquire));
+        wait_for_others(handle, || self.over.load(Ordering::Acquire));
     }
 
     /// Runs it here, if here is a relief. By the same code as a worker, so that the closure, which may be a whole recursion, is compiled once.

@@ -163,7 +163,7 @@ where
         None => {
             let scope = make(Scope::new(handle, 0));
             let (result, base) = scope.as_ref().run(|| op(&scope));
-            wait_for_others(|| {
+            wait_for_others(&base.handle, || {
                 // A runtime that ends sends nobody any more.
                 while base.handle.is_shutting_down() && base.run_outside() {}
                 base.is_over()

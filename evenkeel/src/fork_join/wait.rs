@@ -21,6 +21,7 @@ use crate::policy::{forking, searching};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::spin::{self, Backoff};
 use crate::primitives::{clock, fence, thread};
+use crate::runtime::Handle;
 use crate::scheduler::context::{self, Context};
 use crate::scheduler::job::{self, Asked, Stolen};
 use crate::scheduler::latch::Latch;
@@ -60,11 +61,11 @@ pub(super) fn wait_for(context: &Context, latch: &Latch) {
     wait(context, || latch.is_complete(), || latch.fall_asleep(), meanwhile);
 }
 
-/// Waits for others than this runtime's workers, who unpark this thread when it is `over`. A worker runs errands of its own runtime
-/// meanwhile.
-pub(super) fn wait_for_others(over: impl Fn() -> bool) {
+/// Waits for workers of another runtime than the caller's, the one of `handle`, who unpark this thread when it is `over`. A worker runs errands of its
+/// own runtime meanwhile.
+pub(super) fn wait_for_others(handle: &Handle, over: impl Fn() -> bool) {
     context::with_worker(|context| match context {
-        None => outside::wait(over),
+        None => outside::wait(handle.shared(), over),
         Some(context) => {
             let (list, me) = (&context.shared().errands, context.seat.me());
             let run_errand = |_| match errands::run_one(context) {

@@ -28,19 +28,22 @@ pub fn yields(waited: u64) -> bool {
     waited >= SPIN
 }
 
-/// Whether one more thread from outside stays awake while it waits for a runtime, as long as a processor [searches](SEARCH), if so many do: giving its
-/// core away all the time, but without a sleep, from which another thread would have to wake it. One at a time: a crowd of them would be
-/// in the way of the workers that it waits for.
+/// Whether a thread from outside stays awake while it waits for a runtime that is `awake` with so many of its workers, while so many are
+/// `sleeping`, on a machine of so many `cores`: as long as a processor [searches](SEARCH), giving its core away all the time, but without a sleep from
+/// which another thread would have to wake it. Not where a sleeper that is woken might find no free core beside it: the operating system
+/// leaves that one behind a worker for milliseconds, with a core free soon after (strings' `par_sort` in the comparison of `evenkeel-rayon`).
 ///
 /// # Examples
 /// ```
 /// use evenkeel::policy::searching::may_wait_awake;
-/// assert!(may_wait_awake(0));
-/// assert!(!may_wait_awake(1));
+/// assert!(may_wait_awake(2, 0, 2), "nobody is left to be woken");
+/// assert!(!may_wait_awake(1, 1, 2));
+/// assert!(may_wait_awake(1, 1, 3));
+/// assert!(may_wait_awake(0, 2, 2), "the first to be woken has a core");
 /// ```
 #[must_use]
-pub fn may_wait_awake(awake: usize) -> bool {
-    awake == 0
+pub fn may_wait_awake(awake: usize, sleeping: usize, cores: usize) -> bool {
+    sleeping == 0 || awake + 2 <= cores
 }
 
 /// Whether one more processor may search.

@@ -2,12 +2,21 @@
 //!
 //! `cargo run --release --bin compare -- [ROUNDS] [NAME]`: ROUNDS processes of each (default 5), and only the measurements whose
 //! names contain NAME.
+//!
+//! Both are compiled in the same way, as one unit and, where the compiler can, with the beginnings of loops on lines of the instruction cache: a short
+//! loop across two lines takes up to twice as long (Zen 4), which would decide some of the comparisons by where the linker has put what.
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Puts the beginnings of inner loops on lines of 64 bytes.
+#[cfg(target_arch = "x86_64")]
+const ALIGNED: &str = "-C llvm-args=-x86-experimental-pref-innermost-loop-alignment=6";
+#[cfg(not(target_arch = "x86_64"))]
+const ALIGNED: &str = "";
 
 fn main() -> ExitCode {
     match compare() {
@@ -30,9 +39,7 @@ fn compare() -> Result<(), String> {
     }
     let name = arguments.next();
     let sides = [("evenkeel", HERE.to_owned()), ("rayon_core", format!("{HERE}/peer"))];
-    for (_, folder) in &sides {
-        build(folder)?;
-    }
+    build_both(&sides)?;
     let mut order = Vec::new();
     let mut times: HashMap<String, [Vec<f64>; 2]> = HashMap::new();
     for round in 0..rounds {
@@ -62,18 +69,32 @@ fn compare() -> Result<(), String> {
     Ok(())
 }
 
-fn build(folder: &str) -> Result<(), String> {
+fn build(folder: &str, flags: &str) -> Result<bool, String> {
     let status = Command::new(env!("CARGO"))
         .args(["build", "--release", "--locked", "--bin", "measure"])
         .current_dir(folder)
         .env("CARGO_TARGET_DIR", target(folder))
-        .status()
-        .map_err(|error| format!("cannot run cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("cannot build `measure` in {folder}")) }
+        .env("RUSTFLAGS", flags)
+        .status();
+    Ok(status.map_err(|error| format!("cannot run cargo: {error}"))?.success())
+}
+
+/// Builds both, with loops aligned if the compiler knows how.
+fn build_both(sides: &[(&str, String); 2]) -> Result<(), String> {
+    for flags in [ALIGNED, ""] {
+        if sides
+            .iter()
+            .try_fold(true, |built, (_, folder)| Ok::<_, String>(built && build(folder, flags)?))?
+        {
+            return Ok(());
+        }
+        eprintln!("`measure` cannot be built with flags {flags:?}");
+    }
+    Err(format!("cannot build `measure` in {HERE} and {HERE}/peer"))
 }
 
 fn target(folder: &str) -> String {
-    format!("{folder}/target")
+    format!("{folder}/target/compared")
 }
 
 /// What one process has measured.
