@@ -4,25 +4,29 @@ use crate::policy::{forking, searching};
 use crate::primitives::{clock, thread};
 use crate::scheduler::shared::Shared;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Whether a thread of the process waits awake. One at a time: a crowd would be in the way of the workers that it waits for. A hint, which orders
-/// nothing.
+/// Whether a thread of the process waits awake. One at a time: a crowd would be in the way of the workers that it waits for. Hints, like the
+/// rest: they order nothing.
 static AWAKE: AtomicBool = AtomicBool::new(false);
+
+/// Until when nobody does, because one has lost its core; and for how long that is, or zero if the last wait has gone well.
+static RESTS_UNTIL: AtomicU64 = AtomicU64::new(0);
+static REST: AtomicU64 = AtomicU64::new(0);
 
 /// The right to wait awake.
 struct Awake;
 
 impl Awake {
-    fn begin() -> Option<Self> {
-        let is_free = !AWAKE.load(Ordering::Relaxed) && !AWAKE.swap(true, Ordering::Relaxed);
-        is_free.then_some(Self)
+    fn begin(now: u64) -> Option<Self> {
+        let is_free = now >= RESTS_UNTIL.load(Relaxed) && !AWAKE.load(Relaxed);
+        (is_free && !AWAKE.swap(true, Relaxed)).then_some(Self)
     }
 }
 
 impl Drop for Awake {
     fn drop(&mut self) {
-        AWAKE.store(false, Ordering::Relaxed);
+        AWAKE.store(false, Relaxed);
     }
 }
 
@@ -34,23 +38,51 @@ pub(super) fn wait(shared: &Shared, over: impl Fn() -> bool) {
     if over() {
         return;
     }
-    if let Some(_awake) = Awake::begin() {
-        let start = clock::now();
-        while !forking::sleep(clock::now().saturating_sub(start)) && has_room(shared) {
-            thread::yield_now();
-            if over() {
-                return;
-            }
-        }
+    let start = clock::now();
+    if may_stay(shared, has_others(shared))
+        && let Some(_awake) = Awake::begin(start)
+        && wait_awake(shared, start, &over)
+    {
+        return;
     }
     while !over() {
         thread::park(None);
     }
 }
 
-fn has_room(shared: &Shared) -> bool {
+/// Waits awake since `start`. False if it is not over when that has to end.
+fn wait_awake(shared: &Shared, start: u64, over: impl Fn() -> bool) -> bool {
+    let mut now = start;
+    while may_stay(shared, false) {
+        thread::yield_now();
+        let before = std::mem::replace(&mut now, clock::now());
+        if now.saturating_sub(before) >= searching::LOST_CORE {
+            let rest = searching::next_rest(REST.load(Relaxed));
+            REST.store(rest, Relaxed);
+            RESTS_UNTIL.store(now.saturating_add(rest), Relaxed);
+            return over();
+        }
+        if over() {
+            REST.store(0, Relaxed);
+            return true;
+        }
+        if forking::sleep(now.saturating_sub(start)) {
+            return false;
+        }
+    }
+    false
+}
+
+fn may_stay(shared: &Shared, with_others: bool) -> bool {
     let sleeping = shared.idle.counts().sleeping;
-    searching::may_wait_awake(shared.workers.saturating_sub(sleeping), sleeping, cores())
+    let awake = shared.workers.saturating_sub(sleeping);
+    searching::may_wait_awake(searching::Busy { awake, sleeping, with_others }, cores())
+}
+
+/// Whether there is more to do than what one thread waits for.
+fn has_others(shared: &Shared) -> bool {
+    shared.errands.waiting() > 1
+        || shared.processors.iter().any(|processor| processor.published.ready.len() > 0)
 }
 
 /// How many threads the process can run at once, when it was first asked for.

@@ -28,22 +28,59 @@ pub fn yields(waited: u64) -> bool {
     waited >= SPIN
 }
 
-/// Whether a thread from outside stays awake while it waits for a runtime that is `awake` with so many of its workers, while so many are
-/// `sleeping`, on a machine of so many `cores`: as long as a processor [searches](SEARCH), giving its core away all the time, but without a sleep from
-/// which another thread would have to wake it. Not where a sleeper that is woken might find no free core beside it: the operating system
-/// leaves that one behind a worker for milliseconds, with a core free soon after (strings' `par_sort` in the comparison of `evenkeel-rayon`).
+/// What a thread from outside sees of a runtime that it waits for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Busy {
+    /// Workers that are awake.
+    pub awake: usize,
+    /// Workers that sleep.
+    pub sleeping: usize,
+    /// Whether they have more to do than what the thread waits for: tasks that are ready, or what other threads wait for.
+    pub with_others: bool,
+}
+
+/// Whether such a thread stays awake while it waits, on a machine of so many `cores`: as long as a processor [searches](SEARCH), giving its core
+/// away all the time, but without a sleep from which another thread would have to wake it. Not where it would hardly get its core
+/// back, because workers go on with other things; nor where a sleeper that is woken might find no free core beside it: the
+/// operating system leaves that one behind a worker for milliseconds, with a core free soon after (strings' `par_sort` in the
+/// comparison of `evenkeel-rayon`).
 ///
 /// # Examples
 /// ```
-/// use evenkeel::policy::searching::may_wait_awake;
-/// assert!(may_wait_awake(2, 0, 2), "nobody is left to be woken");
-/// assert!(!may_wait_awake(1, 1, 2));
-/// assert!(may_wait_awake(1, 1, 3));
-/// assert!(may_wait_awake(0, 2, 2), "the first to be woken has a core");
+/// use evenkeel::policy::searching::{Busy, may_wait_awake};
+/// let both_awake = Busy { awake: 2, ..Busy::default() };
+/// assert!(may_wait_awake(both_awake, 2), "nobody is left to be woken");
+/// assert!(!may_wait_awake(Busy { with_others: true, ..both_awake }, 2));
+/// let one_asleep = Busy { awake: 1, sleeping: 1, ..Busy::default() };
+/// assert!(!may_wait_awake(one_asleep, 2));
+/// assert!(may_wait_awake(one_asleep, 3));
+/// assert!(may_wait_awake(Busy { sleeping: 2, ..Busy::default() }, 2), "the first to be woken has a core");
 /// ```
 #[must_use]
-pub fn may_wait_awake(awake: usize, sleeping: usize, cores: usize) -> bool {
-    sleeping == 0 || awake + 2 <= cores
+pub fn may_wait_awake(busy: Busy, cores: usize) -> bool {
+    !busy.with_others && (busy.sleeping == 0 || busy.awake + 2 <= cores)
+}
+
+/// When a thread that gives its core away gets it back so late, it had better slept, and been woken at once: somebody computes there, whom the
+/// operating system does not interrupt. Some ten times a sleep and a wake-up; an estimate, no benchmark sets it.
+pub const LOST_CORE: u64 = 200_000;
+
+/// The shortest and the longest time for which the threads of a process do not wait awake after one has [lost its core](LOST_CORE): what that costs, some
+/// milliseconds, is a twenty-fifth of the shortest at most. Estimates; no benchmark sets them.
+pub const RESTS: (u64, u64) = (100_000_000, 1_600_000_000);
+
+/// The rest after one that has lasted so long and was in vain; `rested` is zero if the last wait has gone well.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::searching::{RESTS, next_rest};
+/// assert_eq!(next_rest(0), RESTS.0);
+/// assert_eq!(next_rest(RESTS.0), 2 * RESTS.0);
+/// assert_eq!(next_rest(RESTS.1), RESTS.1);
+/// ```
+#[must_use]
+pub fn next_rest(rested: u64) -> u64 {
+    rested.saturating_mul(2).clamp(RESTS.0, RESTS.1)
 }
 
 /// Whether one more processor may search.
