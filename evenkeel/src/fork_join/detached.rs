@@ -134,7 +134,7 @@ impl Handle {
 fn push(context: &Context, job: impl FnOnce() + Send + 'static) {
     let job = count(context, job);
     // SAFETY: it borrows nothing.
-    unsafe { spawned::push(context, 0, job) }
+    unsafe { spawned::push(context, job) }
 }
 
 /// Puts a job into the worker's queue.

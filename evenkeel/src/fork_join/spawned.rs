@@ -10,11 +10,7 @@ use crate::scheduler::job;
 use crate::scheduler::slot::{Run, Slot};
 
 /// A job in a box. Its slot has the box's address.
-struct Boxed<F> {
-    /// What it belongs to.
-    root: u64,
-    closure: F,
-}
+struct Boxed<F>(F);
 
 impl<F: FnOnce()> Boxed<F> {
     /// # Safety
@@ -25,20 +21,20 @@ impl<F: FnOnce()> Boxed<F> {
         // SAFETY: it comes from a box, which is the caller's.
         let this = unsafe { Box::from_raw(this) };
         job::release_slot(slot, victim);
-        job::run_spawned(context, victim, this.root, this.closure);
+        job::run_spawned(context, victim, 0, this.0);
     }
 }
 
-/// Puts a closure, which does not panic, into the worker's deque, or runs it if that is full.
+/// Puts a closure, which does not panic and belongs to no scope, into the worker's deque, or runs it if that is full.
 ///
 /// # Safety
 /// What the closure borrows is there until it has been run.
-pub(super) unsafe fn push<F: FnOnce() + Send>(context: &Context, root: u64, closure: F) {
-    let boxed = Box::into_raw(Box::new(Boxed { root, closure }));
-    if !push_address(context, root, boxed, Boxed::<F>::run) {
+pub(super) unsafe fn push<F: FnOnce() + Send>(context: &Context, closure: F) {
+    let boxed = Box::into_raw(Box::new(Boxed(closure)));
+    if !push_address(context, 0, boxed, Boxed::<F>::run) {
         // SAFETY: nobody has the box.
         let boxed = unsafe { Box::from_raw(boxed) };
-        unwind::never(boxed.closure);
+        unwind::never(boxed.0);
     }
 }
 
