@@ -881,6 +881,40 @@ fn what_a_job_from_outside_leaves_for_its_scope_does_not_wait_for_what_comes_nex
     });
 }
 
+/// The worker's next task waits for a lock that a thread holds across its scope.
+#[test]
+fn what_a_job_leaves_for_the_scope_of_a_thread_does_not_wait_for_what_comes_next() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).relief(false).build().unwrap();
+    let handle = runtime.handle();
+    let lock = Arc::new(Mutex::new(()));
+    let task = || {
+        let lock = lock.clone();
+        drop(handle.spawn(async move { drop(lock.lock().unwrap()) }));
+    };
+    // Each job is longer than a batch.
+    let held = lock.lock().unwrap();
+    handle.in_place_scope(|scope| {
+        scope.spawn(|scope| {
+            task();
+            for _ in 0..8 {
+                scope.spawn(|_| thread::sleep(Duration::from_millis(1)));
+            }
+        });
+    });
+    drop(held);
+    let held = lock.lock().unwrap();
+    handle.in_place_scope_fifo(|scope| {
+        scope.spawn_fifo(|scope| {
+            task();
+            for _ in 0..8 {
+                scope.spawn_fifo(|_| thread::sleep(Duration::from_millis(1)));
+            }
+        });
+    });
+    drop(held);
+}
+
 #[test]
 fn what_a_part_of_a_broadcast_leaves_for_its_scope_does_not_wait_for_what_comes_next() {
     let _watchdog = watchdog();

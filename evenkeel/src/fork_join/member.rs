@@ -54,9 +54,8 @@ pub(super) unsafe fn push<'scope, F: FnOnce() + Send>(
         scope.count_in();
     }
     let member = Box::into_raw(Box::new(Member { scope, is_counted, body }));
-    // Nobody need come for what lies below a frame that is counted.
-    let root = if is_counted { scope.id() } else { 0 };
-    if !push_address(context, root, member, Member::<'scope, F>::run) {
+    // A worker that serves the scope takes it back before it goes on anyway.
+    if !push_address(context, is_counted, member, Member::<'scope, F>::run) {
         // SAFETY: nobody has the box.
         let member = unsafe { Box::from_raw(member) };
         scope.run_job(member.body);
