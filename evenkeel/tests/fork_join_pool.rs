@@ -887,26 +887,26 @@ fn what_a_job_leaves_for_the_scope_of_a_thread_does_not_wait_for_what_comes_next
     let _watchdog = watchdog();
     let runtime = Builder::new().workers(1).relief(false).build().unwrap();
     let handle = runtime.handle();
-    let lock = Arc::new(Mutex::new(()));
-    let task = || {
+    let task = |lock: &Arc<Mutex<()>>| {
         let lock = lock.clone();
         drop(handle.spawn(async move { drop(lock.lock().unwrap()) }));
     };
-    // Each job is longer than a batch.
-    let held = lock.lock().unwrap();
+    // Each job is longer than a batch. A lock for each scope, since the first task may still be about to run.
+    let [first, second] = [(); 2].map(|()| Arc::new(Mutex::new(())));
+    let held = first.lock().unwrap();
     handle.in_place_scope(|scope| {
         scope.spawn(|scope| {
-            task();
+            task(&first);
             for _ in 0..8 {
                 scope.spawn(|_| thread::sleep(Duration::from_millis(1)));
             }
         });
     });
     drop(held);
-    let held = lock.lock().unwrap();
+    let held = second.lock().unwrap();
     handle.in_place_scope_fifo(|scope| {
         scope.spawn_fifo(|scope| {
-            task();
+            task(&second);
             for _ in 0..8 {
                 scope.spawn_fifo(|_| thread::sleep(Duration::from_millis(1)));
             }
