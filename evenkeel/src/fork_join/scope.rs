@@ -5,7 +5,7 @@
 //!
 //! # States
 //! `count` counts the scope's own body and the jobs that are not complete, but for those that lie or run on top of somebody who is counted:
-//! what the owner's worker, or one that runs a stolen job of the scope, spawns into its deque is a [member](super::member) of that. Other jobs
+//! what the owner's worker, or one that runs a stolen job of the scope, spawns into its deque is a [member] of that. Other jobs
 //! that are spawned on workers lie in deques too; those that other threads spawn, in `outside`, and for each of these an errand is on its way
 //! that runs one. Those of a broadcast are with their workers.
 //!
