@@ -35,14 +35,21 @@ fn two_workers_on_one_core_go_apart() {
 }
 
 #[test]
-fn pinned_workers_stay_where_they_are() {
-    let runtime = Builder::new().workers(1).pin(true).build().unwrap();
-    let place = runtime.install(sched_getcpu);
+fn workers_that_may_run_on_one_core_only_stay_there() {
+    let allowed = sched_getaffinity(None).unwrap();
+    let Some(first) = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)) else { unreachable!() };
+    let mut one = CpuSet::new();
+    one.set(first);
+    let runtime = Builder::new().workers(2).build().unwrap();
+    runtime.handle().broadcast(|_| sched_setaffinity(None, &one).unwrap());
+    let before = runtime.metrics().sum(|processor| processor.moves);
     for _ in 0..100 {
-        runtime.install(|| compute(1_000));
-        assert_eq!(runtime.install(sched_getcpu), place);
+        runtime.install(|| evenkeel::fork_join::join(|| compute(10_000), || compute(10_000)));
+        std::thread::sleep(Duration::from_micros(100));
     }
-    assert_eq!(runtime.metrics().sum(|processor| processor.moves), 0);
+    let masks = runtime.handle().broadcast(|_| (sched_getaffinity(None).unwrap(), sched_getcpu()));
+    assert_eq!(masks, [(one, first), (one, first)]);
+    assert_eq!(runtime.metrics().sum(|processor| processor.moves), before);
 }
 
 #[test]

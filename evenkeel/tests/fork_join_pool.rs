@@ -792,6 +792,44 @@ fn halves_that_spawn_into_a_scope_around_them_lose_no_job() {
     }
 }
 
+/// A half is stolen, and spawns a job; a third worker steals that, and what it spawns lies in the third worker's deque.
+#[test]
+fn a_scope_waits_for_what_a_job_leaves_that_a_third_worker_has_stolen() {
+    let _watchdog = watchdog();
+    let runtime = runtime(3);
+    let wait = |flag: &AtomicBool| {
+        while !flag.load(Ordering::Acquire) {
+            thread::yield_now();
+        }
+    };
+    for _ in 0..20 {
+        // On the heap, and never freed: were this to fail, the job would look there too late.
+        let ran: &AtomicBool = Box::leak(Box::default());
+        let flags: &[AtomicBool; 3] = Box::leak(Box::default());
+        let [has_half, has_job, job_is_over] = flags;
+        let ran_within = runtime.install(|| {
+            scope(|scope| {
+                let half = || {
+                    has_half.store(true, Ordering::Release);
+                    scope.spawn(|scope| {
+                        has_job.store(true, Ordering::Release);
+                        scope.spawn(|_| {
+                            thread::sleep(Duration::from_millis(2));
+                            ran.store(true, Ordering::Release);
+                        });
+                        job_is_over.store(true, Ordering::Release);
+                    });
+                    wait(has_job);
+                };
+                // This worker is kept from taking the job itself.
+                join(|| [has_half, job_is_over].map(wait), half);
+            });
+            ran.load(Ordering::Acquire)
+        });
+        assert!(ran_within, "the scope was over before a job of its own");
+    }
+}
+
 /// The other worker's next task waits for a lock that is held across the scope.
 #[test]
 fn what_a_half_leaves_for_a_scope_around_it_does_not_wait_for_what_comes_next() {
@@ -841,6 +879,40 @@ fn what_a_job_from_outside_leaves_for_its_scope_does_not_wait_for_what_comes_nex
         });
         drop(held);
     });
+}
+
+/// The worker's next task waits for a lock that a thread holds across its scope.
+#[test]
+fn what_a_job_leaves_for_the_scope_of_a_thread_does_not_wait_for_what_comes_next() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).relief(false).build().unwrap();
+    let handle = runtime.handle();
+    let task = |lock: &Arc<Mutex<()>>| {
+        let lock = lock.clone();
+        drop(handle.spawn(async move { drop(lock.lock().unwrap()) }));
+    };
+    // Each job is longer than a batch. A lock for each scope, since the first task may still be about to run.
+    let [first, second] = [(); 2].map(|()| Arc::new(Mutex::new(())));
+    let held = first.lock().unwrap();
+    handle.in_place_scope(|scope| {
+        scope.spawn(|scope| {
+            task(&first);
+            for _ in 0..8 {
+                scope.spawn(|_| thread::sleep(Duration::from_millis(1)));
+            }
+        });
+    });
+    drop(held);
+    let held = second.lock().unwrap();
+    handle.in_place_scope_fifo(|scope| {
+        scope.spawn_fifo(|scope| {
+            task(&second);
+            for _ in 0..8 {
+                scope.spawn_fifo(|_| thread::sleep(Duration::from_millis(1)));
+            }
+        });
+    });
+    drop(held);
 }
 
 #[test]

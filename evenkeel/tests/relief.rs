@@ -208,15 +208,18 @@ fn what_a_task_forks_on_the_relief_runs_there() {
             // One worker is about to be back.
             opened.store(true, Ordering::Release);
             let there = fork_join::join(fork_join::worker_index, fork_join::worker_index);
+            let migrated = fork_join::join_context(|a| a.migrated(), |b| b.migrated());
             let awaited = fork_join::future::join(|| 1, || 2).await;
-            found.send((here, name, there, awaited)).unwrap();
+            found.send((here, name, there, migrated, awaited)).unwrap();
         });
-        let (here, name, there, awaited) = finds.recv().unwrap();
+        let (here, name, there, migrated, awaited) = finds.recv().unwrap();
         released.store(true, Ordering::Release);
         evenkeel::block_on(task).unwrap();
         assert_eq!(here, (false, None, 2));
         assert_eq!(name.as_deref(), Some("relieved-relief"));
         assert_eq!(there, (None, None));
+        // Whoever splits again where a half has changed workers would split without end.
+        assert_eq!(migrated, (false, false));
         assert_eq!(awaited, (1, 2));
     });
 }

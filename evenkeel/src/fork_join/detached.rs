@@ -134,14 +134,14 @@ impl Handle {
 fn push(context: &Context, job: impl FnOnce() + Send + 'static) {
     let job = count(context, job);
     // SAFETY: it borrows nothing.
-    unsafe { spawned::push(context, 0, job) }
+    unsafe { spawned::push(context, job) }
 }
 
 /// Puts a job into the worker's queue.
 fn push_fifo(context: &Context, job: impl FnOnce() + Send + 'static) {
     let job = count(context, job);
     // SAFETY: it borrows nothing, and the queue is there as long as its worker.
-    unsafe { spawned::push_fifo(context, &context.seat.processor().fifo, job) }
+    unsafe { spawned::push_fifo(context, false, &context.seat.processor().fifo, job) }
 }
 
 /// Counts a job that a worker of the runtime is going to run.

@@ -93,7 +93,7 @@ impl<'scope> ScopeFifo<'scope> {
         entry::with_own(self.base.handle(), |context| {
             let Some(context) = context else { return self.base.send(job) };
             // SAFETY: the scope, which has the queue, waits for the job, and what its body borrows outlives the scope.
-            unsafe { spawned::push_fifo(context, &self.queues[context.seat.me()], job) }
+            unsafe { spawned::push_fifo(context, true, &self.queues[context.seat.me()], job) }
         });
     }
 

@@ -106,7 +106,7 @@ fn push<F: FnOnce() + Send + 'static>(job: F) {
                 shared.note_completed_outside();
             };
             // SAFETY: the job borrows nothing.
-            unsafe { spawned::push(context, 0, counted) }
+            unsafe { spawned::push(context, counted) }
         }
         None => push_outside(job),
     });

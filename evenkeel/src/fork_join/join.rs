@@ -146,7 +146,8 @@ where
         Some(deque) => join_on(deque, deque.head(), false, oper_a, oper_b),
         None => entry::in_worker(outside, |context| {
             let deque = &context.seat.processor().deque;
-            join_on(deque, deque.head(), true, oper_a, oper_b)
+            // The relief has run it itself.
+            join_on(deque, deque.head(), !context.is_relief(), oper_a, oper_b)
         }),
     }
 }

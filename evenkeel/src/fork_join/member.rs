@@ -1,4 +1,4 @@
-//! Jobs of a scope in the deque of a worker that is at work for it, whom the scope's count covers.
+//! Jobs of a scope in the deque of a worker. Where the worker is at work for the scope, whose count covers it, they are not counted themselves.
 //!
 //! # Roles
 //! The *host* is the worker whose deque the job lies in: the owner of the scope, or one that runs a stolen job of it. *Thieves* take the job.
@@ -7,6 +7,9 @@
 //! The host counts nothing when it spawns, and nothing when it takes the job back and runs it: it is counted itself until its deque is
 //! empty down to where it began. A thief counts itself into the scope, then says that it has read the slot, runs
 //! the job and all that this leaves in the thief's deque, whose host it is now, and counts itself out.
+//!
+//! A worker that is not at work for the scope counts the job in when it spawns it. Whoever runs that job, with all that it leaves in the
+//! thief's deque if it has been stolen, counts it out.
 //!
 //! # Why the count is right
 //! The host finds out that a job has been stolen when it comes down to its slot. It goes on once the thief has said that it has read the slot
@@ -30,24 +33,36 @@ use crate::scheduler::slot::Slot;
 /// A job in a box. Its slot has the box's address.
 struct Member<'scope, F> {
     scope: *const Scope<'scope>,
+    /// Whether it has been counted in, because the worker that has spawned it is not.
+    is_counted: bool,
     body: F,
 }
 
 /// Puts a job of the scope into the worker's deque, or runs it if that is full.
 ///
 /// # Safety
-/// What the body borrows is there until the scope is over; the worker is counted by the scope until its deque is as it was when it was
-/// counted in.
+/// What the body borrows is there until the scope is over; if `is_served`, the worker is counted by the scope until its deque is as it
+/// was when it was counted in.
 pub(super) unsafe fn push<'scope, F: FnOnce() + Send>(
     context: &Context,
     scope: &Scope<'scope>,
+    is_served: bool,
     body: F,
 ) {
-    let member = Box::into_raw(Box::new(Member { scope, body }));
-    if !push_address(context, 0, member, Member::<'scope, F>::run) {
+    let is_counted = !is_served;
+    if is_counted {
+        scope.count_in();
+    }
+    let member = Box::into_raw(Box::new(Member { scope, is_counted, body }));
+    // A worker that serves the scope takes it back before it goes on anyway.
+    if !push_address(context, is_counted, member, Member::<'scope, F>::run) {
         // SAFETY: nobody has the box.
         let member = unsafe { Box::from_raw(member) };
         scope.run_job(member.body);
+        if is_counted {
+            // SAFETY: it has been counted in above. Nothing of the scope is used after it.
+            unsafe { Scope::count_out(scope) };
+        }
     }
 }
 
@@ -58,18 +73,19 @@ impl<F: FnOnce() + Send> Member<'_, F> {
         // SAFETY: the slot is the caller's.
         let this = slot.with_body(|place: *mut *mut Self| unsafe { place.read() });
         // SAFETY: it comes from a box, which is the caller's.
-        let Self { scope: address, body } = *unsafe { Box::from_raw(this) };
+        let Self { scope: address, is_counted, body } = *unsafe { Box::from_raw(this) };
         // SAFETY: the scope is there for as long as one of its jobs is.
         let scope = unsafe { &*address };
         let is_stolen = victim.is_some_and(|victim| victim != context.seat.me());
-        if is_stolen {
+        if is_stolen && !is_counted {
             // Before the host learns of it.
             scope.count_in();
         }
         job::release_slot(slot, victim);
         job::run_spawned(context, victim, scope.id(), || scope.run_job(body));
-        if is_stolen {
-            // SAFETY: it has been counted in above. Nothing of the scope is used after it.
+        if is_stolen || is_counted {
+            // Not earlier: what a stolen one leaves in this worker's deque is not counted.
+            // SAFETY: it has been counted in, above or before the push. Nothing of the scope is used after it.
             unsafe { Scope::count_out(address) };
         }
     }

@@ -25,7 +25,7 @@
 use super::broadcast::BroadcastContext;
 use super::errand::Outside;
 use super::wait::{Meanwhile, wait, wait_for_others};
-use super::{entry, member, spawned};
+use super::{entry, member};
 use crate::primitives::atomic::{AtomicUsize, Ordering};
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, lock, unwind};
@@ -221,12 +221,10 @@ impl<'scope> Scope<'scope> {
         // SAFETY: the scope is there until the job is complete.
         let body = move || body(unsafe { scope.follow() });
         entry::with_own(&self.handle, |context| match context {
-            // SAFETY: the scope waits for the job, and what its body borrows outlives the scope; the worker is at work for it.
-            Some(context) if self.is_served_by(context) => unsafe {
-                member::push(context, self, body)
+            // SAFETY: the scope waits for the job, and what its body borrows outlives the scope; a worker that serves it is counted.
+            Some(context) => unsafe {
+                member::push(context, self, self.is_served_by(context), body);
             },
-            // SAFETY: as above.
-            Some(context) => unsafe { spawned::push(context, self.id, self.job(body)) },
             None => self.send(self.job(body)),
         });
     }
@@ -295,14 +293,14 @@ impl<'scope> Scope<'scope> {
     }
 
     /// Whether the caller, a worker of the scope's runtime, is counted until all that it puts into its deque has been run: it is the owner's, or
-    /// runs a stolen job of the scope.
+    /// runs a stolen job of the scope, which counts until then.
     fn is_served_by(&self, context: &Context) -> bool {
         self.id != 0
             && (context.owns_scope(self.id)
                 || context.seat.processor().root.load(Ordering::Relaxed) == self.id)
     }
 
-    /// Counts the caller in, who has stolen a member and has not said yet that it has it.
+    /// Counts a job in, or a thief, who has stolen a member and has not said yet that it has it.
     pub(super) fn count_in(&self) {
         self.count.fetch_add(1, Ordering::Relaxed);
     }

@@ -10,11 +10,7 @@ use crate::scheduler::job;
 use crate::scheduler::slot::{Run, Slot};
 
 /// A job in a box. Its slot has the box's address.
-struct Boxed<F> {
-    /// What it belongs to.
-    root: u64,
-    closure: F,
-}
+struct Boxed<F>(F);
 
 impl<F: FnOnce()> Boxed<F> {
     /// # Safety
@@ -25,38 +21,50 @@ impl<F: FnOnce()> Boxed<F> {
         // SAFETY: it comes from a box, which is the caller's.
         let this = unsafe { Box::from_raw(this) };
         job::release_slot(slot, victim);
-        job::run_spawned(context, victim, this.root, this.closure);
+        job::run_spawned(context, victim, 0, this.0);
     }
 }
 
-/// Puts a closure, which does not panic, into the worker's deque, or runs it if that is full.
+/// Puts a closure, which does not panic and belongs to no scope, into the worker's deque, or runs it if that is full.
 ///
 /// # Safety
 /// What the closure borrows is there until it has been run.
-pub(super) unsafe fn push<F: FnOnce() + Send>(context: &Context, root: u64, closure: F) {
-    let boxed = Box::into_raw(Box::new(Boxed { root, closure }));
-    if !push_address(context, root, boxed, Boxed::<F>::run) {
+pub(super) unsafe fn push<F: FnOnce() + Send>(context: &Context, closure: F) {
+    let boxed = Box::into_raw(Box::new(Boxed(closure)));
+    if !push_address(context, false, boxed, Boxed::<F>::run) {
         // SAFETY: nobody has the box.
         let boxed = unsafe { Box::from_raw(boxed) };
-        unwind::never(boxed.closure);
+        unwind::never(boxed.0);
     }
 }
 
-/// Puts a job into a queue, and what runs the oldest of that into the worker's deque; or runs the oldest if the deque is full.
+/// Puts a job, which may be one of a scope, into a queue, and what runs the oldest of that into the worker's deque; or runs the oldest if
+/// the deque is full.
 ///
 /// # Safety
 /// What the job borrows is there until it has been run, and the queue until all its jobs have been.
-pub(super) unsafe fn push_fifo(context: &Context, queue: &Fifo, job: impl FnOnce() + Send) {
+pub(super) unsafe fn push_fifo(
+    context: &Context,
+    is_scoped: bool,
+    queue: &Fifo,
+    job: impl FnOnce() + Send,
+) {
     // SAFETY: the caller's promise.
     queue.push(unsafe { erase(job) });
     let address = std::ptr::from_ref(queue).cast_mut();
-    if !push_address(context, queue.root(), address, Fifo::run) {
+    if !push_address(context, is_scoped, address, Fifo::run) {
         unwind::never(queue.pop());
     }
 }
 
-/// Pushes a job of `root`, if nobody here is counted for it until it has been run, that is no more than an address, and what runs it. False, and nothing is done, if the deque is full.
-pub(super) fn push_address<T>(context: &Context, root: u64, address: *mut T, run: Run) -> bool {
+/// Pushes a job that is no more than an address, and what runs it. It `is_scoped` if the owner of a scope waits for it, and nobody on this worker
+/// is counted until it has been run. False, and nothing is done, if the deque is full.
+pub(super) fn push_address<T>(
+    context: &Context,
+    is_scoped: bool,
+    address: *mut T,
+    run: Run,
+) -> bool {
     let deque = &context.seat.processor().deque;
     let head = deque.head();
     let has_room = deque.has_room(head);
@@ -70,7 +78,7 @@ pub(super) fn push_address<T>(context: &Context, root: u64, address: *mut T, run
     // SAFETY: as above.
     unsafe { slot.set_run(run) };
     deque.count_boxed(1);
-    if root != 0 {
+    if is_scoped {
         context.note_scoped(head);
     }
     deque.push(head);

@@ -22,6 +22,9 @@ pub enum Yield {
 /// deque is empty, a job of another worker; or what has come to its runtime from outside. Unlike a worker that waits for a fork it may so run anything: do not
 /// hold a lock across this that other jobs take.
 ///
+/// A half that waits in this way for the other one needs a worker. A task may be polled on a thread beside the workers
+/// ([`Builder::relief`](crate::Builder::relief)), where halves run one after the other and such a wait never ends.
+///
 /// # Examples
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};

@@ -26,11 +26,6 @@ impl Fifo {
         Self { root, jobs: Closures::default(), _pinned: PhantomPinned }
     }
 
-    /// What its jobs belong to.
-    pub(crate) fn root(&self) -> u64 {
-        self.root
-    }
-
     /// Puts a job into the queue. A slot with the queue's address and [`run`](Self::run) has to go into a deque for it.
     pub(crate) fn push(&self, job: Closure) {
         self.jobs.push(job);
