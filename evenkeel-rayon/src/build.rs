@@ -39,6 +39,10 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
 
 /// How threads are made. Nobody outside can name it, and so make another.
 pub trait ThreadSpawn {
+    /// Whether the threads are this crate's, which may move them.
+    #[doc(hidden)]
+    const OWN: bool = false;
+
     /// Sees to it that a thread runs this.
     #[doc(hidden)]
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
@@ -49,6 +53,8 @@ pub trait ThreadSpawn {
 pub struct DefaultSpawn;
 
 impl ThreadSpawn for DefaultSpawn {
+    const OWN: bool = true;
+
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
         builder_for(&thread).spawn(|| thread.run())?;
         Ok(())
@@ -156,7 +162,7 @@ where
         }
         let threads = self.threads();
         let panics: Arc<PanicHandler> = Arc::new(or_abort(self.panic_handler));
-        let mut builder = Builder::new().workers(threads).on_job_panic({
+        let mut builder = Builder::new().workers(threads).keep_apart(S::OWN).on_job_panic({
             let panics = panics.clone();
             move |panic| panics(panic)
         });

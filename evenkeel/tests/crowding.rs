@@ -72,3 +72,24 @@ fn many_threads_wait_for_one_runtime() {
 fn compute(steps: u64) -> u64 {
     (0..steps).fold(steps, |sum, step| std::hint::black_box(sum.wrapping_mul(31) ^ step))
 }
+
+#[test]
+fn lent_threads_stay_where_they_are_unless_told_otherwise() {
+    let allowed = sched_getaffinity(None).unwrap();
+    let Some(first) = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)) else { unreachable!() };
+    let mut one = CpuSet::new();
+    one.set(first);
+    let runtime = Builder::new()
+        .workers(2)
+        .build_with(|worker| {
+            std::thread::spawn(move || worker.run());
+            Ok(())
+        })
+        .unwrap();
+    for _ in 0..20 {
+        runtime.handle().broadcast(|_| sched_setaffinity(None, &one).unwrap());
+        runtime.handle().broadcast(|_| sched_setaffinity(None, &allowed).unwrap());
+        runtime.install(|| evenkeel::fork_join::join(|| compute(10_000), || compute(10_000)));
+    }
+    assert_eq!(runtime.metrics().sum(|processor| processor.moves), 0);
+}

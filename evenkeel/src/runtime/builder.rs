@@ -40,6 +40,7 @@ pub struct Builder {
     locality: Locality,
     relief: bool,
     hooks: Hooks,
+    keep_apart: Option<bool>,
 }
 
 impl Default for Builder {
@@ -63,6 +64,7 @@ impl Builder {
             locality: Locality::default(),
             relief: true,
             hooks: Hooks::default(),
+            keep_apart: None,
         }
     }
 
@@ -84,6 +86,16 @@ impl Builder {
     /// core while others are idle. Pin on a machine that is yours alone, or to measure.
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = pin;
+        self
+    }
+
+    /// Whether a worker that looks for work, and finds that another worker is on its core, goes to a free one: for as long as the
+    /// operating system leaves two workers together, some milliseconds, the two are no faster than one. By default the threads that the runtime starts do so, and
+    /// those that are lent to [`build_with`](Self::build_with) do not. It takes two changes of the thread's affinity, at most once in a
+    /// millisecond: it is what it was afterwards, but a change from outside within these microseconds is lost, and Linux takes it for the
+    /// thread's wish from then on, so a cpuset that grows later does not widen it. Has no effect on [pinned](Self::pin) workers.
+    pub fn keep_apart(mut self, keep_apart: bool) -> Self {
+        self.keep_apart = Some(keep_apart);
         self
     }
 
@@ -250,7 +262,7 @@ impl Builder {
     }
 
     fn assemble(
-        self,
+        mut self,
         started: Option<mpsc::Sender<Result<(), BuildError>>>,
         relief: bool,
         mut spawn: impl FnMut(WorkerThread) -> io::Result<()>,
@@ -263,6 +275,7 @@ impl Builder {
         if self.name.contains('\0') {
             return Err(BuildError::Name { asked: self.name });
         }
+        self.hooks.keep_apart = self.keep_apart.unwrap_or(started.is_some());
         let topology = match self.topology {
             Some(topology) => topology,
             None => Topology::detect().map_err(BuildError::Topology)?,

@@ -5,6 +5,9 @@
 //! work, and the two take turns on one core, for as long as it takes the system to balance its load, some milliseconds. A worker that searches
 //! therefore looks around: where another one is it goes elsewhere.
 //!
+//! What Linux keeps of such a move: a thread whose affinity has been set is confined to that from then on, even if its cpuset grows
+//! later. Hence [`Builder::keep_apart`](crate::Builder::keep_apart).
+//!
 //! Places are hints, plain stores of each worker about itself: a wrong one costs a move.
 //!
 //! # Rejected
@@ -46,8 +49,11 @@ impl Place {
 impl Worker<'_> {
     /// Looks where this worker is, and goes to another hardware thread if another worker is on this one and a third place is free.
     pub(super) fn keep_apart(&mut self, now: u64) {
-        let Some(here) = cpu::current() else { return };
         let shared = self.context.shared();
+        if !shared.hooks.keep_apart {
+            return;
+        }
+        let Some(here) = cpu::current() else { return };
         let own = &self.context.seat.processor().place;
         own.take(here);
         let others = &shared.neighbours[self.me].others;

@@ -41,6 +41,8 @@ pub(crate) type JobPanicHook = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 /// What a runtime's owner may hang in.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks {
+    /// Whether workers [keep apart](super::crowding).
+    pub(crate) keep_apart: bool,
     pub(crate) worker_start: Option<WorkerHook>,
     pub(crate) worker_stop: Option<WorkerHook>,
     pub(crate) task_panic: Option<PanicHook>,
