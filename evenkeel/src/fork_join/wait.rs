@@ -163,16 +163,21 @@ fn wait_idly(
             }
             Meanwhile::Nothing => {}
         }
-        if !forking::sleep(waited) {
-            if searching::yields(waited) {
-                // The thief may be waiting for this very core.
-                thread::yield_now();
-            } else {
-                for _ in 0..4 {
-                    spin::pause();
-                }
+        let stays = if forking::sleep(waited) {
+            false
+        } else if searching::yields(waited) {
+            // The thief may be waiting for this very core.
+            context.give_way(now)
+        } else {
+            for _ in 0..4 {
+                spin::pause();
             }
-        } else if fall_asleep() {
+            true
+        };
+        if stays {
+            continue;
+        }
+        if fall_asleep() {
             slept = forking::next_nap(slept);
             nap(context, host, slept);
         } else {

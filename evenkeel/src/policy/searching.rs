@@ -65,8 +65,9 @@ pub fn may_wait_awake(busy: Busy, cores: usize) -> bool {
 /// operating system does not interrupt. Some ten times a sleep and a wake-up; an estimate, no benchmark sets it.
 pub const LOST_CORE: u64 = 200_000;
 
-/// The shortest and the longest time for which the threads of a process do not wait awake after one has [lost its core](LOST_CORE): what that costs, some
-/// milliseconds, is a twenty-fifth of the shortest at most. Estimates; no benchmark sets them.
+/// The shortest and the longest time for which a worker that searches, or the threads of a process that wait for workers, do not give their core away but
+/// sleep, after one of them has [lost it](LOST_CORE): what that costs, some milliseconds, is a twenty-fifth of the shortest at most. Estimates; no benchmark
+/// sets them.
 pub const RESTS: (u64, u64) = (100_000_000, 1_600_000_000);
 
 /// The rest after one that has lasted so long and was in vain; `rested` is zero if the last wait has gone well.

@@ -9,9 +9,9 @@ use super::note::Note;
 use super::seat::Seat;
 use super::shared::Shared;
 use super::slot::Place;
-use crate::policy::{Locality, locality, stealing};
+use crate::policy::{Locality, locality, searching, stealing};
 use crate::primitives::atomic::{Edge, Ordering};
-use crate::primitives::thread::thread_local;
+use crate::primitives::thread::{self, thread_local};
 use crate::primitives::{clock, fence};
 use crate::task::blocks::{Blocks, Size};
 use crate::task::header::{Header, Live, TaskPtr};
@@ -49,6 +49,9 @@ pub(crate) struct Context {
     pub(crate) part: Cell<u64>,
     /// Scopes that have begun here.
     scopes: Cell<u64>,
+    /// Until when it does not give its core away, because it has lost it, and for how long that is; see [`searching::RESTS`].
+    rests_until: Cell<u64>,
+    rest: Cell<u64>,
     /// The lowest place of the deque with a job of a scope that lies there, if there is one: whoever waits for the scope may hold a lock,
     /// and cannot come for it, so no task and no errand goes before it.
     pub(super) scoped: Cell<Option<Place>>,
@@ -90,6 +93,8 @@ impl Context {
             completed: Cell::default(),
             part: Cell::default(),
             scopes: Cell::default(),
+            rests_until: Cell::default(),
+            rest: Cell::default(),
             scoped: Cell::default(),
             blocks: RefCell::default(),
             moved: RefCell::default(),
@@ -124,6 +129,22 @@ impl Context {
     /// Makes this the context of the thread for as long as that lives.
     pub(crate) fn settle(&'static self) {
         std::mem::forget(self.begin());
+    }
+
+    /// Gives the core to another thread for a moment; `now` is the time. False if it is better to sleep: others compute there.
+    pub(crate) fn give_way(&self, now: u64) -> bool {
+        if now < self.rests_until.get() {
+            return false;
+        }
+        thread::yield_now();
+        let after = clock::now();
+        if after.saturating_sub(now) < searching::LOST_CORE {
+            return true;
+        }
+        let longer = now.saturating_sub(self.rests_until.get()) < searching::RESTS.1;
+        self.rest.set(searching::next_rest(if longer { self.rest.get() } else { 0 }));
+        self.rests_until.set(after.saturating_add(self.rest.get()));
+        false
     }
 
     /// Notes which task is being polled, or that none is.

@@ -8,7 +8,7 @@ use super::shared::Phase;
 use super::sleep::Wakened;
 use super::worker::Worker;
 use crate::policy::{Look, placement, searching, stealing, waking};
-use crate::primitives::{clock, spin, thread};
+use crate::primitives::{clock, spin};
 use crate::topology::Distance;
 
 impl Worker<'_> {
@@ -51,6 +51,7 @@ impl Worker<'_> {
     fn search(&mut self) -> bool {
         let start = clock::now();
         let mut before: Option<u64> = None;
+        let mut last = false;
         loop {
             let now = clock::now();
             self.context.now.set(now);
@@ -78,11 +79,12 @@ impl Worker<'_> {
             if self.steal_job(now, waited) {
                 return true;
             }
-            if waited >= searching::SEARCH || self.must_stop_searching() {
+            if last || waited >= searching::SEARCH || self.must_stop_searching() {
                 return false;
             }
             if searching::yields(waited) {
-                thread::yield_now();
+                // Whoever sleeps gets the core as soon as it is woken; whoever has given it away, when the other has used up its time.
+                last = !self.context.give_way(now);
             } else {
                 for _ in 0..8 {
                     spin::pause();
