@@ -3,7 +3,7 @@
 //! Tasks are spawned futures. Processors, one per core, run them in the order in which they became ready;
 //! a processor that falls behind is helped by the others, and one that is stuck inside a long poll has
 //! its queue taken over. See [`Runtime`] to begin, [`task`] for what a task can do, [`sync`] for what it can
-//! wait for.
+//! wait for, [`coroutine`] for bodies that are resumed with values.
 //!
 //! ```
 //! # fn main() -> Result<(), evenkeel::BuildError> {
@@ -21,6 +21,7 @@
 //! # }
 //! ```
 
+pub mod coroutine;
 pub mod fork_join;
 pub mod metrics;
 pub mod policy;

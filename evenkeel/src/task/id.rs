@@ -14,6 +14,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(u64);
 
+impl Id {
+    /// A number that is never given.
+    pub(crate) const NONE: Self = Self(0);
+}
+
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -26,7 +31,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 /// Numbers that a processor takes at a time, so that processors do not meet at each spawn.
 const BLOCK: u64 = 1024;
 
-/// A processor's own numbers.
+/// The own numbers of a processor, or of a thread that makes coroutines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ids {
     next: u64,
@@ -34,6 +39,11 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
+    pub(crate) const fn new() -> Self {
+        Self { next: 0, end: 0 }
+    }
+
+    #[inline]
     pub(crate) fn take(&mut self) -> Id {
         if self.next == self.end {
             self.next = NEXT.fetch_add(BLOCK, Ordering::Relaxed);

@@ -1,0 +1,82 @@
+//! Why a coroutine is not resumed.
+
+use std::fmt;
+
+/// Why a coroutine is not resumed, or does not come back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Its body has returned or panicked.
+    Finished,
+    /// Its body is inside an `await` of something else than its suspender, since a `resume` that was refused as
+    /// [`Awaits`](Self::Awaits), or a [`resume_async`](super::Resume::resume_async) that was dropped; it has its input
+    /// already.
+    Waiting,
+    /// Its body got the input, and awaits something else than its suspender, which takes an asynchronous way to resume.
+    Awaits,
+    /// There is no step to go on with: the body waits for an input.
+    Idle,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Finished => {
+                "the coroutine is finished and cannot be resumed: look for `Step::Complete`, or ask \
+                 `phase`"
+            }
+            Self::Waiting => {
+                "the coroutine has had its input and awaits something that is not its suspender: let \
+                 it go on with `continue_async` before it is resumed again"
+            }
+            Self::Awaits => {
+                "the body of the coroutine awaits something that is not its suspender: resume it with \
+                 `resume_async`, and let it go on with `continue_async` now"
+            }
+            Self::Idle => {
+                "the coroutine waits for an input and has nothing to go on with: resume it instead"
+            }
+        })
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// The error of [`try_resume`](super::Resume::try_resume): why, and the input, if the body has not got it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ResumeError<I> {
+    refusal: Refusal,
+    input: Option<I>,
+}
+
+impl<I> ResumeError<I> {
+    pub(super) fn new(refusal: Refusal, input: Option<I>) -> Self {
+        Self { refusal, input }
+    }
+
+    /// Why.
+    #[must_use]
+    pub fn refusal(&self) -> Refusal {
+        self.refusal
+    }
+
+    /// The input, if the body has not got it: so unless it was refused as [`Refusal::Awaits`].
+    #[must_use]
+    pub fn into_input(self) -> Option<I> {
+        self.input
+    }
+}
+
+impl<I> fmt::Display for ResumeError<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.refusal.fmt(f)
+    }
+}
+
+impl<I> fmt::Debug for ResumeError<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResumeError").field("refusal", &self.refusal).finish_non_exhaustive()
+    }
+}
+
+impl<I> std::error::Error for ResumeError<I> {}

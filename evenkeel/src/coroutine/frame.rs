@@ -1,0 +1,224 @@
+//! A body, and one step of it.
+
+#![allow(unsafe_code, reason = "the body is pinned in its coroutine")]
+
+use super::error::{Refusal, ResumeError};
+use super::exchange::Exchange;
+use super::id::{self, Id};
+use super::resume::{BoxCoroutine, LocalBoxCoroutine, Phase, Resume, Step};
+use super::suspender::Suspender;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::mem;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+/// A coroutine: a body that runs when it is [resumed](Resume::resume), until it suspends itself or ends.
+///
+/// It begins at the first `resume`, whose value is the body's second argument, and has to be pinned for it: on the
+/// stack by [`pin!`](std::pin::pin), without an allocation, or in a box by [`boxed`](Self::boxed). Its size is that of the
+/// body and two or three words. Dropped, it drops the body where it is suspended, and so the body's variables, in
+/// the reverse of their order.
+///
+/// It can be sent to another thread between two steps if the body, the inputs and the outputs can. Nobody can resume it
+/// twice at once, or from inside itself: resuming borrows it exclusively.
+///
+/// ```compile_fail,E0499
+/// use evenkeel::coroutine::{BoxCoroutine, Resume};
+///
+/// fn race(mut coroutine: BoxCoroutine<'static, (), ()>) {
+///     std::thread::scope(|scope| {
+///         scope.spawn(|| coroutine.resume(()));
+///         scope.spawn(|| coroutine.resume(()));
+///     });
+/// }
+/// ```
+///
+/// `F` makes the body, whose type `B` has no name: a coroutine in a field is generic in both, or a [`BoxCoroutine`].
+pub struct Coroutine<I, O, F, B> {
+    id: Id,
+    phase: Phase,
+    body: Body<F, B>,
+    /// They may not vary, for the suspender has them too. Whether they can be sent shows in the body.
+    _values: PhantomData<Exactly<(I, O)>>,
+}
+
+/// What has this in it can be used for no shorter and no longer lifetimes than those of `T`.
+type Exactly<T> = fn(T) -> T;
+
+enum Body<F, B> {
+    New(F),
+    /// Pinned.
+    Begun(B),
+    Over,
+}
+
+impl<I, O, F, B> Coroutine<I, O, F, B>
+where
+    F: FnOnce(Suspender<I, O>, I) -> B,
+    B: Future,
+{
+    /// A coroutine with this body, which has not begun: `async |mut suspender, first_input| { .. }`, an `async fn`
+    /// with these two parameters, or a closure that gives a future.
+    ///
+    /// Allocates nothing.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::coroutine::{Coroutine, Resume, Step};
+    /// use std::pin::pin;
+    ///
+    /// let mut total = pin!(Coroutine::new(async |mut suspender, first: u64| {
+    ///     let mut total = first;
+    ///     while total < 10 {
+    ///         total += suspender.suspend(total).await;
+    ///     }
+    ///     "enough"
+    /// }));
+    /// assert_eq!(total.resume(3), Step::Yielded(3));
+    /// assert_eq!(total.resume(4), Step::Yielded(7));
+    /// assert_eq!(total.resume(5), Step::Complete("enough"));
+    /// ```
+    #[inline]
+    pub fn new(body: F) -> Self {
+        Self { id: Id::NONE, phase: Phase::New, body: Body::New(body), _values: PhantomData }
+    }
+
+    /// The coroutine in a box, with its type erased.
+    ///
+    /// One allocation here, and none when it is resumed. [`Box::pin`] keeps the type.
+    #[inline]
+    pub fn boxed<'a>(self) -> BoxCoroutine<'a, I, O, B::Output>
+    where
+        Self: Send + 'a,
+    {
+        Box::pin(self)
+    }
+
+    /// As [`boxed`](Self::boxed), for one that stays on its thread.
+    #[inline]
+    pub fn boxed_local<'a>(self) -> LocalBoxCoroutine<'a, I, O, B::Output>
+    where
+        Self: 'a,
+    {
+        Box::pin(self)
+    }
+
+    /// Makes the body's future. Nothing of an `async` one runs.
+    #[inline(always)]
+    fn begin(self: Pin<&mut Self>, first: I) {
+        // SAFETY: only a body that has begun is pinned, and there is none yet.
+        let this = unsafe { self.get_unchecked_mut() };
+        if let Body::New(make) = mem::replace(&mut this.body, Body::Over) {
+            this.id = id::take();
+            // SAFETY: the number is new, and this is the only place where a suspender is made, once.
+            let suspender = unsafe { Suspender::new(this.id) };
+            this.body = Body::Begun(make(suspender, first));
+        }
+    }
+
+    /// Polls the body with what it exchanges its values by.
+    #[inline(always)]
+    fn poll_body(self: Pin<&mut Self>, exchange: &Exchange<'_, I, O>) -> Poll<B::Output> {
+        // SAFETY: the body is not moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        let Body::Begun(body) = &mut this.body else {
+            unreachable!("a body is polled between its begin and its end");
+        };
+        // SAFETY: it is pinned with the coroutine.
+        let body = unsafe { Pin::new_unchecked(body) };
+        let polled = exchange.with_context(|context| body.poll(context));
+        if polled.is_ready() {
+            this.body = Body::Over;
+        }
+        polled
+    }
+
+    #[inline(always)]
+    fn set_phase(self: Pin<&mut Self>, phase: Phase) {
+        // SAFETY: the body is not moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        this.phase = phase;
+    }
+
+    /// Makes or continues a step.
+    #[inline(always)]
+    fn step(
+        mut self: Pin<&mut Self>,
+        outer: &Waker,
+        input: &mut Option<I>,
+    ) -> Poll<Result<Step<O, B::Output>, Refusal>> {
+        let phase = self.phase;
+        match (phase, input.is_some()) {
+            (Phase::New | Phase::Suspended, true) | (Phase::Waiting, false) => {}
+            (Phase::New | Phase::Suspended, false) => return Poll::Ready(Err(Refusal::Idle)),
+            (Phase::Waiting, true) => return Poll::Ready(Err(Refusal::Waiting)),
+            (Phase::Finished, _) => return Poll::Ready(Err(Refusal::Finished)),
+        }
+        // So it is if the body panics.
+        self.as_mut().set_phase(Phase::Finished);
+        if phase == Phase::New
+            && let Some(first) = input.take()
+        {
+            self.as_mut().begin(first);
+        }
+        let exchange = Exchange::new(self.id, outer, input);
+        let polled = self.as_mut().poll_body(&exchange);
+        match (polled, exchange.into_output()) {
+            (Poll::Ready(result), _) => Poll::Ready(Ok(Step::Complete(result))),
+            (Poll::Pending, Some(output)) => {
+                self.set_phase(Phase::Suspended);
+                Poll::Ready(Ok(Step::Yielded(output)))
+            }
+            (Poll::Pending, None) => {
+                // A suspension may be one of two things that the body waits for: its input stays with the resumer.
+                let phase = if input.is_some() { Phase::Suspended } else { Phase::Waiting };
+                self.set_phase(phase);
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<I, O, F, B> Resume<I> for Coroutine<I, O, F, B>
+where
+    F: FnOnce(Suspender<I, O>, I) -> B,
+    B: Future,
+{
+    type Yield = O;
+    type Return = B::Output;
+
+    #[inline]
+    fn poll_resume(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        input: &mut Option<I>,
+    ) -> Poll<Result<Step<O, B::Output>, Refusal>> {
+        self.step(context.waker(), input)
+    }
+
+    #[inline]
+    fn try_resume_pinned(
+        self: Pin<&mut Self>,
+        input: I,
+    ) -> Result<Step<O, B::Output>, ResumeError<I>> {
+        let mut input = Some(input);
+        match self.step(Waker::noop(), &mut input) {
+            Poll::Ready(Ok(step)) => Ok(step),
+            Poll::Ready(Err(refusal)) => Err(ResumeError::new(refusal, input)),
+            Poll::Pending => Err(ResumeError::new(Refusal::Awaits, input)),
+        }
+    }
+
+    #[inline]
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl<I, O, F, B> fmt::Debug for Coroutine<I, O, F, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Coroutine").field("phase", &self.phase).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,389 @@
+//! The resumer's side.
+
+use super::error::{Refusal, ResumeError};
+use super::then::Then;
+use super::values::Values;
+use std::fmt;
+use std::future::Future;
+use std::ops::DerefMut;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// A coroutine in a box, of any body, that can be sent to other threads. See [`Coroutine::boxed`](super::Coroutine::boxed).
+pub type BoxCoroutine<'a, I, O, R = ()> =
+    Pin<Box<dyn Resume<I, Yield = O, Return = R> + Send + 'a>>;
+
+/// A coroutine in a box, of any body, that stays on its thread.
+pub type LocalBoxCoroutine<'a, I, O, R = ()> = Pin<Box<dyn Resume<I, Yield = O, Return = R> + 'a>>;
+
+/// How a step of a coroutine ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step<O, R> {
+    /// The body has suspended itself with this output.
+    Yielded(O),
+    /// The body has returned this. The coroutine is finished.
+    Complete(R),
+}
+
+impl<O, R> Step<O, R> {
+    /// The output of a body that has suspended itself.
+    #[inline]
+    pub fn yielded(self) -> Option<O> {
+        match self {
+            Self::Yielded(output) => Some(output),
+            Self::Complete(_) => None,
+        }
+    }
+
+    /// What a body that is over has returned.
+    #[inline]
+    pub fn complete(self) -> Option<R> {
+        match self {
+            Self::Yielded(_) => None,
+            Self::Complete(result) => Some(result),
+        }
+    }
+}
+
+/// Where a coroutine is between two steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// The body has not begun. It waits for its first input.
+    New,
+    /// The body has suspended itself, and waits for an input.
+    Suspended,
+    /// The body is inside an `await` of something else than its suspender.
+    Waiting,
+    /// The body has returned or panicked.
+    Finished,
+}
+
+/// What can be resumed: a [`Coroutine`](super::Coroutine), and every pinned pointer to one.
+///
+/// The methods that take `&mut self` are those of pinned pointers: `pin!(Coroutine::new(..))`, or a [`BoxCoroutine`].
+pub trait Resume<I> {
+    /// What the body suspends itself with.
+    type Yield;
+    /// What the body returns.
+    type Return;
+
+    /// Makes or continues one step, on which the methods below stand.
+    ///
+    /// With an input, which it takes unless it refuses, it begins a step; without one it continues the step of a body
+    /// that [waits](Phase::Waiting). While it is pending the body awaits something that is not its suspender, under
+    /// the waker of `context`.
+    ///
+    /// # Errors
+    /// [`Refusal::Finished`]; [`Waiting`](Refusal::Waiting) if there is an input and the body waits for
+    /// something else; [`Idle`](Refusal::Idle) if there is none and the body waits for one.
+    ///
+    /// # Panics
+    /// If the body does. The coroutine is finished then.
+    #[expect(clippy::type_complexity, reason = "it is the sum of what a step can come to")]
+    fn poll_resume(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        input: &mut Option<I>,
+    ) -> Poll<Result<Step<Self::Yield, Self::Return>, Refusal>>;
+
+    /// As [`try_resume`](Self::try_resume), which calls it, for what is pinned.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// As there.
+    fn try_resume_pinned(
+        self: Pin<&mut Self>,
+        input: I,
+    ) -> Result<Step<Self::Yield, Self::Return>, ResumeError<I>>;
+
+    /// Where the coroutine is.
+    fn phase(&self) -> Phase;
+
+    /// Resumes the coroutine: passes `input` to the body, which runs on this thread until it suspends itself or
+    /// ends.
+    ///
+    /// Allocates nothing. Costs about a call; the compiler looks through a body whose type it knows.
+    ///
+    /// # Panics
+    /// If the body panics, with its panic; the coroutine is finished then. In all cases in which
+    /// [`try_resume`](Self::try_resume) gives an error.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::coroutine::{Coroutine, Resume, Step};
+    /// use std::pin::pin;
+    ///
+    /// let mut echo = pin!(Coroutine::new(async |mut suspender, mut input: i32| {
+    ///     while input != 0 {
+    ///         input = suspender.suspend(-input).await;
+    ///     }
+    /// }));
+    /// assert_eq!(echo.resume(7), Step::Yielded(-7));
+    /// assert_eq!(echo.resume(8), Step::Yielded(-8));
+    /// assert_eq!(echo.resume(0), Step::Complete(()));
+    /// ```
+    #[inline]
+    #[track_caller]
+    fn resume(&mut self, input: I) -> Step<Self::Yield, Self::Return>
+    where
+        Self: Unpin + Sized,
+    {
+        match self.try_resume(input) {
+            Ok(step) => step,
+            Err(error) => refuse(error.refusal()),
+        }
+    }
+
+    /// As [`resume`](Self::resume), with an error instead of a panic of its own.
+    ///
+    /// # Errors
+    /// Gives the input back if the coroutine is [finished](Refusal::Finished) or [waits](Refusal::Waiting) for
+    /// something that is not its suspender. If it comes to such an `await` after it took the input, this is
+    /// [`Refusal::Awaits`], and the step can be finished by [`continue_async`](Self::continue_async).
+    ///
+    /// # Panics
+    /// If the body does. The coroutine is finished then.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::coroutine::{Coroutine, Refusal, Resume, Suspender};
+    ///
+    /// let mut once = Coroutine::new(async |_: Suspender<_, ()>, n: i32| n).boxed();
+    /// once.resume(1);
+    /// let error = once.try_resume(2).unwrap_err();
+    /// assert_eq!((error.refusal(), error.into_input()), (Refusal::Finished, Some(2)));
+    /// ```
+    #[inline]
+    fn try_resume(&mut self, input: I) -> Result<Step<Self::Yield, Self::Return>, ResumeError<I>>
+    where
+        Self: Unpin + Sized,
+    {
+        Pin::new(self).try_resume_pinned(input)
+    }
+
+    /// Resumes the coroutine in a task: whatever its body awaits suspends the task. So the body may use
+    /// everything that tasks use, and only its suspender ends the step.
+    ///
+    /// What it awaits is polled with a foreign waker, for which some primitives allocate room, those of
+    /// [`sync`](crate::sync) among them; a clone of it is a clone of the task's own.
+    ///
+    /// # Cancel safety
+    /// A future that is dropped before its first poll drops the input, and nothing has happened. One that is dropped
+    /// later leaves a body that [waits](Phase::Waiting): nothing is lost, and
+    /// [`continue_async`](Self::continue_async) finishes the step.
+    ///
+    /// # Panics
+    /// The future panics with the body, and if the coroutine is finished or waits when the future is first polled.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::coroutine::{Coroutine, Resume, Step};
+    /// use std::pin::pin;
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let task = runtime.spawn(async {
+    ///     let mut polite = pin!(Coroutine::new(async |mut suspender, mut n: u32| loop {
+    ///         evenkeel::yield_now().await;
+    ///         n = suspender.suspend(n + 1).await;
+    ///     }));
+    ///     let Step::Yielded(two) = polite.resume_async(1).await;
+    ///     let Step::Yielded(three) = polite.resume_async(two).await;
+    ///     three
+    /// });
+    /// assert_eq!(runtime.block_on(task).unwrap(), 3);
+    /// ```
+    #[inline]
+    fn resume_async(&mut self, input: I) -> ResumeAsync<'_, Self, I>
+    where
+        Self: Unpin + Sized,
+    {
+        ResumeAsync { coroutine: self, input: Some(input) }
+    }
+
+    /// Finishes the step of a body that [waits](Phase::Waiting).
+    ///
+    /// # Cancel safety
+    /// Nothing is lost; it can be called again.
+    ///
+    /// # Panics
+    /// The future panics with the body, and if the body does not wait when the future is first polled.
+    #[inline]
+    fn continue_async(&mut self) -> ResumeAsync<'_, Self, I>
+    where
+        Self: Unpin + Sized,
+    {
+        ResumeAsync { coroutine: self, input: None }
+    }
+
+    /// The outputs of a coroutine that takes no inputs, as an iterator; with the feature `stream`,
+    /// [`Values::into_stream`] makes it a stream.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::coroutine::{Coroutine, Resume};
+    /// use std::pin::pin;
+    ///
+    /// let squares = pin!(Coroutine::new(async |mut suspender, ()| {
+    ///     for n in 1..=4 {
+    ///         suspender.suspend(n * n).await;
+    ///     }
+    /// }));
+    /// assert_eq!(squares.values().sum::<u32>(), 30);
+    /// ```
+    #[inline]
+    fn values(self) -> Values<Self>
+    where
+        Self: Resume<(), Yield = <Self as Resume<I>>::Yield> + Unpin + Sized,
+    {
+        Values::new(self)
+    }
+
+    /// Resumes the coroutine, and then runs what its body has suspended itself with, which gets the coroutine: the body
+    /// is suspended by then, and nobody else can have resumed it. So a body can hand itself over, to another task for
+    /// example. Gives what the body returns if it ends.
+    ///
+    /// # Panics
+    /// As [`resume`](Self::resume) and the output's [`Then::then`].
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::coroutine::{BoxCoroutine, Coroutine, Resume, Then};
+    /// use std::sync::mpsc::{Sender, channel};
+    /// use std::thread;
+    ///
+    /// type Traveller = BoxCoroutine<'static, (), Via, thread::ThreadId>;
+    ///
+    /// /// "Send me through this channel."
+    /// struct Via(Sender<Traveller>);
+    ///
+    /// impl Then<Traveller> for Via {
+    ///     fn then(self, coroutine: Traveller) {
+    ///         self.0.send(coroutine).expect("somebody listens");
+    ///     }
+    /// }
+    ///
+    /// let (sender, receiver) = channel();
+    /// let traveller: Traveller = Coroutine::new(async |mut suspender, ()| {
+    ///     suspender.suspend(Via(sender)).await;
+    ///     thread::current().id()
+    /// })
+    /// .boxed();
+    /// assert_eq!(traveller.resume_then(()), None);
+    /// let other = thread::spawn(move || receiver.recv().unwrap().resume_then(()));
+    /// let other_id = other.thread().id();
+    /// assert_eq!(other.join().unwrap(), Some(other_id));
+    /// ```
+    #[inline]
+    #[track_caller]
+    fn resume_then(mut self, input: I) -> Option<Self::Return>
+    where
+        Self: Unpin + Sized,
+        Self::Yield: Then<Self>,
+    {
+        match self.resume(input) {
+            Step::Yielded(output) => {
+                output.then(self);
+                None
+            }
+            Step::Complete(result) => Some(result),
+        }
+    }
+}
+
+#[cold]
+#[track_caller]
+fn refuse(refusal: Refusal) -> ! {
+    panic!("{refusal}")
+}
+
+impl<I, P> Resume<I> for Pin<P>
+where
+    P: DerefMut,
+    P::Target: Resume<I>,
+{
+    type Yield = <P::Target as Resume<I>>::Yield;
+    type Return = <P::Target as Resume<I>>::Return;
+
+    #[inline]
+    fn poll_resume(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        input: &mut Option<I>,
+    ) -> Poll<Result<Step<Self::Yield, Self::Return>, Refusal>> {
+        self.as_deref_mut().poll_resume(context, input)
+    }
+
+    #[inline]
+    fn try_resume_pinned(
+        self: Pin<&mut Self>,
+        input: I,
+    ) -> Result<Step<Self::Yield, Self::Return>, ResumeError<I>> {
+        self.as_deref_mut().try_resume_pinned(input)
+    }
+
+    #[inline]
+    fn phase(&self) -> Phase {
+        (**self).phase()
+    }
+}
+
+impl<I, C: Resume<I> + Unpin> Resume<I> for &mut C {
+    type Yield = C::Yield;
+    type Return = C::Return;
+
+    #[inline]
+    fn poll_resume(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        input: &mut Option<I>,
+    ) -> Poll<Result<Step<Self::Yield, Self::Return>, Refusal>> {
+        Pin::new(&mut **self).poll_resume(context, input)
+    }
+
+    #[inline]
+    fn try_resume_pinned(
+        mut self: Pin<&mut Self>,
+        input: I,
+    ) -> Result<Step<Self::Yield, Self::Return>, ResumeError<I>> {
+        Pin::new(&mut **self).try_resume_pinned(input)
+    }
+
+    #[inline]
+    fn phase(&self) -> Phase {
+        (**self).phase()
+    }
+}
+
+/// The future of [`Resume::resume_async`] and [`Resume::continue_async`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct ResumeAsync<'a, C, I> {
+    coroutine: &'a mut C,
+    /// Until the body has it.
+    input: Option<I>,
+}
+
+/// The input is moved, never pinned.
+impl<C, I> Unpin for ResumeAsync<'_, C, I> {}
+
+impl<C: Resume<I> + Unpin, I> Future for ResumeAsync<'_, C, I> {
+    type Output = Step<C::Yield, C::Return>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        Pin::new(&mut *this.coroutine).poll_resume(context, &mut this.input).map(
+            |step| match step {
+                Ok(step) => step,
+                Err(refusal) => refuse(refusal),
+            },
+        )
+    }
+}
+
+impl<C, I> fmt::Debug for ResumeAsync<'_, C, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResumeAsync").finish_non_exhaustive()
+    }
+}

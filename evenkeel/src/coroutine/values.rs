@@ -1,0 +1,110 @@
+//! Coroutines as iterators and streams.
+
+use super::resume::{Phase, Resume};
+
+/// The outputs of a coroutine as an iterator: see [`Resume::values`]. It resumes the coroutine for each, and is at
+/// its end when the body returns.
+///
+/// # Panics
+/// If the body does, or awaits something that is not its suspender: for such there is the stream.
+#[derive(Clone, Debug)]
+#[must_use = "iterators do nothing unless consumed"]
+pub struct Values<C> {
+    coroutine: C,
+}
+
+impl<C> Values<C> {
+    #[inline]
+    pub(super) fn new(coroutine: C) -> Self {
+        Self { coroutine }
+    }
+
+    /// The coroutine again.
+    pub fn into_inner(self) -> C {
+        self.coroutine
+    }
+
+    /// The outputs as a stream, whose body may await whatever tasks await.
+    ///
+    /// # Cancel safety
+    /// A wait for the next output can be dropped: nothing is lost.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::coroutine::{Coroutine, Resume};
+    /// use futures::StreamExt;
+    /// use std::pin::pin;
+    ///
+    /// evenkeel::block_on(async {
+    ///     let numbers = pin!(Coroutine::new(async |mut suspender, ()| {
+    ///         for n in 0..3 {
+    ///             evenkeel::yield_now().await;
+    ///             suspender.suspend(n).await;
+    ///         }
+    ///     }));
+    ///     let numbers: Vec<i32> = numbers.values().into_stream().collect().await;
+    ///     assert_eq!(numbers, [0, 1, 2]);
+    /// });
+    /// ```
+    #[cfg(feature = "stream")]
+    pub fn into_stream(self) -> ValuesStream<C> {
+        ValuesStream { coroutine: self.coroutine }
+    }
+}
+
+impl<C: Resume<()> + Unpin> Iterator for Values<C> {
+    type Item = C::Yield;
+
+    #[inline]
+    fn next(&mut self) -> Option<C::Yield> {
+        if self.coroutine.phase() == Phase::Finished {
+            return None;
+        }
+        self.coroutine.resume(()).yielded()
+    }
+}
+
+impl<C: Resume<()> + Unpin> std::iter::FusedIterator for Values<C> {}
+
+/// The outputs of a coroutine as a stream: see [`Values::into_stream`].
+///
+/// # Panics
+/// If the body does.
+#[cfg(feature = "stream")]
+#[derive(Clone, Debug)]
+#[must_use = "streams do nothing unless polled"]
+pub struct ValuesStream<C> {
+    coroutine: C,
+}
+
+#[cfg(feature = "stream")]
+mod stream {
+    use super::super::resume::Step;
+    use super::{Phase, Resume, ValuesStream};
+    use futures_core::{FusedStream, Stream};
+    use std::pin::Pin;
+    use std::task::{Context, Poll, ready};
+
+    impl<C: Resume<()> + Unpin> Stream for ValuesStream<C> {
+        type Item = C::Yield;
+
+        fn poll_next(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+        ) -> Poll<Option<C::Yield>> {
+            let mut input = match self.coroutine.phase() {
+                Phase::New | Phase::Suspended => Some(()),
+                Phase::Waiting => None,
+                Phase::Finished => return Poll::Ready(None),
+            };
+            let step = ready!(Pin::new(&mut self.coroutine).poll_resume(context, &mut input));
+            Poll::Ready(step.ok().and_then(Step::yielded))
+        }
+    }
+
+    impl<C: Resume<()> + Unpin> FusedStream for ValuesStream<C> {
+        fn is_terminated(&self) -> bool {
+            self.coroutine.phase() == Phase::Finished
+        }
+    }
+}
