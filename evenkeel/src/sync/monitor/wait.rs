@@ -152,8 +152,10 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
         node.fill(Kind::Waiter, cores, 0);
         let mut state = leader.lock();
         node.set_waiting(waker);
-        // SAFETY: this thread has the leader's lock, and the condition belongs to the set; the node is in no queue, and stays where it is.
-        unsafe { self.condition.with_queue(|queue| queue.push_back(node, Place::Condition)) };
+        // SAFETY: the node is in no queue, and stays where it is.
+        let join = |queue: &mut List| unsafe { queue.push_back(node, Place::Condition) };
+        // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
+        unsafe { self.condition.with_queue(join) };
         let urgent = state.pass_on();
         let next = match urgent {
             Some(_) => {
@@ -188,8 +190,10 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
         let node = &self.waiter.node;
         let remove = |core: &core::Core, state: &mut core::State, place| {
             if place == Place::Condition {
-                // SAFETY: this thread has the leader's lock, and the node is in that queue.
-                unsafe { self.condition.with_queue(|queue| queue.remove(node)) };
+                // SAFETY: that is where it is.
+                let remove = |queue: &mut List| unsafe { queue.remove(node) };
+                // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
+                unsafe { self.condition.with_queue(remove) };
                 return;
             }
             // SAFETY: as above.
