@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code, reason = "queues point to a node in this future")]
 
-use super::core::{self, END};
+use super::core;
 use super::held::Held;
-use super::node::{Kind, Node, Place, Progress};
+use super::node::{Kind, Node, Op, Place, Progress};
 use super::set::Set;
 use super::wait::word;
 use super::waiting;
@@ -27,19 +27,33 @@ pub struct End;
 
 impl Entry for End {
     fn number(self) -> u32 {
-        END.trailing_zeros()
+        LAST
     }
 }
 
-/// The bit of an operation.
+/// The highest number of an operation: the end of the object.
+const LAST: u32 = 63;
+
+/// The number of an operation.
+///
+/// # Panics
+/// If it is out of range.
+#[inline]
+#[track_caller]
+fn number<E: Entry>(op: E) -> u32 {
+    let number = op.number();
+    assert!(number <= LAST, "an entry has the number {number}: use 0 to 62");
+    number
+}
+
+/// What an entrant calls.
 ///
 /// # Panics
 /// If the number is out of range.
+#[inline]
 #[track_caller]
-pub(super) fn bit<E: Entry>(op: E) -> u64 {
-    let number = op.number();
-    assert!(number <= END.trailing_zeros(), "an entry has the number {number}: use 0 to 62");
-    1 << number
+pub(super) fn op<E: Entry>(op: E) -> Op {
+    Op::new(number(op))
 }
 
 /// One clause of an accept statement: calls that are accepted, if the clause is open.
@@ -53,14 +67,14 @@ impl Clause {
     #[must_use]
     #[track_caller]
     pub fn new<E: Entry>(op: E) -> Self {
-        Self { ops: bit(op) }
+        Self { ops: 1 << number(op) }
     }
 
     /// Accepts this one too.
     #[must_use]
     #[track_caller]
     pub fn or<E: Entry>(self, op: E) -> Self {
-        Self { ops: self.ops | bit(op) }
+        Self { ops: self.ops | 1 << number(op) }
     }
 
     /// Only if `open`.
@@ -184,7 +198,7 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
         let leader = unsafe { cores[0].get() };
         // Before the lock is taken: a foreign waker's clone is a caller's code.
         let waker = word(waker);
-        self.node.fill(Kind::Acceptor, cores, 0);
+        self.node.fill(Kind::Acceptor, cores, Op::NONE);
         let mut state = leader.lock();
         for (index, clause) in self.clauses.iter().enumerate() {
             let Some(caller) = state.caller(clause.ops, cores) else { continue };
@@ -192,7 +206,7 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
             unsafe { state.remove_entry(caller) };
             // SAFETY: it waits with this lock.
             let op = unsafe { caller.with(|ticket| ticket.op) };
-            if op == END {
+            if op == Op::END {
                 // SAFETY: it waits with this lock, and is in no queue.
                 unsafe { state.push_last(caller) };
                 leader.note_urgent(&state);
@@ -228,7 +242,7 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
     fn outcome(&self) -> Accepted {
         // SAFETY: the node was granted, and this is its future.
         let (op, broken) = unsafe { self.node.with(|ticket| (ticket.op, ticket.flag)) };
-        let index = self.clauses.iter().position(|clause| clause.ops & op != 0);
+        let index = self.clauses.iter().position(|clause| op.is_in(clause.ops));
         let index = index.expect("what is accepted is of an open clause");
         if broken { Accepted::Broken(index) } else { Accepted::Call(index) }
     }

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "a body is dropped where it is pinned")]
 
-use super::accept::{Entry, bit};
+use super::accept::{self, Entry};
 use super::enter::Enter;
 use super::held::{Held, cancelling};
 use super::set::Set;
@@ -38,7 +38,7 @@ where
     F: FnOnce(Held<S>) -> B,
     B: Future,
 {
-    Call { stage: Stage::Entering(Enter::new(set, bit(op)), Some(body)) }
+    Call { stage: Stage::Entering(Enter::new(set, accept::op(op)), Some(body)) }
 }
 
 impl<S, F, B> Future for Call<S, F, B>

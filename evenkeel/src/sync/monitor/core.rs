@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
-use super::node::{Kind, List, Node, Place, Ticket};
+use super::node::{Kind, List, Node, Op, Place, Ticket};
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 use crate::task::word_waker::WordWaker;
@@ -36,9 +36,6 @@ pub(super) struct State {
 
 // SAFETY: nodes stay where they are for as long as they are in a list or here, which changes under the lock alone.
 unsafe impl Send for State {}
-
-/// The call of whoever waits for the end of an object.
-pub(super) const END: u64 = 1 << 63;
 
 /// A core, for those who keep the monitor borrowed beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -142,7 +139,7 @@ impl Core {
         &self,
         node: &Node,
         cores: &[CoreRef],
-        op: u64,
+        op: Op,
         first: bool,
         waker: impl FnOnce() -> Option<WordWaker>,
     ) -> Entry {
@@ -151,8 +148,8 @@ impl Core {
             state.owned = true;
             return Entry::Own;
         }
-        let accepted = first && state.mask & op != 0 && state.is_accepted(cores);
-        if accepted && op != END {
+        let accepted = first && op.is_in(state.mask) && state.is_accepted(cores);
+        if accepted && op != Op::END {
             state.follow_acceptor(op);
             self.note_urgent(&state);
             return Entry::Accepted;
@@ -162,7 +159,7 @@ impl Core {
         node.set_waiting(waker);
         if accepted {
             // The acceptor goes on, and the caller comes last.
-            let acceptor = state.take_acceptor(END);
+            let acceptor = state.take_acceptor(Op::END);
             // SAFETY: the caller's promise.
             unsafe { state.urgent.push_back(node, Place::Urgent) };
             self.note_urgent(&state);
@@ -274,7 +271,7 @@ impl State {
 
     /// The first one in the entry queue that calls one of `ops` on the set that this core leads.
     pub(super) fn caller<'a>(&self, ops: u64, cores: &[CoreRef]) -> Option<&'a Node> {
-        self.entry.find(|ticket| ticket.op & ops != 0 && ticket.set.is(cores))
+        self.entry.find(|ticket| ticket.op.is_in(ops) && ticket.wants(cores))
     }
 
     /// Waits for calls. The node, which holds the set, is in no queue and stays where it is.
@@ -293,7 +290,7 @@ impl State {
     fn is_accepted(&self, cores: &[CoreRef]) -> bool {
         let acceptor = self.acceptor();
         // SAFETY: it waits with this core's lock.
-        unsafe { acceptor.with(|ticket| ticket.set.is(cores)) }
+        unsafe { acceptor.with(|ticket| ticket.wants(cores)) }
     }
 
     fn acceptor<'a>(&self) -> &'a Node {
@@ -302,7 +299,7 @@ impl State {
     }
 
     /// Lets a call go first that the acceptor has been waiting for.
-    fn follow_acceptor(&mut self, op: u64) {
+    fn follow_acceptor(&mut self, op: Op) {
         let acceptor = self.acceptor();
         self.remove_acceptor();
         // SAFETY: it waits with this core's lock.
@@ -312,7 +309,7 @@ impl State {
     }
 
     /// Has the acceptor go on by itself, since `op` has come. Gives its waker.
-    fn take_acceptor(&mut self, op: u64) -> WordWaker {
+    fn take_acceptor(&mut self, op: Op) -> WordWaker {
         let acceptor = self.acceptor();
         self.remove_acceptor();
         let note = |ticket: &mut Ticket| {

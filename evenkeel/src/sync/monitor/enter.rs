@@ -4,7 +4,7 @@
 
 use super::core::{self, CoreRef, Entry};
 use super::held::Held;
-use super::node::{Node, Place, Progress};
+use super::node::{Node, Op, Place, Progress};
 use super::set::Set;
 use super::waiting;
 use crate::task::word_waker::WordWaker;
@@ -29,8 +29,8 @@ pub struct Enter<S: Set> {
     /// There until the hold has been given.
     cores: Option<S::Cores>,
     /// How many of them are held.
-    stage: usize,
-    op: u64,
+    stage: u32,
+    op: Op,
     /// Queues point to the node and the cores.
     _pinned: PhantomPinned,
 }
@@ -41,14 +41,14 @@ struct Parts<'a, S: Set> {
     node: &'a Node,
     set: S,
     cores: &'a mut Option<S::Cores>,
-    stage: &'a mut usize,
-    op: u64,
+    stage: &'a mut u32,
+    op: Op,
 }
 
 impl<S: Set> Enter<S> {
     #[inline(always)]
     #[track_caller]
-    pub(super) fn new(set: S, op: u64) -> Self {
+    pub(super) fn new(set: S, op: Op) -> Self {
         Self {
             node: Node::new(),
             cores: Some(set.cores()),
@@ -83,7 +83,7 @@ impl<S: Set> Parts<'_, S> {
     fn advance(mut self, waker: &Waker) -> Poll<Held<S>> {
         let mut spare = None;
         loop {
-            let stage = *self.stage;
+            let stage = *self.stage as usize;
             let cores = self.cores();
             if stage == cores.len() {
                 return Poll::Ready(self.finish(false));
@@ -95,7 +95,7 @@ impl<S: Set> Parts<'_, S> {
             match unsafe { core.enter(self.node, cores, self.op, stage == 0, own) } {
                 Entry::Own => *self.stage += 1,
                 Entry::Accepted => {
-                    *self.stage = self.cores().len();
+                    *self.stage = self.cores().len() as u32;
                     return Poll::Ready(self.finish(true));
                 }
                 Entry::Wait => return Poll::Pending,
@@ -113,7 +113,7 @@ impl<S: Set> Parts<'_, S> {
     fn follow(mut self, waker: &Waker) -> Poll<Held<S>> {
         let (whole, accepted) = self.granted();
         if whole {
-            *self.stage = self.cores().len();
+            *self.stage = self.cores().len() as u32;
             return Poll::Ready(self.finish(accepted));
         }
         *self.stage += 1;
@@ -146,7 +146,7 @@ impl<S: Set> Future for Enter<S> {
             Progress::New => parts.advance(context.waker()),
             Progress::Waiting => {
                 let cores = parts.cores();
-                let stage = (*parts.stage).min(cores.len() - 1);
+                let stage = *parts.stage as usize;
                 // SAFETY: the node waits with the lock of this core, which the set borrows.
                 let granted = unsafe { waiting::renew(parts.node, cores[stage], context.waker()) };
                 if granted { parts.follow(context.waker()) } else { Poll::Pending }
@@ -172,7 +172,7 @@ impl<S: Set> Enter<S> {
     #[cold]
     fn cancel(&mut self, progress: Progress) {
         let cores = self.cores.as_ref().expect("the hold has not been given").as_ref();
-        let mut held = self.stage;
+        let mut held = self.stage as usize;
         if progress != Progress::New {
             let remove = |core: &core::Core, state: &mut core::State, place| {
                 match place {

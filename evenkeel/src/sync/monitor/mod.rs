@@ -10,7 +10,7 @@
 //! # States
 //! Each monitor has a *core*: whether it is held, a queue of entrants, and a list of the *urgent*. Cores of a set go by their addresses; the first one
 //! is its *leader*, whose lock guards all that concerns the set: its urgent list, the queues of its conditions, its acceptor. A task that waits
-//! has a [node](node::Node) in its future: it is *new*, *waiting* in one place, *granted*, and at last *done*.
+//! has a node in its future: it is *new*, *waiting* in one place, *granted*, and at last *done*.
 //!
 //! # Steps
 //! *Enter*: core by core, by address: take it if nobody holds it; if its holder is an acceptor who waits for just this call on just this set, take the whole set;
@@ -45,6 +45,8 @@ mod core;
 mod enter;
 mod held;
 mod macros;
+#[cfg(all(test, loom))]
+mod model;
 mod node;
 mod set;
 mod wait;
@@ -59,6 +61,7 @@ pub use set::{Set, Several};
 pub use wait::{SignalBlock, Wait, WaitUntil};
 
 use self::core::Core;
+use self::node::Op;
 use std::cell::UnsafeCell;
 use std::fmt;
 
@@ -156,7 +159,7 @@ impl<T: ?Sized, C> Monitor<T, C> {
     /// A future that is dropped leaves the queue; if it is inside already, it leaves.
     #[inline]
     pub fn enter(&self) -> Enter<&Self> {
-        Enter::new(self, 0)
+        Enter::new(self, Op::NONE)
     }
 
     /// Goes inside if nobody is.
@@ -172,7 +175,7 @@ impl<T: ?Sized, C> Monitor<T, C> {
     #[inline]
     #[track_caller]
     pub fn enter_as<E: Entry>(&self, op: E) -> Enter<&Self> {
-        Enter::new(self, accept::bit(op))
+        Enter::new(self, accept::op(op))
     }
 
     /// Goes inside as `op`, which an acceptor can choose, and runs `body` there.
@@ -230,7 +233,7 @@ impl<T: ?Sized, C> Monitor<T, C> {
 #[inline]
 #[track_caller]
 pub fn lock_all<S: Set>(set: S) -> Enter<S> {
-    Enter::new(set, 0)
+    Enter::new(set, Op::NONE)
 }
 
 /// Goes inside of all monitors of a set if nobody is inside of any.

@@ -25,10 +25,11 @@ pub(super) struct Node {
 pub(super) struct Ticket {
     next: *const Node,
     prev: *const Node,
-    /// What it wants to hold.
-    pub(super) set: SetPtr,
-    /// What it calls, as a bit, or zero; of an acceptor whose wait is over, what was called.
-    pub(super) op: u64,
+    /// What it wants to hold: the leader of the set's cores, where its future keeps them, and how many there are.
+    cores: NonNull<CoreRef>,
+    count: u32,
+    /// What it calls; of an acceptor whose wait is over, what was called.
+    pub(super) op: Op,
     pub(super) place: Place,
     pub(super) kind: Kind,
     /// Whether it has been given its whole set at once.
@@ -39,6 +40,7 @@ pub(super) struct Ticket {
 
 /// Where a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum Place {
     /// In no queue.
     Nowhere,
@@ -54,6 +56,7 @@ pub(super) enum Place {
 
 /// Whose node it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum Kind {
     Entry,
     Waiter,
@@ -61,19 +64,40 @@ pub(super) enum Kind {
     Acceptor,
 }
 
-/// The cores of a set, leader first, where its future keeps them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SetPtr(pub(super) NonNull<[CoreRef]>);
+/// What an entrant calls: an operation by its number, or nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Op(u8);
 
-impl SetPtr {
-    pub(super) fn of(cores: &[CoreRef]) -> Self {
-        Self(NonNull::from(cores))
+impl Op {
+    pub(super) const NONE: Self = Self(u64::BITS as u8);
+    /// The end of the object.
+    pub(super) const END: Self = Self(63);
+
+    /// The operation with this number, which is below 64.
+    pub(super) fn new(number: u32) -> Self {
+        Self(number as u8)
     }
 
-    /// Whether it is this set. The node that it comes from waits, and the caller has the lock of the core where.
-    pub(super) fn is(self, cores: &[CoreRef]) -> bool {
-        // SAFETY: while the node waits, its future keeps the cores.
-        unsafe { self.0.as_ref() == cores }
+    /// Whether it is one of these.
+    #[inline(always)]
+    pub(super) fn is_in(self, ops: u64) -> bool {
+        ops.checked_shr(self.0.into()).is_some_and(|ops| ops & 1 != 0)
+    }
+}
+
+impl Ticket {
+    /// Whether it wants this set. Its node waits, and the caller has the lock of the core where.
+    pub(super) fn wants(&self, cores: &[CoreRef]) -> bool {
+        self.count as usize == cores.len() && {
+            let mut own = self.cores;
+            cores.iter().all(|core| {
+                // SAFETY: while the node waits, its future keeps so many cores there.
+                let same = unsafe { own.read() } == *core;
+                // SAFETY: it is one of them, so what comes next is one or their end.
+                own = unsafe { own.add(1) };
+                same
+            })
+        }
     }
 }
 
@@ -128,11 +152,12 @@ impl Node {
 
     /// Writes a ticket. The node is in no queue, and the caller's.
     #[inline(always)]
-    pub(super) fn fill(&self, kind: Kind, cores: &[CoreRef], op: u64) {
+    pub(super) fn fill(&self, kind: Kind, cores: &[CoreRef], op: Op) {
         let ticket = Ticket {
             next: ptr::null(),
             prev: ptr::null(),
-            set: SetPtr::of(cores),
+            cores: NonNull::from(cores).cast(),
+            count: cores.len() as u32,
             op,
             place: Place::Nowhere,
             kind,

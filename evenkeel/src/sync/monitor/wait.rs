@@ -6,7 +6,7 @@ use super::condition::{Condition, Waiter};
 use super::core;
 use super::enter::Enter;
 use super::held::Held;
-use super::node::{Kind, List, Node, Place, Progress};
+use super::node::{Kind, List, Node, Op, Place, Progress};
 use super::set::Set;
 use super::waiting;
 use crate::task::word_waker::WordWaker;
@@ -149,7 +149,7 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
         // SAFETY: the set borrows its monitors.
         let leader = unsafe { cores[0].get() };
         let waker = word(waker);
-        node.fill(Kind::Waiter, cores, 0);
+        node.fill(Kind::Waiter, cores, Op::NONE);
         let mut state = leader.lock();
         node.set_waiting(waker);
         // SAFETY: the node is in no queue, and stays where it is.
@@ -295,7 +295,7 @@ impl<S: Set, D: Copy + Send, U: Future<Output = ()>> Future for WaitUntil<'_, S,
                 // The signal was faster.
                 return Poll::Ready((wait.finish(), true));
             }
-            this.again = Some(Enter::new(this.wait.set, 0));
+            this.again = Some(Enter::new(this.wait.set, Op::NONE));
         }
         let again = this.again.as_mut().expect("it has just been put there");
         // SAFETY: pinned with this.
@@ -330,7 +330,7 @@ impl<S: Set, D: Copy + Send> SignalBlock<'_, S, D> {
         // SAFETY: the set borrows its monitors.
         let leader = unsafe { cores[0].get() };
         let waker = word(waker);
-        self.node.fill(Kind::Signaller, cores, 0);
+        self.node.fill(Kind::Signaller, cores, Op::NONE);
         let mut state = leader.lock();
         // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
         let Some(next) = (unsafe { condition.with_queue(List::pop) }) else {
