@@ -14,8 +14,8 @@ use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// A named way into a monitor, which an acceptor can choose: usually an `enum` without fields, whose variants are the operations. The [`End`]
-/// of an object is one too.
+/// A named way into a monitor, which an acceptor can choose: usually an `enum` without fields, whose variants are the operations, with
+/// `#[derive(Clone, Copy, Entry)]`. The [`End`] of an object is one too.
 pub trait Entry: Copy {
     /// The number of the operation, below 63, by which two of one monitor are told apart.
     fn number(self) -> u32;

@@ -14,16 +14,10 @@
 /// use evenkeel::sync::monitor::{End, Entry, Monitor};
 /// use std::sync::Arc;
 ///
-/// #[derive(Clone, Copy)]
+/// #[derive(Clone, Copy, Entry)]
 /// enum Op {
 ///     Add,
 ///     Take,
-/// }
-///
-/// impl Entry for Op {
-///     fn number(self) -> u32 {
-///         self as u32
-///     }
 /// }
 ///
 /// # let runtime = evenkeel::Runtime::new().unwrap();

@@ -60,6 +60,9 @@ pub use held::Held;
 pub use set::{Set, Several};
 pub use wait::{SignalBlock, Wait, WaitUntil};
 
+#[cfg(feature = "macros")]
+pub use evenkeel_macros::Entry;
+
 use self::core::Core;
 use self::node::Op;
 use std::cell::UnsafeCell;
