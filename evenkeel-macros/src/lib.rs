@@ -1,9 +1,10 @@
-//! The attribute macros of evenkeel. The crate `evenkeel` exports them and is what to depend on.
+//! The attribute and derive macros of evenkeel. The crate `evenkeel` exports them and is what to depend on.
 //!
-//! Both put the body of an `async fn` on a runtime of its own. All that they decide is in
+//! The attributes put the body of an `async fn` on a runtime of its own. All that they decide is in
 //! `options` and `entry`, which work on tokens alone so that unit tests can call them.
 
 mod entry;
+mod operations;
 mod options;
 
 use proc_macro::TokenStream;
@@ -46,4 +47,18 @@ pub fn main(options: TokenStream, function: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn test(options: TokenStream, function: TokenStream) -> TokenStream {
     entry::expand(Kind::Test, options.into(), function.into()).into()
+}
+
+/// Makes the variants of an `enum` without fields the operations of a monitor.
+///
+/// ```text
+/// #[derive(Clone, Copy, evenkeel::sync::monitor::Entry)]
+/// enum Op {
+///     Put,
+///     Take,
+/// }
+/// ```
+#[proc_macro_derive(Entry)]
+pub fn entry(item: TokenStream) -> TokenStream {
+    operations::expand(item.into()).into()
 }

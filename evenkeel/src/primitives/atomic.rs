@@ -62,6 +62,10 @@ pub(crate) enum Edge {
     IdlePush,
     /// The fence between the announcement of a sleep and the last look at the queues.
     IdleSleep,
+    /// The store that grants a monitor to whoever waits.
+    MonitorGrant,
+    /// The waiter's look at what it has been granted.
+    MonitorGranted,
     /// The release of a spin lock.
     SpinUnlock,
     /// The acquisition of a spin lock.

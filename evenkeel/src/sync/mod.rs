@@ -5,6 +5,7 @@
 
 #[cfg(all(test, loom))]
 mod model;
+pub mod monitor;
 mod semaphore;
 
 pub use semaphore::{Acquire, Semaphore};

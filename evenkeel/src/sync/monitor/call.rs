@@ -1,0 +1,90 @@
+//! Calls: entries with a name, as closures.
+
+#![allow(unsafe_code, reason = "a body is dropped where it is pinned")]
+
+use super::accept::{self, Entry};
+use super::enter::Enter;
+use super::held::{Held, cancelling};
+use super::set::Set;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// The future of [`call`].
+///
+/// # Cancel safety
+/// Dropped before the body has begun, it is as [`Enter`]. Dropped while the body is inside, the body is dropped, which leaves the monitors, and whoever has
+/// accepted the call learns that it has [broken off](super::Accepted::Broken).
+#[must_use = "futures do nothing unless awaited"]
+pub struct Call<S: Set, F, B> {
+    stage: Stage<S, F, B>,
+}
+
+enum Stage<S: Set, F, B> {
+    Entering(Enter<S>, Option<F>),
+    Inside(Option<B>),
+}
+
+/// Enters the set as `op`, which an acceptor can choose, and runs `body` inside.
+///
+/// # Panics
+/// As [`lock_all`](super::lock_all), or if the number of the entry is out of range.
+#[track_caller]
+pub fn call<S, E, F, B>(set: S, op: E, body: F) -> Call<S, F, B>
+where
+    S: Set,
+    E: Entry,
+    F: FnOnce(Held<S>) -> B,
+    B: Future,
+{
+    Call { stage: Stage::Entering(Enter::new(set, accept::op(op)), Some(body)) }
+}
+
+impl<S, F, B> Future for Call<S, F, B>
+where
+    S: Set,
+    F: FnOnce(Held<S>) -> B,
+    B: Future,
+{
+    type Output = B::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<B::Output> {
+        // SAFETY: what is pinned with this is not moved below.
+        let stage = unsafe { &mut self.get_unchecked_mut().stage };
+        if let Stage::Entering(enter, body) = stage {
+            // SAFETY: pinned with this.
+            let Poll::Ready(held) = unsafe { Pin::new_unchecked(enter) }.poll(context) else {
+                return Poll::Pending;
+            };
+            let body = body.take().expect("it is called once");
+            // The entry is over: its place is free.
+            *stage = Stage::Inside(Some(body(held)));
+        }
+        let Stage::Inside(body) = stage else { unreachable!("it has just been entered") };
+        let inside = body.as_mut().expect("Call is polled again after its end");
+        // SAFETY: pinned with this.
+        let result = unsafe { Pin::new_unchecked(inside) }.poll(context);
+        if result.is_ready() {
+            // Its end, not a breach.
+            *body = None;
+        }
+        result
+    }
+}
+
+impl<S: Set, F, B> Drop for Call<S, F, B> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Stage::Inside(body @ Some(_)) = &mut self.stage {
+            cancelling(|| *body = None);
+        }
+    }
+}
+
+impl<S: Set, F, B> fmt::Debug for Call<S, F, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").finish_non_exhaustive()
+    }
+}

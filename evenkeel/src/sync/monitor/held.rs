@@ -1,0 +1,153 @@
+//! Holding a set of monitors.
+
+#![allow(unsafe_code, reason = "whoever holds a monitor reaches its value")]
+
+use super::Monitor;
+use super::core::{self, CoreRef};
+use super::set::{Set, Several};
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::ptr;
+
+/// A set of monitors that its owner is inside of: no other task is. Dropped, it leaves.
+///
+/// It belongs to no thread, and may go to another task. A task that is inside and waits for something else keeps all others out meanwhile.
+/// Forgotten ([`std::mem::forget`]), it leaves never, and whoever enters waits for ever.
+///
+/// # Examples
+/// ```
+/// use evenkeel::sync::monitor::{Monitor, lock_all};
+/// # evenkeel::block_on(async {
+/// let (from, to) = (Monitor::new(10_u32), Monitor::new(0_u32));
+/// let mut held = lock_all((&from, &to)).await;
+/// let (from, to) = held.values_mut();
+/// *from -= 3;
+/// *to += 3;
+/// assert_eq!(held.values(), (&7, &3));
+/// # });
+/// ```
+#[must_use = "a monitor is left as soon as its hold is dropped"]
+pub struct Held<S: Set> {
+    set: S,
+    cores: S::Cores,
+    /// Whether an acceptor waits for this call to end.
+    pub(super) accepted: bool,
+    access: PhantomData<S::Access>,
+}
+
+impl<S: Set> Held<S> {
+    /// # Safety
+    /// The set has been given to the caller, and these are its cores.
+    #[inline(always)]
+    pub(super) unsafe fn new(set: S, cores: S::Cores, accepted: bool) -> Self {
+        Self { set, cores, accepted, access: PhantomData }
+    }
+
+    /// Gives the hold away: the set is to be left otherwise.
+    #[inline(always)]
+    pub(super) fn into_parts(self) -> (S, S::Cores) {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the hold is not dropped, so they are taken once.
+        (this.set, unsafe { ptr::read(&raw const this.cores) })
+    }
+
+    /// The monitors. An associated function, as all that could hide a method of the value.
+    pub fn set(this: &Self) -> S {
+        this.set
+    }
+
+    pub(super) fn cores(&self) -> &[CoreRef] {
+        self.cores.as_ref()
+    }
+
+    #[inline(always)]
+    pub(super) fn leader(&self) -> &core::Core {
+        // SAFETY: the set borrows its monitors for as long as it is there.
+        unsafe { self.cores()[0].get() }
+    }
+}
+
+impl<S: Several> Held<S> {
+    /// The values, in the order in which the set was written.
+    #[inline]
+    pub fn values(&self) -> S::Refs<'_> {
+        // SAFETY: the set is held, and the hold is borrowed.
+        unsafe { self.set.refs() }
+    }
+
+    /// The values, in the order in which the set was written.
+    #[inline]
+    pub fn values_mut(&mut self) -> S::Muts<'_> {
+        // SAFETY: the set is held, and the hold is borrowed exclusively.
+        unsafe { self.set.muts() }
+    }
+}
+
+impl<T: ?Sized, C> Deref for Held<&Monitor<T, C>> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: the set is held, and the hold is borrowed.
+        unsafe { self.set.refs() }
+    }
+}
+
+impl<T: ?Sized, C> DerefMut for Held<&Monitor<T, C>> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the set is held, and the hold is borrowed exclusively.
+        unsafe { self.set.muts() }
+    }
+}
+
+impl<S: Set> Drop for Held<S> {
+    #[inline]
+    fn drop(&mut self) {
+        let broken = self.accepted && (CANCELLING.get() || std::thread::panicking());
+        // SAFETY: the set is held, and is given up here.
+        unsafe { core::leave(self.cores.as_ref(), broken) };
+    }
+}
+
+impl<S: Set> fmt::Debug for Held<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Held").field("monitors", &self.cores().len()).finish_non_exhaustive()
+    }
+}
+
+thread_local! {
+    /// Whether this thread drops a call that has not come to its end.
+    static CANCELLING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls `f`, which drops a call: holds that go with it break off.
+pub(super) fn cancelling(f: impl FnOnce()) {
+    struct Back(bool);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            CANCELLING.set(self.0);
+        }
+    }
+    let _back = Back(CANCELLING.replace(true));
+    f();
+}
+
+/// Holds a set if all of it is free.
+#[track_caller]
+pub(super) fn try_hold<S: Set>(set: S) -> Option<Held<S>> {
+    let cores = set.cores();
+    for (held, core) in cores.as_ref().iter().enumerate() {
+        // SAFETY: the set borrows its monitors.
+        if !unsafe { core.get() }.try_enter() {
+            // SAFETY: the caller holds these, and gives them up here.
+            unsafe { core::release_all(&cores.as_ref()[..held]) };
+            return None;
+        }
+    }
+    // SAFETY: all of them have just been taken.
+    Some(unsafe { Held::new(set, cores, false) })
+}

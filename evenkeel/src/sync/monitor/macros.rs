@@ -1,0 +1,97 @@
+//! `accept!`.
+
+/// An accept statement: [`Held::accept`](crate::sync::monitor::Held::accept) with what is to be done after each call.
+///
+/// `held`, a variable, is the hold, before and after. Clauses go by their order: `OP => {..}` accepts calls of that operation, `OP, if CONDITION => {..}` only
+/// if the condition is true when the statement begins. The block of the clause runs after the call, with the monitors held. At the end there may be one of `timeout
+/// FUTURE => {..}`, for when nobody has called by the time the future is ready, and `else => {..}`, for when nobody has called yet; and before it `broken => {..}`,
+/// for a call that has panicked or has been cancelled. The value is that of the block, as an `Option`: none if all clauses
+/// are closed, or if the call has broken off and there is no block for that.
+///
+/// # Examples
+/// ```
+/// use evenkeel::accept;
+/// use evenkeel::sync::monitor::{End, Entry, Monitor};
+/// use std::sync::Arc;
+///
+/// #[derive(Clone, Copy, Entry)]
+/// enum Op {
+///     Add,
+///     Take,
+/// }
+///
+/// # let runtime = evenkeel::Runtime::new().unwrap();
+/// # runtime.block_on(async {
+/// let counter = Arc::new(Monitor::new(0_u32));
+/// let mut held = counter.enter().await;
+/// let client = evenkeel::spawn({
+///     let counter = counter.clone();
+///     async move {
+///         counter.call(Op::Take, async |mut held| *held -= 1).await;
+///         *counter.end().await
+///     }
+/// });
+/// let adder = evenkeel::spawn({
+///     let counter = counter.clone();
+///     async move { counter.call(Op::Add, async |mut held| *held += 2).await }
+/// });
+/// let mut calls = 0;
+/// loop {
+///     accept!(held;
+///         Op::Take, if *held > 0 => { calls += 1 };
+///         Op::Add => { calls += 1 };
+///         End => { break }
+///     );
+/// }
+/// drop(held);
+/// assert_eq!((calls, client.await.unwrap()), (2, 1));
+/// adder.await.unwrap();
+/// # });
+/// ```
+#[macro_export]
+macro_rules! accept {
+    // The rest of the clauses, gathered one by one: clauses, what to do when one is broken, how to wait, what to do then.
+    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] else => $body:block $(;)?) => {
+        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_or_else] [] [Else => $body])
+    };
+    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] timeout $until:expr => $body:block $(;)?) => {
+        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_until] [$until] [Timeout => $body])
+    };
+    (@gather $held:ident [$($clauses:tt)*] [] broken => $body:block $(; $($rest:tt)*)?) => {
+        $crate::accept!(@gather $held [$($clauses)*] [$body] $($($rest)*)?)
+    };
+    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] $op:expr, if $open:expr => $body:block $(; $($rest:tt)*)?) => {
+        $crate::accept!(@gather $held [$($clauses)* ($op, $open, $body)] [$($broken)*] $($($rest)*)?)
+    };
+    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] $op:expr => $body:block $(; $($rest:tt)*)?) => {
+        $crate::accept!(@gather $held [$($clauses)* ($op, true, $body)] [$($broken)*] $($($rest)*)?)
+    };
+    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*]) => {
+        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept] [] [])
+    };
+    (@emit $held:ident [$(($op:expr, $open:expr, $body:block))+] [$($broken:block)?] [$how:ident] [$($until:expr)?]
+        [$($end:ident => $at_end:block)?]) => {{
+        use $crate::sync::monitor::{Accepted, Clause, Held};
+        let clauses = [$(Clause::new($op).when($open)),+];
+        let (held, outcome) = Held::$how($held, clauses $(, $until)?).await;
+        $held = held;
+        let mut index = 0_usize;
+        let mut is_next = |called: usize| {
+            index += 1;
+            called + 1 == index
+        };
+        #[allow(unused_mut, unused_variables, unused_assignments, unreachable_code, clippy::diverging_sub_expression)]
+        let value = match outcome {
+            Accepted::Call(called) => {
+                $(if is_next(called) { Some($body) } else)+ { unreachable!("an accepted call is of a clause") }
+            }
+            $(Accepted::Broken(_) => Some($broken),)?
+            $(Accepted::$end => Some($at_end),)?
+            _ => None,
+        };
+        value
+    }};
+    ($held:ident; $($rest:tt)+) => {
+        $crate::accept!(@gather $held [] [] $($rest)+)
+    };
+}

@@ -1,0 +1,361 @@
+//! A waiting task's place in a queue, and the queues.
+
+#![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
+
+use super::core::CoreRef;
+use crate::primitives::atomic::{AtomicPtr, Edge, Ordering, edge};
+use crate::primitives::cell::UnsafeCell;
+use crate::task::word_waker::WordWaker;
+use std::mem::MaybeUninit;
+use std::ptr::{self, NonNull};
+use std::task::Waker;
+
+/// What somebody waits with. It lies in the future, which stays where it is and takes it out of its queue when it is dropped.
+///
+/// A new one is one word and room: what follows is written when it joins a queue, because most that enter a monitor never wait.
+#[repr(C)]
+pub(super) struct Node {
+    /// How far it has come: [`NEW`], [`GRANTED`] or [`DONE`]; or, while it waits, its waker.
+    word: AtomicPtr<()>,
+    /// There from the first queue on. While the node waits it is the lock's of the core where it waits; before and after that its future's.
+    ticket: UnsafeCell<MaybeUninit<Ticket>>,
+}
+
+/// What others may know of a node that waits, and what they tell it.
+pub(super) struct Ticket {
+    next: *const Node,
+    prev: *const Node,
+    /// What it wants to hold: the leader of the set's cores, where its future keeps them, and how many there are.
+    cores: NonNull<CoreRef>,
+    count: u32,
+    /// What it calls; of an acceptor whose wait is over, what was called.
+    pub(super) op: Op,
+    pub(super) place: Place,
+    pub(super) kind: Kind,
+    /// Whether it has been given its whole set at once.
+    pub(super) whole: bool,
+    /// Whether an acceptor waits for it; of an acceptor, whether the accepted call has broken off.
+    pub(super) flag: bool,
+}
+
+/// Where a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Place {
+    /// In no queue.
+    Nowhere,
+    /// In a core's entry queue.
+    Entry,
+    /// On its leader's urgent list.
+    Urgent,
+    /// In a condition's queue.
+    Condition,
+    /// It is an acceptor that no call has come for yet.
+    Mask,
+}
+
+/// Whose node it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    Entry,
+    Waiter,
+    Signaller,
+    Acceptor,
+}
+
+/// What an entrant calls: an operation by its number, or nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Op(u8);
+
+impl Op {
+    pub(super) const NONE: Self = Self(u64::BITS as u8);
+    /// The end of the object.
+    pub(super) const END: Self = Self(63);
+
+    /// The operation with this number, which is below 64.
+    pub(super) fn new(number: u32) -> Self {
+        Self(number as u8)
+    }
+
+    /// Whether it is one of these.
+    #[inline(always)]
+    pub(super) fn is_in(self, ops: u64) -> bool {
+        ops.checked_shr(self.0.into()).is_some_and(|ops| ops & 1 != 0)
+    }
+}
+
+impl Ticket {
+    /// Whether it wants this set. Its node waits, and the caller has the lock of the core where.
+    pub(super) fn wants(&self, cores: &[CoreRef]) -> bool {
+        self.count as usize == cores.len() && {
+            let mut own = self.cores;
+            cores.iter().all(|core| {
+                // SAFETY: while the node waits, its future keeps so many cores there.
+                let same = unsafe { own.read() } == *core;
+                // SAFETY: it is one of them, so what comes next is one or their end.
+                own = unsafe { own.add(1) };
+                same
+            })
+        }
+    }
+}
+
+/// How far a node has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    New,
+    Waiting,
+    Granted,
+    Done,
+}
+
+const NEW: usize = 0;
+const GRANTED: usize = 2;
+const DONE: usize = 4;
+
+// SAFETY: the ticket is reached by one thread at a time, as `Node::ticket` says, and its pointers are followed under a lock alone.
+unsafe impl Send for Node {}
+// SAFETY: as above.
+unsafe impl Sync for Node {}
+
+impl Node {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self {
+            word: AtomicPtr::new(ptr::without_provenance_mut(NEW)),
+            ticket: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// How far it has come; with *granted* comes what was done before.
+    #[inline(always)]
+    pub(super) fn progress(&self) -> Progress {
+        match self.word.load(edge(Edge::MonitorGranted, Ordering::Acquire)).addr() {
+            NEW => Progress::New,
+            GRANTED => Progress::Granted,
+            DONE => Progress::Done,
+            _ => Progress::Waiting,
+        }
+    }
+
+    /// Ends the wait, or what never was one.
+    #[inline(always)]
+    pub(super) fn set_done(&self) {
+        self.word.store(ptr::without_provenance_mut(DONE), Ordering::Relaxed);
+    }
+
+    /// Has it begin anew.
+    pub(super) fn set_new(&self) {
+        self.word.store(ptr::without_provenance_mut(NEW), Ordering::Relaxed);
+    }
+
+    /// Writes a ticket. The node is in no queue, and the caller's.
+    #[inline(always)]
+    pub(super) fn fill(&self, kind: Kind, cores: &[CoreRef], op: Op) {
+        let ticket = Ticket {
+            next: ptr::null(),
+            prev: ptr::null(),
+            cores: NonNull::from(cores).cast(),
+            count: cores.len() as u32,
+            op,
+            place: Place::Nowhere,
+            kind,
+            whole: false,
+            flag: false,
+        };
+        self.ticket.with_mut(|place| {
+            // SAFETY: a node that is in no queue is its future's.
+            unsafe { place.write(MaybeUninit::new(ticket)) };
+        });
+    }
+
+    /// Reads or changes the ticket.
+    ///
+    /// # Safety
+    /// It has been filled; the node waits and the caller has the lock of the core where, or it does not wait and the caller is its future. `f`
+    /// reaches no ticket of the same node otherwise.
+    #[inline(always)]
+    pub(super) unsafe fn with<R>(&self, f: impl FnOnce(&mut Ticket) -> R) -> R {
+        self.ticket.with_mut(|ticket| {
+            // SAFETY: the caller's promise.
+            let ticket = unsafe { &mut *ticket };
+            // SAFETY: as above.
+            f(unsafe { ticket.assume_init_mut() })
+        })
+    }
+
+    /// Leaves a waker: the node waits from now on. The caller has the lock of the core where.
+    #[inline(always)]
+    pub(super) fn set_waiting(&self, waker: WordWaker) {
+        self.word.store(waker.into_raw(), Ordering::Relaxed);
+    }
+
+    /// Whether the waker that was left wakes the same as `waker`.
+    ///
+    /// # Safety
+    /// The node waits, and the caller has the lock of the core where.
+    pub(super) unsafe fn has_left(&self, waker: &Waker) -> bool {
+        // SAFETY: while the node waits, its word is a waker's.
+        unsafe { WordWaker::peek(self.word.load(Ordering::Relaxed), |left| left.will_wake(waker)) }
+    }
+
+    /// Leaves another waker and takes the one before.
+    ///
+    /// # Safety
+    /// The node waits, and the caller has the lock of the core where.
+    pub(super) unsafe fn renew(&self, waker: WordWaker) -> WordWaker {
+        let before = self.word.load(Ordering::Relaxed);
+        self.word.store(waker.into_raw(), Ordering::Relaxed);
+        // SAFETY: while the node waits, its word is a waker's, which has been replaced.
+        unsafe { WordWaker::from_raw(before) }
+    }
+
+    /// Ends its wait with success, and gives its waker. After this the node may be gone.
+    ///
+    /// # Safety
+    /// The node waits, is in no queue any more, and the caller has the lock of the core where it waited.
+    #[inline(always)]
+    pub(super) unsafe fn grant(&self) -> WordWaker {
+        let waker = self.word.load(Ordering::Relaxed);
+        let order = edge(Edge::MonitorGrant, Ordering::Release);
+        self.word.store(ptr::without_provenance_mut(GRANTED), order);
+        // SAFETY: while the node waited its word was a waker's, which nobody else has taken.
+        unsafe { WordWaker::from_raw(waker) }
+    }
+
+    /// Ends its wait without success, and gives its waker.
+    ///
+    /// # Safety
+    /// As [`grant`](Self::grant).
+    pub(super) unsafe fn give_up(&self) -> WordWaker {
+        let waker = self.word.load(Ordering::Relaxed);
+        self.set_done();
+        // SAFETY: as in `grant`.
+        unsafe { WordWaker::from_raw(waker) }
+    }
+}
+
+/// Nodes in order, linked through their tickets. All its functions are for whoever has the lock that guards it; so are the tickets of its nodes.
+#[derive(Debug)]
+pub(super) struct List {
+    front: *const Node,
+    back: *const Node,
+}
+
+// SAFETY: the nodes stay where they are until they have been taken out, under the lock that guards the list.
+unsafe impl Send for List {}
+
+impl List {
+    pub(super) const fn new() -> Self {
+        Self { front: ptr::null(), back: ptr::null() }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.front.is_null()
+    }
+
+    /// The first node.
+    #[inline(always)]
+    pub(super) fn front(&self) -> Option<&Node> {
+        // SAFETY: it is in the list, so it is there.
+        unsafe { self.front.as_ref() }
+    }
+
+    /// Puts a node last.
+    ///
+    /// # Safety
+    /// It is in no queue, has a ticket, and stays where it is until it has been taken out.
+    #[inline(always)]
+    pub(super) unsafe fn push_back(&mut self, node: &Node, place: Place) {
+        // SAFETY: the caller's promise; the last one is in the list.
+        unsafe { self.insert(self.back, node, place) };
+    }
+
+    /// Puts a node first.
+    ///
+    /// # Safety
+    /// As [`push_back`](Self::push_back).
+    pub(super) unsafe fn push_front(&mut self, node: &Node, place: Place) {
+        // SAFETY: the caller's promise.
+        unsafe { self.insert(ptr::null(), node, place) };
+    }
+
+    /// Puts a node behind `prev`, or first if that is null.
+    ///
+    /// # Safety
+    /// As [`push_back`](Self::push_back), and `prev` is in this list.
+    #[inline(always)]
+    pub(super) unsafe fn insert(&mut self, prev: *const Node, node: &Node, place: Place) {
+        // SAFETY: `prev` is in the list, so it is there.
+        let next = match unsafe { prev.as_ref() } {
+            None => std::mem::replace(&mut self.front, node),
+            // SAFETY: it is in the list.
+            Some(prev) => unsafe { prev.with(|ticket| std::mem::replace(&mut ticket.next, node)) },
+        };
+        // SAFETY: what comes next is in the list, so it is there.
+        match unsafe { next.as_ref() } {
+            None => self.back = node,
+            // SAFETY: it is in the list.
+            Some(next) => unsafe { next.with(|ticket| ticket.prev = node) },
+        }
+        let fill = |ticket: &mut Ticket| {
+            (ticket.prev, ticket.next, ticket.place) = (prev, next, place);
+        };
+        // SAFETY: the caller's promise.
+        unsafe { node.with(fill) };
+    }
+
+    /// Takes a node out. Gives the one before it.
+    ///
+    /// # Safety
+    /// It is in this list.
+    #[inline(always)]
+    pub(super) unsafe fn remove(&mut self, node: &Node) -> *const Node {
+        let take = |ticket: &mut Ticket| {
+            ticket.place = Place::Nowhere;
+            (ticket.prev, ticket.next)
+        };
+        // SAFETY: it is in the list.
+        let (prev, next) = unsafe { node.with(take) };
+        // SAFETY: the neighbours are in the list, so they are there.
+        match unsafe { prev.as_ref() } {
+            None => self.front = next,
+            // SAFETY: it is in the list.
+            Some(prev) => unsafe { prev.with(|ticket| ticket.next = next) },
+        }
+        // SAFETY: as above.
+        match unsafe { next.as_ref() } {
+            None => self.back = prev,
+            // SAFETY: it is in the list.
+            Some(next) => unsafe { next.with(|ticket| ticket.prev = prev) },
+        }
+        prev
+    }
+
+    /// Takes the first node out. It stays there for as long as the lock is held, unless it is granted.
+    #[inline(always)]
+    pub(super) fn pop<'a>(&mut self) -> Option<&'a Node> {
+        // SAFETY: it is in the list, so it is there until the lock is released.
+        let node = unsafe { self.front.as_ref()? };
+        // SAFETY: it is the first one.
+        unsafe { self.remove(node) };
+        Some(node)
+    }
+
+    /// The first node whose ticket is as `wanted` says.
+    pub(super) fn find<'a>(&self, wanted: impl Fn(&Ticket) -> bool) -> Option<&'a Node> {
+        let mut node = self.front;
+        // SAFETY: it is in the list, so it is there until the lock is released.
+        while let Some(here) = unsafe { node.as_ref() } {
+            // SAFETY: it is in the list.
+            let (found, next) = unsafe { here.with(|ticket| (wanted(ticket), ticket.next)) };
+            if found {
+                return Some(here);
+            }
+            node = next;
+        }
+        None
+    }
+}
