@@ -94,6 +94,11 @@ impl Summary {
         Self { median, min, max, ..self }
     }
 
+    /// Whether a value of one might as well be one of the other.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.min <= other.max && other.min <= self.max
+    }
+
     /// Whether the median is a figure, and not "did not complete".
     pub(crate) fn completed(&self) -> bool {
         self.median.is_finite()

@@ -218,6 +218,7 @@ fn fork(
         bar.inc(1);
     }
     bar.finish_and_clear();
+    forking::figures::pool(&mut all);
     Ok(all)
 }
 

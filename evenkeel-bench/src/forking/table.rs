@@ -1,6 +1,6 @@
 //! The printed tables of fork-join programs.
 
-use super::figures::{milliseconds, speedup};
+use super::figures::{doubts, milliseconds, speedup};
 use super::forker::Name;
 use super::record::Record;
 use super::runner::Measured;
@@ -39,9 +39,9 @@ pub(crate) fn in_lines(all: &[Measured]) -> String {
     }
     let mut text = align(&lines);
     text.push_str(
-        "ms of the recursion: median [min-max]; speed-up: over the serial one of the same language\n",
+        "ms of the recursion: median [min-max]; speed-up: over the serial one of the same language, its runs in all rows of the size taken together\n",
     );
-    text.push_str(&not_run(all));
+    text.push_str(&remarks(all));
     text.push_str(&metrics(all));
     text
 }
@@ -109,7 +109,7 @@ pub(crate) fn in_columns(all: &[Measured]) -> String {
         "ms of the recursion: median [min-max], and the speed-up over the serial one of the same language; \
          last: evenkeel's beside the best peer's, and the best of all\n",
     );
-    text.push_str(&not_run(all));
+    text.push_str(&remarks(all));
     text
 }
 
@@ -137,10 +137,11 @@ fn show(measured: &Measured, name: Name) -> String {
     })
 }
 
-/// What was not run, a line for each.
-fn not_run(all: &[Measured]) -> String {
+/// What is doubtful and what was not run, a line for each.
+fn remarks(all: &[Measured]) -> String {
+    let doubts = doubts(all).into_iter().map(|doubt| format!("note: {doubt}\n"));
     let not_run = all.iter().flat_map(|measured| &measured.not_run);
-    not_run.map(|not_run| format!("not run: {not_run}\n")).collect()
+    doubts.chain(not_run.map(|not_run| format!("not run: {not_run}\n"))).collect()
 }
 
 #[cfg(test)]

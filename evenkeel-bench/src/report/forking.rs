@@ -6,7 +6,7 @@ use super::dots::{self, Dot, Scale};
 use super::table::{mark, standing};
 use crate::disturbance::ENOUGH;
 use crate::figures::Summary;
-use crate::forking::figures::{milliseconds, ns_per_fork, speedup};
+use crate::forking::figures::{doubts, milliseconds, ns_per_fork, speedup};
 use crate::forking::forker::Name;
 use crate::forking::runner::Measured;
 use crate::forking::table::names;
@@ -64,10 +64,11 @@ fn lead(all: &[Measured]) -> Markup {
     let disturbed = records().filter(|record| record.cpu_share < ENOUGH).count();
     let not_run: Vec<String> =
         all.iter().flat_map(|one| &one.not_run).map(|not_run| not_run.to_string()).collect();
+    let doubts = doubts(all);
     html! {
         p {
             "Milliseconds of the recursion: median [minimum to maximum] of the repeats, and how many times as fast as "
-            "plain calls in the same language that is. By this speed-up runtimes are compared, because compilers differ "
+            "plain calls in the same language, the runs of all rows of the size together. By this speed-up runtimes are compared, because compilers differ "
             "in the leaves by more than runtimes do around them; the best is " strong { "bold" }
             ". evenkeel's join is " (mark(Standing::Ahead)) "ahead of every peer in "
             (number(Standing::Ahead)) ", " (mark(Standing::Behind)) "behind in "
@@ -79,6 +80,10 @@ fn lead(all: &[Measured]) -> Markup {
                 (count(disturbed, "cell")) " of " (records().count()) " had a disturbed repeat, to which "
                 "less than " (format!("{:.0}", ENOUGH * 100.0)) " % of its cores' time was left."
             }
+        }
+        @if !doubts.is_empty() {
+            p { "Doubtful:" }
+            ul { @for doubt in &doubts { li { (words::capital(doubt)) "." } } }
         }
         @if !not_run.is_empty() {
             p { "Not run:" }
