@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::figures::{Cell, Experiment, Figures, Row, Summary};
 use crate::record::Record;
-use crate::verdict::{Standing, Verdict};
+use crate::verdict::{DOUBT, Standing, Verdict};
 use crate::words;
 
 /// Space between two columns.
@@ -24,10 +24,10 @@ pub(crate) fn render(records: &[Record]) -> String {
         }
     }
     let mut text = align(&lines);
-    text.push_str(
+    text.push_str(&format!(
         "ns per operation per processor, transfer in us, memory in bytes per task: \
-         median [min-max]; DNC: did not complete; Mop/s: operations of the first runtime in all\n",
-    );
+         median [min-max]; DNC: did not complete; Mop/s: operations of the first runtime in all; {DOUBT}\n",
+    ));
     notes.write(&mut text);
     text
 }

@@ -130,16 +130,16 @@ impl Measured {
         self.fastest(|name| !name.is_serial()).map(|(name, _)| name)
     }
 
-    fn fastest(&self, among: impl Fn(Name) -> bool) -> Option<(Name, f64)> {
+    fn fastest(&self, among: impl Fn(Name) -> bool) -> Option<(Name, Summary)> {
         let names = self.cell.runtimes.iter().copied().filter(|&name| among(name));
-        let speedups = names.filter_map(|name| Some((name, self.record(name)?.speedup?)));
-        speedups.max_by(|(_, a), (_, b)| a.total_cmp(b))
+        let speedups = names.filter_map(|name| Some((name, speedup(self, name)?)));
+        speedups.max_by(|(_, a), (_, b)| a.median.total_cmp(&b.median))
     }
 
-    /// What there is to say about the subject beside its best peer.
+    /// What there is to say about the subject, plain `join`, beside its best peer.
     pub(crate) fn verdict(&self) -> Verdict {
         let is_peer = |name: Name| !name.is_serial() && !name.is_own();
-        let subject = self.record(SUBJECT).and_then(|record| record.speedup);
+        let subject = speedup(self, SUBJECT);
         let even =
             |words: &str| Verdict { standing: Standing::Even, words: words.to_owned(), peer: None };
         match (subject, self.fastest(is_peer)) {
@@ -147,7 +147,8 @@ impl Measured {
             (_, None) => even("no peer to compare"),
             (Some(subject), Some((peer, speedup))) => {
                 let words = ("better", "worse");
-                let (standing, words) = verdict::ratio(speedup, subject, words);
+                // Of speed-ups the larger is the better.
+                let (standing, words) = verdict::ratio(&speedup, &subject, words);
                 Verdict { standing, words, peer: Some(peer.to_string()) }
             }
         }

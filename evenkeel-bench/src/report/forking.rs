@@ -10,7 +10,7 @@ use crate::forking::figures::{doubts, milliseconds, ns_per_fork, speedup};
 use crate::forking::forker::Name;
 use crate::forking::runner::Measured;
 use crate::forking::table::names;
-use crate::verdict::Standing;
+use crate::verdict::{DOUBT, Standing};
 use crate::words::{self, count, thousands};
 
 /// Reads one of a runtime's figures.
@@ -70,7 +70,7 @@ fn lead(all: &[Measured]) -> Markup {
             "Milliseconds of the recursion: median [minimum to maximum] of the repeats, and how many times as fast as "
             "plain calls in the same language, the runs of all rows of the size together. By this speed-up runtimes are compared, because compilers differ "
             "in the leaves by more than runtimes do around them; the best is " strong { "bold" }
-            ". evenkeel's join is " (mark(Standing::Ahead)) "ahead of every peer in "
+            ". " (DOUBT) ". evenkeel's plain join is " (mark(Standing::Ahead)) "ahead of every peer in "
             (number(Standing::Ahead)) ", " (mark(Standing::Behind)) "behind in "
             (number(Standing::Behind)) " and " (mark(Standing::Even)) "neither in "
             (number(Standing::Even)) " of " (count(all.len(), "row")) "."
@@ -102,7 +102,7 @@ fn table(all: &[Measured]) -> Markup {
                         th.number scope="col" { "Size" }
                         th.number scope="col" { "Workers" }
                         @for name in &names { th.number scope="col" { (name) } }
-                        th scope="col" { "Speed-up of evenkeel" }
+                        th scope="col" { "Speed-up of evenkeel's join" }
                     }
                 }
                 @for group in all.chunk_by(|a, b| a.cell.program == b.cell.program) {

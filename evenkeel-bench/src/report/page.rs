@@ -6,7 +6,7 @@ use super::ink::{self, Stroke};
 use super::table::mark;
 use super::{FORKING, RECORDS, Session, forking, pictures, remarks, table};
 use crate::figures::{Experiment, Figures};
-use crate::verdict::{Standing, Verdict};
+use crate::verdict::{DOUBT, Standing, Verdict};
 use crate::words;
 
 /// Renders the whole page.
@@ -23,7 +23,7 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
         h2 { "All figures" }
         p {
             "Median [minimum to maximum] of the repeats; smaller is better throughout, and "
-            "the best of each row is " strong { "bold" } "."
+            "the best of each row is " strong { "bold" } ". " (DOUBT) "."
         }
         (table::render(&figures))
         h2.pictures { "Pictures" }
