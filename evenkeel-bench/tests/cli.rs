@@ -40,8 +40,11 @@ fn wrong_command_lines_are_refused_with_the_known_names() {
         "run --bench locality --variant park --runtime tokio-hand",
         "locality has no variant `park`: known are share, noshare",
     );
-    refused("run --bench cycle --procs 0", "0 is not in 1..=1024");
-    refused("run --bench cycle --procs 1025", "1025 is not in 1..=1024");
+    refused(
+        "run --bench cycle --procs 0",
+        "`0` is not a whole number (processors or workers) from 1 to 1024",
+    );
+    refused("run --bench cycle --procs 1025", "`1025` is not a whole number");
     refused("run --bench cycle --seconds -1", "--seconds");
     refused("run --bench memory --runtime go-hand", "go-hand has no experiment `memory`");
     refused("run", "--bench");
