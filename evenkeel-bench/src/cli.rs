@@ -41,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
-/// Without a command: the five experiments, with many and with few tasks, and the eight fork-join programs, at one and
+/// Without a command: five experiments (locality and transfer in two variants each), with many and with few tasks, and the eight fork-join programs, at one and
 /// at all cores, on every runtime found, in two to three minutes; then two tables and an HTML report.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
@@ -219,22 +219,37 @@ fn run(args: &RunArgs) -> anyhow::Result<()> {
         runner.build_go()?;
     }
     let mut records: Vec<Record> = Vec::new();
-    for cell in &cells {
+    let mut notes: Vec<String> = Vec::new();
+    let mut cell = |cell| {
         runner.run(cell, args.repeats as usize, |measured| {
-            for remark in &measured.remarks {
-                eprintln!("note: {remark}");
+            for remark in measured.remarks {
+                // The same of every repeat.
+                if !notes.contains(&remark) {
+                    eprintln!("note: {remark}");
+                    notes.push(remark);
+                }
             }
             if args.json {
                 println!("{}", serde_json::to_string(&measured.record)?);
             }
             records.push(measured.record);
             Ok(())
-        })?;
-    }
-    if !args.json {
+        })
+    };
+    // After a failure nothing more is measured, for its tasks may still be there; what was is worth as much as before.
+    let failure = cells.iter().try_for_each(&mut cell);
+    if !args.json && !records.is_empty() {
         print!("{}", table::render(&records));
     }
-    Ok(())
+    failure.map_err(|error| unfinished(error, records.len()))
+}
+
+/// The error of a command that has given some figures before.
+fn unfinished(error: anyhow::Error, measured: usize) -> anyhow::Error {
+    match measured {
+        0 => error,
+        _ => error.context("not all was measured; the figures are of what was"),
+    }
 }
 
 /// An error with all names that there are, unless each of these is one of them.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::bail;
 use clap::ValueEnum;
 
-use super::{RunArgs, Usage, crowded, procs};
+use super::{RunArgs, Usage, crowded, procs, unfinished};
 use crate::forking::forker::Name;
 use crate::forking::program::Program;
 use crate::forking::runner::{Cell, Measured, Runner};
@@ -66,19 +66,26 @@ pub(super) fn run(args: &RunArgs, programs: &[Program]) -> anyhow::Result<()> {
     let runner = Runner::new(names, usize::MAX, PATIENCE)?;
     let mut all = Vec::new();
     // Lines come when all cells of a program and a size are there: speed-ups are over the serial runs of all of them.
-    for group in cells.chunk_by(|a, b| (a.program, a.n) == (b.program, b.n)) {
-        let run = |cell| runner.run(cell, args.repeats as usize);
-        let mut group = group.iter().map(run).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut failure = Ok(());
+    for cells in cells.chunk_by(|a, b| (a.program, a.n) == (b.program, b.n)) {
+        let mut group = Vec::new();
+        failure = cells.iter().try_for_each(|cell| {
+            group.push(runner.run(cell, args.repeats as usize)?);
+            anyhow::Ok(())
+        });
         figures::pool(&mut group);
         if args.json {
             print_lines(&group)?;
         }
         all.extend(group);
+        if failure.is_err() {
+            break;
+        }
     }
-    if !args.json {
+    if !args.json && !all.is_empty() {
         print!("{}", table::in_lines(&all));
     }
-    Ok(())
+    failure.map_err(|error| unfinished(error, all.len()))
 }
 
 /// Prints the records as JSON lines, and what was not run and what is doubtful as notes.
