@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped, html};
 use super::dots::{self, Dot, Scale};
 use super::table::{mark, standing};
 use crate::disturbance::ENOUGH;
-use crate::figures::Summary;
+use crate::figures::{self, Summary};
 use crate::forking::figures::{doubts, milliseconds, ns_per_fork, speedup};
 use crate::forking::forker::Name;
 use crate::forking::runner::Measured;
@@ -186,7 +186,7 @@ fn picture(
     let dot = |name: Name| {
         let value = (quantity.read)(measured, name);
         let text = dots::text(value.as_ref(), None);
-        Dot { name: name.to_string(), slot: slot(name), value, text }
+        Dot { name: name.to_string(), slot: figures::slot(name.name()), value, text }
     };
     let scale = (quantity.scale)(&size.iter().flat_map(of).collect::<Vec<_>>());
     let svg = dots::draw(quantity.unit, &scale, &names().map(dot).collect::<Vec<_>>())?;
@@ -201,16 +201,20 @@ fn picture(
     }))
 }
 
-/// A runtime's colour and marker, whatever else was measured.
-fn slot(name: Name) -> usize {
-    match name {
-        Name::Evenkeel => 0,
-        Name::Rayon => 1,
-        Name::Chili => 2,
-        Name::Forte => 3,
-        Name::Onetbb => 4,
-        Name::EvenkeelWorker => 5,
-        Name::Serial | Name::SerialCpp => 6,
-        Name::Openmp => 7,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runtimes_of_a_picture_have_colours_of_their_own_and_the_same_in_an_analysis() {
+        let names = Name::ALL.into_iter().filter(|name| !name.is_serial());
+        let names: Vec<&str> = names.map(Name::name).collect();
+        let mut colours: Vec<usize> =
+            names.iter().map(|name| figures::slot(name) % figures::SLOTS).collect();
+        colours.sort_unstable();
+        colours.dedup();
+        assert_eq!(colours.len(), names.len());
+        let (names, slots) = figures::places_of_runtimes(&names);
+        assert!(names.iter().zip(slots).all(|(name, slot)| slot == figures::slot(name)));
     }
 }
