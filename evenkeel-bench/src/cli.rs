@@ -4,7 +4,10 @@ mod fork;
 mod mixed;
 mod simulate;
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::bail;
@@ -12,6 +15,7 @@ use clap::{Args, Parser, Subcommand, value_parser};
 
 use crate::affinity;
 use crate::analysis;
+use crate::forking::program::Program;
 use crate::main_job::{self, Effort};
 use crate::mixed as mix;
 use crate::record::Record;
@@ -21,11 +25,13 @@ use crate::table;
 use crate::workload::{Bench, Spec, UnknownName, Variant};
 
 /// The most processors that can be asked for: the runtime's own bound.
-const MOST_PROCS: i64 = 1024;
+const MOST_PROCS: u16 = 1024;
 /// The most tasks per processor: above it a mistyped number exhausts the memory.
 const MOST_TASKS: i64 = 1_000_000;
 /// The most cells per array, and increments per operation.
 const MOST_CELLS: i64 = 1 << 24;
+/// Cells per array, and increments per operation, of the published figures.
+const USUAL_CELLS: u32 = 2;
 /// The most repeats.
 const MOST_REPEATS: i64 = 10_000;
 /// The longest measured time, in seconds.
@@ -35,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
-/// Without a command: the five experiments, with many and with few tasks, and the eight fork-join programs, at one and
+/// Without a command: five experiments (locality and transfer in two variants each), with many and with few tasks, and the eight fork-join programs, at one and
 /// at all cores, on every runtime found, in two to three minutes; then two tables and an HTML report.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
@@ -82,10 +88,12 @@ struct RunArgs {
     runtime: Vec<String>,
     /// Numbers of processors, separated by commas [default: 1 and all cores]
     #[arg(long, visible_alias = "workers", value_name = "LIST", value_delimiter = ',',
-          value_parser = value_parser!(u16).range(1..=MOST_PROCS))]
+          value_parser = |text: &str| number(text, 1..=MOST_PROCS, "processors or workers"),
+          allow_negative_numbers = true)]
     procs: Vec<u16>,
     /// Fork-join programs: sizes, separated by commas; mixed: the size of its computations [default: each program's usual one]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
+          value_parser = |text: &str| number(text, 0..=usize::MAX, "size"))]
     n: Vec<usize>,
     /// Fork-join programs: each program's own size of this name
     #[arg(long, conflicts_with = "n")]
@@ -100,14 +108,12 @@ struct RunArgs {
     /// Variants, separated by commas [default: all of the experiment]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     variant: Vec<String>,
-    /// Locality: 64-bit cells per array
-    #[arg(long, value_name = "W", default_value_t = 2,
-          value_parser = value_parser!(u32).range(1..=MOST_CELLS))]
-    words: u32,
-    /// Locality: random increments per operation
-    #[arg(long, value_name = "T", default_value_t = 2,
-          value_parser = value_parser!(u32).range(0..=MOST_CELLS))]
-    touch: u32,
+    /// Locality: 64-bit cells per array [default: 2]
+    #[arg(long, value_name = "W", value_parser = value_parser!(u32).range(1..=MOST_CELLS))]
+    words: Option<u32>,
+    /// Locality: random increments per operation [default: 2]
+    #[arg(long, value_name = "T", value_parser = value_parser!(u32).range(0..=MOST_CELLS))]
+    touch: Option<u32>,
     /// Measured time of each run
     #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds,
           allow_negative_numbers = true)]
@@ -138,6 +144,19 @@ struct ProbeArgs {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Usage(String);
+
+/// A whole number within bounds, or which one was wanted.
+fn number<T: Copy + Display + FromStr + PartialOrd>(
+    text: &str,
+    bounds: RangeInclusive<T>,
+    what: &str,
+) -> Result<T, String> {
+    let (least, most) = (bounds.start(), bounds.end());
+    match text.parse() {
+        Ok(number) if bounds.contains(&number) => Ok(number),
+        _ => Err(format!("`{text}` is not a whole number ({what}) from {least} to {most}")),
+    }
+}
 
 fn seconds(text: &str) -> Result<Duration, String> {
     let asked = || format!("`{text}` is not a number above 0 and up to {MOST_SECONDS}");
@@ -175,6 +194,8 @@ fn crowded(procs: usize) {
 }
 
 fn run(args: &RunArgs) -> anyhow::Result<()> {
+    known(&args.bench)?;
+    meant(args)?;
     if args.bench.iter().any(|name| name == mix::NAME) {
         if let Some(other) = args.bench.iter().find(|name| *name != mix::NAME) {
             bail!(Usage(format!(
@@ -198,22 +219,73 @@ fn run(args: &RunArgs) -> anyhow::Result<()> {
         runner.build_go()?;
     }
     let mut records: Vec<Record> = Vec::new();
-    for cell in &cells {
+    let mut notes: Vec<String> = Vec::new();
+    let mut cell = |cell| {
         runner.run(cell, args.repeats as usize, |measured| {
-            for remark in &measured.remarks {
-                eprintln!("note: {remark}");
+            for remark in measured.remarks {
+                // The same of every repeat.
+                if !notes.contains(&remark) {
+                    eprintln!("note: {remark}");
+                    notes.push(remark);
+                }
             }
             if args.json {
                 println!("{}", serde_json::to_string(&measured.record)?);
             }
             records.push(measured.record);
             Ok(())
-        })?;
-    }
-    if !args.json {
+        })
+    };
+    // After a failure nothing more is measured, for its tasks may still be there; what was is worth as much as before.
+    let failure = cells.iter().try_for_each(&mut cell);
+    if !args.json && !records.is_empty() {
         print!("{}", table::render(&records));
     }
-    Ok(())
+    failure.map_err(|error| unfinished(error, records.len()))
+}
+
+/// The error of a command that has given some figures before.
+fn unfinished(error: anyhow::Error, measured: usize) -> anyhow::Error {
+    match measured {
+        0 => error,
+        _ => error.context("not all was measured; the figures are of what was"),
+    }
+}
+
+/// An error with all names that there are, unless each of these is one of them.
+fn known(names: &[String]) -> Result<(), Usage> {
+    let benches = Bench::ALL.map(Bench::name).into_iter().chain([mix::NAME]);
+    let programs = Program::ALL.map(Program::name);
+    let is_known =
+        |name: &&String| benches.clone().chain(programs).any(|known| known == name.as_str());
+    match names.iter().find(|name| !is_known(name)) {
+        None => Ok(()),
+        Some(name) => Err(Usage(format!(
+            "unknown experiment `{name}`: known are {}, and the fork-join programs {}",
+            benches.collect::<Vec<_>>().join(", "),
+            programs.join(", "),
+        ))),
+    }
+}
+
+/// An error if an option is given that none of the experiments has.
+fn meant(args: &RunArgs) -> Result<(), Usage> {
+    let locality = args.bench.iter().any(|name| name == Bench::Locality.name());
+    let given = [("--words", args.words.is_some()), ("--touch", args.touch.is_some())];
+    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given && !locality) {
+        return Err(Usage(format!(
+            "{option} is about the arrays of locality, which is not asked for"
+        )));
+    }
+    let forks = args.bench.iter().any(|name| name.parse::<Program>().is_ok());
+    let given = [
+        ("--variant", !args.variant.is_empty()),
+        ("--tasks-per-proc", args.tasks_per_proc.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given && forks) {
+        Some((option, _)) => Err(Usage(format!("fork-join programs have no {option}"))),
+        None => Ok(()),
+    }
 }
 
 /// The cells that the arguments ask for, or what is wrong with them.
@@ -230,8 +302,8 @@ fn cells(args: &RunArgs) -> anyhow::Result<Vec<Cell>> {
                     variant,
                     procs,
                     tasks_per_proc: tasks.unwrap_or(bench.usual_tasks()),
-                    words: args.words as usize,
-                    touch: args.touch as usize,
+                    words: args.words.unwrap_or(USUAL_CELLS) as usize,
+                    touch: args.touch.unwrap_or(USUAL_CELLS) as usize,
                     time: args.seconds,
                     patience: PATIENCE,
                     seed: args.seed,
@@ -377,8 +449,10 @@ mod tests {
 
     #[test]
     fn unknown_names_name_the_known_ones() {
-        let error = cells_of("--bench cycel").unwrap_err();
-        assert!(error.contains("unknown experiment `cycel`: known are cycle, yield"), "{error}");
+        let error = fork_error("--bench cycle,cycel");
+        assert!(error.starts_with("unknown experiment `cycel`: known are cycle, yield"), "{error}");
+        assert!(error.contains("memory, mixed, and the fork-join programs matmul,"), "{error}");
+        assert!(error.ends_with("skynet, uts"), "{error}");
         let error = cells_of("--bench cycle --runtime tokio").unwrap_err();
         assert!(error.contains("unknown runtime `tokio`: known are evenkeel, tokio"), "{error}");
         let error = cells_of("--bench locality --variant shared").unwrap_err();
@@ -406,6 +480,15 @@ mod tests {
         ] {
             cells_of(line).unwrap_err();
         }
+        for (line, words) in [
+            ("--workers 0", "`0` is not a whole number (processors or workers) from 1 to 1024"),
+            ("--workers -1", "`-1` is not a whole number (processors or workers)"),
+            ("--n -1", "`-1` is not a whole number (size) from 0"),
+            ("--n 3,abc", "`abc` is not a whole number (size) from 0"),
+        ] {
+            let error = cells_of(&format!("--bench fib {line}")).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
         cells_of("--bench cycle --procs 1024 --runtime tokio-hand").unwrap();
     }
 
@@ -424,6 +507,12 @@ mod tests {
         assert_eq!(error, "fib is a fork-join program and cycle is not: run them in two commands");
         let error = fork_error("--bench cycle --n 5");
         assert_eq!(error, "--n is the size of a fork-join program: these are none");
+        let error = fork_error("--bench fib --words 3");
+        assert_eq!(error, "--words is about the arrays of locality, which is not asked for");
+        fork_error("--bench transfer,cycle --touch 5");
+        let error = fork_error("--bench fib --variant share");
+        assert_eq!(error, "fork-join programs have no --variant");
+        fork_error("--bench fib --tasks-per-proc 3");
         let error = fork_error("--bench fib --n 0");
         assert_eq!(error, "fib of size 0: sizes are 1 to 60, usually 25, 35, 40");
         fork_error("--bench fib --n 61");

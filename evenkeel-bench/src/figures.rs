@@ -12,8 +12,24 @@ const BENCHES: [&str; 7] = ["cycle", "yield", "churn", "locality", "transfer", "
 
 /// The runtimes with a fixed place; others follow in the order of their runs.
 ///
-/// A runtime keeps its colour and marker in every report, whatever else a session measured.
-const RUNTIMES: [&str; 5] = ["evenkeel", "tokio-hand", "tokio-native", "go-hand", "go-native"];
+/// A runtime keeps its colour and marker in every report, whatever else a session measured. There are fewer colours than
+/// runtimes: those with the same one, eight places apart, are not in the same experiments.
+const RUNTIMES: [&str; 14] = [
+    "evenkeel",
+    "tokio-hand",
+    "tokio-native",
+    "go-hand",
+    "go-native",
+    "evenkeel-worker",
+    "rayon",
+    "chili",
+    "serial",
+    "forte",
+    "onetbb",
+    "openmp",
+    "serial-cpp",
+    "rayon+tokio",
+];
 
 /// The runtime that this suite is about: every other one is a peer.
 pub(crate) const SUBJECT: &str = RUNTIMES[0];
@@ -92,6 +108,11 @@ impl Summary {
     pub(crate) fn divided(self, size: f64) -> Self {
         let (median, min, max) = (self.median / size, self.min / size, self.max / size);
         Self { median, min, max, ..self }
+    }
+
+    /// Whether a value of one might as well be one of the other.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.min <= other.max && other.min <= self.max
     }
 
     /// Whether the median is a figure, and not "did not complete".
@@ -209,13 +230,18 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
 
 /// The names of runtimes in their order, and the colour and marker of each.
 ///
-/// If strangers run out of colours, each runtime has the colour of its place among those measured.
+/// If there are strangers among them, each runtime has the colour of its place among those measured.
 pub(crate) fn places_of_runtimes(names: &[&str]) -> (Vec<String>, Vec<usize>) {
     let (names, slots) = places(names, &RUNTIMES);
-    match slots.iter().all(|slot| *slot < SLOTS) {
+    match slots.iter().all(|slot| *slot < RUNTIMES.len()) {
         true => (names, slots),
         false => (0..names.len()).map(|slot| (names[slot].clone(), slot)).unzip(),
     }
+}
+
+/// The colour and marker of a runtime with a fixed place; a stranger's is the last.
+pub(crate) fn slot(name: &str) -> usize {
+    RUNTIMES.iter().position(|known| *known == name).unwrap_or(RUNTIMES.len())
 }
 
 /// Sorts `names` after the `known` ones, strangers last, and tells each one's place among all.

@@ -31,7 +31,8 @@ mod workload;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match cli::dispatch(cli::parse()) {
+    let cli = cli::parse();
+    match toolchain::tidy_on_interrupt().and_then(|()| cli::dispatch(cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::affinity;
@@ -133,7 +134,7 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     ));
     let forkers = found::of(&Name::ALL)?;
     for (name, why) in &forkers.missing {
-        notes.push(format!("Of the runtimes that fork {name} is skipped: {why}."));
+        notes.push(format!("Of the runtimes that fork, {name} is skipped: {why}."));
     }
     for note in &notes {
         println!("{note}");
@@ -155,26 +156,31 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
         fork_runner.join().unwrap_or_else(|panic| resume_unwind(panic))
     })?;
     let begun = Instant::now();
-    let records = measure(&runner, &cells, effort, &mut notes)?;
-    let forking = fork(&fork_runner, &fork_cells, effort)?;
+    let (mut records, mut forking) = (Vec::new(), Vec::new());
+    // What was measured before a failure is shown and kept as well.
+    let failure = measure(&runner, &cells, effort, &mut records, &mut notes)
+        .and_then(|()| fork(&fork_runner, &fork_cells, effort, &mut forking));
+    forking::figures::pool(&mut forking);
+    if let Err(error) = &failure {
+        notes.push(format!("Not all was measured: {error:#}."));
+    }
 
     println!("\n{}\n{}", table::render(&records), forking::table::in_columns(&forking));
     println!("measured in {:.0} s", begun.elapsed().as_secs_f64());
     let page =
         report::write(folder, &Session { records, forking, topology, started, machine, notes })?;
     println!("report: {}", page.canonicalize().unwrap_or(page).display());
-    Ok(())
+    failure.context("not all was measured; table and report are of what was")
 }
 
 fn measure(
     runner: &Runner,
     cells: &[Cell],
     effort: Effort,
+    records: &mut Vec<Record>,
     notes: &mut Vec<String>,
-) -> anyhow::Result<Vec<Record>> {
-    let runs = runs(cells, effort);
-    let bar = progress(runs);
-    let mut records: Vec<Record> = Vec::with_capacity(runs);
+) -> anyhow::Result<()> {
+    let bar = progress(runs(cells, effort));
     for cell in cells {
         let name = name(&cell.spec);
         if bar.is_hidden() {
@@ -198,18 +204,21 @@ fn measure(
         bar.inc(skipped as u64);
     }
     bar.finish_and_clear();
-    Ok(records)
+    Ok(())
 }
 
 fn fork(
     runner: &forking::runner::Runner,
     cells: &[forking::runner::Cell],
     effort: Effort,
-) -> anyhow::Result<Vec<forking::runner::Measured>> {
+    all: &mut Vec<forking::runner::Measured>,
+) -> anyhow::Result<()> {
     let bar = progress(cells.len());
-    let mut all = Vec::with_capacity(cells.len());
     for cell in cells {
-        let name = format!("{} of size {}, {} workers", cell.program, cell.n, cell.workers);
+        let name = {
+            let workers = words::count(cell.workers, "worker");
+            format!("{}, n = {}, {workers}", cell.program, words::thousands(cell.n as i64))
+        };
         if bar.is_hidden() {
             eprintln!("{name}");
         }
@@ -218,7 +227,7 @@ fn fork(
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(all)
+    Ok(())
 }
 
 /// A bar that is drawn only between runs: a thread that redraws it would take time from what is
@@ -233,8 +242,10 @@ fn name(spec: &Spec) -> String {
     let variant =
         if spec.variant == Variant::Only { String::new() } else { format!(" {}", spec.variant) };
     format!(
-        "{}{variant}, {} processors, {} tasks per processor",
-        spec.bench, spec.procs, spec.tasks_per_proc
+        "{}{variant}, {}, {}",
+        spec.bench,
+        words::count(spec.procs, "processor"),
+        words::load(spec.bench.name(), spec.tasks_per_proc),
     )
 }
 

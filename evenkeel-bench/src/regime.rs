@@ -85,6 +85,10 @@ fn reply(ball: &AtomicU32) -> bool {
     }
 }
 
+/// What the names mean, for readers of tables.
+pub(crate) const MEANING: &str = "cores: siblings are two threads of one core (a cache line takes less than 20 ns from one to \
+    the other), near ones share a last-level cache (less than 100 ns), far ones do not; mixed: it changed during the run";
+
 /// The regime of one reading.
 fn of(line: f64) -> &'static str {
     if line < SIBLING {

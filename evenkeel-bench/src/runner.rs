@@ -16,6 +16,7 @@ use crate::runtime::evenkeel::Evenkeel;
 use crate::runtime::go::{self, Go};
 use crate::runtime::tokio_hand::TokioHand;
 use crate::runtime::tokio_native::TokioNative;
+use crate::words::count;
 use crate::workload::{self, Bench, Fault, Outcome, Spec};
 
 /// One line of the table: what to run, and on which runtimes.
@@ -89,9 +90,9 @@ impl Runner {
             self.retries.run(|| self.once(peer, &spec, repeat), disturbed)?;
         if let Some(tried) = disturbed {
             measured.remarks.push(format!(
-                "{peer} {} at {} processors was disturbed: in try {tried} it had {:.0} % of its time.",
+                "{peer} {} at {} was disturbed: in try {tried} it had {:.0} % of its time.",
                 spec.bench,
-                spec.procs,
+                count(spec.procs, "processor"),
                 measured.record.cpu_share * 100.0,
             ));
         }
@@ -107,11 +108,11 @@ impl Runner {
         let line_ns_after = regime::bounce();
         let outcome = outcome.map_err(|fault| {
             anyhow!(
-                "{peer} failed {} (variant {}, {} processors, {} tasks, seed {}): {fault}",
+                "{peer} failed {} (variant {}, {}, {}, seed {}): {fault}",
                 spec.bench,
                 spec.variant,
-                spec.procs,
-                spec.tasks(),
+                count(spec.procs, "processor"),
+                count(spec.tasks(), "task"),
                 spec.seed,
             )
         })?;

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use crate::figures::{Cell, Experiment, Figures, Row, Summary};
 use crate::record::Record;
-use crate::verdict::{Standing, Verdict};
+use crate::regime::MEANING;
+use crate::verdict::{DOUBT, Standing, Verdict};
 use crate::words;
 
 /// Space between two columns.
@@ -24,10 +25,20 @@ pub(crate) fn render(records: &[Record]) -> String {
         }
     }
     let mut text = align(&lines);
-    text.push_str(
+    text.push_str(&format!(
         "ns per operation per processor, transfer in us, memory in bytes per task: \
-         median [min-max]; DNC: did not complete; Mop/s: operations of the first runtime in all\n",
-    );
+         median [min-max]; DNC: did not complete; Mop/s: operations of the first runtime in all; {DOUBT}; \
+         n: runs, where others of the row have more\n",
+    ));
+    if figures
+        .experiments
+        .iter()
+        .flat_map(|e| &e.loads)
+        .flat_map(|l| &l.rows)
+        .any(|row| row.regime.is_some())
+    {
+        text.push_str(&format!("{MEANING}\n"));
+    }
     notes.write(&mut text);
     text
 }
@@ -80,8 +91,9 @@ fn line(experiment: &Experiment, tasks: usize, row: &Row, figures: &Figures) -> 
     let regime = row.regime.as_deref().unwrap_or("-");
     let mut texts =
         vec![title(experiment), row.procs.to_string(), regime.to_owned(), tasks.to_string()];
+    let most = row.cells.iter().map(|cell| cell.value.runs).max().unwrap_or(0);
     let cells = (0..figures.runtimes.len()).map(|runtime| row.cell(runtime));
-    texts.extend(cells.map(|cell| cell.map_or_else(|| "-".to_owned(), show)));
+    texts.extend(cells.map(|cell| cell.map_or_else(|| "-".to_owned(), |cell| show(cell, most))));
     let throughput = row.cell(0).and_then(|cell| cell.throughput);
     texts.push(throughput.map_or("-".to_owned(), |rate| format!("{:.3}", rate.median / 1e6)));
     if compares(figures) {
@@ -109,7 +121,8 @@ fn title(experiment: &Experiment) -> String {
     name
 }
 
-fn show(cell: &Cell) -> String {
+/// A cell of a row in which the others have up to so many runs: with fewer, their number is told.
+fn show(cell: &Cell, most: usize) -> String {
     let Summary { median, min, max, runs, incomplete } = cell.value;
     let mut text = match incomplete {
         _ if !cell.value.completed() => "DNC".to_owned(),
@@ -117,6 +130,9 @@ fn show(cell: &Cell) -> String {
         0 => format!("{} [{}-{}]", short(median), short(min), short(max)),
         _ => format!("{} [{incomplete} of {runs} DNC]", short(median)),
     };
+    if cell.value.completed() && runs < most {
+        text.push_str(&format!(" n={runs}"));
+    }
     if cell.foreign.is_some() {
         text.push('~');
     }
@@ -176,7 +192,7 @@ mod tests {
         );
         assert_eq!(
             lines[1],
-            "cycle           1      -         100  21.0 [20.0-22.0]        42.0  4.000  2.0 x faster  evenkeel"
+            "cycle           1      -         100  21.0 [20.0-22.0]    42.0 n=1  4.000  2.0 x faster  evenkeel"
         );
     }
 

@@ -3,12 +3,37 @@
 //! Their source is part of this binary, so it needs no checkout.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{env, fs, io};
 
 use anyhow::Context;
 use tempfile::TempDir;
+
+/// The folders that there are, for the end by a signal, which runs no destructors.
+static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// What a shell tells of a program that ended by the signal of Ctrl-C.
+const INTERRUPTED: i32 = 130;
+
+fn folders() -> MutexGuard<'static, Vec<PathBuf>> {
+    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on Ctrl-C, or a request to terminate, takes the folders with it when it ends this process.
+pub(crate) fn tidy_on_interrupt() -> anyhow::Result<()> {
+    ctrlc::set_handler(|| {
+        // The lock is kept to the end: no folder is made any more.
+        let folders = folders();
+        for folder in folders.iter() {
+            // One that cannot go now stays: there is nobody left to tell.
+            let _ = fs::remove_dir_all(folder);
+        }
+        process::exit(INTERRUPTED);
+    })
+    .context("cannot wait for Ctrl-C")
+}
 
 /// A folder with a peer's source, which goes when this does.
 pub(crate) struct Workshop {
@@ -18,10 +43,13 @@ pub(crate) struct Workshop {
 impl Workshop {
     /// A folder with these files, given by name and text, for a peer in this language.
     pub(crate) fn with(language: &str, sources: &[(&str, &str)]) -> anyhow::Result<Workshop> {
+        let mut folders = folders();
         let folder = tempfile::Builder::new()
             .prefix(&format!("evenkeel-peer-{}-", language.to_lowercase()))
             .tempdir()
             .with_context(|| format!("cannot make a folder to build the {language} peer in"))?;
+        folders.push(folder.path().to_owned());
+        drop(folders);
         for (name, text) in sources {
             fs::write(folder.path().join(name), text)
                 .with_context(|| format!("cannot write {name} into {}", folder.path().display()))?;
@@ -41,6 +69,13 @@ impl Workshop {
     /// Where a program of this [name](program) is, once it is built.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(program(name))
+    }
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        let gone = |folder: &Path| folder == self.folder.path();
+        folders().retain(|folder| !gone(folder));
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a row says about the subject beside its best peer, in figures and in words.
 
-use crate::figures::{Cell, Figures, Measure, Row};
+use crate::figures::{Cell, Figures, Measure, Row, Summary};
 
 /// Who is ahead; a page marks it by colour as well as by the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(crate) enum Standing {
     Ahead,
     /// A peer is ahead of the subject.
     Behind,
-    /// Equal, or nothing to compare.
+    /// Equal, or nothing to compare, or their ranges overlap: chance may have made the difference.
     Even,
 }
 
@@ -48,8 +48,7 @@ impl Verdict {
                 Self { standing: Standing::Behind, words, peer }
             }
             (true, true) => {
-                let (standing, words) =
-                    ratio(subject.value.median, best.value.median, words(measure));
+                let (standing, words) = ratio(&subject.value, &best.value, words(measure));
                 Self { standing, words, peer }
             }
         }
@@ -64,12 +63,20 @@ fn words(measure: Measure) -> (&'static str, &'static str) {
     }
 }
 
-/// Puts the ratio of two figures, of which the smaller is the better, into words: the first of the two if the subject's
-/// is the smaller one.
-pub(crate) fn ratio(subject: f64, peer: f64, (better, worse): (&str, &str)) -> (Standing, String) {
-    let (standing, factor, word) = match subject <= peer {
-        true => (Standing::Ahead, peer / subject, better),
-        false => (Standing::Behind, subject / peer, worse),
+/// What the question mark after a ratio means.
+pub(crate) const DOUBT: &str = "?: the ranges overlap, so it may be chance";
+
+/// Puts the ratio of two medians, of which the smaller is the better, into words: the first of the two if the subject's
+/// is the smaller one. Ranges that overlap make a ratio with a question mark and nobody ahead.
+pub(crate) fn ratio(
+    subject: &Summary,
+    peer: &Summary,
+    (better, worse): (&str, &str),
+) -> (Standing, String) {
+    let (a, b) = (subject.median, peer.median);
+    let (standing, factor, word) = match a <= b {
+        true => (Standing::Ahead, b / a, better),
+        false => (Standing::Behind, a / b, worse),
     };
     // Two decimals near 1, because a loss of 4 per cent must not be rounded to a draw.
     let factor = match factor {
@@ -78,7 +85,10 @@ pub(crate) fn ratio(subject: f64, peer: f64, (better, worse): (&str, &str)) -> (
         f if f < 19.95 => format!("{f:.1}"),
         f => crate::words::figure(f.round()),
     };
-    (standing, format!("{factor} x {word}"))
+    match subject.overlaps(peer) {
+        true => (Standing::Even, format!("{factor} x {word}?")),
+        false => (standing, format!("{factor} x {word}")),
+    }
 }
 
 #[cfg(test)]
@@ -87,12 +97,27 @@ mod tests {
 
     #[test]
     fn losses_read_like_wins() {
-        let of = |subject, peer| ratio(subject, peer, words(Measure::Operations));
+        let summary = |value: f64| Summary::of(vec![value]).unwrap();
+        let of =
+            |subject, peer| ratio(&summary(subject), &summary(peer), words(Measure::Operations));
         assert_eq!(of(18.0, 37.8), (Standing::Ahead, "2.1 x faster".to_owned()));
         assert_eq!(of(37.8, 18.0), (Standing::Behind, "2.1 x slower".to_owned()));
         assert_eq!(of(104.0, 100.0), (Standing::Behind, "1.04 x slower".to_owned()));
         assert_eq!(of(100.0, 100.2), (Standing::Even, "equal".to_owned()));
         assert_eq!(of(28.0, 28_000.0).1, "1,000 x faster");
-        assert_eq!(ratio(90.0, 450.0, words(Measure::Memory)).1, "5.0 x smaller");
+        let (few, many) = (summary(90.0), summary(450.0));
+        assert_eq!(ratio(&few, &many, words(Measure::Memory)).1, "5.0 x smaller");
+    }
+
+    #[test]
+    fn ranges_that_overlap_have_no_winner() {
+        let of = |subject: [f64; 3], peer: [f64; 3]| {
+            let [subject, peer] = [subject, peer].map(|v| Summary::of(v.to_vec()).unwrap());
+            ratio(&subject, &peer, ("better", "worse"))
+        };
+        let doubtful = (Standing::Even, "1.25 x worse?".to_owned());
+        assert_eq!(of([9.0, 10.0, 12.0], [7.0, 8.0, 9.5]), doubtful);
+        assert_eq!(of([8.0, 8.0, 9.0], [9.0, 10.0, 12.0]).1, "1.25 x better?");
+        assert_eq!(of([9.6, 10.0, 12.0], [7.0, 8.0, 9.5]).0, Standing::Behind);
     }
 }

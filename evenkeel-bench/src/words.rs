@@ -2,9 +2,11 @@
 
 use crate::figures::{Experiment, Measure};
 
-/// A figure with three significant digits and thousands set apart, such as `9.04` or `25,444`.
+/// A figure with two or three significant digits and thousands set apart, such as `0.0051`, `9.04` or `25,444`.
 pub(crate) fn figure(value: f64) -> String {
     match value.abs() {
+        v if 0.0 < v && v < 0.009_95 => format!("{value:.4}"),
+        v if 0.0 < v && v < 0.0995 => format!("{value:.3}"),
         v if v < 9.995 => format!("{value:.2}"),
         v if v < 99.95 => format!("{value:.1}"),
         _ => thousands(value.round() as i64),
@@ -107,6 +109,7 @@ mod tests {
     fn figures_keep_three_digits() {
         let figures: Vec<String> = [9.041, 9.996, 37.24, 99.96, 25_444.4].map(figure).to_vec();
         assert_eq!(figures, ["9.04", "10.0", "37.2", "100", "25,444"]);
+        assert_eq!([0.0, 0.00493, 0.0166, 0.31].map(figure), ["0.00", "0.0049", "0.017", "0.31"]);
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(thousands(-100), "-100");
         assert_eq!(count(1, "run") + &count(2, "run"), "1 run2 runs");

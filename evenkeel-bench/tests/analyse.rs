@@ -152,7 +152,18 @@ fn what_cannot_be_analysed_is_refused_with_a_way_out() {
     refused(&good, "- --contrast a,c", 2, "no runtime `c` to compare: there are a, b");
     refused(&good, "- --contrast a", 2, "is not two names");
     refused(&good, "- --confidence 100", 2, "is not a percentage");
-    refused(&good, "- --where runtime", 2, "is not of the form FIELD=VALUE");
+    refused(&good, "- --where runtime", 2, "is not of the form FIELD=VALUE or FIELD!=VALUE");
+    refused(&good, "- --where bench!=spin", 2, "there are fib, heat");
+    refused(&good, "- --where bench!=fib", 1, "only one row");
+    let stuck = "{\"bench\":\"spin\",\"runtime\":\"a\",\"dnc\":true,\"ns_per_op_per_proc\":0.0}\n";
+    let stuck = format!("{}{stuck}", good.replace("seconds", "ns_per_op_per_proc"));
+    refused(&stuck, "-", 1, "1 run did not complete");
+    refused(&stuck, "-", 1, "--where bench!=... or --where runtime!=...");
+    assert!(
+        piped(stuck.as_bytes(), "- --where bench!=spin --response ns_per_op_per_proc")
+            .status
+            .success()
+    );
     refused(&good, "- --where runtime=a", 1, "only one runtime (`a`)");
     refused(&good, "- --where bench=fib", 1, "only one row");
     refused(&grid("[0.1]"), "-", 1, "one replication only");

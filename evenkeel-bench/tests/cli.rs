@@ -40,8 +40,11 @@ fn wrong_command_lines_are_refused_with_the_known_names() {
         "run --bench locality --variant park --runtime tokio-hand",
         "locality has no variant `park`: known are share, noshare",
     );
-    refused("run --bench cycle --procs 0", "0 is not in 1..=1024");
-    refused("run --bench cycle --procs 1025", "1025 is not in 1..=1024");
+    refused(
+        "run --bench cycle --procs 0",
+        "`0` is not a whole number (processors or workers) from 1 to 1024",
+    );
+    refused("run --bench cycle --procs 1025", "`1025` is not a whole number");
     refused("run --bench cycle --seconds -1", "--seconds");
     refused("run --bench memory --runtime go-hand", "go-hand has no experiment `memory`");
     refused("run", "--bench");
@@ -121,6 +124,54 @@ fn run_on_path(args: &str, folder: &Path) -> Output {
 fn run_without_toolchains(args: &str) -> Output {
     let empty = tempfile::tempdir().unwrap();
     run_on_path(args, empty.path())
+}
+
+/// A folder with a Go whose builds succeed and leave nothing.
+#[cfg(unix)]
+fn fake_go() -> tempfile::TempDir {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let go = folder.path().join("go");
+    std::fs::write(&go, "#!/bin/sh\necho 'go version go1.99'\n").unwrap();
+    std::fs::set_permissions(&go, std::fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+#[cfg(unix)]
+#[test]
+fn what_was_measured_before_a_failure_is_printed() {
+    let args = "run --bench yield --runtime tokio-hand,go-native --procs 1 --tasks-per-proc 2 \
+         --seconds 0.02 --reps 1";
+    let output = run_on_path(args, fake_go().path());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("tokio-hand"), "{}", stdout(&output));
+    assert!(stdout(&output).lines().nth(1).unwrap().starts_with("yield"), "{}", stdout(&output));
+    for words in ["not all was measured", "go-native failed yield", "1 processor, 2 tasks"] {
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_takes_the_folders_of_the_peers_with_it() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let (go, folders) = (fake_go(), tempfile::tempdir().unwrap());
+    let is_empty = || std::fs::read_dir(folders.path()).unwrap().next().is_none();
+    let mut child = bench()
+        .args("run --bench yield --runtime tokio-hand,go-native --procs 1 --seconds 60".split(' '))
+        .env("PATH", go.path())
+        .env("TMPDIR", folders.path())
+        .spawn()
+        .unwrap();
+    while is_empty() {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended before its time");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(is_empty());
 }
 
 #[test]

@@ -34,7 +34,9 @@ pub(crate) enum Error {
     UnknownValue { field: String, value: String, known: Vec<String> },
     #[error("no record meets all conditions: leave one of --where out")]
     NothingSelected,
-    #[error("{place}: the field `{field}` is missing; leave such records out by --where")]
+    #[error(
+        "{place}: the field `{field}` is missing; leave such records out, such as by --where bench!=..."
+    )]
     MissingField { field: String, place: Place },
     #[error("{place}: `{field}` is {found}, and a response is a number or a list of numbers")]
     NotANumber { field: String, found: String, place: Place },
@@ -50,7 +52,8 @@ pub(crate) enum Error {
     )]
     MixedResponses { found: Vec<String> },
     #[error(
-        "{} did not complete, which leaves no figure: {}; leave the runtime or the experiment out by --where",
+        "{} did not complete, which leaves no figure: {}; leave the experiment or the runtime out by \
+         --where bench!=... or --where runtime!=...",
         crate::words::count(.runs.len(), "run"),
         listed(.runs)
     )]
@@ -78,7 +81,7 @@ pub(crate) enum Error {
     OneReplication { hint: String },
     #[error(
         "the design is not balanced: some cells have fewer than {most} replications: {}; measure them, \
-         or leave their row or column out by --where{hint}",
+         or leave their row or column out, such as by --where bench!=...{hint}",
         listed(.cells)
     )]
     Unbalanced { most: usize, cells: Vec<String>, hint: String },
@@ -88,8 +91,8 @@ pub(crate) enum Error {
     )]
     ZeroVariance,
     #[error(
-        "{cell} has the response {value}, which has no logarithm: use --model additive, or leave it out \
-         by --where"
+        "{cell} has the response {value}, which has no logarithm: use --model additive, or leave it out, \
+         such as by --where bench!=..."
     )]
     NoLogarithm { cell: String, value: f64 },
     #[error("the responses are too large for their squares to be added: choose another --response")]

@@ -34,7 +34,8 @@ pub(crate) struct Options {
     /// else µs per transfer, bytes per task or ns per operation per processor]
     #[arg(long, value_name = "FIELD")]
     pub(crate) response: Option<String>,
-    /// Takes only records in which FIELD has one of these values; may be given several times
+    /// Takes only records in which FIELD has one of these values, or with `FIELD!=VALUE` none of them; may be given several
+    /// times
     #[arg(long = "where", value_name = "FIELD=VALUE[,VALUE]", value_parser = condition)]
     pub(crate) conditions: Vec<Condition>,
     /// Fields whose differences count as chance: such runs are replications of each other
@@ -75,11 +76,13 @@ impl Choice {
     }
 }
 
-/// A field and the values that it may have.
+/// A field and the values that it may have, or may not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Condition {
     pub(crate) field: String,
     pub(crate) values: Vec<String>,
+    /// Whether these are the values of records that are left out.
+    pub(crate) without: bool,
 }
 
 /// Two columns by name.
@@ -87,12 +90,21 @@ pub(crate) struct Condition {
 pub(crate) struct Pair(pub(crate) String, pub(crate) String);
 
 fn condition(text: &str) -> Result<Condition, String> {
-    match text.split_once('=') {
-        Some((field, values)) if !field.is_empty() && !values.is_empty() => Ok(Condition {
-            field: field.to_owned(),
-            values: values.split(',').map(str::to_owned).collect(),
-        }),
-        _ => Err(format!("`{text}` is not of the form FIELD=VALUE, such as bench=fib,heat")),
+    let parts = text.split_once('=').map(|(field, values)| match field.strip_suffix('!') {
+        Some(field) => (field, values, true),
+        None => (field, values, false),
+    });
+    match parts {
+        Some((field, values, without)) if !field.is_empty() && !values.is_empty() => {
+            Ok(Condition {
+                field: field.to_owned(),
+                values: values.split(',').map(str::to_owned).collect(),
+                without,
+            })
+        }
+        _ => Err(format!(
+            "`{text}` is not of the form FIELD=VALUE or FIELD!=VALUE, such as bench=fib,heat"
+        )),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Selection {
 
 /// Takes the records that meet all conditions.
 pub(super) fn select(mut lines: Vec<Line>, options: &Options) -> Result<Selection, Error> {
-    for Condition { field, values } in &options.conditions {
+    for Condition { field, values, .. } in &options.conditions {
         known(&lines, field)?;
         let found: BTreeSet<String> = lines.iter().filter_map(|line| line.text(field)).collect();
         if let Some(value) = values.iter().find(|value| !found.contains(*value)) {
@@ -33,7 +33,10 @@ pub(super) fn select(mut lines: Vec<Line>, options: &Options) -> Result<Selectio
     lines.retain(|line| options.conditions.iter().all(|condition| meets(line, condition)));
 
     let mut remarks = Vec::new();
-    let named = options.conditions.iter().any(|condition| condition.field == "runtime");
+    let named = options
+        .conditions
+        .iter()
+        .any(|condition| condition.field == "runtime" && !condition.without);
     let before = lines.len();
     if options.columns == "runtime" && !named {
         lines.retain(|line| !line.text("runtime").is_some_and(|runtime| is_serial(&runtime)));
@@ -41,7 +44,7 @@ pub(super) fn select(mut lines: Vec<Line>, options: &Options) -> Result<Selectio
     let serial = before - lines.len();
     if serial > 0 {
         remarks.push(format!(
-            "{} of plain calls left out, which have no number of workers: to compare with them, \
+            "{} of plain calls left out, which are the same beside any number of workers: to compare with them, \
              measure one number of workers and name the runtimes by --where runtime={SERIAL},...",
             count(serial, "record"),
         ));
@@ -71,10 +74,10 @@ fn is_alone(line: &Line) -> bool {
 }
 
 /// A record without a regime is as good in any.
-fn meets(line: &Line, Condition { field, values }: &Condition) -> bool {
+fn meets(line: &Line, Condition { field, values, without }: &Condition) -> bool {
     match line.text(field) {
-        Some(value) => values.contains(&value),
-        None => field == REGIME,
+        Some(value) => values.contains(&value) != *without,
+        None => *without || field == REGIME,
     }
 }
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 use anyhow::bail;
 use clap::ValueEnum;
 
-use super::{RunArgs, Usage, crowded, procs};
+use super::{RunArgs, Usage, crowded, procs, unfinished};
 use crate::forking::forker::Name;
 use crate::forking::program::Program;
-use crate::forking::runner::{Cell, Runner};
-use crate::forking::{found, table};
+use crate::forking::runner::{Cell, Measured, Runner};
+use crate::forking::{figures, found, table};
 
 /// How long one run of a fork-join program in a process of its own may take.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -65,19 +65,38 @@ pub(super) fn run(args: &RunArgs, programs: &[Program]) -> anyhow::Result<()> {
     }
     let runner = Runner::new(names, usize::MAX, PATIENCE)?;
     let mut all = Vec::new();
-    for cell in &cells {
-        let measured = runner.run(cell, args.repeats as usize)?;
+    // Lines come when all cells of a program and a size are there: speed-ups are over the serial runs of all of them.
+    let mut failure = Ok(());
+    for cells in cells.chunk_by(|a, b| (a.program, a.n) == (b.program, b.n)) {
+        let mut group = Vec::new();
+        failure = cells.iter().try_for_each(|cell| {
+            group.push(runner.run(cell, args.repeats as usize)?);
+            anyhow::Ok(())
+        });
+        figures::pool(&mut group);
         if args.json {
-            for record in &measured.records {
-                println!("{}", serde_json::to_string(record)?);
-            }
-            measured.not_run.iter().for_each(|not_run| eprintln!("not run: {not_run}"));
+            print_lines(&group)?;
         }
-        all.push(measured);
+        all.extend(group);
+        if failure.is_err() {
+            break;
+        }
     }
-    if !args.json {
+    if !args.json && !all.is_empty() {
         print!("{}", table::in_lines(&all));
     }
+    failure.map_err(|error| unfinished(error, all.len()))
+}
+
+/// Prints the records as JSON lines, and what was not run and what is doubtful as notes.
+fn print_lines(group: &[Measured]) -> serde_json::Result<()> {
+    for measured in group {
+        for record in &measured.records {
+            println!("{}", serde_json::to_string(record)?);
+        }
+        measured.not_run.iter().for_each(|not_run| eprintln!("not run: {not_run}"));
+    }
+    figures::doubts(group).iter().for_each(|doubt| eprintln!("note: {doubt}"));
     Ok(())
 }
 

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::{RunArgs, Usage, crowded, procs};
+use super::{RunArgs, Usage, crowded, procs, unfinished};
 use crate::mixed::{self, pool};
 
 /// Runs tasks and fork-join at once.
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut records = Vec::new();
-    for cell in cells(args)? {
+    let mut cell = |cell: mixed::runner::Cell| {
         crowded(cell.spec.workers);
         mixed::runner::run(&cell, args.repeats as usize, |record, remark| {
             if let Some(remark) = remark {
@@ -19,12 +19,13 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
             }
             records.push(record);
             Ok(())
-        })?;
-    }
-    if !args.json {
+        })
+    };
+    let failure = cells(args)?.into_iter().try_for_each(&mut cell);
+    if !args.json && !records.is_empty() {
         print!("{}", mixed::table::render(&records));
     }
-    Ok(())
+    failure.map_err(|error| unfinished(error, records.len()))
 }
 
 /// The cells of `mixed` that the arguments ask for, or what is wrong with them.

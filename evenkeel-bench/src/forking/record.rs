@@ -31,7 +31,8 @@ pub(crate) struct Record {
     pub(crate) seconds: Vec<f64>,
     /// What the result comes to: the same for every runtime.
     pub(crate) checksum: String,
-    /// The median of the serial one of the same language in the same command over this one; absent if that was not run.
+    /// The median of the serial one of the same language over this one; absent if that was not run. Serial runs beside all
+    /// numbers of workers of one command count.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) speedup: Option<f64>,
     /// One-way time of a cache line between two cores before the first repeat, in nanoseconds.

@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use evenkeel::metrics::Times;
 
 use super::cpp::{Built, Peer};
+use super::figures::Baseline;
 #[cfg(feature = "forte")]
 use super::forker::Forte;
 use super::forker::{ByArgument, Chili, Evenkeel, Forker, Name, Rayon, Serial};
@@ -34,6 +35,8 @@ pub(crate) struct Measured {
     pub(crate) cell: Cell,
     pub(crate) records: Vec<Record>,
     pub(crate) not_run: Vec<NotRun>,
+    /// What speed-ups are over, once it is [pooled](super::figures::pool).
+    pub(crate) baselines: Vec<Baseline>,
 }
 
 /// Runs cells.
@@ -86,8 +89,12 @@ impl Runner {
     /// against, whether or not it is asked for.
     pub(crate) fn run(&self, cell: &Cell, reps: usize) -> anyhow::Result<Measured> {
         let right = here(Name::Serial, cell)?.checksum;
-        let mut measured =
-            Measured { cell: cell.clone(), records: Vec::new(), not_run: Vec::new() };
+        let mut measured = Measured {
+            cell: cell.clone(),
+            records: Vec::new(),
+            not_run: Vec::new(),
+            baselines: Vec::new(),
+        };
         let mut all = Vec::new();
         for &name in &cell.runtimes {
             match name.refusal(cell.program, cell.n, cell.workers) {

@@ -1,11 +1,11 @@
 //! The printed tables of fork-join programs.
 
-use super::figures::{milliseconds, speedup};
+use super::figures::{doubts, milliseconds, speedup};
 use super::forker::Name;
 use super::record::Record;
 use super::runner::Measured;
 use crate::table::align;
-use crate::verdict::Standing;
+use crate::verdict::{DOUBT, Standing};
 use crate::words::figure;
 
 /// One line for each runtime: all that there is to know of it.
@@ -25,7 +25,7 @@ pub(crate) fn in_lines(all: &[Measured]) -> String {
                     record.seconds_min * 1e3,
                     record.seconds_max * 1e3
                 ),
-                record.speedup.map_or("-".to_owned(), |speedup| format!("{speedup:.2}")),
+                record.speedup.map_or("-".to_owned(), figure),
                 record.regime.clone(),
                 record.checksum.clone(),
             ]);
@@ -39,9 +39,9 @@ pub(crate) fn in_lines(all: &[Measured]) -> String {
     }
     let mut text = align(&lines);
     text.push_str(
-        "ms of the recursion: median [min-max]; speed-up: over the serial one of the same language\n",
+        "ms of the recursion: median [min-max]; speed-up: over the serial one of the same language, its runs in all rows of the size taken together\n",
     );
-    text.push_str(&not_run(all));
+    text.push_str(&remarks(all));
     text.push_str(&metrics(all));
     text
 }
@@ -88,7 +88,7 @@ pub(crate) fn in_columns(all: &[Measured]) -> String {
     let names = names(all);
     let mut heading = ["program", "n", "workers", "cores"].map(str::to_owned).to_vec();
     heading.extend(names.iter().map(Name::to_string));
-    heading.extend(["speed-up of evenkeel", "best"].map(str::to_owned));
+    heading.extend(["evenkeel's join is", "best peer", "best of all"].map(str::to_owned));
     let mut lines = vec![heading];
     for measured in all {
         let cell = &measured.cell;
@@ -101,15 +101,17 @@ pub(crate) fn in_columns(all: &[Measured]) -> String {
             Standing::Behind => verdict.words.to_uppercase(),
             Standing::Ahead | Standing::Even => verdict.words,
         });
+        line.push(verdict.peer.unwrap_or_else(|| "-".to_owned()));
         line.push(measured.best().map_or("nobody".to_owned(), |name| name.to_string()));
         lines.push(line);
     }
     let mut text = align(&lines);
-    text.push_str(
-        "ms of the recursion: median [min-max], and the speed-up over the serial one of the same language; \
-         last: evenkeel's beside the best peer's, and the best of all\n",
-    );
-    text.push_str(&not_run(all));
+    text.push_str(&format!(
+        "ms of the recursion: median [min-max], and the speed-up over the serial one of the same language, its runs in all \
+         rows of the size taken together; last: the speed-up of evenkeel's plain join beside that of the best peer, \
+         and the best of all, evenkeel-worker included; {DOUBT}\n",
+    ));
+    text.push_str(&remarks(all));
     text
 }
 
@@ -137,10 +139,11 @@ fn show(measured: &Measured, name: Name) -> String {
     })
 }
 
-/// What was not run, a line for each.
-fn not_run(all: &[Measured]) -> String {
+/// What is doubtful and what was not run, a line for each.
+fn remarks(all: &[Measured]) -> String {
+    let doubts = doubts(all).into_iter().map(|doubt| format!("note: {doubt}\n"));
     let not_run = all.iter().flat_map(|measured| &measured.not_run);
-    not_run.map(|not_run| format!("not run: {not_run}\n")).collect()
+    doubts.chain(not_run.map(|not_run| format!("not run: {not_run}\n"))).collect()
 }
 
 #[cfg(test)]
@@ -154,12 +157,12 @@ mod tests {
         let medians = [1.0, 40.0, 39.0, 80.0, 20.0, 60.0, 0.5, 50.0, 0.0];
         let text = in_columns(&[example(Program::Fib, 35, 2, medians)]);
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].ends_with("best") && lines[0].contains("openmp"), "{text}");
+        assert!(lines[0].ends_with("best of all") && lines[0].contains("openmp"), "{text}");
         assert!(
-            lines[1].contains("40.0 [39.2-42.0] 0.03x") && lines[1].contains("not run"),
+            lines[1].contains("40.0 [39.2-42.0] 0.025x") && lines[1].contains("not run"),
             "{text}"
         );
-        assert!(lines[1].ends_with("2.0 X WORSE  chili"), "{text}");
+        assert!(lines[1].ends_with("2.0 X WORSE      chili        chili"), "{text}");
         let words = "not run: fib of size 35 on openmp with 2 workers: it would take too long";
         assert_eq!(lines.last(), Some(&words));
     }
@@ -169,7 +172,7 @@ mod tests {
         let medians = [1.0, 40.0, 0.0, 80.0, 20.0, 60.0, 0.5, 50.0, 0.0];
         let text = in_lines(&[example(Program::Fib, 35, 2, medians)]);
         let rayon = text.lines().find(|line| line.contains("rayon")).unwrap();
-        assert!(rayon.contains("80.00 [78.40-84.00]") && rayon.contains("0.01"), "{text}");
+        assert!(rayon.contains("80.00 [78.40-84.00]") && rayon.contains("0.013"), "{text}");
         assert_eq!(text.matches("not run: fib").count(), 2);
     }
 }

@@ -11,6 +11,7 @@ use crate::figures::Summary;
 use crate::forking::forker::{Forker, Serial};
 use crate::regime;
 use crate::runtime::evenkeel::Evenkeel;
+use crate::words::count;
 use crate::workload::Fault;
 
 /// Serial computations: their median is what the others are compared with.
@@ -39,9 +40,9 @@ pub(crate) fn run(
             record.computation_us_serial = serial * 1e6;
             let remark = (record.cpu_share < ENOUGH).then(|| {
                 format!(
-                    "{name} {NAME} {} at {} workers was disturbed: it had {:.0} % of its time.",
+                    "{name} {NAME} {} at {} was disturbed: it had {:.0} % of its time.",
                     spec.variant,
-                    spec.workers,
+                    count(spec.workers, "worker"),
                     record.cpu_share * 100.0
                 )
             });

@@ -156,7 +156,12 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
     // Values stand to the right of their markers, the rightmost one beyond the last tick.
     let aside = (high - low) * 0.24;
     // Where there are two sides, values of the lower one stand to the left, clear of the line between.
-    let start = if scale.nothing().is_some() { low - aside } else { low };
+    let names = room(dots.iter().map(|dot| dot.name.as_str()));
+    let lower = scale.nothing().map(|line| {
+        let is_lower = |dot: &&Dot| dot.value.is_some_and(|v| scale.place(v.median) < line);
+        dots.iter().filter(is_lower).map(|dot| dot.text.chars().count()).max().unwrap_or(0)
+    });
+    let start = lower.map_or(low, |letters| low - beside(letters, names, (high - low) + aside));
     let x_range = Ticked::new(start..high + aside, scale.ticks());
     let rows = dots.len() as f64;
     let middle = |row: usize| rows - row as f64 - 0.5;
@@ -172,7 +177,7 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
             .margin_top(2 * UNIT)
             .margin_right(4 * UNIT)
             .x_label_area_size(48 * UNIT)
-            .y_label_area_size(ink::scaled(room(dots.iter().map(|dot| dot.name.as_str()))))
+            .y_label_area_size(ink::scaled(names))
             .build_cartesian_2d(x_range, y_range)?;
         let title = scale.title(unit);
         let x = Side { title: &title, label: &|place| scale.label(place), grid: true };
@@ -211,6 +216,19 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
         root.present()?;
     }
     Ok(ink::finish(&svg, height))
+}
+
+/// How much of the axis a text of so many letters takes to the left of it, where what is right of that is `rest` long.
+fn beside(letters: usize, names: u32, rest: f64) -> f64 {
+    /// Pixels of a digit, of what parts the text from marker and axis, and right of the axis.
+    const DIGIT: u32 = 8;
+    const APART: u32 = 20;
+    const MARGIN: u32 = 4;
+    let text = letters as u32 * DIGIT + APART;
+    let plot = ink::WIDTH - names - MARGIN;
+    // A text that takes more than half of the picture is cut: nothing else would be seen.
+    let text = f64::from(text.min(plot / 2));
+    rest * text / (f64::from(plot) - text)
 }
 
 /// Room for the longest of the names, in pixels.
@@ -252,6 +270,18 @@ mod tests {
         let labels: Vec<String> = scale.ticks().iter().map(|&t| scale.label(t)).collect();
         assert_eq!(labels, ["10", "", "1,000", "", "100,000"]);
         assert_eq!(Scale::Log(-2, 1).label(-2.0), "0.01");
+    }
+
+    #[test]
+    fn texts_on_the_lower_side_keep_clear_of_the_axis() {
+        let names = room(["evenkeel / openmp"].into_iter());
+        let plot = f64::from(ink::WIDTH - names - 4);
+        for (letters, rest) in [(6, 1.24), (4, 30.0)] {
+            let aside = beside(letters, names, rest);
+            let pixels = aside / (aside + rest) * plot;
+            assert!((pixels - (letters as f64 * 8.0 + 20.0)).abs() < 1e-6, "{pixels}");
+        }
+        assert!(beside(1_000, names, 1.0) <= 1.0);
     }
 
     #[test]

@@ -5,12 +5,12 @@ use maud::{Markup, PreEscaped, html};
 use super::dots::{self, Dot, Scale};
 use super::table::{mark, standing};
 use crate::disturbance::ENOUGH;
-use crate::figures::Summary;
-use crate::forking::figures::{milliseconds, ns_per_fork, speedup};
+use crate::figures::{self, Summary};
+use crate::forking::figures::{doubts, milliseconds, ns_per_fork, speedup};
 use crate::forking::forker::Name;
 use crate::forking::runner::Measured;
 use crate::forking::table::names;
-use crate::verdict::Standing;
+use crate::verdict::{DOUBT, Standing};
 use crate::words::{self, count, thousands};
 
 /// Reads one of a runtime's figures.
@@ -64,12 +64,13 @@ fn lead(all: &[Measured]) -> Markup {
     let disturbed = records().filter(|record| record.cpu_share < ENOUGH).count();
     let not_run: Vec<String> =
         all.iter().flat_map(|one| &one.not_run).map(|not_run| not_run.to_string()).collect();
+    let doubts = doubts(all);
     html! {
         p {
             "Milliseconds of the recursion: median [minimum to maximum] of the repeats, and how many times as fast as "
-            "plain calls in the same language that is. By this speed-up runtimes are compared, because compilers differ "
+            "plain calls in the same language, the runs of all rows of the size together. By this speed-up runtimes are compared, because compilers differ "
             "in the leaves by more than runtimes do around them; the best is " strong { "bold" }
-            ". evenkeel's join is " (mark(Standing::Ahead)) "ahead of every peer in "
+            ". " (DOUBT) ". evenkeel's plain join is " (mark(Standing::Ahead)) "ahead of every peer in "
             (number(Standing::Ahead)) ", " (mark(Standing::Behind)) "behind in "
             (number(Standing::Behind)) " and " (mark(Standing::Even)) "neither in "
             (number(Standing::Even)) " of " (count(all.len(), "row")) "."
@@ -79,6 +80,10 @@ fn lead(all: &[Measured]) -> Markup {
                 (count(disturbed, "cell")) " of " (records().count()) " had a disturbed repeat, to which "
                 "less than " (format!("{:.0}", ENOUGH * 100.0)) " % of its cores' time was left."
             }
+        }
+        @if !doubts.is_empty() {
+            p { "Doubtful:" }
+            ul { @for doubt in &doubts { li { (words::capital(doubt)) "." } } }
         }
         @if !not_run.is_empty() {
             p { "Not run:" }
@@ -97,7 +102,7 @@ fn table(all: &[Measured]) -> Markup {
                         th.number scope="col" { "Size" }
                         th.number scope="col" { "Workers" }
                         @for name in &names { th.number scope="col" { (name) } }
-                        th scope="col" { "Speed-up of evenkeel" }
+                        th scope="col" { "Speed-up of evenkeel's join" }
                     }
                 }
                 @for group in all.chunk_by(|a, b| a.cell.program == b.cell.program) {
@@ -181,7 +186,7 @@ fn picture(
     let dot = |name: Name| {
         let value = (quantity.read)(measured, name);
         let text = dots::text(value.as_ref(), None);
-        Dot { name: name.to_string(), slot: slot(name), value, text }
+        Dot { name: name.to_string(), slot: figures::slot(name.name()), value, text }
     };
     let scale = (quantity.scale)(&size.iter().flat_map(of).collect::<Vec<_>>());
     let svg = dots::draw(quantity.unit, &scale, &names().map(dot).collect::<Vec<_>>())?;
@@ -196,16 +201,20 @@ fn picture(
     }))
 }
 
-/// A runtime's colour and marker, whatever else was measured.
-fn slot(name: Name) -> usize {
-    match name {
-        Name::Evenkeel => 0,
-        Name::Rayon => 1,
-        Name::Chili => 2,
-        Name::Forte => 3,
-        Name::Onetbb => 4,
-        Name::EvenkeelWorker => 5,
-        Name::Serial | Name::SerialCpp => 6,
-        Name::Openmp => 7,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runtimes_of_a_picture_have_colours_of_their_own_and_the_same_in_an_analysis() {
+        let names = Name::ALL.into_iter().filter(|name| !name.is_serial());
+        let names: Vec<&str> = names.map(Name::name).collect();
+        let mut colours: Vec<usize> =
+            names.iter().map(|name| figures::slot(name) % figures::SLOTS).collect();
+        colours.sort_unstable();
+        colours.dedup();
+        assert_eq!(colours.len(), names.len());
+        let (names, slots) = figures::places_of_runtimes(&names);
+        assert!(names.iter().zip(slots).all(|(name, slot)| slot == figures::slot(name)));
     }
 }

@@ -6,7 +6,8 @@ use super::ink::{self, Stroke};
 use super::table::mark;
 use super::{FORKING, RECORDS, Session, forking, pictures, remarks, table};
 use crate::figures::{Experiment, Figures};
-use crate::verdict::{Standing, Verdict};
+use crate::regime::MEANING;
+use crate::verdict::{DOUBT, Standing, Verdict};
 use crate::words;
 
 /// Renders the whole page.
@@ -23,7 +24,7 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
         h2 { "All figures" }
         p {
             "Median [minimum to maximum] of the repeats; smaller is better throughout, and "
-            "the best of each row is " strong { "bold" } "."
+            "the best of each row is " strong { "bold" } ". " (DOUBT) "."
         }
         (table::render(&figures))
         h2.pictures { "Pictures" }
@@ -77,11 +78,20 @@ fn head(session: &Session, figures: &Figures) -> Markup {
         dl {
             dt { "Begun" } dd { (session.started) }
             dt { "Machine" } dd { (session.machine) }
-            dt { "Cores" } dd { (remarks::regimes(records)) }
+            dt { "Cores" } dd { (remarks::regimes(records)) ". " (words::capital(MEANING)) "." }
             @if !notes.is_empty() {
-                dt { "Notes" } dd { ul { @for note in &notes { li { (note) } } } }
+                dt { "Notes" } dd { ul { @for note in &notes { li { (prose(note)) } } } }
             }
             dt { "Topology" } dd { pre { (session.topology.trim_end()) } }
+        }
+    }
+}
+
+/// A sentence with what stands between backticks as code.
+fn prose(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }

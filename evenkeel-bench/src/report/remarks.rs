@@ -61,12 +61,12 @@ fn disturbed(records: &[Record]) -> Option<String> {
 }
 
 fn mixed(records: &[Record]) -> Option<String> {
-    let mixed: Vec<&Record> = records.iter().filter(|r| r.regime == MIXED).collect();
+    let mixed: Vec<&Record> = records.iter().filter(|r| r.regime == MIXED && r.procs > 1).collect();
     let name =
         |r: &Record| format!("{} ({:.0} then {:.0} ns)", run(r), r.line_ns_before, r.line_ns_after);
     (!mixed.is_empty()).then(|| {
         format!(
-            "{} of {} in a mixed regime: the cores moved between near and far during the run: {}.",
+            "{} of {} in a mixed regime: the distance of the cores changed during the run: {}.",
             count(mixed.len(), "run"),
             records.len(),
             listed(&mixed, name),
@@ -153,6 +153,7 @@ mod tests {
             of(&records, &Figures::of(&records)).iter().all(|r| r.contains("did not complete"))
         );
         records[0].cpu_share = 0.913;
+        records[1].procs = 2;
         records[1].regime = MIXED.to_owned();
         let remarks = of(&records, &Figures::of(&records)).join("\n");
         let named = run(&records[0]);

@@ -11,6 +11,7 @@ use super::{page, pictures};
 use crate::figures::Summary;
 use crate::simulated::record::Record;
 use crate::simulated::{ASSUMPTIONS, LOCALITIES, table};
+use crate::words;
 
 /// A quantity: what it is called, and its values in seconds, one for each seed.
 type Quantity = (&'static str, fn(&Record) -> &Vec<f64>);
@@ -59,13 +60,13 @@ fn section(records: &[Record]) -> anyhow::Result<Markup> {
             .enumerate()
             .map(|(slot, record)| {
                 let value = summary(record);
-                let text = value.map_or(String::new(), |value| format!("{:.1}", value.median));
+                let text = value.map_or(String::new(), |value| words::figure(value.median));
                 Dot { name: record.runtime.clone(), slot, value, text }
             })
             .collect();
         let summaries: Vec<Summary> = dots.iter().filter_map(|dot| dot.value).collect();
         let svg = dots::draw("simulated ms", &Scale::around_zero(&summaries), &dots)?;
-        figures.push(pictures::figure(&format!("Simulated {quantity}"), "", &svg));
+        figures.push(pictures::figure(&format!("Simulated {quantity}"), "lower is better", &svg));
     }
     Ok(html! {
         section {

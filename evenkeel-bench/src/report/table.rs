@@ -88,7 +88,9 @@ fn figure(cell: &Cell, best: bool) -> Markup {
             }
         } @else {
             @if best { strong { (median) } } @else { (median) }
-            @if value.incomplete == 0 {
+            @if value.runs == 1 {
+                span.range { "1 run" }
+            } @else if value.incomplete == 0 {
                 span.range { "[" (words::figure(value.min)) " to " (words::figure(value.max)) "]" }
             } @else {
                 span.range { "from " (words::figure(value.min)) }

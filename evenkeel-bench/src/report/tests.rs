@@ -110,12 +110,15 @@ fn fork_join_programs_have_a_table_and_pictures() {
 fn names_are_escaped() {
     let mut session = session();
     session.machine = "<b>machine</b>".to_owned();
-    session.notes = vec!["a < b & c".to_owned()];
+    session.notes = vec!["a < b & c, `x --y`".to_owned()];
     for record in &mut session.records {
         record.runtime = record.runtime.replace("go-", "<script>");
     }
     let page = page::render(&session).expect("a page can be made of any names");
-    assert!(page.contains("&lt;script&gt;hand") && page.contains("a &lt; b &amp; c"));
+    assert!(
+        page.contains("&lt;script&gt;hand")
+            && page.contains("a &lt; b &amp; c, <code>x --y</code>")
+    );
     assert!(!page.contains("<script") && !page.contains("<b>"));
 }
 

@@ -43,7 +43,9 @@ pub(crate) fn render(records: &[Record]) -> String {
     let mut text = "SIMULATED: 4 packages of 8 cores, the runtime's policy on assumed caches; no core has run this\n".to_owned();
     text.push_str(&align(&lines));
     text.push_str(
-        "ms of one run and of all workers together (execution, inflation over one worker, scheduling, idle): medians of the seeds\n",
+        "ms of one run and of all workers together (execution, inflation over one worker, scheduling, idle): medians of the seeds; inflation below 0: the \
+         caches of all cores together hold what one worker's do not; near and far steals: jobs taken within the package and from \
+         another\n",
     );
     text
 }

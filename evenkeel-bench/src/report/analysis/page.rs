@@ -85,8 +85,10 @@ fn table(table: &Table) -> Markup {
 fn marked(text: &str) -> Markup {
     match text.strip_suffix(tables::MAYBE).or_else(|| text.strip_suffix(' ')) {
         Some(figure) => html! {
-            (figure.trim_end())
-            span.maybe { @if text.ends_with(tables::MAYBE) { (tables::MAYBE) } }
+            span.marked {
+                (figure.trim_end())
+                span.maybe { @if text.ends_with(tables::MAYBE) { (tables::MAYBE) } }
+            }
         },
         None => html! { (text) },
     }

@@ -55,7 +55,14 @@ fn compare() -> Result<(), String> {
             }
         }
     }
-    println!("{rounds} processes of each, in turn; milliseconds: median (minimum to maximum)");
+    // As both sides find it, too.
+    let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = asked.filter(|&threads| threads > 0).unwrap_or_else(cores);
+    println!(
+        "{rounds} processes of each, in turn, with {threads} threads; milliseconds: median (minimum to maximum); \
+         ratio: evenkeel over rayon-core, below 1 evenkeel is faster"
+    );
     println!("{:38} {:>28} {:>28}   ratio", "", "evenkeel", "rayon-core");
     for measurement in order {
         let [ours, theirs] = times
