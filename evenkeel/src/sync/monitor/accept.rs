@@ -2,8 +2,8 @@
 
 #![allow(unsafe_code, reason = "queues point to a node in this future")]
 
-use super::core;
-use super::held::Held;
+use super::core::{self, Acceptance};
+use super::held::{Held, breaks_off};
 use super::node::{Kind, Node, Op, Place, Progress};
 use super::set::Set;
 use super::wait::word;
@@ -123,8 +123,9 @@ pub struct Accept<S: Set, const N: usize, U = Pending<()>> {
     cores: Option<S::Cores>,
     clauses: [Clause; N],
     patience: Patience,
-    accepted: bool,
-    until: U,
+    accepted: Option<Acceptance>,
+    /// There until it is ready.
+    until: Option<U>,
     _pinned: PhantomPinned,
 }
 
@@ -180,7 +181,7 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
             clauses,
             patience,
             accepted,
-            until,
+            until: Some(until),
             _pinned: PhantomPinned,
         }
     }
@@ -214,14 +215,15 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
                 drop(waker);
                 return Begun::Over(Accepted::Call(index));
             }
+            let call = Some(state.next_acceptance());
             // SAFETY: the node is this future's until it is in a queue.
-            unsafe { self.node.with(|ticket| ticket.op = op) };
+            unsafe { self.node.with(|ticket| (ticket.op, ticket.accepted) = (op, call)) };
             self.node.set_waiting(waker);
             // SAFETY: it is in no queue, and stays where it is.
             unsafe { state.push_urgent(&self.node) };
             leader.note_urgent(&state);
             // SAFETY: it waits with this lock.
-            unsafe { caller.with(|ticket| (ticket.whole, ticket.flag) = (true, true)) };
+            unsafe { caller.with(|ticket| (ticket.whole, ticket.accepted) = (true, call)) };
             // SAFETY: as above, and it is in no queue.
             let caller = unsafe { caller.grant() };
             drop(state);
@@ -241,7 +243,7 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
     /// What has been accepted. The node has been granted.
     fn outcome(&self) -> Accepted {
         // SAFETY: the node was granted, and this is its future.
-        let (op, broken) = unsafe { self.node.with(|ticket| (ticket.op, ticket.flag)) };
+        let (op, broken) = unsafe { self.node.with(|ticket| (ticket.op, ticket.broken)) };
         let index = self.clauses.iter().position(|clause| op.is_in(clause.ops));
         let index = index.expect("what is accepted is of an open clause");
         if broken { Accepted::Broken(index) } else { Accepted::Call(index) }
@@ -275,6 +277,9 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
         } else {
             // SAFETY: while it waits and is not in a mask, it is on the urgent list.
             unsafe { state.replace_urgent(&self.node, None) };
+            if let Some(call) = breaks_off(self.accepted) {
+                state.break_call(call);
+            }
             leader.note_urgent(&state);
         }
         // SAFETY: it is in no queue any more, and this thread has the lock.
@@ -310,9 +315,13 @@ impl<S: Set, const N: usize, U: Future<Output = ()>> Future for Accept<S, N, U> 
             Progress::Done => panic!("Accept is polled again after it has given its hold"),
         }
         // SAFETY: it is pinned with this, and not moved.
-        let until = unsafe { self.as_mut().map_unchecked_mut(|this| &mut this.until) };
-        if until.poll(context).is_ready() && self.give_up(true).is_some() {
-            return Poll::Ready(self.finish(Accepted::Timeout));
+        let mut until = unsafe { self.as_mut().map_unchecked_mut(|this| &mut this.until) };
+        if until.as_mut().as_pin_mut().is_some_and(|until| until.poll(context).is_ready()) {
+            // If a call has come, this goes on waiting for its end.
+            until.set(None);
+            if self.give_up(true).is_some() {
+                return Poll::Ready(self.finish(Accepted::Timeout));
+            }
         }
         Poll::Pending
     }
@@ -326,7 +335,7 @@ impl<S: Set, const N: usize, U> Drop for Accept<S, N, U> {
         {
             return;
         }
-        let broken = self.accepted && std::thread::panicking();
+        let broken = breaks_off(self.accepted);
         // SAFETY: this future holds the set, and gives it up here.
         unsafe { core::leave(cores.as_ref(), broken) };
     }

@@ -6,6 +6,7 @@ use super::node::{Kind, List, Node, Op, Place, Ticket};
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 use crate::task::word_waker::WordWaker;
+use std::num::NonZeroU32;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU64 as Count;
 
@@ -32,7 +33,12 @@ pub(super) struct State {
     /// The acceptor that waits for a call, or null, and for which. It holds its set.
     acceptor: *const Node,
     mask: u64,
+    /// The number of the last accepted call.
+    acceptance: Acceptance,
 }
+
+/// An accepted call, by its number: what its acceptor is known by, which may be gone while others wait behind it.
+pub(super) type Acceptance = NonZeroU32;
 
 // SAFETY: nodes stay where they are for as long as they are in a list or here, which changes under the lock alone.
 unsafe impl Send for State {}
@@ -67,7 +73,7 @@ pub(super) enum Entry {
     /// The core is the caller's.
     Own,
     /// The whole set is, and an acceptor waits for the caller.
-    Accepted,
+    Accepted(Acceptance),
     /// The caller has to wait.
     Wait,
     /// The caller has to wait, and this one goes on: an acceptor of the end.
@@ -86,6 +92,7 @@ impl Core {
                 signalled: ptr::null(),
                 acceptor: ptr::null(),
                 mask: 0,
+                acceptance: Acceptance::MIN,
             }),
             urgent: AtomicBool::new(false),
             id: AtomicU64::new(0),
@@ -150,9 +157,9 @@ impl Core {
         }
         let accepted = first && op.is_in(state.mask) && state.is_accepted(cores);
         if accepted && op != Op::END {
-            state.follow_acceptor(op);
+            let acceptance = state.follow_acceptor(op);
             self.note_urgent(&state);
-            return Entry::Accepted;
+            return Entry::Accepted(acceptance);
         }
         let Some(waker) = waker() else { return Entry::NoWaker };
         node.fill(Kind::Entry, cores, op);
@@ -298,14 +305,22 @@ impl State {
         unsafe { self.acceptor.as_ref() }.expect("there is a mask, and so an acceptor")
     }
 
+    /// A number for a call that is accepted now.
+    pub(super) fn next_acceptance(&mut self) -> Acceptance {
+        self.acceptance = self.acceptance.checked_add(1).unwrap_or(Acceptance::MIN);
+        self.acceptance
+    }
+
     /// Lets a call go first that the acceptor has been waiting for.
-    fn follow_acceptor(&mut self, op: Op) {
+    fn follow_acceptor(&mut self, op: Op) -> Acceptance {
         let acceptor = self.acceptor();
         self.remove_acceptor();
+        let acceptance = self.next_acceptance();
         // SAFETY: it waits with this core's lock.
-        unsafe { acceptor.with(|ticket| ticket.op = op) };
+        unsafe { acceptor.with(|ticket| (ticket.op, ticket.accepted) = (op, Some(acceptance))) };
         // SAFETY: it waits with this core's lock, and is in no queue.
         unsafe { self.push_urgent(acceptor) };
+        acceptance
     }
 
     /// Has the acceptor go on by itself, since `op` has come. Gives its waker.
@@ -321,11 +336,13 @@ impl State {
         unsafe { acceptor.grant() }
     }
 
-    /// Tells the acceptor whose call the holder has been that this has broken off.
-    pub(super) fn break_call(&mut self) {
-        if let Some(acceptor) = self.urgent.find(|ticket| ticket.kind == Kind::Acceptor) {
+    /// Tells the acceptor of this call, if it is still there, that the call has broken off.
+    pub(super) fn break_call(&mut self, call: Acceptance) {
+        let is_its =
+            |ticket: &Ticket| ticket.kind == Kind::Acceptor && ticket.accepted == Some(call);
+        if let Some(acceptor) = self.urgent.find(is_its) {
             // SAFETY: it is on this core's list.
-            unsafe { acceptor.with(|ticket| ticket.flag = true) };
+            unsafe { acceptor.with(|ticket| ticket.broken = true) };
         }
     }
 
@@ -339,17 +356,17 @@ impl State {
     }
 }
 
-/// Gives a set up that is held: to the next urgent one as a whole, or core by core, the leader last. `broken` says that the holder's call has broken off
-/// for which an acceptor waits.
+/// Gives a set up that is held: to the next urgent one as a whole, or core by core, the leader last. `broken` is the holder's call, if that has broken off and
+/// an acceptor waits for it.
 ///
 /// # Safety
 /// The caller holds the set, and its monitors are borrowed meanwhile.
 #[inline(always)]
-pub(super) unsafe fn leave(cores: &[CoreRef], broken: bool) {
+pub(super) unsafe fn leave(cores: &[CoreRef], broken: Option<Acceptance>) {
     // SAFETY: the caller's promise.
     let leader = unsafe { cores[0].get() };
-    if broken {
-        leader.lock().break_call();
+    if let Some(call) = broken {
+        leader.lock().break_call(call);
     }
     if cores.len() > 1
         && leader.has_urgent()

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "queues point to a node in this future")]
 
-use super::core::{self, CoreRef, Entry};
+use super::core::{self, Acceptance, CoreRef, Entry};
 use super::held::Held;
 use super::node::{Node, Op, Place, Progress};
 use super::set::Set;
@@ -86,7 +86,7 @@ impl<S: Set> Parts<'_, S> {
             let stage = *self.stage as usize;
             let cores = self.cores();
             if stage == cores.len() {
-                return Poll::Ready(self.finish(false));
+                return Poll::Ready(self.finish(None));
             }
             // SAFETY: the set borrows its monitors.
             let core = unsafe { cores[stage].get() };
@@ -94,9 +94,9 @@ impl<S: Set> Parts<'_, S> {
             // SAFETY: the node is in no queue; it and the cores stay where they are, and the future takes it out when it is dropped.
             match unsafe { core.enter(self.node, cores, self.op, stage == 0, own) } {
                 Entry::Own => *self.stage += 1,
-                Entry::Accepted => {
+                Entry::Accepted(acceptance) => {
                     *self.stage = self.cores().len() as u32;
-                    return Poll::Ready(self.finish(true));
+                    return Poll::Ready(self.finish(Some(acceptance)));
                 }
                 Entry::Wait => return Poll::Pending,
                 Entry::WaitAnd(acceptor) => {
@@ -121,14 +121,14 @@ impl<S: Set> Parts<'_, S> {
         self.advance(waker)
     }
 
-    /// What the node has been granted: its whole set or one core; and whether an acceptor waits for its call.
-    fn granted(&self) -> (bool, bool) {
+    /// What the node has been granted: its whole set or one core; and the number of its call, if an acceptor waits for that.
+    fn granted(&self) -> (bool, Option<Acceptance>) {
         // SAFETY: the node was granted, and this is its future.
-        unsafe { self.node.with(|ticket| (ticket.whole, ticket.flag)) }
+        unsafe { self.node.with(|ticket| (ticket.whole, ticket.accepted)) }
     }
 
     #[inline(always)]
-    fn finish(&mut self, accepted: bool) -> Held<S> {
+    fn finish(&mut self, accepted: Option<Acceptance>) -> Held<S> {
         self.node.set_done();
         let cores = self.cores.take().expect("the hold is given once");
         // SAFETY: all of them are held.
@@ -188,7 +188,7 @@ impl<S: Set> Enter<S> {
             if !left {
                 // SAFETY: the node was granted, and this is its future.
                 let (whole, accepted) =
-                    unsafe { self.node.with(|ticket| (ticket.whole, ticket.flag)) };
+                    unsafe { self.node.with(|ticket| (ticket.whole, ticket.accepted)) };
                 if whole {
                     // SAFETY: the set was given to this future, and is given up here.
                     return unsafe { core::leave(cores, accepted) };

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "whoever holds a monitor reaches its value")]
 
 use super::Monitor;
-use super::core::{self, CoreRef};
+use super::core::{self, Acceptance, CoreRef};
 use super::set::{Set, Several};
 use std::cell::Cell;
 use std::fmt;
@@ -33,8 +33,8 @@ use std::ptr;
 pub struct Held<S: Set> {
     set: S,
     cores: S::Cores,
-    /// Whether an acceptor waits for this call to end.
-    pub(super) accepted: bool,
+    /// Whose acceptor waits for this call to end.
+    pub(super) accepted: Option<Acceptance>,
     access: PhantomData<S::Access>,
 }
 
@@ -42,7 +42,7 @@ impl<S: Set> Held<S> {
     /// # Safety
     /// The set has been given to the caller, and these are its cores.
     #[inline(always)]
-    pub(super) unsafe fn new(set: S, cores: S::Cores, accepted: bool) -> Self {
+    pub(super) unsafe fn new(set: S, cores: S::Cores, accepted: Option<Acceptance>) -> Self {
         Self { set, cores, accepted, access: PhantomData }
     }
 
@@ -107,7 +107,7 @@ impl<T: ?Sized, C> DerefMut for Held<&Monitor<T, C>> {
 impl<S: Set> Drop for Held<S> {
     #[inline]
     fn drop(&mut self) {
-        let broken = self.accepted && (CANCELLING.get() || std::thread::panicking());
+        let broken = breaks_off(self.accepted);
         // SAFETY: the set is held, and is given up here.
         unsafe { core::leave(self.cores.as_ref(), broken) };
     }
@@ -136,6 +136,12 @@ pub(super) fn cancelling(f: impl FnOnce()) {
     f();
 }
 
+/// What breaks off as a hold, or a future that has it, is dropped now: its call, if that is accepted and does not come to its end.
+#[inline(always)]
+pub(super) fn breaks_off(accepted: Option<Acceptance>) -> Option<Acceptance> {
+    accepted.filter(|_| CANCELLING.get() || std::thread::panicking())
+}
+
 /// Holds a set if all of it is free.
 #[track_caller]
 pub(super) fn try_hold<S: Set>(set: S) -> Option<Held<S>> {
@@ -149,5 +155,5 @@ pub(super) fn try_hold<S: Set>(set: S) -> Option<Held<S>> {
         }
     }
     // SAFETY: all of them have just been taken.
-    Some(unsafe { Held::new(set, cores, false) })
+    Some(unsafe { Held::new(set, cores, None) })
 }

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
-use super::core::CoreRef;
+use super::core::{Acceptance, CoreRef};
 use crate::primitives::atomic::{AtomicPtr, Edge, Ordering, edge};
 use crate::primitives::cell::UnsafeCell;
 use crate::task::word_waker::WordWaker;
@@ -34,8 +34,10 @@ pub(super) struct Ticket {
     pub(super) kind: Kind,
     /// Whether it has been given its whole set at once.
     pub(super) whole: bool,
-    /// Whether an acceptor waits for it; of an acceptor, whether the accepted call has broken off.
-    pub(super) flag: bool,
+    /// The number of the call that is accepted: its own, or of an acceptor the one that it waits for.
+    pub(super) accepted: Option<Acceptance>,
+    /// Of an acceptor: whether that call has broken off.
+    pub(super) broken: bool,
 }
 
 /// Where a node is.
@@ -162,7 +164,8 @@ impl Node {
             place: Place::Nowhere,
             kind,
             whole: false,
-            flag: false,
+            accepted: None,
+            broken: false,
         };
         self.ticket.with_mut(|place| {
             // SAFETY: a node that is in no queue is its future's.

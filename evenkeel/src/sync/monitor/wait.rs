@@ -3,9 +3,9 @@
 #![allow(unsafe_code, reason = "queues point to a node in these futures")]
 
 use super::condition::{Condition, Waiter};
-use super::core;
+use super::core::{self, Acceptance};
 use super::enter::Enter;
-use super::held::Held;
+use super::held::{Held, breaks_off};
 use super::node::{Kind, List, Node, Op, Place, Progress};
 use super::set::Set;
 use super::waiting;
@@ -32,7 +32,7 @@ pub struct Wait<'c, S: Set, D: Copy + Send = ()> {
     /// There until the hold has been given.
     cores: Option<S::Cores>,
     condition: &'c Condition<D>,
-    accepted: bool,
+    accepted: Option<Acceptance>,
     _pinned: PhantomPinned,
 }
 
@@ -94,7 +94,8 @@ impl<D: Copy + Send> Condition<D> {
         }
     }
 
-    /// As [`wait_with`](Condition::wait_with), until `until` is ready: then it enters anew, behind those that want to. It says whether it has been signalled.
+    /// As [`wait_with`](Condition::wait_with), until `until` is ready: then it enters anew, behind those that want to. It says whether it has been signalled: once it
+    /// has, `until` is of no account.
     ///
     /// # Cancel safety
     /// As [`Wait`]; a drop while it enters anew is as that of [`Enter`].
@@ -108,7 +109,7 @@ impl<D: Copy + Send> Condition<D> {
         datum: D,
         until: U,
     ) -> WaitUntil<'_, S, D, U> {
-        WaitUntil { wait: self.wait_with(held, datum), until, again: None }
+        WaitUntil { wait: self.wait_with(held, datum), until: Some(until), again: None }
     }
 
     /// Gives the monitors to the task that waits longest for the condition, and goes on when that one leaves or waits, before anybody else. It says whether somebody
@@ -181,7 +182,7 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
         this.waiter.node.set_done();
         let cores = this.cores.take().expect("the hold is given once");
         // SAFETY: the set has been given to this future. If an acceptor has waited for the call, it has gone on meanwhile.
-        unsafe { Held::new(this.set, cores, false) }
+        unsafe { Held::new(this.set, cores, None) }
     }
 
     /// Takes the node out of where it is. If it has been signalled, the next one is in its stead, unless there is none.
@@ -206,15 +207,36 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
         unsafe { waiting::leave(node, cores[0], remove) }
     }
 
+    /// Takes the node out of the condition's queue. False if it has been signalled.
+    fn leave_unsignalled(&self) -> bool {
+        let cores = self.cores.as_ref().expect("the hold has not been given").as_ref();
+        let node = &self.waiter.node;
+        // SAFETY: the set borrows its monitors.
+        let state = unsafe { cores[0].get() }.lock();
+        // SAFETY: while it waits, the lock guards it; granted, it is this future's.
+        if unsafe { node.with(|ticket| ticket.place) } != Place::Condition {
+            return false;
+        }
+        // SAFETY: that is where it is.
+        let remove = |queue: &mut List| unsafe { queue.remove(node) };
+        // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
+        unsafe { self.condition.with_queue(remove) };
+        // SAFETY: it is in no queue any more, and this thread has the lock.
+        let waker = unsafe { node.give_up() };
+        drop(state);
+        drop(waker);
+        true
+    }
+
     #[cold]
     fn cancel(&self, progress: Progress) {
         if progress == Progress::Waiting && self.leave() {
             return;
         }
         let cores = self.cores.as_ref().expect("the hold has not been given").as_ref();
-        let mut broken = false;
+        let mut broken = None;
         if progress == Progress::New {
-            broken = self.accepted && std::thread::panicking();
+            broken = breaks_off(self.accepted);
         } else {
             // The signal goes on.
             // SAFETY: the set borrows its monitors.
@@ -270,7 +292,8 @@ impl<S: Set, D: Copy + Send> Drop for Wait<'_, S, D> {
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct WaitUntil<'c, S: Set, D: Copy + Send, U> {
     wait: Wait<'c, S, D>,
-    until: U,
+    /// There until it is ready.
+    until: Option<U>,
     /// There once the wait is over without a signal.
     again: Option<Enter<S>>,
 }
@@ -288,12 +311,14 @@ impl<S: Set, D: Copy + Send, U: Future<Output = ()>> Future for WaitUntil<'_, S,
                 return Poll::Ready((held, true));
             }
             // SAFETY: pinned with this.
-            if unsafe { Pin::new_unchecked(&mut this.until) }.poll(context).is_pending() {
+            let mut until = unsafe { Pin::new_unchecked(&mut this.until) };
+            if until.as_mut().as_pin_mut().is_none_or(|until| until.poll(context).is_pending()) {
                 return Poll::Pending;
             }
-            if !wait.leave() {
-                // The signal was faster.
-                return Poll::Ready((wait.finish(), true));
+            until.set(None);
+            if !wait.leave_unsignalled() {
+                // The signal was faster. The hold may have come too.
+                return wait.poll(context).map(|held| (held, true));
             }
             this.again = Some(Enter::new(this.wait.set, Op::NONE));
         }
@@ -318,7 +343,7 @@ pub struct SignalBlock<'c, S: Set, D: Copy + Send = ()> {
     cores: Option<S::Cores>,
     /// None if nobody can wait for it.
     condition: Option<&'c Condition<D>>,
-    accepted: bool,
+    accepted: Option<Acceptance>,
     _pinned: PhantomPinned,
 }
 
@@ -390,6 +415,9 @@ impl<S: Set, D: Copy + Send> Drop for SignalBlock<'_, S, D> {
         let remove = |core: &core::Core, state: &mut core::State, _| {
             // SAFETY: while it waits, it is on the urgent list.
             unsafe { state.replace_urgent(node, None) };
+            if let Some(call) = breaks_off(self.accepted) {
+                state.break_call(call);
+            }
             core.note_urgent(state);
         };
         if node.progress() == Progress::Waiting
@@ -398,7 +426,7 @@ impl<S: Set, D: Copy + Send> Drop for SignalBlock<'_, S, D> {
         {
             return;
         }
-        let broken = self.accepted && std::thread::panicking();
+        let broken = breaks_off(self.accepted);
         // SAFETY: this future holds the set, and gives it up here.
         unsafe { core::leave(cores, broken) };
     }

@@ -1,0 +1,59 @@
+//! Polling by hand.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Counts its wakes.
+#[derive(Default)]
+pub(crate) struct Counting(AtomicUsize);
+
+impl Wake for Counting {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+impl Counting {
+    pub(crate) fn wakes(&self) -> usize {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// A future that a test polls, and drops when it likes.
+pub(crate) struct Hand<F: Future> {
+    future: Pin<Box<F>>,
+    counting: Arc<Counting>,
+}
+
+impl<F: Future> Hand<F> {
+    pub(crate) fn new(future: F) -> Self {
+        Self { future: Box::pin(future), counting: Arc::default() }
+    }
+
+    /// One that has been polled once, and waits.
+    pub(crate) fn waiting(future: F) -> Self {
+        let mut this = Self::new(future);
+        assert!(this.poll().is_none(), "it waits");
+        this
+    }
+
+    pub(crate) fn poll(&mut self) -> Option<F::Output> {
+        let waker = Waker::from(self.counting.clone());
+        match self.future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
+        }
+    }
+
+    /// Its output, which is there.
+    #[track_caller]
+    pub(crate) fn ready(mut self) -> F::Output {
+        self.poll().expect("it is ready")
+    }
+
+    pub(crate) fn wakes(&self) -> usize {
+        self.counting.wakes()
+    }
+}
