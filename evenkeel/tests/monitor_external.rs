@@ -145,7 +145,7 @@ fn c4_the_order_of_clauses_is_their_priority() {
     for round in 0..20 {
         let clauses = if round < 5 { [F, G] } else { [G, F] }.map(Clause::new);
         let mut acceptor = Hand::waiting(Held::accept(held.take().expect("it is back"), clauses));
-        let queue = if round < 5 || round >= 15 { &mut fs } else { &mut gs };
+        let queue = if !(5..15).contains(&round) { &mut fs } else { &mut gs };
         drop(queue.remove(0).ready());
         held = acceptor.poll().map(|(held, _)| held);
     }
