@@ -33,7 +33,7 @@ fn hold(monitor: &Plain) -> Held<&Plain> {
 /// Between accept and call, and between call and acceptor, nobody else is inside.
 #[test]
 fn c1_nobody_barges_in() {
-    const ROUNDS: u32 = 300;
+    const ROUNDS: u32 = 2_000;
     const BARGED: u32 = u32::MAX;
     let _watchdog = watchdog();
     in_all_weathers(|runtime, weather| {
@@ -99,7 +99,7 @@ fn c2_closed_clauses() {
 /// Each clause's block runs for its calls and for no others; none is lost.
 #[test]
 fn c3_blocks_go_with_calls() {
-    const CALLS: usize = 50;
+    const CALLS: usize = 500;
     let _watchdog = watchdog();
     in_all_weathers(|runtime, weather| {
         let monitor = Arc::new(Plain::default());
@@ -258,7 +258,7 @@ fn c15_the_end_comes_last() {
 /// C17 and C18 too: a server with an `else` that is busy.
 #[test]
 fn c16_a_server() {
-    const CALLS: u32 = 30;
+    const CALLS: u32 = 100;
     let _watchdog = watchdog();
     in_all_weathers(|runtime, weather| {
         let monitor = Arc::new(Plain::default());
@@ -327,7 +327,7 @@ fn c9_nested_accepts() {
 #[test]
 fn c21_bounded_buffer() {
     const SIZE: usize = 50;
-    const ITEMS: i64 = 500;
+    const ITEMS: i64 = 5_000;
     let _watchdog = watchdog();
     type Buffer = Monitor<Vec<i64>>;
     async fn put(buffer: &Buffer, item: i64) {

@@ -10,7 +10,7 @@
 //! # States
 //! Each monitor has a *core*: whether it is held, a queue of entrants, and a list of the *urgent*. Cores of a set go by their addresses; the first one
 //! is its *leader*, whose lock guards all that concerns the set: its urgent list, the queues of its conditions, its acceptor. A task that waits
-//! has a [node](node::Node) in its future: it is *new*, *waiting* in one place, *granted*, and at last *done*.
+//! has a node in its future: it is *new*, *waiting* in one place, *granted*, and at last *done*.
 //!
 //! # Steps
 //! *Enter*: core by core, by address: take it if nobody holds it; if its holder is an acceptor who waits for just this call on just this set, take the whole set;
