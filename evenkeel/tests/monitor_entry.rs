@@ -37,7 +37,7 @@ fn a1_reentrant_entry() {
                 let monitor = monitor.clone();
                 runtime.spawn(async move {
                     let mut random = Random::new(task);
-                    for _ in 0..1_000 {
+                    for _ in 0..10_000 {
                         let mut held = monitor.enter().await;
                         weather.pass(&mut random).await;
                         add(&mut held, 3);
@@ -46,7 +46,7 @@ fn a1_reentrant_entry() {
             })
             .collect();
         join(runtime, tasks);
-        assert_eq!(*monitor.try_enter().expect("all have left"), 12_000);
+        assert_eq!(*monitor.try_enter().expect("all have left"), 120_000);
     });
 }
 
@@ -63,7 +63,7 @@ fn a2_pairs_of_three() {
                     let mut random = Random::new(task as u64);
                     let (a, b) = [(0, 1), (1, 2), (2, 0)][task % 3];
                     let (a, b) = if task < 3 { (a, b) } else { (b, a) };
-                    for _ in 0..500 {
+                    for _ in 0..5_000 {
                         let mut held = lock_all((&monitors[a], &monitors[b])).await;
                         let before = (*held.values().0, *held.values().1);
                         weather.pass(&mut random).await;
@@ -77,7 +77,7 @@ fn a2_pairs_of_three() {
             .collect();
         join(runtime, tasks);
         for monitor in &*monitors {
-            assert_eq!(*monitor.try_enter().expect("all have left"), 2_000);
+            assert_eq!(*monitor.try_enter().expect("all have left"), 20_000);
         }
     });
 }
@@ -102,7 +102,7 @@ fn a4_sets_that_share_one() {
                             *held.values_mut().$place = false;
                         }};
                     }
-                    for _ in 0..60 {
+                    for _ in 0..400 {
                         enter!((a,), 0);
                         enter!((a, b, c, d, e), 0);
                         enter!((c, a), 1);
@@ -148,7 +148,7 @@ fn a7_one_lock() {
                 let counter = counter.clone();
                 runtime.spawn(async move {
                     let mut random = Random::new(task);
-                    for _ in 0..1_000 {
+                    for _ in 0..10_000 {
                         *counter.enter().await += 1;
                         weather.pass(&mut random).await;
                     }
@@ -156,7 +156,7 @@ fn a7_one_lock() {
             })
             .collect();
         join(runtime, tasks);
-        assert_eq!(*counter.try_enter().expect("all have left"), 10_000);
+        assert_eq!(*counter.try_enter().expect("all have left"), 100_000);
     });
 }
 

@@ -33,7 +33,7 @@ fn hold(monitor: &Plain) -> Held<&Plain> {
 /// Between accept and call, and between call and acceptor, nobody else is inside.
 #[test]
 fn c1_nobody_barges_in() {
-    const ROUNDS: u32 = 300;
+    const ROUNDS: u32 = 2_000;
     const BARGED: u32 = u32::MAX;
     let _watchdog = watchdog();
     in_all_weathers(|runtime, weather| {
@@ -99,7 +99,7 @@ fn c2_closed_clauses() {
 /// Each clause's block runs for its calls and for no others; none is lost.
 #[test]
 fn c3_blocks_go_with_calls() {
-    const CALLS: usize = 50;
+    const CALLS: usize = 500;
     let _watchdog = watchdog();
     in_all_weathers(|runtime, weather| {
         let monitor = Arc::new(Plain::default());
@@ -258,7 +258,7 @@ fn c15_the_end_comes_last() {
 /// C17 and C18 too: a server with an `else` that is busy.
 #[test]
 fn c16_a_server() {
-    const CALLS: u32 = 30;
+    const CALLS: u32 = 100;
     let _watchdog = watchdog();
     in_all_weathers(|runtime, weather| {
         let monitor = Arc::new(Plain::default());
@@ -327,7 +327,7 @@ fn c9_nested_accepts() {
 #[test]
 fn c21_bounded_buffer() {
     const SIZE: usize = 50;
-    const ITEMS: i64 = 500;
+    const ITEMS: i64 = 5_000;
     let _watchdog = watchdog();
     type Buffer = Monitor<Vec<i64>>;
     async fn put(buffer: &Buffer, item: i64) {
@@ -408,4 +408,52 @@ fn c23_time_and_calls() {
     let caller = Hand::waiting(monitor.enter_as(F));
     drop(held);
     drop(caller.ready());
+}
+
+/// What the macro takes: every mixture of guards, blocks and ends, with variables named as its words are.
+#[test]
+fn c22_syntax() {
+    let monitor = Plain::default();
+    let statements = async {
+        let mut held = monitor.enter().await;
+        let (timeout, broken, or) = (ready(()), false, true);
+        let mut values = vec![
+            accept!(held; F => { 1 }; else => { 9 }),
+            accept!(held; F => { 1 }; G => { 2 }; else => { 9 };),
+            accept!(held; F, if or => { 1 }; G, if !or => { 2 }; else => { 9 }),
+            accept!(held; F => { 1 }; timeout timeout => { 8 }),
+            accept!(held; F => { 1 }; broken => { 7 }; timeout ready(()) => { 8 };),
+            accept!(held; F => { 1 }; broken => { 7 }; else => { 9 }),
+            accept!(held; Op(2), if broken => { 1 }; broken => { 7 }),
+            accept!(held; Op(1 + 1), if broken => { 1 }; End, if broken => { 2 };),
+        ];
+        for round in 0.. {
+            // A block may leave the loop around it.
+            accept!(held; F, if round > 9 => {}; else => { if round == 3 { break } });
+            values.push(Some(round));
+        }
+        drop(held);
+        values
+    };
+    let values = Hand::new(statements).ready();
+    let wanted = [Some(9), Some(9), Some(9), Some(8), Some(8), Some(9), None, None];
+    assert_eq!(values[..8], wanted);
+    assert_eq!(values[8..], [Some(0), Some(1), Some(2)]);
+}
+
+#[test]
+fn c20_a_broken_call_has_its_block() {
+    let monitor = Plain::default();
+    let mut server = Hand::new(async {
+        let mut held = monitor.enter().await;
+        let with = accept!(held; F => { 1 }; broken => { 7 });
+        let without = accept!(held; F => { 1 });
+        drop(held);
+        (with, without)
+    });
+    assert!(server.poll().is_none());
+    drop(Hand::waiting(monitor.call(F, async |_held| pending::<()>().await)));
+    assert!(server.poll().is_none());
+    drop(Hand::waiting(monitor.call(F, async |_held| pending::<()>().await)));
+    assert_eq!(server.ready(), (Some(7), None));
 }

@@ -31,7 +31,7 @@ fn waiter(monitor: &Plain, datum: u32) -> Hand<impl Future<Output = Held<&Plain>
 
 #[test]
 fn b1_conditions_of_many_sets() {
-    const WAITS: usize = 200;
+    const WAITS: usize = 1_000;
     let _watchdog = watchdog();
     #[derive(Default)]
     struct World {
@@ -78,7 +78,7 @@ fn b1_conditions_of_many_sets() {
 /// Whoever is signalled with `signal_block` is inside next, on both monitors.
 #[test]
 fn b2_nobody_barges_in() {
-    const ROUNDS: u32 = 300;
+    const ROUNDS: u32 = 1_500;
     const BARGER: u32 = 1_000;
     let _watchdog = watchdog();
     in_all_weathers(|runtime, weather| {
@@ -211,7 +211,7 @@ fn b12_nobody_wakes_for_nothing() {
 #[test]
 fn b13_bounded_buffer() {
     const SIZE: usize = 50;
-    const ITEMS: i64 = 1_000;
+    const ITEMS: i64 = 10_000;
     let _watchdog = watchdog();
     #[derive(Default)]
     struct Conditions {
@@ -323,7 +323,7 @@ fn b17_a_wait_leaves_its_own_set_alone() {
 #[test]
 fn b21_barrier() {
     const TASKS: usize = 13;
-    const LAPS: usize = 40;
+    const LAPS: usize = 200;
     let _watchdog = watchdog();
     #[derive(Default)]
     struct Barrier {

@@ -29,6 +29,23 @@ use std::ptr;
 /// assert_eq!(held.values(), (&7, &3));
 /// # });
 /// ```
+/// A monitor that somebody is inside of cannot be dropped:
+/// ```compile_fail,E0505
+/// # use evenkeel::sync::monitor::Monitor;
+/// let monitor = Monitor::new(0_u32);
+/// let held = monitor.try_enter().unwrap();
+/// drop(monitor);
+/// assert_eq!(*held, 0);
+/// ```
+/// Nor does what it gives outlast it:
+/// ```compile_fail,E0505
+/// # use evenkeel::sync::monitor::Monitor;
+/// let monitor = Monitor::new(0_u32);
+/// let held = monitor.try_enter().unwrap();
+/// let value = &*held;
+/// drop(held);
+/// assert_eq!(*value, 0);
+/// ```
 #[must_use = "a monitor is left as soon as its hold is dropped"]
 pub struct Held<S: Set> {
     set: S,

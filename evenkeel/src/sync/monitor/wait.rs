@@ -65,6 +65,16 @@ impl Condition {
     /// assert_eq!(taker.await.unwrap(), 7);
     /// # });
     /// ```
+    /// Whoever waits is not inside meanwhile, and has no hold:
+    /// ```compile_fail,E0382
+    /// # use evenkeel::sync::monitor::{Condition, Held, Monitor};
+    /// # async fn example(monitor: &Monitor<u32, Condition>) {
+    /// let held = monitor.enter().await;
+    /// let wait = monitor.conditions().wait(held);
+    /// assert_eq!(*held, 0);
+    /// # drop(wait.await);
+    /// # }
+    /// ```
     #[inline]
     #[track_caller]
     pub fn wait<S: Set>(&self, held: Held<S>) -> Wait<'_, S> {
