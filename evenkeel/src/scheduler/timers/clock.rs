@@ -121,6 +121,6 @@ pub(super) struct Outside(u64);
 impl Outside {
     /// Whether nobody is awake.
     pub(super) fn is_empty(self) -> bool {
-        self.0 % COMING == 0
+        self.0.is_multiple_of(COMING)
     }
 }
