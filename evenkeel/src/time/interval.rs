@@ -110,7 +110,7 @@ impl Interval {
     /// A tick that was not given is given to the next call.
     ///
     /// # Panics
-    /// As [`sleep`](super::sleep).
+    /// As [`sleep`](super::sleep()).
     pub async fn tick(&mut self) -> Instant {
         poll_fn(|context| self.poll_tick(context)).await
     }

@@ -1,7 +1,7 @@
 //! Timers: how a task is woken at a time.
 //!
 //! # Roles
-//! A *timer* is a [node](entry::Entry) in a pinned future. Its *future* arms, renews and cancels it. A [wheel](wheel) belongs to each
+//! A *timer* is a [node](entry::Entry) in a pinned future. Its *future* arms, renews and cancels it. A [`wheel`] belongs to each
 //! processor. Its *owner*, the processor's worker, fires what is due; so does any *other* worker that finds it overdue.
 //!
 //! # States
