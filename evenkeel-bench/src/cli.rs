@@ -176,9 +176,11 @@ fn crowded(procs: usize) {
     }
 }
 
+/// Runs what has columns of its own.
+type Run = fn(&RunArgs) -> anyhow::Result<()>;
+
 fn run(args: &RunArgs) -> anyhow::Result<()> {
-    let alone: [(&str, fn(&RunArgs) -> anyhow::Result<()>); 2] =
-        [(mix::NAME, mixed::run), (timing::NAME, timers::run)];
+    let alone: [(&str, Run); 2] = [(mix::NAME, mixed::run), (timing::NAME, timers::run)];
     for (own, run) in alone {
         if args.bench.iter().any(|name| name == own) {
             if let Some(other) = args.bench.iter().find(|name| *name != own) {
