@@ -3,6 +3,7 @@
 mod fork;
 mod mixed;
 mod simulate;
+mod timers;
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -22,6 +23,7 @@ use crate::record::Record;
 use crate::runner::{self, Cell, Runner};
 use crate::runtime::{Peer, UnknownPeer, go};
 use crate::table;
+use crate::timers as timing;
 use crate::workload::{Bench, Spec, UnknownName, Variant};
 
 /// The most processors that can be asked for: the runtime's own bound.
@@ -102,7 +104,7 @@ struct RunArgs {
     /// [default: 100; spawn: 1; memory: 100,000]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
     tasks_per_proc: Option<u32>,
-    /// Mixed: tasks in all [default: 1,000]
+    /// Mixed: tasks in all [default: 1,000]; timers: tasks that sleep [default: 100]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
     tasks: Option<u32>,
     /// Variants, separated by commas [default: all of the experiment]
@@ -193,20 +195,29 @@ fn crowded(procs: usize) {
     }
 }
 
+/// Runs what has columns of its own.
+type Run = fn(&RunArgs) -> anyhow::Result<()>;
+
 fn run(args: &RunArgs) -> anyhow::Result<()> {
     known(&args.bench)?;
     meant(args)?;
-    if args.bench.iter().any(|name| name == mix::NAME) {
-        if let Some(other) = args.bench.iter().find(|name| *name != mix::NAME) {
-            bail!(Usage(format!(
-                "{} has columns of its own, not those of {other}: run them in two commands",
-                mix::NAME
-            )));
+    let alone: [(&str, Run); 2] = [(mix::NAME, mixed::run), (timing::NAME, timers::run)];
+    for (own, run) in alone {
+        if args.bench.iter().any(|name| name == own) {
+            if let Some(other) = args.bench.iter().find(|name| *name != own) {
+                bail!(Usage(format!(
+                    "{own} has columns of its own, not those of {other}: run them in two commands"
+                )));
+            }
+            return run(args);
         }
-        return mixed::run(args);
     }
     if args.tasks.is_some() {
-        bail!(Usage(format!("--tasks is for {}; see --tasks-per-proc", mix::NAME)));
+        bail!(Usage(format!(
+            "--tasks is for {} and {}; see --tasks-per-proc",
+            mix::NAME,
+            timing::NAME
+        )));
     }
     if let Some(programs) = fork::programs(args)? {
         return fork::run(args, &programs);
@@ -254,7 +265,7 @@ fn unfinished(error: anyhow::Error, measured: usize) -> anyhow::Error {
 
 /// An error with all names that there are, unless each of these is one of them.
 fn known(names: &[String]) -> Result<(), Usage> {
-    let benches = Bench::ALL.map(Bench::name).into_iter().chain([mix::NAME]);
+    let benches = Bench::ALL.map(Bench::name).into_iter().chain([mix::NAME, timing::NAME]);
     let programs = Program::ALL.map(Program::name);
     let is_known =
         |name: &&String| benches.clone().chain(programs).any(|known| known == name.as_str());
@@ -387,6 +398,8 @@ fn list() -> anyhow::Result<()> {
     }
     let variants = mix::Variant::ALL.map(mix::Variant::name).join(", ");
     println!("  {:<26} {}", format!("{} ({variants})", mix::NAME), mix::DESCRIPTION);
+    let variants = timing::Variant::ALL.map(timing::Variant::name).join(", ");
+    println!("  {:<26} {}", format!("{} ({variants})", timing::NAME), timing::DESCRIPTION);
     fork::list_programs();
     println!("runtimes of {}:", mix::NAME);
     for name in mix::pool::Name::ALL {
@@ -537,8 +550,19 @@ mod tests {
         assert_eq!(error, "computations of size 17: sizes are 1 to 16, usually 11");
         let error = fork_error("--bench mixed --tasks-per-proc 3");
         assert_eq!(error, "mixed counts its tasks in all: use --tasks");
+        let error = fork_error("--bench timers,cycle");
+        assert_eq!(
+            error,
+            "timers has columns of its own, not those of cycle: run them in two commands"
+        );
+        let error = fork_error("--bench timers --runtime go-hand");
+        assert_eq!(error, "unknown runtime `go-hand` for timers: known are evenkeel, tokio-native");
+        let error = fork_error("--bench timers --n 3");
+        assert_eq!(error, "--n and --size are for computations: timers has none");
+        let error = fork_error("--bench timers --variant joins");
+        assert_eq!(error, "timers has no variant `joins`: known are cancel, idle, load");
         let error = fork_error("--bench cycle --tasks 3");
-        assert_eq!(error, "--tasks is for mixed; see --tasks-per-proc");
+        assert_eq!(error, "--tasks is for mixed and timers; see --tasks-per-proc");
     }
 
     #[test]

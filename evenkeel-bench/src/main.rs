@@ -23,6 +23,7 @@ mod runner;
 mod runtime;
 mod simulated;
 mod table;
+mod timers;
 mod toolchain;
 mod verdict;
 mod words;

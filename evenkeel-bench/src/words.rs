@@ -1,6 +1,6 @@
 //! Figures and names as people read them.
 
-use crate::figures::{Experiment, Measure};
+use crate::figures::{Experiment, Measure, Summary};
 
 /// A figure with two or three significant digits and thousands set apart, such as `0.0051`, `9.04` or `25,444`.
 pub(crate) fn figure(value: f64) -> String {
@@ -10,6 +10,15 @@ pub(crate) fn figure(value: f64) -> String {
         v if v < 9.995 => format!("{value:.2}"),
         v if v < 99.95 => format!("{value:.1}"),
         _ => thousands(value.round() as i64),
+    }
+}
+
+/// A summary: its median, and its extremes unless they are the same.
+pub(crate) fn spread(Summary { median, min, max, .. }: Summary) -> String {
+    if min == max {
+        figure(median)
+    } else {
+        format!("{} [{}-{}]", figure(median), figure(min), figure(max))
     }
 }
 

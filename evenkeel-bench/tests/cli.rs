@@ -197,6 +197,7 @@ fn list_names_experiments_variants_and_runtimes() {
         "locality (share, noshare)",
         "transfer (park, yield)",
         "mixed (joins, wakes)",
+        "timers (cancel, idle, load)",
         "rayon+tokio",
         "tokio-hand",
     ] {
@@ -298,6 +299,39 @@ fn a_mixed_run_prints_a_table_for_each_variant() {
     assert!(output.status.success(), "{}", stderr(&output));
     for name in ["mixed joins", "mixed wakes", "polls/s", "wake p99.9", "relay max", "rayon+tokio"]
     {
+        assert!(stdout(&output).contains(name), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn timers_leave_a_line_for_each_runtime_and_variant() {
+    let output = run("run --bench timers --tasks 20 --workers 2 --seconds 0.05 --reps 1 --json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<_> = lines
+        .iter()
+        .map(|line| (line["variant"].as_str().unwrap(), line["runtime"].as_str().unwrap()))
+        .collect();
+    let both = |variant| ["evenkeel", "tokio-native"].map(|name| (variant, name));
+    assert_eq!(names, [both("cancel"), both("idle"), both("load")].concat());
+    for line in &lines {
+        let figure = |field: &str| line[field].as_f64().unwrap_or(f64::NAN);
+        assert!(figure("ops") > 0.0, "{line}");
+        if line["variant"] == "cancel" {
+            assert!(figure("ns_per_timer") > 0.0 && line.get("late_us_p50").is_none(), "{line}");
+        } else {
+            assert!(figure("late_us_p50") <= figure("late_us_max"), "{line}");
+            assert!(line.get("ns_per_timer").is_none(), "{line}");
+        }
+    }
+}
+
+#[test]
+fn timers_print_a_table_for_each_variant() {
+    let output = run("run --bench timers --workers 1 --seconds 0.05 --reps 2");
+    assert!(output.status.success(), "{}", stderr(&output));
+    for name in ["timers cancel", "timers idle", "timers load", "ns/timer", "late p99.9"] {
         assert!(stdout(&output).contains(name), "{}", stdout(&output));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Tasks are spawned futures. Processors, one per core, run them in the order in which they became ready;
 //! a processor that falls behind is helped by the others, and one that is stuck inside a long poll has
-//! its queue taken over. See [`Runtime`] to begin, [`task`] for what a task can do, [`sync`] for what it can
-//! wait for, [`coroutine`] for bodies that are resumed with values.
+//! its queue taken over. See [`Runtime`] to begin, [`task`] for what a task can do, [`sync`] and [`time`] for
+//! what it can wait for, [`coroutine`] for bodies that are resumed with values.
 //!
 //! ```
 //! # fn main() -> Result<(), evenkeel::BuildError> {
@@ -30,6 +30,7 @@ mod runtime;
 mod scheduler;
 pub mod sync;
 pub mod task;
+pub mod time;
 pub mod topology;
 
 pub use policy::Locality;

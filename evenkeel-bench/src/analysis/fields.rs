@@ -85,6 +85,7 @@ mod tests {
     use crate::forking::program::Program;
     use crate::forking::runner;
     use crate::mixed;
+    use crate::timers;
     use std::time::Duration;
 
     /// The settings of every record of the suite. A record that has another field of text or whole numbers fails here: put it
@@ -115,6 +116,20 @@ mod tests {
             Ok(())
         };
         mixed::runner::run(&cell, 1, keep).unwrap();
+        let spec = timers::Spec {
+            variant: timers::Variant::Idle,
+            workers: 1,
+            tasks: 1,
+            time: Duration::from_millis(1),
+            seed: 1,
+        };
+        let runtimes = vec![timers::sleeper::Name::Evenkeel];
+        let mut timed = None;
+        let keep = |record, _| {
+            timed = Some(record);
+            Ok(())
+        };
+        timers::runner::run(&timers::runner::Cell { spec, runtimes }, 1, keep).unwrap();
         let known = |name: &String| {
             ORDER.contains(&name.as_str()) || ["runtime", REGIME].contains(&name.as_str())
         };
@@ -122,6 +137,7 @@ mod tests {
             serde_json::to_value(common),
             serde_json::to_value(forked),
             serde_json::to_value(both),
+            serde_json::to_value(timed),
         ];
         for record in records {
             let Ok(Value::Object(fields)) = record else { panic!("a record is an object") };

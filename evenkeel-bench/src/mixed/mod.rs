@@ -8,7 +8,7 @@
 //! that leave the rest to the system's scheduler.
 
 mod joins;
-mod latency;
+pub(crate) mod latency;
 pub(crate) mod pool;
 pub(crate) mod record;
 pub(crate) mod runner;

@@ -90,16 +90,7 @@ fn line(group: &[&Record], columns: &[Column]) -> Vec<String> {
     ];
     texts.extend(columns.iter().map(|(_, figure)| {
         let values = group.iter().filter_map(|record| figure(record)).collect();
-        Summary::of(values).map_or("-".to_owned(), show)
+        Summary::of(values).map_or("-".to_owned(), words::spread)
     }));
     texts
-}
-
-fn show(Summary { median, min, max, .. }: Summary) -> String {
-    let figure = words::figure;
-    if min == max {
-        figure(median)
-    } else {
-        format!("{} [{}-{}]", figure(median), figure(min), figure(max))
-    }
 }

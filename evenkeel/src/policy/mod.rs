@@ -12,6 +12,7 @@ pub mod locality;
 pub mod placement;
 pub mod searching;
 pub mod stealing;
+pub mod timing;
 pub mod together;
 pub mod victim;
 pub mod waking;

@@ -78,6 +78,10 @@ pub(crate) enum Edge {
     SemaphoreGrant,
     /// The waiter's look at its grant.
     SemaphoreGranted,
+    /// The word that a timer has fired.
+    TimerFire,
+    /// The future's look at that word.
+    TimerSeen,
     /// The owner's change of a deque's head at a push.
     DequePush,
     /// The seizer's look at that head.

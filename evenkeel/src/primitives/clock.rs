@@ -8,9 +8,14 @@ mod real {
     /// Nanoseconds since the first call in this process. Costs about 25 ns, so a processor reads it
     /// once per batch of polls.
     pub(crate) fn now() -> u64 {
-        static START: OnceLock<Instant> = OnceLock::new();
-        let elapsed = START.get_or_init(Instant::now).elapsed().as_nanos();
+        let elapsed = start().elapsed().as_nanos();
         u64::try_from(elapsed).unwrap_or(u64::MAX)
+    }
+
+    /// When it began.
+    pub(crate) fn start() -> Instant {
+        static START: OnceLock<Instant> = OnceLock::new();
+        *START.get_or_init(Instant::now)
     }
 }
 
@@ -43,3 +48,5 @@ mod real {
 pub(crate) use real::now;
 #[cfg(all(test, shuttle))]
 pub(crate) use real::restart;
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) use real::start;

@@ -3,6 +3,7 @@
 use super::enter;
 use crate::primitives::atomic::{AtomicBool, Ordering};
 use crate::primitives::thread::{self, Thread};
+use crate::scheduler::shared::Shared;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use std::task::{Context, Poll, Wake, Waker};
 struct Signal {
     woken: AtomicBool,
     thread: Thread,
+    /// The runtime that the thread is inside of, which counts it while it is awake or woken.
+    inside: Option<Arc<Shared>>,
 }
 
 impl Wake for Signal {
@@ -20,9 +23,32 @@ impl Wake for Signal {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
+        // Counted first: between the two the clock is not to move.
+        if let Some(shared) = &self.inside {
+            shared.clock.come();
+        }
         if !self.woken.swap(true, Ordering::Release) {
             self.thread.unpark();
+        } else if let Some(shared) = &self.inside {
+            // The wake before is counted, and has not been seen.
+            shared.clock.go();
         }
+    }
+}
+
+/// A thread that is counted as awake inside a runtime, for as long as this lives.
+struct Awake<'a>(&'a Shared);
+
+impl<'a> Awake<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        shared.clock.come();
+        Self(shared)
+    }
+}
+
+impl Drop for Awake<'_> {
+    fn drop(&mut self) {
+        self.0.go_outside();
     }
 }
 
@@ -39,18 +65,40 @@ impl Wake for Signal {
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
     enter::refuse_on_worker();
-    run(future)
+    run(future, enter::with(|handle| handle.map(|handle| handle.shared().clone())))
 }
 
-/// The loop of [`block_on`].
-pub(super) fn run<F: Future>(future: F) -> F::Output {
+/// [`block_on`] for a thread that is about to be inside the runtime, and is inside of `before` until then.
+pub(super) fn run_inside<F: Future>(
+    future: F,
+    shared: &Arc<Shared>,
+    before: Option<&Shared>,
+) -> F::Output {
+    let is_counted = before.is_some_and(|before| std::ptr::eq(before, Arc::as_ptr(shared)));
+    let _awake = (!is_counted).then(|| Awake::new(shared));
+    run(future, Some(shared.clone()))
+}
+
+/// The loop of [`block_on`]. The thread is counted as awake by the runtime that it is inside of.
+fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
     let mut future = pin!(future);
-    let signal = Arc::new(Signal { woken: AtomicBool::new(false), thread: thread::current() });
+    let signal =
+        Arc::new(Signal { woken: AtomicBool::new(false), thread: thread::current(), inside });
     let waker = Waker::from(signal.clone());
     let mut context = Context::from_waker(&waker);
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            // A wake that nobody has seen is not to be counted for ever.
+            if signal.woken.swap(true, Ordering::Acquire)
+                && let Some(shared) = &signal.inside
+            {
+                shared.clock.go();
+            }
             return output;
+        }
+        // The thread's own count goes; with the wake comes the waker's.
+        if let Some(shared) = &signal.inside {
+            shared.go_outside();
         }
         // What was before the wake is visible after the swap; a wake after it unparks.
         while !signal.woken.swap(false, Ordering::Acquire) {

@@ -79,6 +79,7 @@ impl Pool {
         let birth = Birth { home: std::ptr::null(), id, room: Room::Compact };
         let (task, join) = task::make(async move { closure() }, (), site, birth);
         self.shared.note_spawned_outside();
+        self.shared.clock.come();
         let mut state = lock(&self.state);
         if state.closed {
             drop(state);
@@ -183,6 +184,7 @@ impl Pool {
     fn run(&self, task: Runnable) {
         run::run_elsewhere(task);
         self.shared.note_completed_outside();
+        self.shared.go_outside();
     }
 
     /// Whether the calling thread is one of this pool's.

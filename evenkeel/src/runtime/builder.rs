@@ -2,22 +2,25 @@
 
 use super::Runtime;
 use super::blocking::Pool;
-use super::error::{BuildError, MOST_WORKERS};
+use super::error::{BuildError, COARSEST, FINEST, MOST_WORKERS};
 use super::handle::Handle;
 use super::relief_thread::ReliefThread;
 use super::worker_thread::WorkerThread;
 use crate::policy::Locality;
+use crate::policy::timing::RESOLUTION;
 use crate::primitives::lock;
 use crate::scheduler::neighbours::Neighbours;
 use crate::scheduler::relief::Starter;
 use crate::scheduler::seat::Seat;
 use crate::scheduler::shared::Hooks;
+use crate::scheduler::timers::Rules;
 use crate::task::TaskPanic;
 use crate::topology::Topology;
 use std::any::Any;
 use std::io;
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Duration;
 
 /// Builds a [`Runtime`].
 ///
@@ -39,6 +42,8 @@ pub struct Builder {
     topology: Option<Topology>,
     locality: Locality,
     relief: bool,
+    resolution: Duration,
+    paused: bool,
     hooks: Hooks,
     keep_apart: Option<bool>,
 }
@@ -63,6 +68,8 @@ impl Builder {
             topology: None,
             locality: Locality::default(),
             relief: true,
+            resolution: Duration::from_nanos(RESOLUTION),
+            paused: false,
             hooks: Hooks::default(),
             keep_apart: None,
         }
@@ -150,6 +157,32 @@ impl Builder {
         self
     }
 
+    /// How finely [timers](crate::time) tell times apart; the default is a millisecond. A timer fires at the first tick that is not before its
+    /// deadline; a tick is the longest power of two of nanoseconds that is not longer than this: 524,288 by default. A runtime with
+    /// finer ticks wakes more often for the same timers.
+    pub fn timer_resolution(mut self, resolution: Duration) -> Self {
+        self.resolution = resolution;
+        self
+    }
+
+    /// Whether the runtime's clock [stands still](crate::time::pause) from the start, for tests.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::time::{Duration, Instant, sleep};
+    /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let start = Instant::now();
+    ///     // All is idle, so the clock moves by itself, at once.
+    ///     sleep(Duration::from_secs(3_600)).await;
+    ///     assert_eq!(start.elapsed(), Duration::from_secs(3_600));
+    /// });
+    /// ```
+    pub fn start_paused(mut self, paused: bool) -> Self {
+        self.paused = paused;
+        self
+    }
+
     /// Called by each worker's thread with the worker's number before it begins. A panic in it is caught,
     /// and the worker goes on. The hook may spawn tasks, but must not wait for them: its own processor does not
     /// run yet.
@@ -186,7 +219,7 @@ impl Builder {
     /// Builds the runtime and starts its workers.
     ///
     /// # Errors
-    /// [`BuildError`] if the number of workers is out of range, if no thread can have the name, if the machine
+    /// [`BuildError`] if the number of workers or the resolution of timers is out of range, if no thread can have the name, if the machine
     /// cannot be read, or if the system refuses a thread or a pin. Nothing is left running then.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let (started, starts) = mpsc::channel();
@@ -275,6 +308,10 @@ impl Builder {
         if self.name.contains('\0') {
             return Err(BuildError::Name { asked: self.name });
         }
+        let resolution = u64::try_from(self.resolution.as_nanos()).unwrap_or(u64::MAX);
+        if !(FINEST..=COARSEST).contains(&resolution) {
+            return Err(BuildError::TimerResolution { asked: self.resolution });
+        }
         self.hooks.keep_apart = self.keep_apart.unwrap_or(started.is_some());
         let topology = match self.topology {
             Some(topology) => topology,
@@ -284,7 +321,11 @@ impl Builder {
         let places = topology.assign(count);
         let neighbours =
             if relief { Neighbours::with_relief } else { Neighbours::all }(&topology, &places);
-        let (shared, seats) = Seat::all(neighbours, self.locality, self.hooks, relief);
+        let (shared, seats) =
+            Seat::all(neighbours, self.locality, self.hooks, relief, Rules::new(resolution));
+        if self.paused {
+            shared.stop_clock();
+        }
         let pool = Arc::new(Pool::new(shared.clone(), self.name.clone(), self.stack_size));
         let runtime = Runtime::new_running(Handle::new(shared.clone(), pool.clone()));
         if relief {

@@ -14,6 +14,18 @@ pub(crate) fn current() -> Option<Handle> {
     CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
 }
 
+/// Calls `f` with the runtime of the thread.
+pub(crate) fn with<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
+    // A thread whose thread-locals are being destroyed is inside of none; and `f` runs no caller's code.
+    let mut f = Some(f);
+    let result = CURRENT.try_with(|current| f.take().map(|f| f(current.borrow().as_ref())));
+    match (result.ok().flatten(), f) {
+        (Some(result), _) => result,
+        (None, Some(f)) => f(None),
+        (None, None) => unreachable!("it is called once"),
+    }
+}
+
 /// Puts the thread inside a runtime until the guard is dropped.
 pub(crate) fn enter(handle: &Handle) -> Entered {
     Entered { before: CURRENT.with(|current| current.replace(Some(handle.clone()))) }

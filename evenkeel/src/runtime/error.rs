@@ -3,6 +3,13 @@
 use crate::topology::TopologyError;
 use std::fmt;
 use std::io;
+use std::time::Duration;
+
+/// The finest resolution of timers, in nanoseconds: below, a tick is shorter than the system's own wake-ups are late.
+pub(crate) const FINEST: u64 = 1_000;
+
+/// The coarsest: whoever wants less wants no timers.
+pub(crate) const COARSEST: u64 = 1_000_000_000;
 
 /// The most workers of a runtime.
 pub(crate) const MOST_WORKERS: usize = 1_024;
@@ -20,6 +27,11 @@ pub enum BuildError {
     Name {
         /// The name asked for.
         asked: String,
+    },
+    /// The resolution of timers is not between a microsecond and a second.
+    TimerResolution {
+        /// The resolution asked for.
+        asked: Duration,
     },
     /// The machine's topology cannot be read.
     Topology(TopologyError),
@@ -52,6 +64,11 @@ impl fmt::Display for BuildError {
             Self::Name { asked } => {
                 write!(f, "no thread can be called {asked:?}: leave the zero byte out of `name`")
             }
+            Self::TimerResolution { asked } => write!(
+                f,
+                "timers have a resolution of 1 µs to 1 s, not {asked:?}: leave `timer_resolution` out to \
+                 have 1 ms"
+            ),
             Self::Topology(error) => write!(
                 f,
                 "cannot read the machine's topology ({error}): give one with `Builder::topology`"
@@ -72,7 +89,7 @@ impl fmt::Display for BuildError {
 impl std::error::Error for BuildError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Workers { .. } | Self::Name { .. } => None,
+            Self::Workers { .. } | Self::Name { .. } | Self::TimerResolution { .. } => None,
             Self::Topology(error) => Some(error),
             Self::Thread { source, .. } | Self::Pin { source, .. } => Some(source),
         }

@@ -111,8 +111,10 @@ impl Handle {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         enter::refuse_on_worker();
+        let before = enter::current();
+        let before = before.as_ref().map(|before| before.shared.as_ref());
         let _entered = enter::enter(self);
-        block_on::run(future)
+        block_on::run_inside(future, &self.shared, before)
     }
 
     /// What the runtime has counted so far.

@@ -22,6 +22,7 @@ impl Worker<'_> {
         let Some(other) = victim::pick(turn, &neighbours.others, neighbours.near) else {
             return;
         };
+        self.fire_for(other, now);
         let Some(theirs) = self.view.look(&self.shared, other, now) else { return };
         if !theirs.has_work() {
             return;

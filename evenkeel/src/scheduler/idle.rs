@@ -263,6 +263,25 @@ impl Idle {
         self.seats[who].asleep.store(false, Ordering::Release);
     }
 
+    /// Calls `f` if all workers sleep, and wakes nobody meanwhile.
+    pub(crate) fn if_all_sleep<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
+        let stack = lock(&self.stack);
+        (stack.len() == self.workers).then(f)
+    }
+
+    /// Whether `who` has announced that it sleeps, and nobody has woken it.
+    pub(crate) fn is_asleep(&self, who: usize) -> bool {
+        self.seats[who].asleep.load(Ordering::Relaxed)
+    }
+
+    /// Has every sleeper look once more how long it may sleep.
+    pub(crate) fn unpark_all(&self) {
+        (0..self.workers).for_each(|who| self.unpark(who));
+        if self.is_up() {
+            self.unpark(self.workers);
+        }
+    }
+
     /// Unparks the thread of `who`, whatever it is parked for.
     pub(crate) fn unpark(&self, who: usize) {
         if let Some(thread) = &*lock(&self.seats[who].thread) {

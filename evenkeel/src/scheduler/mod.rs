@@ -40,6 +40,8 @@ pub(crate) mod shuttle_tests;
 mod sleep;
 pub(crate) mod slot;
 pub(crate) mod spawn;
+pub(crate) mod timers;
+pub(crate) mod timing;
 mod trial;
 mod view;
 pub(crate) mod wake;

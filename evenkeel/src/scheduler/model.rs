@@ -11,6 +11,8 @@ use super::neighbours::Neighbours;
 use super::run;
 use super::seat::Seat;
 use super::shared::Hooks;
+use super::timers::Rules;
+use crate::policy::timing::RESOLUTION;
 use crate::policy::{Locality, Look};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::fence;
@@ -142,8 +144,13 @@ fn two_senders_and_two_receivers_neither_lose_nor_double_a_task() {
 /// Two processors without workers, and their seats.
 fn two_seats() -> (Seat, Seat) {
     let neighbours = (0..2).map(|me| Neighbours::flat(me, 2));
-    let (_, mut seats) =
-        Seat::all(neighbours.collect(), Locality::default(), Hooks::default(), false);
+    let (_, mut seats) = Seat::all(
+        neighbours.collect(),
+        Locality::default(),
+        Hooks::default(),
+        false,
+        Rules::new(RESOLUTION),
+    );
     let mut next = || seats.next().expect("there are two processors");
     (next(), next())
 }

@@ -13,6 +13,7 @@ use super::meter::Meter;
 use super::registry::Registry;
 use super::ring::{Ends, NO_HEAD, Ring};
 use super::shared::Shared;
+use super::timers::{Lease, Rules};
 use crate::policy::together::Mark;
 use crate::policy::{Look, batch};
 use crate::primitives::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -80,11 +81,13 @@ pub(crate) struct Processor {
     pub(crate) napper: AtomicUsize,
     /// Where its worker is.
     pub(crate) place: Place,
+    /// The timers that were armed here.
+    pub(crate) timers: Lease,
 }
 
 impl Processor {
     /// One of `shared`, with a worker or without one.
-    pub(crate) fn new(shared: Weak<Shared>, has_worker: bool) -> Self {
+    pub(crate) fn new(shared: Weak<Shared>, has_worker: bool, rules: Rules) -> Self {
         Self {
             shared,
             local: Biased::new(Local::default()),
@@ -110,6 +113,7 @@ impl Processor {
             fifo: Fifo::new(0),
             napper: AtomicUsize::new(0),
             place: Place::nowhere(),
+            timers: Lease::new(rules),
         }
     }
 

@@ -19,6 +19,7 @@
 //! *Relieving*: the relief takes the queues and inboxes of those that are away by force, and polls. It leaves its tasks to the
 //! workers once one has been back for a while.
 //! *Leaving*: a pusher from outside whose call would follow leaves its task in the inbox of the relief itself, if that runs; then it calls.
+//! *Timers* of workers that are away it fires, and rests until the next is due: [`timers`](super::timers) says who calls it for those.
 //! *Resting*: it clears `called`, by an exchange; a full fence; it looks at its inbox and, if all are away, at every queue, and goes on if
 //! there is anything.
 //!
@@ -43,6 +44,7 @@ use super::processor::Processor;
 use super::seat::Seat;
 use super::shared::Shared;
 use super::sleep::Wakened;
+use super::timing;
 use super::wake;
 use super::worker::{Left, Worker};
 use crate::policy::{Look, forking};
@@ -96,6 +98,9 @@ impl<'a> Away<'a> {
         } else if counts.all_away && shared.processors.iter().any(has_work) {
             call(shared);
         }
+        if counts.all_away {
+            timing::call_for_timers(shared);
+        }
         Self(context)
     }
 }
@@ -123,11 +128,13 @@ pub(super) struct Relieving {
     backoff: Backoff,
     /// When all were away last, or the relief was called.
     away: u64,
+    /// Whether it was called since it rested last.
+    called: bool,
 }
 
 impl Relieving {
     pub(super) fn new(now: u64) -> Self {
-        Self { backoff: Backoff::new(), away: now }
+        Self { backoff: Backoff::new(), away: now, called: true }
     }
 }
 
@@ -143,7 +150,7 @@ impl Worker<'_> {
         }
         if self.context.ready() > 0 || self.take_over() {
             relieving.backoff = Backoff::new();
-        } else if self.rest() {
+        } else if self.rest(&mut relieving.called) {
             relieving.away = clock::now();
             // Who has work may keep it locked, if the system has preempted its worker.
             relieving.backoff.snooze();
@@ -159,6 +166,7 @@ impl Worker<'_> {
         self.context.now.set(now);
         for other in 0..self.me {
             let processor = &self.shared.processors[other];
+            self.fire_for(other, now);
             if self.shared.is_away(other) && processor.look(now, &mut 0).has_work() {
                 handover::force(self.context, other, false);
             }
@@ -181,7 +189,7 @@ impl Worker<'_> {
     }
 
     /// Rests until it is called. False if the runtime is over.
-    fn rest(&mut self) -> bool {
+    fn rest(&mut self, called: &mut bool) -> bool {
         self.context.trim();
         self.withdraw();
         self.shared.idle.announce_rest();
@@ -190,9 +198,13 @@ impl Worker<'_> {
             Some(_) => {}
             None if self.shared.idle.counts().all_away && self.any_other(Look::has_work) => {}
             None => {
+                // Who was called for a timer and comes when a worker is back waits for it all the same: errands that follow one another
+                // closely would call again and again.
+                let all_away = self.shared.idle.counts().all_away;
+                let limit = if all_away || *called { self.rest_limit() } else { None };
                 self.context.switch(Doing::Asleep, clock::now());
                 self.context.counters().sleeps.add(1);
-                self.shared.idle.rest();
+                *called = self.shared.idle.rest(limit);
                 self.context.switch(Doing::Running(Distance::Same), clock::now());
             }
         }

@@ -63,7 +63,7 @@ impl Worker<'_> {
                 // It has gone out while there was work.
                 self.pursue(&request, now);
             }
-            if self.take_in() {
+            if self.take_in() || (self.fire_for_others(now) && self.context.ready() > 0) {
                 return true;
             }
             let waited = now.saturating_sub(start);
@@ -95,7 +95,8 @@ impl Worker<'_> {
 
     fn must_stop_searching(&self) -> bool {
         match self.shared.phase() {
-            Phase::Running | Phase::Draining => false,
+            // A clock that stands waits for nothing but that all are idle.
+            Phase::Running | Phase::Draining => self.shared.clock.stands(),
             Phase::Aborting => !self.aborted,
             Phase::Over => true,
         }

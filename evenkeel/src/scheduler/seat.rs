@@ -15,6 +15,7 @@ use super::neighbours::Neighbours;
 use super::processor::{Local, Processor};
 use super::ring::Ends;
 use super::shared::{Hooks, Shared};
+use super::timers::Rules;
 use crate::policy::Locality;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::fence;
@@ -67,8 +68,9 @@ impl Seat {
         locality: Locality,
         hooks: Hooks,
         relief: bool,
+        rules: Rules,
     ) -> (Arc<Shared>, impl Iterator<Item = Self>) {
-        let shared = Shared::new(neighbours, locality, hooks, relief);
+        let shared = Shared::new(neighbours, locality, hooks, relief, rules);
         // Nobody else makes seats of workers, so there is one for each.
         let seats = (0..shared.workers).map({
             let shared = shared.clone();

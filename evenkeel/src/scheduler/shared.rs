@@ -6,6 +6,8 @@ use super::neighbours::Neighbours;
 use super::processor::Processor;
 use super::relief::Starter;
 use super::runners::Runners;
+use super::timers::Rules;
+use super::timers::clock::Clock;
 use crate::policy::Locality;
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering};
 use crate::primitives::{Condvar, Mutex, fence, lock};
@@ -71,6 +73,8 @@ pub(crate) struct Shared {
     /// Who ran what.
     pub(crate) runners: Runners,
     pub(crate) hooks: Hooks,
+    /// What its timers go by.
+    pub(crate) clock: Arc<Clock>,
     /// On a line of its own: every worker looks at it once per batch.
     pub(crate) errands: CachePadded<Errands>,
     /// Which workers run nothing any more. Held by whoever leaves each worker its part of a [broadcast](super::broadcast).
@@ -106,12 +110,13 @@ impl Shared {
         locality: Locality,
         hooks: Hooks,
         relief: bool,
+        rules: Rules,
     ) -> Arc<Self> {
         let processors = neighbours.len();
         let workers = processors - usize::from(relief);
         Arc::new_cyclic(|shared| Self {
             processors: (0..processors)
-                .map(|index| Processor::new(shared.clone(), index < workers))
+                .map(|index| Processor::new(shared.clone(), index < workers, rules.clone()))
                 .collect(),
             workers,
             starter: OnceLock::new(),
@@ -120,6 +125,7 @@ impl Shared {
             locality,
             runners: Runners::new(),
             hooks,
+            clock: rules.clock.clone(),
             errands: CachePadded::default(),
             gone: Mutex::new(vec![false; workers].into_boxed_slice()),
             outside_spawns: AtomicUsize::new(0),
@@ -155,6 +161,10 @@ impl Shared {
     pub(crate) fn advance(&self, phase: Phase) {
         if self.phase.fetch_max(phase as u8, Ordering::AcqRel) < phase as u8 {
             fence::full(Edge::IdlePush);
+            if phase == Phase::Over {
+                // All tasks are complete: what is left is waited for by nobody who belongs to the runtime.
+                self.processors.iter().for_each(|processor| processor.timers.close());
+            }
             self.idle.wake_all();
         }
     }

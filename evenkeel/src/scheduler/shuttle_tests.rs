@@ -11,6 +11,7 @@ use super::neighbours::Neighbours;
 use super::relief::Starter;
 use super::seat::Seat;
 use super::shared::{Hooks, Phase, Shared};
+use super::timers::Rules;
 use super::{context, errands, relief, trial, worker};
 use crate::policy::Locality;
 use crate::primitives::{Condvar, Mutex, clock, lock};
@@ -18,6 +19,7 @@ use crate::runtime::blocking::Pool;
 use crate::runtime::{Handle, block_on, enter};
 use crate::sync::Semaphore;
 use crate::task::{self, JoinHandle, current, park, yield_now};
+use crate::time::{Instant, sleep, timeout};
 use crate::topology::Topology;
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
@@ -26,6 +28,8 @@ use std::future::Future;
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Poll, Wake, Waker};
+use std::time::Duration;
 
 /// Schedules of each kind for each test: all tests together take some seconds.
 const ITERATIONS: usize = 3_000;
@@ -38,6 +42,9 @@ const STEPS: usize = 2_000_000;
 
 /// The schedules of every run, which are the same each time.
 const SEED: u64 = 0x5EED;
+
+/// A tick of the timers, in nanoseconds: a few looks at the clock.
+const TICK: u64 = 1 << 15;
 
 /// Runs `scenario` on a scheduler with this many workers, under many schedules. In the end the runtime drains.
 pub(crate) fn check(workers: usize, scenario: fn(&Arc<Shared>)) {
@@ -79,8 +86,13 @@ fn execute(
     scenario: fn(&Arc<Shared>),
 ) {
     clock::restart();
-    let (shared, seats) =
-        Seat::all(neighbours, Locality::default(), Hooks::default(), relief.is_some());
+    let (shared, seats) = Seat::all(
+        neighbours,
+        Locality::default(),
+        Hooks::default(),
+        relief.is_some(),
+        Rules::new(TICK),
+    );
     let pool = Arc::new(Pool::new(shared.clone(), "model".to_owned(), None));
     let start = |seat| {
         let handle = Handle::new(shared.clone(), pool.clone());
@@ -436,4 +448,96 @@ fn wakes_beside_short_errands(shared: &Arc<Shared>) {
     (0..3).for_each(|_| semaphore.release());
     computer.join().expect("the thread does not panic");
     waiters.into_iter().for_each(join);
+}
+
+/// Tasks sleep, limit and cancel on several workers; a thread outside sleeps too.
+#[test]
+fn timers_fire_wherever_they_were_armed() {
+    check(2, |shared| {
+        let task = |number: u64| {
+            spawn(shared, async move {
+                let start = Instant::now();
+                let duration = Duration::from_nanos(number * TICK * 2);
+                sleep(duration).await;
+                assert!(start.elapsed() >= duration);
+                let never = timeout(Duration::from_nanos(TICK), std::future::pending::<()>());
+                assert!(never.await.is_err());
+                assert!(timeout(Duration::from_secs(1), yield_now()).await.is_ok());
+            })
+        };
+        let handles: Vec<_> = (1..3).map(task).collect();
+        let pool = Arc::new(Pool::new(shared.clone(), "model".to_owned(), None));
+        Handle::new(shared.clone(), pool).block_on(sleep(Duration::from_nanos(TICK)));
+        handles.into_iter().for_each(join);
+    });
+}
+
+/// A sleep goes to another task after it has been armed, which drops it while it may fire.
+#[test]
+fn a_timer_is_dropped_by_another_worker_while_it_fires() {
+    check(2, |shared| {
+        let armed = spawn(shared, async {
+            let mut sleep = Box::pin(sleep(Duration::from_nanos(TICK)));
+            let _ = std::future::poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
+            sleep
+        });
+        let other = spawn(shared, async move { drop(armed.await) });
+        let waits = spawn(shared, sleep(Duration::from_nanos(2 * TICK)));
+        join(other);
+        join(waits);
+    });
+}
+
+/// One worker waits inside its poll for what a timer of its own processor sets off.
+#[test]
+fn the_timers_of_a_worker_inside_a_poll_are_fired_by_another() {
+    check(2, |shared| {
+        let fired = Arc::new(AtomicBool::new(false));
+        let stuck = fired.clone();
+        join(spawn(shared, async move {
+            let waker = Waker::from(Arc::new(Sets(stuck.clone())));
+            let mut sleep = Box::pin(sleep(Duration::from_nanos(TICK)));
+            let polled = sleep.as_mut().poll(&mut std::task::Context::from_waker(&waker));
+            while polled.is_pending() && !stuck.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+        }));
+    });
+}
+
+/// A waker that sets a flag.
+struct Sets(Arc<AtomicBool>);
+
+impl Wake for Sets {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// The clock stands: it moves when all are idle, not before, and by one deadline at a time.
+#[test]
+fn a_clock_that_stands_moves_when_all_are_idle() {
+    check(2, |shared| {
+        assert!(shared.stop_clock());
+        let task = |number: u64| {
+            spawn(shared, async move {
+                let start = Instant::now();
+                for _ in 0..2 {
+                    sleep(Duration::from_nanos(number * TICK + 7)).await;
+                }
+                assert_eq!(start.elapsed(), Duration::from_nanos(2 * (number * TICK + 7)));
+            })
+        };
+        // All begin at the same time: this thread is counted as awake until then.
+        shared.clock.come();
+        let handles: Vec<_> = (0..3).map(task).collect();
+        shared.go_outside();
+        handles.into_iter().for_each(join);
+        let pool = Arc::new(Pool::new(shared.clone(), "model".to_owned(), None));
+        Handle::new(shared.clone(), pool).block_on(async {
+            let start = Instant::now();
+            sleep(Duration::from_nanos(3 * TICK)).await;
+            assert_eq!(start.elapsed(), Duration::from_nanos(3 * TICK));
+        });
+    });
 }

@@ -54,13 +54,18 @@ impl Worker<'_> {
             if let Some(reason) = self.last_look() {
                 break reason;
             }
-            let limit = self.watch(&mut slept);
+            let watch = self.watch(&mut slept);
+            let limit = self.sleep_limit(watch);
+            if limit == Some(Duration::ZERO) || self.shared.move_clock_if_stands() {
+                break Wakened::Work;
+            }
             if idle.sleep(self.me, limit) {
                 return Wakened::Searcher;
             }
-            if limit.is_some() {
+            if watch.is_some() {
                 self.context.counters().watches.add(1);
-                if self.any_other(waking::after_watch) || self.any_jobs() {
+                let fired = self.fire_for_others(clock::now()) && self.context.ready() > 0;
+                if fired || self.any_other(waking::after_watch) || self.any_jobs() {
                     break Wakened::Work;
                 }
             }
@@ -146,12 +151,12 @@ impl Worker<'_> {
         None
     }
 
-    /// How long to sleep, by whether this sleeper is the watch.
-    fn watch(&self, slept: &mut u64) -> Option<Duration> {
+    /// How long to sleep, in nanoseconds, if this sleeper is the watch.
+    fn watch(&self, slept: &mut u64) -> Option<u64> {
         if self.shared.idle.watch(self.me) != Watch::Duty {
             return None;
         }
         *slept = waking::next_watch(*slept);
-        Some(Duration::from_nanos(*slept))
+        Some(*slept)
     }
 }

@@ -302,11 +302,12 @@ impl<'a> Worker<'a> {
         self.turn
     }
 
-    /// Takes in what others have left: new and woken tasks, answers, complete tasks. Says whether
+    /// Takes in what others have left, and what is due: timers, new and woken tasks, answers, complete tasks. Says whether
     /// there is anything to run, parts of broadcasts and errands among it.
     pub(super) fn take_in(&mut self) -> bool {
         let context = self.context;
         let processor = context.seat.processor();
+        self.fire_own();
         if !processor.inbox.is_empty() {
             let since = processor.inbox.since();
             let mut woken = 0;

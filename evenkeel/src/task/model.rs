@@ -16,6 +16,7 @@ use super::join::JoinHandle;
 use super::rights::Runnable;
 use super::state::{Begin, End, Pending, Signal, State};
 use crate::policy::Locality;
+use crate::policy::timing::RESOLUTION;
 use crate::primitives::Mutex;
 use crate::primitives::atomic::Edge;
 use crate::primitives::mutation::{check, explore};
@@ -25,6 +26,7 @@ use crate::scheduler::neighbours::Neighbours;
 use crate::scheduler::run::run;
 use crate::scheduler::seat::Seat;
 use crate::scheduler::shared::Hooks;
+use crate::scheduler::timers::Rules;
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use std::future::poll_fn;
@@ -221,7 +223,13 @@ impl Name for Watched {
 /// The only processor of a runtime without workers.
 fn seat() -> Seat {
     let alone = Neighbours::flat(0, 1);
-    let (_, mut seats) = Seat::all(Box::new([alone]), Locality::default(), Hooks::default(), false);
+    let (_, mut seats) = Seat::all(
+        Box::new([alone]),
+        Locality::default(),
+        Hooks::default(),
+        false,
+        Rules::new(RESOLUTION),
+    );
     seats.next().expect("there is a processor")
 }
 

@@ -32,6 +32,18 @@ impl WordWaker {
         Some(Self(task.ptr().as_non_null().cast()))
     }
 
+    /// Whether `word`, which may be of anything, is that of a waker of the same task of evenkeel as `waker`.
+    #[inline(always)]
+    pub(crate) fn is_of_task(word: *mut (), waker: &Waker) -> bool {
+        waker::task_of(waker).is_some_and(|task| std::ptr::addr_eq(task.ptr().as_ptr(), word))
+    }
+
+    /// A clone of a waker, of whatever kind.
+    #[inline(always)]
+    pub(crate) fn of(waker: &Waker) -> Self {
+        Self::of_task(waker).unwrap_or_else(|| Self::boxed(waker))
+    }
+
     /// A clone of a waker of any kind, in a box.
     pub(crate) fn boxed(waker: &Waker) -> Self {
         let address = NonNull::from(Box::leak(Box::new(waker.clone())));

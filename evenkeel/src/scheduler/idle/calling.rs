@@ -5,8 +5,9 @@
 
 use super::Idle;
 use super::counts::{AWAY, Counts};
-use crate::primitives::atomic::{AtomicBool, Edge, Ordering};
+use crate::primitives::atomic::{AtomicBool, AtomicU64, Edge, Ordering};
 use crate::primitives::{fence, thread};
+use std::time::Duration;
 
 /// How the relief and those who call it find each other.
 #[derive(Debug)]
@@ -15,11 +16,17 @@ pub(super) struct Calling {
     called: AtomicBool,
     /// Whether the relief runs.
     up: AtomicBool,
+    /// Until when the relief rests at most, by the machine's clock: never is without a bound.
+    rests_until: AtomicU64,
 }
 
 impl Calling {
     pub(super) fn new() -> Self {
-        Self { called: AtomicBool::new(false), up: AtomicBool::new(false) }
+        Self {
+            called: AtomicBool::new(false),
+            up: AtomicBool::new(false),
+            rests_until: AtomicU64::new(u64::MAX),
+        }
     }
 }
 
@@ -73,14 +80,35 @@ impl Idle {
     /// Says that the relief is about to rest, up to and with the fence. Its last look has to follow, then
     /// [`rest`](Self::rest).
     pub(crate) fn announce_rest(&self) {
+        self.calling.rests_until.store(u64::MAX, Ordering::Relaxed);
         self.calling.called.swap(false, Ordering::AcqRel);
         fence::after_read_modify_write(Edge::IdleSleep);
     }
 
-    /// Waits for a call.
-    pub(crate) fn rest(&self) {
-        while !self.calling.called.load(Ordering::Acquire) {
-            thread::park(None);
+    /// Says until when the relief is about to rest at most, after its last look.
+    pub(crate) fn rest_until(&self, until: u64) {
+        self.calling.rests_until.store(until, Ordering::Relaxed);
+    }
+
+    /// Until when it rests at most. Whoever knows of an earlier timer [calls](Self::call).
+    pub(crate) fn rests_until(&self) -> u64 {
+        self.calling.rests_until.load(Ordering::Relaxed)
+    }
+
+    /// Whether the relief does nothing, and is not about to.
+    pub(crate) fn is_resting(&self) -> bool {
+        !self.is_up() || !self.calling.called.load(Ordering::Acquire)
+    }
+
+    /// Waits for a call, for at most `limit`. True if there was one.
+    pub(crate) fn rest(&self, limit: Option<Duration>) -> bool {
+        let called = &self.calling.called;
+        while !called.load(Ordering::Acquire) {
+            thread::park(limit);
+            if limit.is_some() {
+                return called.load(Ordering::Acquire);
+            }
         }
+        true
     }
 }

@@ -63,7 +63,7 @@ fn a_push_beside_the_last_worker_that_goes_away_reaches_the_relief() {
                 break;
             }
             // Loom reports a deadlock if nobody calls.
-            idle.rest();
+            idle.rest(None);
         }
     });
 }
@@ -86,7 +86,7 @@ fn what_is_left_to_the_relief_is_found() {
             if queue.load(Ordering::Relaxed) == 1 {
                 break;
             }
-            idle.rest();
+            idle.rest(None);
         }
     });
 }

@@ -1,0 +1,218 @@
+//! Timers: what it costs to create and cancel one, and how late they are.
+//!
+//! Cancel: each worker's task creates a timer of half a minute, polls it once and drops it, as a timeout does that is not needed. Idle and load:
+//! tasks sleep for a few milliseconds again and again, alone or beside tasks that keep all workers busy, and note how late they go on; one that goes on
+//! early is a fault.
+
+pub(crate) mod record;
+pub(crate) mod runner;
+pub(crate) mod sleeper;
+pub(crate) mod table;
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use crate::mixed::latency::Latencies;
+use crate::workload::Fault;
+use crate::workload::random::Random;
+use sleeper::Sleeper;
+
+/// The experiment's name on the command line and in the tables.
+pub(crate) const NAME: &str = "timers";
+
+/// What the experiment does, in one line.
+pub(crate) const DESCRIPTION: &str = "timers created and cancelled, and how late they fire";
+
+/// The usual number of tasks that sleep.
+pub(crate) const USUAL_TASKS: usize = 100;
+
+/// A timeout that is always cancelled.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Timers between two looks at the clock.
+const BATCH: u64 = 256;
+
+/// The shortest and the longest sleep, in microseconds.
+const SLEEPS: (u64, u64) = (1_000, 10_000);
+
+/// The polls of a busy task.
+const BUSY: Duration = Duration::from_micros(5);
+
+/// Busy tasks for each worker.
+const BUSY_TASKS: usize = 2;
+
+/// One way of running the experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variant {
+    /// Timers are created and cancelled.
+    Cancel,
+    /// Tasks sleep, and nothing else runs.
+    Idle,
+    /// Tasks sleep beside busy ones.
+    Load,
+}
+
+impl Variant {
+    /// All, in the order of the tables.
+    pub(crate) const ALL: [Variant; 3] = [Variant::Cancel, Variant::Idle, Variant::Load];
+
+    /// The name on the command line and in the tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Variant::Cancel => "cancel",
+            Variant::Idle => "idle",
+            Variant::Load => "load",
+        }
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that no variant has.
+#[derive(Debug, thiserror::Error)]
+#[error("{NAME} has no variant `{0}`: known are {known}", known = Variant::ALL.map(Variant::name).join(", "))]
+pub(crate) struct UnknownVariant(String);
+
+impl FromStr for Variant {
+    type Err = UnknownVariant;
+
+    fn from_str(name: &str) -> Result<Self, UnknownVariant> {
+        let known = Variant::ALL.into_iter().find(|known| known.name() == name);
+        known.ok_or_else(|| UnknownVariant(name.to_owned()))
+    }
+}
+
+/// One run, as it is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Spec {
+    /// Which way.
+    pub(crate) variant: Variant,
+    /// Workers of the runtime.
+    pub(crate) workers: usize,
+    /// Tasks that sleep; of `cancel`, one for each worker.
+    pub(crate) tasks: usize,
+    /// Measured time.
+    pub(crate) time: Duration,
+    /// Where the random choices begin.
+    pub(crate) seed: u64,
+}
+
+/// What a run measured.
+pub(crate) struct Outcome {
+    /// Measured time, in seconds.
+    pub(crate) seconds: f64,
+    /// Timers.
+    pub(crate) timers: u64,
+    /// How late those were that have fired.
+    pub(crate) late: Latencies,
+}
+
+/// Runs the experiment once.
+pub(crate) fn run<S: Sleeper>(spec: &Spec) -> Result<Outcome, Fault> {
+    let runtime = S::start(spec.workers).map_err(Fault::Start)?;
+    match spec.variant {
+        Variant::Cancel => cancel(&runtime, spec),
+        Variant::Idle | Variant::Load => late(&runtime, spec),
+    }
+}
+
+fn cancel<S: Sleeper>(runtime: &S, spec: &Spec) -> Result<Outcome, Fault> {
+    let start = Instant::now();
+    let time = spec.time;
+    let tasks: Vec<_> = (0..spec.workers)
+        .map(|_| {
+            runtime.spawn(async move {
+                let (mut timers, mut fired) = (0, 0);
+                while start.elapsed() < time {
+                    for _ in 0..BATCH {
+                        fired += u64::from(is_ready_at_once(S::sleep(TIMEOUT)).await);
+                    }
+                    timers += BATCH;
+                    S::yield_now().await;
+                }
+                (timers, fired)
+            })
+        })
+        .collect();
+    let mut timers = 0;
+    for task in tasks {
+        let (created, fired) = runtime.join(task)?;
+        if fired > 0 {
+            return Fault::check(format!("{fired} timers of {TIMEOUT:?} fired at once"));
+        }
+        timers += created;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(Outcome { seconds, timers, late: Latencies::new() })
+}
+
+/// Polls a future once and drops it.
+async fn is_ready_at_once<F: Future>(future: F) -> bool {
+    let mut future = pin!(future);
+    poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await
+}
+
+fn late<S: Sleeper>(runtime: &S, spec: &Spec) -> Result<Outcome, Fault> {
+    let start = Instant::now();
+    let over = Arc::new(AtomicBool::new(false));
+    let busy = if spec.variant == Variant::Load { spec.workers * BUSY_TASKS } else { 0 };
+    let busy: Vec<_> = (0..busy)
+        .map(|_| {
+            let over = over.clone();
+            runtime.spawn(async move {
+                while !over.load(Ordering::Relaxed) {
+                    let poll = Instant::now();
+                    while poll.elapsed() < BUSY {
+                        std::hint::spin_loop();
+                    }
+                    S::yield_now().await;
+                }
+            })
+        })
+        .collect();
+    let tasks: Vec<_> = (0..spec.tasks)
+        .map(|task| {
+            let (time, mut random) = (spec.time, Random::new(spec.seed, task));
+            runtime.spawn(async move {
+                let (shortest, longest) = SLEEPS;
+                let mut late = Vec::new();
+                while start.elapsed() < time {
+                    let micros = shortest + random.below((longest - shortest) as usize) as u64;
+                    let deadline = Instant::now() + Duration::from_micros(micros);
+                    S::sleep(Duration::from_micros(micros)).await;
+                    late.push(Instant::now().checked_duration_since(deadline));
+                }
+                late
+            })
+        })
+        .collect();
+    let mut late = Latencies::new();
+    let mut early = 0;
+    for task in tasks {
+        for late_by in runtime.join(task)? {
+            match late_by {
+                Some(late_by) => late.add(late_by),
+                None => early += 1,
+            }
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    over.store(true, Ordering::Relaxed);
+    for task in busy {
+        runtime.join(task)?;
+    }
+    if early > 0 {
+        return Fault::check(format!("{early} timers fired early"));
+    }
+    Ok(Outcome { seconds, timers: late.len(), late })
+}

@@ -1,0 +1,86 @@
+//! Runs the experiment: all runtimes in turn, repeat by repeat.
+
+use anyhow::anyhow;
+
+use super::record::Record;
+use super::sleeper::{Evenkeel, Name, Tokio};
+use super::{NAME, Spec, Variant};
+use crate::affinity;
+use crate::disturbance::{ENOUGH, Watch};
+use crate::regime;
+
+/// What to run, and on which runtimes.
+pub(crate) struct Cell {
+    /// What to run. Each repeat adds its number to the seed.
+    pub(crate) spec: Spec,
+    /// On which runtimes, in this order.
+    pub(crate) runtimes: Vec<Name>,
+}
+
+/// Runs a cell and gives each run to `each`, with a remark if it was disturbed.
+pub(crate) fn run(
+    cell: &Cell,
+    repeats: usize,
+    mut each: impl FnMut(Record, Option<String>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    for repeat in 0..repeats {
+        for &name in &cell.runtimes {
+            let spec = Spec { seed: cell.spec.seed + repeat as u64, ..cell.spec.clone() };
+            let record = Record { repeat, ..once(name, &spec)? };
+            let remark = (record.cpu_share < ENOUGH).then(|| {
+                format!(
+                    "{name} {NAME} {} at {} workers was disturbed: it had {:.0} % of its time.",
+                    spec.variant,
+                    spec.workers,
+                    record.cpu_share * 100.0
+                )
+            });
+            each(record, remark)?;
+        }
+    }
+    Ok(())
+}
+
+fn once(name: Name, spec: &Spec) -> anyhow::Result<Record> {
+    let line_ns_before = regime::bounce();
+    let (outcome, cpu_share) = affinity::confined(spec.workers, || {
+        let watch = Watch::start(affinity::cores());
+        let outcome = match name {
+            Name::Evenkeel => super::run::<Evenkeel>(spec),
+            Name::Tokio => super::run::<Tokio>(spec),
+        };
+        (outcome, watch.share())
+    });
+    let line_ns_after = regime::bounce();
+    let outcome = outcome.map_err(|fault| {
+        anyhow!(
+            "{name} failed {NAME} (variant {}, {} workers, {} tasks, seed {}): {fault}",
+            spec.variant,
+            spec.workers,
+            spec.tasks,
+            spec.seed,
+        )
+    })?;
+    let timers = outcome.timers.max(1) as f64;
+    let ns_per_timer = outcome.seconds * 1e9 * spec.workers as f64 / timers;
+    let late = (spec.variant != Variant::Cancel).then(|| outcome.late.quantiles());
+    Ok(Record {
+        runtime: name.to_string(),
+        bench: NAME.to_owned(),
+        variant: spec.variant.to_string(),
+        workers: spec.workers,
+        tasks: spec.tasks,
+        repeat: 0,
+        ops: outcome.timers,
+        seconds: outcome.seconds,
+        ns_per_timer: (spec.variant == Variant::Cancel).then_some(ns_per_timer),
+        late_us_p50: late.map(|late| late.p50),
+        late_us_p99: late.map(|late| late.p99),
+        late_us_p999: late.map(|late| late.p999),
+        late_us_max: late.map(|late| late.max),
+        line_ns_before,
+        line_ns_after,
+        regime: regime::name(line_ns_before, line_ns_after).to_owned(),
+        cpu_share,
+    })
+}

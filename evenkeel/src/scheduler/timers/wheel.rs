@@ -1,0 +1,273 @@
+//! A hierarchical timing wheel (Varghese and Lauck, "Hashed and hierarchical timing wheels", 1987).
+//!
+//! # States
+//! Time is a count of ticks, of which `elapsed` have been dealt with. The digits of a tick to the base 64 are levels, eleven for all of
+//! 64 bits, so that no deadline is too far. A timer lies at the level of the highest digit in which its tick differs from
+//! `elapsed`, in the slot of that digit. All digits above are those of `elapsed`.
+//!
+//! # Steps
+//! *Insertion* and *removal* link and unlink: O(1). *Popping* at the time `now` looks for the first slot, which is the lowest slot of the
+//! lowest level that has any, by two bitmaps. If the slot begins after `now`, nothing is due. At level zero all its timers have the same tick,
+//! and are due. At another level the slot *cascades*: `elapsed` becomes its beginning, and its timers go down, by one level
+//! at least. So each timer moves ten times at most in its life, and a jump of time, however long, costs no more than the timers that it passes.
+//!
+//! # Why nothing is early or lost
+//! Whatever lies in a slot has a tick that is at least the slot's beginning, and slots of higher levels begin later than all of lower
+//! levels, for they differ from `elapsed` in a higher digit. `elapsed` never goes past the beginning of the first slot, so the digits
+//! above a timer's level stay those of `elapsed`.
+
+#![allow(unsafe_code, reason = "timers are linked through their futures")]
+
+use super::entry::Entry;
+use std::ptr::{self, NonNull};
+
+/// Bits of a digit.
+const BITS: u32 = 6;
+
+/// Slots of a level.
+const SLOTS: usize = 1 << BITS;
+
+/// Levels: as many as 64 bits have digits.
+const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
+
+/// How many timers of the first slot are looked at for the next deadline: beyond, the slot's beginning has to do, which costs a sleeper one
+/// wake-up per level. An estimate; no benchmark sets it.
+const LOOK: usize = 16;
+
+/// The wheel of one processor.
+#[derive(Debug)]
+pub(crate) struct Wheel {
+    /// The ticks that have been dealt with.
+    elapsed: u64,
+    /// A bit for each level that has timers.
+    levels: u16,
+    /// For each level, a bit for each slot that has.
+    occupied: [u64; LEVELS],
+    /// The first timer of each slot; none of them before the first timer.
+    slots: Vec<*mut Entry>,
+}
+
+// SAFETY: the pointers are to nodes whose futures stay where they are until they have left the wheel; a node's links are the wheel's alone, and
+// its waker is `Send`.
+unsafe impl Send for Wheel {}
+
+impl Wheel {
+    pub(crate) const fn new() -> Self {
+        Self { elapsed: 0, levels: 0, occupied: [0; LEVELS], slots: Vec::new() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.levels == 0
+    }
+
+    /// Says what time it is while there are no timers.
+    #[inline(always)]
+    pub(crate) fn set_elapsed(&mut self, tick: u64) {
+        debug_assert!(self.is_empty(), "timers are where they are by the time that has elapsed");
+        self.elapsed = tick;
+    }
+
+    /// Puts a timer behind the others of its slot. One whose tick has elapsed is due at once.
+    ///
+    /// # Safety
+    /// The node is in no wheel, and stays where it is until it has been taken out. As for all methods, the caller is the only one who uses
+    /// links of nodes in this wheel.
+    #[inline]
+    pub(crate) unsafe fn insert(&mut self, entry: NonNull<Entry>, tick: u64, deadline: u64) {
+        if self.slots.is_empty() {
+            self.slots.resize(LEVELS * SLOTS, ptr::null_mut());
+        }
+        let tick = tick.max(self.elapsed);
+        // SAFETY: the caller's promise: the node is there.
+        let node = unsafe { entry.as_ref() };
+        // SAFETY: it is in no wheel, and the caller may use it.
+        unsafe {
+            node.links(|links| {
+                links.tick = tick;
+                links.deadline = deadline;
+            });
+        }
+        // SAFETY: as above.
+        unsafe { self.link(entry, tick) };
+    }
+
+    /// Links a node whose tick is set.
+    ///
+    /// # Safety
+    /// As [`insert`](Self::insert).
+    #[inline]
+    unsafe fn link(&mut self, entry: NonNull<Entry>, tick: u64) {
+        let level = ((tick ^ self.elapsed) | (SLOTS as u64 - 1)).ilog2() / BITS;
+        let digit = (tick >> (level * BITS)) as usize % SLOTS;
+        let place = level as usize * SLOTS + digit;
+        // SAFETY: the caller's promise: the node is there.
+        let node = unsafe { entry.as_ref() };
+        let first = self.slots[place];
+        let Some(first) = NonNull::new(first) else {
+            self.slots[place] = entry.as_ptr();
+            self.occupied[level as usize] |= 1 << digit;
+            self.levels |= 1 << level;
+            // SAFETY: the caller may use the links.
+            unsafe {
+                node.links(|links| {
+                    (links.next, links.prev) = (entry.as_ptr(), entry.as_ptr());
+                    links.place = place;
+                });
+            }
+            return;
+        };
+        // SAFETY: it is in the wheel, so its future is there.
+        let first_node = unsafe { first.as_ref() };
+        // SAFETY: it is in the wheel, which the caller alone uses.
+        let last =
+            unsafe { first_node.links(|links| std::mem::replace(&mut links.prev, entry.as_ptr())) };
+        // SAFETY: the caller may use the links.
+        unsafe {
+            node.links(|links| {
+                (links.next, links.prev) = (first.as_ptr(), last);
+                links.place = place;
+            });
+        }
+        // SAFETY: it is in the wheel, so its future is there.
+        let last = unsafe { &*last };
+        // SAFETY: it is in the wheel, which the caller alone uses.
+        unsafe { last.links(|links| links.next = entry.as_ptr()) };
+    }
+
+    /// Takes a timer out.
+    ///
+    /// # Safety
+    /// The node is in this wheel.
+    #[inline]
+    pub(crate) unsafe fn remove(&mut self, entry: NonNull<Entry>) {
+        // SAFETY: it is in the wheel, so its future is there.
+        let node = unsafe { entry.as_ref() };
+        // SAFETY: it is in the wheel, which the caller alone uses.
+        let (next, prev, place) =
+            unsafe { node.links(|links| (links.next, links.prev, links.place)) };
+        if ptr::eq(next, entry.as_ptr()) {
+            self.slots[place] = ptr::null_mut();
+            let level = place / SLOTS;
+            self.occupied[level] &= !(1 << (place % SLOTS));
+            if self.occupied[level] == 0 {
+                self.levels &= !(1 << level);
+            }
+            return;
+        }
+        if ptr::eq(self.slots[place], entry.as_ptr()) {
+            self.slots[place] = next;
+        }
+        // SAFETY: a neighbour is in the wheel, so its future is there.
+        let next_node = unsafe { &*next };
+        // SAFETY: it is in the wheel, which the caller alone uses.
+        unsafe { next_node.links(|links| links.prev = prev) };
+        // SAFETY: a neighbour is in the wheel, so its future is there.
+        let prev_node = unsafe { &*prev };
+        // SAFETY: it is in the wheel, which the caller alone uses.
+        unsafe { prev_node.links(|links| links.next = next) };
+    }
+
+    /// The level and the digit of the first slot that has timers.
+    #[inline(always)]
+    fn first(&self) -> Option<(u32, u64)> {
+        if self.levels == 0 {
+            return None;
+        }
+        let level = self.levels.trailing_zeros();
+        Some((level, u64::from(self.occupied[level as usize].trailing_zeros())))
+    }
+
+    /// The tick at which a slot begins.
+    #[inline(always)]
+    fn beginning(&self, level: u32, digit: u64) -> u64 {
+        let above = u64::MAX.checked_shl((level + 1) * BITS).unwrap_or(0);
+        (self.elapsed & above) | digit << (level * BITS)
+    }
+
+    /// Takes out a timer that is due when so many ticks have passed, earliest tick first, of equals in the order in which they have come to their slot.
+    pub(crate) fn pop(&mut self, now: u64) -> Option<NonNull<Entry>> {
+        loop {
+            let first = self.first();
+            let beginning = first.map(|(level, digit)| self.beginning(level, digit));
+            let Some(((level, digit), beginning)) =
+                first.zip(beginning).filter(|first| first.1 <= now)
+            else {
+                self.elapsed = self.elapsed.max(now);
+                return None;
+            };
+            self.elapsed = beginning;
+            let place = level as usize * SLOTS + digit as usize;
+            if level > 0 {
+                self.cascade(place);
+                continue;
+            }
+            let entry = NonNull::new(self.slots[place]);
+            if let Some(entry) = entry {
+                // SAFETY: it is in this wheel.
+                unsafe { self.remove(entry) };
+            }
+            return entry;
+        }
+    }
+
+    /// Has the timers of a slot go down.
+    fn cascade(&mut self, place: usize) {
+        while let Some(entry) = NonNull::new(self.slots[place]) {
+            // SAFETY: it is in this wheel.
+            unsafe { self.remove(entry) };
+            // SAFETY: it was in the wheel, so its future is there, and waits for the lock if it wants to leave.
+            let node = unsafe { entry.as_ref() };
+            // SAFETY: it is about to be in the wheel again, which the caller alone uses.
+            let tick = unsafe { node.links(|links| links.tick) };
+            // SAFETY: it is in no wheel, and stays where it is.
+            unsafe { self.link(entry, tick) };
+        }
+    }
+
+    /// The timers of the first slot, with their ticks and deadlines.
+    fn first_slot(&self) -> impl Iterator<Item = (NonNull<Entry>, u64, u64)> {
+        let place = self.first().map(|(level, digit)| level as usize * SLOTS + digit as usize);
+        let first = place.and_then(|place| NonNull::new(self.slots[place]));
+        let mut next = first;
+        std::iter::from_fn(move || {
+            let entry = next?;
+            // SAFETY: it is in the wheel, so its future is there.
+            let node = unsafe { entry.as_ref() };
+            // SAFETY: it is in the wheel, which the caller alone uses.
+            let (tick, deadline, after) =
+                unsafe { node.links(|links| (links.tick, links.deadline, links.next)) };
+            next = NonNull::new(after).filter(|&after| Some(after) != first);
+            Some((entry, tick, deadline))
+        })
+    }
+
+    /// The tick at which something may be due: the next timer's, or an earlier one.
+    pub(crate) fn next_tick(&self) -> Option<u64> {
+        let (level, digit) = self.first()?;
+        let beginning = self.beginning(level, digit);
+        if level == 0 {
+            return Some(beginning);
+        }
+        let mut ticks = self.first_slot().map(|(_, tick, _)| tick);
+        let least = ticks.by_ref().take(LOOK).min();
+        if ticks.next().is_some() { Some(beginning) } else { least }
+    }
+
+    /// The earliest deadline, to the nanosecond. It looks at all timers of a slot: for a clock that stands still.
+    pub(crate) fn earliest(&self) -> Option<u64> {
+        self.first_slot().map(|(_, _, deadline)| deadline).min()
+    }
+
+    /// Takes out a timer whose deadline is at most that, where [`pop`](Self::pop) goes by ticks. None of those that are left is earlier, if none is
+    /// earlier than `deadline`.
+    pub(crate) fn pop_exact(&mut self, deadline: u64) -> Option<NonNull<Entry>> {
+        let (entry, ..) = self.first_slot().find(|&(_, _, own)| own <= deadline)?;
+        // SAFETY: it is in this wheel.
+        unsafe { self.remove(entry) };
+        Some(entry)
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;

@@ -1,0 +1,133 @@
+//! What workers do about [timers](super::timers), and how a timer finds its processor.
+
+#![allow(unsafe_code, reason = "it passes the promises of a timer's future on")]
+
+use super::context::Context;
+use super::relief;
+use super::shared::Shared;
+use super::timers::{Armed, Entry, NEVER, Timers};
+use super::worker::Worker;
+use crate::policy::timing;
+use crate::primitives::atomic::Edge;
+use crate::primitives::{clock, fence};
+use crate::task::word_waker::WordWaker;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+impl Worker<'_> {
+    /// Fires what is due at this processor.
+    #[inline(always)]
+    pub(super) fn fire_own(&self) {
+        let timers = &self.context.seat.processor().timers;
+        let now = self.context.now.get();
+        if now >= timers.next() {
+            timers.fire(now);
+        }
+    }
+
+    /// Fires for another processor, if its worker does not come to it. Gives how many.
+    pub(super) fn fire_for(&self, other: usize, now: u64) -> usize {
+        let timers = &self.shared.processors[other].timers;
+        let next = timers.next();
+        if now < next || !timing::fires_for(now, next, self.shared.is_away(other)) {
+            return 0;
+        }
+        timers.fire(now)
+    }
+
+    /// Fires for all others whose workers do not come to it. Says whether there was anything.
+    pub(super) fn fire_for_others(&self, now: u64) -> bool {
+        let others = (0..self.shared.workers).filter(|&other| other != self.me);
+        others.map(|other| self.fire_for(other, now)).sum::<usize>() > 0
+    }
+
+    /// How long to sleep at most, after the announcement, where the watch sleeps so long.
+    pub(super) fn sleep_limit(&self, watch: Option<u64>) -> Option<Duration> {
+        let next = self.context.seat.processor().timers.refresh();
+        let now = if next == NEVER { 0 } else { clock::now() };
+        timing::sleep_limit(watch, now, next).map(Duration::from_nanos)
+    }
+
+    /// How long the relief rests at most.
+    pub(super) fn rest_limit(&self) -> Option<Duration> {
+        let next = next_of_all(&self.shared);
+        self.shared.idle.rest_until(next);
+        let now = if next == NEVER { 0 } else { clock::now() };
+        timing::sleep_limit(None, now, next).map(Duration::from_nanos)
+    }
+}
+
+/// When the next timer of a runtime may be due.
+fn next_of_all(shared: &Shared) -> u64 {
+    shared.processors.iter().map(|processor| processor.timers.next()).min().unwrap_or(NEVER)
+}
+
+/// Calls the relief if it is to fire the timers of workers that are all away, and does not know when.
+pub(super) fn call_for_timers(shared: &Shared) {
+    if next_of_all(shared) < shared.idle.rests_until() {
+        relief::call(shared);
+    }
+}
+
+/// Arms a timer of a future that is polled by a worker, at its processor.
+///
+/// # Safety
+/// As [`Timers::arm`].
+#[inline]
+pub(crate) unsafe fn arm_here(
+    context: &Context,
+    entry: NonNull<Entry>,
+    deadline: u64,
+    waker: WordWaker,
+) -> (Armed, &'static Timers) {
+    let timers = context.seat.processor().timers.get();
+    let mut machine = context.now.get();
+    if timing::looks_at_clock(deadline, context.shared().clock.at(machine)) {
+        machine = clock::now();
+    }
+    // SAFETY: the caller's promise.
+    let armed = unsafe { timers.arm(entry, deadline, machine, waker) };
+    if armed == (Armed::Waits { is_next: true }) && context.shared().idle.is_pusher_to_look() {
+        see_to_it(context.shared());
+    }
+    (armed, timers)
+}
+
+/// Arms a timer of a future that is polled elsewhere, at the processor of some worker.
+///
+/// # Safety
+/// As [`Timers::arm`].
+#[cold]
+pub(crate) unsafe fn arm_outside(
+    shared: &Shared,
+    entry: NonNull<Entry>,
+    deadline: u64,
+    waker: WordWaker,
+) -> (Armed, &'static Timers) {
+    // Nodes of many futures are spread over the processors.
+    let target = entry.addr().get() / size_of::<Entry>() % shared.workers;
+    let timers = shared.processors[target].timers.get();
+    // SAFETY: the caller's promise.
+    let armed = unsafe { timers.arm(entry, deadline, clock::now(), waker) };
+    if armed == (Armed::Waits { is_next: true }) {
+        if shared.idle.is_asleep(target) {
+            shared.idle.unpark(target);
+        }
+        fence::full(Edge::IdlePush);
+        if shared.idle.is_pusher_to_look() {
+            see_to_it(shared);
+        }
+    }
+    (armed, timers)
+}
+
+/// Sees to it that somebody fires a timer whose worker may not come to it.
+#[cold]
+fn see_to_it(shared: &Shared) {
+    let counts = shared.idle.counts();
+    if counts.all_away {
+        call_for_timers(shared);
+    } else if counts.sleeping > 0 {
+        shared.idle.arm();
+    }
+}

@@ -1,0 +1,147 @@
+//! Ticks at equal distances.
+
+use super::sleep::{Sleep, sleep_until};
+use super::{Duration, Instant};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// What follows a tick that was seen so late that the next one is due already.
+///
+/// A tick that is seen later than it is due, but before the next one is, is not missed: whatever the policy, the next one comes when it would have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissedTicks {
+    /// All ticks that were missed, one after the other, until there are as many as there would have been.
+    #[default]
+    Burst,
+    /// The next tick comes a period after the late one was seen, and the others a period after each other from there.
+    Delay,
+    /// Those that were missed are left out: the next tick is the next one that is not due yet.
+    Skip,
+}
+
+impl MissedTicks {
+    /// When the tick comes that follows the one of `due`, which was seen at `now`.
+    fn next(self, due: Instant, now: Instant, period: Duration) -> Instant {
+        let next = due.after(period);
+        if now < next {
+            return next;
+        }
+        match self {
+            Self::Burst => next,
+            Self::Delay => now.after(period),
+            Self::Skip => {
+                let late = now.duration_since(due).as_nanos();
+                let into = u64::try_from(late % period.as_nanos()).unwrap_or(u64::MAX);
+                now.after(period.saturating_sub(Duration::from_nanos(into)))
+            }
+        }
+    }
+}
+
+/// Ticks every `period`, at once for the first time.
+///
+/// # Panics
+/// If the period is zero.
+///
+/// # Examples
+/// ```
+/// use evenkeel::time::{Duration, Instant, interval};
+/// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+/// runtime.block_on(async {
+///     let start = Instant::now();
+///     let mut interval = interval(Duration::from_secs(1));
+///     for second in 0..3 {
+///         assert_eq!(interval.tick().await - start, Duration::from_secs(second));
+///     }
+/// });
+/// ```
+#[must_use = "an interval does nothing unless its ticks are awaited"]
+pub fn interval(period: Duration) -> Interval {
+    interval_at(Instant::now(), period)
+}
+
+/// Ticks every `period`, for the first time at `start`.
+///
+/// # Panics
+/// If the period is zero.
+///
+/// # Examples
+/// ```
+/// use evenkeel::time::{Duration, Instant, MissedTicks, interval_at};
+/// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+/// runtime.block_on(async {
+///     let start = Instant::now() + Duration::from_secs(10);
+///     let mut interval = interval_at(start, Duration::from_secs(1)).missed_ticks(MissedTicks::Skip);
+///     assert_eq!(interval.tick().await, start);
+/// });
+/// ```
+#[must_use = "an interval does nothing unless its ticks are awaited"]
+pub fn interval_at(start: Instant, period: Duration) -> Interval {
+    assert!(!period.is_zero(), "an interval has a period of more than zero");
+    Interval { sleep: Box::pin(sleep_until(start)), period, missed: MissedTicks::default() }
+}
+
+/// Ticks at equal distances: see [`interval`]. It has one allocation, for its timer.
+#[derive(Debug)]
+#[must_use = "an interval does nothing unless its ticks are awaited"]
+pub struct Interval {
+    /// Until the next tick.
+    sleep: Pin<Box<Sleep>>,
+    period: Duration,
+    missed: MissedTicks,
+}
+
+impl Interval {
+    /// What follows ticks that are missed; [`MissedTicks::Burst`] unless this says otherwise.
+    pub fn missed_ticks(mut self, policy: MissedTicks) -> Self {
+        self.missed = policy;
+        self
+    }
+
+    /// Changes what follows ticks that are missed.
+    pub fn set_missed_ticks(&mut self, policy: MissedTicks) {
+        self.missed = policy;
+    }
+
+    /// Waits for the next tick, and says when it was due.
+    ///
+    /// # Cancel safety
+    /// A tick that was not given is given to the next call.
+    ///
+    /// # Panics
+    /// As [`sleep`](super::sleep()).
+    pub async fn tick(&mut self) -> Instant {
+        poll_fn(|context| self.poll_tick(context)).await
+    }
+
+    /// Polls for the next tick, as [`tick`](Self::tick) does.
+    pub fn poll_tick(&mut self, context: &mut Context<'_>) -> Poll<Instant> {
+        ready!(self.sleep.as_mut().poll(context));
+        let due = self.sleep.deadline();
+        let next = self.missed.next(due, Instant::now(), self.period);
+        self.sleep.as_mut().reset(next);
+        Poll::Ready(due)
+    }
+
+    /// Has the next tick come a period from now.
+    pub fn reset(&mut self) {
+        self.reset_at(Instant::now().after(self.period));
+    }
+
+    /// Has the next tick come at once.
+    pub fn reset_immediately(&mut self) {
+        self.reset_at(Instant::now());
+    }
+
+    /// Has the next tick come at `deadline`, and the others every period from there.
+    pub fn reset_at(&mut self, deadline: Instant) {
+        self.sleep.as_mut().reset(deadline);
+    }
+
+    /// The time between two ticks.
+    #[must_use]
+    pub fn period(&self) -> Duration {
+        self.period
+    }
+}
