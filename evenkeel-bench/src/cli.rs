@@ -464,7 +464,10 @@ mod tests {
     fn unknown_names_name_the_known_ones() {
         let error = fork_error("--bench cycle,cycel");
         assert!(error.starts_with("unknown experiment `cycel`: known are cycle, yield"), "{error}");
-        assert!(error.contains("memory, mixed, timers, and the fork-join programs matmul,"), "{error}");
+        assert!(
+            error.contains("memory, mixed, timers, and the fork-join programs matmul,"),
+            "{error}"
+        );
         assert!(error.ends_with("skynet, uts"), "{error}");
         let error = cells_of("--bench cycle --runtime tokio").unwrap_err();
         assert!(error.contains("unknown runtime `tokio`: known are evenkeel, tokio"), "{error}");
