@@ -2,11 +2,12 @@
 
 #![allow(unsafe_code, reason = "queues point to a node in this future")]
 
-use super::core::{self, Acceptance};
-use super::held::{Held, breaks_off};
-use super::node::{Kind, Node, Op, Place, Progress};
-use super::set::Set;
-use super::wait::word;
+use super::core;
+use super::cores::Cores;
+use super::held::Held;
+use super::node::{Kind, Node, Op, Place, Ticket};
+use super::set::{Members, Set};
+use super::wait::{OVER, word};
 use super::waiting;
 use std::fmt;
 use std::future::{Future, Pending, pending};
@@ -119,11 +120,12 @@ enum Patience {
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct Accept<S: Set, const N: usize, U = Pending<()>> {
     node: Node,
-    set: S,
-    cores: Option<S::Cores>,
+    /// There until the hold has been given.
+    members: Option<Members<S>>,
     clauses: [Clause; N],
     patience: Patience,
-    accepted: Option<Acceptance>,
+    /// Whether the node has become the acceptor that waits for a call, or has joined the urgent list.
+    queued: bool,
     /// There until it is ready.
     until: Option<U>,
     _pinned: PhantomPinned,
@@ -163,84 +165,100 @@ impl<S: Set> Held<S> {
     }
 }
 
-/// What the beginning of an accept has come to.
-enum Begun {
-    Waits,
-    Over(Accepted),
+/// Lets the first caller in or waits for one, and then says so in `queued`; or does neither, and gives the outcome.
+///
+/// # Safety
+/// The caller holds the set for this node, which is in no queue and stays where it is until it has been taken out; so do the cores.
+#[inline(never)]
+unsafe fn begin(
+    node: &Node,
+    cores: Cores<'_>,
+    clauses: &[Clause],
+    patience: Patience,
+    waker: &Waker,
+    queued: &mut bool,
+) -> Option<Accepted> {
+    let mask = clauses.iter().fold(0, |mask, clause| mask | clause.ops);
+    if mask == 0 {
+        return Some(match patience {
+            Patience::Else => Accepted::Else,
+            Patience::Waits => Accepted::Closed,
+        });
+    }
+    // SAFETY: the set borrows its monitors.
+    let leader = unsafe { cores.leader.get() };
+    // Before the lock is taken: a foreign waker's clone is a caller's code.
+    let waker = word(waker);
+    node.fill(Kind::Acceptor, cores, Op::NONE);
+    let mut state = leader.lock();
+    for (index, clause) in clauses.iter().enumerate() {
+        let Some(caller) = state.caller(clause.ops, cores) else { continue };
+        // SAFETY: it is in this queue.
+        unsafe { state.remove_entry(caller) };
+        // SAFETY: it waits with this lock.
+        let op = unsafe { caller.with(|ticket| ticket.op) };
+        if op == Op::END {
+            // SAFETY: it waits with this lock, and is in no queue.
+            unsafe { state.push_last(caller) };
+            leader.note_urgent(&state);
+            drop(state);
+            drop(waker);
+            return Some(Accepted::Call(index));
+        }
+        let (own, call) = (state.call(), Some(state.next_acceptance()));
+        let fill = |ticket: &mut Ticket| {
+            (ticket.op, ticket.call, ticket.accepted) = (op, own, call);
+        };
+        // SAFETY: the node is its future's until it is in a queue.
+        unsafe { node.with(fill) };
+        node.set_waiting(waker);
+        *queued = true;
+        // SAFETY: the caller's promise.
+        unsafe { state.push_urgent(node) };
+        leader.note_urgent(&state);
+        // SAFETY: it waits with this lock.
+        unsafe { caller.with(|ticket| ticket.call = call) };
+        // SAFETY: as above, and it is in no queue.
+        let caller = unsafe { state.give(caller) };
+        drop(state);
+        caller.wake();
+        return None;
+    }
+    if patience == Patience::Else {
+        drop(state);
+        drop(waker);
+        return Some(Accepted::Else);
+    }
+    let own = state.call();
+    // SAFETY: the node is its future's until others may see it.
+    unsafe { node.with(|ticket| ticket.call = own) };
+    node.set_waiting(waker);
+    *queued = true;
+    state.put_acceptor(node, mask);
+    None
 }
 
 impl<S: Set, const N: usize, U> Accept<S, N, U> {
     #[inline(always)]
     fn new(held: Held<S>, clauses: [Clause; N], patience: Patience, until: U) -> Self {
-        let accepted = held.accepted;
-        let (set, cores) = held.into_parts();
         Self {
             node: Node::new(),
-            set,
-            cores: Some(cores),
+            members: Some(held.into_members()),
             clauses,
             patience,
-            accepted,
+            queued: false,
             until: Some(until),
             _pinned: PhantomPinned,
         }
     }
 
-    fn begin(&self, waker: &Waker) -> Begun {
-        let mask = self.clauses.iter().fold(0, |mask, clause| mask | clause.ops);
-        if mask == 0 {
-            return Begun::Over(match self.patience {
-                Patience::Else => Accepted::Else,
-                Patience::Waits => Accepted::Closed,
-            });
-        }
-        let cores = self.cores.as_ref().expect("the hold is here").as_ref();
-        // SAFETY: the set borrows its monitors.
-        let leader = unsafe { cores[0].get() };
-        // Before the lock is taken: a foreign waker's clone is a caller's code.
-        let waker = word(waker);
-        self.node.fill(Kind::Acceptor, cores, Op::NONE);
-        let mut state = leader.lock();
-        for (index, clause) in self.clauses.iter().enumerate() {
-            let Some(caller) = state.caller(clause.ops, cores) else { continue };
-            // SAFETY: it is in this queue.
-            unsafe { state.remove_entry(caller) };
-            // SAFETY: it waits with this lock.
-            let op = unsafe { caller.with(|ticket| ticket.op) };
-            if op == Op::END {
-                // SAFETY: it waits with this lock, and is in no queue.
-                unsafe { state.push_last(caller) };
-                leader.note_urgent(&state);
-                drop(state);
-                drop(waker);
-                return Begun::Over(Accepted::Call(index));
-            }
-            let call = Some(state.next_acceptance());
-            // SAFETY: the node is this future's until it is in a queue.
-            unsafe { self.node.with(|ticket| (ticket.op, ticket.accepted) = (op, call)) };
-            self.node.set_waiting(waker);
-            // SAFETY: it is in no queue, and stays where it is.
-            unsafe { state.push_urgent(&self.node) };
-            leader.note_urgent(&state);
-            // SAFETY: it waits with this lock.
-            unsafe { caller.with(|ticket| (ticket.whole, ticket.accepted) = (true, call)) };
-            // SAFETY: as above, and it is in no queue.
-            let caller = unsafe { caller.grant() };
-            drop(state);
-            caller.wake();
-            return Begun::Waits;
-        }
-        if self.patience == Patience::Else {
-            drop(state);
-            drop(waker);
-            return Begun::Over(Accepted::Else);
-        }
-        self.node.set_waiting(waker);
-        state.put_acceptor(&self.node, mask);
-        Begun::Waits
+    #[inline(always)]
+    fn cores(&self) -> Cores<'_> {
+        self.members.as_ref().expect(OVER).cores()
     }
 
     /// What has been accepted. The node has been granted.
+    #[inline]
     fn outcome(&self) -> Accepted {
         // SAFETY: the node was granted, and this is its future.
         let (op, broken) = unsafe { self.node.with(|ticket| (ticket.op, ticket.broken)) };
@@ -249,23 +267,20 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
         if broken { Accepted::Broken(index) } else { Accepted::Call(index) }
     }
 
-    fn finish(self: Pin<&mut Self>, outcome: Accepted) -> (Held<S>, Accepted) {
-        // SAFETY: nothing is moved out but the cores, as the node is in no queue.
-        let this = unsafe { self.get_unchecked_mut() };
-        this.node.set_done();
-        let cores = this.cores.take().expect("the hold is given once");
+    #[inline(always)]
+    fn finish(&mut self, outcome: Accepted) -> (Held<S>, Accepted) {
+        let members = self.members.take().expect("the hold is given once");
         // SAFETY: this future holds the set.
-        (unsafe { Held::new(this.set, cores, this.accepted) }, outcome)
+        (unsafe { Held::new(members) }, outcome)
     }
 
     /// Stops waiting for a call, and gives where the node was: if that is a mask, this future holds the set. None if it has been granted, or if it is to stop
     /// only while no call has come and one has.
     fn give_up(&self, only_before_a_call: bool) -> Option<Place> {
-        let cores = self.cores.as_ref().expect("the hold has not been given").as_ref();
         // SAFETY: the set borrows its monitors.
-        let leader = unsafe { cores[0].get() };
+        let leader = unsafe { self.cores().leader.get() };
         let mut state = leader.lock();
-        if self.node.progress() == Progress::Granted {
+        if self.node.is_granted() {
             return None;
         }
         // SAFETY: the node waits, and this thread has the lock.
@@ -276,10 +291,7 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
             return None;
         } else {
             // SAFETY: while it waits and is not in a mask, it is on the urgent list.
-            unsafe { state.replace_urgent(&self.node, None) };
-            if let Some(call) = breaks_off(self.accepted) {
-                state.break_call(call);
-            }
+            unsafe { state.remove_urgent(&self.node) };
             leader.note_urgent(&state);
         }
         // SAFETY: it is in no queue any more, and this thread has the lock.
@@ -295,32 +307,32 @@ impl<S: Set, const N: usize, U: Future<Output = ()>> Future for Accept<S, N, U> 
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<(Held<S>, Accepted)> {
-        match self.node.progress() {
-            Progress::New => match self.begin(context.waker()) {
-                Begun::Over(outcome) => return Poll::Ready(self.finish(outcome)),
-                Begun::Waits => {}
-            },
-            Progress::Waiting => {
-                let leader = self.cores.as_ref().expect("the hold has not been given").as_ref()[0];
-                // SAFETY: the set borrows its monitors, and the node is this future's.
-                if unsafe { waiting::renew(&self.node, leader, context.waker()) } {
-                    let outcome = self.outcome();
-                    return Poll::Ready(self.finish(outcome));
-                }
+        // SAFETY: nothing is moved out but the set, once the node is in no queue.
+        let this = unsafe { self.as_mut().get_unchecked_mut() };
+        if this.queued {
+            let leader = this.cores().leader;
+            let waker = context.waker();
+            // SAFETY: the set borrows its monitors, and the node is this future's.
+            if this.node.is_granted() || unsafe { waiting::renew(&this.node, leader, waker) } {
+                let outcome = this.outcome();
+                return Poll::Ready(this.finish(outcome));
             }
-            Progress::Granted => {
-                let outcome = self.outcome();
-                return Poll::Ready(self.finish(outcome));
+        } else {
+            let cores = this.members.as_ref().expect(OVER).cores();
+            let (node, waker, queued) = (&this.node, context.waker(), &mut this.queued);
+            // SAFETY: this future has the hold; what is pinned stays where it is, and the future takes the node out when it is dropped.
+            let over = unsafe { begin(node, cores, &this.clauses, this.patience, waker, queued) };
+            if let Some(outcome) = over {
+                return Poll::Ready(this.finish(outcome));
             }
-            Progress::Done => panic!("Accept is polled again after it has given its hold"),
         }
         // SAFETY: it is pinned with this, and not moved.
-        let mut until = unsafe { self.as_mut().map_unchecked_mut(|this| &mut this.until) };
+        let mut until = unsafe { Pin::new_unchecked(&mut this.until) };
         if until.as_mut().as_pin_mut().is_some_and(|until| until.poll(context).is_ready()) {
             // If a call has come, this goes on waiting for its end.
             until.set(None);
-            if self.give_up(true).is_some() {
-                return Poll::Ready(self.finish(Accepted::Timeout));
+            if this.give_up(true).is_some() {
+                return Poll::Ready(this.finish(Accepted::Timeout));
             }
         }
         Poll::Pending
@@ -329,15 +341,17 @@ impl<S: Set, const N: usize, U: Future<Output = ()>> Future for Accept<S, N, U> 
 
 impl<S: Set, const N: usize, U> Drop for Accept<S, N, U> {
     fn drop(&mut self) {
-        let Some(cores) = &self.cores else { return };
-        if self.node.progress() == Progress::Waiting
+        if self.members.is_none() {
+            return;
+        }
+        if self.queued
+            && !self.node.is_granted()
             && self.give_up(false).is_some_and(|place| place != Place::Mask)
         {
             return;
         }
-        let broken = breaks_off(self.accepted);
         // SAFETY: this future holds the set, and gives it up here.
-        unsafe { core::leave(cores.as_ref(), broken) };
+        unsafe { core::leave(self.cores()) };
     }
 }
 

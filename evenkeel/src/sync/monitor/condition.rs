@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
-use super::core::CoreRef;
+use super::cores::{CoreRef, Cores};
 use super::held::Held;
 use super::node::{List, Node};
 use super::set::Set;
@@ -20,15 +20,20 @@ use std::sync::OnceLock;
 /// Hoare, "Monitors: an operating system structuring concept", 1974; the binding to sets of monitors is C∀'s (Delisle, MMath thesis, University of
 /// Waterloo, 2018).
 pub struct Condition<D = ()> {
-    /// The monitors of the first wait, by their numbers.
-    brand: OnceLock<Brand>,
-    /// Guarded by the lock of the set's leader.
-    queue: UnsafeCell<List>,
+    pub(super) queue: Queue,
     datum: std::marker::PhantomData<fn(D) -> D>,
 }
 
-/// A set, by numbers: addresses change as monitors move.
-#[derive(Debug, PartialEq, Eq)]
+/// A condition without its data.
+pub(super) struct Queue {
+    /// The monitors of the first wait, by their numbers.
+    brand: OnceLock<Brand>,
+    /// Guarded by the lock of the set's leader.
+    list: UnsafeCell<List>,
+}
+
+/// A set, by the numbers of its cores, in the order of their addresses at the first wait. The addresses change as monitors move.
+#[derive(Debug)]
 struct Brand {
     leader: u64,
     rest: Box<[u64]>,
@@ -51,13 +56,40 @@ impl<D> Condition<D> {
     /// A condition that nobody waits for.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            brand: OnceLock::new(),
-            queue: UnsafeCell::new(List::new()),
-            datum: std::marker::PhantomData,
-        }
+        let queue = Queue { brand: OnceLock::new(), list: UnsafeCell::new(List::new()) };
+        Self { queue, datum: std::marker::PhantomData }
+    }
+}
+
+impl Brand {
+    /// Whether it is that of this set, whose cores lie as they did.
+    ///
+    /// # Safety
+    /// The cores' monitors are borrowed.
+    #[inline(always)]
+    unsafe fn is_of(&self, cores: Cores<'_>) -> bool {
+        // SAFETY: the caller's promise.
+        let is = |number: &u64, core: CoreRef| unsafe { core.get() }.id() == *number;
+        is(&self.leader, cores.leader)
+            && self.rest.len() == cores.rest.len()
+            && self.rest.iter().zip(cores.rest).all(|(number, core)| is(number, *core))
     }
 
+    /// Whether it is that of this set, wherever its cores lie.
+    ///
+    /// # Safety
+    /// As [`is_of`](Self::is_of).
+    unsafe fn is_of_some_order(&self, cores: Cores<'_>) -> bool {
+        // SAFETY: the caller's promise.
+        let mut now: Vec<_> = cores.iter().map(|core| unsafe { core.get() }.id()).collect();
+        let mut then = [&[self.leader], &*self.rest].concat();
+        now.sort_unstable();
+        then.sort_unstable();
+        now == then
+    }
+}
+
+impl Queue {
     /// Binds it to this set, if it is bound to none yet.
     ///
     /// # Panics
@@ -65,22 +97,28 @@ impl<D> Condition<D> {
     ///
     /// # Safety
     /// The cores' monitors are borrowed.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
-    pub(super) unsafe fn bind(&self, cores: &[CoreRef]) {
+    pub(super) unsafe fn bind(&self, cores: Cores<'_>) {
         // SAFETY: the caller's promise.
-        let id = |core: &CoreRef| unsafe { core.get() }.id();
-        let brand = self.brand.get_or_init(|| Brand {
-            leader: id(&cores[0]),
-            rest: cores[1..].iter().map(id).collect(),
+        if !unsafe { self.is_bound(cores) } {
+            // SAFETY: the caller's promise.
+            unsafe { self.bind_now(cores) };
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    unsafe fn bind_now(&self, cores: Cores<'_>) {
+        self.brand.get_or_init(|| Brand {
+            // SAFETY: the caller's promise.
+            leader: unsafe { cores.leader.get() }.id(),
+            // SAFETY: as above.
+            rest: cores.rest.iter().map(|core| unsafe { core.get() }.id()).collect(),
         });
-        let same = brand.leader == id(&cores[0])
-            && brand.rest.len() + 1 == cores.len()
-            && brand.rest.iter().zip(&cores[1..]).all(|(brand, core)| *brand == id(core));
-        assert!(
-            same,
-            "a condition is used inside other monitors than those of its first wait: use one condition for each set of monitors"
-        );
+        // Somebody else may have been faster, with another set.
+        // SAFETY: as above.
+        unsafe { self.is_bound(cores) };
     }
 
     /// Whether it is bound to this set. Not if it is bound to none: then nobody waits.
@@ -90,27 +128,87 @@ impl<D> Condition<D> {
     ///
     /// # Safety
     /// The cores' monitors are borrowed.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
-    pub(super) unsafe fn is_bound(&self, cores: &[CoreRef]) -> bool {
-        if self.brand.get().is_none() {
-            return false;
-        }
+    pub(super) unsafe fn is_bound(&self, cores: Cores<'_>) -> bool {
+        let Some(brand) = self.brand.get() else { return false };
         // SAFETY: the caller's promise.
-        unsafe { self.bind(cores) };
+        if !unsafe { brand.is_of(cores) } {
+            // SAFETY: the caller's promise.
+            unsafe { Self::check(brand, cores) };
+        }
         true
     }
 
-    /// The queue.
+    #[cold]
+    #[track_caller]
+    unsafe fn check(brand: &Brand, cores: Cores<'_>) {
+        assert!(
+            // SAFETY: the caller's promise.
+            unsafe { brand.is_of_some_order(cores) },
+            "a condition is used inside other monitors than those of its first wait: use one condition for each set of monitors"
+        );
+    }
+
+    /// The list.
     ///
     /// # Safety
-    /// The caller has the lock of the leader of the set that the condition is bound to, and reaches the queue through this call alone.
+    /// The caller has the lock of the leader of the set that the condition is bound to, and reaches the list through this call alone.
     #[inline(always)]
-    pub(super) unsafe fn with_queue<R>(&self, f: impl FnOnce(&mut List) -> R) -> R {
-        self.queue.with_mut(|queue| {
+    pub(super) unsafe fn with<R>(&self, f: impl FnOnce(&mut List) -> R) -> R {
+        self.list.with_mut(|list| {
             // SAFETY: the caller's promise.
-            f(unsafe { &mut *queue })
+            f(unsafe { &mut *list })
         })
+    }
+
+    /// Signals up to so many waiters, and gives their number.
+    ///
+    /// # Panics
+    /// If it is bound to another set.
+    ///
+    /// # Safety
+    /// The caller holds the set.
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn signal(&self, cores: Cores<'_>, most: usize) -> usize {
+        // SAFETY: the caller's promise.
+        if !unsafe { self.is_bound(cores) } {
+            return 0;
+        }
+        // SAFETY: as above.
+        let leader = unsafe { cores.leader.get() };
+        let mut state = leader.lock();
+        let mut count = 0;
+        while count < most
+            // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
+            && let Some(waiter) = unsafe { self.with(List::pop) }
+        {
+            // SAFETY: it has just been taken out of the queue, and waits with this lock.
+            unsafe { state.push_signalled(waiter) };
+            count += 1;
+        }
+        leader.note_urgent(&state);
+        count
+    }
+
+    /// Calls `f` with the list, if anybody may be in it.
+    ///
+    /// # Panics
+    /// If it is bound to another set.
+    ///
+    /// # Safety
+    /// The caller holds the set.
+    #[track_caller]
+    unsafe fn look<R>(&self, cores: Cores<'_>, f: impl FnOnce(&List) -> R) -> Option<R> {
+        // SAFETY: the caller's promise.
+        if !unsafe { self.is_bound(cores) } {
+            return None;
+        }
+        // SAFETY: as above.
+        let _state = unsafe { cores.leader.get() }.lock();
+        // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
+        Some(unsafe { self.with(|list| f(list)) })
     }
 }
 
@@ -135,7 +233,8 @@ impl<D> Condition<D> {
     #[inline]
     #[track_caller]
     pub fn signal<S: Set>(&self, held: &mut Held<S>) -> bool {
-        self.signal_up_to(held, 1) > 0
+        // SAFETY: the set is held.
+        unsafe { self.queue.signal(held.cores(), 1) > 0 }
     }
 
     /// Signals all that wait, and gives their number: they go on one after the other, those first that wait longest.
@@ -144,29 +243,8 @@ impl<D> Condition<D> {
     /// As [`signal`](Self::signal).
     #[track_caller]
     pub fn signal_all<S: Set>(&self, held: &mut Held<S>) -> usize {
-        self.signal_up_to(held, usize::MAX)
-    }
-
-    #[inline]
-    #[track_caller]
-    fn signal_up_to<S: Set>(&self, held: &mut Held<S>, most: usize) -> usize {
-        // SAFETY: the set borrows its monitors.
-        if !unsafe { self.is_bound(held.cores()) } {
-            return 0;
-        }
-        let leader = held.leader();
-        let mut state = leader.lock();
-        let mut count = 0;
-        while count < most
-            // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
-            && let Some(waiter) = unsafe { self.with_queue(List::pop) }
-        {
-            // SAFETY: it has just been taken out of the queue, and waits with this lock.
-            unsafe { state.push_signalled(waiter) };
-            count += 1;
-        }
-        leader.note_urgent(&state);
-        count
+        // SAFETY: the set is held.
+        unsafe { self.queue.signal(held.cores(), usize::MAX) }
     }
 
     /// Whether nobody waits.
@@ -175,13 +253,8 @@ impl<D> Condition<D> {
     /// As [`signal`](Self::signal).
     #[track_caller]
     pub fn is_empty<S: Set>(&self, held: &Held<S>) -> bool {
-        // SAFETY: the set borrows its monitors.
-        if !unsafe { self.is_bound(held.cores()) } {
-            return true;
-        }
-        let _state = held.leader().lock();
-        // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
-        unsafe { self.with_queue(|queue| queue.is_empty()) }
+        // SAFETY: the set is held.
+        unsafe { self.queue.look(held.cores(), List::is_empty) }.unwrap_or(true)
     }
 
     /// The datum of the task that waits longest. None if nobody waits.
@@ -193,17 +266,12 @@ impl<D> Condition<D> {
     where
         D: Copy,
     {
-        // SAFETY: the set borrows its monitors.
-        if !unsafe { self.is_bound(held.cores()) } {
-            return None;
-        }
-        let _state = held.leader().lock();
-        let front = |queue: &mut List| {
-            let waiter = std::ptr::from_ref(queue.front()?).cast::<Waiter<D>>();
-            // SAFETY: the nodes of this queue are the beginnings of waiters with a `D`, which nobody changes while they wait.
+        let front = |list: &List| {
+            let waiter = std::ptr::from_ref(list.front()?).cast::<Waiter<D>>();
+            // SAFETY: the nodes of this list are the beginnings of waiters with a `D`, which nobody changes while they wait.
             Some(unsafe { (*waiter).datum })
         };
-        // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
-        unsafe { self.with_queue(front) }
+        // SAFETY: the set is held.
+        unsafe { self.queue.look(held.cores(), front) }.flatten()
     }
 }

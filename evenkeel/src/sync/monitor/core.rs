@@ -2,13 +2,16 @@
 
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
+use super::cores::Cores;
+use super::held::breaks_off;
 use super::node::{Kind, List, Node, Op, Place, Ticket};
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 use crate::task::word_waker::WordWaker;
 use std::num::NonZeroU32;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::atomic::AtomicU64 as Count;
+use std::task::Waker;
 
 /// One monitor.
 #[derive(Debug)]
@@ -28,11 +31,13 @@ pub(super) struct State {
     entry: List,
     /// Those who go before them, the next one first. All of them want the set that is held now.
     urgent: List,
-    /// The last one on the urgent list that the present holder has signalled, or null: the next goes behind it.
+    /// The last one on the urgent list that the present holder has signalled, or null: the next goes behind it. Null if nobody is on the list.
     signalled: *const Node,
     /// The acceptor that waits for a call, or null, and for which. It holds its set.
     acceptor: *const Node,
     mask: u64,
+    /// The call that the present hold of the set is which this core leads, if an acceptor waits for its end.
+    call: Option<Acceptance>,
     /// The number of the last accepted call.
     acceptance: Acceptance,
 }
@@ -43,43 +48,15 @@ pub(super) type Acceptance = NonZeroU32;
 // SAFETY: nodes stay where they are for as long as they are in a list or here, which changes under the lock alone.
 unsafe impl Send for State {}
 
-/// A core, for those who keep the monitor borrowed beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CoreRef(NonNull<Core>);
-
-// SAFETY: it is a shared reference to something that is `Sync`.
-unsafe impl Send for CoreRef {}
-// SAFETY: as above.
-unsafe impl Sync for CoreRef {}
-
-impl CoreRef {
-    pub(super) fn of(core: &Core) -> Self {
-        Self(NonNull::from(core))
-    }
-
-    /// The core.
-    ///
-    /// # Safety
-    /// The monitor is borrowed for as long as the result is used.
-    #[inline(always)]
-    pub(super) unsafe fn get<'a>(self) -> &'a Core {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.as_ref() }
-    }
-}
-
 /// What has come of an attempt to enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     /// The core is the caller's.
     Own,
-    /// The whole set is, and an acceptor waits for the caller.
-    Accepted(Acceptance),
+    /// The whole set is, as the call that an acceptor has been waiting for.
+    Accepted,
     /// The caller has to wait.
     Wait,
-    /// The caller has to wait, and this one goes on: an acceptor of the end.
-    WaitAnd(WordWaker),
-    /// A waker is needed first.
-    NoWaker,
 }
 
 impl Core {
@@ -92,6 +69,7 @@ impl Core {
                 signalled: ptr::null(),
                 acceptor: ptr::null(),
                 mask: 0,
+                call: None,
                 acceptance: Acceptance::MIN,
             }),
             urgent: AtomicBool::new(false),
@@ -100,17 +78,21 @@ impl Core {
     }
 
     /// A number that no other core has, ever.
+    #[inline(always)]
     pub(super) fn id(&self) -> u64 {
-        static NEXT: Count = Count::new(1);
         match self.id.load(Ordering::Relaxed) {
-            0 => {
-                let fresh = NEXT.fetch_add(1, Ordering::Relaxed);
-                match self.id.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed) {
-                    Ok(_) => fresh,
-                    Err(id) => id,
-                }
-            }
+            0 => self.fresh_id(),
             id => id,
+        }
+    }
+
+    #[cold]
+    fn fresh_id(&self) -> u64 {
+        static NEXT: Count = Count::new(1);
+        let fresh = NEXT.fetch_add(1, Ordering::Relaxed);
+        match self.id.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => fresh,
+            Err(id) => id,
         }
     }
 
@@ -136,8 +118,8 @@ impl Core {
         !self.lock().owned
     }
 
-    /// Enters, or joins the queue. `first` says that this is the leader of the set `cores`, and no other core of it is held yet; `waker` gives a
-    /// waker without running a caller's code, if it can.
+    /// Enters, or joins the queue, and then says so in `queued`. `first` says that this is the leader of the set `cores`, and no other core of it is held
+    /// yet.
     ///
     /// # Safety
     /// The node is in no queue, and stays where it is until it has been taken out; so do the cores.
@@ -145,36 +127,74 @@ impl Core {
     pub(super) unsafe fn enter(
         &self,
         node: &Node,
-        cores: &[CoreRef],
+        cores: Cores<'_>,
         op: Op,
         first: bool,
-        waker: impl FnOnce() -> Option<WordWaker>,
+        waker: &Waker,
+        queued: &mut bool,
     ) -> Entry {
         let mut state = self.lock();
         if !state.owned {
             state.owned = true;
             return Entry::Own;
         }
-        let accepted = first && op.is_in(state.mask) && state.is_accepted(cores);
-        if accepted && op != Op::END {
-            let acceptance = state.follow_acceptor(op);
-            self.note_urgent(&state);
-            return Entry::Accepted(acceptance);
-        }
-        let Some(waker) = waker() else { return Entry::NoWaker };
-        node.fill(Kind::Entry, cores, op);
-        node.set_waiting(waker);
-        if accepted {
+        // SAFETY: the caller's promise.
+        unsafe { self.enter_owned(state, node, cores, op, first, waker, queued) }
+    }
+
+    /// The same, of a core that somebody holds.
+    ///
+    /// # Safety
+    /// As [`enter`](Self::enter).
+    #[expect(clippy::too_many_arguments, reason = "the rest of `enter`, out of line")]
+    #[inline(never)]
+    unsafe fn enter_owned<'a>(
+        &'a self,
+        mut state: SpinGuard<'a, State>,
+        node: &Node,
+        cores: Cores<'_>,
+        op: Op,
+        first: bool,
+        waker: &Waker,
+        queued: &mut bool,
+    ) -> Entry {
+        let mut spare = None;
+        loop {
+            if !state.owned {
+                state.owned = true;
+                return Entry::Own;
+            }
+            let accepted = first && op.is_in(state.mask) && state.is_accepted(cores);
+            if accepted && op != Op::END {
+                state.follow_acceptor(op);
+                self.note_urgent(&state);
+                return Entry::Accepted;
+            }
+            let Some(waker) = spare.take().or_else(|| WordWaker::of_task(waker)) else {
+                // Its clone is a caller's code, which has no place under the lock.
+                drop(state);
+                spare = Some(WordWaker::boxed(waker));
+                state = self.lock();
+                continue;
+            };
+            node.fill(Kind::Entry, cores, op);
+            node.set_waiting(waker);
+            // Before anything that may panic.
+            *queued = true;
+            if !accepted {
+                // SAFETY: the caller's promise.
+                unsafe { state.entry.push_back(node, Place::Entry) };
+                return Entry::Wait;
+            }
             // The acceptor goes on, and the caller comes last.
             let acceptor = state.take_acceptor(Op::END);
             // SAFETY: the caller's promise.
             unsafe { state.urgent.push_back(node, Place::Urgent) };
             self.note_urgent(&state);
-            return Entry::WaitAnd(acceptor);
+            drop(state);
+            acceptor.wake();
+            return Entry::Wait;
         }
-        // SAFETY: the caller's promise.
-        unsafe { state.entry.push_back(node, Place::Entry) };
-        Entry::Wait
     }
 
     /// Enters if the core is free.
@@ -183,43 +203,75 @@ impl Core {
         !std::mem::replace(&mut state.owned, true)
     }
 
-    /// Gives the core to the next one: of the urgent list with all of its set, of the entry queue alone. Gives whom to wake.
+    /// Gives the core to the next one: of the urgent list with all of its set, of the entry queue alone. If the holder's call breaks off, its acceptor is told.
     #[inline(always)]
-    pub(super) fn release(&self) -> Option<WordWaker> {
+    pub(super) fn release(&self) {
         let mut state = self.lock();
-        if !state.urgent.is_empty() {
-            let waker = state.pass_on();
-            self.note_urgent(&state);
-            return waker;
+        if state.urgent.is_empty() && state.entry.is_empty() {
+            (state.owned, state.call) = (false, None);
+        } else {
+            self.hand_over(state);
         }
-        state.release()
     }
 
-    /// Gives the set, whose leader this is, to the next one on the urgent list, if there is one, and gives whom to wake.
-    fn pass_on(&self) -> Option<WordWaker> {
+    #[inline(never)]
+    fn hand_over(&self, mut state: SpinGuard<'_, State>) {
+        let next = if state.urgent.is_empty() {
+            state.release()
+        } else {
+            state.break_off();
+            let next = state.pass_on();
+            self.note_urgent(&state);
+            next
+        };
+        drop(state);
+        if let Some(next) = next {
+            next.wake();
+        }
+    }
+
+    /// Gives the set, whose leader this is, to the next one on the urgent list. False if there is none.
+    #[inline(never)]
+    fn pass_on(&self) -> bool {
         let mut state = self.lock();
-        let waker = state.pass_on();
+        state.break_off();
+        let next = state.pass_on();
         self.note_urgent(&state);
-        waker
+        drop(state);
+        next.map(WordWaker::wake).is_some()
     }
 }
 
 impl State {
-    /// Gives the set to the next one on the urgent list.
+    /// Gives the set to the next one on the urgent list, and gives whom to wake.
     #[inline(always)]
     pub(super) fn pass_on(&mut self) -> Option<WordWaker> {
         let next = self.urgent.pop()?;
-        self.signalled = ptr::null();
         // SAFETY: it has just been taken out of this core's list.
-        unsafe { next.with(|ticket| ticket.whole = true) };
-        // SAFETY: as above; it waits.
-        Some(unsafe { next.grant() })
+        Some(unsafe { self.give(next) })
     }
 
-    /// Gives the core to the first of the entry queue, or leaves it free. Nobody is urgent.
+    /// Gives the set that is held to a node, as the hold that it wants, and gives whom to wake.
+    ///
+    /// # Safety
+    /// The node waits with this core's lock, and is in no queue.
+    #[inline(always)]
+    pub(super) unsafe fn give(&mut self, next: &Node) -> WordWaker {
+        self.signalled = ptr::null();
+        let give = |ticket: &mut Ticket| {
+            ticket.whole = true;
+            ticket.call
+        };
+        // SAFETY: the caller's promise.
+        self.call = unsafe { next.with(give) };
+        // SAFETY: the caller's promise.
+        unsafe { next.grant() }
+    }
+
+    /// Gives the core to the first of the entry queue, or leaves it free. Nobody is urgent. Gives whom to wake.
     #[inline(always)]
     pub(super) fn release(&mut self) -> Option<WordWaker> {
-        self.signalled = ptr::null();
+        self.call = None;
         match self.entry.pop() {
             // SAFETY: it has just been taken out of this core's queue; it waits.
             Some(next) => Some(unsafe { next.grant() }),
@@ -230,10 +282,17 @@ impl State {
         }
     }
 
+    /// The call that the present hold is, for who gives it away and comes back.
+    #[inline(always)]
+    pub(super) fn call(&self) -> Option<Acceptance> {
+        self.call
+    }
+
     /// Puts a node that the holder has signalled behind those that it has signalled before.
     ///
     /// # Safety
     /// It waits with this core's lock, and is in no queue.
+    #[inline(always)]
     pub(super) unsafe fn push_signalled(&mut self, node: &Node) {
         // SAFETY: the caller's promise; the last signalled one is on the list.
         unsafe { self.urgent.insert(self.signalled, node, Place::Urgent) };
@@ -244,6 +303,7 @@ impl State {
     ///
     /// # Safety
     /// It waits with this core's lock, and is in no queue.
+    #[inline(always)]
     pub(super) unsafe fn push_urgent(&mut self, node: &Node) {
         // SAFETY: the caller's promise.
         unsafe { self.urgent.push_front(node, Place::Urgent) };
@@ -267,17 +327,34 @@ impl State {
         }
     }
 
+    /// Takes a node off the urgent list that has given its hold away. If that hold is a call that breaks off, its acceptor is told.
+    ///
+    /// # Safety
+    /// It is on this core's urgent list.
+    pub(super) unsafe fn remove_urgent(&mut self, node: &Node) {
+        // SAFETY: it waits with this core's lock.
+        if let Some(call) = unsafe { node.with(|ticket| ticket.call) }
+            && breaks_off()
+        {
+            self.break_call(call);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.replace_urgent(node, None) };
+    }
+
     /// Takes a node out of the entry queue.
     ///
     /// # Safety
     /// It is in this core's.
+    #[inline(always)]
     pub(super) unsafe fn remove_entry(&mut self, node: &Node) {
         // SAFETY: the caller's promise.
         unsafe { self.entry.remove(node) };
     }
 
     /// The first one in the entry queue that calls one of `ops` on the set that this core leads.
-    pub(super) fn caller<'a>(&self, ops: u64, cores: &[CoreRef]) -> Option<&'a Node> {
+    #[inline]
+    pub(super) fn caller<'a>(&self, ops: u64, cores: Cores<'_>) -> Option<&'a Node> {
         self.entry.find(|ticket| ticket.op.is_in(ops) && ticket.wants(cores))
     }
 
@@ -294,7 +371,7 @@ impl State {
     }
 
     /// Whether the acceptor that waits holds this set.
-    fn is_accepted(&self, cores: &[CoreRef]) -> bool {
+    fn is_accepted(&self, cores: Cores<'_>) -> bool {
         let acceptor = self.acceptor();
         // SAFETY: it waits with this core's lock.
         unsafe { acceptor.with(|ticket| ticket.wants(cores)) }
@@ -306,21 +383,22 @@ impl State {
     }
 
     /// A number for a call that is accepted now.
+    #[inline(always)]
     pub(super) fn next_acceptance(&mut self) -> Acceptance {
         self.acceptance = self.acceptance.checked_add(1).unwrap_or(Acceptance::MIN);
         self.acceptance
     }
 
-    /// Lets a call go first that the acceptor has been waiting for.
-    fn follow_acceptor(&mut self, op: Op) -> Acceptance {
+    /// Lets a call have the set that the acceptor has been waiting for.
+    fn follow_acceptor(&mut self, op: Op) {
         let acceptor = self.acceptor();
         self.remove_acceptor();
-        let acceptance = self.next_acceptance();
+        let acceptance = Some(self.next_acceptance());
+        self.call = acceptance;
         // SAFETY: it waits with this core's lock.
-        unsafe { acceptor.with(|ticket| (ticket.op, ticket.accepted) = (op, Some(acceptance))) };
+        unsafe { acceptor.with(|ticket| (ticket.op, ticket.accepted) = (op, acceptance)) };
         // SAFETY: it waits with this core's lock, and is in no queue.
         unsafe { self.push_urgent(acceptor) };
-        acceptance
     }
 
     /// Has the acceptor go on by itself, since `op` has come. Gives its waker.
@@ -336,8 +414,19 @@ impl State {
         unsafe { acceptor.grant() }
     }
 
+    /// Tells the acceptor of the holder's call, if there is one and the call does not come to its end, that it has broken off.
+    #[inline(always)]
+    fn break_off(&mut self) {
+        if let Some(call) = self.call
+            && breaks_off()
+        {
+            self.break_call(call);
+        }
+    }
+
     /// Tells the acceptor of this call, if it is still there, that the call has broken off.
-    pub(super) fn break_call(&mut self, call: Acceptance) {
+    #[cold]
+    fn break_call(&mut self, call: Acceptance) {
         let is_its =
             |ticket: &Ticket| ticket.kind == Kind::Acceptor && ticket.accepted == Some(call);
         if let Some(acceptor) = self.urgent.find(is_its) {
@@ -356,40 +445,31 @@ impl State {
     }
 }
 
-/// Gives a set up that is held: to the next urgent one as a whole, or core by core, the leader last. `broken` is the holder's call, if that has broken off and
-/// an acceptor waits for it.
+/// Gives a set up that is held: to the next urgent one as a whole, or core by core, the leader last. If the hold is a call that breaks off, its acceptor is told.
 ///
 /// # Safety
 /// The caller holds the set, and its monitors are borrowed meanwhile.
 #[inline(always)]
-pub(super) unsafe fn leave(cores: &[CoreRef], broken: Option<Acceptance>) {
-    // SAFETY: the caller's promise.
-    let leader = unsafe { cores[0].get() };
-    if let Some(call) = broken {
-        leader.lock().break_call(call);
-    }
-    if cores.len() > 1
-        && leader.has_urgent()
-        && let Some(waker) = leader.pass_on()
-    {
-        waker.wake();
-        return;
+pub(super) unsafe fn leave(cores: Cores<'_>) {
+    if !cores.rest.is_empty() {
+        // SAFETY: the caller's promise.
+        let leader = unsafe { cores.leader.get() };
+        if leader.has_urgent() && leader.pass_on() {
+            return;
+        }
     }
     // SAFETY: the caller's promise.
-    unsafe { release_all(cores) };
+    unsafe { release(cores, cores.len()) };
 }
 
-/// Releases these cores, the last one first.
+/// Releases so many of these cores, the last one first.
 ///
 /// # Safety
 /// The caller holds them, and their monitors are borrowed meanwhile.
 #[inline(always)]
-pub(super) unsafe fn release_all(cores: &[CoreRef]) {
-    for core in cores.iter().rev() {
+pub(super) unsafe fn release(cores: Cores<'_>, count: usize) {
+    for index in (0..count).rev() {
         // SAFETY: the caller's promise.
-        let core = unsafe { core.get() };
-        if let Some(waker) = core.release() {
-            waker.wake();
-        }
+        unsafe { cores.get(index).get() }.release();
     }
 }

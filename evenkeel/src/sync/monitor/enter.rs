@@ -2,12 +2,11 @@
 
 #![allow(unsafe_code, reason = "queues point to a node in this future")]
 
-use super::core::{self, Acceptance, CoreRef, Entry};
-use super::held::Held;
-use super::node::{Node, Op, Place, Progress};
-use super::set::Set;
+use super::core::{self, Entry};
+use super::held::{Held, cancelling};
+use super::node::{Node, Op, Place};
+use super::set::{Members, Set};
 use super::waiting;
-use crate::task::word_waker::WordWaker;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -25,144 +24,101 @@ use std::task::{Context, Poll, Waker};
 #[must_use = "futures do nothing unless awaited"]
 pub struct Enter<S: Set> {
     node: Node,
-    set: S,
-    /// There until the hold has been given.
-    cores: Option<S::Cores>,
-    /// How many of them are held.
+    /// There until the hold has been given. Queues point to the cores in it, which stay where they are while the node waits.
+    members: Option<Members<S>>,
+    /// How many of the cores are held.
     stage: u32,
     op: Op,
+    /// Whether the node has joined a queue, of the core at `stage`.
+    queued: bool,
     /// Queues point to the node and the cores.
     _pinned: PhantomPinned,
-}
-
-/// The parts of a pinned one that may be changed: none of them is what a queue points to, but the cores, which stay where they are while the
-/// node waits.
-struct Parts<'a, S: Set> {
-    node: &'a Node,
-    set: S,
-    cores: &'a mut Option<S::Cores>,
-    stage: &'a mut u32,
-    op: Op,
 }
 
 impl<S: Set> Enter<S> {
     #[inline(always)]
     #[track_caller]
     pub(super) fn new(set: S, op: Op) -> Self {
+        Self::of(Members::new(set), op)
+    }
+
+    #[inline(always)]
+    pub(super) fn of(members: Members<S>, op: Op) -> Self {
         Self {
             node: Node::new(),
-            cores: Some(set.cores()),
-            set,
+            members: Some(members),
             stage: 0,
             op,
+            queued: false,
             _pinned: PhantomPinned,
         }
     }
 
-    #[inline(always)]
-    fn parts(self: Pin<&mut Self>) -> Parts<'_, S> {
-        // SAFETY: nothing is moved out but the cores, once the node is in no queue.
-        let this = unsafe { self.get_unchecked_mut() };
-        Parts {
-            node: &this.node,
-            set: this.set,
-            cores: &mut this.cores,
-            stage: &mut this.stage,
-            op: this.op,
-        }
-    }
-}
-
-impl<S: Set> Parts<'_, S> {
-    fn cores(&self) -> &[CoreRef] {
-        self.cores.as_ref().expect("the hold has not been given").as_ref()
-    }
-
     /// Goes on from the core at `stage`, which is not held.
-    #[inline]
-    fn advance(mut self, waker: &Waker) -> Poll<Held<S>> {
-        let mut spare = None;
-        loop {
-            let stage = *self.stage as usize;
-            let cores = self.cores();
-            if stage == cores.len() {
-                return Poll::Ready(self.finish(None));
-            }
+    #[inline(always)]
+    fn advance(&mut self, waker: &Waker) -> Poll<Held<S>> {
+        let cores = self.members.as_ref().expect(OVER).cores();
+        let (node, op, queued) = (&self.node, self.op, &mut self.queued);
+        while (self.stage as usize) < cores.len() {
+            let stage = self.stage as usize;
             // SAFETY: the set borrows its monitors.
-            let core = unsafe { cores[stage].get() };
-            let own = || spare.take().or_else(|| WordWaker::of_task(waker));
+            let core = unsafe { cores.get(stage).get() };
             // SAFETY: the node is in no queue; it and the cores stay where they are, and the future takes it out when it is dropped.
-            match unsafe { core.enter(self.node, cores, self.op, stage == 0, own) } {
-                Entry::Own => *self.stage += 1,
-                Entry::Accepted(acceptance) => {
-                    *self.stage = self.cores().len() as u32;
-                    return Poll::Ready(self.finish(Some(acceptance)));
-                }
+            match unsafe { core.enter(node, cores, op, stage == 0, waker, queued) } {
+                Entry::Own => self.stage += 1,
+                Entry::Accepted => self.stage = cores.len() as u32,
                 Entry::Wait => return Poll::Pending,
-                Entry::WaitAnd(acceptor) => {
-                    acceptor.wake();
-                    return Poll::Pending;
-                }
-                // Its clone is a caller's code, which has no place under the lock.
-                Entry::NoWaker => spare = Some(WordWaker::boxed(waker)),
             }
         }
+        Poll::Ready(self.finish())
     }
 
-    /// Goes on after the node has been granted.
-    fn follow(mut self, waker: &Waker) -> Poll<Held<S>> {
-        let (whole, accepted) = self.granted();
-        if whole {
-            *self.stage = self.cores().len() as u32;
-            return Poll::Ready(self.finish(accepted));
+    /// Goes on after the node has joined a queue.
+    #[inline]
+    fn resume(&mut self, waker: &Waker) -> Poll<Held<S>> {
+        let cores = self.members.as_ref().expect(OVER).cores();
+        if !self.node.is_granted() {
+            let core = cores.get(self.stage as usize);
+            // SAFETY: the node waits with the lock of this core, which the set borrows.
+            if !unsafe { waiting::renew(&self.node, core, waker) } {
+                return Poll::Pending;
+            }
         }
-        *self.stage += 1;
-        self.node.set_new();
+        // SAFETY: the node was granted, and this is its future.
+        if cores.rest.is_empty() || unsafe { self.node.with(|ticket| ticket.whole) } {
+            return Poll::Ready(self.finish());
+        }
+        self.stage += 1;
+        self.queued = false;
         self.advance(waker)
     }
 
-    /// What the node has been granted: its whole set or one core; and the number of its call, if an acceptor waits for that.
-    fn granted(&self) -> (bool, Option<Acceptance>) {
-        // SAFETY: the node was granted, and this is its future.
-        unsafe { self.node.with(|ticket| (ticket.whole, ticket.accepted)) }
-    }
-
     #[inline(always)]
-    fn finish(&mut self, accepted: Option<Acceptance>) -> Held<S> {
-        self.node.set_done();
-        let cores = self.cores.take().expect("the hold is given once");
-        // SAFETY: all of them are held.
-        unsafe { Held::new(self.set, cores, accepted) }
+    fn finish(&mut self) -> Held<S> {
+        let members = self.members.take().expect(OVER);
+        // SAFETY: all of it is held.
+        unsafe { Held::new(members) }
     }
 }
+
+const OVER: &str = "Enter is polled again after it has given its hold";
 
 impl<S: Set> Future for Enter<S> {
     type Output = Held<S>;
 
-    #[inline]
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Held<S>> {
-        let parts = self.parts();
-        match parts.node.progress() {
-            Progress::New => parts.advance(context.waker()),
-            Progress::Waiting => {
-                let cores = parts.cores();
-                let stage = *parts.stage as usize;
-                // SAFETY: the node waits with the lock of this core, which the set borrows.
-                let granted = unsafe { waiting::renew(parts.node, cores[stage], context.waker()) };
-                if granted { parts.follow(context.waker()) } else { Poll::Pending }
-            }
-            Progress::Granted => parts.follow(context.waker()),
-            Progress::Done => panic!("Enter is polled again after it has given its hold"),
-        }
+        // SAFETY: nothing is moved out but the set, once the node is in no queue.
+        let this = unsafe { self.get_unchecked_mut() };
+        if this.queued { this.resume(context.waker()) } else { this.advance(context.waker()) }
     }
 }
 
 impl<S: Set> Drop for Enter<S> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        let progress = self.node.progress();
-        if progress != Progress::Done && (progress != Progress::New || self.stage > 0) {
-            self.cancel(progress);
+        if self.members.is_some() && (self.queued || self.stage > 0) {
+            self.cancel();
         }
     }
 }
@@ -170,10 +126,10 @@ impl<S: Set> Drop for Enter<S> {
 impl<S: Set> Enter<S> {
     /// Leaves the queue, and what has been given already.
     #[cold]
-    fn cancel(&mut self, progress: Progress) {
-        let cores = self.cores.as_ref().expect("the hold has not been given").as_ref();
+    fn cancel(&mut self) {
+        let cores = self.members.as_ref().expect(OVER).cores();
         let mut held = self.stage as usize;
-        if progress != Progress::New {
+        if self.queued {
             let remove = |core: &core::Core, state: &mut core::State, place| {
                 match place {
                     // SAFETY: that is where it is.
@@ -184,20 +140,18 @@ impl<S: Set> Enter<S> {
                 core.note_urgent(state);
             };
             // SAFETY: the node waits with the lock of this core, if it still waits, and the set borrows its monitors.
-            let left = unsafe { waiting::leave(&self.node, cores[held], remove) };
+            let left = unsafe { waiting::leave(&self.node, cores.get(held), remove) };
             if !left {
                 // SAFETY: the node was granted, and this is its future.
-                let (whole, accepted) =
-                    unsafe { self.node.with(|ticket| (ticket.whole, ticket.accepted)) };
-                if whole {
+                if unsafe { self.node.with(|ticket| ticket.whole) } {
                     // SAFETY: the set was given to this future, and is given up here.
-                    return unsafe { core::leave(cores, accepted) };
+                    return cancelling(|| unsafe { core::leave(cores) });
                 }
                 held += 1;
             }
         }
         // SAFETY: these have been given to this future, and are given up here.
-        unsafe { core::release_all(&cores[..held]) };
+        unsafe { core::release(cores, held) };
     }
 }
 

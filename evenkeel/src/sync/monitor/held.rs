@@ -3,8 +3,9 @@
 #![allow(unsafe_code, reason = "whoever holds a monitor reaches its value")]
 
 use super::Monitor;
-use super::core::{self, Acceptance, CoreRef};
-use super::set::{Set, Several};
+use super::core;
+use super::cores::Cores;
+use super::set::{Members, Set, Several};
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -48,42 +49,34 @@ use std::ptr;
 /// ```
 #[must_use = "a monitor is left as soon as its hold is dropped"]
 pub struct Held<S: Set> {
-    set: S,
-    cores: S::Cores,
-    /// Whose acceptor waits for this call to end.
-    pub(super) accepted: Option<Acceptance>,
+    members: Members<S>,
     access: PhantomData<S::Access>,
 }
 
 impl<S: Set> Held<S> {
     /// # Safety
-    /// The set has been given to the caller, and these are its cores.
+    /// The set has been given to the caller.
     #[inline(always)]
-    pub(super) unsafe fn new(set: S, cores: S::Cores, accepted: Option<Acceptance>) -> Self {
-        Self { set, cores, accepted, access: PhantomData }
+    pub(super) unsafe fn new(members: Members<S>) -> Self {
+        Self { members, access: PhantomData }
     }
 
     /// Gives the hold away: the set is to be left otherwise.
     #[inline(always)]
-    pub(super) fn into_parts(self) -> (S, S::Cores) {
+    pub(super) fn into_members(self) -> Members<S> {
         let this = ManuallyDrop::new(self);
         // SAFETY: the hold is not dropped, so they are taken once.
-        (this.set, unsafe { ptr::read(&raw const this.cores) })
+        unsafe { ptr::read(&raw const this.members) }
     }
 
     /// The monitors. An associated function, as all that could hide a method of the value.
     pub fn set(this: &Self) -> S {
-        this.set
-    }
-
-    pub(super) fn cores(&self) -> &[CoreRef] {
-        self.cores.as_ref()
+        this.members.set
     }
 
     #[inline(always)]
-    pub(super) fn leader(&self) -> &core::Core {
-        // SAFETY: the set borrows its monitors for as long as it is there.
-        unsafe { self.cores()[0].get() }
+    pub(super) fn cores(&self) -> Cores<'_> {
+        self.members.cores()
     }
 }
 
@@ -92,14 +85,14 @@ impl<S: Several> Held<S> {
     #[inline]
     pub fn values(&self) -> S::Refs<'_> {
         // SAFETY: the set is held, and the hold is borrowed.
-        unsafe { self.set.refs() }
+        unsafe { self.members.set.refs() }
     }
 
     /// The values, in the order in which the set was written.
     #[inline]
     pub fn values_mut(&mut self) -> S::Muts<'_> {
         // SAFETY: the set is held, and the hold is borrowed exclusively.
-        unsafe { self.set.muts() }
+        unsafe { self.members.set.muts() }
     }
 }
 
@@ -109,7 +102,7 @@ impl<T: ?Sized, C> Deref for Held<&Monitor<T, C>> {
     #[inline(always)]
     fn deref(&self) -> &T {
         // SAFETY: the set is held, and the hold is borrowed.
-        unsafe { self.set.refs() }
+        unsafe { self.members.set.refs() }
     }
 }
 
@@ -117,16 +110,15 @@ impl<T: ?Sized, C> DerefMut for Held<&Monitor<T, C>> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the set is held, and the hold is borrowed exclusively.
-        unsafe { self.set.muts() }
+        unsafe { self.members.set.muts() }
     }
 }
 
 impl<S: Set> Drop for Held<S> {
     #[inline]
     fn drop(&mut self) {
-        let broken = breaks_off(self.accepted);
         // SAFETY: the set is held, and is given up here.
-        unsafe { core::leave(self.cores.as_ref(), broken) };
+        unsafe { core::leave(self.cores()) };
     }
 }
 
@@ -153,24 +145,26 @@ pub(super) fn cancelling(f: impl FnOnce()) {
     f();
 }
 
-/// What breaks off as a hold, or a future that has it, is dropped now: its call, if that is accepted and does not come to its end.
-#[inline(always)]
-pub(super) fn breaks_off(accepted: Option<Acceptance>) -> Option<Acceptance> {
-    accepted.filter(|_| CANCELLING.get() || std::thread::panicking())
+/// Whether an accepted call that is left now has not come to its end.
+#[inline]
+pub(super) fn breaks_off() -> bool {
+    CANCELLING.get() || std::thread::panicking()
 }
 
 /// Holds a set if all of it is free.
+#[inline]
 #[track_caller]
 pub(super) fn try_hold<S: Set>(set: S) -> Option<Held<S>> {
-    let cores = set.cores();
-    for (held, core) in cores.as_ref().iter().enumerate() {
+    let members = Members::new(set);
+    let cores = members.cores();
+    for index in 0..cores.len() {
         // SAFETY: the set borrows its monitors.
-        if !unsafe { core.get() }.try_enter() {
+        if !unsafe { cores.get(index).get() }.try_enter() {
             // SAFETY: the caller holds these, and gives them up here.
-            unsafe { core::release_all(&cores.as_ref()[..held]) };
+            unsafe { core::release(cores, index) };
             return None;
         }
     }
     // SAFETY: all of them have just been taken.
-    Some(unsafe { Held::new(set, cores, None) })
+    Some(unsafe { Held::new(members) })
 }

@@ -42,6 +42,7 @@ mod accept;
 mod call;
 mod condition;
 mod core;
+mod cores;
 mod enter;
 mod held;
 mod macros;

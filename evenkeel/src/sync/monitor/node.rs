@@ -2,7 +2,8 @@
 
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
-use super::core::{Acceptance, CoreRef};
+use super::core::Acceptance;
+use super::cores::{CoreRef, Cores};
 use crate::primitives::atomic::{AtomicPtr, Edge, Ordering, edge};
 use crate::primitives::cell::UnsafeCell;
 use crate::task::word_waker::WordWaker;
@@ -12,10 +13,11 @@ use std::task::Waker;
 
 /// What somebody waits with. It lies in the future, which stays where it is and takes it out of its queue when it is dropped.
 ///
-/// A new one is one word and room: what follows is written when it joins a queue, because most that enter a monitor never wait.
+/// A new one is one word and room: what follows is written when it joins a queue, because most that enter a monitor never wait. Its future
+/// knows whether it has joined one, and does not look here before.
 #[repr(C)]
 pub(super) struct Node {
-    /// How far it has come: [`NEW`], [`GRANTED`] or [`DONE`]; or, while it waits, its waker.
+    /// Its waker while it waits, then [`GRANTED`].
     word: AtomicPtr<()>,
     /// There from the first queue on. While the node waits it is the lock's of the core where it waits; before and after that its future's.
     ticket: UnsafeCell<MaybeUninit<Ticket>>,
@@ -25,8 +27,9 @@ pub(super) struct Node {
 pub(super) struct Ticket {
     next: *const Node,
     prev: *const Node,
-    /// What it wants to hold: the leader of the set's cores, where its future keeps them, and how many there are.
-    cores: NonNull<CoreRef>,
+    /// What it wants to hold: the leader of the set, where its future keeps the other cores, and how many these are.
+    leader: CoreRef,
+    rest: NonNull<CoreRef>,
     count: u32,
     /// What it calls; of an acceptor whose wait is over, what was called.
     pub(super) op: Op,
@@ -34,10 +37,12 @@ pub(super) struct Ticket {
     pub(super) kind: Kind,
     /// Whether it has been given its whole set at once.
     pub(super) whole: bool,
-    /// The number of the call that is accepted: its own, or of an acceptor the one that it waits for.
-    pub(super) accepted: Option<Acceptance>,
-    /// Of an acceptor: whether that call has broken off.
+    /// Of an acceptor: whether the call that it has accepted has broken off.
     pub(super) broken: bool,
+    /// The call that its hold is, if an acceptor waits for its end.
+    pub(super) call: Option<Acceptance>,
+    /// Of an acceptor: the call that it has accepted.
+    pub(super) accepted: Option<Acceptance>,
 }
 
 /// Where a node is.
@@ -89,10 +94,11 @@ impl Op {
 
 impl Ticket {
     /// Whether it wants this set. Its node waits, and the caller has the lock of the core where.
-    pub(super) fn wants(&self, cores: &[CoreRef]) -> bool {
-        self.count as usize == cores.len() && {
-            let mut own = self.cores;
-            cores.iter().all(|core| {
+    #[inline]
+    pub(super) fn wants(&self, cores: Cores<'_>) -> bool {
+        self.leader == cores.leader && self.count as usize == cores.rest.len() && {
+            let mut own = self.rest;
+            cores.rest.iter().all(|core| {
                 // SAFETY: while the node waits, its future keeps so many cores there.
                 let same = unsafe { own.read() } == *core;
                 // SAFETY: it is one of them, so what comes next is one or their end.
@@ -103,18 +109,8 @@ impl Ticket {
     }
 }
 
-/// How far a node has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Progress {
-    New,
-    Waiting,
-    Granted,
-    Done,
-}
-
-const NEW: usize = 0;
+/// The word of a node that has been given what it has waited for.
 const GRANTED: usize = 2;
-const DONE: usize = 4;
 
 // SAFETY: the ticket is reached by one thread at a time, as `Node::ticket` says, and its pointers are followed under a lock alone.
 unsafe impl Send for Node {}
@@ -125,47 +121,33 @@ impl Node {
     #[inline(always)]
     pub(super) fn new() -> Self {
         Self {
-            word: AtomicPtr::new(ptr::without_provenance_mut(NEW)),
+            word: AtomicPtr::new(ptr::null_mut()),
             ticket: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
 
-    /// How far it has come; with *granted* comes what was done before.
+    /// Whether it has been given what it has waited for; then what was done before is seen. It has joined a queue.
     #[inline(always)]
-    pub(super) fn progress(&self) -> Progress {
-        match self.word.load(edge(Edge::MonitorGranted, Ordering::Acquire)).addr() {
-            NEW => Progress::New,
-            GRANTED => Progress::Granted,
-            DONE => Progress::Done,
-            _ => Progress::Waiting,
-        }
-    }
-
-    /// Ends the wait, or what never was one.
-    #[inline(always)]
-    pub(super) fn set_done(&self) {
-        self.word.store(ptr::without_provenance_mut(DONE), Ordering::Relaxed);
-    }
-
-    /// Has it begin anew.
-    pub(super) fn set_new(&self) {
-        self.word.store(ptr::without_provenance_mut(NEW), Ordering::Relaxed);
+    pub(super) fn is_granted(&self) -> bool {
+        self.word.load(edge(Edge::MonitorGranted, Ordering::Acquire)).addr() == GRANTED
     }
 
     /// Writes a ticket. The node is in no queue, and the caller's.
     #[inline(always)]
-    pub(super) fn fill(&self, kind: Kind, cores: &[CoreRef], op: Op) {
+    pub(super) fn fill(&self, kind: Kind, cores: Cores<'_>, op: Op) {
         let ticket = Ticket {
             next: ptr::null(),
             prev: ptr::null(),
-            cores: NonNull::from(cores).cast(),
-            count: cores.len() as u32,
+            leader: cores.leader,
+            rest: NonNull::from(cores.rest).cast(),
+            count: cores.rest.len() as u32,
             op,
             place: Place::Nowhere,
             kind,
             whole: false,
-            accepted: None,
             broken: false,
+            call: None,
+            accepted: None,
         };
         self.ticket.with_mut(|place| {
             // SAFETY: a node that is in no queue is its future's.
@@ -227,13 +209,12 @@ impl Node {
         unsafe { WordWaker::from_raw(waker) }
     }
 
-    /// Ends its wait without success, and gives its waker.
+    /// Ends its wait without success, and gives its waker. The node is not used any more.
     ///
     /// # Safety
     /// As [`grant`](Self::grant).
     pub(super) unsafe fn give_up(&self) -> WordWaker {
         let waker = self.word.load(Ordering::Relaxed);
-        self.set_done();
         // SAFETY: as in `grant`.
         unsafe { WordWaker::from_raw(waker) }
     }

@@ -3,14 +3,15 @@
 #![allow(unsafe_code, reason = "a held monitor's value is reached by its address")]
 
 use super::Monitor;
-use super::core::CoreRef;
+use super::cores::{CoreRef, Cores, check, sort};
 
 /// One monitor, or several that are held at once: a reference, a tuple of up to eight references, an array of references, or a reference to an array or slice of them.
 ///
 /// Sealed: it is implemented here alone.
 pub trait Set: sealed::Sealed + Copy {
+    /// What there is to keep of the order of the cores, by address.
     #[doc(hidden)]
-    type Cores: AsRef<[CoreRef]> + Send + Sync + Unpin;
+    type Order: Send + Sync + Unpin;
     /// The values, to look at.
     type Refs<'held>
     where
@@ -23,9 +24,13 @@ pub trait Set: sealed::Sealed + Copy {
     #[doc(hidden)]
     type Access;
 
+    /// The order of the cores.
+    #[doc(hidden)]
+    fn order(self) -> Self::Order;
+
     /// The cores, by address.
     #[doc(hidden)]
-    fn cores(self) -> Self::Cores;
+    fn cores(self, order: &Self::Order) -> Cores<'_>;
 
     /// The values.
     ///
@@ -53,23 +58,10 @@ pub(super) mod sealed {
     pub trait Sealed {}
 }
 
-/// Sorts the cores by address.
-///
-/// # Panics
-/// If one is there twice.
-#[track_caller]
-fn sort(cores: &mut [CoreRef]) {
-    cores.sort_unstable();
-    assert!(
-        cores.windows(2).all(|two| two[0] != two[1]),
-        "a set has the same monitor twice: two exclusive accesses to one value; name each monitor once"
-    );
-}
-
 impl<T: ?Sized, C> sealed::Sealed for &Monitor<T, C> {}
 
 impl<'a, T: ?Sized, C> Set for &'a Monitor<T, C> {
-    type Cores = [CoreRef; 1];
+    type Order = ();
     type Refs<'held>
         = &'held T
     where
@@ -81,8 +73,11 @@ impl<'a, T: ?Sized, C> Set for &'a Monitor<T, C> {
     type Access = &'a mut T;
 
     #[inline(always)]
-    fn cores(self) -> [CoreRef; 1] {
-        [CoreRef::of(&self.core)]
+    fn order(self) {}
+
+    #[inline(always)]
+    fn cores(self, _order: &()) -> Cores<'_> {
+        Cores::one(&self.core)
     }
 
     #[inline(always)]
@@ -111,18 +106,23 @@ macro_rules! tuples {
         impl<$($value: ?Sized, $conditions),+> Several for ($(&Monitor<$value, $conditions>,)+) {}
 
         impl<$($borrow,)+ $($value: ?Sized, $conditions),+> Set for ($(&$borrow Monitor<$value, $conditions>,)+) {
-            type Cores = [CoreRef; $count];
+            type Order = [CoreRef; $count];
             type Refs<'held> = ($(&'held $value,)+) where Self: 'held;
             type Muts<'held> = ($(&'held mut $value,)+) where Self: 'held;
             type Access = ($(&$borrow mut $value,)+);
 
+            #[inline(always)]
             #[track_caller]
-            fn cores(self) -> [CoreRef; $count] {
-                let mut cores = [$(CoreRef::of(&self.$place.core)),+];
-                sort(&mut cores);
-                cores
+            fn order(self) -> [CoreRef; $count] {
+                sort([$(CoreRef::of(&self.$place.core)),+])
             }
 
+            #[inline(always)]
+            fn cores(self, order: &[CoreRef; $count]) -> Cores<'_> {
+                Cores::sorted(order)
+            }
+
+            #[inline(always)]
             unsafe fn refs<'held>(self) -> Self::Refs<'held>
             where
                 Self: 'held,
@@ -131,6 +131,7 @@ macro_rules! tuples {
                 ($(unsafe { self.$place.refs() },)+)
             }
 
+            #[inline(always)]
             unsafe fn muts<'held>(self) -> Self::Muts<'held>
             where
                 Self: 'held,
@@ -158,7 +159,7 @@ impl<T, C> sealed::Sealed for &[&Monitor<T, C>] {}
 impl<T, C> Several for &[&Monitor<T, C>] {}
 
 impl<'b, T, C> Set for &[&'b Monitor<T, C>] {
-    type Cores = Box<[CoreRef]>;
+    type Order = Box<[CoreRef]>;
     type Refs<'held>
         = Box<[&'held T]>
     where
@@ -170,11 +171,17 @@ impl<'b, T, C> Set for &[&'b Monitor<T, C>] {
     type Access = &'b mut T;
 
     #[track_caller]
-    fn cores(self) -> Box<[CoreRef]> {
+    fn order(self) -> Box<[CoreRef]> {
         assert!(!self.is_empty(), "a set has no monitor: name at least one");
         let mut cores: Box<[_]> = self.iter().map(|monitor| CoreRef::of(&monitor.core)).collect();
-        sort(&mut cores);
+        cores.sort_unstable();
+        check(&cores);
         cores
+    }
+
+    #[inline(always)]
+    fn cores(self, order: &Box<[CoreRef]>) -> Cores<'_> {
+        Cores::sorted(order)
     }
 
     unsafe fn refs<'held>(self) -> Box<[&'held T]>
@@ -199,7 +206,7 @@ impl<T, C, const N: usize> sealed::Sealed for [&Monitor<T, C>; N] {}
 impl<T, C, const N: usize> Several for [&Monitor<T, C>; N] {}
 
 impl<'b, T, C, const N: usize> Set for [&'b Monitor<T, C>; N] {
-    type Cores = [CoreRef; N];
+    type Order = [CoreRef; N];
     type Refs<'held>
         = [&'held T; N]
     where
@@ -211,11 +218,14 @@ impl<'b, T, C, const N: usize> Set for [&'b Monitor<T, C>; N] {
     type Access = &'b mut T;
 
     #[track_caller]
-    fn cores(self) -> [CoreRef; N] {
+    fn order(self) -> [CoreRef; N] {
         const { assert!(N > 0, "a set has at least one monitor") };
-        let mut cores = self.map(|monitor| CoreRef::of(&monitor.core));
-        sort(&mut cores);
-        cores
+        sort(self.map(|monitor| CoreRef::of(&monitor.core)))
+    }
+
+    #[inline(always)]
+    fn cores(self, order: &[CoreRef; N]) -> Cores<'_> {
+        Cores::sorted(order)
     }
 
     unsafe fn refs<'held>(self) -> [&'held T; N]
@@ -240,7 +250,7 @@ impl<T, C, const N: usize> sealed::Sealed for &[&Monitor<T, C>; N] {}
 impl<T, C, const N: usize> Several for &[&Monitor<T, C>; N] {}
 
 impl<'b, T, C, const N: usize> Set for &[&'b Monitor<T, C>; N] {
-    type Cores = [CoreRef; N];
+    type Order = [CoreRef; N];
     type Refs<'held>
         = [&'held T; N]
     where
@@ -252,8 +262,13 @@ impl<'b, T, C, const N: usize> Set for &[&'b Monitor<T, C>; N] {
     type Access = &'b mut T;
 
     #[track_caller]
-    fn cores(self) -> [CoreRef; N] {
-        (*self).cores()
+    fn order(self) -> [CoreRef; N] {
+        (*self).order()
+    }
+
+    #[inline(always)]
+    fn cores(self, order: &[CoreRef; N]) -> Cores<'_> {
+        Cores::sorted(order)
     }
 
     unsafe fn refs<'held>(self) -> [&'held T; N]
@@ -270,5 +285,25 @@ impl<'b, T, C, const N: usize> Set for &[&'b Monitor<T, C>; N] {
     {
         // SAFETY: the caller's promise.
         unsafe { (*self).muts() }
+    }
+}
+
+/// A set with the order of its cores, on its way from hold to hold.
+pub(super) struct Members<S: Set> {
+    pub(super) set: S,
+    order: S::Order,
+}
+
+impl<S: Set> Members<S> {
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn new(set: S) -> Self {
+        Self { set, order: set.order() }
+    }
+
+    /// The cores, by address.
+    #[inline(always)]
+    pub(super) fn cores(&self) -> Cores<'_> {
+        self.set.cores(&self.order)
     }
 }

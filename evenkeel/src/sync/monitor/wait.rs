@@ -2,12 +2,13 @@
 
 #![allow(unsafe_code, reason = "queues point to a node in these futures")]
 
-use super::condition::{Condition, Waiter};
-use super::core::{self, Acceptance};
+use super::condition::{Condition, Queue, Waiter};
+use super::core;
+use super::cores::Cores;
 use super::enter::Enter;
-use super::held::{Held, breaks_off};
-use super::node::{Kind, List, Node, Op, Place, Progress};
-use super::set::Set;
+use super::held::Held;
+use super::node::{Kind, List, Node, Op, Place};
+use super::set::{Members, Set};
 use super::waiting;
 use crate::task::word_waker::WordWaker;
 use std::fmt;
@@ -28,11 +29,11 @@ use std::task::{Context, Poll, Waker};
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct Wait<'c, S: Set, D: Copy + Send = ()> {
     waiter: Waiter<D>,
-    set: S,
     /// There until the hold has been given.
-    cores: Option<S::Cores>,
+    members: Option<Members<S>>,
     condition: &'c Condition<D>,
-    accepted: Option<Acceptance>,
+    /// Whether the node has joined the condition's queue.
+    queued: bool,
     _pinned: PhantomPinned,
 }
 
@@ -91,15 +92,12 @@ impl<D: Copy + Send> Condition<D> {
     #[track_caller]
     pub fn wait_with<S: Set>(&self, held: Held<S>, datum: D) -> Wait<'_, S, D> {
         // SAFETY: the set borrows its monitors.
-        unsafe { self.bind(held.cores()) };
-        let accepted = held.accepted;
-        let (set, cores) = held.into_parts();
+        unsafe { self.queue.bind(held.cores()) };
         Wait {
             waiter: Waiter { node: Node::new(), datum },
-            set,
-            cores: Some(cores),
+            members: Some(held.into_members()),
             condition: self,
-            accepted,
+            queued: false,
             _pinned: PhantomPinned,
         }
     }
@@ -131,15 +129,12 @@ impl<D: Copy + Send> Condition<D> {
     #[track_caller]
     pub fn signal_block<S: Set>(&self, held: Held<S>) -> SignalBlock<'_, S, D> {
         // SAFETY: the set borrows its monitors.
-        let bound = unsafe { self.is_bound(held.cores()) };
-        let accepted = held.accepted;
-        let (set, cores) = held.into_parts();
+        let bound = unsafe { self.queue.is_bound(held.cores()) };
         SignalBlock {
             node: Node::new(),
-            set,
-            cores: Some(cores),
+            members: Some(held.into_members()),
             condition: bound.then_some(self),
-            accepted,
+            queued: false,
             _pinned: PhantomPinned,
         }
     }
@@ -151,86 +146,104 @@ pub(super) fn word(waker: &Waker) -> WordWaker {
     WordWaker::of_task(waker).unwrap_or_else(|| WordWaker::boxed(waker))
 }
 
-impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
-    /// Joins the condition's queue, and gives the monitors up.
-    #[inline]
-    fn begin(&self, waker: &Waker) {
-        let cores = self.cores.as_ref().expect("the hold is here").as_ref();
-        let node = &self.waiter.node;
-        // SAFETY: the set borrows its monitors.
-        let leader = unsafe { cores[0].get() };
-        let waker = word(waker);
-        node.fill(Kind::Waiter, cores, Op::NONE);
-        let mut state = leader.lock();
-        node.set_waiting(waker);
-        // SAFETY: the node is in no queue, and stays where it is.
-        let join = |queue: &mut List| unsafe { queue.push_back(node, Place::Condition) };
-        // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
-        unsafe { self.condition.with_queue(join) };
-        let urgent = state.pass_on();
-        let next = match urgent {
-            Some(_) => {
-                leader.note_urgent(&state);
-                urgent
-            }
-            None if cores.len() == 1 => state.release(),
-            None => {
-                drop(state);
-                // SAFETY: this future has held them, and gives them up here; its set borrows their monitors.
-                return unsafe { core::release_all(cores) };
-            }
-        };
-        drop(state);
-        if let Some(next) = next {
-            next.wake();
+/// Joins a condition's queue, says so in `queued`, and gives the monitors up.
+///
+/// # Safety
+/// The caller holds the set, to which the condition belongs, for this node, which is in no queue and stays where it is until it has been taken
+/// out; so do the cores.
+#[inline(never)]
+unsafe fn begin(
+    queue: &Queue,
+    node: &Node,
+    cores: Cores<'_>,
+    waker: &Waker,
+    queued: &mut bool,
+) {
+    // SAFETY: the set borrows its monitors.
+    let leader = unsafe { cores.leader.get() };
+    let waker = word(waker);
+    node.fill(Kind::Waiter, cores, Op::NONE);
+    let mut state = leader.lock();
+    node.set_waiting(waker);
+    *queued = true;
+    // SAFETY: the caller's promise.
+    let join = |list: &mut List| unsafe { list.push_back(node, Place::Condition) };
+    // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
+    unsafe { queue.with(join) };
+    let urgent = state.pass_on();
+    let next = match urgent {
+        Some(_) => {
+            leader.note_urgent(&state);
+            urgent
         }
+        None if cores.rest.is_empty() => state.release(),
+        None => {
+            drop(state);
+            // SAFETY: the caller has held them, and gives them up here; its set borrows their monitors.
+            return unsafe { core::release(cores, cores.len()) };
+        }
+    };
+    drop(state);
+    if let Some(next) = next {
+        next.wake();
+    }
+}
+
+pub(super) const OVER: &str = "a future of a monitor is polled again after it has given its hold";
+
+impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
+    #[inline(always)]
+    fn cores(&self) -> Cores<'_> {
+        self.members.as_ref().expect(OVER).cores()
     }
 
-    fn finish(self: Pin<&mut Self>) -> Held<S> {
-        // SAFETY: nothing is moved out but the cores, as the node is in no queue any more.
-        let this = unsafe { self.get_unchecked_mut() };
-        this.waiter.node.set_done();
-        let cores = this.cores.take().expect("the hold is given once");
-        // SAFETY: the set has been given to this future. If an acceptor has waited for the call, it has gone on meanwhile.
-        unsafe { Held::new(this.set, cores, None) }
+    /// Comes back with the hold, if it has been given.
+    #[inline(always)]
+    fn resume(&mut self, waker: &Waker) -> Poll<Held<S>> {
+        let node = &self.waiter.node;
+        // SAFETY: the set borrows its monitors, and the node is this future's.
+        if node.is_granted() || unsafe { waiting::renew(node, self.cores().leader, waker) } {
+            let members = self.members.take().expect(OVER);
+            // SAFETY: the set has been given to this future.
+            return Poll::Ready(unsafe { Held::new(members) });
+        }
+        Poll::Pending
     }
 
     /// Takes the node out of where it is. If it has been signalled, the next one is in its stead, unless there is none.
     fn leave(&self) -> bool {
-        let cores = self.cores.as_ref().expect("the hold has not been given").as_ref();
         let node = &self.waiter.node;
         let remove = |core: &core::Core, state: &mut core::State, place| {
             if place == Place::Condition {
                 // SAFETY: that is where it is.
-                let remove = |queue: &mut List| unsafe { queue.remove(node) };
+                let remove = |list: &mut List| unsafe { list.remove(node) };
                 // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
-                unsafe { self.condition.with_queue(remove) };
+                unsafe { self.condition.queue.with(remove) };
                 return;
             }
             // SAFETY: as above.
-            let next = unsafe { self.condition.with_queue(List::pop) };
+            let next = unsafe { self.condition.queue.with(List::pop) };
             // SAFETY: the node has been signalled, so it is on the urgent list; the next one has just been taken out of its queue.
             unsafe { state.replace_urgent(node, next) };
             core.note_urgent(state);
         };
         // SAFETY: the set borrows its monitors, and the node is this future's.
-        unsafe { waiting::leave(node, cores[0], remove) }
+        unsafe { waiting::leave(node, self.cores().leader, remove) }
     }
 
     /// Takes the node out of the condition's queue. False if it has been signalled.
     fn leave_unsignalled(&self) -> bool {
-        let cores = self.cores.as_ref().expect("the hold has not been given").as_ref();
         let node = &self.waiter.node;
         // SAFETY: the set borrows its monitors.
-        let state = unsafe { cores[0].get() }.lock();
+        let state = unsafe { self.cores().leader.get() }.lock();
         // SAFETY: while it waits, the lock guards it; granted, it is this future's.
         if unsafe { node.with(|ticket| ticket.place) } != Place::Condition {
             return false;
         }
         // SAFETY: that is where it is.
-        let remove = |queue: &mut List| unsafe { queue.remove(node) };
+        let remove = |list: &mut List| unsafe { list.remove(node) };
         // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
-        unsafe { self.condition.with_queue(remove) };
+        unsafe { self.condition.queue.with(remove) };
         // SAFETY: it is in no queue any more, and this thread has the lock.
         let waker = unsafe { node.give_up() };
         drop(state);
@@ -239,61 +252,52 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
     }
 
     #[cold]
-    fn cancel(&self, progress: Progress) {
-        if progress == Progress::Waiting && self.leave() {
-            return;
-        }
-        let cores = self.cores.as_ref().expect("the hold has not been given").as_ref();
-        let mut broken = None;
-        if progress == Progress::New {
-            broken = breaks_off(self.accepted);
-        } else {
+    fn cancel(&self) {
+        let cores = self.cores();
+        if self.queued {
+            if !self.waiter.node.is_granted() && self.leave() {
+                return;
+            }
             // The signal goes on.
             // SAFETY: the set borrows its monitors.
-            let leader = unsafe { cores[0].get() };
+            let leader = unsafe { cores.leader.get() };
             let mut state = leader.lock();
             // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
-            if let Some(next) = unsafe { self.condition.with_queue(List::pop) } {
+            if let Some(next) = unsafe { self.condition.queue.with(List::pop) } {
                 // SAFETY: it has just been taken out of its queue, and waits with this lock.
                 unsafe { state.push_signalled(next) };
                 leader.note_urgent(&state);
             }
         }
         // SAFETY: this future holds the set, and gives it up here.
-        unsafe { core::leave(cores, broken) };
+        unsafe { core::leave(cores) };
     }
 }
 
 impl<S: Set, D: Copy + Send> Future for Wait<'_, S, D> {
     type Output = Held<S>;
 
-    #[inline]
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Held<S>> {
-        match self.waiter.node.progress() {
-            Progress::New => {
-                self.begin(context.waker());
-                Poll::Pending
-            }
-            Progress::Waiting => {
-                let leader = self.cores.as_ref().expect("the hold has not been given").as_ref()[0];
-                // SAFETY: the set borrows its monitors, and the node is this future's.
-                if unsafe { waiting::renew(&self.waiter.node, leader, context.waker()) } {
-                    return Poll::Ready(self.finish());
-                }
-                Poll::Pending
-            }
-            Progress::Granted => Poll::Ready(self.finish()),
-            Progress::Done => panic!("Wait is polled again after it has given its hold"),
+        // SAFETY: nothing is moved out but the set, once the node is in no queue.
+        let this = unsafe { self.get_unchecked_mut() };
+        if this.queued {
+            return this.resume(context.waker());
         }
+        let (queue, node) = (&this.condition.queue, &this.waiter.node);
+        let cores = this.members.as_ref().expect(OVER).cores();
+        // SAFETY: this future has the hold, which it gives up here; the condition belongs to the set; what is pinned stays where it is, and the future takes
+        // the node out when it is dropped.
+        unsafe { begin(queue, node, cores, context.waker(), &mut this.queued) };
+        Poll::Pending
     }
 }
 
 impl<S: Set, D: Copy + Send> Drop for Wait<'_, S, D> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        let progress = self.waiter.node.progress();
-        if progress != Progress::Done {
-            self.cancel(progress);
+        if self.members.is_some() {
+            self.cancel();
         }
     }
 }
@@ -330,7 +334,7 @@ impl<S: Set, D: Copy + Send, U: Future<Output = ()>> Future for WaitUntil<'_, S,
                 // The signal was faster. The hold may have come too.
                 return wait.poll(context).map(|held| (held, true));
             }
-            this.again = Some(Enter::new(this.wait.set, Op::NONE));
+            this.again = this.wait.members.take().map(|members| Enter::of(members, Op::NONE));
         }
         let again = this.again.as_mut().expect("it has just been put there");
         // SAFETY: pinned with this.
@@ -349,50 +353,58 @@ impl<S: Set, D: Copy + Send, U: Future<Output = ()>> Future for WaitUntil<'_, S,
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct SignalBlock<'c, S: Set, D: Copy + Send = ()> {
     node: Node,
-    set: S,
-    cores: Option<S::Cores>,
+    /// There until the hold has been given.
+    members: Option<Members<S>>,
     /// None if nobody can wait for it.
     condition: Option<&'c Condition<D>>,
-    accepted: Option<Acceptance>,
+    /// Whether the node has joined the urgent list.
+    queued: bool,
     _pinned: PhantomPinned,
 }
 
-impl<S: Set, D: Copy + Send> SignalBlock<'_, S, D> {
-    /// Gives the monitors away. False if nobody waits.
-    fn begin(&self, waker: &Waker) -> bool {
-        let Some(condition) = self.condition else { return false };
-        let cores = self.cores.as_ref().expect("the hold is here").as_ref();
-        // SAFETY: the set borrows its monitors.
-        let leader = unsafe { cores[0].get() };
-        let waker = word(waker);
-        self.node.fill(Kind::Signaller, cores, Op::NONE);
-        let mut state = leader.lock();
-        // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
-        let Some(next) = (unsafe { condition.with_queue(List::pop) }) else {
-            drop(state);
-            drop(waker);
-            return false;
-        };
-        self.node.set_waiting(waker);
-        // SAFETY: the node is in no queue, and stays where it is.
-        unsafe { state.push_urgent(&self.node) };
-        leader.note_urgent(&state);
-        // SAFETY: it has just been taken out of its queue, and waits with this lock.
-        unsafe { next.with(|ticket| ticket.whole = true) };
-        // SAFETY: as above.
-        let next = unsafe { next.grant() };
+/// Gives the monitors to the first waiter, and waits for them behind it, which it says in `queued`; unless nobody waits.
+///
+/// # Safety
+/// As [`begin`].
+#[inline(never)]
+unsafe fn begin_signal(
+    queue: &Queue,
+    node: &Node,
+    cores: Cores<'_>,
+    waker: &Waker,
+    queued: &mut bool,
+) {
+    // SAFETY: the set borrows its monitors.
+    let leader = unsafe { cores.leader.get() };
+    let waker = word(waker);
+    node.fill(Kind::Signaller, cores, Op::NONE);
+    let mut state = leader.lock();
+    // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
+    let Some(next) = (unsafe { queue.with(List::pop) }) else {
         drop(state);
-        next.wake();
-        true
-    }
+        drop(waker);
+        return;
+    };
+    node.set_waiting(waker);
+    *queued = true;
+    let call = state.call();
+    // SAFETY: the node is its future's until it is in a queue.
+    unsafe { node.with(|ticket| ticket.call = call) };
+    // SAFETY: the caller's promise.
+    unsafe { state.push_urgent(node) };
+    leader.note_urgent(&state);
+    // SAFETY: it has just been taken out of its queue, and waits with this lock.
+    let next = unsafe { state.give(next) };
+    drop(state);
+    next.wake();
+}
 
-    fn finish(self: Pin<&mut Self>, signalled: bool) -> (Held<S>, bool) {
-        // SAFETY: nothing is moved out but the cores, as the node is in no queue.
-        let this = unsafe { self.get_unchecked_mut() };
-        this.node.set_done();
-        let cores = this.cores.take().expect("the hold is given once");
+impl<S: Set, D: Copy + Send> SignalBlock<'_, S, D> {
+    #[inline(always)]
+    fn finish(&mut self) -> Held<S> {
+        let members = self.members.take().expect(OVER);
         // SAFETY: this future holds the set.
-        (unsafe { Held::new(this.set, cores, this.accepted) }, signalled)
+        unsafe { Held::new(members) }
     }
 }
 
@@ -401,45 +413,53 @@ impl<S: Set, D: Copy + Send> Future for SignalBlock<'_, S, D> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<(Held<S>, bool)> {
-        match self.node.progress() {
-            Progress::New if self.begin(context.waker()) => Poll::Pending,
-            Progress::New => Poll::Ready(self.finish(false)),
-            Progress::Waiting => {
-                let leader = self.cores.as_ref().expect("the hold has not been given").as_ref()[0];
-                // SAFETY: the set borrows its monitors, and the node is this future's.
-                if unsafe { waiting::renew(&self.node, leader, context.waker()) } {
-                    return Poll::Ready(self.finish(true));
-                }
-                Poll::Pending
+        // SAFETY: nothing is moved out but the set, once the node is in no queue.
+        let this = unsafe { self.get_unchecked_mut() };
+        let cores = this.members.as_ref().expect(OVER).cores();
+        let waker = context.waker();
+        if this.queued {
+            // SAFETY: the set borrows its monitors, and the node is this future's.
+            if this.node.is_granted() || unsafe { waiting::renew(&this.node, cores.leader, waker) } {
+                return Poll::Ready((this.finish(), true));
             }
-            Progress::Granted => Poll::Ready(self.finish(true)),
-            Progress::Done => panic!("SignalBlock is polled again after it has given its hold"),
+            return Poll::Pending;
         }
+        if let Some(condition) = this.condition {
+            let queued = &mut this.queued;
+            // SAFETY: this future has the hold, which it gives up here; the condition belongs to the set; what is pinned stays where it is, and the future takes
+            // the node out when it is dropped.
+            unsafe { begin_signal(&condition.queue, &this.node, cores, waker, queued) };
+        }
+        if this.queued { Poll::Pending } else { Poll::Ready((this.finish(), false)) }
     }
 }
 
 impl<S: Set, D: Copy + Send> Drop for SignalBlock<'_, S, D> {
     fn drop(&mut self) {
-        let Some(cores) = &self.cores else { return };
-        let (cores, node) = (cores.as_ref(), &self.node);
-        let remove = |core: &core::Core, state: &mut core::State, _| {
-            // SAFETY: while it waits, it is on the urgent list.
-            unsafe { state.replace_urgent(node, None) };
-            if let Some(call) = breaks_off(self.accepted) {
-                state.break_call(call);
-            }
-            core.note_urgent(state);
-        };
-        if node.progress() == Progress::Waiting
-            // SAFETY: the set borrows its monitors, and the node is this future's.
-            && unsafe { waiting::leave(node, cores[0], remove) }
-        {
+        let Some(members) = &self.members else { return };
+        let (cores, node) = (members.cores(), &self.node);
+        // SAFETY: the set borrows its monitors, and the node is this future's.
+        if self.queued && unsafe { leave_urgent(node, cores) } {
             return;
         }
-        let broken = breaks_off(self.accepted);
         // SAFETY: this future holds the set, and gives it up here.
-        unsafe { core::leave(cores, broken) };
+        unsafe { core::leave(cores) };
     }
+}
+
+/// Gives up the wait of a node on the urgent list that has given its hold away, if it still waits; if its hold is a call that breaks off, its acceptor is
+/// told. False if it has been granted.
+///
+/// # Safety
+/// The set borrows its monitors, and the caller is the node's future.
+unsafe fn leave_urgent(node: &Node, cores: Cores<'_>) -> bool {
+    let remove = |core: &core::Core, state: &mut core::State, _| {
+        // SAFETY: while it waits, it is on the urgent list.
+        unsafe { state.remove_urgent(node) };
+        core.note_urgent(state);
+    };
+    // SAFETY: the caller's promise.
+    unsafe { waiting::leave(node, cores.leader, remove) }
 }
 
 impl<S: Set, D: Copy + Send> fmt::Debug for Wait<'_, S, D> {

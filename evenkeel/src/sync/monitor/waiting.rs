@@ -2,8 +2,9 @@
 
 #![allow(unsafe_code, reason = "a waiting node is reached under its core's lock")]
 
-use super::core::{Core, CoreRef, State};
-use super::node::{Node, Place, Progress};
+use super::core::{Core, State};
+use super::cores::CoreRef;
+use super::node::{Node, Place};
 use crate::task::word_waker::WordWaker;
 use std::task::Waker;
 
@@ -18,7 +19,7 @@ pub(super) unsafe fn renew(node: &Node, core: CoreRef, waker: &Waker) -> bool {
     let mut fresh = None;
     loop {
         let state = core.lock();
-        if node.progress() == Progress::Granted {
+        if node.is_granted() {
             return true;
         }
         // SAFETY: the node waits, and this thread has the lock.
@@ -50,7 +51,7 @@ pub(super) unsafe fn leave(
     // SAFETY: the caller's promise.
     let core = unsafe { core.get() };
     let mut state = core.lock();
-    if node.progress() == Progress::Granted {
+    if node.is_granted() {
         return false;
     }
     // SAFETY: the node waits, and this thread has the lock.

@@ -1,0 +1,105 @@
+//! The cores of a set, by address.
+
+#![allow(unsafe_code, reason = "a held monitor's core is reached by its address")]
+
+use super::core::Core;
+use std::ptr::NonNull;
+
+/// A core, for those who keep the monitor borrowed beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CoreRef(NonNull<Core>);
+
+// SAFETY: it is a shared reference to something that is `Sync`.
+unsafe impl Send for CoreRef {}
+// SAFETY: as above.
+unsafe impl Sync for CoreRef {}
+
+impl CoreRef {
+    #[inline(always)]
+    pub(super) fn of(core: &Core) -> Self {
+        Self(NonNull::from(core))
+    }
+
+    /// The core.
+    ///
+    /// # Safety
+    /// The monitor is borrowed for as long as the result is used.
+    #[inline(always)]
+    pub(super) unsafe fn get<'a>(self) -> &'a Core {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+/// The cores of a set: the leader by itself, since most sets have no other.
+#[derive(Clone, Copy, Debug)]
+pub struct Cores<'a> {
+    pub(super) leader: CoreRef,
+    pub(super) rest: &'a [CoreRef],
+}
+
+impl<'a> Cores<'a> {
+    /// The core of a set of one.
+    #[inline(always)]
+    pub(super) fn one(core: &Core) -> Self {
+        Self { leader: CoreRef::of(core), rest: &[] }
+    }
+
+    /// Cores by address, of which there is one at least.
+    #[inline(always)]
+    pub(super) fn sorted(all: &'a [CoreRef]) -> Self {
+        Self { leader: all[0], rest: &all[1..] }
+    }
+
+    /// How many there are.
+    #[inline(always)]
+    pub(super) fn len(self) -> usize {
+        self.rest.len() + 1
+    }
+
+    /// One of them, by address.
+    #[inline(always)]
+    pub(super) fn get(self, index: usize) -> CoreRef {
+        if index == 0 { self.leader } else { self.rest[index - 1] }
+    }
+
+    /// All of them, by address.
+    pub(super) fn iter(self) -> impl DoubleEndedIterator<Item = CoreRef> {
+        std::iter::once(self.leader).chain(self.rest.iter().copied())
+    }
+}
+
+/// Sorts cores by address.
+///
+/// # Panics
+/// If one is there twice.
+#[inline(always)]
+#[track_caller]
+pub(super) fn sort<const N: usize>(mut cores: [CoreRef; N]) -> [CoreRef; N] {
+    // So few are sorted fastest without branches, which the compiler unrolls.
+    if N <= 8 {
+        for end in (1..N).rev() {
+            for here in 0..end {
+                let (low, high) = (cores[here].min(cores[here + 1]), cores[here].max(cores[here + 1]));
+                (cores[here], cores[here + 1]) = (low, high);
+            }
+        }
+    } else {
+        cores.sort_unstable();
+    }
+    check(&cores);
+    cores
+}
+
+/// Looks for twins among sorted cores.
+///
+/// # Panics
+/// If there are some.
+#[inline(always)]
+#[track_caller]
+pub(super) fn check(cores: &[CoreRef]) {
+    assert!(
+        cores.windows(2).all(|two| two[0] != two[1]),
+        "a set has the same monitor twice: two exclusive accesses to one value; name each monitor once"
+    );
+}
