@@ -6,8 +6,8 @@ use super::core;
 use super::cores::Cores;
 use super::held::Held;
 use super::node::{Kind, Node, Op, Place, Ticket};
-use super::set::{Members, Set};
-use super::wait::{OVER, word};
+use super::set::{Members, Set, Slot};
+use super::wait::word;
 use super::waiting;
 use std::fmt;
 use std::future::{Future, Pending, pending};
@@ -121,7 +121,9 @@ enum Patience {
 pub struct Accept<S: Set, const N: usize, U = Pending<()>> {
     node: Node,
     /// There until the hold has been given.
-    members: Option<Members<S>>,
+    members: Slot<S>,
+    /// Where others find the cores.
+    place: S::Place,
     clauses: [Clause; N],
     patience: Patience,
     /// Whether the node has become the acceptor that waits for a call, or has joined the urgent list.
@@ -243,7 +245,8 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
     fn new(held: Held<S>, clauses: [Clause; N], patience: Patience, until: U) -> Self {
         Self {
             node: Node::new(),
-            members: Some(held.into_members()),
+            members: Slot::new(held.into_members()),
+            place: S::place(),
             clauses,
             patience,
             queued: false,
@@ -253,8 +256,8 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
     }
 
     #[inline(always)]
-    fn cores(&self) -> Cores<'_> {
-        self.members.as_ref().expect(OVER).cores()
+    fn members(&self) -> &Members<S> {
+        self.members.get()
     }
 
     /// What has been accepted. The node has been granted.
@@ -269,7 +272,7 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
 
     #[inline(always)]
     fn finish(&mut self, outcome: Accepted) -> (Held<S>, Accepted) {
-        let members = self.members.take().expect("the hold is given once");
+        let members = self.members.take();
         // SAFETY: this future holds the set.
         (unsafe { Held::new(members) }, outcome)
     }
@@ -278,7 +281,7 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
     /// only while no call has come and one has.
     fn give_up(&self, only_before_a_call: bool) -> Option<Place> {
         // SAFETY: the set borrows its monitors.
-        let leader = unsafe { self.cores().leader.get() };
+        let leader = unsafe { self.members().leader().get() };
         let mut state = leader.lock();
         if self.node.is_granted() {
             return None;
@@ -310,7 +313,7 @@ impl<S: Set, const N: usize, U: Future<Output = ()>> Future for Accept<S, N, U> 
         // SAFETY: nothing is moved out but the set, once the node is in no queue.
         let this = unsafe { self.as_mut().get_unchecked_mut() };
         if this.queued {
-            let leader = this.cores().leader;
+            let leader = this.members().leader();
             let waker = context.waker();
             // SAFETY: the set borrows its monitors, and the node is this future's.
             if this.node.is_granted() || unsafe { waiting::renew(&this.node, leader, waker) } {
@@ -318,7 +321,7 @@ impl<S: Set, const N: usize, U: Future<Output = ()>> Future for Accept<S, N, U> 
                 return Poll::Ready(this.finish(outcome));
             }
         } else {
-            let cores = this.members.as_ref().expect(OVER).cores();
+            let cores = this.members.get().cores(&mut this.place);
             let (node, waker, queued) = (&this.node, context.waker(), &mut this.queued);
             // SAFETY: this future has the hold; what is pinned stays where it is, and the future takes the node out when it is dropped.
             let over = unsafe { begin(node, cores, &this.clauses, this.patience, waker, queued) };
@@ -341,7 +344,7 @@ impl<S: Set, const N: usize, U: Future<Output = ()>> Future for Accept<S, N, U> 
 
 impl<S: Set, const N: usize, U> Drop for Accept<S, N, U> {
     fn drop(&mut self) {
-        if self.members.is_none() {
+        if !self.members.is_full() {
             return;
         }
         if self.queued
@@ -351,7 +354,7 @@ impl<S: Set, const N: usize, U> Drop for Accept<S, N, U> {
             return;
         }
         // SAFETY: this future holds the set, and gives it up here.
-        unsafe { core::leave(self.cores()) };
+        unsafe { core::leave(self.members()) };
     }
 }
 

@@ -2,7 +2,8 @@
 
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
-use super::cores::{CoreRef, Cores};
+use super::core::Core;
+use super::cores::CoreRef;
 use super::held::Held;
 use super::node::{List, Node};
 use super::set::Set;
@@ -32,10 +33,10 @@ pub(super) struct Queue {
     list: UnsafeCell<List>,
 }
 
-/// A set, by the numbers of its cores, in the order of their addresses at the first wait. The addresses change as monitors move.
+/// A set, by the numbers of its cores, in the order in which the first wait had them. Addresses change as monitors move.
 #[derive(Debug)]
 struct Brand {
-    leader: u64,
+    first: u64,
     rest: Box<[u64]>,
 }
 
@@ -62,27 +63,27 @@ impl<D> Condition<D> {
 }
 
 impl Brand {
-    /// Whether it is that of this set, whose cores lie as they did.
+    /// Whether it is that of this set, in the same order.
     ///
     /// # Safety
     /// The cores' monitors are borrowed.
     #[inline(always)]
-    unsafe fn is_of(&self, cores: Cores<'_>) -> bool {
+    unsafe fn is_of(&self, cores: &[CoreRef]) -> bool {
         // SAFETY: the caller's promise.
         let is = |number: &u64, core: CoreRef| unsafe { core.get() }.id() == *number;
-        is(&self.leader, cores.leader)
-            && self.rest.len() == cores.rest.len()
-            && self.rest.iter().zip(cores.rest).all(|(number, core)| is(number, *core))
+        is(&self.first, cores[0])
+            && self.rest.len() + 1 == cores.len()
+            && self.rest.iter().zip(&cores[1..]).all(|(number, core)| is(number, *core))
     }
 
-    /// Whether it is that of this set, wherever its cores lie.
+    /// Whether it is that of this set, in some order.
     ///
     /// # Safety
     /// As [`is_of`](Self::is_of).
-    unsafe fn is_of_some_order(&self, cores: Cores<'_>) -> bool {
+    unsafe fn is_of_some_order(&self, cores: &[CoreRef]) -> bool {
         // SAFETY: the caller's promise.
         let mut now: Vec<_> = cores.iter().map(|core| unsafe { core.get() }.id()).collect();
-        let mut then = [&[self.leader], &*self.rest].concat();
+        let mut then = [&[self.first], &*self.rest].concat();
         now.sort_unstable();
         then.sort_unstable();
         now == then
@@ -99,7 +100,7 @@ impl Queue {
     /// The cores' monitors are borrowed.
     #[inline(always)]
     #[track_caller]
-    pub(super) unsafe fn bind(&self, cores: Cores<'_>) {
+    pub(super) unsafe fn bind(&self, cores: &[CoreRef]) {
         // SAFETY: the caller's promise.
         if !unsafe { self.is_bound(cores) } {
             // SAFETY: the caller's promise.
@@ -109,12 +110,12 @@ impl Queue {
 
     #[cold]
     #[track_caller]
-    unsafe fn bind_now(&self, cores: Cores<'_>) {
+    unsafe fn bind_now(&self, cores: &[CoreRef]) {
         self.brand.get_or_init(|| Brand {
             // SAFETY: the caller's promise.
-            leader: unsafe { cores.leader.get() }.id(),
+            first: unsafe { cores[0].get() }.id(),
             // SAFETY: as above.
-            rest: cores.rest.iter().map(|core| unsafe { core.get() }.id()).collect(),
+            rest: cores[1..].iter().map(|core| unsafe { core.get() }.id()).collect(),
         });
         // Somebody else may have been faster, with another set.
         // SAFETY: as above.
@@ -130,7 +131,7 @@ impl Queue {
     /// The cores' monitors are borrowed.
     #[inline(always)]
     #[track_caller]
-    pub(super) unsafe fn is_bound(&self, cores: Cores<'_>) -> bool {
+    pub(super) unsafe fn is_bound(&self, cores: &[CoreRef]) -> bool {
         let Some(brand) = self.brand.get() else { return false };
         // SAFETY: the caller's promise.
         if !unsafe { brand.is_of(cores) } {
@@ -142,7 +143,7 @@ impl Queue {
 
     #[cold]
     #[track_caller]
-    unsafe fn check(brand: &Brand, cores: Cores<'_>) {
+    unsafe fn check(brand: &Brand, cores: &[CoreRef]) {
         assert!(
             // SAFETY: the caller's promise.
             unsafe { brand.is_of_some_order(cores) },
@@ -164,20 +165,10 @@ impl Queue {
 
     /// Signals up to so many waiters, and gives their number.
     ///
-    /// # Panics
-    /// If it is bound to another set.
-    ///
     /// # Safety
-    /// The caller holds the set.
+    /// The caller holds the set that it is bound to, of which this is the leader.
     #[inline(always)]
-    #[track_caller]
-    unsafe fn signal(&self, cores: Cores<'_>, most: usize) -> usize {
-        // SAFETY: the caller's promise.
-        if !unsafe { self.is_bound(cores) } {
-            return 0;
-        }
-        // SAFETY: as above.
-        let leader = unsafe { cores.leader.get() };
+    unsafe fn signal(&self, leader: &Core, most: usize) -> usize {
         let mut state = leader.lock();
         let mut count = 0;
         while count < most
@@ -190,25 +181,6 @@ impl Queue {
         }
         leader.note_urgent(&state);
         count
-    }
-
-    /// Calls `f` with the list, if anybody may be in it.
-    ///
-    /// # Panics
-    /// If it is bound to another set.
-    ///
-    /// # Safety
-    /// The caller holds the set.
-    #[track_caller]
-    unsafe fn look<R>(&self, cores: Cores<'_>, f: impl FnOnce(&List) -> R) -> Option<R> {
-        // SAFETY: the caller's promise.
-        if !unsafe { self.is_bound(cores) } {
-            return None;
-        }
-        // SAFETY: as above.
-        let _state = unsafe { cores.leader.get() }.lock();
-        // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
-        Some(unsafe { self.with(|list| f(list)) })
     }
 }
 
@@ -233,8 +205,7 @@ impl<D> Condition<D> {
     #[inline]
     #[track_caller]
     pub fn signal<S: Set>(&self, held: &mut Held<S>) -> bool {
-        // SAFETY: the set is held.
-        unsafe { self.queue.signal(held.cores(), 1) > 0 }
+        self.signal_up_to(held, 1) > 0
     }
 
     /// Signals all that wait, and gives their number: they go on one after the other, those first that wait longest.
@@ -243,8 +214,21 @@ impl<D> Condition<D> {
     /// As [`signal`](Self::signal).
     #[track_caller]
     pub fn signal_all<S: Set>(&self, held: &mut Held<S>) -> usize {
-        // SAFETY: the set is held.
-        unsafe { self.queue.signal(held.cores(), usize::MAX) }
+        self.signal_up_to(held, usize::MAX)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn signal_up_to<S: Set>(&self, held: &mut Held<S>, most: usize) -> usize {
+        let members = held.members();
+        // SAFETY: the set borrows its monitors.
+        if !unsafe { self.queue.is_bound(members.written().as_ref()) } {
+            return 0;
+        }
+        // SAFETY: as above.
+        let leader = unsafe { members.leader().get() };
+        // SAFETY: the set is held, and the condition belongs to it.
+        unsafe { self.queue.signal(leader, most) }
     }
 
     /// Whether nobody waits.
@@ -253,8 +237,7 @@ impl<D> Condition<D> {
     /// As [`signal`](Self::signal).
     #[track_caller]
     pub fn is_empty<S: Set>(&self, held: &Held<S>) -> bool {
-        // SAFETY: the set is held.
-        unsafe { self.queue.look(held.cores(), List::is_empty) }.unwrap_or(true)
+        self.look(held, List::is_empty).unwrap_or(true)
     }
 
     /// The datum of the task that waits longest. None if nobody waits.
@@ -271,7 +254,23 @@ impl<D> Condition<D> {
             // SAFETY: the nodes of this list are the beginnings of waiters with a `D`, which nobody changes while they wait.
             Some(unsafe { (*waiter).datum })
         };
-        // SAFETY: the set is held.
-        unsafe { self.queue.look(held.cores(), front) }.flatten()
+        self.look(held, front).flatten()
+    }
+
+    /// Looks at the queue, if anybody may be in it.
+    ///
+    /// # Panics
+    /// As [`signal`](Self::signal).
+    #[track_caller]
+    fn look<S: Set, R>(&self, held: &Held<S>, f: impl FnOnce(&List) -> R) -> Option<R> {
+        let members = held.members();
+        // SAFETY: the set borrows its monitors.
+        if !unsafe { self.queue.is_bound(members.written().as_ref()) } {
+            return None;
+        }
+        // SAFETY: as above.
+        let _state = unsafe { members.leader().get() }.lock();
+        // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
+        Some(unsafe { self.queue.with(|list| f(list)) })
     }
 }

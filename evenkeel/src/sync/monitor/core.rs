@@ -5,6 +5,7 @@
 use super::cores::Cores;
 use super::held::breaks_off;
 use super::node::{Kind, List, Node, Op, Place, Ticket};
+use super::set::{Members, Set};
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 use crate::task::word_waker::WordWaker;
@@ -448,17 +449,28 @@ impl State {
 /// Gives a set up that is held: to the next urgent one as a whole, or core by core, the leader last. If the hold is a call that breaks off, its acceptor is told.
 ///
 /// # Safety
-/// The caller holds the set, and its monitors are borrowed meanwhile.
+/// The caller holds the set.
 #[inline(always)]
-pub(super) unsafe fn leave(cores: Cores<'_>) {
-    if !cores.rest.is_empty() {
+pub(super) unsafe fn leave<S: Set>(members: &Members<S>) {
+    // SAFETY: the set borrows its monitors.
+    let leader = unsafe { members.leader().get() };
+    if S::SINGLE {
+        leader.release();
+    } else if !leader.has_urgent() || !leader.pass_on() {
         // SAFETY: the caller's promise.
-        let leader = unsafe { cores.leader.get() };
-        if leader.has_urgent() && leader.pass_on() {
-            return;
-        }
+        unsafe { release_all(members) };
     }
-    // SAFETY: the caller's promise.
+}
+
+/// Releases a set core by core, the leader last.
+///
+/// # Safety
+/// The caller holds it, and nobody is urgent.
+#[inline]
+pub(super) unsafe fn release_all<S: Set>(members: &Members<S>) {
+    let mut place = S::place();
+    let cores = members.cores(&mut place);
+    // SAFETY: the caller's promise; the set borrows its monitors.
     unsafe { release(cores, cores.len()) };
 }
 

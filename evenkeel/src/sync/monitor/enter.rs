@@ -3,9 +3,10 @@
 #![allow(unsafe_code, reason = "queues point to a node in this future")]
 
 use super::core::{self, Entry};
+use super::cores::CoreRef;
 use super::held::{Held, cancelling};
 use super::node::{Node, Op, Place};
-use super::set::{Members, Set};
+use super::set::{Members, Set, Slot};
 use super::waiting;
 use std::fmt;
 use std::future::Future;
@@ -24,8 +25,10 @@ use std::task::{Context, Poll, Waker};
 #[must_use = "futures do nothing unless awaited"]
 pub struct Enter<S: Set> {
     node: Node,
-    /// There until the hold has been given. Queues point to the cores in it, which stay where they are while the node waits.
-    members: Option<Members<S>>,
+    /// There until the hold has been given.
+    members: Slot<S>,
+    /// Where queues find the cores.
+    place: S::Place,
     /// How many of the cores are held.
     stage: u32,
     op: Op,
@@ -46,7 +49,8 @@ impl<S: Set> Enter<S> {
     pub(super) fn of(members: Members<S>, op: Op) -> Self {
         Self {
             node: Node::new(),
-            members: Some(members),
+            members: Slot::new(members),
+            place: S::place(),
             stage: 0,
             op,
             queued: false,
@@ -57,7 +61,7 @@ impl<S: Set> Enter<S> {
     /// Goes on from the core at `stage`, which is not held.
     #[inline(always)]
     fn advance(&mut self, waker: &Waker) -> Poll<Held<S>> {
-        let cores = self.members.as_ref().expect(OVER).cores();
+        let cores = self.members.get().cores(&mut self.place);
         let (node, op, queued) = (&self.node, self.op, &mut self.queued);
         while (self.stage as usize) < cores.len() {
             let stage = self.stage as usize;
@@ -76,16 +80,11 @@ impl<S: Set> Enter<S> {
     /// Goes on after the node has joined a queue.
     #[inline]
     fn resume(&mut self, waker: &Waker) -> Poll<Held<S>> {
-        let cores = self.members.as_ref().expect(OVER).cores();
-        if !self.node.is_granted() {
-            let core = cores.get(self.stage as usize);
-            // SAFETY: the node waits with the lock of this core, which the set borrows.
-            if !unsafe { waiting::renew(&self.node, core, waker) } {
-                return Poll::Pending;
-            }
+        if !self.node.is_granted() && !self.renew(waker) {
+            return Poll::Pending;
         }
         // SAFETY: the node was granted, and this is its future.
-        if cores.rest.is_empty() || unsafe { self.node.with(|ticket| ticket.whole) } {
+        if S::SINGLE || unsafe { self.node.with(|ticket| ticket.whole) } {
             return Poll::Ready(self.finish());
         }
         self.stage += 1;
@@ -93,15 +92,28 @@ impl<S: Set> Enter<S> {
         self.advance(waker)
     }
 
+    /// Renews the waker. True if the node has been granted meanwhile.
+    #[cold]
+    fn renew(&mut self, waker: &Waker) -> bool {
+        let core = self.core();
+        // SAFETY: the node waits with the lock of this core, which the set borrows.
+        unsafe { waiting::renew(&self.node, core, waker) }
+    }
+
+    /// The core in whose queue the node is.
+    fn core(&self) -> CoreRef {
+        // The future's own place is not to be touched while the node waits.
+        let mut place = S::place();
+        self.members.get().cores(&mut place).get(self.stage as usize)
+    }
+
     #[inline(always)]
     fn finish(&mut self) -> Held<S> {
-        let members = self.members.take().expect(OVER);
+        let members = self.members.take();
         // SAFETY: all of it is held.
         unsafe { Held::new(members) }
     }
 }
-
-const OVER: &str = "Enter is polled again after it has given its hold";
 
 impl<S: Set> Future for Enter<S> {
     type Output = Held<S>;
@@ -117,7 +129,7 @@ impl<S: Set> Future for Enter<S> {
 impl<S: Set> Drop for Enter<S> {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.members.is_some() && (self.queued || self.stage > 0) {
+        if self.members.is_full() && (self.queued || self.stage > 0) {
             self.cancel();
         }
     }
@@ -127,7 +139,7 @@ impl<S: Set> Enter<S> {
     /// Leaves the queue, and what has been given already.
     #[cold]
     fn cancel(&mut self) {
-        let cores = self.members.as_ref().expect(OVER).cores();
+        let members = self.members.get();
         let mut held = self.stage as usize;
         if self.queued {
             let remove = |core: &core::Core, state: &mut core::State, place| {
@@ -140,18 +152,19 @@ impl<S: Set> Enter<S> {
                 core.note_urgent(state);
             };
             // SAFETY: the node waits with the lock of this core, if it still waits, and the set borrows its monitors.
-            let left = unsafe { waiting::leave(&self.node, cores.get(held), remove) };
+            let left = unsafe { waiting::leave(&self.node, self.core(), remove) };
             if !left {
                 // SAFETY: the node was granted, and this is its future.
                 if unsafe { self.node.with(|ticket| ticket.whole) } {
                     // SAFETY: the set was given to this future, and is given up here.
-                    return cancelling(|| unsafe { core::leave(cores) });
+                    return cancelling(|| unsafe { core::leave(members) });
                 }
                 held += 1;
             }
         }
+        let mut place = S::place();
         // SAFETY: these have been given to this future, and are given up here.
-        unsafe { core::release(cores, held) };
+        unsafe { core::release(members.cores(&mut place), held) };
     }
 }
 

@@ -4,7 +4,6 @@
 
 use super::Monitor;
 use super::core;
-use super::cores::Cores;
 use super::set::{Members, Set, Several};
 use std::cell::Cell;
 use std::fmt;
@@ -75,8 +74,8 @@ impl<S: Set> Held<S> {
     }
 
     #[inline(always)]
-    pub(super) fn cores(&self) -> Cores<'_> {
-        self.members.cores()
+    pub(super) fn members(&self) -> &Members<S> {
+        &self.members
     }
 }
 
@@ -118,13 +117,15 @@ impl<S: Set> Drop for Held<S> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the set is held, and is given up here.
-        unsafe { core::leave(self.cores()) };
+        unsafe { core::leave(&self.members) };
     }
 }
 
 impl<S: Set> fmt::Debug for Held<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Held").field("monitors", &self.cores().len()).finish_non_exhaustive()
+        f.debug_struct("Held")
+            .field("monitors", &self.members.written().as_ref().len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -156,7 +157,8 @@ pub(super) fn breaks_off() -> bool {
 #[track_caller]
 pub(super) fn try_hold<S: Set>(set: S) -> Option<Held<S>> {
     let members = Members::new(set);
-    let cores = members.cores();
+    let mut place = S::place();
+    let cores = members.cores(&mut place);
     for index in 0..cores.len() {
         // SAFETY: the set borrows its monitors.
         if !unsafe { cores.get(index).get() }.try_enter() {

@@ -3,15 +3,27 @@
 #![allow(unsafe_code, reason = "a held monitor's value is reached by its address")]
 
 use super::Monitor;
-use super::cores::{CoreRef, Cores, check, sort};
+use super::cores::{CoreRef, Cores, check, has_twins, sort};
+use std::mem::MaybeUninit;
 
 /// One monitor, or several that are held at once: a reference, a tuple of up to eight references, an array of references, or a reference to an array or slice of them.
 ///
 /// Sealed: it is implemented here alone.
 pub trait Set: sealed::Sealed + Copy {
-    /// What there is to keep of the order of the cores, by address.
+    /// Whether it is one monitor by itself.
+    #[doc(hidden)]
+    const SINGLE: bool;
+    /// What a hold keeps of the order of the cores: nothing, where it is found again faster than it is moved about.
     #[doc(hidden)]
     type Order: Send + Sync + Unpin;
+    /// Room for the cores, by address.
+    #[doc(hidden)]
+    type Place: Send + Sync + Unpin;
+    /// The cores, in an order that is the same for the same set as it is written.
+    #[doc(hidden)]
+    type Written<'order>: AsRef<[CoreRef]>
+    where
+        Self: 'order;
     /// The values, to look at.
     type Refs<'held>
     where
@@ -25,12 +37,29 @@ pub trait Set: sealed::Sealed + Copy {
     type Access;
 
     /// The order of the cores.
+    ///
+    /// # Panics
+    /// If there is none, or one is there twice.
     #[doc(hidden)]
     fn order(self) -> Self::Order;
 
+    /// An empty place.
+    #[doc(hidden)]
+    fn place() -> Self::Place;
+
+    /// The cores.
+    #[doc(hidden)]
+    fn written(self, order: &Self::Order) -> Self::Written<'_>
+    where
+        Self: Sized;
+
+    /// The one with the lowest address.
+    #[doc(hidden)]
+    fn leader(self, order: &Self::Order) -> CoreRef;
+
     /// The cores, by address.
     #[doc(hidden)]
-    fn cores(self, order: &Self::Order) -> Cores<'_>;
+    fn cores<'a>(self, order: &'a Self::Order, place: &'a mut Self::Place) -> Cores<'a>;
 
     /// The values.
     ///
@@ -61,7 +90,13 @@ pub(super) mod sealed {
 impl<T: ?Sized, C> sealed::Sealed for &Monitor<T, C> {}
 
 impl<'a, T: ?Sized, C> Set for &'a Monitor<T, C> {
+    const SINGLE: bool = true;
     type Order = ();
+    type Place = ();
+    type Written<'order>
+        = [CoreRef; 1]
+    where
+        Self: 'order;
     type Refs<'held>
         = &'held T
     where
@@ -76,7 +111,20 @@ impl<'a, T: ?Sized, C> Set for &'a Monitor<T, C> {
     fn order(self) {}
 
     #[inline(always)]
-    fn cores(self, _order: &()) -> Cores<'_> {
+    fn place() {}
+
+    #[inline(always)]
+    fn written(self, (): &()) -> [CoreRef; 1] {
+        [CoreRef::of(&self.core)]
+    }
+
+    #[inline(always)]
+    fn leader(self, (): &()) -> CoreRef {
+        CoreRef::of(&self.core)
+    }
+
+    #[inline(always)]
+    fn cores<'order>(self, (): &'order (), (): &'order mut ()) -> Cores<'order> {
         Cores::one(&self.core)
     }
 
@@ -106,20 +154,39 @@ macro_rules! tuples {
         impl<$($value: ?Sized, $conditions),+> Several for ($(&Monitor<$value, $conditions>,)+) {}
 
         impl<$($borrow,)+ $($value: ?Sized, $conditions),+> Set for ($(&$borrow Monitor<$value, $conditions>,)+) {
-            type Order = [CoreRef; $count];
+            const SINGLE: bool = false;
+            type Order = ();
+            type Place = MaybeUninit<[CoreRef; $count]>;
+            type Written<'order> = [CoreRef; $count] where Self: 'order;
             type Refs<'held> = ($(&'held $value,)+) where Self: 'held;
             type Muts<'held> = ($(&'held mut $value,)+) where Self: 'held;
             type Access = ($(&$borrow mut $value,)+);
 
             #[inline(always)]
             #[track_caller]
-            fn order(self) -> [CoreRef; $count] {
-                sort([$(CoreRef::of(&self.$place.core)),+])
+            fn order(self) {
+                check(self.written(&()));
             }
 
             #[inline(always)]
-            fn cores(self, order: &[CoreRef; $count]) -> Cores<'_> {
-                Cores::sorted(order)
+            fn place() -> Self::Place {
+                MaybeUninit::uninit()
+            }
+
+            #[inline(always)]
+            fn written(self, (): &()) -> [CoreRef; $count] {
+                [$(CoreRef::of(&self.$place.core)),+]
+            }
+
+            #[inline(always)]
+            fn leader(self, (): &()) -> CoreRef {
+                let cores = self.written(&());
+                cores[1..].iter().fold(cores[0], |low, core| low.min(*core))
+            }
+
+            #[inline(always)]
+            fn cores<'order>(self, (): &'order (), place: &'order mut Self::Place) -> Cores<'order> {
+                Cores::sorted(place.write(sort(self.written(&()))))
             }
 
             #[inline(always)]
@@ -159,7 +226,13 @@ impl<T, C> sealed::Sealed for &[&Monitor<T, C>] {}
 impl<T, C> Several for &[&Monitor<T, C>] {}
 
 impl<'b, T, C> Set for &[&'b Monitor<T, C>] {
+    const SINGLE: bool = false;
     type Order = Box<[CoreRef]>;
+    type Place = ();
+    type Written<'order>
+        = &'order [CoreRef]
+    where
+        Self: 'order;
     type Refs<'held>
         = Box<[&'held T]>
     where
@@ -175,12 +248,26 @@ impl<'b, T, C> Set for &[&'b Monitor<T, C>] {
         assert!(!self.is_empty(), "a set has no monitor: name at least one");
         let mut cores: Box<[_]> = self.iter().map(|monitor| CoreRef::of(&monitor.core)).collect();
         cores.sort_unstable();
-        check(&cores);
+        if cores.windows(2).any(|two| two[0] == two[1]) {
+            has_twins();
+        }
         cores
     }
 
+    fn place() {}
+
     #[inline(always)]
-    fn cores(self, order: &Box<[CoreRef]>) -> Cores<'_> {
+    fn written(self, order: &Box<[CoreRef]>) -> &[CoreRef] {
+        order
+    }
+
+    #[inline(always)]
+    fn leader(self, order: &Box<[CoreRef]>) -> CoreRef {
+        order[0]
+    }
+
+    #[inline(always)]
+    fn cores<'order>(self, order: &'order Box<[CoreRef]>, (): &'order mut ()) -> Cores<'order> {
         Cores::sorted(order)
     }
 
@@ -206,7 +293,13 @@ impl<T, C, const N: usize> sealed::Sealed for [&Monitor<T, C>; N] {}
 impl<T, C, const N: usize> Several for [&Monitor<T, C>; N] {}
 
 impl<'b, T, C, const N: usize> Set for [&'b Monitor<T, C>; N] {
-    type Order = [CoreRef; N];
+    const SINGLE: bool = false;
+    type Order = ();
+    type Place = MaybeUninit<[CoreRef; N]>;
+    type Written<'order>
+        = [CoreRef; N]
+    where
+        Self: 'order;
     type Refs<'held>
         = [&'held T; N]
     where
@@ -217,15 +310,32 @@ impl<'b, T, C, const N: usize> Set for [&'b Monitor<T, C>; N] {
         Self: 'held;
     type Access = &'b mut T;
 
+    #[inline(always)]
     #[track_caller]
-    fn order(self) -> [CoreRef; N] {
+    fn order(self) {
         const { assert!(N > 0, "a set has at least one monitor") };
-        sort(self.map(|monitor| CoreRef::of(&monitor.core)))
+        check(self.written(&()));
     }
 
     #[inline(always)]
-    fn cores(self, order: &[CoreRef; N]) -> Cores<'_> {
-        Cores::sorted(order)
+    fn place() -> Self::Place {
+        MaybeUninit::uninit()
+    }
+
+    #[inline(always)]
+    fn written(self, (): &()) -> [CoreRef; N] {
+        self.map(|monitor| CoreRef::of(&monitor.core))
+    }
+
+    #[inline(always)]
+    fn leader(self, (): &()) -> CoreRef {
+        let cores = self.written(&());
+        cores[1..].iter().fold(cores[0], |low, core| low.min(*core))
+    }
+
+    #[inline(always)]
+    fn cores<'order>(self, (): &'order (), place: &'order mut Self::Place) -> Cores<'order> {
+        Cores::sorted(place.write(sort(self.written(&()))))
     }
 
     unsafe fn refs<'held>(self) -> [&'held T; N]
@@ -250,7 +360,13 @@ impl<T, C, const N: usize> sealed::Sealed for &[&Monitor<T, C>; N] {}
 impl<T, C, const N: usize> Several for &[&Monitor<T, C>; N] {}
 
 impl<'b, T, C, const N: usize> Set for &[&'b Monitor<T, C>; N] {
-    type Order = [CoreRef; N];
+    const SINGLE: bool = false;
+    type Order = ();
+    type Place = MaybeUninit<[CoreRef; N]>;
+    type Written<'order>
+        = [CoreRef; N]
+    where
+        Self: 'order;
     type Refs<'held>
         = [&'held T; N]
     where
@@ -261,14 +377,30 @@ impl<'b, T, C, const N: usize> Set for &[&'b Monitor<T, C>; N] {
         Self: 'held;
     type Access = &'b mut T;
 
+    #[inline(always)]
     #[track_caller]
-    fn order(self) -> [CoreRef; N] {
-        (*self).order()
+    fn order(self) {
+        (*self).order();
     }
 
     #[inline(always)]
-    fn cores(self, order: &[CoreRef; N]) -> Cores<'_> {
-        Cores::sorted(order)
+    fn place() -> Self::Place {
+        MaybeUninit::uninit()
+    }
+
+    #[inline(always)]
+    fn written(self, (): &()) -> [CoreRef; N] {
+        (*self).written(&())
+    }
+
+    #[inline(always)]
+    fn leader(self, (): &()) -> CoreRef {
+        (*self).leader(&())
+    }
+
+    #[inline(always)]
+    fn cores<'order>(self, order: &'order (), place: &'order mut Self::Place) -> Cores<'order> {
+        (*self).cores(order, place)
     }
 
     unsafe fn refs<'held>(self) -> [&'held T; N]
@@ -301,9 +433,77 @@ impl<S: Set> Members<S> {
         Self { set, order: set.order() }
     }
 
+    /// The cores.
+    #[inline(always)]
+    pub(super) fn written(&self) -> S::Written<'_> {
+        self.set.written(&self.order)
+    }
+
+    /// The core whose lock guards what concerns the whole set.
+    #[inline(always)]
+    pub(super) fn leader(&self) -> CoreRef {
+        self.set.leader(&self.order)
+    }
+
     /// The cores, by address.
     #[inline(always)]
-    pub(super) fn cores(&self) -> Cores<'_> {
-        self.set.cores(&self.order)
+    pub(super) fn cores<'a>(&'a self, place: &'a mut S::Place) -> Cores<'a> {
+        self.set.cores(&self.order, place)
+    }
+}
+
+/// A set that a future has until it gives the hold.
+///
+/// As an `Option`, but its mark is a byte of its own. An `Option` marks itself in the first word of the set, which is then written and looked at by itself; and whoever loads
+/// several words at once that have been stored one by one has to wait until they are in the cache: 5 ns for each hold that is passed on
+/// (`evenkeel-bench run --bench schedint`).
+pub(super) struct Slot<S: Set> {
+    members: MaybeUninit<Members<S>>,
+    full: bool,
+}
+
+impl<S: Set> Slot<S> {
+    #[inline(always)]
+    pub(super) fn new(members: Members<S>) -> Self {
+        Self { members: MaybeUninit::new(members), full: true }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// The set.
+    ///
+    /// # Panics
+    /// If it has been taken.
+    #[inline(always)]
+    pub(super) fn get(&self) -> &Members<S> {
+        assert!(self.full, "{OVER}");
+        // SAFETY: it is there.
+        unsafe { self.members.assume_init_ref() }
+    }
+
+    /// Takes the set.
+    ///
+    /// # Panics
+    /// If it has been taken.
+    #[inline(always)]
+    pub(super) fn take(&mut self) -> Members<S> {
+        assert!(std::mem::take(&mut self.full), "{OVER}");
+        // SAFETY: it was there, and is there no more.
+        unsafe { self.members.assume_init_read() }
+    }
+}
+
+const OVER: &str = "a future of a monitor is polled again after it has given its hold";
+
+impl<S: Set> Drop for Slot<S> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.full {
+            // SAFETY: it is there.
+            unsafe { self.members.assume_init_drop() };
+        }
     }
 }

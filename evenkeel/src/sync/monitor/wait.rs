@@ -4,11 +4,11 @@
 
 use super::condition::{Condition, Queue, Waiter};
 use super::core;
-use super::cores::Cores;
+use super::cores::{CoreRef, Cores};
 use super::enter::Enter;
 use super::held::Held;
 use super::node::{Kind, List, Node, Op, Place};
-use super::set::{Members, Set};
+use super::set::{Members, Set, Slot};
 use super::waiting;
 use crate::task::word_waker::WordWaker;
 use std::fmt;
@@ -30,7 +30,7 @@ use std::task::{Context, Poll, Waker};
 pub struct Wait<'c, S: Set, D: Copy + Send = ()> {
     waiter: Waiter<D>,
     /// There until the hold has been given.
-    members: Option<Members<S>>,
+    members: Slot<S>,
     condition: &'c Condition<D>,
     /// Whether the node has joined the condition's queue.
     queued: bool,
@@ -92,10 +92,10 @@ impl<D: Copy + Send> Condition<D> {
     #[track_caller]
     pub fn wait_with<S: Set>(&self, held: Held<S>, datum: D) -> Wait<'_, S, D> {
         // SAFETY: the set borrows its monitors.
-        unsafe { self.queue.bind(held.cores()) };
+        unsafe { self.queue.bind(held.members().written().as_ref()) };
         Wait {
             waiter: Waiter { node: Node::new(), datum },
-            members: Some(held.into_members()),
+            members: Slot::new(held.into_members()),
             condition: self,
             queued: false,
             _pinned: PhantomPinned,
@@ -129,10 +129,10 @@ impl<D: Copy + Send> Condition<D> {
     #[track_caller]
     pub fn signal_block<S: Set>(&self, held: Held<S>) -> SignalBlock<'_, S, D> {
         // SAFETY: the set borrows its monitors.
-        let bound = unsafe { self.queue.is_bound(held.cores()) };
+        let bound = unsafe { self.queue.is_bound(held.members().written().as_ref()) };
         SignalBlock {
             node: Node::new(),
-            members: Some(held.into_members()),
+            members: Slot::new(held.into_members()),
             condition: bound.then_some(self),
             queued: false,
             _pinned: PhantomPinned,
@@ -146,23 +146,25 @@ pub(super) fn word(waker: &Waker) -> WordWaker {
     WordWaker::of_task(waker).unwrap_or_else(|| WordWaker::boxed(waker))
 }
 
-/// Joins a condition's queue, says so in `queued`, and gives the monitors up.
+/// Joins a condition's queue, says so in `queued`, and gives the monitors up: to the next urgent one as a whole; if there is none, a single one by itself. False if
+/// the caller has to release several.
 ///
 /// # Safety
-/// The caller holds the set, to which the condition belongs, for this node, which is in no queue and stays where it is until it has been taken
-/// out; so do the cores.
+/// The caller holds the set, which it leads and to which the condition belongs, for this node, which is in no queue and stays where it is until it
+/// has been taken out.
 #[inline(never)]
 unsafe fn begin(
     queue: &Queue,
     node: &Node,
-    cores: Cores<'_>,
+    leader: CoreRef,
+    single: bool,
     waker: &Waker,
     queued: &mut bool,
-) {
-    // SAFETY: the set borrows its monitors.
-    let leader = unsafe { cores.leader.get() };
+) -> bool {
     let waker = word(waker);
-    node.fill(Kind::Waiter, cores, Op::NONE);
+    node.fill(Kind::Waiter, Cores::led_by(leader), Op::NONE);
+    // SAFETY: the set borrows its monitors.
+    let leader = unsafe { leader.get() };
     let mut state = leader.lock();
     node.set_waiting(waker);
     *queued = true;
@@ -176,25 +178,20 @@ unsafe fn begin(
             leader.note_urgent(&state);
             urgent
         }
-        None if cores.rest.is_empty() => state.release(),
-        None => {
-            drop(state);
-            // SAFETY: the caller has held them, and gives them up here; its set borrows their monitors.
-            return unsafe { core::release(cores, cores.len()) };
-        }
+        None if single => state.release(),
+        None => return false,
     };
     drop(state);
     if let Some(next) = next {
         next.wake();
     }
+    true
 }
-
-pub(super) const OVER: &str = "a future of a monitor is polled again after it has given its hold";
 
 impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
     #[inline(always)]
-    fn cores(&self) -> Cores<'_> {
-        self.members.as_ref().expect(OVER).cores()
+    fn members(&self) -> &Members<S> {
+        self.members.get()
     }
 
     /// Comes back with the hold, if it has been given.
@@ -202,8 +199,8 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
     fn resume(&mut self, waker: &Waker) -> Poll<Held<S>> {
         let node = &self.waiter.node;
         // SAFETY: the set borrows its monitors, and the node is this future's.
-        if node.is_granted() || unsafe { waiting::renew(node, self.cores().leader, waker) } {
-            let members = self.members.take().expect(OVER);
+        if node.is_granted() || unsafe { waiting::renew(node, self.members().leader(), waker) } {
+            let members = self.members.take();
             // SAFETY: the set has been given to this future.
             return Poll::Ready(unsafe { Held::new(members) });
         }
@@ -228,14 +225,14 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
             core.note_urgent(state);
         };
         // SAFETY: the set borrows its monitors, and the node is this future's.
-        unsafe { waiting::leave(node, self.cores().leader, remove) }
+        unsafe { waiting::leave(node, self.members().leader(), remove) }
     }
 
     /// Takes the node out of the condition's queue. False if it has been signalled.
     fn leave_unsignalled(&self) -> bool {
         let node = &self.waiter.node;
         // SAFETY: the set borrows its monitors.
-        let state = unsafe { self.cores().leader.get() }.lock();
+        let state = unsafe { self.members().leader().get() }.lock();
         // SAFETY: while it waits, the lock guards it; granted, it is this future's.
         if unsafe { node.with(|ticket| ticket.place) } != Place::Condition {
             return false;
@@ -253,14 +250,14 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
 
     #[cold]
     fn cancel(&self) {
-        let cores = self.cores();
+        let members = self.members();
         if self.queued {
             if !self.waiter.node.is_granted() && self.leave() {
                 return;
             }
             // The signal goes on.
             // SAFETY: the set borrows its monitors.
-            let leader = unsafe { cores.leader.get() };
+            let leader = unsafe { members.leader().get() };
             let mut state = leader.lock();
             // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
             if let Some(next) = unsafe { self.condition.queue.with(List::pop) } {
@@ -270,7 +267,7 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
             }
         }
         // SAFETY: this future holds the set, and gives it up here.
-        unsafe { core::leave(cores) };
+        unsafe { core::leave(members) };
     }
 }
 
@@ -285,10 +282,14 @@ impl<S: Set, D: Copy + Send> Future for Wait<'_, S, D> {
             return this.resume(context.waker());
         }
         let (queue, node) = (&this.condition.queue, &this.waiter.node);
-        let cores = this.members.as_ref().expect(OVER).cores();
+        let members = this.members.get();
+        let (leader, waker, queued) = (members.leader(), context.waker(), &mut this.queued);
         // SAFETY: this future has the hold, which it gives up here; the condition belongs to the set; what is pinned stays where it is, and the future takes
         // the node out when it is dropped.
-        unsafe { begin(queue, node, cores, context.waker(), &mut this.queued) };
+        if !unsafe { begin(queue, node, leader, S::SINGLE, waker, queued) } {
+            // SAFETY: this future has held the set, and gives it up here; nobody is urgent.
+            unsafe { core::release_all(members) };
+        }
         Poll::Pending
     }
 }
@@ -296,7 +297,7 @@ impl<S: Set, D: Copy + Send> Future for Wait<'_, S, D> {
 impl<S: Set, D: Copy + Send> Drop for Wait<'_, S, D> {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.members.is_some() {
+        if self.members.is_full() {
             self.cancel();
         }
     }
@@ -334,7 +335,7 @@ impl<S: Set, D: Copy + Send, U: Future<Output = ()>> Future for WaitUntil<'_, S,
                 // The signal was faster. The hold may have come too.
                 return wait.poll(context).map(|held| (held, true));
             }
-            this.again = this.wait.members.take().map(|members| Enter::of(members, Op::NONE));
+            this.again = Some(Enter::of(this.wait.members.take(), Op::NONE));
         }
         let again = this.again.as_mut().expect("it has just been put there");
         // SAFETY: pinned with this.
@@ -354,7 +355,7 @@ impl<S: Set, D: Copy + Send, U: Future<Output = ()>> Future for WaitUntil<'_, S,
 pub struct SignalBlock<'c, S: Set, D: Copy + Send = ()> {
     node: Node,
     /// There until the hold has been given.
-    members: Option<Members<S>>,
+    members: Slot<S>,
     /// None if nobody can wait for it.
     condition: Option<&'c Condition<D>>,
     /// Whether the node has joined the urgent list.
@@ -370,14 +371,14 @@ pub struct SignalBlock<'c, S: Set, D: Copy + Send = ()> {
 unsafe fn begin_signal(
     queue: &Queue,
     node: &Node,
-    cores: Cores<'_>,
+    leader: CoreRef,
     waker: &Waker,
     queued: &mut bool,
 ) {
-    // SAFETY: the set borrows its monitors.
-    let leader = unsafe { cores.leader.get() };
     let waker = word(waker);
-    node.fill(Kind::Signaller, cores, Op::NONE);
+    node.fill(Kind::Signaller, Cores::led_by(leader), Op::NONE);
+    // SAFETY: the set borrows its monitors.
+    let leader = unsafe { leader.get() };
     let mut state = leader.lock();
     // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
     let Some(next) = (unsafe { queue.with(List::pop) }) else {
@@ -402,7 +403,7 @@ unsafe fn begin_signal(
 impl<S: Set, D: Copy + Send> SignalBlock<'_, S, D> {
     #[inline(always)]
     fn finish(&mut self) -> Held<S> {
-        let members = self.members.take().expect(OVER);
+        let members = self.members.take();
         // SAFETY: this future holds the set.
         unsafe { Held::new(members) }
     }
@@ -415,11 +416,11 @@ impl<S: Set, D: Copy + Send> Future for SignalBlock<'_, S, D> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<(Held<S>, bool)> {
         // SAFETY: nothing is moved out but the set, once the node is in no queue.
         let this = unsafe { self.get_unchecked_mut() };
-        let cores = this.members.as_ref().expect(OVER).cores();
+        let leader = this.members.get().leader();
         let waker = context.waker();
         if this.queued {
             // SAFETY: the set borrows its monitors, and the node is this future's.
-            if this.node.is_granted() || unsafe { waiting::renew(&this.node, cores.leader, waker) } {
+            if this.node.is_granted() || unsafe { waiting::renew(&this.node, leader, waker) } {
                 return Poll::Ready((this.finish(), true));
             }
             return Poll::Pending;
@@ -428,7 +429,7 @@ impl<S: Set, D: Copy + Send> Future for SignalBlock<'_, S, D> {
             let queued = &mut this.queued;
             // SAFETY: this future has the hold, which it gives up here; the condition belongs to the set; what is pinned stays where it is, and the future takes
             // the node out when it is dropped.
-            unsafe { begin_signal(&condition.queue, &this.node, cores, waker, queued) };
+            unsafe { begin_signal(&condition.queue, &this.node, leader, waker, queued) };
         }
         if this.queued { Poll::Pending } else { Poll::Ready((this.finish(), false)) }
     }
@@ -436,14 +437,16 @@ impl<S: Set, D: Copy + Send> Future for SignalBlock<'_, S, D> {
 
 impl<S: Set, D: Copy + Send> Drop for SignalBlock<'_, S, D> {
     fn drop(&mut self) {
-        let Some(members) = &self.members else { return };
-        let (cores, node) = (members.cores(), &self.node);
+        if !self.members.is_full() {
+            return;
+        }
+        let members = self.members.get();
         // SAFETY: the set borrows its monitors, and the node is this future's.
-        if self.queued && unsafe { leave_urgent(node, cores) } {
+        if self.queued && unsafe { leave_urgent(&self.node, members.leader()) } {
             return;
         }
         // SAFETY: this future holds the set, and gives it up here.
-        unsafe { core::leave(cores) };
+        unsafe { core::leave(members) };
     }
 }
 
@@ -452,14 +455,14 @@ impl<S: Set, D: Copy + Send> Drop for SignalBlock<'_, S, D> {
 ///
 /// # Safety
 /// The set borrows its monitors, and the caller is the node's future.
-unsafe fn leave_urgent(node: &Node, cores: Cores<'_>) -> bool {
+unsafe fn leave_urgent(node: &Node, leader: CoreRef) -> bool {
     let remove = |core: &core::Core, state: &mut core::State, _| {
         // SAFETY: while it waits, it is on the urgent list.
         unsafe { state.remove_urgent(node) };
         core.note_urgent(state);
     };
     // SAFETY: the caller's promise.
-    unsafe { waiting::leave(node, cores.leader, remove) }
+    unsafe { waiting::leave(node, leader, remove) }
 }
 
 impl<S: Set, D: Copy + Send> fmt::Debug for Wait<'_, S, D> {
