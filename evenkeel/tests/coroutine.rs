@@ -16,6 +16,7 @@ use evenkeel::coroutine::{
     Then, Transfer,
 };
 use evenkeel::sync::Semaphore;
+use evenkeel::sync::monitor::{Condition, Monitor};
 use evenkeel::{Builder, Runtime, yield_now};
 use futures::StreamExt;
 use std::cell::{Cell, RefCell};
@@ -790,4 +791,108 @@ fn transfers_that_cannot_be_made_are_errors() {
         message(|| cycle.fill(stranger, Coroutine::new(async |_, n| n).boxed_local()))
             .contains("reserve")
     );
+}
+
+#[test]
+fn members_of_a_cycle_may_await() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let semaphore = Arc::new(Semaphore::empty());
+    let task = runtime.spawn({
+        let semaphore = semaphore.clone();
+        async move {
+            let mut cycle = Cycle::new();
+            let (ping, pong) = (cycle.reserve(), cycle.reserve());
+            for (me, partner) in [(ping, pong), (pong, ping)] {
+                let semaphore = semaphore.clone();
+                let body = Coroutine::new(async move |mut suspender, mut n: u32| {
+                    while n < 40 {
+                        n += semaphore.acquire().await;
+                        yield_now().await;
+                        n = suspender.suspend(Transfer::new(partner, n)).await;
+                    }
+                    n
+                });
+                cycle.fill(me, body.boxed());
+            }
+            cycle.run_async(ping, 0).await
+        }
+    });
+    for _ in 0..40 {
+        semaphore.release_with(1);
+    }
+    assert_eq!(runtime.block_on(task).unwrap(), Ok(40));
+}
+
+#[test]
+fn a_run_that_is_dropped_leaves_a_member_that_waits() {
+    let semaphore = &Semaphore::empty();
+    let mut cycle = Cycle::new();
+    let (only, absent) = (cycle.reserve(), cycle.reserve());
+    let body = Coroutine::new(async move |mut suspender: Suspender<u32, Transfer<u32>>, n: u32| {
+        let more = semaphore.acquire().await;
+        suspender.suspend(Transfer::new(absent, n + more)).await
+    });
+    cycle.fill(only, body.boxed_local());
+    {
+        let mut run = pin!(cycle.run_async(only, 3));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(run.as_mut().poll(&mut context).is_pending());
+    }
+    let error = evenkeel::block_on(cycle.run_async(only, 5)).unwrap_err();
+    assert_eq!((error.refusal(), error.into_value()), (Some(Refusal::Waiting), Some(5)));
+    semaphore.release_with(4);
+    let replacement = Coroutine::new(async |_: Suspender<u32, Transfer<u32>>, n: u32| n);
+    let mut waiting = cycle.fill(only, replacement.boxed_local()).unwrap();
+    let step = evenkeel::block_on(waiting.continue_async());
+    assert_eq!(step, Step::Yielded(Transfer::new(absent, 7)));
+    let error = evenkeel::block_on(cycle.run_async(absent, 7)).unwrap_err();
+    assert_eq!((error.refusal(), error.into_value()), (None, Some(7)));
+    assert_eq!(evenkeel::block_on(cycle.run_async(only, 8)), Ok(8));
+}
+
+#[test]
+fn a_body_may_be_inside_a_monitor() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let monitor = Arc::new(Monitor::with_conditions(0_u32, Condition::new()));
+    let adders: Vec<_> = (0..4)
+        .map(|_| {
+            let monitor = monitor.clone();
+            runtime.spawn(async move {
+                let mut adder = pin!(Coroutine::new(async |mut suspender, ()| {
+                    for _ in 0..100 {
+                        let mut held = monitor.enter().await;
+                        *held += 1;
+                        yield_now().await;
+                        monitor.conditions().signal(&mut held);
+                        drop(held);
+                        suspender.suspend(()).await;
+                    }
+                }));
+                let mut steps = 0;
+                while adder.resume_async(()).await == Step::Yielded(()) {
+                    steps += 1;
+                }
+                steps
+            })
+        })
+        .collect();
+    let waiter = runtime.spawn({
+        let monitor = monitor.clone();
+        async move {
+            let mut waiter = pin!(Coroutine::new(async |_: Suspender<(), ()>, ()| {
+                let mut held = monitor.enter().await;
+                while *held < 400 {
+                    held = monitor.conditions().wait(held).await;
+                }
+                *held
+            }));
+            waiter.resume_async(()).await
+        }
+    });
+    for adder in adders {
+        assert_eq!(runtime.block_on(adder).unwrap(), 100);
+    }
+    assert_eq!(runtime.block_on(waiter).unwrap(), Step::Complete(400));
 }

@@ -1,8 +1,8 @@
 //! Coroutines that resume each other in cycles: full coroutines.
 //!
 //! # Roles
-//! *Members*, each of which suspends itself with a [`Transfer`] to another one, and the *driver*, [`Cycle::run`], which
-//! resumes that other one.
+//! *Members*, each of which suspends itself with a [`Transfer`] to another one, and the *driver*, [`Cycle::run`] or [`Cycle::run_async`],
+//! which resumes that other one.
 //!
 //! # Rules
 //! As in C∀ and µC++: a member's *starter* is the one that transferred to it first, and the caller of `run` for the
@@ -16,6 +16,9 @@ use super::error::Refusal;
 use super::id::{self, Id};
 use super::resume::{Phase, Resume, Step};
 use std::fmt;
+use std::future::poll_fn;
+use std::ops::ControlFlow;
+use std::pin::Pin;
 
 /// What a [member](Cycle::reserve) suspends itself with: whom to resume, and with what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,34 +126,122 @@ impl<C> Cycle<C> {
     where
         C: Resume<V, Yield = Transfer<V>, Return = V> + Unpin,
     {
-        let (mut to, mut value, mut from) = (first, value, None);
+        let (mut turn, mut value) = (Turn { to: first, from: None }, value);
         loop {
-            let seat = match self.seats.get_mut(to.place) {
-                Some(seat) if to.cycle == self.id => seat,
-                _ => return Err(TransferError::new(to, Reason::Stranger, Some(value))),
+            let coroutine = match self.admit(turn) {
+                Ok(coroutine) => coroutine,
+                Err(reason) => return Err(TransferError::new(turn.to, reason, Some(value))),
             };
-            let Some(coroutine) = &mut seat.coroutine else {
-                return Err(TransferError::new(to, Reason::Vacant, Some(value)));
-            };
-            if coroutine.phase() == Phase::New {
-                seat.starter = from;
-            }
             match coroutine.try_resume(value) {
-                Ok(Step::Yielded(transfer)) => {
-                    from = Some(to.place);
-                    (to, value) = (transfer.to, transfer.value);
-                }
-                Ok(Step::Complete(result)) => match seat.starter {
-                    Some(place) => (to, value) = (Member { cycle: self.id, place }, result),
-                    None => return Ok(result),
+                Ok(step) => match self.after(turn, step) {
+                    ControlFlow::Continue((next, passed)) => (turn, value) = (next, passed),
+                    ControlFlow::Break(result) => return Ok(result),
                 },
                 Err(error) => {
                     let reason = Reason::Refused(error.refusal());
-                    return Err(TransferError::new(to, reason, error.into_input()));
+                    return Err(TransferError::new(turn.to, reason, error.into_input()));
                 }
             }
         }
     }
+
+    /// As [`run`](Self::run), in a task: whatever a member awaits suspends the task, and only a transfer or its end is the end of its step.
+    ///
+    /// # Cancel safety
+    /// A future that is dropped leaves a member that [waits](Phase::Waiting) if it was in an `await` of its own, and all others suspended. A member that waits cannot be
+    /// resumed before its step is at its end: take it out by [`fill`](Self::fill), and [continue](Resume::continue_async) it.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), except that bodies may await.
+    ///
+    /// # Panics
+    /// With the panic of a member, which is finished then.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::coroutine::{Coroutine, Cycle, Transfer};
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let task = runtime.spawn(async {
+    ///     let mut cycle = Cycle::new();
+    ///     let (ping, pong) = (cycle.reserve(), cycle.reserve());
+    ///     for (me, partner) in [(ping, pong), (pong, ping)] {
+    ///         let body = Coroutine::new(async move |mut suspender, mut n: u32| {
+    ///             while n < 10 {
+    ///                 evenkeel::yield_now().await;
+    ///                 n = suspender.suspend(Transfer::new(partner, n + 1)).await;
+    ///             }
+    ///             n
+    ///         });
+    ///         cycle.fill(me, body.boxed());
+    ///     }
+    ///     cycle.run_async(ping, 0).await
+    /// });
+    /// assert_eq!(runtime.block_on(task).unwrap(), Ok(10));
+    /// ```
+    pub async fn run_async<V>(&mut self, first: Member, value: V) -> Result<V, TransferError<V>>
+    where
+        C: Resume<V, Yield = Transfer<V>, Return = V> + Unpin,
+    {
+        let (mut turn, mut value) = (Turn { to: first, from: None }, Some(value));
+        loop {
+            let coroutine = match self.admit(turn) {
+                Ok(coroutine) => coroutine,
+                Err(reason) => return Err(TransferError::new(turn.to, reason, value)),
+            };
+            let step =
+                poll_fn(|context| Pin::new(&mut *coroutine).poll_resume(context, &mut value));
+            match step.await {
+                Ok(step) => match self.after(turn, step) {
+                    ControlFlow::Continue((next, passed)) => (turn, value) = (next, Some(passed)),
+                    ControlFlow::Break(result) => return Ok(result),
+                },
+                Err(refusal) => {
+                    return Err(TransferError::new(turn.to, Reason::Refused(refusal), value));
+                }
+            }
+        }
+    }
+
+    /// The member whose turn it is. If it has not begun, it learns its starter.
+    fn admit<V>(&mut self, turn: Turn) -> Result<&mut C, Reason>
+    where
+        C: Resume<V>,
+    {
+        let seat = match self.seats.get_mut(turn.to.place) {
+            Some(seat) if turn.to.cycle == self.id => seat,
+            _ => return Err(Reason::Stranger),
+        };
+        let coroutine = seat.coroutine.as_mut().ok_or(Reason::Vacant)?;
+        if coroutine.phase() == Phase::New {
+            seat.starter = turn.from;
+        }
+        Ok(coroutine)
+    }
+
+    /// Whose turn it is after a step, and with what; or what the caller gets.
+    fn after<V>(&self, turn: Turn, step: Step<Transfer<V>, V>) -> ControlFlow<V, (Turn, V)> {
+        let from = Some(turn.to.place);
+        match step {
+            Step::Yielded(Transfer { to, value }) => {
+                ControlFlow::Continue((Turn { to, from }, value))
+            }
+            Step::Complete(result) => match self.seats[turn.to.place].starter {
+                Some(place) => {
+                    let to = Member { cycle: self.id, place };
+                    ControlFlow::Continue((Turn { to, from }, result))
+                }
+                None => ControlFlow::Break(result),
+            },
+        }
+    }
+}
+
+/// Whom a run resumes next, and who has transferred to it.
+#[derive(Clone, Copy)]
+struct Turn {
+    to: Member,
+    from: Option<usize>,
 }
 
 impl<C> fmt::Debug for Cycle<C> {
@@ -159,7 +250,7 @@ impl<C> fmt::Debug for Cycle<C> {
     }
 }
 
-/// A transfer that cannot be made: the error of [`Cycle::run`].
+/// A transfer that cannot be made: the error of [`Cycle::run`] and [`Cycle::run_async`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TransferError<V> {
     to: Member,

@@ -3,38 +3,19 @@
 #![allow(unsafe_code, reason = "an exchange is found through a waker's data")]
 
 use super::id::Id;
+use crate::task::lent::Lent;
 use std::cell::Cell;
-use std::mem::ManuallyDrop;
 use std::ptr;
-use std::task::{Context, RawWaker, RawWakerVTable, Waker};
+use std::task::{Context, Waker};
 
 /// The two values of one step, on the stack of the resumer.
 #[repr(C)]
 pub(super) struct Exchange<'a, I, O> {
     /// First, where those who don't know `I` and `O` look for it.
-    header: Header<'a>,
+    lent: Lent<'a>,
     /// Where the resumer has it: a value that is moved once less is read from where it was just written.
     input: &'a Cell<Option<I>>,
     output: Cell<Option<O>>,
-}
-
-/// What an exchange of any type begins with.
-struct Header<'a> {
-    id: Id,
-    /// What the resumer is polled with.
-    outer: &'a Waker,
-}
-
-impl<'a> Header<'a> {
-    /// That of the exchange behind a waker, if there is one.
-    #[inline(always)]
-    fn of(waker: &'a Waker) -> Option<&'a Self> {
-        if !ptr::eq(waker.vtable(), &raw const VTABLE) {
-            return None;
-        }
-        // SAFETY: a waker with this table is lent, and its data is an exchange that is there for as long.
-        Some(unsafe { &*waker.data().cast() })
-    }
 }
 
 /// Where the exchange of a coroutine is.
@@ -51,9 +32,9 @@ impl<'a> Place<'a> {
     /// Looks behind the waker of a poll, once: the coroutine that polls is mostly the one that is looked for.
     #[inline(always)]
     pub(super) fn of(waker: &'a Waker, id: Id) -> Self {
-        match Header::of(waker) {
-            Some(header) if header.id == id => Self::Near(waker),
-            Some(header) => Self::Far(header.outer),
+        match Lent::of(waker) {
+            Some(lent) if lent.id == id => Self::Near(waker),
+            Some(lent) => Self::Far(lent.outer),
             None => Self::Nowhere,
         }
     }
@@ -76,16 +57,14 @@ pub(super) fn farther(mut waker: &Waker, id: Id) -> Option<&Waker> {
 impl<'a, I, O> Exchange<'a, I, O> {
     #[inline(always)]
     pub(super) fn new(id: Id, outer: &'a Waker, input: &'a mut Option<I>) -> Self {
-        Self { header: Header { id, outer }, input: Cell::from_mut(input), output: Cell::new(None) }
+        Self { lent: Lent { id, outer }, input: Cell::from_mut(input), output: Cell::new(None) }
     }
 
     /// Calls `poll` with a context through which this exchange is found.
     #[inline(always)]
     pub(super) fn with_context<T>(&self, poll: impl FnOnce(&mut Context<'_>) -> T) -> T {
-        let raw = RawWaker::new(ptr::from_ref(self).cast(), &VTABLE);
-        // SAFETY: the functions of the table keep the contract of `RawWakerVTable`: what they reach is the header,
-        // which is `Sync`; a clone is a waker of somebody else's, and this one is lent, for as long as the exchange is.
-        let waker = ManuallyDrop::new(unsafe { Waker::from_raw(raw) });
+        // SAFETY: the exchange begins with what is lent, and is there until the poll is over.
+        let waker = unsafe { Lent::waker(ptr::from_ref(self).cast()) };
         poll(&mut Context::from_waker(&waker))
     }
 
@@ -115,39 +94,38 @@ impl<'a, I, O> Exchange<'a, I, O> {
     }
 }
 
-static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake_by_ref, wake_by_ref, drop);
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use crate::coroutine::{Coroutine, Resume, Step, Suspender};
+    use crate::task::word_waker::WordWaker;
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::task::Poll;
 
-/// The waker that stands behind a lent one.
-///
-/// # Safety
-/// `data` is that of a waker with this module's table, which is there for as long as the result is used.
-#[inline]
-unsafe fn outer<'a>(data: *const ()) -> &'a Waker {
-    // SAFETY: it is the address of an exchange, which begins with its header.
-    let header = unsafe { &*data.cast::<Header<'a>>() };
-    header.outer
+    /// Whether this poll's waker is seen to be that of a task.
+    async fn is_of_task() -> bool {
+        poll_fn(|context| Poll::Ready(WordWaker::of_task(context.waker()).is_some())).await
+    }
+
+    #[test]
+    fn a_task_is_seen_through_the_coroutines_that_it_polls() {
+        let runtime = crate::Runtime::new().unwrap();
+        let seen = runtime.block_on(runtime.spawn(async {
+            let mut outer = pin!(Coroutine::new(async |mut suspender: Suspender<(), bool>, ()| {
+                let mut inner =
+                    pin!(Coroutine::new(async |_: Suspender<(), ()>, ()| is_of_task().await));
+                let Step::Complete(seen) = inner.resume_async(()).await else { unreachable!() };
+                suspender.suspend(seen).await;
+                is_of_task().await
+            }));
+            (outer.resume_async(()).await, outer.resume_async(()).await)
+        }));
+        assert_eq!(seen.unwrap(), (Step::Yielded(true), Step::Complete(true)));
+    }
+
+    #[test]
+    fn nobody_is_seen_through_a_plain_resume() {
+        let mut plain = pin!(Coroutine::new(async |_: Suspender<(), ()>, ()| is_of_task().await));
+        assert_eq!(plain.resume(()), Step::Complete(false));
+    }
 }
-
-/// A clone has to outlive the exchange: it is one of the resumer's own waker.
-///
-/// # Safety
-/// As `RawWakerVTable` demands.
-unsafe fn clone(data: *const ()) -> RawWaker {
-    // SAFETY: the data is that of one of our wakers.
-    let outer = unsafe { outer(data) };
-    let clone = ManuallyDrop::new(outer.clone());
-    RawWaker::new(clone.data(), clone.vtable())
-}
-
-/// # Safety
-/// As `RawWakerVTable` demands.
-unsafe fn wake_by_ref(data: *const ()) {
-    // SAFETY: the data is that of one of our wakers.
-    unsafe { outer(data) }.wake_by_ref();
-}
-
-/// A lent waker counts nothing.
-///
-/// # Safety
-/// None is needed; the table wants the type.
-unsafe fn drop(_: *const ()) {}

@@ -166,8 +166,8 @@ pub trait Resume<I> {
     /// Resumes the coroutine in a task: whatever its body awaits suspends the task. So the body may use
     /// everything that tasks use, and only its suspender ends the step.
     ///
-    /// What it awaits is polled with a foreign waker, for which some primitives allocate room, those of
-    /// [`sync`](crate::sync) among them; a clone of it is a clone of the task's own.
+    /// What it awaits is polled with a waker of the coroutine's, which stands in front of the task's own: a clone of it is a clone of that one, and the
+    /// primitives of evenkeel look through it.
     ///
     /// # Cancel safety
     /// A future that is dropped before its first poll drops the input, and nothing has happened. One that is dropped

@@ -10,6 +10,7 @@ mod error;
 pub(crate) mod header;
 pub(crate) mod id;
 mod join;
+pub(crate) mod lent;
 #[cfg(all(test, loom))]
 mod model;
 mod parking;

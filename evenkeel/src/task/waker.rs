@@ -7,6 +7,7 @@
 #![allow(unsafe_code, reason = "a waker's data is a task's address")]
 
 use super::header::{Header, Live, TaskPtr};
+use super::lent::Lent;
 use super::rights::Reference;
 use super::state::Signal;
 use crate::scheduler::{context, wake};
@@ -28,15 +29,20 @@ pub(crate) unsafe fn borrowed(task: TaskPtr) -> ManuallyDrop<Waker> {
     ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
 }
 
-/// The task that a waker wakes, if it is one of evenkeel's.
+/// The task that a waker wakes, if it is one of evenkeel's. Behind a [lent](Lent) waker that is who polls the lender.
 #[inline(always)]
 pub(crate) fn task_of(waker: &Waker) -> Option<Live<'_>> {
     if !std::ptr::eq(waker.vtable(), &VTABLE) {
-        return None;
+        return task_behind(waker);
     }
     let header: NonNull<Header> = NonNull::new(waker.data().cast_mut())?.cast();
     // SAFETY: the waker is borrowed, and while it is there its task is not freed.
     Some(unsafe { Live::new(TaskPtr::new(header)) })
+}
+
+#[cold]
+fn task_behind(waker: &Waker) -> Option<Live<'_>> {
+    task_of(Lent::of(waker)?.outer)
 }
 
 /// The address in a waker's data.

@@ -68,11 +68,20 @@ impl WordWaker {
         Self(unsafe { NonNull::new_unchecked(word) })
     }
 
+    /// Whether the waker behind the word wakes the same as `waker`.
+    ///
+    /// # Safety
+    /// The word comes from `into_raw`, and is not taken up meanwhile.
+    pub(crate) unsafe fn wakes_as(word: *mut (), waker: &Waker) -> bool {
+        // SAFETY: the caller's promise.
+        Self::is_of_task(word, waker) || unsafe { Self::peek(word, |own| own.will_wake(waker)) }
+    }
+
     /// Calls `f` with the waker behind the word.
     ///
     /// # Safety
     /// The word comes from `into_raw`, and is not taken up meanwhile.
-    pub(crate) unsafe fn peek<R>(word: *mut (), f: impl FnOnce(&Waker) -> R) -> R {
+    unsafe fn peek<R>(word: *mut (), f: impl FnOnce(&Waker) -> R) -> R {
         // SAFETY: the caller's promise; the word is given away again below.
         let own = unsafe { Self::from_raw(word) };
         let result = match own.kind() {

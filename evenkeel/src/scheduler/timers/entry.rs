@@ -124,7 +124,7 @@ impl Entry {
     /// The timer is armed, and the caller has the lock.
     pub(super) unsafe fn has_left(&self, waker: &Waker) -> bool {
         // SAFETY: while the timer is armed, its word is a waker's.
-        unsafe { WordWaker::peek(self.word.load(Ordering::Relaxed), |left| left.will_wake(waker)) }
+        unsafe { WordWaker::wakes_as(self.word.load(Ordering::Relaxed), waker) }
     }
 
     /// Leaves another waker and takes the one before.

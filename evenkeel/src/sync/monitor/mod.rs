@@ -10,7 +10,9 @@
 //! # States
 //! Each monitor has a *core*: whether it is held, a queue of entrants, and a list of the *urgent*. Cores of a set go by their addresses; the first one
 //! is its *leader*, whose lock guards all that concerns the set: its urgent list, the queues of its conditions, its acceptor. A task that waits
-//! has a node in its future: it is *new*, *waiting* in one place, *granted*, and at last *done*.
+//! has a node in its future, which has not joined a queue, or is *waiting* in one place, or has been *granted* what it has waited for; a future that has given its
+//! hold has no set any more. A core also knows the *call* that the present hold is, if an acceptor waits for its end: whoever gives the set away and comes back
+//! has its own call in its node meanwhile.
 //!
 //! # Steps
 //! *Enter*: core by core, by address: take it if nobody holds it; if its holder is an acceptor who waits for just this call on just this set, take the whole set;
@@ -32,6 +34,10 @@
 //! # Order
 //! Running, urgent, entrants. Urgent ones come in the order of their signals; those who have given their hold away come back after those to whom it was given, the last
 //! one first. (C∀ and µC++ have one stack, so that of two signals the later comes first.)
+//!
+//! # Words
+//! A hold is its set and nothing else: of one monitor a word, which passes in registers from future to future. The order of the cores is found again wherever it is
+//! needed, which takes less than to move it about: words that are stored one by one and then loaded two at a time, as the copy of a structure is, have to reach the cache in between.
 //!
 //! # Rejected
 //! A lock for each monitor that a signal concerns, as in C∀, where each waiter collects its monitors one by one: four times the locked instructions for four

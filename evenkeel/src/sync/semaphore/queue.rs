@@ -119,7 +119,7 @@ impl<D> Node<D> {
     /// The node waits, and the caller has the lock.
     pub(super) unsafe fn has_left(&self, waker: &std::task::Waker) -> bool {
         // SAFETY: while the node waits, its word is a waker's.
-        unsafe { WordWaker::peek(self.word.load(Ordering::Relaxed), |left| left.will_wake(waker)) }
+        unsafe { WordWaker::wakes_as(self.word.load(Ordering::Relaxed), waker) }
     }
 
     /// Leaves another waker and takes the one before.
