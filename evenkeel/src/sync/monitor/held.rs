@@ -70,7 +70,7 @@ impl<S: Set> Held<S> {
 
     /// The monitors. An associated function, as all that could hide a method of the value.
     pub fn set(this: &Self) -> S {
-        this.members.set
+        this.members.set()
     }
 
     #[inline(always)]
@@ -84,14 +84,14 @@ impl<S: Several> Held<S> {
     #[inline]
     pub fn values(&self) -> S::Refs<'_> {
         // SAFETY: the set is held, and the hold is borrowed.
-        unsafe { self.members.set.refs() }
+        unsafe { self.members.set().refs() }
     }
 
     /// The values, in the order in which the set was written.
     #[inline]
     pub fn values_mut(&mut self) -> S::Muts<'_> {
         // SAFETY: the set is held, and the hold is borrowed exclusively.
-        unsafe { self.members.set.muts() }
+        unsafe { self.members.set().muts() }
     }
 }
 
@@ -101,7 +101,7 @@ impl<T: ?Sized, C> Deref for Held<&Monitor<T, C>> {
     #[inline(always)]
     fn deref(&self) -> &T {
         // SAFETY: the set is held, and the hold is borrowed.
-        unsafe { self.members.set.refs() }
+        unsafe { self.members.set().refs() }
     }
 }
 
@@ -109,7 +109,7 @@ impl<T: ?Sized, C> DerefMut for Held<&Monitor<T, C>> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the set is held, and the hold is borrowed exclusively.
-        unsafe { self.members.set.muts() }
+        unsafe { self.members.set().muts() }
     }
 }
 

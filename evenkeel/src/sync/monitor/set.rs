@@ -13,6 +13,9 @@ pub trait Set: sealed::Sealed + Copy {
     /// Whether it is one monitor by itself.
     #[doc(hidden)]
     const SINGLE: bool;
+    /// The set as a hold keeps it. Of several monitors it is wrapped so that `Option`s and `Poll`s don't mark themselves in its first word: see [`Slot`].
+    #[doc(hidden)]
+    type Kept: Copy;
     /// What a hold keeps of the order of the cores: nothing, where it is found again faster than it is moved about.
     #[doc(hidden)]
     type Order: Send + Sync + Unpin;
@@ -35,6 +38,14 @@ pub trait Set: sealed::Sealed + Copy {
     /// What a hold is to the compiler: exclusive access to all values.
     #[doc(hidden)]
     type Access;
+
+    /// The set, to keep.
+    #[doc(hidden)]
+    fn keep(self) -> Self::Kept;
+
+    /// The set that was kept.
+    #[doc(hidden)]
+    fn kept(kept: &Self::Kept) -> Self;
 
     /// The order of the cores.
     ///
@@ -91,6 +102,7 @@ impl<T: ?Sized, C> sealed::Sealed for &Monitor<T, C> {}
 
 impl<'a, T: ?Sized, C> Set for &'a Monitor<T, C> {
     const SINGLE: bool = true;
+    type Kept = Self;
     type Order = ();
     type Place = ();
     type Written<'order>
@@ -106,6 +118,16 @@ impl<'a, T: ?Sized, C> Set for &'a Monitor<T, C> {
     where
         Self: 'held;
     type Access = &'a mut T;
+
+    #[inline(always)]
+    fn keep(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn kept(kept: &Self) -> Self {
+        kept
+    }
 
     #[inline(always)]
     fn order(self) {}
@@ -155,12 +177,23 @@ macro_rules! tuples {
 
         impl<$($borrow,)+ $($value: ?Sized, $conditions),+> Set for ($(&$borrow Monitor<$value, $conditions>,)+) {
             const SINGLE: bool = false;
+            type Kept = Kept<Self>;
             type Order = ();
             type Place = MaybeUninit<[CoreRef; $count]>;
             type Written<'order> = [CoreRef; $count] where Self: 'order;
             type Refs<'held> = ($(&'held $value,)+) where Self: 'held;
             type Muts<'held> = ($(&'held mut $value,)+) where Self: 'held;
             type Access = ($(&$borrow mut $value,)+);
+
+            #[inline(always)]
+            fn keep(self) -> Kept<Self> {
+                Kept::new(self)
+            }
+
+            #[inline(always)]
+            fn kept(kept: &Kept<Self>) -> Self {
+                kept.get()
+            }
 
             #[inline(always)]
             #[track_caller]
@@ -227,6 +260,7 @@ impl<T, C> Several for &[&Monitor<T, C>] {}
 
 impl<'b, T, C> Set for &[&'b Monitor<T, C>] {
     const SINGLE: bool = false;
+    type Kept = Kept<Self>;
     type Order = Box<[CoreRef]>;
     type Place = ();
     type Written<'order>
@@ -242,6 +276,16 @@ impl<'b, T, C> Set for &[&'b Monitor<T, C>] {
     where
         Self: 'held;
     type Access = &'b mut T;
+
+    #[inline(always)]
+    fn keep(self) -> Kept<Self> {
+        Kept::new(self)
+    }
+
+    #[inline(always)]
+    fn kept(kept: &Kept<Self>) -> Self {
+        kept.get()
+    }
 
     #[track_caller]
     fn order(self) -> Box<[CoreRef]> {
@@ -294,6 +338,7 @@ impl<T, C, const N: usize> Several for [&Monitor<T, C>; N] {}
 
 impl<'b, T, C, const N: usize> Set for [&'b Monitor<T, C>; N] {
     const SINGLE: bool = false;
+    type Kept = Kept<Self>;
     type Order = ();
     type Place = MaybeUninit<[CoreRef; N]>;
     type Written<'order>
@@ -309,6 +354,16 @@ impl<'b, T, C, const N: usize> Set for [&'b Monitor<T, C>; N] {
     where
         Self: 'held;
     type Access = &'b mut T;
+
+    #[inline(always)]
+    fn keep(self) -> Kept<Self> {
+        Kept::new(self)
+    }
+
+    #[inline(always)]
+    fn kept(kept: &Kept<Self>) -> Self {
+        kept.get()
+    }
 
     #[inline(always)]
     #[track_caller]
@@ -361,6 +416,7 @@ impl<T, C, const N: usize> Several for &[&Monitor<T, C>; N] {}
 
 impl<'b, T, C, const N: usize> Set for &[&'b Monitor<T, C>; N] {
     const SINGLE: bool = false;
+    type Kept = Kept<Self>;
     type Order = ();
     type Place = MaybeUninit<[CoreRef; N]>;
     type Written<'order>
@@ -376,6 +432,16 @@ impl<'b, T, C, const N: usize> Set for &[&'b Monitor<T, C>; N] {
     where
         Self: 'held;
     type Access = &'b mut T;
+
+    #[inline(always)]
+    fn keep(self) -> Kept<Self> {
+        Kept::new(self)
+    }
+
+    #[inline(always)]
+    fn kept(kept: &Kept<Self>) -> Self {
+        kept.get()
+    }
 
     #[inline(always)]
     #[track_caller]
@@ -420,9 +486,26 @@ impl<'b, T, C, const N: usize> Set for &[&'b Monitor<T, C>; N] {
     }
 }
 
+/// A value in which nobody's mark has room.
+#[derive(Clone, Copy)]
+pub struct Kept<T: Copy>(MaybeUninit<T>);
+
+impl<T: Copy> Kept<T> {
+    #[inline(always)]
+    fn new(value: T) -> Self {
+        Self(MaybeUninit::new(value))
+    }
+
+    #[inline(always)]
+    fn get(&self) -> T {
+        // SAFETY: it is always there.
+        unsafe { self.0.assume_init() }
+    }
+}
+
 /// A set with the order of its cores, on its way from hold to hold.
 pub(super) struct Members<S: Set> {
-    pub(super) set: S,
+    set: S::Kept,
     order: S::Order,
 }
 
@@ -430,25 +513,30 @@ impl<S: Set> Members<S> {
     #[inline(always)]
     #[track_caller]
     pub(super) fn new(set: S) -> Self {
-        Self { set, order: set.order() }
+        Self { set: set.keep(), order: set.order() }
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&self) -> S {
+        S::kept(&self.set)
     }
 
     /// The cores.
     #[inline(always)]
     pub(super) fn written(&self) -> S::Written<'_> {
-        self.set.written(&self.order)
+        self.set().written(&self.order)
     }
 
     /// The core whose lock guards what concerns the whole set.
     #[inline(always)]
     pub(super) fn leader(&self) -> CoreRef {
-        self.set.leader(&self.order)
+        self.set().leader(&self.order)
     }
 
     /// The cores, by address.
     #[inline(always)]
     pub(super) fn cores<'a>(&'a self, place: &'a mut S::Place) -> Cores<'a> {
-        self.set.cores(&self.order, place)
+        self.set().cores(&self.order, place)
     }
 }
 
