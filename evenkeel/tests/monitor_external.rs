@@ -176,6 +176,23 @@ fn c5_else_and_closed_clauses() {
     assert_eq!(Hand::new(statement).ready(), wanted);
 }
 
+/// C6 to C8 with a guard before `else`: false, it is as if there were none.
+#[test]
+fn c8_else_with_a_guard() {
+    let monitor = Plain::default();
+    let mut server = Hand::new(async {
+        let mut held = monitor.enter().await;
+        let open = accept!(held; F, if false => { 1 }; else, if *held == 0 => { 2 });
+        let closed = accept!(held; F, if false => { 1 }; else, if *held > 0 => { 2 });
+        let waits = accept!(held; F => { 1 }; broken => { 7 }; else, if *held > 0 => { 2 };);
+        drop(held);
+        (open, closed, waits)
+    });
+    assert!(server.poll().is_none());
+    drop(Hand::new(monitor.enter_as(F)).ready());
+    assert_eq!(server.ready(), (Some(2), None, Some(1)));
+}
+
 #[test]
 fn c10_a_call_from_the_middle_of_the_queue() {
     let monitor = Plain::default();

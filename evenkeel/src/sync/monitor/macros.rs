@@ -4,8 +4,8 @@
 ///
 /// `held`, a variable, is the hold, before and after. Clauses go by their order: `OP => {..}` accepts calls of that operation, `OP, if CONDITION => {..}` only
 /// if the condition is true when the statement begins. The block of the clause runs after the call, with the monitors held. At the end there may be one of `timeout
-/// FUTURE => {..}`, for when nobody has called by the time the future is ready, and `else => {..}`, for when nobody has called yet; and before it `broken => {..}`,
-/// for a call that has panicked or has been cancelled. The value is that of the block, as an `Option`: none if all clauses
+/// FUTURE => {..}`, for when nobody has called by the time the future is ready, and `else => {..}`, for when nobody has called yet, or `else, if CONDITION => {..}`, as if
+/// it were not there unless the condition is true; and before it `broken => {..}`, for a call that has panicked or has been cancelled. The value is that of the block, as an `Option`: none if all clauses
 /// are closed, or if the call has broken off and there is no block for that.
 ///
 /// # Examples
@@ -48,11 +48,36 @@
 /// adder.await.unwrap();
 /// # });
 /// ```
+/// With a guarded `else`, and with a time limit:
+/// ```
+/// use evenkeel::accept;
+/// use evenkeel::sync::monitor::{Entry, Monitor};
+/// use evenkeel::time::{Duration, sleep};
+///
+/// #[derive(Clone, Copy, Entry)]
+/// enum Op {
+///     Submit,
+/// }
+///
+/// let jobs = Monitor::new(vec!["a job"]);
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let mut held = jobs.enter().await;
+///     let done = accept!(held;
+///         Op::Submit => { None };
+///         else, if !held.is_empty() => { held.pop() });
+///     assert_eq!(done, Some(Some("a job")));
+///     let idle = accept!(held;
+///         Op::Submit => { false };
+///         timeout sleep(Duration::from_millis(2)) => { true });
+///     assert_eq!(idle, Some(true));
+/// });
+/// ```
 #[macro_export]
 macro_rules! accept {
     // The rest of the clauses, gathered one by one: clauses, what to do when one is broken, how to wait, what to do then.
-    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] else => $body:block $(;)?) => {
-        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_or_else] [] [Else => $body])
+    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] else $(, if $open:expr)? => $body:block $(;)?) => {
+        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_or_else $(if $open)?] [] [Else => $body])
     };
     (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] timeout $until:expr => $body:block $(;)?) => {
         $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_until] [$until] [Timeout => $body])
@@ -69,11 +94,15 @@ macro_rules! accept {
     (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*]) => {
         $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept] [] [])
     };
-    (@emit $held:ident [$(($op:expr, $open:expr, $body:block))+] [$($broken:block)?] [$how:ident] [$($until:expr)?]
+    (@emit $held:ident [$(($op:expr, $open:expr, $body:block))+] [$($broken:block)?] [$how:ident $(if $open_else:expr)?] [$($until:expr)?]
         [$($end:ident => $at_end:block)?]) => {{
         use $crate::sync::monitor::{Accepted, Clause, Held};
         let clauses = [$(Clause::new($op).when($open)),+];
-        let (held, outcome) = Held::$how($held, clauses $(, $until)?).await;
+        // With a guard, two futures of one type.
+        let (held, outcome) = $(if !$open_else { Held::accept($held, clauses) } else)? {
+            Held::$how($held, clauses $(, $until)?)
+        }
+        .await;
         $held = held;
         let mut index = 0_usize;
         let mut is_next = |called: usize| {
