@@ -13,6 +13,8 @@ pub(crate) enum Place {
     Thread,
     /// A thread that is blocked on it inside the first runtime.
     Inside,
+    /// A thread of the first runtime's for closures that block, which is blocked on it.
+    Blocking,
     /// A task of the first runtime.
     Task,
     /// A task of the second one.
@@ -54,6 +56,7 @@ impl World<'_> {
                 let handle = first.handle();
                 Running::Thread(thread::spawn(move || handle.block_on(future)))
             }
+            Place::Blocking => Running::Task(first.spawn_blocking(|| evenkeel::block_on(future))),
             Place::Task => Running::Task(first.spawn(future)),
             Place::Foreigner => Running::Task(second.spawn(future)),
         }
@@ -88,9 +91,10 @@ pub(crate) fn in_all_worlds(test: impl Fn(&World<'_>)) {
 
 /// The same, with each pair of places that differ in how one wakes the other.
 pub(crate) fn in_all_places(test: impl Fn(&World<'_>, [Place; 2])) {
-    use Place::{Foreigner, Inside, Task, Thread};
+    use Place::{Blocking, Foreigner, Inside, Task, Thread};
     in_all_worlds(|world| {
-        for places in [[Thread, Task], [Task, Thread], [Task, Foreigner], [Inside, Thread]] {
+        let threads = [[Thread, Task], [Task, Thread], [Inside, Thread], [Blocking, Task]];
+        for places in threads.into_iter().chain([[Task, Foreigner]]) {
             test(world, places);
         }
     });

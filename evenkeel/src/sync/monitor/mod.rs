@@ -29,6 +29,9 @@
 //! gives up the cores that it has been given. A waiter that has been signalled passes the signal on to the next waiter of the condition, in its place. An acceptor that
 //! waits for a call holds its set, and leaves. An accepted call that is dropped leaves, and tells the acceptor.
 //!
+//! So one who waits may be given a signal that was meant for the one before it: among waiters that wait for the same thing it makes no difference, and an `if` stands before a wait. Where
+//! their [data](Condition::front) or their arguments tell them apart, whoever comes back looks again, as in `readers_writers_internal.rs` below.
+//!
 //! # Order
 //! Running, urgent, entrants. What one holder signals between two changes of hands is a batch, and comes in the order of the signals. Batches come the latest one first: whoever has
 //! been given the monitors and signals has its batch go before all that was urgent already. Whoever gives its hold away, by [`signal_block`](Condition::signal_block) or for an
