@@ -24,13 +24,13 @@
 //! *Everybody on an urgent list wants the set that is held now*: they are put there by holders of their set, and while there is one, the set
 //! goes on as a whole. So a leader's lock is enough to pass on a set of any size, and the cores behind it are not looked at.
 //!
+//! What was true when the signal came is true after the wait, so that an `if` is enough before it. One thing may be otherwise: the signal of a waiter that is dropped goes on to the next one of its
+//! condition. Where [data](Condition::front) or arguments tell those apart, whoever comes back looks again, as in `readers_writers_internal.rs` below.
+//!
 //! # Why nothing is lost when a future is dropped
 //! Under the lock of the core where its node waits, a future either finds it granted, or takes it out. Granted, the hold is its own, and it leaves. An entrant
 //! gives up the cores that it has been given. A waiter that has been signalled passes the signal on to the next waiter of the condition, in its place. An acceptor that
 //! waits for a call holds its set, and leaves. An accepted call that is dropped leaves, and tells the acceptor.
-//!
-//! So one who waits may be given a signal that was meant for the one before it: among waiters that wait for the same thing it makes no difference, and an `if` stands before a wait. Where
-//! their [data](Condition::front) or their arguments tell them apart, whoever comes back looks again, as in `readers_writers_internal.rs` below.
 //!
 //! # Order
 //! Running, urgent, entrants. What one holder signals between two changes of hands is a batch, and comes in the order of the signals. Batches come the latest one first: whoever has
