@@ -24,7 +24,7 @@
 //! *Everybody on an urgent list wants the set that is held now*: they are put there by holders of their set, and while there is one, the set
 //! goes on as a whole. So a leader's lock is enough to pass on a set of any size, and the cores behind it are not looked at.
 //!
-//! What was true when the signal came is true after the wait, so that an `if` is enough before it. One thing may be otherwise: the signal of a waiter that is dropped goes on to the next one of its
+//! What was true when the signal came is true after the wait: an `if` before it is enough. But the signal of a waiter that is dropped goes on to the next one of its
 //! condition. Where [data](Condition::front) or arguments tell those apart, whoever comes back looks again, as in `readers_writers_internal.rs` below.
 //!
 //! # Why nothing is lost when a future is dropped
