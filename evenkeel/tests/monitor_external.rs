@@ -176,6 +176,56 @@ fn c5_else_and_closed_clauses() {
     assert_eq!(Hand::new(statement).ready(), wanted);
 }
 
+/// C6 to C8 with a guard before `else`: false, it is as if there were none. H4 too.
+#[test]
+fn c8_else_with_a_guard() {
+    let monitor = Plain::default();
+    let mut server = Hand::new(async {
+        let mut held = monitor.enter().await;
+        let values = [
+            accept!(held; F, if false => { 1 }; else, if *held == 0 => { 2 }),
+            accept!(held; F, if false => { 1 }; else, if *held > 0 => { 2 }),
+            accept!(held; F => { 1 }; timeout pending::<()>() => { 3 }; else, if true => { 2 }),
+            accept!(held; F => { 1 }; timeout pending::<()>() => { 3 }; else => { 2 }),
+            accept!(held; F => { 1 }; timeout ready(()) => { 3 }; else, if *held > 0 => { 2 };),
+            accept!(held; F => { 1 }; broken => { 7 }; else, if *held > 0 => { 2 };),
+        ];
+        drop(held);
+        values
+    });
+    assert!(server.poll().is_none());
+    drop(Hand::new(monitor.enter_as(F)).ready());
+    assert_eq!(server.ready(), [Some(2), None, Some(2), Some(2), Some(3), Some(1)]);
+}
+
+/// H3: of several operations in one clause whoever has come first is taken, and clauses still go by their order.
+#[test]
+fn h3_a_clause_for_several_operations() {
+    let monitor = Plain::default();
+    let held = hold(&monitor);
+    let callers = [Op(2), G, F].map(|op| Hand::waiting(monitor.enter_as(op)));
+    let mut server = Hand::new(async {
+        let mut held = held;
+        let mut values = Vec::new();
+        for _ in 0..3 {
+            let value = accept!(held;
+                [Op(2)], if false => { 1 };
+                [F, G], if true => { 2 };
+                [Op(2), Op(3),] => { 3 };
+                else => { 9 });
+            values.push(value);
+        }
+        drop(held);
+        values
+    });
+    let [last, first, second] = callers;
+    for caller in [first, second, last] {
+        assert!(server.poll().is_none());
+        drop(caller.ready());
+    }
+    assert_eq!(server.ready(), [Some(2), Some(2), Some(3)]);
+}
+
 #[test]
 fn c10_a_call_from_the_middle_of_the_queue() {
     let monitor = Plain::default();

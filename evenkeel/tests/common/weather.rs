@@ -34,6 +34,7 @@ pub(crate) fn in_all_weathers(test: impl Fn(&Runtime, Weather)) {
 }
 
 /// Waits for all of them.
+#[allow(dead_code, reason = "not all tests have tasks alone")]
 pub(crate) fn join<T: Send + 'static>(
     runtime: &Runtime,
     tasks: impl IntoIterator<Item = JoinHandle<T>>,

@@ -2,11 +2,13 @@
 
 /// An accept statement: [`Held::accept`](crate::sync::monitor::Held::accept) with what is to be done after each call.
 ///
-/// `held`, a variable, is the hold, before and after. Clauses go by their order: `OP => {..}` accepts calls of that operation, `OP, if CONDITION => {..}` only
-/// if the condition is true when the statement begins. The block of the clause runs after the call, with the monitors held. At the end there may be one of `timeout
-/// FUTURE => {..}`, for when nobody has called by the time the future is ready, and `else => {..}`, for when nobody has called yet; and before it `broken => {..}`,
-/// for a call that has panicked or has been cancelled. The value is that of the block, as an `Option`: none if all clauses
-/// are closed, or if the call has broken off and there is no block for that.
+/// `held`, a variable, is the hold, before and after. Clauses go by their order: `OP => {..}` accepts calls of that operation, `[OP, OTHER] => {..}` of either, whichever
+/// has been waiting longer, and each with `, if CONDITION` before the arrow only if the condition is true when the statement begins. The block of the clause runs after the
+/// call, with the monitors held.
+///
+/// At the end there may be `timeout FUTURE => {..}`, for when nobody has called by the time the future is ready, and `else => {..}`, for when nobody has called yet, or
+/// `else, if CONDITION => {..}`, which is as if it were not there unless the condition is true. Of the two, an `else` that is there comes before the time. Before them there may be `broken => {..}`, for a call that has panicked
+/// or has been cancelled. The value is that of the block, as an `Option`: none if all clauses are closed, or if the call has broken off and there is no block for that.
 ///
 /// # Examples
 /// ```
@@ -48,32 +50,70 @@
 /// adder.await.unwrap();
 /// # });
 /// ```
+/// With a guarded `else`, and with a time limit:
+/// ```
+/// use evenkeel::accept;
+/// use evenkeel::sync::monitor::{Entry, Monitor};
+/// use evenkeel::time::{Duration, sleep};
+///
+/// #[derive(Clone, Copy, Entry)]
+/// enum Op {
+///     Submit,
+/// }
+///
+/// let jobs = Monitor::new(vec!["a job"]);
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let mut held = jobs.enter().await;
+///     let done = accept!(held;
+///         Op::Submit => { None };
+///         else, if !held.is_empty() => { held.pop() });
+///     assert_eq!(done, Some(Some("a job")));
+///     let idle = accept!(held;
+///         Op::Submit => { false };
+///         timeout sleep(Duration::from_millis(2)) => { true });
+///     assert_eq!(idle, Some(true));
+/// });
+/// ```
 #[macro_export]
 macro_rules! accept {
     // The rest of the clauses, gathered one by one: clauses, what to do when one is broken, how to wait, what to do then.
     (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] else => $body:block $(;)?) => {
-        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_or_else] [] [Else => $body])
+        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_or_else] [] [] [Else => $body])
+    };
+    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] else, if $open:expr => $body:block $(;)?) => {
+        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept] [] [$open] [Else => $body])
+    };
+    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] timeout $until:expr => $body:block; else => $at_else:block $(;)?) => {
+        $crate::accept!(@gather $held [$($clauses)*] [$($broken)*] timeout $until => $body; else, if true => $at_else)
+    };
+    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] timeout $until:expr => $body:block; else, if $open:expr => $at_else:block $(;)?) => {
+        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_until] [$until] [$open] [Timeout => $body, Else => $at_else])
     };
     (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] timeout $until:expr => $body:block $(;)?) => {
-        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_until] [$until] [Timeout => $body])
+        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_until] [$until] [] [Timeout => $body])
     };
     (@gather $held:ident [$($clauses:tt)*] [] broken => $body:block $(; $($rest:tt)*)?) => {
         $crate::accept!(@gather $held [$($clauses)*] [$body] $($($rest)*)?)
     };
-    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] $op:expr, if $open:expr => $body:block $(; $($rest:tt)*)?) => {
-        $crate::accept!(@gather $held [$($clauses)* ($op, $open, $body)] [$($broken)*] $($($rest)*)?)
+    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] [$op:expr $(, $or:expr)* $(,)?] $(, if $open:expr)? => $body:block $(; $($rest:tt)*)?) => {
+        $crate::accept!(@gather $held
+            [$($clauses)* ($crate::sync::monitor::Clause::new($op)$(.or($or))* $(.when($open))?, $body)] [$($broken)*] $($($rest)*)?)
     };
-    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] $op:expr => $body:block $(; $($rest:tt)*)?) => {
-        $crate::accept!(@gather $held [$($clauses)* ($op, true, $body)] [$($broken)*] $($($rest)*)?)
+    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] $op:expr $(, if $open:expr)? => $body:block $(; $($rest:tt)*)?) => {
+        $crate::accept!(@gather $held
+            [$($clauses)* ($crate::sync::monitor::Clause::new($op) $(.when($open))?, $body)] [$($broken)*] $($($rest)*)?)
     };
     (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*]) => {
-        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept] [] [])
+        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept] [] [] [])
     };
-    (@emit $held:ident [$(($op:expr, $open:expr, $body:block))+] [$($broken:block)?] [$how:ident] [$($until:expr)?]
-        [$($end:ident => $at_end:block)?]) => {{
-        use $crate::sync::monitor::{Accepted, Clause, Held};
-        let clauses = [$(Clause::new($op).when($open)),+];
-        let (held, outcome) = Held::$how($held, clauses $(, $until)?).await;
+    (@emit $held:ident [$(($clause:expr, $body:block))+] [$($broken:block)?] [$how:ident] [$($until:expr)?] [$($else_is_open:expr)?]
+        [$($end:ident => $at_end:block),*]) => {{
+        use $crate::sync::monitor::{Accepted, Held};
+        let clauses = [$($clause),+];
+        let (held, outcome) = $(if $else_is_open { Held::accept_or_else($held, clauses).await } else)? {
+            Held::$how($held, clauses $(, $until)?).await
+        };
         $held = held;
         let mut index = 0_usize;
         let mut is_next = |called: usize| {
@@ -86,7 +126,7 @@ macro_rules! accept {
                 $(if is_next(called) { Some($body) } else)+ { unreachable!("an accepted call is of a clause") }
             }
             $(Accepted::Broken(_) => Some($broken),)?
-            $(Accepted::$end => Some($at_end),)?
+            $(Accepted::$end => Some($at_end),)*
             _ => None,
         };
         value

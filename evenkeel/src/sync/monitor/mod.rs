@@ -26,14 +26,130 @@
 //! *Everybody on an urgent list wants the set that is held now*: they are put there by holders of their set, and while there is one, the set
 //! goes on as a whole. So a leader's lock is enough to pass on a set of any size, and the cores behind it are not looked at.
 //!
+//! What was true when the signal came is true after the wait: an `if` before it is enough. But the signal of a waiter that is dropped goes on to the next one of its
+//! condition. Where [data](Condition::front) or arguments tell those apart, whoever comes back looks again, as in `readers_writers_internal.rs` below.
+//!
 //! # Why nothing is lost when a future is dropped
 //! Under the lock of the core where its node waits, a future either finds it granted, or takes it out. Granted, the hold is its own, and it leaves. An entrant
 //! gives up the cores that it has been given. A waiter that has been signalled passes the signal on to the next waiter of the condition, in its place. An acceptor that
 //! waits for a call holds its set, and leaves. An accepted call that is dropped leaves, and tells the acceptor.
 //!
 //! # Order
-//! Running, urgent, entrants. Urgent ones come in the order of their signals; those who have given their hold away come back after those to whom it was given, the last
-//! one first. (C∀ and µC++ have one stack, so that of two signals the later comes first.)
+//! Running, urgent, entrants. What one holder signals between two changes of hands is a batch, and comes in the order of the signals. Batches come the latest one first: whoever has
+//! been given the monitors and signals has its batch go before all that was urgent already. Whoever gives its hold away, by [`signal_block`](Condition::signal_block) or for an
+//! [accepted](Held::accept) call, goes behind the batches of the one to whom it gives it, and before all that it has signalled itself by then; so of nested accepts the
+//! inner one is over first. When it is back, what it signals is another batch. An accept for which nobody has called yet keeps the monitors: nobody who has been signalled comes in
+//! while it waits, and if it ends without a call, the batch goes on. Last of all that are urgent comes whoever has waited for the [`End`], once that is accepted. (C∀ and
+//! µC++ have one stack: there each signal is a batch, so that of two signals the later comes first.)
+//!
+//! ```
+//! use evenkeel::accept;
+//! use evenkeel::sync::monitor::{Condition, Entry, Monitor};
+//! use futures::join;
+//!
+//! #[derive(Clone, Copy, Entry)]
+//! enum Op {
+//!     Call,
+//! }
+//!
+//! # evenkeel::block_on(async {
+//! // Who has been inside, and a condition for each of two that wait.
+//! let monitor = Monitor::<Vec<&str>, [Condition; 2]>::default();
+//! let [first, second] = monitor.conditions();
+//! let wait = async |condition: &Condition, name| {
+//!     let held = monitor.enter().await;
+//!     condition.wait(held).await.push(name);
+//! };
+//! let acceptor = async {
+//!     let mut held = monitor.enter().await;
+//!     first.signal(&mut held);
+//!     accept!(held; Op::Call => { held.push("acceptor") });
+//! };
+//! let caller = async {
+//!     let mut held = monitor.enter_as(Op::Call).await;
+//!     held.push("caller");
+//!     second.signal(&mut held);
+//! };
+//! join!(wait(first, "first"), wait(second, "second"), acceptor, caller);
+//! assert_eq!(monitor.into_inner(), ["caller", "second", "acceptor", "first"]);
+//! # });
+//! ```
+//!
+//! # From threads, and from several runtimes
+//! Monitors know no runtime. Tasks of several runtimes share them, tasks of others' runtimes too, and a plain thread [blocks on](crate::block_on) what a task awaits; its turn
+//! comes as a task's does. (A task must not block: it awaits.) A hold belongs to no thread, so a thread may keep it between two such calls. Where a runtime ends, its tasks are
+//! dropped, wherever they wait, and by the rules above the others go on.
+//!
+//! ```
+//! use evenkeel::sync::monitor::{Condition, Monitor};
+//! use std::sync::Arc;
+//!
+//! let monitor = Arc::new(Monitor::<Option<u32>, Condition>::default());
+//! let runtime = evenkeel::Runtime::new().unwrap();
+//! let task = runtime.spawn({
+//!     let monitor = monitor.clone();
+//!     async move {
+//!         let mut held = monitor.enter().await;
+//!         *held = Some(7);
+//!         monitor.conditions().signal(&mut held);
+//!     }
+//! });
+//! let mut held = evenkeel::block_on(monitor.enter());
+//! if held.is_none() {
+//!     held = evenkeel::block_on(monitor.conditions().wait(held));
+//! }
+//! assert_eq!(held.take(), Some(7));
+//! drop(held);
+//! evenkeel::block_on(task).unwrap();
+//! ```
+//!
+//! # Limits on waiting
+//! An entry that takes too long is dropped, and is then not inside: put it into a [`timeout`](crate::time::timeout), or beside anything else that may come first. A wait would
+//! not be inside either, so it has a limit of its own, any future ([`Condition::wait_until`]): when that is ready first, the task enters anew, and so is inside in either case. An
+//! accept has one too (the clause `timeout` of [`accept!`](crate::accept)): it keeps its hold, and if a call has come in time, it waits for the end of that, however long it takes.
+//! Timers need a [runtime](crate::time#where-a-timer-belongs): a plain thread makes itself one's by [`Handle::block_on`](crate::Handle::block_on).
+//!
+//! ```
+//! use evenkeel::accept;
+//! use evenkeel::sync::monitor::{Condition, Entry, Monitor};
+//! use evenkeel::time::{Duration, sleep, timeout};
+//!
+//! #[derive(Clone, Copy, Entry)]
+//! enum Op {
+//!     Call,
+//! }
+//!
+//! const LIMIT: Duration = Duration::from_millis(2);
+//! let monitor = Monitor::<u32, Condition>::default();
+//! let runtime = evenkeel::Runtime::new().unwrap();
+//! runtime.block_on(async {
+//!     let mut held = monitor.enter().await;
+//!     assert!(timeout(LIMIT, monitor.enter()).await.is_err());
+//!
+//!     let signalled;
+//!     (held, signalled) = monitor.conditions().wait_until(held, (), sleep(LIMIT)).await;
+//!     assert!(!signalled && *held == 0);
+//!
+//!     let called = accept!(held;
+//!         Op::Call => { true };
+//!         timeout sleep(LIMIT) => { false });
+//!     assert_eq!((called, *held), (Some(false), 0));
+//! });
+//! ```
+//!
+//! # Worked examples
+//! In the directory `examples` of this crate; `cargo run --example NAME` runs one.
+//!
+//! | file | problem | idea |
+//! |---|---|---|
+//! | `buffer_internal.rs` | bounded buffer | conditions, an `if` before each wait |
+//! | `buffer_external.rs` | bounded buffer | accepting the opposite operation |
+//! | `readers_writers.rs` | readers and writers | turns by the entry queue, ends accepted past it |
+//! | `readers_writers_internal.rs` | readers and writers | one condition, whose data say who waits |
+//! | `dating_service.rs` | an exchange between partners | `signal_block`, conditions by an argument |
+//! | `barrier.rs` | a barrier | an action of the last arrival, `signal_all` |
+//! | `server.rs` | a server task | clauses that are open now and then, `else`, the `End` |
+//! | `philosophers.rs` | dining philosophers | `lock_all` |
 //!
 //! # Words
 //! A hold is its set and nothing else: of one monitor a word, which passes in registers from future to future. The order of the cores is found again wherever it is
