@@ -5,8 +5,9 @@
 use super::core;
 use super::cores::Cores;
 use super::held::Held;
+use super::members::{Members, Slot};
 use super::node::{Kind, Node, Op, Place, Ticket};
-use super::set::{Members, Set, Slot};
+use super::set::Set;
 use super::wait::word;
 use super::waiting;
 use std::fmt;

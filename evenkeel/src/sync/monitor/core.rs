@@ -4,8 +4,9 @@
 
 use super::cores::Cores;
 use super::held::breaks_off;
+use super::members::Members;
 use super::node::{Kind, List, Node, Op, Place, Ticket};
-use super::set::{Members, Set};
+use super::set::Set;
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 use crate::task::word_waker::WordWaker;

@@ -5,8 +5,9 @@
 use super::core::{self, Entry};
 use super::cores::CoreRef;
 use super::held::{Held, cancelling};
+use super::members::{Members, Slot};
 use super::node::{Node, Op, Place};
-use super::set::{Members, Set, Slot};
+use super::set::Set;
 use super::waiting;
 use std::fmt;
 use std::future::Future;

@@ -4,13 +4,15 @@
 
 use super::Monitor;
 use super::core;
-use super::set::{Members, Set, Several};
+use super::members::Members;
+use super::set::{Set, Several};
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::ptr;
+use std::sync::Arc;
 
 /// A set of monitors that its owner is inside of: no other task is. Dropped, it leaves.
 ///
@@ -68,9 +70,9 @@ impl<S: Set> Held<S> {
         unsafe { ptr::read(&raw const this.members) }
     }
 
-    /// The monitors. An associated function, as all that could hide a method of the value.
+    /// The monitors. An associated function, as all that could hide a method of the value. Of an owned hold it is another `Arc`.
     pub fn set(this: &Self) -> S {
-        this.members.set()
+        this.members.set().clone()
     }
 
     #[inline(always)]
@@ -90,6 +92,24 @@ impl<S: Several> Held<S> {
     /// The values, in the order in which the set was written.
     #[inline]
     pub fn values_mut(&mut self) -> S::Muts<'_> {
+        // SAFETY: the set is held, and the hold is borrowed exclusively.
+        unsafe { self.members.set().muts() }
+    }
+}
+
+impl<T: ?Sized, C> Deref for Held<Arc<Monitor<T, C>>> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: the set is held, and the hold is borrowed.
+        unsafe { self.members.set().refs() }
+    }
+}
+
+impl<T: ?Sized, C> DerefMut for Held<Arc<Monitor<T, C>>> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the set is held, and the hold is borrowed exclusively.
         unsafe { self.members.set().muts() }
     }

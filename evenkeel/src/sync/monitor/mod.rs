@@ -168,10 +168,12 @@ mod cores;
 mod enter;
 mod held;
 mod macros;
+mod members;
 #[cfg(all(test, loom))]
 mod model;
 mod node;
 mod set;
+mod several;
 mod wait;
 mod waiting;
 
@@ -190,6 +192,7 @@ use self::core::Core;
 use self::node::Op;
 use std::cell::UnsafeCell;
 use std::fmt;
+use std::sync::Arc;
 
 #[allow(unsafe_code, reason = "a monitor gives `&mut` from `&`")]
 mod safety {
@@ -290,6 +293,47 @@ impl<T: ?Sized, C> Monitor<T, C> {
 
     /// Goes inside if nobody is.
     pub fn try_enter(&self) -> Option<Held<&Self>> {
+        try_lock_all(self)
+    }
+
+    /// As [`enter`](Self::enter), with a hold that keeps the monitor and borrows nothing: it can go into a task, as that of a server which is inside before its first
+    /// client calls. [`call`](call()), [`lock_all`] and [`try_lock_all`] take an `Arc` too.
+    ///
+    /// # Cancel safety
+    /// As [`enter`](Self::enter).
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::accept;
+    /// use evenkeel::sync::monitor::{End, Entry, Monitor};
+    /// use std::sync::Arc;
+    ///
+    /// #[derive(Clone, Copy, Entry)]
+    /// enum Op {
+    ///     Count,
+    /// }
+    ///
+    /// # let runtime = evenkeel::Runtime::new().unwrap();
+    /// # runtime.block_on(async {
+    /// let counter = Arc::new(Monitor::new(0_u32));
+    /// let mut held = counter.clone().enter_owned().await;
+    /// let server = evenkeel::spawn(async move {
+    ///     while accept!(held; End => { false }; Op::Count => { true }).unwrap() {}
+    /// });
+    /// for _ in 0..3 {
+    ///     counter.call(Op::Count, async |mut held| *held += 1).await;
+    /// }
+    /// assert_eq!(*counter.end().await, 3);
+    /// server.await.unwrap();
+    /// # });
+    /// ```
+    #[inline]
+    pub fn enter_owned(self: Arc<Self>) -> Enter<Arc<Self>> {
+        Enter::new(self, Op::NONE)
+    }
+
+    /// As [`try_enter`](Self::try_enter), with a hold that keeps the monitor.
+    pub fn try_enter_owned(self: Arc<Self>) -> Option<Held<Arc<Self>>> {
         try_lock_all(self)
     }
 

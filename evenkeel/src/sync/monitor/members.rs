@@ -1,0 +1,101 @@
+//! A set on its way.
+
+#![allow(unsafe_code, reason = "a slot is empty once its set is taken")]
+
+use super::cores::{CoreRef, Cores};
+use super::set::Set;
+use std::mem::MaybeUninit;
+
+/// A set with the order of its cores, on its way from hold to hold.
+pub(super) struct Members<S: Set> {
+    set: S::Kept,
+    order: S::Order,
+}
+
+impl<S: Set> Members<S> {
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn new(set: S) -> Self {
+        let order = set.order();
+        Self { set: set.keep(), order }
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&self) -> &S {
+        S::kept(&self.set)
+    }
+
+    /// The cores.
+    #[inline(always)]
+    pub(super) fn written(&self) -> S::Written<'_> {
+        self.set().written(&self.order)
+    }
+
+    /// The core whose lock guards what concerns the whole set.
+    #[inline(always)]
+    pub(super) fn leader(&self) -> CoreRef {
+        self.set().leader(&self.order)
+    }
+
+    /// The cores, by address.
+    #[inline(always)]
+    pub(super) fn cores<'a>(&'a self, place: &'a mut S::Place) -> Cores<'a> {
+        self.set().cores(&self.order, place)
+    }
+}
+
+/// A set that a future has until it gives the hold.
+///
+/// As an `Option`, but its mark is a byte of its own. An `Option` marks itself in the first word of the set, which is then written and looked at by itself; and whoever loads
+/// several words at once that have been stored one by one has to wait until they are in the cache: 5 ns for each hold that is passed on
+/// (`evenkeel-bench run --bench schedint`).
+pub(super) struct Slot<S: Set> {
+    members: MaybeUninit<Members<S>>,
+    full: bool,
+}
+
+impl<S: Set> Slot<S> {
+    #[inline(always)]
+    pub(super) fn new(members: Members<S>) -> Self {
+        Self { members: MaybeUninit::new(members), full: true }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// The set.
+    ///
+    /// # Panics
+    /// If it has been taken.
+    #[inline(always)]
+    pub(super) fn get(&self) -> &Members<S> {
+        assert!(self.full, "{OVER}");
+        // SAFETY: it is there.
+        unsafe { self.members.assume_init_ref() }
+    }
+
+    /// Takes the set.
+    ///
+    /// # Panics
+    /// If it has been taken.
+    #[inline(always)]
+    pub(super) fn take(&mut self) -> Members<S> {
+        assert!(std::mem::take(&mut self.full), "{OVER}");
+        // SAFETY: it was there, and is there no more.
+        unsafe { self.members.assume_init_read() }
+    }
+}
+
+const OVER: &str = "a future of a monitor is polled again after it has given its hold";
+
+impl<S: Set> Drop for Slot<S> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.full {
+            // SAFETY: it is there.
+            unsafe { self.members.assume_init_drop() };
+        }
+    }
+}
