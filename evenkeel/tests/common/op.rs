@@ -6,6 +6,7 @@ use evenkeel::sync::monitor::Entry;
 pub(crate) struct Op(pub(crate) u32);
 
 pub(crate) const F: Op = Op(0);
+#[allow(dead_code, reason = "some tests have one entry")]
 pub(crate) const G: Op = Op(1);
 
 impl Entry for Op {

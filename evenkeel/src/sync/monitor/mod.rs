@@ -49,6 +49,8 @@ mod macros;
 mod model;
 mod node;
 mod set;
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
 mod wait;
 mod waiting;
 
