@@ -4,6 +4,7 @@ use common::op::{F, G};
 use common::polling::Hand;
 use common::watchdog::watchdog;
 use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Monitor, call, lock_all};
+use evenkeel::time::sleep;
 use evenkeel::{Builder, spawn};
 use futures::channel::oneshot;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -11,6 +12,7 @@ use std::future::{pending, ready};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 mod common {
     pub(crate) mod op;
@@ -517,6 +519,11 @@ fn g10_a_runtime_dropped_with_tasks_that_wait() {
         for _ in 0..4 {
             task!(|world| drop(world.0.conditions().wait_with(world.0.enter().await, 1).await));
             task!(|world| drop(world.2.wait(lock_all((&world.0, &world.1)).await).await));
+            task!(|world| {
+                let held = world.0.enter().await;
+                let hour = sleep(Duration::from_secs(3_600));
+                drop(world.0.conditions().wait_until(held, 2, hour).await);
+            });
         }
         runtime.block_on(async {
             loop {
@@ -536,7 +543,9 @@ fn g10_a_runtime_dropped_with_tasks_that_wait() {
             })
             .await);
         task!(|world| {
-            drop(Held::accept(world.1.enter().await, [Clause::new(F)]).await);
+            let held = world.1.enter().await;
+            let hour = sleep(Duration::from_secs(3_600));
+            drop(Held::accept_until(held, [Clause::new(F)], hour).await);
         });
         for _ in 0..4 {
             task!(|world| drop(world.0.enter().await));

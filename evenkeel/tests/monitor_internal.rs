@@ -7,7 +7,7 @@ use common::random::Random;
 use common::watchdog::watchdog;
 use common::weather::{in_all_weathers, join};
 use evenkeel::sync::monitor::{Condition, Held, Monitor, lock_all};
-use evenkeel::yield_now;
+use evenkeel::{spawn, yield_now};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -146,7 +146,7 @@ fn b4_front_is_the_datum_of_the_first() {
     assert_eq!((condition.front(&held), condition.is_empty(&held)), (None, true));
 }
 
-/// B8 too: the one that has been signalled comes after the signaller, and before an entrant that came first.
+/// The one that has been signalled comes after the signaller, and before an entrant that came first.
 #[test]
 fn b7_the_signaller_goes_on() {
     let monitor = Plain::default();
@@ -162,6 +162,46 @@ fn b7_the_signaller_goes_on() {
     drop(entrant.ready());
 }
 
+#[test]
+fn b8_signalled_ones_come_before_entrants() {
+    const ROUNDS: u32 = 1_000;
+    let _watchdog = watchdog();
+    in_all_weathers(|runtime, weather| {
+        let monitor = Arc::new(Plain::default());
+        runtime.block_on(async {
+            let mut random = Random::new(1);
+            for _ in 0..ROUNDS {
+                let waiter = spawn({
+                    let monitor = monitor.clone();
+                    async move {
+                        let held = monitor.enter().await;
+                        let mut held = monitor.conditions().wait_with(held, 1).await;
+                        assert_eq!(*held, 0, "the entrant comes later");
+                        *held = 1;
+                    }
+                });
+                let mut held = monitor.enter().await;
+                while monitor.conditions().is_empty(&held) {
+                    drop(held);
+                    yield_now().await;
+                    held = monitor.enter().await;
+                }
+                *held = 0;
+                let entrant = spawn({
+                    let monitor = monitor.clone();
+                    async move { assert_eq!(*monitor.enter().await, 1, "the signalled one was first") }
+                });
+                yield_now().await;
+                weather.pass(&mut random).await;
+                assert!(monitor.conditions().signal(&mut held));
+                drop(held);
+                waiter.await.expect("it is signalled");
+                entrant.await.expect("it enters");
+            }
+        });
+    });
+}
+
 /// C∀ and µC++ have a stack here, so that the last one signalled goes first; here they go in the order of their signals.
 #[test]
 fn b9_signalled_ones_go_in_order() {
@@ -172,12 +212,24 @@ fn b9_signalled_ones_go_in_order() {
         assert!(monitor.conditions().signal(&mut held));
     }
     drop(held);
-    // B10: among those who wait for one condition it is the same.
     for index in 0..3 {
         assert_eq!(waiters[0].wakes(), 1, "{index}");
         drop(waiters.remove(0).ready());
     }
     assert_eq!(waiters[0].wakes(), 0);
+}
+
+#[test]
+fn b10_waiters_are_signalled_in_the_order_of_their_waits() {
+    let monitor = Plain::default();
+    let waiters: Vec<_> = (0..10).map(|datum| waiter(&monitor, datum)).collect();
+    for waiter in waiters {
+        let mut held = hold(&monitor);
+        assert!(monitor.conditions().signal(&mut held));
+        drop(held);
+        assert_eq!(waiter.wakes(), 1);
+        drop(waiter.ready());
+    }
 }
 
 #[test]

@@ -19,6 +19,24 @@ use std::sync::OnceLock;
 /// # Source
 /// Hoare, "Monitors: an operating system structuring concept", 1974; the binding to sets of monitors is C∀'s (Delisle, MMath thesis, University of
 /// Waterloo, 2018).
+///
+/// # Examples
+/// See [`Monitor`](super::Monitor). Nobody waits without being inside:
+/// ```compile_fail,E0308
+/// # use evenkeel::sync::monitor::{Condition, Monitor};
+/// let monitor = Monitor::new(0_u32);
+/// let condition = Condition::new();
+/// let wait = condition.wait(&monitor);
+/// ```
+/// A condition that somebody waits for cannot be dropped:
+/// ```compile_fail,E0505
+/// # use evenkeel::sync::monitor::{Condition, Monitor};
+/// let monitor = Monitor::new(0_u32);
+/// let condition = Condition::new();
+/// let wait = condition.wait(monitor.try_enter().unwrap());
+/// drop(condition);
+/// drop(wait);
+/// ```
 pub struct Condition<D = ()> {
     /// The monitors of the first wait, by their numbers.
     brand: OnceLock<Brand>,
