@@ -208,6 +208,7 @@ const CASES: &[(&str, &[Place])] = &[
         "G1",
         &[
             Test(CANCEL, "g1_entry_dropped_in_the_queue"),
+            Test(CANCEL, "g1_end_dropped"),
             Test(CANCEL, "g1_bulk_entry_dropped_half_way"),
         ],
     ),
