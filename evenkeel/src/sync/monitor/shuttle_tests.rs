@@ -110,6 +110,13 @@ async fn pause() {
     yield_now().await;
 }
 
+/// Ready after so many polls, without being woken.
+async fn count_down(polls: usize) {
+    for _ in 0..polls {
+        yield_now().await;
+    }
+}
+
 fn some_polls() -> usize {
     thread_rng().gen_range(0..4)
 }
@@ -306,6 +313,56 @@ fn acceptors_of_a_set_are_dropped_beside_their_call() {
             });
             let caller = task!(shared, |world| world.call([0, 1]).await);
             let barger = task!(shared, |world| world.visit([0, 2]).await);
+            [acceptor, caller, barger].into_iter().for_each(join);
+        });
+    });
+}
+
+/// Out of time, it enters all of its set anew, beside others that want parts of it.
+#[test]
+fn waits_in_sets_run_out_of_time_beside_their_signal() {
+    check(2, |shared| {
+        with_world(shared, |shared, world| {
+            let waiter = task!(shared, |world| {
+                let held = lock_all(world.set([1, 0])).await;
+                let until = count_down(some_polls());
+                let (held, signalled) = world.condition.wait_until(held, (), until).await;
+                drop(world.stay(held, &[0, 1]).await);
+                signalled
+            });
+            let signaller = task!(shared, |world| {
+                let mut held = lock_all(world.set([0, 1])).await;
+                let sent = world.condition.signal(&mut held);
+                drop(world.stay(held, &[0, 1]).await);
+                sent
+            });
+            let barger = task!(shared, |world| world.visit([2, 1]).await);
+            assert_eq!(join(waiter), join(signaller));
+            join(barger);
+        });
+    });
+}
+
+/// A call of the set comes in time, and then nobody is inside before the acceptor; or it comes after that one.
+#[test]
+fn accepts_of_sets_run_out_of_time_beside_their_call() {
+    check(2, |shared| {
+        with_world(shared, |shared, world| {
+            let acceptor = task!(shared, |world| {
+                let held = lock_all(world.set([0, 1])).await;
+                let before = world.entries.load(Ordering::Relaxed);
+                let until = count_down(some_polls());
+                let (held, accepted) = Held::accept_until(held, [Clause::new(Call)], until).await;
+                let called = match accepted {
+                    Accepted::Call(0) => 1,
+                    Accepted::Timeout => 0,
+                    other => unreachable!("{other:?}"),
+                };
+                assert_eq!(world.entries.load(Ordering::Relaxed), before + called);
+                drop(world.stay(held, &[0, 1]).await);
+            });
+            let caller = task!(shared, |world| world.call([0, 1]).await);
+            let barger = task!(shared, |world| drop(lock_all(world.set([1, 3])).await));
             [acceptor, caller, barger].into_iter().for_each(join);
         });
     });
