@@ -9,7 +9,9 @@ use common::op::{F, G, Op};
 use common::random::Random;
 use common::watchdog::{watchdog, watchdog_within};
 use common::weather::{Weather, in_all_weathers, join};
-use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Monitor, Set, call, lock_all};
+use evenkeel::sync::monitor::{
+    self, Accepted, Clause, Condition, Held, Monitor, Set, call, lock_all,
+};
 use evenkeel::{spawn, yield_now};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -187,6 +189,10 @@ impl World {
             };
         }
         match all[..] {
+            [one] if random.below(10) == 0 => {
+                let held = one.end().await;
+                self.inside(held, set, false, fate, weather, &mut random).await;
+            }
             [one] if named && random.below(2) == 0 => {
                 let held = one.enter_as(op).await;
                 self.inside(held, set, true, fate, weather, &mut random).await;
@@ -274,14 +280,16 @@ impl World {
         random: &mut Random,
     ) -> Held<S> {
         let before = queue.calls.load(Ordering::Acquire);
-        let clauses = [Clause::new(F).when(random.below(4) > 0), Clause::new(G)];
+        let [f, end] = [4, 2].map(|often| random.below(often) > 0);
+        let clauses = [Clause::new(F).when(f), Clause::new(G), Clause::new(monitor::End).when(end)];
         let (held, accepted) = match random.below(3) {
             0 => Held::accept_or_else(held, clauses).await,
             // Nobody may call.
             1 if fate.ends() => Held::accept(held, clauses).await,
             _ => Held::accept_until(held, clauses, Countdown::draw(random)).await,
         };
-        if matches!(accepted, Accepted::Call(_)) {
+        // One that waits for the end begins later.
+        if matches!(accepted, Accepted::Call(0 | 1)) {
             assert!(queue.calls.load(Ordering::Acquire) > before, "a call has begun");
         }
         held

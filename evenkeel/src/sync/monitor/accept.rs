@@ -116,8 +116,8 @@ enum Patience {
 /// - while an accepted call is inside, or is about to be: it does not come back; the call is not concerned, and the next one after it has the monitors;
 /// - when it has been given the monitors back, but has not been polled since: it leaves them. The call has been made all the same.
 ///
-/// If it was part of an accepted call itself, and that is dropped, the outer acceptor learns that its call has [broken off](Accepted::Broken). What `until` has
-/// been is dropped with it.
+/// If it was part of an accepted call itself, and that is dropped, the outer acceptor learns that its call has [broken off](Accepted::Broken). Its
+/// `until` is dropped with it.
 ///
 /// # Panics
 /// If it is polled again after it has given the hold.
