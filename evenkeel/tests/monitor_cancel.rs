@@ -3,7 +3,8 @@
 use common::op::{F, G};
 use common::polling::Hand;
 use common::watchdog::watchdog;
-use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Monitor, call, lock_all};
+use evenkeel::sync::monitor::{Accepted, Clause, Condition, End, Held, Monitor, call, lock_all};
+use evenkeel::time::sleep;
 use evenkeel::{Builder, spawn};
 use futures::channel::oneshot;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -11,6 +12,7 @@ use std::future::{pending, ready};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 mod common {
     pub(crate) mod op;
@@ -95,6 +97,45 @@ fn g1_bulk_entry_dropped_half_way() {
             assert!(monitors.iter().all(is_free));
         }
     }
+}
+
+/// Whoever waits for the end, which has not been accepted, or has been, or is its own.
+#[test]
+fn g1_end_dropped() {
+    let monitor = Plain::default();
+    let accept = |held| Hand::new(Held::accept(held, [Clause::new(End)]));
+    let held = hold(&monitor);
+    drop(Hand::waiting(monitor.end()));
+    let mut acceptor = accept(held);
+    assert!(acceptor.poll().is_none(), "nobody waits for it any more");
+    let end = Hand::waiting(monitor.end());
+    let (held, accepted) = acceptor.poll().expect("the end has come");
+    assert_eq!(accepted, Accepted::Call(0));
+    let entrant = Hand::waiting(monitor.enter());
+    drop(end);
+    drop(held);
+    let held = entrant.ready();
+    let end = Hand::waiting(monitor.end());
+    let (held, accepted) = accept(held).ready();
+    assert_eq!(accepted, Accepted::Call(0));
+    let entrant = Hand::waiting(monitor.enter());
+    drop(held);
+    assert_eq!((end.wakes(), entrant.wakes()), (1, 0));
+    drop(end);
+    drop(entrant.ready());
+    assert!(is_free(&monitor));
+}
+
+/// By a name: its acceptor learns that it has broken off.
+#[test]
+fn g1_entry_dropped_with_a_hold_that_was_accepted() {
+    let monitor = Plain::default();
+    let held = hold(&monitor);
+    let entrant = Hand::waiting(monitor.enter_as(F));
+    let waits = Hand::waiting(Held::accept(held, [Clause::new(F)]));
+    drop(entrant);
+    check_accepted(waits, Accepted::Broken(0));
+    assert!(is_free(&monitor));
 }
 
 #[test]
@@ -517,6 +558,11 @@ fn g10_a_runtime_dropped_with_tasks_that_wait() {
         for _ in 0..4 {
             task!(|world| drop(world.0.conditions().wait_with(world.0.enter().await, 1).await));
             task!(|world| drop(world.2.wait(lock_all((&world.0, &world.1)).await).await));
+            task!(|world| {
+                let held = world.0.enter().await;
+                let hour = sleep(Duration::from_secs(3_600));
+                drop(world.0.conditions().wait_until(held, 2, hour).await);
+            });
         }
         runtime.block_on(async {
             loop {
@@ -536,7 +582,9 @@ fn g10_a_runtime_dropped_with_tasks_that_wait() {
             })
             .await);
         task!(|world| {
-            drop(Held::accept(world.1.enter().await, [Clause::new(F)]).await);
+            let held = world.1.enter().await;
+            let hour = sleep(Duration::from_secs(3_600));
+            drop(Held::accept_until(held, [Clause::new(F)], hour).await);
         });
         for _ in 0..4 {
             task!(|world| drop(world.0.enter().await));

@@ -1,10 +1,17 @@
 //! Monitors whose futures are dropped at random: nothing is lost, nobody hangs, nobody is inside with somebody else.
+//!
+//! `EVENKEEL_DROPS` sets the number of operations for each number of workers, with and without yields, with and without restless futures:
+//! `EVENKEEL_DROPS=1000000 cargo test --release -p evenkeel --test monitor_drops`.
+//!
+//! Restless futures are polled without being woken, and may find by themselves what a lost wake-up would have told them; where all are calm a lost wake-up is a hang.
 
 use common::op::{F, G, Op};
 use common::random::Random;
-use common::watchdog::watchdog;
+use common::watchdog::{watchdog, watchdog_within};
 use common::weather::{Weather, in_all_weathers, join};
-use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Monitor, Set, call, lock_all};
+use evenkeel::sync::monitor::{
+    self, Accepted, Clause, Condition, Held, Monitor, Set, call, lock_all,
+};
 use evenkeel::{spawn, yield_now};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,6 +19,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 mod common {
     pub(crate) mod op;
@@ -25,23 +33,23 @@ mod common {
 struct Fate {
     /// After so many polls it is dropped instead of polled.
     life: u64,
-    /// Whether it is polled again and again without being woken; else its last poll is the one after a wake.
-    restless: bool,
+    /// So many times it is polled again without being woken; after that its last poll is the one after a wake.
+    restless: u64,
 }
 
 impl Fate {
-    fn draw(random: &mut Random) -> Self {
-        match random.below(4) {
-            0 => Self { life: u64::MAX, restless: false },
-            1 => Self { life: u64::MAX, restless: true },
-            2 => Self { life: random.below(4), restless: false },
-            _ => Self { life: random.below(20), restless: true },
+    fn draw(random: &mut Random, calm: bool) -> Self {
+        match random.below(if calm { 2 } else { 4 }) {
+            0 => Self { life: u64::MAX, restless: 0 },
+            1 => Self { life: random.below(4), restless: 0 },
+            2 => Self { life: u64::MAX, restless: random.below(30) },
+            _ => Self { life: random.below(20), restless: u64::MAX },
         }
     }
 
     /// Whether it ends even if nobody ever wakes it.
     fn ends(self) -> bool {
-        self.life < u64::MAX && (self.restless || self.life == 0)
+        self.life <= self.restless
     }
 }
 
@@ -68,7 +76,8 @@ impl<F: Future<Output = ()>> Future for Doomed<F> {
         let poll = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
         match poll {
             Ok(Poll::Pending) => {
-                if this.fate.restless {
+                if this.fate.restless > 0 {
+                    this.fate.restless -= 1;
                     context.waker().wake_by_ref();
                 }
                 return Poll::Pending;
@@ -180,6 +189,10 @@ impl World {
             };
         }
         match all[..] {
+            [one] if random.below(10) == 0 => {
+                let held = one.end().await;
+                self.inside(held, set, false, fate, weather, &mut random).await;
+            }
             [one] if named && random.below(2) == 0 => {
                 let held = one.enter_as(op).await;
                 self.inside(held, set, true, fate, weather, &mut random).await;
@@ -267,14 +280,16 @@ impl World {
         random: &mut Random,
     ) -> Held<S> {
         let before = queue.calls.load(Ordering::Acquire);
-        let clauses = [Clause::new(F).when(random.below(4) > 0), Clause::new(G)];
+        let [f, end] = [4, 2].map(|often| random.below(often) > 0);
+        let clauses = [Clause::new(F).when(f), Clause::new(G), Clause::new(monitor::End).when(end)];
         let (held, accepted) = match random.below(3) {
             0 => Held::accept_or_else(held, clauses).await,
             // Nobody may call.
             1 if fate.ends() => Held::accept(held, clauses).await,
             _ => Held::accept_until(held, clauses, Countdown::draw(random)).await,
         };
-        if matches!(accepted, Accepted::Call(_)) {
+        // One that waits for the end begins later.
+        if matches!(accepted, Accepted::Call(0 | 1)) {
             assert!(queue.calls.load(Ordering::Acquire) > before, "a call has begun");
         }
         held
@@ -318,36 +333,45 @@ impl Drop for End {
     }
 }
 
+/// A bound on one operation that is far above what it takes on a busy machine.
+const LIMIT: Duration = Duration::from_millis(20);
+
 #[test]
 fn everything_is_dropped_at_random() {
     const TASKS: u64 = 16;
-    let _watchdog = watchdog();
+    const OPERATIONS: u64 = 20_000;
+    const RUNS: u32 = 12;
+    let asked = std::env::var("EVENKEEL_DROPS").ok();
+    let asked: Option<u64> = asked.map(|count| count.parse().expect("a number of operations"));
+    let most = u32::try_from(asked.unwrap_or(OPERATIONS)).expect("fewer than four billion");
+    let _watchdog = watchdog_within(LIMIT * RUNS * most);
     in_all_weathers(|runtime, weather| {
-        // More workers than cores wait for each other more than they work.
-        let operations = if weather.workers < 4 { 4_000 } else { 100 };
-        let world = Arc::new(World::default());
-        let left = Arc::new(AtomicUsize::new(TASKS as usize));
-        let tasks = (0..TASKS).map(|task| {
-            let (world, left) = (world.clone(), left.clone());
-            runtime.spawn(async move {
-                let _end = End(left);
-                let mut random = Random::new(task + 1);
-                for _ in 0..operations {
-                    let fate = Fate::draw(&mut random);
-                    let operation = world.operation(random.below(1 << 40), fate, weather);
-                    Doomed { future: Some(Box::pin(operation)), fate }.await;
+        for calm in [false, true] {
+            let operations = asked.unwrap_or(OPERATIONS);
+            let world = Arc::new(World::default());
+            let left = Arc::new(AtomicUsize::new(TASKS as usize));
+            let tasks = (0..TASKS).map(|task| {
+                let (world, left) = (world.clone(), left.clone());
+                runtime.spawn(async move {
+                    let _end = End(left);
+                    let mut random = Random::new(task + 1);
+                    for _ in 0..operations.div_ceil(TASKS) {
+                        let fate = Fate::draw(&mut random, calm);
+                        let operation = world.operation(random.below(1 << 40), fate, weather);
+                        Doomed { future: Some(Box::pin(operation)), fate }.await;
+                    }
+                })
+            });
+            let tasks: Vec<_> = tasks.collect();
+            runtime.block_on(async {
+                while left.load(Ordering::Acquire) > 0 {
+                    world.clean_up().await;
+                    yield_now().await;
                 }
-            })
-        });
-        let tasks: Vec<_> = tasks.collect();
-        runtime.block_on(async {
-            while left.load(Ordering::Acquire) > 0 {
-                world.clean_up().await;
-                yield_now().await;
-            }
-        });
-        join(runtime, tasks);
-        world.check();
+            });
+            join(runtime, tasks);
+            world.check();
+        }
     });
 }
 

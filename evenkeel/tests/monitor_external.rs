@@ -1,7 +1,7 @@
 //! Accept statements: whose call comes next, and when the acceptor goes on.
 //!
-//! Not here, because they can't be written: clauses on different parts of the held set (C13), since a clause names no set; joins by destructors (C16 to C18
-//! accept the end of the object instead: `c15_the_end_comes_last`). Not here, because there are no clusters: C24.
+//! Not here, because they can't be written: clauses on different parts of the held set (C13), since a clause names no set; joins by destructors (C15 to C18
+//! accept the end of the object instead: here, and in `monitor_server.rs`). Time limits are in `monitor_time.rs` too.
 
 use common::op::{F, G, Op};
 use common::polling::Hand;
@@ -305,7 +305,7 @@ fn c15_the_end_comes_last() {
     }
 }
 
-/// C17 and C18 too: a server with an `else` that is busy.
+/// A server with an `else` that is busy.
 #[test]
 fn c16_a_server() {
     const CALLS: u32 = 100;

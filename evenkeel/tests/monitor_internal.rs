@@ -1,13 +1,13 @@
 //! Conditions: who goes on after a signal, and when.
 //!
-//! Not here, because they can't be written: a wait without a monitor (B16), since a wait takes the hold; a wait after recursive entry (B18), since there is none.
+//! Not here, because they can't be written: a wait without a monitor (B16), since a wait takes the hold; a wait after recursive entry (B18), since there is none. Barriers (B20 to B23) are in `monitor_barrier.rs`.
 
 use common::polling::Hand;
 use common::random::Random;
 use common::watchdog::watchdog;
 use common::weather::{in_all_weathers, join};
 use evenkeel::sync::monitor::{Condition, Held, Monitor, lock_all};
-use evenkeel::yield_now;
+use evenkeel::{spawn, yield_now};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -146,7 +146,7 @@ fn b4_front_is_the_datum_of_the_first() {
     assert_eq!((condition.front(&held), condition.is_empty(&held)), (None, true));
 }
 
-/// B8 too: the one that has been signalled comes after the signaller, and before an entrant that came first.
+/// The one that has been signalled comes after the signaller, and before an entrant that came first.
 #[test]
 fn b7_the_signaller_goes_on() {
     let monitor = Plain::default();
@@ -162,6 +162,46 @@ fn b7_the_signaller_goes_on() {
     drop(entrant.ready());
 }
 
+#[test]
+fn b8_signalled_ones_come_before_entrants() {
+    const ROUNDS: u32 = 1_000;
+    let _watchdog = watchdog();
+    in_all_weathers(|runtime, weather| {
+        let monitor = Arc::new(Plain::default());
+        runtime.block_on(async {
+            let mut random = Random::new(1);
+            for _ in 0..ROUNDS {
+                let waiter = spawn({
+                    let monitor = monitor.clone();
+                    async move {
+                        let held = monitor.enter().await;
+                        let mut held = monitor.conditions().wait_with(held, 1).await;
+                        assert_eq!(*held, 0, "the entrant comes later");
+                        *held = 1;
+                    }
+                });
+                let mut held = monitor.enter().await;
+                while monitor.conditions().is_empty(&held) {
+                    drop(held);
+                    yield_now().await;
+                    held = monitor.enter().await;
+                }
+                *held = 0;
+                let entrant = spawn({
+                    let monitor = monitor.clone();
+                    async move { assert_eq!(*monitor.enter().await, 1, "the signalled one was first") }
+                });
+                yield_now().await;
+                weather.pass(&mut random).await;
+                assert!(monitor.conditions().signal(&mut held));
+                drop(held);
+                waiter.await.expect("it is signalled");
+                entrant.await.expect("it enters");
+            }
+        });
+    });
+}
+
 /// C∀ and µC++ have a stack here, so that the last one signalled goes first; here they go in the order of their signals.
 #[test]
 fn b9_signalled_ones_go_in_order() {
@@ -172,12 +212,24 @@ fn b9_signalled_ones_go_in_order() {
         assert!(monitor.conditions().signal(&mut held));
     }
     drop(held);
-    // B10: among those who wait for one condition it is the same.
     for index in 0..3 {
         assert_eq!(waiters[0].wakes(), 1, "{index}");
         drop(waiters.remove(0).ready());
     }
     assert_eq!(waiters[0].wakes(), 0);
+}
+
+#[test]
+fn b10_waiters_are_signalled_in_the_order_of_their_waits() {
+    let monitor = Plain::default();
+    let waiters: Vec<_> = (0..10).map(|datum| waiter(&monitor, datum)).collect();
+    for waiter in waiters {
+        let mut held = hold(&monitor);
+        assert!(monitor.conditions().signal(&mut held));
+        drop(held);
+        assert_eq!(waiter.wakes(), 1);
+        drop(waiter.ready());
+    }
 }
 
 #[test]
@@ -305,6 +357,25 @@ fn b15_a_condition_belongs_to_one_set() {
     assert!(condition.signal(&mut Hand::new(lock_all([&b, &a])).ready()));
 }
 
+/// Monitors that nobody is inside of may move, and then another one of the set has the lowest address.
+#[test]
+fn b15_a_set_that_moves_is_the_same_set() {
+    let mut monitors = [1_u32, 2, 3].map(Monitor::new);
+    let condition = Condition::<u32>::new();
+    for (a, b) in [(0, 1), (0, 2), (1, 2), (0, 1)] {
+        let all: Vec<_> = monitors.iter().collect();
+        let waits = Hand::waiting(condition.wait_with(Hand::new(lock_all(&all[..])).ready(), 7));
+        let mut held = Hand::new(lock_all(&all[..])).ready();
+        assert_eq!((condition.front(&held), condition.is_empty(&held)), (Some(7), false));
+        assert!(condition.signal(&mut held));
+        drop(held);
+        drop(waits.ready());
+        monitors.swap(a, b);
+    }
+    let part = Hand::new(lock_all((&monitors[0], &monitors[1]))).ready();
+    assert!(catch_unwind(AssertUnwindSafe(|| condition.is_empty(&part))).is_err());
+}
+
 #[test]
 fn b17_a_wait_leaves_its_own_set_alone() {
     let (outer, inner) = (Plain::default(), Plain::default());
@@ -317,53 +388,4 @@ fn b17_a_wait_leaves_its_own_set_alone() {
     drop(waits.ready());
     drop(held);
     drop(hold(&outer));
-}
-
-/// B20 and B22 too: laps of a barrier with what its last arrival does, before anybody goes on.
-#[test]
-fn b21_barrier() {
-    const TASKS: usize = 13;
-    const LAPS: usize = 200;
-    let _watchdog = watchdog();
-    #[derive(Default)]
-    struct Barrier {
-        arrived: usize,
-        laps: usize,
-        generations: [usize; TASKS],
-    }
-    in_all_weathers(|runtime, weather| {
-        let barrier = Arc::new(Monitor::<Barrier, Condition>::default());
-        let tasks: Vec<_> = (0..TASKS)
-            .map(|task| {
-                let barrier = barrier.clone();
-                runtime.spawn(async move {
-                    let mut random = Random::new(task as u64);
-                    let mut places = Vec::new();
-                    for lap in 0..LAPS {
-                        let mut held = barrier.enter().await;
-                        held.generations[task] += 1;
-                        places.push(held.arrived);
-                        held.arrived += 1;
-                        if held.arrived < TASKS {
-                            held = barrier.conditions().wait(held).await;
-                        } else {
-                            assert_eq!(held.generations, [lap + 1; TASKS], "nobody is a lap ahead");
-                            (held.arrived, held.laps) = (0, held.laps + 1);
-                            assert_eq!(barrier.conditions().signal_all(&mut held), TASKS - 1);
-                        }
-                        assert_eq!(held.laps, lap + 1);
-                        drop(held);
-                        weather.pass(&mut random).await;
-                    }
-                    places
-                })
-            })
-            .collect();
-        let places = join(runtime, tasks);
-        for lap in 0..LAPS {
-            let mut order: Vec<_> = places.iter().map(|places| places[lap]).collect();
-            order.sort_unstable();
-            assert!(order.into_iter().eq(0..TASKS));
-        }
-    });
 }

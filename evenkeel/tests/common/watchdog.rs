@@ -15,13 +15,20 @@ pub(crate) struct Watchdog {
 }
 
 /// Aborts the process with a message if the calling test does not end.
+#[allow(dead_code, reason = "some tests set the limit")]
 pub(crate) fn watchdog() -> Watchdog {
+    watchdog_within(LIMIT)
+}
+
+/// The same, for a test that may be asked to take longer.
+#[allow(dead_code, reason = "most tests take the usual limit")]
+pub(crate) fn watchdog_within(limit: Duration) -> Watchdog {
     let (end, ended) = mpsc::channel();
     let test = thread::current().name().unwrap_or("a test").to_owned();
     thread::spawn(move || {
-        if ended.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+        if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
             // Not by `eprintln`, whose output the test harness keeps for a test that has ended.
-            let message = format!("{test} has been hanging for {LIMIT:?}\n");
+            let message = format!("{test} has been hanging for {limit:?}\n");
             let _ = std::io::stderr().write_all(message.as_bytes());
             std::process::abort();
         }

@@ -113,8 +113,13 @@ enum Patience {
 /// The future of [`Held::accept`] and the like.
 ///
 /// # Cancel safety
-/// It has the hold. Dropped before a call has come, it leaves the monitors and accepts nobody. Dropped while an accepted call is inside, it does not come back, and the
-/// call is not concerned.
+/// It has the hold, which goes with it. Dropped
+/// - before its first poll, or while it waits for a call: it leaves the monitors and accepts nobody; calls that come later enter as others do;
+/// - while an accepted call is inside, or is about to be: it does not come back; the call is not concerned, and the next one after it has the monitors;
+/// - when it has been given the monitors back, but has not been polled since: it leaves them. The call has been made all the same.
+///
+/// If it was part of an accepted call itself, and that is dropped, the outer acceptor learns that its call has [broken off](Accepted::Broken). Its
+/// `until` is dropped with it.
 ///
 /// # Panics
 /// If it is polled again after it has given the hold.

@@ -20,6 +20,24 @@ use std::sync::OnceLock;
 /// # Source
 /// Hoare, "Monitors: an operating system structuring concept", 1974; the binding to sets of monitors is C∀'s (Delisle, MMath thesis, University of
 /// Waterloo, 2018).
+///
+/// # Examples
+/// See [`Monitor`](super::Monitor). Nobody waits without being inside:
+/// ```compile_fail,E0308
+/// # use evenkeel::sync::monitor::{Condition, Monitor};
+/// let monitor = Monitor::new(0_u32);
+/// let condition = Condition::new();
+/// let wait = condition.wait(&monitor);
+/// ```
+/// A condition that somebody waits for cannot be dropped:
+/// ```compile_fail,E0505
+/// # use evenkeel::sync::monitor::{Condition, Monitor};
+/// let monitor = Monitor::new(0_u32);
+/// let condition = Condition::new();
+/// let wait = condition.wait(monitor.try_enter().unwrap());
+/// drop(condition);
+/// drop(wait);
+/// ```
 pub struct Condition<D = ()> {
     pub(super) queue: Queue,
     datum: std::marker::PhantomData<fn(D) -> D>,
@@ -82,11 +100,12 @@ impl Brand {
     /// As [`is_of`](Self::is_of).
     unsafe fn is_of_some_order(&self, cores: &[CoreRef]) -> bool {
         // SAFETY: the caller's promise.
-        let mut now: Vec<_> = cores.iter().map(|core| unsafe { core.get() }.id()).collect();
-        let mut then = [&[self.first], &*self.rest].concat();
-        now.sort_unstable();
-        then.sort_unstable();
-        now == then
+        let is_there = |core: &CoreRef| match unsafe { core.get() }.id() {
+            id if id == self.first => true,
+            id => self.rest.contains(&id),
+        };
+        // No monitor is twice in a set.
+        cores.len() == self.rest.len() + 1 && cores.iter().all(is_there)
     }
 }
 

@@ -18,11 +18,26 @@ use std::task::{Context, Poll, Waker};
 /// The future of [`Monitor::enter`](super::Monitor::enter), [`lock_all`](super::lock_all) and the like.
 ///
 /// # Cancel safety
-/// Dropped before it has given its hold, it leaves its place in the queue and all that it has been given already: the next one
-/// gets it. Whoever comes back waits at the back.
+/// It may be dropped at any time, and whoever comes back waits at the back. Dropped
+/// - before its first poll: nothing has happened;
+/// - while it is queued: it leaves the queue, and those behind it move up;
+/// - half way through a set: it leaves the queue where it waits, and gives up the monitors that it has been given;
+/// - when it has been given all, but has not been polled since: it leaves them, to the next one each. If an acceptor has chosen it, that one learns that the call has
+///   [broken off](super::Accepted::Broken);
+/// - while it waits for an [end](super::Monitor::end): it waits no more, and the acceptor, which has gone on already, is not concerned.
 ///
 /// # Panics
 /// If it is polled again after it has given its hold.
+///
+/// # Examples
+/// A monitor that somebody waits for cannot be dropped:
+/// ```compile_fail,E0505
+/// # use evenkeel::sync::monitor::Monitor;
+/// let monitor = Monitor::new(0_u32);
+/// let enter = monitor.enter();
+/// drop(monitor);
+/// drop(enter);
+/// ```
 #[must_use = "futures do nothing unless awaited"]
 pub struct Enter<S: Set> {
     node: Node,

@@ -34,6 +34,21 @@
 //! gives up the cores that it has been given. A waiter that has been signalled passes the signal on to the next waiter of the condition, in its place. An acceptor that
 //! waits for a call holds its set, and leaves. An accepted call that is dropped leaves, and tells the acceptor.
 //!
+//! # What is dropped when
+//! Any future here may be dropped at any time; each says what follows.
+//!
+//! | dropped | what follows |
+//! | --- | --- |
+//! | while queued | [`Enter`], [`Call`]: it leaves the queue |
+//! | while granted, but not polled since | it leaves; a [`Wait`] signals the next one first; an accepted [`Call`] breaks off |
+//! | half way through a bulk entry | [`Enter`], [`Call`]: it gives up what it has, and leaves the queue where it waits |
+//! | while it waits for a condition | [`Wait`], [`WaitUntil`]: it leaves the condition's queue |
+//! | while signalled | [`Wait`], [`WaitUntil`]: the next one that waits for the condition takes its place |
+//! | while its signal is inside | [`SignalBlock`]: it does not come back |
+//! | while its masks are installed | [`Accept`]: it leaves, and accepts nobody |
+//! | while its call is inside | [`Accept`]: it does not come back |
+//! | as the accepted callee | [`Call`]: it leaves, and its acceptor gets [`Accepted::Broken`] |
+//!
 //! # Order
 //! Running, urgent, entrants. What one holder signals between two changes of hands is a batch, and comes in the order of the signals. Batches come the latest one first: whoever has
 //! been given the monitors and signals has its batch go before all that was urgent already. Whoever gives its hold away, by [`signal_block`](Condition::signal_block) or for an
@@ -174,6 +189,8 @@ mod model;
 mod node;
 mod set;
 mod several;
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
 mod wait;
 mod waiting;
 
@@ -399,6 +416,17 @@ impl<T: ?Sized, C> Monitor<T, C> {
 /// let all: Vec<_> = forks[1..2].iter().collect();
 /// assert_eq!(*lock_all(&all[..]).await.values()[0], 2);
 /// # });
+/// ```
+/// Locks of other kinds are not in a set, nor are sets:
+/// ```compile_fail,E0277
+/// # use evenkeel::sync::monitor::{Monitor, lock_all};
+/// let (one, mutex) = (Monitor::new(0), std::sync::Mutex::new(0));
+/// let enter = lock_all((&one, &mutex));
+/// ```
+/// ```compile_fail,E0277
+/// # use evenkeel::sync::monitor::{Monitor, lock_all};
+/// let [one, two, three] = [1, 2, 3].map(Monitor::new);
+/// let enter = lock_all((&one, (&two, &three)));
 /// ```
 #[inline]
 #[track_caller]

@@ -22,8 +22,14 @@ use std::task::{Context, Poll, Waker};
 /// The future of [`Condition::wait`].
 ///
 /// # Cancel safety
-/// It has the hold. Dropped before its first poll it leaves the monitors. Dropped while it waits it takes itself out of the condition's queue. Dropped after it
-/// has been signalled, whether or not it has been given the monitors already, it signals the next one in its stead: no signal is lost.
+/// It has the hold, which goes with it. Dropped
+/// - before its first poll: it leaves the monitors;
+/// - while it waits: it leaves the condition's queue, and a later signal goes to another one;
+/// - after it has been signalled, before its turn: the next one that waits for the condition has its signal and its turn; if nobody does, the signal is over;
+/// - when it has been given the monitors, but has not been polled since: it signals the next one that waits for the condition, if somebody does, and leaves.
+///
+/// So no signal is lost while somebody is there to have it. If an acceptor has chosen the call that waits here, that one has gone on as the wait began; only dropped before
+/// its first poll does it break that call off.
 ///
 /// # Panics
 /// If it is polled again after it has given the hold.
@@ -107,7 +113,7 @@ impl<D: Copy + Send> Condition<D> {
     /// has, `until` is of no account.
     ///
     /// # Cancel safety
-    /// As [`Wait`]; a drop while it enters anew is as that of [`Enter`].
+    /// As [`Wait`] until it is over, and from then on, while it enters anew, as [`Enter`]. `until` is dropped with it.
     ///
     /// # Panics
     /// As [`wait`](Condition::wait).
@@ -305,6 +311,13 @@ impl<S: Set, D: Copy + Send> Drop for Wait<'_, S, D> {
 }
 
 /// The future of [`Condition::wait_until`].
+///
+/// # Cancel safety
+/// It has the hold, which goes with it. Dropped while it waits, or after a signal, it is as [`Wait`]: the signal goes to the next one. Dropped after its time, while it is
+/// queued to enter anew or has been let in without having been polled since, it is as [`Enter`]: it waits for no signal any more, and has had none.
+///
+/// # Panics
+/// If it is polled again after it has given the hold.
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct WaitUntil<'c, S: Set, D: Copy + Send, U> {
     wait: Wait<'c, S, D>,
@@ -347,8 +360,13 @@ impl<S: Set, D: Copy + Send, U: Future<Output = ()>> Future for WaitUntil<'_, S,
 /// The future of [`Condition::signal_block`].
 ///
 /// # Cancel safety
-/// It has the hold. Dropped before its first poll it leaves the monitors; dropped while the other one is inside, it does not come back, and that one is not
-/// concerned.
+/// It has the hold, which goes with it. Dropped
+/// - before its first poll: it leaves the monitors, and has signalled nobody;
+/// - while the other one is inside, or is about to be: it does not come back; that one is not concerned, and the next one after it has the monitors;
+/// - when it has been given the monitors back, but has not been polled since: it leaves them.
+///
+/// If an acceptor has chosen the call that signals here, and that is dropped, the acceptor learns that the call has [broken off](super::Accepted::Broken). If the
+/// signalled one is dropped instead, the next one that waits for the condition has its turn, or else this one goes on.
 ///
 /// # Panics
 /// If it is polled again after it has given the hold.

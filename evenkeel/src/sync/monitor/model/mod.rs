@@ -1,6 +1,8 @@
-//! Models of monitors: hand-over, signal and accept, each beside a future that is dropped.
+//! Models of monitors: hand-over, signal and accept, each beside a future that is dropped. Those of sets, of acceptors and of time are in `drops`.
 
 #![allow(unsafe_code, reason = "a value that loom watches")]
+
+mod drops;
 
 use super::{Accepted, Clause, Condition, Entry, Held, Monitor, call};
 use crate::primitives::atomic::Edge;
