@@ -40,7 +40,7 @@ use std::time::Duration;
 /// ```
 #[inline]
 pub fn sleep(duration: Duration) -> Sleep {
-    sleep_until(Instant::now().after(duration))
+    sleep_until(Instant::in_at_least(duration))
 }
 
 /// Waits until `deadline`: not at all if it has passed. As [`sleep`] otherwise.

@@ -58,6 +58,7 @@ mod wheel;
 pub(crate) use entry::{Entry, Progress};
 
 use crate::policy::timing::{self, GROUP};
+use crate::primitives::ahead;
 use crate::primitives::atomic::{AtomicU64, Ordering};
 use crate::primitives::spin_lock::SpinLock;
 use crate::primitives::unwind;
@@ -99,6 +100,7 @@ pub(crate) struct Rules {
 impl Rules {
     /// Those of a new runtime, by the resolution of its timers in nanoseconds.
     pub(crate) fn new(resolution: u64) -> Self {
+        ahead::prepare();
         Self { clock: Arc::new(Clock::new()), tick_bits: timing::tick_bits(resolution) }
     }
 }
