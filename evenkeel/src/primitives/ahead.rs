@@ -59,7 +59,7 @@ impl Ahead {
     pub(crate) fn now(&self) -> u64 {
         let passed = counter::read().wrapping_sub(self.cycles.get());
         if passed < self.most.get() {
-            return self.nanos.get() + (passed * self.rate.get() >> PLACES) + OUT_OF_ORDER;
+            return self.nanos.get() + ((passed * self.rate.get()) >> PLACES) + OUT_OF_ORDER;
         }
         self.look()
     }
