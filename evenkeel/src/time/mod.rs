@@ -28,7 +28,7 @@
 //! The clock moves by itself only if all of this holds: every worker sleeps; no task is ready; no job of
 //! fork-join and no part of a broadcast is waiting; the relief rests; no thread is awake in a `block_on` of the runtime; and no closure of
 //! [`spawn_blocking`](crate::spawn_blocking) runs, unless it waits in a `block_on` itself. So a task that spins or blocks its worker holds it back, and so does a worker that has
-//! [settled](crate::WorkerThread::settle) or was dropped, for ever: it runs no loop in which it could sleep, and such a clock is moved by [`advance`] alone. A
+//! [settled](crate::WorkerThread::settle) or was dropped, for ever: it runs no loop in which it could sleep. Do not pause the clock of such a runtime. A
 //! thread that is not of the runtime holds nothing back: if it is to wake a task, the clock may have moved before.
 //!
 //! ```
