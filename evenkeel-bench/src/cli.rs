@@ -559,11 +559,19 @@ mod tests {
             "timers has columns of its own, not those of cycle: run them in two commands"
         );
         let error = fork_error("--bench timers --runtime go-hand");
-        assert_eq!(error, "unknown runtime `go-hand` for timers: known are evenkeel, tokio-native");
+        assert_eq!(
+            error,
+            "unknown runtime `go-hand` for timers: known are evenkeel, tokio-native, tokio-one"
+        );
+        let error = fork_error("--bench timers --runtime tokio-one --workers 2");
+        assert_eq!(error, "tokio-one has one worker: use --workers 1");
         let error = fork_error("--bench timers --n 3");
         assert_eq!(error, "--n and --size are for computations: timers has none");
         let error = fork_error("--bench timers --variant joins");
-        assert_eq!(error, "timers has no variant `joins`: known are cancel, idle, load");
+        assert_eq!(
+            error,
+            "timers has no variant `joins`: known are cancel, timeout, idle, load, long"
+        );
         let error = fork_error("--bench cycle --tasks 3");
         assert_eq!(error, "--tasks is for mixed and timers; see --tasks-per-proc");
     }

@@ -14,7 +14,7 @@ const BENCHES: [&str; 7] = ["cycle", "yield", "churn", "locality", "transfer", "
 ///
 /// A runtime keeps its colour and marker in every report, whatever else a session measured. There are fewer colours than
 /// runtimes: those with the same one, eight places apart, are not in the same experiments.
-const RUNTIMES: [&str; 14] = [
+const RUNTIMES: [&str; 15] = [
     "evenkeel",
     "tokio-hand",
     "tokio-native",
@@ -29,6 +29,7 @@ const RUNTIMES: [&str; 14] = [
     "openmp",
     "serial-cpp",
     "rayon+tokio",
+    "tokio-one",
 ];
 
 /// The runtime that this suite is about: every other one is a peer.

@@ -18,6 +18,7 @@ use crate::report::{self, Session};
 use crate::runner::{self, Cell, Measured, Runner};
 use crate::runtime::{Peer, go};
 use crate::table;
+use crate::timers;
 use crate::words;
 use crate::workload::{Bench, Spec, Variant, memory};
 
@@ -156,19 +157,21 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
         fork_runner.join().unwrap_or_else(|panic| resume_unwind(panic))
     })?;
     let begun = Instant::now();
-    let (mut records, mut forking) = (Vec::new(), Vec::new());
+    let (mut records, mut forking, mut timers) = (Vec::new(), Vec::new(), Vec::new());
     // What was measured before a failure is shown and kept as well.
     let failure = measure(&runner, &cells, effort, &mut records, &mut notes)
-        .and_then(|()| fork(&fork_runner, &fork_cells, effort, &mut forking));
+        .and_then(|()| fork(&fork_runner, &fork_cells, effort, &mut forking))
+        .and_then(|()| wait(effort, &mut timers, &mut notes));
     forking::figures::pool(&mut forking);
     if let Err(error) = &failure {
         notes.push(format!("Not all was measured: {error:#}."));
     }
 
     println!("\n{}\n{}", table::render(&records), forking::table::in_columns(&forking));
+    println!("{}", timers::table::render(&timers));
     println!("measured in {:.0} s", begun.elapsed().as_secs_f64());
-    let page =
-        report::write(folder, &Session { records, forking, topology, started, machine, notes })?;
+    let session = Session { records, forking, timers, topology, started, machine, notes };
+    let page = report::write(folder, &session)?;
     println!("report: {}", page.canonicalize().unwrap_or(page).display());
     failure.context("not all was measured; table and report are of what was")
 }
@@ -224,6 +227,41 @@ fn fork(
         }
         bar.set_message(name);
         all.push(runner.run(cell, effort.fork_repeats())?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// Timers, at one and all cores.
+fn wait(
+    effort: Effort,
+    records: &mut Vec<timers::record::Record>,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<()> {
+    let counts = processor_counts(affinity::cores().len());
+    let cells = timers::Variant::ALL.into_iter().flat_map(|variant| {
+        counts.iter().map(move |&workers| timers::runner::Cell::usual(variant, workers))
+    });
+    let mut cells: Vec<_> = cells.collect();
+    let bar = progress(cells.len());
+    for cell in &mut cells {
+        cell.spec.time = effort.time();
+        let name = format!(
+            "{} {}, {}",
+            timers::NAME,
+            cell.spec.variant,
+            words::count(cell.spec.workers, "worker")
+        );
+        if bar.is_hidden() {
+            eprintln!("{name}");
+        }
+        bar.set_message(name);
+        timers::runner::run(cell, effort.repeats(), |record, remark| {
+            records.push(record);
+            notes.extend(remark);
+            Ok(())
+        })?;
         bar.inc(1);
     }
     bar.finish_and_clear();

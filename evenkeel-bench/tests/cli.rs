@@ -197,7 +197,7 @@ fn list_names_experiments_variants_and_runtimes() {
         "locality (share, noshare)",
         "transfer (park, yield)",
         "mixed (joins, wakes)",
-        "timers (cancel, idle, load)",
+        "timers (cancel, timeout, idle, load, long)",
         "rayon+tokio",
         "tokio-hand",
     ] {
@@ -314,11 +314,12 @@ fn timers_leave_a_line_for_each_runtime_and_variant() {
         .map(|line| (line["variant"].as_str().unwrap(), line["runtime"].as_str().unwrap()))
         .collect();
     let both = |variant| ["evenkeel", "tokio-native"].map(|name| (variant, name));
-    assert_eq!(names, [both("cancel"), both("idle"), both("load")].concat());
+    let variants = ["cancel", "timeout", "idle", "load", "long"];
+    assert_eq!(names, variants.map(both).concat());
     for line in &lines {
         let figure = |field: &str| line[field].as_f64().unwrap_or(f64::NAN);
         assert!(figure("ops") > 0.0, "{line}");
-        if line["variant"] == "cancel" {
+        if line["variant"] == "cancel" || line["variant"] == "timeout" {
             assert!(figure("ns_per_timer") > 0.0 && line.get("late_us_p50").is_none(), "{line}");
         } else {
             assert!(figure("late_us_p50") <= figure("late_us_max"), "{line}");
@@ -331,7 +332,7 @@ fn timers_leave_a_line_for_each_runtime_and_variant() {
 fn timers_print_a_table_for_each_variant() {
     let output = run("run --bench timers --workers 1 --seconds 0.05 --reps 2");
     assert!(output.status.success(), "{}", stderr(&output));
-    for name in ["timers cancel", "timers idle", "timers load", "ns/timer", "late p99.9"] {
+    for name in ["timers cancel", "timers load", "ns/timer", "late p99.9", "tokio-one"] {
         assert!(stdout(&output).contains(name), "{}", stdout(&output));
     }
 }

@@ -433,6 +433,63 @@ fn intervals_follow_their_policy() {
 }
 
 #[test]
+fn an_interval_is_a_stream() {
+    let _watchdog = watchdog();
+    paused(1).block_on(async {
+        let start = Instant::now();
+        let ticks: Vec<_> = interval(SEC).take(3).collect().await;
+        assert_eq!(ticks, [start, start + SEC, start + 2 * SEC]);
+    });
+}
+
+/// Nothing that is too long overflows.
+#[test]
+fn what_lasts_for_ever_does_not_panic() {
+    let _watchdog = watchdog();
+    for longest in [Duration::MAX, Duration::from_secs(u64::MAX), Duration::from_nanos(u64::MAX)] {
+        runtime(1).block_on(async {
+            let mut interval = interval(longest);
+            interval.tick().await;
+            assert!(timeout(MS, interval.tick()).await.is_err());
+            interval.reset();
+            interval.reset_after(longest);
+            assert!(timeout(MS, interval.tick()).await.is_err());
+            assert_eq!(timeout(longest, async { 7 }).await, Ok(7));
+            assert!(timeout(MS, timeout(longest, pending::<()>())).await.is_err());
+        });
+        paused(1).block_on(async {
+            let sleeper = evenkeel::spawn(sleep(365 * 86_400 * SEC));
+            advance(longest).await;
+            sleeper.await.unwrap();
+            assert!(Instant::now() <= Instant::now());
+        });
+    }
+}
+
+/// A sleep is counted from its creation, wherever and whenever that and its first poll are.
+#[test]
+fn a_sleep_is_counted_from_its_creation() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let short = runtime.spawn(async {
+        for round in 0..2_000_u64 {
+            let start = std::time::Instant::now();
+            let sleep = sleep(Duration::from_micros(1_001 + round));
+            let deadline = sleep.deadline().into_std();
+            assert!(deadline >= start + Duration::from_micros(1_001 + round));
+            if round % 500 == 0 {
+                // Its time passes before it is polled.
+                thread::sleep(5 * MS);
+                let mut sleep = pin!(sleep);
+                assert!(poll!(sleep.as_mut()).is_ready());
+                yield_now().await;
+            }
+        }
+    });
+    runtime.block_on(short).unwrap();
+}
+
+#[test]
 fn an_interval_is_reset() {
     let _watchdog = watchdog();
     paused(1).block_on(async {
@@ -445,8 +502,13 @@ fn an_interval_is_reset() {
         assert_eq!(interval.tick().await, start + 6_300 * MS);
         interval.reset_immediately();
         assert_eq!(interval.tick().await, start + 6_300 * MS);
+        interval.reset_after(700 * MS);
+        assert_eq!(interval.tick().await, start + 7 * SEC);
+        assert_eq!(interval.tick().await, start + 8 * SEC);
         interval.reset_at(start + 60 * SEC);
+        assert_eq!(interval.policy(), MissedTicks::Burst);
         interval.set_missed_ticks(MissedTicks::Skip);
+        assert_eq!(interval.policy(), MissedTicks::Skip);
         // A tick that was not awaited to its end is not lost.
         assert!(timeout(SEC, interval.tick()).await.is_err());
         assert_eq!(interval.tick().await, start + 60 * SEC);
@@ -620,26 +682,96 @@ fn an_outside_timer_fires_while_the_only_worker_computes() {
     });
 }
 
+/// How often the workers of a runtime have woken from their sleep.
+fn wake_ups(runtime: &Runtime) -> u64 {
+    runtime.metrics().sum(|processor| processor.wake_ups)
+}
+
+fn all_asleep(runtime: &Runtime) -> bool {
+    runtime.metrics().sleeping == runtime.metrics().processors.len()
+}
+
 #[test]
 fn an_idle_runtime_without_timers_does_not_wake() {
     let _watchdog = watchdog();
-    let runtime = runtime(2);
-    let sleeps = |runtime: &Runtime| -> u64 {
-        let metrics = runtime.metrics();
-        metrics.processors.iter().map(|processor| processor.sleeps + processor.watches).sum()
+    for workers in [1, 2] {
+        let runtime = runtime(workers);
+        // Neither what was cancelled while its worker was awake nor what has fired leaves anything behind.
+        runtime.block_on(async {
+            let quick = evenkeel::spawn(async { timeout(20 * MS, yield_now()).await });
+            quick.await.unwrap().unwrap();
+            evenkeel::spawn(sleep(MS)).await.unwrap();
+        });
+        // Whoever falls asleep late may wake another once more, which settles; then nothing is left that could.
+        let settled = || {
+            until(|| all_asleep(&runtime));
+            let before = wake_ups(&runtime);
+            thread::sleep(60 * MS);
+            all_asleep(&runtime) && wake_ups(&runtime) == before
+        };
+        until(settled);
+        assert!(settled(), "{}", runtime.metrics());
+    }
+}
+
+/// It is not a peer, the watch or a thread from outside that wakes it.
+#[test]
+fn a_sleeping_processor_wakes_for_its_next_timer() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    until(|| {
+        let sleeper = runtime.spawn(async {
+            let start = std::time::Instant::now();
+            sleep(30 * MS).await;
+            start.elapsed()
+        });
+        // Where the machine is busy it may be late for its sleep: then once more.
+        let armed = || runtime.metrics().processors[0];
+        until(|| armed().timers_armed > armed().timers_fired && all_asleep(&runtime));
+        let before = armed();
+        while !sleeper.is_finished() {
+            thread::sleep(MS);
+        }
+        let after = armed();
+        assert_eq!(after.timers_fired, before.timers_fired + 1);
+        assert_eq!(after.watches, before.watches, "one worker has nobody to watch");
+        assert!(evenkeel::block_on(sleeper).unwrap() >= 30 * MS);
+        after.wake_ups > before.wake_ups
+    });
+}
+
+#[test]
+fn metrics_count_what_becomes_of_timers() {
+    let _watchdog = watchdog();
+    let runtime = paused(1);
+    let counts = || {
+        let processor = runtime.metrics().processors[0];
+        [processor.timers_armed, processor.timers_fired, processor.timers_cancelled]
     };
-    // What was cancelled while its worker was awake leaves nothing behind.
-    runtime
-        .block_on(runtime.spawn(async { timeout(20 * MS, yield_now()).await }))
-        .unwrap()
-        .unwrap();
-    let settled = || {
-        let before = sleeps(&runtime);
-        thread::sleep(60 * MS);
-        sleeps(&runtime) == before
-    };
-    until(settled);
-    assert!(settled());
+    assert_eq!(counts(), [0, 0, 0]);
+    runtime.block_on(async {
+        let mut sleeps: Vec<_> = (1..=10).map(|secs| Box::pin(sleep(secs * SEC))).collect();
+        assert_eq!(counts(), [0, 0, 0], "they are armed where they are polled");
+        for sleep in &mut sleeps {
+            assert!(poll!(sleep.as_mut()).is_pending());
+            assert!(poll!(sleep.as_mut()).is_pending());
+        }
+        assert_eq!(counts(), [10, 0, 0]);
+        advance(3 * SEC).await;
+        assert_eq!(counts(), [10, 3, 0]);
+        sleeps.truncate(8);
+        assert_eq!(counts(), [10, 3, 2]);
+        sleeps[7].as_mut().reset(Instant::now() + SEC);
+        assert_eq!(counts(), [10, 3, 3]);
+        assert!(poll!(sleeps[7].as_mut()).is_pending());
+        assert_eq!(timeout(SEC, async { 7 }).await, Ok(7));
+        assert_eq!(counts(), [11, 3, 3], "what is ready at once needs no timer");
+        assert!(runtime.metrics().processors[0].timers_moved > 0, "from the level of seconds");
+    });
+    assert_eq!(counts(), [11, 3, 8]);
+    let metrics = runtime.metrics();
+    assert_eq!(metrics.sum(|processor| processor.timers_fired_for_others), 0);
+    assert!(metrics.to_string().contains("timers cancelled"), "{metrics}");
 }
 
 #[test]

@@ -58,9 +58,15 @@ fn cells(args: &RunArgs) -> Result<Vec<timers::runner::Cell>, Usage> {
     for variant in variants {
         for workers in procs(args) {
             let (time, seed) = (args.seconds, args.seed);
-            let tasks = if variant == timers::Variant::Cancel { workers } else { asked };
+            let tasks = if variant.cancels() { workers } else { asked };
             let spec = timers::Spec { variant, workers, tasks, time, seed };
-            cells.push(timers::runner::Cell { spec, runtimes: runtimes.clone() });
+            let runtimes: Vec<_> =
+                runtimes.iter().copied().filter(|name| name.has(workers)).collect();
+            if runtimes.is_empty() {
+                let alone = sleeper::Name::TokioOne;
+                return Err(Usage(format!("{alone} has one worker: use --workers 1")));
+            }
+            cells.push(timers::runner::Cell { spec, runtimes });
         }
     }
     Ok(cells)

@@ -4,6 +4,7 @@ use super::Session;
 use crate::forking::figures::tests::example as forking;
 use crate::forking::program::Program;
 use crate::record::Record;
+use crate::timers::{self, Variant};
 
 /// Medians of a made-up machine, one row per bench, variant, processors and tasks per processor;
 /// one figure per runtime, 0 for "not measured" and infinite for "did not complete".
@@ -76,6 +77,7 @@ pub(super) fn session() -> Session {
     Session {
         records,
         forking,
+        timers: timers(),
         topology: "machine: 2 cores\n└─ last-level cache 0 (32 MiB): cores 0, 1\n".to_owned(),
         started: "2025-11-20 23:10".to_owned(),
         machine: "AMD EPYC, 2 virtual cores, Linux 6.1".to_owned(),
@@ -119,4 +121,35 @@ pub(super) fn record(
         regime: "near".to_owned(),
         cpu_share: 0.99,
     }
+}
+
+/// Runs of timers: two repeats of what is cancelled, one of what fires.
+fn timers() -> Vec<timers::record::Record> {
+    let run = |runtime: &str, variant: Variant, repeat, value: f64| timers::record::Record {
+        runtime: runtime.to_owned(),
+        bench: timers::NAME.to_owned(),
+        variant: variant.to_string(),
+        workers: 1,
+        tasks: 1,
+        repeat,
+        ops: 1_000,
+        seconds: 0.2,
+        ns_per_timer: variant.cancels().then_some(value),
+        late_us_p50: (!variant.cancels()).then_some(value / 3.0),
+        late_us_p99: (!variant.cancels()).then_some(value / 2.0),
+        late_us_p999: (!variant.cancels()).then_some(value),
+        late_us_max: (!variant.cancels()).then_some(value * 2.0),
+        line_ns_before: 0.0,
+        line_ns_after: 0.0,
+        regime: "one core".to_owned(),
+        cpu_share: 1.0,
+    };
+    vec![
+        run("evenkeel", Variant::Cancel, 0, 26.1),
+        run("tokio-native", Variant::Cancel, 0, 131.0),
+        run("evenkeel", Variant::Cancel, 1, 27.7),
+        run("tokio-native", Variant::Cancel, 1, 129.0),
+        run("evenkeel", Variant::Long, 0, 2_345.0),
+        run("tokio-one", Variant::Long, 0, 3_210.0),
+    ]
 }

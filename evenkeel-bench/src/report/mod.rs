@@ -21,6 +21,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod ticks;
+mod timers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,8 @@ pub(crate) struct Session {
     pub(crate) records: Vec<Record>,
     /// All cells of fork-join programs, in the same order; those of one program and one size stand together.
     pub(crate) forking: Vec<Measured>,
+    /// All runs of timers, in the same order.
+    pub(crate) timers: Vec<crate::timers::record::Record>,
     /// The machine's topology as text, shown as it stands.
     pub(crate) topology: String,
     /// When the session began, as people write it.
@@ -64,12 +67,20 @@ const RECORDS: &str = "records.jsonl";
 /// The repeats of the fork-join programs as JSON lines, beside the page.
 const FORKING: &str = "fork-join.jsonl";
 
-/// Writes `index.html`, `records.jsonl` and `fork-join.jsonl` into `dir` and returns the page's path.
+/// The runs of timers as JSON lines, beside the page.
+const TIMERS: &str = "timers.jsonl";
+
+/// Writes `index.html`, `records.jsonl`, `fork-join.jsonl` and `timers.jsonl` into `dir` and returns the page's path.
 pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
     prepare(dir)?;
     // The runs come first: they survive whatever may go wrong with the page.
     let forking = session.forking.iter().flat_map(|measured| &measured.records);
-    for (name, lines) in [(RECORDS, lines(&session.records)?), (FORKING, lines(forking)?)] {
+    let files = [
+        (RECORDS, lines(&session.records)?),
+        (FORKING, lines(forking)?),
+        (TIMERS, lines(&session.timers)?),
+    ];
+    for (name, lines) in files {
         fs::write(dir.join(name), lines).with_context(|| refusal(dir))?;
     }
     let page = dir.join("index.html");

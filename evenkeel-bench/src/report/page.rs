@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::ink::{self, Stroke};
 use super::table::mark;
-use super::{FORKING, RECORDS, Session, forking, pictures, remarks, table};
+use super::{FORKING, RECORDS, Session, TIMERS, forking, pictures, remarks, table, timers};
 use crate::figures::{Experiment, Figures};
 use crate::regime::MEANING;
 use crate::verdict::{DOUBT, Standing, Verdict};
@@ -18,6 +18,7 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
         sections.push(section(experiment, &figures)?);
     }
     let forking = forking::render(&session.forking)?;
+    let timers = timers::render(&session.timers)?;
     let title = format!("evenkeel beside its peers, {}", session.started);
     let body = html! {
         (head(session, &figures))
@@ -31,9 +32,11 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
         (key(&figures))
         @for section in &sections { (section) }
         (forking)
+        (timers)
         footer {
             "All runs, one JSON object per line: "
-            a href=(RECORDS) { (RECORDS) } " and, of fork-join, " a href=(FORKING) { (FORKING) }
+            a href=(RECORDS) { (RECORDS) } ", of fork-join, " a href=(FORKING) { (FORKING) }
+            " and, of timers, " a href=(TIMERS) { (TIMERS) }
         }
     };
     Ok(document(&title, &body))

@@ -8,6 +8,7 @@ use super::{Session, page, write};
 use crate::figures::Figures;
 use crate::forking;
 use crate::record::Record;
+use crate::timers;
 use crate::words;
 
 fn page_of(records: Vec<Record>) -> String {
@@ -107,6 +108,23 @@ fn fork_join_programs_have_a_table_and_pictures() {
 }
 
 #[test]
+fn timers_have_a_table_and_pictures() {
+    let page = page_of(session().records);
+    for words in [
+        "Timers that are cancelled",
+        "[26.1 to 27.7]",
+        "2,345",
+        "Cost, cancel, 1 worker",
+        "Lateness, long, 1 worker",
+        "tokio-one",
+    ] {
+        assert!(page.contains(words), "{words} is missing");
+    }
+    let page = page::render(&Session { timers: Vec::new(), ..session() }).expect("a page");
+    assert!(!page.contains("<h2 class=\"pictures\">Timers"));
+}
+
+#[test]
 fn names_are_escaped() {
     let mut session = session();
     session.machine = "<b>machine</b>".to_owned();
@@ -156,7 +174,11 @@ fn the_folder_holds_the_page_and_the_runs() {
     let records: Result<Vec<forking::record::Record>, _> =
         lines.lines().map(serde_json::from_str).collect();
     assert_eq!(records.expect("each line is a record").len(), 4 * 9 - 1);
-    assert_eq!(fs::read_dir(&folder).expect("there").count(), 3);
+    let lines = fs::read_to_string(folder.join("timers.jsonl")).expect("written");
+    let records: Result<Vec<timers::record::Record>, _> =
+        lines.lines().map(serde_json::from_str).collect();
+    assert_eq!(records.expect("each line is a record").len(), session.timers.len());
+    assert_eq!(fs::read_dir(&folder).expect("there").count(), 4);
     fs::remove_dir_all(folder).expect("the temporary folder is ours");
 }
 

@@ -1,8 +1,8 @@
 //! Timers: what it costs to create and cancel one, and how late they are.
 //!
-//! Cancel: each worker's task creates a timer of half a minute, polls it once and drops it, as a timeout does that is not needed. Idle and load:
-//! tasks sleep for a few milliseconds again and again, alone or beside tasks that keep all workers busy, and note how late they go on; one that goes on
-//! early is a fault.
+//! Cancel and timeout: each worker's task creates a timer of half a minute, or a future with such a limit, polls it once and drops it, as is done where it is
+//! not needed. Idle, load and long: tasks sleep for a few milliseconds again and again, alone, beside tasks that keep all workers busy and yield every 5 µs, or
+//! beside one that keeps a worker for 2 ms in each poll, and note how late they go on; one that goes on early is a fault.
 
 pub(crate) mod record;
 pub(crate) mod runner;
@@ -10,7 +10,7 @@ pub(crate) mod sleeper;
 pub(crate) mod table;
 
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -35,8 +35,9 @@ pub(crate) const USUAL_TASKS: usize = 100;
 /// A timeout that is always cancelled.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Timers between two looks at the clock.
-const BATCH: u64 = 256;
+/// Timers in one poll: fewer than the 128 operations after which Tokio refuses a task more of them until it has yielded, when they would cost it
+/// nothing.
+const POLL: u64 = 100;
 
 /// The shortest and the longest sleep, in microseconds.
 const SLEEPS: (u64, u64) = (1_000, 10_000);
@@ -47,27 +48,62 @@ const BUSY: Duration = Duration::from_micros(5);
 /// Busy tasks for each worker.
 const BUSY_TASKS: usize = 2;
 
+/// The polls of a task that keeps its worker for long.
+const LONG: Duration = Duration::from_millis(2);
+
 /// One way of running the experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variant {
     /// Timers are created and cancelled.
     Cancel,
+    /// Futures with a limit are.
+    Timeout,
     /// Tasks sleep, and nothing else runs.
     Idle,
     /// Tasks sleep beside busy ones.
     Load,
+    /// Tasks sleep beside one whose polls are long.
+    Long,
 }
 
 impl Variant {
     /// All, in the order of the tables.
-    pub(crate) const ALL: [Variant; 3] = [Variant::Cancel, Variant::Idle, Variant::Load];
+    pub(crate) const ALL: [Variant; 5] =
+        [Variant::Cancel, Variant::Timeout, Variant::Idle, Variant::Load, Variant::Long];
 
     /// The name on the command line and in the tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Variant::Cancel => "cancel",
+            Variant::Timeout => "timeout",
             Variant::Idle => "idle",
             Variant::Load => "load",
+            Variant::Long => "long",
+        }
+    }
+
+    /// What is done, in a few words.
+    pub(crate) fn says(self) -> &'static str {
+        match self {
+            Variant::Cancel => "timers that are cancelled",
+            Variant::Timeout => "limits that are not needed",
+            Variant::Idle => "lateness alone",
+            Variant::Load => "lateness beside tasks that yield every 5 us",
+            Variant::Long => "lateness beside one task whose polls last 2 ms",
+        }
+    }
+
+    /// Whether timers are cancelled; if not, they fire.
+    pub(crate) fn cancels(self) -> bool {
+        matches!(self, Variant::Cancel | Variant::Timeout)
+    }
+
+    /// The busy tasks beside those that sleep, and how long their polls are.
+    fn busy(self, workers: usize) -> (usize, Duration) {
+        match self {
+            Variant::Cancel | Variant::Timeout | Variant::Idle => (0, BUSY),
+            Variant::Load => (workers * BUSY_TASKS, BUSY),
+            Variant::Long => (1, LONG),
         }
     }
 }
@@ -99,7 +135,7 @@ pub(crate) struct Spec {
     pub(crate) variant: Variant,
     /// Workers of the runtime.
     pub(crate) workers: usize,
-    /// Tasks that sleep; of `cancel`, one for each worker.
+    /// Tasks that sleep; where timers are cancelled, one for each worker.
     pub(crate) tasks: usize,
     /// Measured time.
     pub(crate) time: Duration,
@@ -121,12 +157,17 @@ pub(crate) struct Outcome {
 pub(crate) fn run<S: Sleeper>(spec: &Spec) -> Result<Outcome, Fault> {
     let runtime = S::start(spec.workers).map_err(Fault::Start)?;
     match spec.variant {
-        Variant::Cancel => cancel(&runtime, spec),
-        Variant::Idle | Variant::Load => late(&runtime, spec),
+        Variant::Cancel => cancel(&runtime, spec, || S::sleep(TIMEOUT)),
+        Variant::Timeout => cancel(&runtime, spec, || S::timeout(TIMEOUT, pending::<()>())),
+        Variant::Idle | Variant::Load | Variant::Long => late(&runtime, spec),
     }
 }
 
-fn cancel<S: Sleeper>(runtime: &S, spec: &Spec) -> Result<Outcome, Fault> {
+fn cancel<S: Sleeper, F: Future + 'static>(
+    runtime: &S,
+    spec: &Spec,
+    timer: fn() -> F,
+) -> Result<Outcome, Fault> {
     let start = Instant::now();
     let time = spec.time;
     let tasks: Vec<_> = (0..spec.workers)
@@ -134,10 +175,15 @@ fn cancel<S: Sleeper>(runtime: &S, spec: &Spec) -> Result<Outcome, Fault> {
             runtime.spawn(async move {
                 let (mut timers, mut fired) = (0, 0);
                 while start.elapsed() < time {
-                    for _ in 0..BATCH {
-                        fired += u64::from(is_ready_at_once(S::sleep(TIMEOUT)).await);
-                    }
-                    timers += BATCH;
+                    fired += poll_fn(|context| {
+                        let fired = (0..POLL).filter(|_| {
+                            let timer = pin!(timer());
+                            timer.poll(context).is_ready()
+                        });
+                        Poll::Ready(fired.count())
+                    })
+                    .await;
+                    timers += POLL;
                     S::yield_now().await;
                 }
                 (timers, fired)
@@ -156,23 +202,17 @@ fn cancel<S: Sleeper>(runtime: &S, spec: &Spec) -> Result<Outcome, Fault> {
     Ok(Outcome { seconds, timers, late: Latencies::new() })
 }
 
-/// Polls a future once and drops it.
-async fn is_ready_at_once<F: Future>(future: F) -> bool {
-    let mut future = pin!(future);
-    poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await
-}
-
 fn late<S: Sleeper>(runtime: &S, spec: &Spec) -> Result<Outcome, Fault> {
     let start = Instant::now();
     let over = Arc::new(AtomicBool::new(false));
-    let busy = if spec.variant == Variant::Load { spec.workers * BUSY_TASKS } else { 0 };
+    let (busy, length) = spec.variant.busy(spec.workers);
     let busy: Vec<_> = (0..busy)
         .map(|_| {
             let over = over.clone();
             runtime.spawn(async move {
                 while !over.load(Ordering::Relaxed) {
                     let poll = Instant::now();
-                    while poll.elapsed() < BUSY {
+                    while poll.elapsed() < length {
                         std::hint::spin_loop();
                     }
                     S::yield_now().await;

@@ -11,11 +11,11 @@ pub(crate) struct Record {
     pub(crate) runtime: String,
     /// `timers`.
     pub(crate) bench: String,
-    /// `cancel`, `idle` or `load`.
+    /// `cancel`, `timeout`, `idle`, `load` or `long`.
     pub(crate) variant: String,
     /// Workers.
     pub(crate) workers: usize,
-    /// Tasks that sleep; of `cancel`, one for each worker.
+    /// Tasks that sleep; where timers are cancelled, one for each worker.
     pub(crate) tasks: usize,
     /// Which repeat this is, from 0.
     pub(crate) repeat: usize,
@@ -23,10 +23,10 @@ pub(crate) struct Record {
     pub(crate) ops: u64,
     /// Measured time, in seconds.
     pub(crate) seconds: f64,
-    /// Nanoseconds per timer and worker, its creation and its cancellation together; `cancel` only.
+    /// Nanoseconds per timer and worker, its creation and its cancellation together; `cancel` and `timeout` only.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) ns_per_timer: Option<f64>,
-    /// Microseconds from a deadline until the task goes on: the median; not of `cancel`, as all that follows.
+    /// Microseconds from a deadline until the task goes on: the median; of the other variants, as all that follows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) late_us_p50: Option<f64>,
     /// The 99th percentile.

@@ -1,10 +1,12 @@
 //! Runs the experiment: all runtimes in turn, repeat by repeat.
 
+use std::time::Duration;
+
 use anyhow::anyhow;
 
 use super::record::Record;
 use super::sleeper::{Evenkeel, Name, Tokio};
-use super::{NAME, Spec, Variant};
+use super::{NAME, Spec, USUAL_TASKS, Variant};
 use crate::affinity;
 use crate::disturbance::{ENOUGH, Watch};
 use crate::regime;
@@ -15,6 +17,16 @@ pub(crate) struct Cell {
     pub(crate) spec: Spec,
     /// On which runtimes, in this order.
     pub(crate) runtimes: Vec<Name>,
+}
+
+impl Cell {
+    /// A variant with the usual number of tasks, on all runtimes that have so many workers.
+    pub(crate) fn usual(variant: Variant, workers: usize) -> Self {
+        let tasks = if variant.cancels() { workers } else { USUAL_TASKS };
+        let spec = Spec { variant, workers, tasks, time: Duration::from_millis(200), seed: 1 };
+        let runtimes = Name::ALL.into_iter().filter(|name| name.has(workers)).collect();
+        Self { spec, runtimes }
+    }
 }
 
 /// Runs a cell and gives each run to `each`, with a remark if it was disturbed.
@@ -47,7 +59,8 @@ fn once(name: Name, spec: &Spec) -> anyhow::Result<Record> {
         let watch = Watch::start(affinity::cores());
         let outcome = match name {
             Name::Evenkeel => super::run::<Evenkeel>(spec),
-            Name::Tokio => super::run::<Tokio>(spec),
+            Name::Tokio => super::run::<Tokio<false>>(spec),
+            Name::TokioOne => super::run::<Tokio<true>>(spec),
         };
         (outcome, watch.share())
     });
@@ -63,7 +76,8 @@ fn once(name: Name, spec: &Spec) -> anyhow::Result<Record> {
     })?;
     let timers = outcome.timers.max(1) as f64;
     let ns_per_timer = outcome.seconds * 1e9 * spec.workers as f64 / timers;
-    let late = (spec.variant != Variant::Cancel).then(|| outcome.late.quantiles());
+    let cancels = spec.variant.cancels();
+    let late = (!cancels).then(|| outcome.late.quantiles());
     Ok(Record {
         runtime: name.to_string(),
         bench: NAME.to_owned(),
@@ -73,7 +87,7 @@ fn once(name: Name, spec: &Spec) -> anyhow::Result<Record> {
         repeat: 0,
         ops: outcome.timers,
         seconds: outcome.seconds,
-        ns_per_timer: (spec.variant == Variant::Cancel).then_some(ns_per_timer),
+        ns_per_timer: cancels.then_some(ns_per_timer),
         late_us_p50: late.map(|late| late.p50),
         late_us_p99: late.map(|late| late.p99),
         late_us_p999: late.map(|late| late.p999),

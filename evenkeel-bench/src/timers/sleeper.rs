@@ -26,6 +26,12 @@ pub(crate) trait Sleeper: Sized + 'static {
     /// A timer.
     fn sleep(duration: Duration) -> impl Future<Output = ()> + Send;
 
+    /// A future with a limit.
+    fn timeout<F: Future<Output: Send> + Send>(
+        duration: Duration,
+        future: F,
+    ) -> impl Future<Output: Send> + Send;
+
     /// Goes to the back of the ready queue.
     fn yield_now() -> impl Future<Output = ()> + Send;
 }
@@ -55,20 +61,34 @@ impl Sleeper for Evenkeel {
         evenkeel::time::sleep(duration)
     }
 
+    fn timeout<F: Future<Output: Send> + Send>(
+        duration: Duration,
+        future: F,
+    ) -> impl Future<Output: Send> + Send {
+        evenkeel::time::timeout(duration, future)
+    }
+
     fn yield_now() -> impl Future<Output = ()> + Send {
         evenkeel::yield_now()
     }
 }
 
-/// Tokio's runtime of many threads.
-pub(crate) struct Tokio(tokio::runtime::Runtime);
+/// Tokio's runtime of many threads, or of one.
+pub(crate) struct Tokio<const ONE: bool>(tokio::runtime::Runtime);
 
-impl Sleeper for Tokio {
+impl<const ONE: bool> Sleeper for Tokio<ONE> {
     type Join<T: Send + 'static> = tokio::task::JoinHandle<T>;
 
     fn start(workers: usize) -> anyhow::Result<Self> {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        Ok(Self(builder.worker_threads(workers).enable_time().build()?))
+        let mut builder = if ONE {
+            anyhow::ensure!(workers == 1, "Tokio's runtime of one thread has one worker");
+            tokio::runtime::Builder::new_current_thread()
+        } else {
+            let mut builder = tokio::runtime::Builder::new_multi_thread();
+            builder.worker_threads(workers);
+            builder
+        };
+        Ok(Self(builder.enable_time().build()?))
     }
 
     fn spawn<F>(&self, future: F) -> tokio::task::JoinHandle<F::Output>
@@ -79,11 +99,19 @@ impl Sleeper for Tokio {
     }
 
     fn join<T: Send + 'static>(&self, task: tokio::task::JoinHandle<T>) -> Result<T, Lost> {
+        // The runtime of one thread runs all its tasks on the thread that waits here.
         self.0.block_on(task).map_err(|error| Lost(error.to_string()))
     }
 
     fn sleep(duration: Duration) -> impl Future<Output = ()> + Send {
         tokio::time::sleep(duration)
+    }
+
+    fn timeout<F: Future<Output: Send> + Send>(
+        duration: Duration,
+        future: F,
+    ) -> impl Future<Output: Send> + Send {
+        tokio::time::timeout(duration, future)
     }
 
     fn yield_now() -> impl Future<Output = ()> + Send {
@@ -96,20 +124,28 @@ impl Sleeper for Tokio {
 pub(crate) enum Name {
     /// This project's runtime.
     Evenkeel,
-    /// Tokio.
+    /// Tokio, of many threads.
     Tokio,
+    /// Tokio, of one thread.
+    TokioOne,
 }
 
 impl Name {
     /// All of them, in the order of the tables.
-    pub(crate) const ALL: [Name; 2] = [Name::Evenkeel, Name::Tokio];
+    pub(crate) const ALL: [Name; 3] = [Name::Evenkeel, Name::Tokio, Name::TokioOne];
 
     /// The name on the command line and in the tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Name::Evenkeel => "evenkeel",
             Name::Tokio => "tokio-native",
+            Name::TokioOne => "tokio-one",
         }
+    }
+
+    /// Whether it runs on so many workers.
+    pub(crate) fn has(self, workers: usize) -> bool {
+        self != Name::TokioOne || workers == 1
     }
 }
 

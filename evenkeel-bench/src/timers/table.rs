@@ -7,7 +7,7 @@ use crate::table::align;
 use crate::words;
 
 /// A column: its heading, and its figure in a record.
-type Column = (&'static str, fn(&Record) -> Option<f64>);
+pub(crate) type Column = (&'static str, fn(&Record) -> Option<f64>);
 
 /// What the tables say of creation and cancellation.
 const CANCEL: [Column; 1] = [("ns/timer", |record| record.ns_per_timer)];
@@ -20,21 +20,25 @@ const LATE: [Column; 4] = [
     ("late max", |record| record.late_us_max),
 ];
 
+/// The columns of a variant's table.
+pub(crate) fn columns(variant: Variant) -> &'static [Column] {
+    if variant.cancels() { &CANCEL } else { &LATE }
+}
+
 /// Lays out the records: each line is of all repeats of a runtime.
 pub(crate) fn render(records: &[Record]) -> String {
     let mut text = String::new();
     for variant in Variant::ALL {
-        let of_variant: Vec<&Record> =
-            records.iter().filter(|record| record.variant == variant.name()).collect();
-        if of_variant.is_empty() {
+        let groups = groups(records, variant);
+        if groups.is_empty() {
             continue;
         }
-        let columns: &[Column] = if variant == Variant::Cancel { &CANCEL } else { &LATE };
+        let columns = columns(variant);
         let mut heading =
             ["experiment", "workers", "tasks", "runtime", "cores"].map(str::to_owned).to_vec();
         heading.extend(columns.iter().map(|(heading, _)| (*heading).to_owned()));
         let mut lines = vec![heading];
-        lines.extend(groups(&of_variant).iter().map(|group| line(group, columns)));
+        lines.extend(groups.iter().map(|group| line(group, columns)));
         text.push_str(&align(&lines));
     }
     text.push_str(
@@ -44,13 +48,16 @@ pub(crate) fn render(records: &[Record]) -> String {
     text
 }
 
-/// The records of each runtime in each cell, in the order of their first.
-fn groups<'a>(records: &[&'a Record]) -> Vec<Vec<&'a Record>> {
+/// The records of one runtime in one cell and one regime.
+pub(crate) type Group<'a> = Vec<&'a Record>;
+
+/// The records of each runtime in each cell of a variant, in the order of their first.
+pub(crate) fn groups(records: &[Record], variant: Variant) -> Vec<Group<'_>> {
     let key = |record: &Record| {
         (record.workers, record.tasks, record.runtime.clone(), record.regime.clone())
     };
-    let mut groups: Vec<Vec<&Record>> = Vec::new();
-    for &record in records {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for record in records.iter().filter(|record| record.variant == variant.name()) {
         match groups.iter_mut().find(|group| key(group[0]) == key(record)) {
             Some(group) => group.push(record),
             None => groups.push(vec![record]),

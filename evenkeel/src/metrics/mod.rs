@@ -48,6 +48,19 @@ pub struct ProcessorMetrics {
     pub sleeps: u64,
     /// Times that it woke as the watch and found nothing to do.
     pub watches: u64,
+    /// Times that its thread woke from a sleep, for whatever reason; that of an idle runtime without timers does not.
+    pub wake_ups: u64,
+    /// Timers that were armed here: those of [`sleep`](crate::time::sleep()) and all that rests on it, when they were polled first. Those that wait at the
+    /// moment are these less the fired and the cancelled.
+    pub timers_armed: u64,
+    /// Those of them that have fired, whoever fired them.
+    pub timers_fired: u64,
+    /// Those of them that were dropped or reset before.
+    pub timers_cancelled: u64,
+    /// Times that one of them went to a lower level of the wheel.
+    pub timers_moved: u64,
+    /// Timers of other processors that this one fired, because their workers did not come to it.
+    pub timers_fired_for_others: u64,
     /// Times that its worker went to another hardware thread, because another worker was on its own.
     pub moves: u64,
     /// Tasks in its ready queue at the moment.
@@ -63,6 +76,7 @@ pub struct ProcessorMetrics {
 impl ProcessorMetrics {
     fn of(processor: &Processor, now: u64) -> Self {
         let counters = &processor.counters;
+        let timers = processor.timers.tally();
         Self {
             polls: counters.polls.get(),
             spawned: counters.spawned.get(),
@@ -80,6 +94,12 @@ impl ProcessorMetrics {
             searches: counters.searches.get(),
             sleeps: counters.sleeps.get(),
             watches: counters.watches.get(),
+            wake_ups: counters.wake_ups.get(),
+            timers_armed: timers.armed,
+            timers_fired: timers.fired,
+            timers_cancelled: timers.cancelled,
+            timers_moved: timers.moved,
+            timers_fired_for_others: counters.timers_fired_for_others.get(),
             moves: counters.moves.get(),
             ready: processor.published.ready.len(),
             head_age: Duration::from_nanos(processor.head_age(now)),
@@ -157,7 +177,7 @@ impl RuntimeMetrics {
 type Row = (&'static str, fn(&ProcessorMetrics) -> String);
 
 /// The rows, in the order in which a person asks: how much work, who waits, who moved it, who slept.
-const ROWS: [Row; 26] = [
+const ROWS: [Row; 32] = [
     ("polls", |p| p.polls.to_string()),
     ("spawned", |p| p.spawned.to_string()),
     ("completed", |p| p.completed.to_string()),
@@ -177,6 +197,12 @@ const ROWS: [Row; 26] = [
     ("searches", |p| p.searches.to_string()),
     ("sleeps", |p| p.sleeps.to_string()),
     ("watches", |p| p.watches.to_string()),
+    ("wake-ups", |p| p.wake_ups.to_string()),
+    ("timers armed", |p| p.timers_armed.to_string()),
+    ("timers fired", |p| p.timers_fired.to_string()),
+    ("timers cancelled", |p| p.timers_cancelled.to_string()),
+    ("timers moved down", |p| p.timers_moved.to_string()),
+    ("fired for others", |p| p.timers_fired_for_others.to_string()),
     ("moves", |p| p.moves.to_string()),
     ("execution", |p| format!("{:.1?}", p.times.execution.total())),
     ("scheduling", |p| format!("{:.1?}", p.times.scheduling.total())),

@@ -4,9 +4,9 @@
 //! those of a worker that does not come to it.
 
 /// Timers of another processor are fired by whoever looks at it once they are this much overdue: a worker that is merely inside a
-/// poll of usual length fires them itself, and the two do not meet at the lock. An estimate: the usual resolution of a timer, so that a
-/// stuck worker makes its timers late by about two ticks where others are busy; no benchmark sets it.
-pub const OVERDUE: u64 = 1_000_000;
+/// poll of usual length fires them itself, and the two do not meet at the lock. An estimate: some 25 batches, and a fifth of a tick; no
+/// benchmark sets it.
+pub const OVERDUE: u64 = 100_000;
 
 /// The usual resolution of timers, in nanoseconds. A choice: that of Tokio and of Go's contemporaries, which users have come to count on.
 pub const RESOLUTION: u64 = 1_000_000;
@@ -33,7 +33,11 @@ pub fn fires_for(now: u64, next: u64, away: bool) -> bool {
     now >= next.saturating_add(grace) && next != u64::MAX
 }
 
-/// Whether a timer with this deadline is worth a look at the clock when it is armed, where the coarse clock says `now`: if it is so near
+/// A timer that is farther away than this is armed without a look at the time: the coarse clock is behind by as long as the present poll has lasted, and only one
+/// that lasts for longer than this finds a timer whose deadline has passed meanwhile armed instead of due, and a batch late. An estimate; no benchmark sets it.
+pub const NEAR: u64 = 10_000_000;
+
+/// Whether a timer with this deadline is worth a look at the time when it is armed, where the coarse clock says `now`: if it is so near
 /// that it may be due already, which would save it the wheel and a tick.
 ///
 /// # Examples
@@ -43,8 +47,9 @@ pub fn fires_for(now: u64, next: u64, away: bool) -> bool {
 /// assert!(!looks_at_clock(1_000_000_000, 900));
 /// ```
 #[must_use]
+#[inline]
 pub fn looks_at_clock(deadline: u64, now: u64) -> bool {
-    deadline <= now.saturating_add(RESOLUTION)
+    deadline <= now.saturating_add(NEAR)
 }
 
 /// How long a sleeper sleeps at the time `now`: as the watch does, if it is the watch, and at most until its next timer.
@@ -64,6 +69,23 @@ pub fn sleep_limit(watch: Option<u64>, now: u64, next: u64) -> Option<u64> {
         (Some(watch), Some(timer)) => Some(watch.min(timer)),
         (limit, None) | (None, limit) => limit,
     }
+}
+
+/// How long the watch sleeps at the time `now`, if it is to sleep for `watch` and the others' next timer is due at `next`: not past the time at which
+/// it would [fire](fires_for) that for a worker that is stuck, but never shorter than its [shortest sleep](super::waking::WATCH).
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::timing::{OVERDUE, watch_limit};
+/// use evenkeel::policy::waking::{LONGEST_WATCH, WATCH};
+/// assert_eq!(watch_limit(LONGEST_WATCH, 10, u64::MAX), LONGEST_WATCH, "there is none");
+/// assert_eq!(watch_limit(LONGEST_WATCH, 10, 10), WATCH);
+/// assert_eq!(watch_limit(LONGEST_WATCH, 10, 10 + 2 * WATCH), 2 * WATCH + OVERDUE);
+/// assert_eq!(watch_limit(WATCH, 10, 10 + 2 * WATCH), WATCH);
+/// ```
+#[must_use]
+pub fn watch_limit(watch: u64, now: u64, next: u64) -> u64 {
+    watch.min(next.saturating_add(OVERDUE).saturating_sub(now).max(super::waking::WATCH))
 }
 
 /// The binary logarithm of the length of a tick: the longest power of two of nanoseconds that is at most the resolution asked for,

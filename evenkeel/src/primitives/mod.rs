@@ -7,6 +7,7 @@
 //!
 //! Invariant: this room knows nothing of tasks, processors or policies.
 
+pub(crate) mod ahead;
 pub(crate) mod atomic;
 pub(crate) mod cell;
 pub(crate) mod clock;

@@ -10,6 +10,7 @@ use super::seat::Seat;
 use super::shared::Shared;
 use super::slot::Place;
 use crate::policy::{Locality, locality, searching, stealing};
+use crate::primitives::ahead::Ahead;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::thread::{self, thread_local};
 use crate::primitives::{clock, fence};
@@ -40,6 +41,8 @@ pub(crate) struct Context {
     yielded: Cell<bool>,
     /// The coarse clock: read once per batch.
     pub(crate) now: Cell<u64>,
+    /// The clock from above, for deadlines.
+    pub(crate) ahead: Ahead,
     /// Until when it pays for its own fences.
     fenced_until: Cell<u64>,
     ids: Cell<Ids>,
@@ -88,6 +91,7 @@ impl Context {
             task: Cell::new(ptr::null_mut()),
             yielded: Cell::new(false),
             now: Cell::new(now),
+            ahead: Ahead::default(),
             fenced_until: Cell::new(0),
             ids: Cell::default(),
             completed: Cell::default(),

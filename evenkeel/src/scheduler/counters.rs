@@ -98,6 +98,10 @@ pub(crate) struct Counters {
     pub(crate) sleeps: Counter,
     /// Sleeps of the watch that ended without work.
     pub(crate) watches: Counter,
+    /// Times that its thread woke from a sleep, for whatever reason.
+    pub(crate) wake_ups: Counter,
+    /// Timers of other processors that it fired.
+    pub(crate) timers_fired_for_others: Counter,
     /// Times that it went to another hardware thread because another worker was on its own.
     pub(crate) moves: Counter,
     /// The longest time from ready to polled, in nanoseconds, to within a batch.

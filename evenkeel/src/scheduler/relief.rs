@@ -205,6 +205,7 @@ impl Worker<'_> {
                 self.context.switch(Doing::Asleep, clock::now());
                 self.context.counters().sleeps.add(1);
                 *called = self.shared.idle.rest(limit);
+                self.context.counters().wake_ups.add(1);
                 self.context.switch(Doing::Running(Distance::Same), clock::now());
             }
         }

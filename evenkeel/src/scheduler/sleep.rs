@@ -59,7 +59,9 @@ impl Worker<'_> {
             if limit == Some(Duration::ZERO) || self.shared.move_clock_if_stands() {
                 break Wakened::Work;
             }
-            if idle.sleep(self.me, limit) {
+            let woken = idle.sleep(self.me, limit);
+            self.context.counters().wake_ups.add(1);
+            if woken {
                 return Wakened::Searcher;
             }
             if watch.is_some() {

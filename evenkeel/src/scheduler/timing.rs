@@ -32,7 +32,9 @@ impl Worker<'_> {
         if now < next || !timing::fires_for(now, next, self.shared.is_away(other)) {
             return 0;
         }
-        timers.fire(now)
+        let fired = timers.fire_if_free(now);
+        self.context.counters().timers_fired_for_others.add(fired as u64);
+        fired
     }
 
     /// Fires for all others whose workers do not come to it. Says whether there was anything.
@@ -44,7 +46,10 @@ impl Worker<'_> {
     /// How long to sleep at most, after the announcement, where the watch sleeps so long.
     pub(super) fn sleep_limit(&self, watch: Option<u64>) -> Option<Duration> {
         let next = self.context.seat.processor().timers.refresh();
-        let now = if next == NEVER { 0 } else { clock::now() };
+        // The watch is to fire for others too.
+        let of_all = if watch.is_some() { next_of_all(&self.shared) } else { next };
+        let now = if of_all == NEVER { 0 } else { clock::now() };
+        let watch = watch.map(|watch| timing::watch_limit(watch, now, of_all));
         timing::sleep_limit(watch, now, next).map(Duration::from_nanos)
     }
 
@@ -82,7 +87,11 @@ pub(crate) unsafe fn arm_here(
 ) -> (Armed, &'static Timers) {
     let timers = context.seat.processor().timers.get();
     let mut machine = context.now.get();
-    if timing::looks_at_clock(deadline, context.shared().clock.at(machine)) {
+    let runtime = &context.shared().clock;
+    // What is not due by the clock that is never behind is not due.
+    if timing::looks_at_clock(deadline, runtime.at(machine))
+        && deadline <= runtime.at(context.ahead.now())
+    {
         machine = clock::now();
     }
     // SAFETY: the caller's promise.

@@ -24,6 +24,9 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 
+/// Waits that are counted from the exact time: those for which 4 µs are more than 4 per mille.
+const SHORT: Duration = Duration::from_millis(1);
+
 impl Instant {
     /// Later than every deadline: a timer that waits for it is none.
     pub(super) const NEVER: Self = Self(i64::MAX);
@@ -44,6 +47,22 @@ impl Instant {
             enter::with(|handle| handle.map(|handle| handle.shared().clock.now()))
                 .unwrap_or_else(clock::now)
         }))
+    }
+
+    /// So much later than now, or a little more: what a wait of that duration ends at, which begins now. Never earlier; later by
+    /// [4 µs](crate::primitives::ahead) at most.
+    #[inline(always)]
+    pub(super) fn in_at_least(duration: Duration) -> Self {
+        // What is as short as a tick is worth an exact look.
+        if duration > SHORT {
+            let here = context::with(|context| {
+                context.map(|context| context.shared().clock.at(context.ahead.now()))
+            });
+            if let Some(here) = here {
+                return Self::of(here).after(duration);
+            }
+        }
+        Self::now().after(duration)
     }
 
     /// So many nanoseconds after the process began to count.
@@ -84,15 +103,16 @@ impl Instant {
 
     /// So much later, if that can be told.
     #[must_use]
+    #[inline]
     pub fn checked_add(&self, duration: Duration) -> Option<Self> {
-        let nanos = u64::try_from(duration.as_nanos()).ok()?;
+        let nanos = nanos_of(duration)?;
         self.0.checked_add_unsigned(nanos).map(Self)
     }
 
     /// So much earlier, if that can be told.
     #[must_use]
     pub fn checked_sub(&self, duration: Duration) -> Option<Self> {
-        let nanos = u64::try_from(duration.as_nanos()).ok()?;
+        let nanos = nanos_of(duration)?;
         self.0.checked_sub_unsigned(nanos).map(Self)
     }
 
@@ -126,6 +146,13 @@ impl Instant {
             }
         }
     }
+}
+
+/// The nanoseconds of a duration, if 64 bits hold them.
+#[inline(always)]
+fn nanos_of(duration: Duration) -> Option<u64> {
+    let seconds = duration.as_secs().checked_mul(1_000_000_000)?;
+    seconds.checked_add(duration.subsec_nanos().into())
 }
 
 #[cfg(not(any(loom, shuttle)))]

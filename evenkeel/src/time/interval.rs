@@ -104,6 +104,12 @@ impl Interval {
         self.missed = policy;
     }
 
+    /// What follows ticks that are missed.
+    #[must_use]
+    pub fn policy(&self) -> MissedTicks {
+        self.missed
+    }
+
     /// Waits for the next tick, and says when it was due.
     ///
     /// # Cancel safety
@@ -124,9 +130,27 @@ impl Interval {
         Poll::Ready(due)
     }
 
-    /// Has the next tick come a period from now.
+    /// Has the next tick come a period from now, and the others every period from there.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::time::{Duration, Instant, advance, interval};
+    /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let mut interval = interval(Duration::from_secs(1));
+    ///     let start = interval.tick().await;
+    ///     advance(Duration::from_millis(300)).await;
+    ///     interval.reset();
+    ///     assert_eq!(interval.tick().await - start, Duration::from_millis(1_300));
+    /// });
+    /// ```
     pub fn reset(&mut self) {
         self.reset_at(Instant::now().after(self.period));
+    }
+
+    /// Has the next tick come after `duration` from now, and the others every period from there.
+    pub fn reset_after(&mut self, duration: Duration) {
+        self.reset_at(Instant::now().after(duration));
     }
 
     /// Has the next tick come at once.
@@ -143,5 +167,19 @@ impl Interval {
     #[must_use]
     pub fn period(&self) -> Duration {
         self.period
+    }
+}
+
+/// Its ticks, without an end: the time at which each was due.
+#[cfg(feature = "stream")]
+impl futures_core::Stream for Interval {
+    type Item = Instant;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Instant>> {
+        self.poll_tick(context).map(Some)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (usize::MAX, None)
     }
 }

@@ -22,8 +22,8 @@ use std::time::Duration;
 /// A sleep that is dropped is cancelled, and nothing else happens.
 ///
 /// # Cost
-/// A look at the clock here; a locked instruction where it is polled first, and another where it is dropped before its time. See
-/// [`time`](super).
+/// A look at the cycle counter here, or at the clock for one of a millisecond or less; a locked instruction where it is polled first, and another where it is
+/// dropped before its time. See [`time`](super). The deadline may be 4 µs later than asked for, and is never earlier.
 ///
 /// # Panics
 /// The future panics if it is polled first outside of any runtime, or if its runtime ends before its time.
@@ -40,7 +40,7 @@ use std::time::Duration;
 /// ```
 #[inline]
 pub fn sleep(duration: Duration) -> Sleep {
-    sleep_until(Instant::now().after(duration))
+    sleep_until(Instant::in_at_least(duration))
 }
 
 /// Waits until `deadline`: not at all if it has passed. As [`sleep`] otherwise.

@@ -19,7 +19,7 @@ use std::task::{Context, Poll};
 /// That of `future`.
 ///
 /// # Cost
-/// A look at the clock here. Until `future` has to wait there is no timer; then that is armed once, however often the task is woken.
+/// That of [`sleep`] here. Until `future` has to wait there is no timer; then that is armed once, however often the task is woken.
 ///
 /// # Panics
 /// As [`sleep`], if `future` has to wait. The panic of `future`.

@@ -20,7 +20,8 @@
 //! itself ([`idle`](super::idle)), then takes the lock to learn the next deadline, and sleeps no longer. Whoever lowers `next` from
 //! another thread looks after that whether the owner has announced itself, and unparks it. *Others*: whoever looks at a processor anyway (to
 //! help, to steal, as the watch) fires for it when it is overdue, or at once if its worker is away inside fork-join. Whoever lowers `next` while
-//! anybody sleeps sees to it that the watch makes its rounds. *When all are away*: the last to go, and whoever lowers `next`
+//! anybody sleeps sees to it that the watch makes its rounds, and the watch sleeps no longer than until it would fire for another. None of the others waits for
+//! the lock: the system may have preempted who has it, and whoever looks next finds the timer still overdue. *When all are away*: the last to go, and whoever lowers `next`
 //! after that, calls the [relief](super::relief), unless that rests no longer than until then.
 //!
 //! # Why no timer is lost
@@ -38,8 +39,14 @@
 //! runtime makes its timers *orphaned* under the lock, wakes them, and gives the wheel to the next runtime. Whoever cancels late
 //! takes a lock that is there, and finds that its node is not armed.
 //!
+//! # How late
+//! A timer is fired at the end of the first batch that ends after its tick: some 4 µs after it, or as long as a poll lasts. If the poll lasts for longer, another
+//! worker fires it [`OVERDUE`](timing::OVERDUE) after its tick if it looks at this one then, as all do that work (at one other for each batch) or search (at
+//! all); if all others sleep, the watch does, at most [`WATCH`](crate::policy::waking::WATCH) later, or
+//! [`LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) if the timer was armed while the watch slept.
+//!
 //! # Cost
-//! To arm and to cancel is a locked instruction each. `next` is one load per batch for the owner.
+//! To arm and to cancel is a locked instruction each, and a count. `next` is one load per batch for the owner.
 //!
 //! # Rejected
 //! One wheel for a runtime: every arming would share its line. A count of references to the runtime in each timer: another locked instruction
@@ -58,8 +65,9 @@ mod wheel;
 pub(crate) use entry::{Entry, Progress};
 
 use crate::policy::timing::{self, GROUP};
+use crate::primitives::ahead;
 use crate::primitives::atomic::{AtomicU64, Ordering};
-use crate::primitives::spin_lock::SpinLock;
+use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 use crate::primitives::unwind;
 use crate::task::word_waker::WordWaker;
 use clock::Clock;
@@ -86,6 +94,17 @@ struct Inner {
     wheel: Wheel,
     /// What the wheel goes by; none while no runtime has it.
     rules: Option<Rules>,
+    tally: Tally,
+}
+
+/// What a processor's timers have come to since its runtime began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) armed: u64,
+    pub(crate) fired: u64,
+    pub(crate) cancelled: u64,
+    /// Moves from one level of the wheel to a lower one.
+    pub(crate) moved: u64,
 }
 
 /// What a wheel goes by.
@@ -99,6 +118,7 @@ pub(crate) struct Rules {
 impl Rules {
     /// Those of a new runtime, by the resolution of its timers in nanoseconds.
     pub(crate) fn new(resolution: u64) -> Self {
+        ahead::prepare();
         Self { clock: Arc::new(Clock::new()), tick_bits: timing::tick_bits(resolution) }
     }
 }
@@ -134,7 +154,11 @@ impl Timers {
     fn new() -> Self {
         Self {
             next: CachePadded::new(AtomicU64::new(NEVER)),
-            inner: SpinLock::new(Inner { wheel: Wheel::new(), rules: None }),
+            inner: SpinLock::new(Inner {
+                wheel: Wheel::new(),
+                rules: None,
+                tally: Tally::default(),
+            }),
         }
     }
 
@@ -158,7 +182,7 @@ impl Timers {
         waker: WordWaker,
     ) -> Armed {
         let mut inner = self.inner.lock();
-        let Inner { wheel, rules } = &mut *inner;
+        let Inner { wheel, rules, tally } = &mut *inner;
         let Some(Rules { clock, tick_bits }) = rules else {
             return drop_unlocked(inner, waker, Armed::Over);
         };
@@ -175,6 +199,7 @@ impl Timers {
         unsafe { entry.as_ref() }.leave(waker);
         // SAFETY: the caller's promise; this thread has the lock.
         unsafe { wheel.insert(entry, tick, deadline) };
+        tally.armed += 1;
         let next = clock.to_machine(tick.saturating_mul(1 << *tick_bits));
         let is_next = next < self.next();
         if is_next {
@@ -199,6 +224,7 @@ impl Timers {
         unsafe { inner.wheel.remove(entry) };
         // SAFETY: it was armed, and this thread has the lock.
         let waker = unsafe { node.take_back() };
+        inner.tally.cancelled += 1;
         drop(inner);
         drop(waker);
         true
@@ -230,10 +256,24 @@ impl Timers {
 
     /// Fires what is due, where the machine's clock says `machine`. Gives how many.
     pub(crate) fn fire(&self, machine: u64) -> usize {
+        self.fire_groups(machine, || Some(self.inner.lock()))
+    }
+
+    /// The same for whoever is not the owner, and does not wait for the lock: the system may have preempted who has it.
+    pub(crate) fn fire_if_free(&self, machine: u64) -> usize {
+        self.fire_groups(machine, || self.inner.try_lock())
+    }
+
+    fn fire_groups<'a>(
+        &'a self,
+        machine: u64,
+        lock: impl Fn() -> Option<SpinGuard<'a, Inner>>,
+    ) -> usize {
         let mut fired = 0;
         loop {
+            let Some(inner) = lock() else { return fired };
             let mut due = Due::new();
-            let more = self.take_due(machine, &mut due);
+            let more = self.take_due(inner, machine, &mut due);
             fired += due.len;
             due.wake();
             if !more {
@@ -243,9 +283,8 @@ impl Timers {
     }
 
     /// Takes a group of what is due. True if there may be more.
-    fn take_due(&self, machine: u64, due: &mut Due) -> bool {
-        let mut inner = self.inner.lock();
-        let Inner { wheel, rules: Some(Rules { clock, tick_bits }) } = &mut *inner else {
+    fn take_due(&self, mut inner: SpinGuard<'_, Inner>, machine: u64, due: &mut Due) -> bool {
+        let Inner { wheel, rules: Some(Rules { clock, tick_bits }), tally } = &mut *inner else {
             return false;
         };
         let now = clock.at(machine);
@@ -262,13 +301,20 @@ impl Timers {
             let node = unsafe { entry.as_ref() };
             // SAFETY: it was armed, and this thread has the lock.
             due.push(unsafe { node.end(false) });
+            tally.fired += 1;
         }
         true
     }
 
+    /// What has become of the timers so far.
+    pub(crate) fn tally(&self) -> Tally {
+        let inner = self.inner.lock();
+        Tally { moved: inner.wheel.moved(), ..inner.tally }
+    }
+
     /// Sets `next` by what is in the wheel, and gives it.
     fn publish(&self, inner: &mut Inner) -> u64 {
-        let Inner { wheel, rules } = inner;
+        let Inner { wheel, rules, .. } = inner;
         let next = rules.as_ref().zip(wheel.next_tick()).map_or(NEVER, |(rules, tick)| {
             rules.clock.to_machine(tick.saturating_mul(1 << rules.tick_bits))
         });
@@ -314,6 +360,7 @@ impl Timers {
         let mut inner = self.inner.lock();
         // The end of the runtime before has emptied it.
         inner.wheel = Wheel::new();
+        inner.tally = Tally::default();
         inner.rules = Some(rules);
     }
 }

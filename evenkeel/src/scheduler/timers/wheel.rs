@@ -43,6 +43,8 @@ pub(crate) struct Wheel {
     levels: u16,
     /// For each level, a bit for each slot that has.
     occupied: [u64; LEVELS],
+    /// How often timers have gone down by a level or more.
+    moved: u64,
     /// The first timer of each slot; none of them before the first timer.
     slots: Vec<*mut Entry>,
 }
@@ -53,12 +55,17 @@ unsafe impl Send for Wheel {}
 
 impl Wheel {
     pub(crate) const fn new() -> Self {
-        Self { elapsed: 0, levels: 0, occupied: [0; LEVELS], slots: Vec::new() }
+        Self { elapsed: 0, levels: 0, occupied: [0; LEVELS], moved: 0, slots: Vec::new() }
     }
 
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.levels == 0
+    }
+
+    /// How often timers have gone down by a level or more.
+    pub(crate) fn moved(&self) -> u64 {
+        self.moved
     }
 
     /// Says what time it is while there are no timers.
@@ -222,6 +229,7 @@ impl Wheel {
             let tick = unsafe { node.links(|links| links.tick) };
             // SAFETY: it is in no wheel, and stays where it is.
             unsafe { self.link(entry, tick) };
+            self.moved += 1;
         }
     }
 

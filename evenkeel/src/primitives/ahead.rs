@@ -1,0 +1,185 @@
+//! A clock that is never behind, for deadlines.
+//!
+//! # What it is for
+//! Whoever waits for a duration needs the present time *from above* only: a deadline that is counted from a little later makes the wait a little longer,
+//! and never too short. A look at the machine's clock takes 20 to 40 ns, a third of what a timer costs; a look at the processor's
+//! cycle counter takes a third of that.
+//!
+//! # Protocol
+//! *Look*, at most every [`EXACT`] nanoseconds: the counter, then the clock. *In between*: what the counter has counted since the look, at the slowest rate that
+//! the counter may have, is added to what the clock has said.
+//!
+//! # Why it is never behind
+//! The look reads the counter before the clock, so at that count it was not later than what the clock has said. The rate is measured once in a process, over
+//! [`MEASURE`] nanoseconds at least: the clock's reading before the first count and after the second, so that more time is charged for the
+//! counts between than has passed; and an eighth is added, because a system that sets its clock right makes it run faster by a tenth at most
+//! (`adjtimex`). An instruction that the processor has executed ahead of its turn is paid for with [`OUT_OF_ORDER`].
+//! The counters of all cores agree and never change their rate where Linux makes its own clock of them, which it checks all the time; elsewhere, and under
+//! a checker, every reading is a look at the clock.
+//!
+//! # How far ahead
+//! An eighth of what has passed since the look, so 4 µs at most.
+//!
+//! # Rejected
+//! The coarse clock of the system: it lies behind by up to a tick of the kernel, or more in a virtual machine, so nothing can be counted from it. The clock
+//! of the batch: it lies behind by as long as the poll has lasted. To arm by the clock that ends the batch: whoever holds a
+//! sleep for long before its first poll would wait for too long.
+
+use super::clock;
+use std::cell::Cell;
+
+/// Nanoseconds between two looks at the clock. An estimate: several batches, and far below a tick of timers; no benchmark sets it.
+const EXACT: u64 = 32_000;
+
+/// Nanoseconds over which the rate is measured: enough for an error of the readings that is far below the eighth.
+#[cfg_attr(any(loom, shuttle), allow(dead_code, reason = "checkers have no counter"))]
+const MEASURE: u64 = 1_000_000;
+
+/// Nanoseconds by which an instruction may be executed ahead of its turn: more than a reorder buffer holds.
+const OUT_OF_ORDER: u64 = 100;
+
+/// Binary places of a rate.
+const PLACES: u32 = 32;
+
+/// Such a clock, of one thread.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    /// The counter at the last look, and the clock's reading after it.
+    cycles: Cell<u64>,
+    nanos: Cell<u64>,
+    /// Nanoseconds for a count, the eighth included.
+    rate: Cell<u64>,
+    /// Counts between two looks; none until the rate is known.
+    most: Cell<u64>,
+}
+
+impl Ahead {
+    /// A time that is not before the present one, and at most 4 µs after it.
+    #[inline(always)]
+    pub(crate) fn now(&self) -> u64 {
+        let passed = counter::read().wrapping_sub(self.cycles.get());
+        if passed < self.most.get() {
+            return self.nanos.get() + ((passed * self.rate.get()) >> PLACES) + OUT_OF_ORDER;
+        }
+        self.look()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look(&self) -> u64 {
+        let cycles = counter::read();
+        let nanos = clock::now();
+        self.cycles.set(cycles);
+        self.nanos.set(nanos);
+        if self.most.get() == 0
+            && let Some(rate) = counter::rate(cycles, nanos)
+        {
+            self.rate.set(rate);
+            self.most.set((EXACT << PLACES) / rate);
+        }
+        nanos
+    }
+}
+
+pub(crate) use counter::prepare;
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(any(loom, shuttle))))]
+mod counter {
+    #![allow(unsafe_code, reason = "the counter is read by an instruction")]
+
+    use super::{MEASURE, PLACES, clock};
+    use std::sync::OnceLock;
+
+    /// The first look: the clock's reading, and the counter before and after it. None without a counter.
+    static FIRST: OnceLock<Option<(u64, u64, u64)>> = OnceLock::new();
+
+    static RATE: OnceLock<u64> = OnceLock::new();
+
+    #[inline(always)]
+    pub(super) fn read() -> u64 {
+        // SAFETY: every processor of this architecture has the instruction, and Linux lets programs execute it.
+        unsafe { core::arch::x86_64::_rdtsc() }
+    }
+
+    /// Begins to measure the rate.
+    pub(crate) fn prepare() {
+        FIRST.get_or_init(|| {
+            let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+            let source = std::fs::read_to_string(source).ok()?;
+            (source.trim() == "tsc").then(|| {
+                let before = read();
+                let nanos = clock::now();
+                (nanos, before, read())
+            })
+        });
+    }
+
+    /// Nanoseconds for a count, from above, if they are known by the time of a look.
+    pub(super) fn rate(cycles: u64, nanos: u64) -> Option<u64> {
+        if let Some(&rate) = RATE.get() {
+            return Some(rate);
+        }
+        let (first, before, after) = (*FIRST.get()?)?;
+        let (passed, counted) = (nanos.checked_sub(first)?, cycles.checked_sub(after)?);
+        // A thread that was interrupted between two readings measures something else.
+        let torn = (after - before).max(read().saturating_sub(cycles)) > counted / 64;
+        if passed < MEASURE || torn {
+            return None;
+        }
+        let rate = (u128::from(passed) << PLACES) / u128::from(counted);
+        let rate = u64::try_from(rate + rate / 8).ok().filter(|&rate| rate > 0)?;
+        Some(*RATE.get_or_init(|| rate))
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(any(loom, shuttle)))))]
+mod counter {
+    pub(super) fn read() -> u64 {
+        0
+    }
+
+    pub(crate) fn prepare() {}
+
+    pub(super) fn rate(_cycles: u64, _nanos: u64) -> Option<u64> {
+        None
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_never_behind_nor_far_ahead() {
+        prepare();
+        let ahead = Ahead::default();
+        let mut stretched = 0;
+        for round in 0..200_000_u64 {
+            let before = clock::now();
+            let now = ahead.now();
+            assert!(now >= before, "{now} {before}");
+            if now - ahead.nanos.get() > 0 {
+                stretched += 1;
+                // What has passed since the look, and an eighth; the rate is measured to a sixteenth at worst.
+                let passed = clock::now() - ahead.nanos.get();
+                assert!(now - ahead.nanos.get() <= passed + EXACT / 4 + OUT_OF_ORDER);
+            }
+            if round % 10_000 == 0 {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        }
+        let known = ahead.most.get() > 0;
+        assert_eq!(stretched > 0, known, "where there is a rate, most readings go by the counter");
+    }
+
+    #[test]
+    fn a_counter_that_goes_back_is_not_believed() {
+        let ahead = Ahead::default();
+        ahead.rate.set(1 << PLACES);
+        ahead.most.set(1_000);
+        ahead.cycles.set(u64::MAX / 2);
+        ahead.nanos.set(1 << 60);
+        let now = ahead.now();
+        assert!(now < 1 << 60, "it has looked at the clock");
+    }
+}
