@@ -9,6 +9,7 @@
 use super::header::{Header, Live, TaskPtr};
 use super::rights::Reference;
 use super::state::Signal;
+use crate::detect::Waiting;
 use crate::scheduler::{context, wake};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -37,6 +38,11 @@ pub(crate) fn task_of(waker: &Waker) -> Option<Live<'_>> {
     let header: NonNull<Header> = NonNull::new(waker.data().cast_mut())?.cast();
     // SAFETY: the waker is borrowed, and while it is there its task is not freed.
     Some(unsafe { Live::new(TaskPtr::new(header)) })
+}
+
+/// Who waits with a waker, if that is a task or a thread that [`detect`](crate::detect) knows.
+pub(crate) fn waiting(waker: &Waker) -> Option<Waiting> {
+    task_of(waker).map(Waiting::task).or_else(|| Waiting::thread(waker.data()))
 }
 
 /// The address in a waker's data.

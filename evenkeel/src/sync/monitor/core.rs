@@ -3,6 +3,8 @@
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
 use super::node::{Kind, List, Node, Op, Place, Ticket};
+use super::watch;
+use crate::detect::Object;
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 use crate::task::word_waker::WordWaker;
@@ -18,6 +20,8 @@ pub(super) struct Core {
     urgent: AtomicBool,
     /// What conditions know it by, or zero until one asks.
     id: AtomicU64,
+    /// What [`detect`](crate::detect) knows it by.
+    pub(super) object: Object,
 }
 
 /// What the lock guards.
@@ -83,8 +87,9 @@ pub(super) enum Entry {
 }
 
 impl Core {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(object: Object) -> Self {
         Self {
+            object,
             state: SpinLock::new(State {
                 owned: false,
                 entry: List::new(),
@@ -174,6 +179,8 @@ impl Core {
         }
         // SAFETY: the caller's promise.
         unsafe { state.entry.push_back(node, Place::Entry) };
+        // SAFETY: it waits with this lock; the rest is the caller's promise.
+        unsafe { watch::queued(node, cores, self) };
         Entry::Wait
     }
 
@@ -238,6 +245,7 @@ impl State {
         // SAFETY: the caller's promise; the last signalled one is on the list.
         unsafe { self.urgent.insert(self.signalled, node, Place::Urgent) };
         self.signalled = node;
+        watch::signalled(node);
     }
 
     /// Puts a node first on the urgent list: who gives its set to somebody else and goes on after that one.
@@ -364,6 +372,8 @@ impl State {
 #[inline(always)]
 pub(super) unsafe fn leave(cores: &[CoreRef], broken: Option<Acceptance>) {
     // SAFETY: the caller's promise.
+    unsafe { watch::left(cores) };
+    // SAFETY: the caller's promise.
     let leader = unsafe { cores[0].get() };
     if let Some(call) = broken {
         leader.lock().break_call(call);
@@ -385,6 +395,8 @@ pub(super) unsafe fn leave(cores: &[CoreRef], broken: Option<Acceptance>) {
 /// The caller holds them, and their monitors are borrowed meanwhile.
 #[inline(always)]
 pub(super) unsafe fn release_all(cores: &[CoreRef]) {
+    // SAFETY: the caller's promise.
+    unsafe { watch::left(cores) };
     for core in cores.iter().rev() {
         // SAFETY: the caller's promise.
         let core = unsafe { core.get() };

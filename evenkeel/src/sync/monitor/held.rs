@@ -5,6 +5,7 @@
 use super::Monitor;
 use super::core::{self, Acceptance, CoreRef};
 use super::set::{Set, Several};
+use super::watch;
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -60,6 +61,8 @@ impl<S: Set> Held<S> {
     /// The set has been given to the caller, and these are its cores.
     #[inline(always)]
     pub(super) unsafe fn new(set: S, cores: S::Cores, accepted: Option<Acceptance>) -> Self {
+        // SAFETY: the set borrows its monitors.
+        unsafe { watch::entered(cores.as_ref()) };
         Self { set, cores, accepted, access: PhantomData }
     }
 
@@ -67,6 +70,8 @@ impl<S: Set> Held<S> {
     #[inline(always)]
     pub(super) fn into_parts(self) -> (S, S::Cores) {
         let this = ManuallyDrop::new(self);
+        // SAFETY: the set borrows its monitors.
+        unsafe { watch::left(this.cores()) };
         // SAFETY: the hold is not dropped, so they are taken once.
         (this.set, unsafe { ptr::read(&raw const this.cores) })
     }

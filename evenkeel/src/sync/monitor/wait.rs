@@ -9,6 +9,7 @@ use super::held::{Held, breaks_off};
 use super::node::{Kind, List, Node, Op, Place, Progress};
 use super::set::Set;
 use super::waiting;
+use super::watch;
 use crate::task::word_waker::WordWaker;
 use std::fmt;
 use std::future::Future;
@@ -167,6 +168,8 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
         let join = |queue: &mut List| unsafe { queue.push_back(node, Place::Condition) };
         // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
         unsafe { self.condition.with_queue(join) };
+        // SAFETY: the node waits, and this thread has the leader's lock.
+        unsafe { watch::waits(node, leader, true) };
         let urgent = state.pass_on();
         let next = match urgent {
             Some(_) => {
@@ -376,6 +379,8 @@ impl<S: Set, D: Copy + Send> SignalBlock<'_, S, D> {
         self.node.set_waiting(waker);
         // SAFETY: the node is in no queue, and stays where it is.
         unsafe { state.push_urgent(&self.node) };
+        // SAFETY: the node waits, and this thread has the leader's lock.
+        unsafe { watch::waits(&self.node, leader, false) };
         leader.note_urgent(&state);
         // SAFETY: it has just been taken out of its queue, and waits with this lock.
         unsafe { next.with(|ticket| ticket.whole = true) };
