@@ -478,24 +478,48 @@ fn a_branch_of_the_same_task_is_a_way_out() {
 }
 
 #[test]
-fn a_hold_that_travels_is_out_of_account_from_then_on() {
+fn a_hold_that_goes_to_a_task_that_is_spawned() {
     let _dog = watchdog();
     let (runtime, reports) = runtime(1);
     let monitor: &'static Monitor<u32> = Box::leak(Box::new(Monitor::new(0)));
     let task = runtime.spawn(async move {
-        for wait in [false, true] {
+        for _ in 0..3 {
             let held = monitor.enter().await;
             let other = evenkeel::spawn(async move {
                 yield_now().await;
                 drop(held);
             });
-            if wait {
-                drop(monitor.enter().await);
-            }
+            drop(monitor.enter().await);
             other.await.unwrap();
         }
     });
     end(runtime, &reports, vec![task]);
+}
+
+#[test]
+fn a_hold_that_goes_elsewhere_is_out_of_account_from_then_on() {
+    let _dog = watchdog();
+    let (runtime, reports) = runtime(1);
+    let monitor: &'static Monitor<u32> = Box::leak(Box::new(Monitor::new(0)));
+    let (sender, receiver) = async_channel::bounded(1);
+    let leaver = runtime.spawn(async move {
+        while let Ok(held) = receiver.recv().await {
+            yield_now().await;
+            drop(held);
+        }
+    });
+    let task = runtime.spawn(async move {
+        for _ in 0..3 {
+            sender.send(monitor.enter().await).await.unwrap();
+            // The first time, so that nobody waits yet.
+            while monitor.try_enter().is_none() {
+                yield_now().await;
+            }
+            sender.send(monitor.enter().await).await.unwrap();
+            drop(monitor.enter().await);
+        }
+    });
+    end(runtime, &reports, vec![leaver, task]);
 }
 
 #[test]

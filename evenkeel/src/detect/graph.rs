@@ -17,6 +17,10 @@ static WAITS: AtomicUsize = AtomicUsize::new(0);
 /// How many are to be looked at again.
 static SUSPECTS: AtomicUsize = AtomicUsize::new(0);
 
+/// How many monitors somebody is inside of, and how many tasks may have come by a hold.
+static HOLDS: AtomicUsize = AtomicUsize::new(0);
+static CARRIERS: AtomicUsize = AtomicUsize::new(0);
+
 /// Suspects that one look is at. An estimate; no benchmark sets it.
 const SUSPECTS_AT_ONCE: usize = 32;
 
@@ -26,6 +30,14 @@ pub(super) fn lock() -> MutexGuard<'static, Graph> {
 
 pub(super) fn has_waits() -> bool {
     WAITS.load(Ordering::Relaxed) > 0
+}
+
+pub(super) fn has_holds() -> bool {
+    HOLDS.load(Ordering::Relaxed) > 0
+}
+
+pub(super) fn has_carriers() -> bool {
+    CARRIERS.load(Ordering::Relaxed) > 0
 }
 
 pub(super) fn has_suspects() -> bool {
@@ -74,8 +86,10 @@ pub(super) struct Permits {
 pub(super) struct Graph {
     edges: HashMap<Key, Edge>,
     waits: HashMap<Id, Vec<Key>>,
-    /// Monitors, and who is inside.
-    pub(super) holds: HashMap<u64, Id>,
+    /// Monitors, and who is inside: who has come in, and the tasks that it has spawned since, which may have been given the hold.
+    holds: HashMap<u64, Vec<Id>>,
+    /// Those tasks, and the monitors.
+    carriers: HashMap<Id, Vec<u64>>,
     pub(super) permits: HashMap<u64, Permits>,
     /// Those that would be stuck but for a waker that nobody knows. It may be about to be dropped.
     suspects: VecDeque<Id>,
@@ -144,6 +158,44 @@ impl Graph {
         self.edges.get_mut(&key)
     }
 
+    /// Notes that `id` is inside of a monitor.
+    pub(super) fn hold(&mut self, monitor: u64, id: Id) {
+        self.holds.insert(monitor, vec![id]);
+        HOLDS.store(self.holds.len(), Ordering::Relaxed);
+    }
+
+    /// Notes that nobody is, and gives who may have been.
+    pub(super) fn unhold(&mut self, monitor: u64) -> Option<Vec<Id>> {
+        let holders = self.holds.remove(&monitor);
+        HOLDS.store(self.holds.len(), Ordering::Relaxed);
+        holders
+    }
+
+    /// Notes that `parent` has spawned a task, which may have got what it holds.
+    pub(super) fn spawn(&mut self, parent: Id, child: Id) {
+        let mut got = Vec::new();
+        for (monitor, holders) in &mut self.holds {
+            if holders.contains(&parent) {
+                holders.push(child);
+                got.push(*monitor);
+            }
+        }
+        if !got.is_empty() {
+            self.carriers.insert(child, got);
+            CARRIERS.store(self.carriers.len(), Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that such a task is over.
+    pub(super) fn complete(&mut self, child: Id) {
+        for monitor in self.carriers.remove(&child).unwrap_or_default() {
+            if let Some(holders) = self.holds.get_mut(&monitor) {
+                holders.retain(|holder| *holder != child);
+            }
+        }
+        CARRIERS.store(self.carriers.len(), Ordering::Relaxed);
+    }
+
     /// Whether somebody waits here.
     pub(super) fn waits(&self, id: Id) -> bool {
         self.waits.contains_key(&id)
@@ -167,9 +219,7 @@ impl Graph {
     /// Who can end a wait: none if that is not known.
     fn holders(&self, key: Key) -> &[Id] {
         match &self.edges[&key].target {
-            Target::Monitor { object, .. } => {
-                self.holds.get(object).map_or(&[], std::slice::from_ref)
-            }
+            Target::Monitor { object, .. } => self.holds.get(object).map_or(&[], Vec::as_slice),
             Target::Semaphore { object, .. } => match self.permits.get(object) {
                 Some(permits) if permits.is_lock && permits.owners.len() == permits.total => {
                     &permits.owners

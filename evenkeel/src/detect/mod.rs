@@ -48,7 +48,7 @@
 //! of them are. A blocked waiter is *stuck* if each of its waits is for something that stuck waiters have, all of it. A *knot* is a set of stuck waiters
 //! each of whom leads to each; that is what is told. Whoever waits behind one is not told of.
 //!
-//! * A **monitor** is had by the task that has come inside, or that has been given it and does not look. Who waits for a condition has left its
+//! * A **monitor** is had by the task that has come inside, or whose future has been let in and is not polled. Who waits for a condition has left its
 //!   monitors, and anybody may signal it: it is not stuck before it has been signalled. Nor is who accepts.
 //! * The **end** of a task is had by the task.
 //! * The **permits** of a semaphore have no owners: whoever waits for one may be freed by anybody. They count as had by those who have taken them if the semaphore is used
@@ -56,8 +56,10 @@
 //!   second one meanwhile, and nobody has ever given back one that it had not taken.
 //!
 //! # What is not told
-//! A hold or a permit that has been given to another task or thread counts as its taker's until it is dropped; a monitor that somebody else has left than has entered it,
-//! and a semaphore as above, is out of account from then on. Before that, such a program may be told of a deadlock that another one could end.
+//! A hold may have been given to a task that its taker has spawned since: it counts as had by all of these, each of whom has to be stuck. One that has been given
+//! away otherwise, through a channel, counts as its taker's until it is dropped; a monitor that somebody has left who is none of these
+//! is out of account from then on. Before that, such a program may be told of a deadlock that another one could end.
+//!
 //! Aborts are not foreseen. What waits inside a `FuturesUnordered`, or any other that gives its children wakers of their own, is not known; nor are locks and channels of
 //! others.
 //!
@@ -98,8 +100,8 @@ mod report;
 mod waiting;
 
 pub(crate) use hooks::{
-    Alarm, Blocking, Object, Polling, Site, Waiting, gone, granted, in_closure, joined, joins,
-    look_again, renewed, signalled,
+    Alarm, Blocking, Object, Polling, Site, Waiting, completed, gone, granted, in_closure, joined,
+    joins, look_again, renewed, signalled, spawned,
 };
 pub(crate) use report::DeadlockHook;
 pub use report::{Deadlock, Link, Wait, Waiter, What};

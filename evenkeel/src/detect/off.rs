@@ -81,6 +81,12 @@ pub(crate) fn joins(_task: Id, _waiter: impl FnOnce() -> Option<Waiting>) {}
 #[inline(always)]
 pub(crate) fn joined(_task: Id) {}
 
+#[inline(always)]
+pub(crate) fn spawned(_task: Id) {}
+
+#[inline(always)]
+pub(crate) fn completed(_task: Live<'_>) {}
+
 /// Nobody.
 pub(crate) struct Waiting;
 
@@ -121,7 +127,9 @@ pub(crate) fn in_closure<R>(_task: Live<'_>, f: impl FnOnce() -> R) -> R {
 }
 
 #[inline(always)]
-pub(crate) fn look_again(_hook: Option<&DeadlockHook>) {}
+pub(crate) fn look_again(_hook: Option<&DeadlockHook>) -> bool {
+    false
+}
 
 /// None that is known.
 pub(crate) fn deadlocks() -> Vec<Deadlock> {
@@ -143,3 +151,6 @@ impl Blocking {
     #[inline(always)]
     pub(crate) fn wake(&self) {}
 }
+
+// Nothing is left of it.
+const _: () = assert!(size_of::<(Site, Object, Polling, Blocking)>() == 0);

@@ -112,7 +112,7 @@ impl Object {
     /// Forgets who has it, for ever.
     fn loosen(&self, graph: &mut graph::Graph) {
         self.is_loose.store(true, Ordering::Relaxed);
-        graph.holds.remove(&self.number);
+        graph.unhold(self.number);
         graph.permits.remove(&self.number);
     }
 
@@ -134,15 +134,15 @@ impl Object {
     fn entered_by(&self, id: Id) {
         let mut graph = graph::lock();
         if !self.is_loose() {
-            graph.holds.insert(self.number, id);
+            graph.hold(self.number, id);
         }
     }
 
     /// Notes that the caller is about to leave the monitor, or to wait.
     pub(crate) fn left(&self) {
         let mut graph = graph::lock();
-        let Some(holder) = graph.holds.remove(&self.number) else { return };
-        if current() != Some(holder) {
+        let Some(holders) = graph.unhold(self.number) else { return };
+        if current().is_none_or(|id| !holders.contains(&id)) {
             self.loosen(&mut graph);
         }
     }
@@ -221,7 +221,7 @@ impl Object {
         if let Some(id) = id
             && !self.is_loose()
         {
-            graph.holds.insert(self.number, id);
+            graph.hold(self.number, id);
         }
     }
 }
@@ -229,7 +229,7 @@ impl Object {
 impl Drop for Object {
     fn drop(&mut self) {
         let mut graph = graph::lock();
-        graph.holds.remove(&self.number);
+        graph.unhold(self.number);
         graph.permits.remove(&self.number);
     }
 }
@@ -254,7 +254,7 @@ pub(crate) fn granted(node: *const ()) {
         && let Target::Monitor { object, .. } = edge.target
     {
         // From now on it keeps the others out, even if it does not look.
-        graph.holds.insert(object, edge.waiter.id());
+        graph.hold(object, edge.waiter.id());
     }
     drop(graph);
     drop(edge);
@@ -299,6 +299,22 @@ pub(crate) fn joins(task: Id, waiter: impl FnOnce() -> Option<Waiting>) {
 /// Notes that nobody waits for the end of a task any more.
 pub(crate) fn joined(task: Id) {
     forget(Key::Join(task));
+}
+
+/// Notes that the caller is about to spawn a task with this number.
+pub(crate) fn spawned(task: Id) {
+    if graph::has_holds()
+        && let Some(parent) = current()
+    {
+        graph::lock().spawn(parent, task);
+    }
+}
+
+/// Notes that a task's future is gone.
+pub(crate) fn completed(task: Live<'_>) {
+    if graph::has_carriers() {
+        graph::lock().complete(task.footer().id);
+    }
 }
 
 impl Waiting {
@@ -373,13 +389,15 @@ fn check(id: Id, hook: Option<&DeadlockHook>) {
     tell(&news, hook);
 }
 
-/// Looks again at those that could not go on but for a waker that nobody knew, and tells of deadlocks.
+/// Looks again at those that could not go on but for a waker that nobody knew, and tells of deadlocks. True if there are any.
 #[inline]
-pub(crate) fn look_again(hook: Option<&DeadlockHook>) {
-    if graph::has_suspects() {
-        let news = graph::lock().check_suspects();
-        tell(&news, hook);
+pub(crate) fn look_again(hook: Option<&DeadlockHook>) -> bool {
+    if !graph::has_suspects() {
+        return false;
     }
+    let news = graph::lock().check_suspects();
+    tell(&news, hook);
+    !news.is_empty()
 }
 
 /// The deadlocks that there are.

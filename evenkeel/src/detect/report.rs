@@ -69,7 +69,8 @@ pub struct Wait {
     pub what: What,
     /// Where the wait began, if that is known: where the future was made.
     pub site: Option<&'static Location<'static>>,
-    /// Who has it, by their places in [`Deadlock::links`].
+    /// Who has it, by their places in [`Deadlock::links`]: of a semaphore's permits, all of these; of a monitor, the one that has entered, or one of the tasks
+    /// that it has spawned since and may have given the hold to.
     pub holders: Vec<usize>,
 }
 
@@ -146,7 +147,11 @@ impl fmt::Display for Deadlock {
                     What::Task => f.write_str(" for the end of ")?,
                 }
                 for (index, holder) in wait.holders.iter().enumerate() {
-                    let comma = if index == 0 { "" } else { " and " };
+                    let comma = match &wait.what {
+                        _ if index == 0 => "",
+                        What::Semaphore { .. } => " and ",
+                        _ => " or ",
+                    };
                     write!(f, "{comma}{}", Short(&self.links[*holder].waiter))?;
                 }
             }

@@ -69,10 +69,11 @@ fn cancel(context: &Context, task: Runnable) {
     }
     let ptr = task.ptr();
     context.set_task(ptr.as_ptr());
-    let polling = Polling::begin(task.live());
-    // SAFETY: as in `run`.
-    unsafe { (task.vtable.cancel)(ptr) };
-    drop(polling);
+    {
+        let _polling = Polling::begin(task.live());
+        // SAFETY: as in `run`.
+        unsafe { (task.vtable.cancel)(ptr) };
+    }
     context.set_task(std::ptr::null_mut());
     context.take_yielded();
     complete(context, task);
@@ -106,6 +107,7 @@ fn finish(task: Runnable, unregister: bool) -> Release {
     let pending = task.pending();
     let mut word = task.state.load();
     let mut dropped = false;
+    detect::completed(task.live());
     let release = loop {
         if !word.has_handle() && !dropped {
             // SAFETY: the output is in place, and nobody can join a task that has no handle.

@@ -36,7 +36,10 @@ impl Worker<'_> {
     pub(super) fn sleep(&mut self) -> Wakened {
         let idle = &self.context.shared().idle;
         self.context.trim();
-        detect::look_again(self.shared.hooks.deadlock.as_ref());
+        if detect::look_again(self.shared.hooks.deadlock.as_ref()) {
+            // The hook may have made something ready.
+            return Wakened::Work;
+        }
         self.withdraw();
         idle.announce(self.me);
         self.context.switch(Doing::Asleep, clock::now());

@@ -395,8 +395,6 @@ pub(super) unsafe fn leave(cores: &[CoreRef], broken: Option<Acceptance>) {
 /// The caller holds them, and their monitors are borrowed meanwhile.
 #[inline(always)]
 pub(super) unsafe fn release_all(cores: &[CoreRef]) {
-    // SAFETY: the caller's promise.
-    unsafe { watch::left(cores) };
     for core in cores.iter().rev() {
         // SAFETY: the caller's promise.
         let core = unsafe { core.get() };

@@ -7,6 +7,7 @@ use super::held::Held;
 use super::node::{Node, Op, Place, Progress};
 use super::set::Set;
 use super::waiting;
+use super::watch;
 use crate::task::word_waker::WordWaker;
 use std::fmt;
 use std::future::Future;
@@ -196,6 +197,8 @@ impl<S: Set> Enter<S> {
                 held += 1;
             }
         }
+        // SAFETY: the set borrows its monitors.
+        unsafe { watch::left(&cores[..held]) };
         // SAFETY: these have been given to this future, and are given up here.
         unsafe { core::release_all(&cores[..held]) };
     }
