@@ -33,7 +33,10 @@ fn spawn<T: Send + 'static>(
     name: &str,
     future: impl Future<Output = T> + Send + 'static,
 ) -> JoinHandle<T> {
-    runtime.block_on(async { evenkeel::task::Builder::new().name(name).spawn(future) })
+    let builder = evenkeel::task::Builder::new().name(name);
+    let mut task = None;
+    runtime.block_on(async { task = Some(builder.spawn(future)) });
+    task.expect("it has been spawned")
 }
 
 /// A place where so many wait for each other, without a wait that is known.
@@ -131,8 +134,7 @@ fn who_waits_behind_a_deadlock_is_not_told_of() {
     let behind = spawn(&runtime, "behind", async move { drop(monitors[0].enter().await) });
     // The joiner waits behind too.
     let joiner = spawn(&runtime, "joiner", async move { drop(behind.await) });
-    let again: Vec<_> =
-        (0..10).map(|_| runtime.block_on(async { evenkeel::spawn(yield_now()) })).collect();
+    let again: Vec<_> = (0..10).map(|_| runtime.spawn(yield_now())).collect();
     runtime.block_on(async {
         for task in again {
             task.await.unwrap();

@@ -1,4 +1,4 @@
-//! What monitors tell [`detect`](crate::detect).
+//! What monitors tell [`detect`].
 
 #![allow(unsafe_code, reason = "a set's monitors are reached by their addresses")]
 
