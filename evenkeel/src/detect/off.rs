@@ -25,7 +25,7 @@ pub(crate) struct Object;
 
 impl Object {
     #[inline(always)]
-    pub(crate) fn monitor<T>() -> Self {
+    pub(crate) fn monitor<T>(_value: &T) -> Self {
         Self
     }
 

@@ -88,9 +88,9 @@ impl Object {
         }
     }
 
-    /// A monitor of a `T`.
+    /// A monitor of a value of this type.
     #[track_caller]
-    pub(crate) fn monitor<T>() -> Self {
+    pub(crate) fn monitor<T>(_value: &T) -> Self {
         Self::new(type_name::<T>(), None)
     }
 

@@ -150,7 +150,7 @@ impl<T, C> Monitor<T, C> {
     /// A monitor with these conditions.
     #[track_caller]
     pub fn with_conditions(value: T, conditions: C) -> Self {
-        Self { core: Core::new(Object::monitor::<T>()), conditions, value: UnsafeCell::new(value) }
+        Self { core: Core::new(Object::monitor(&value)), conditions, value: UnsafeCell::new(value) }
     }
 
     /// The value.
