@@ -480,6 +480,30 @@ fn a_branch_of_the_same_task_is_a_way_out() {
 }
 
 #[test]
+fn an_unpark_is_a_way_out() {
+    let _dog = watchdog();
+    let (runtime, reports) = runtime(1);
+    let meeting = Meeting::default();
+    let task = runtime.spawn({
+        let meeting = meeting.clone();
+        async move {
+            let monitor = Monitor::new(0);
+            let _held = monitor.enter().await;
+            meeting.come();
+            let (park, entry) = (pin!(evenkeel::task::park()), pin!(monitor.enter()));
+            assert!(matches!(select(entry, park).await, Either::Right(_)));
+        }
+    });
+    runtime.block_on(meeting.of(2));
+    for _ in 0..10 {
+        let other = runtime.spawn(yield_now());
+        runtime.block_on(other).unwrap();
+    }
+    task.task().unpark();
+    end(runtime, &reports, vec![task]);
+}
+
+#[test]
 fn a_hold_that_goes_to_a_task_that_is_spawned() {
     let _dog = watchdog();
     let (runtime, reports) = runtime(1);

@@ -91,6 +91,8 @@ pub(super) struct Graph {
     /// Those tasks, and the monitors.
     carriers: HashMap<Id, Vec<u64>>,
     pub(super) permits: HashMap<u64, Permits>,
+    /// Those that are parked, and in how many futures: a handle of theirs is enough to unpark them.
+    parked: HashMap<Id, usize>,
     /// Those that would be stuck but for a waker that nobody knows. It may be about to be dropped.
     suspects: VecDeque<Id>,
 }
@@ -196,6 +198,21 @@ impl Graph {
         CARRIERS.store(self.carriers.len(), Ordering::Relaxed);
     }
 
+    /// Notes that `id` is parked.
+    pub(super) fn park(&mut self, id: Id) {
+        *self.parked.entry(id).or_default() += 1;
+    }
+
+    /// Notes that it is so no more.
+    pub(super) fn unpark(&mut self, id: Id) {
+        if let Some(count) = self.parked.get_mut(&id) {
+            *count -= 1;
+            if *count == 0 {
+                self.parked.remove(&id);
+            }
+        }
+    }
+
     /// Whether somebody waits here.
     pub(super) fn waits(&self, id: Id) -> bool {
         self.waits.contains_key(&id)
@@ -203,6 +220,9 @@ impl Graph {
 
     fn state(&self, id: Id) -> State {
         let Some(keys) = self.waits.get(&id) else { return State::Awake };
+        if self.parked.contains_key(&id) {
+            return State::Awake;
+        }
         let mut keys = keys.clone();
         // Of the `block_on`s of a thread, the innermost one alone is asleep.
         keys.retain(|key| self.edges[key].waiter.is_asleep());

@@ -87,6 +87,15 @@ pub(crate) fn spawned(_task: Id) {}
 #[inline(always)]
 pub(crate) fn completed(_task: Live<'_>) {}
 
+/// A place to wait for an unpark.
+#[derive(Debug, Default)]
+pub(crate) struct Parking;
+
+impl Parking {
+    #[inline(always)]
+    pub(crate) fn begin(&mut self) {}
+}
+
 /// Nobody.
 pub(crate) struct Waiting;
 
@@ -153,4 +162,4 @@ impl Blocking {
 }
 
 // Nothing is left of it.
-const _: () = assert!(size_of::<(Site, Object, Polling, Blocking)>() == 0);
+const _: () = assert!(size_of::<(Site, Object, Parking, Polling, Blocking)>() == 0);

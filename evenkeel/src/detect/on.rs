@@ -317,6 +317,30 @@ pub(crate) fn completed(task: Live<'_>) {
     }
 }
 
+/// A place to wait for an unpark.
+#[derive(Debug, Default)]
+pub(crate) struct Parking(Option<Id>);
+
+impl Parking {
+    /// Notes that the task waits there.
+    pub(crate) fn begin(&mut self) {
+        if self.0.is_none()
+            && let Some(id) = current()
+        {
+            graph::lock().park(id);
+            self.0 = Some(id);
+        }
+    }
+}
+
+impl Drop for Parking {
+    fn drop(&mut self) {
+        if let Some(id) = self.0 {
+            graph::lock().unpark(id);
+        }
+    }
+}
+
 impl Waiting {
     /// A task.
     pub(crate) fn task(task: Live<'_>) -> Self {
