@@ -88,10 +88,15 @@ pub(crate) fn spawned(_task: Id) {}
 pub(crate) fn completed(_task: Live<'_>) {}
 
 /// A place to wait for an unpark.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Parking;
 
 impl Parking {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self
+    }
+
     #[inline(always)]
     pub(crate) fn begin(&mut self) {}
 }

@@ -318,10 +318,15 @@ pub(crate) fn completed(task: Live<'_>) {
 }
 
 /// A place to wait for an unpark.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Parking(Option<Id>);
 
 impl Parking {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self(None)
+    }
+
     /// Notes that the task waits there.
     pub(crate) fn begin(&mut self) {
         if self.0.is_none()

@@ -38,7 +38,7 @@ use std::task::{Context, Poll};
 /// ```
 #[inline]
 pub fn park() -> Park {
-    Park(Parking::default())
+    Park(Parking::new())
 }
 
 /// The future of [`park`].
