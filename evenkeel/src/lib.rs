@@ -22,6 +22,7 @@
 //! ```
 
 pub mod coroutine;
+pub mod detect;
 pub mod fork_join;
 pub mod metrics;
 pub mod policy;

@@ -1,6 +1,7 @@
 //! Running a future on the thread at hand.
 
 use super::enter;
+use crate::detect::{Alarm, Blocking};
 use crate::primitives::atomic::{AtomicBool, Ordering};
 use crate::primitives::thread::{self, Thread};
 use crate::scheduler::shared::Shared;
@@ -33,6 +34,12 @@ impl Wake for Signal {
             // The wake before is counted, and has not been seen.
             shared.clock.go();
         }
+    }
+}
+
+impl Alarm for Signal {
+    fn is_woken(&self) -> bool {
+        self.woken.load(Ordering::Acquire)
     }
 }
 
@@ -85,6 +92,7 @@ fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
     let signal =
         Arc::new(Signal { woken: AtomicBool::new(false), thread: thread::current(), inside });
     let waker = Waker::from(signal.clone());
+    let blocking = Blocking::begin(&signal);
     let mut context = Context::from_waker(&waker);
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
@@ -100,9 +108,12 @@ fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
         if let Some(shared) = &signal.inside {
             shared.go_outside();
         }
-        // What was before the wake is visible after the swap; a wake after it unparks.
-        while !signal.woken.swap(false, Ordering::Acquire) {
+        blocking.sleep(|| enter::with(|handle| handle?.shared().hooks.deadlock.clone()));
+        while !signal.woken.load(Ordering::Relaxed) {
             thread::park(None);
         }
+        blocking.wake();
+        // What was before the wake is visible after the swap; a wake after it unparks.
+        signal.woken.swap(false, Ordering::Acquire);
     }
 }

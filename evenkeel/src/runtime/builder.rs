@@ -6,6 +6,7 @@ use super::error::{BuildError, COARSEST, FINEST, MOST_WORKERS};
 use super::handle::Handle;
 use super::relief_thread::ReliefThread;
 use super::worker_thread::WorkerThread;
+use crate::detect::Deadlock;
 use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
 use crate::primitives::lock;
@@ -213,6 +214,14 @@ impl Builder {
         hook: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
     ) -> Self {
         self.hooks.job_panic = Some(Arc::new(hook));
+        self
+    }
+
+    /// Called for each deadlock that closes on a thread of the runtime, a worker or one inside its `block_on`, where deadlocks
+    /// [are looked for](crate::detect). The default prints it to the standard error. A panic in the hook is caught. The thread that calls it is one of those
+    /// that should go on: the hook is not to block.
+    pub fn on_deadlock(mut self, hook: impl Fn(&Deadlock) + Send + Sync + 'static) -> Self {
+        self.hooks.deadlock = Some(Arc::new(hook));
         self
     }
 

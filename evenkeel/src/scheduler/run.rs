@@ -4,6 +4,7 @@
 
 use super::context::Context;
 use super::shared::Phase;
+use crate::detect::{self, Polling};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{fence, unwind};
 use crate::task::header::{Live, TaskPtr, UNREGISTERED};
@@ -25,6 +26,7 @@ pub(crate) fn run(context: &Context, task: Runnable) {
             let ptr = task.ptr();
             task.last.store(context.seat.me() as u16, Ordering::Relaxed);
             context.set_task(ptr.as_ptr());
+            let polling = Polling::begin(task.live());
             // SAFETY: this thread has the task's `Runnable`, and a task that has one has its future.
             let outcome = unsafe { (task.vtable.poll)(ptr) };
             context.set_task(std::ptr::null_mut());
@@ -32,7 +34,10 @@ pub(crate) fn run(context: &Context, task: Runnable) {
                 Poll::Pending if context.take_yielded() => {
                     context.seat.push(task, context.now.get());
                 }
-                Poll::Pending => end(context, task, polled),
+                Poll::Pending => {
+                    end(context, task, polled);
+                    polling.check(context.shared().hooks.deadlock.as_ref());
+                }
                 Poll::Ready(()) => {
                     context.take_yielded();
                     complete(context, task);
@@ -64,8 +69,11 @@ fn cancel(context: &Context, task: Runnable) {
     }
     let ptr = task.ptr();
     context.set_task(ptr.as_ptr());
-    // SAFETY: as in `run`.
-    unsafe { (task.vtable.cancel)(ptr) };
+    {
+        let _polling = Polling::begin(task.live());
+        // SAFETY: as in `run`.
+        unsafe { (task.vtable.cancel)(ptr) };
+    }
     context.set_task(std::ptr::null_mut());
     context.take_yielded();
     complete(context, task);
@@ -99,6 +107,7 @@ fn finish(task: Runnable, unregister: bool) -> Release {
     let pending = task.pending();
     let mut word = task.state.load();
     let mut dropped = false;
+    detect::completed(task.live());
     let release = loop {
         if !word.has_handle() && !dropped {
             // SAFETY: the output is in place, and nobody can join a task that has no handle.
@@ -181,15 +190,17 @@ pub(crate) fn abort_queued(task: &Runnable) {
 /// Polls a task that no processor has, once, on a thread of its own; it is complete after that.
 pub(crate) fn run_elsewhere(task: Runnable) {
     let ptr = task.ptr();
-    let cancelled = match task.state.begin() {
-        // SAFETY: this thread has the task's `Runnable`.
-        Begin::Poll(_) => unsafe { (task.vtable.poll)(ptr) }.is_pending(),
-        Begin::Cancel => true,
-    };
-    if cancelled {
-        // SAFETY: as above; the task is not complete.
-        unsafe { (task.vtable.cancel)(ptr) };
-    }
+    detect::in_closure(task.live(), || {
+        let cancelled = match task.state.begin() {
+            // SAFETY: this thread has the task's `Runnable`.
+            Begin::Poll(_) => unsafe { (task.vtable.poll)(ptr) }.is_pending(),
+            Begin::Cancel => true,
+        };
+        if cancelled {
+            // SAFETY: as above; the task is not complete.
+            unsafe { (task.vtable.cancel)(ptr) };
+        }
+    });
     if finish(task, true) == Release::Last {
         // SAFETY: nobody else can reach the task, and without a handle its output is gone.
         unsafe { ptr.free() }

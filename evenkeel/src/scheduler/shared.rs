@@ -8,6 +8,7 @@ use super::relief::Starter;
 use super::runners::Runners;
 use super::timers::Rules;
 use super::timers::clock::Clock;
+use crate::detect::DeadlockHook;
 use crate::policy::Locality;
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering};
 use crate::primitives::{Condvar, Mutex, fence, lock};
@@ -49,6 +50,7 @@ pub(crate) struct Hooks {
     pub(crate) worker_stop: Option<WorkerHook>,
     pub(crate) task_panic: Option<PanicHook>,
     pub(crate) job_panic: Option<JobPanicHook>,
+    pub(crate) deadlock: Option<DeadlockHook>,
 }
 
 impl fmt::Debug for Hooks {

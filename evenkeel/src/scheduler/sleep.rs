@@ -7,6 +7,7 @@ use super::meter::Doing;
 use super::run;
 use super::shared::Phase;
 use super::worker::Worker;
+use crate::detect;
 use crate::policy::{Look, waking};
 use crate::primitives::atomic::Edge;
 use crate::primitives::{clock, fence};
@@ -35,6 +36,10 @@ impl Worker<'_> {
     pub(super) fn sleep(&mut self) -> Wakened {
         let idle = &self.context.shared().idle;
         self.context.trim();
+        if detect::look_again(self.shared.hooks.deadlock.as_ref()) {
+            // The hook may have made something ready.
+            return Wakened::Work;
+        }
         self.withdraw();
         idle.announce(self.me);
         self.context.switch(Doing::Asleep, clock::now());

@@ -9,6 +9,7 @@ use super::header::{Footer, Header, Live, TaskPtr, Vtable};
 use super::join::JoinHandle;
 use super::rights::Runnable;
 use super::waker;
+use crate::detect;
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::unwind::contain;
 use crate::scheduler::context;
@@ -89,6 +90,7 @@ where
     F::Output: Send + 'static,
     N: Name,
 {
+    detect::spawned(birth.id);
     let layout = Layout::new::<Cell<F, N>>();
     let (block, vtable) = match birth.room {
         Room::Padded => {

@@ -15,6 +15,8 @@ use super::id::Id;
 use super::rights::Reference;
 use super::state::{Join, Release, Signal};
 use super::task_ref::Task;
+use super::waker;
+use crate::detect;
 use crate::scheduler::wake;
 use std::fmt;
 use std::future::Future;
@@ -112,6 +114,7 @@ impl<T> JoinHandle<T> {
     fn take(&mut self, task: TaskPtr) -> Result<T, JoinError> {
         let mut output = MaybeUninit::<Result<T, Failure>>::uninit();
         self.task = None;
+        detect::joined(self.id);
         // SAFETY: the hold ends below.
         let header = unsafe { task.header() };
         // SAFETY: the task is complete and has a handle, so the output is there and the handle's; the room
@@ -158,6 +161,8 @@ impl<T> Future for JoinHandle<T> {
             let task = live.ptr();
             return Poll::Ready(self.take(task));
         }
+        // Of a coroutine's waker the clone is its task's.
+        detect::joins(self.id, || waker::waiting(&context.waker().clone()));
         Poll::Pending
     }
 }
@@ -165,6 +170,7 @@ impl<T> Future for JoinHandle<T> {
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
         let Some(task) = self.live() else { return };
+        detect::joined(self.id);
         if task.state.load().has_joiner() && task.state.unset_joiner() == Join::Done {
             let footer = task.footer();
             // SAFETY: `JOINER` is not set any more and this is the joiner, so the slot is its own.

@@ -1,6 +1,7 @@
 //! Waiting for an unpark.
 
 use super::waker;
+use crate::detect::Parking;
 use crate::scheduler::context;
 use std::future::Future;
 use std::pin::Pin;
@@ -37,19 +38,19 @@ use std::task::{Context, Poll};
 /// ```
 #[inline]
 pub fn park() -> Park {
-    Park(())
+    Park(Parking::new())
 }
 
 /// The future of [`park`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless awaited"]
-pub struct Park(());
+pub struct Park(Parking);
 
 impl Future for Park {
     type Output = ();
 
     #[inline]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let own = context::with(|context| {
             let task = context.and_then(|context| context.task());
             let task = task.expect("evenkeel::task::park() is polled outside of a task");
@@ -60,7 +61,10 @@ impl Future for Park {
         });
         match own {
             None => Poll::Ready(()),
-            Some(true) => Poll::Pending,
+            Some(true) => {
+                self.0.begin();
+                Poll::Pending
+            }
             Some(false) => {
                 cx.waker().wake_by_ref();
                 Poll::Pending

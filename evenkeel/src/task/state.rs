@@ -101,6 +101,12 @@ impl Word {
         self.0 & HANDLE != 0
     }
 
+    /// How many references there are. Exact while the task is idle.
+    #[allow(dead_code, reason = "who looks for deadlocks asks")]
+    pub(crate) fn references(self) -> u64 {
+        self.0 / REFERENCE
+    }
+
     #[inline(always)]
     fn wakes(self) -> u64 {
         self.0 & WAKES

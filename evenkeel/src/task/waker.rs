@@ -10,6 +10,7 @@ use super::header::{Header, Live, TaskPtr};
 use super::lent::Lent;
 use super::rights::Reference;
 use super::state::Signal;
+use crate::detect::Waiting;
 use crate::scheduler::{context, wake};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -43,6 +44,11 @@ pub(crate) fn task_of(waker: &Waker) -> Option<Live<'_>> {
 #[cold]
 fn task_behind(waker: &Waker) -> Option<Live<'_>> {
     task_of(Lent::of(waker)?.outer)
+}
+
+/// Who waits with a waker, if that is a task or a thread that [`detect`](crate::detect) knows.
+pub(crate) fn waiting(waker: &Waker) -> Option<Waiting> {
+    task_of(waker).map(Waiting::task).or_else(|| Waiting::thread(waker.data()))
 }
 
 /// The address in a waker's data.

@@ -8,6 +8,7 @@
 use super::header::{Header, TaskPtr};
 use super::rights::Reference;
 use super::waker;
+use crate::detect::Waiting;
 use crate::scheduler::wake;
 use std::fmt;
 use std::mem;
@@ -92,6 +93,15 @@ impl WordWaker {
         };
         own.into_raw();
         result
+    }
+
+    /// Who waits with the waker behind the word.
+    ///
+    /// # Safety
+    /// As [`peek`](Self::peek).
+    pub(crate) unsafe fn waiting(word: *mut ()) -> Option<Waiting> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::peek(word, waker::waiting) }
     }
 
     #[inline(always)]

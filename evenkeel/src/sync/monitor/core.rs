@@ -7,6 +7,8 @@ use super::held::breaks_off;
 use super::members::Members;
 use super::node::{Kind, List, Node, Op, Place, Ticket};
 use super::set::Set;
+use super::watch;
+use crate::detect::Object;
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 use crate::task::word_waker::WordWaker;
@@ -23,6 +25,8 @@ pub(super) struct Core {
     urgent: AtomicBool,
     /// What conditions know it by, or zero until one asks.
     id: AtomicU64,
+    /// What [`detect`](crate::detect) knows it by.
+    pub(super) object: Object,
 }
 
 /// What the lock guards.
@@ -62,8 +66,9 @@ pub(super) enum Entry {
 }
 
 impl Core {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(object: Object) -> Self {
         Self {
+            object,
             state: SpinLock::new(State {
                 owned: false,
                 entry: List::new(),
@@ -186,6 +191,8 @@ impl Core {
             if !accepted {
                 // SAFETY: the caller's promise.
                 unsafe { state.entry.push_back(node, Place::Entry) };
+                // SAFETY: it waits with this lock; the rest is the caller's promise.
+                unsafe { watch::queued(node, cores, self) };
                 return Entry::Wait;
             }
             // The acceptor goes on, and the caller comes last.
@@ -299,6 +306,7 @@ impl State {
         // SAFETY: the caller's promise; the last signalled one is on the list.
         unsafe { self.urgent.insert(self.signalled, node, Place::Urgent) };
         self.signalled = node;
+        watch::signalled(node);
     }
 
     /// Puts a node first on the urgent list: who gives its set to somebody else and goes on after that one.
@@ -454,6 +462,8 @@ impl State {
 #[inline(always)]
 pub(super) unsafe fn leave<S: Set>(members: &Members<S>) {
     // SAFETY: the set borrows its monitors.
+    unsafe { watch::left(members) };
+    // SAFETY: as above.
     let leader = unsafe { members.leader().get() };
     if S::SINGLE {
         leader.release();

@@ -9,6 +9,7 @@ use super::members::{Members, Slot};
 use super::node::{Node, Op, Place};
 use super::set::Set;
 use super::waiting;
+use super::watch;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -62,6 +63,7 @@ impl<S: Set> Enter<S> {
     }
 
     #[inline(always)]
+    #[track_caller]
     pub(super) fn of(members: Members<S>, op: Op) -> Self {
         Self {
             node: Node::new(),
@@ -179,8 +181,11 @@ impl<S: Set> Enter<S> {
             }
         }
         let mut place = S::place();
+        let cores = members.cores(&mut place);
+        // SAFETY: the set borrows its monitors.
+        unsafe { watch::left_some(cores, held) };
         // SAFETY: these have been given to this future, and are given up here.
-        unsafe { core::release(members.cores(&mut place), held) };
+        unsafe { core::release(cores, held) };
     }
 }
 

@@ -6,6 +6,7 @@ use super::Monitor;
 use super::core;
 use super::members::Members;
 use super::set::{Set, Several};
+use super::watch;
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -59,6 +60,8 @@ impl<S: Set> Held<S> {
     /// The set has been given to the caller.
     #[inline(always)]
     pub(super) unsafe fn new(members: Members<S>) -> Self {
+        // SAFETY: the set borrows its monitors.
+        unsafe { watch::entered(&members) };
         Self { members, access: PhantomData }
     }
 
@@ -66,6 +69,8 @@ impl<S: Set> Held<S> {
     #[inline(always)]
     pub(super) fn into_members(self) -> Members<S> {
         let this = ManuallyDrop::new(self);
+        // SAFETY: the set borrows its monitors.
+        unsafe { watch::left(&this.members) };
         // SAFETY: the hold is not dropped, so they are taken once.
         unsafe { ptr::read(&raw const this.members) }
     }

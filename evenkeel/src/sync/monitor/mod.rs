@@ -193,6 +193,7 @@ mod several;
 mod shuttle_tests;
 mod wait;
 mod waiting;
+mod watch;
 
 pub use accept::{Accept, Accepted, Clause, End, Entry};
 pub use call::{Call, call};
@@ -207,6 +208,7 @@ pub use evenkeel_macros::Entry;
 
 use self::core::Core;
 use self::node::Op;
+use crate::detect::Object;
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::sync::Arc;
@@ -281,6 +283,7 @@ pub struct Monitor<T: ?Sized, C = ()> {
 
 impl<T> Monitor<T> {
     /// A monitor without conditions of its own.
+    #[track_caller]
     pub fn new(value: T) -> Self {
         Self::with_conditions(value, ())
     }
@@ -288,8 +291,9 @@ impl<T> Monitor<T> {
 
 impl<T, C> Monitor<T, C> {
     /// A monitor with these conditions.
+    #[track_caller]
     pub fn with_conditions(value: T, conditions: C) -> Self {
-        Self { core: Core::new(), conditions, value: UnsafeCell::new(value) }
+        Self { core: Core::new(Object::monitor(&value)), conditions, value: UnsafeCell::new(value) }
     }
 
     /// The value.
@@ -304,6 +308,7 @@ impl<T: ?Sized, C> Monitor<T, C> {
     /// # Cancel safety
     /// A future that is dropped leaves the queue; if it is inside already, it leaves.
     #[inline]
+    #[track_caller]
     pub fn enter(&self) -> Enter<&Self> {
         Enter::new(self, Op::NONE)
     }
@@ -345,6 +350,7 @@ impl<T: ?Sized, C> Monitor<T, C> {
     /// # });
     /// ```
     #[inline]
+    #[track_caller]
     pub fn enter_owned(self: Arc<Self>) -> Enter<Arc<Self>> {
         Enter::new(self, Op::NONE)
     }
@@ -384,6 +390,7 @@ impl<T: ?Sized, C> Monitor<T, C> {
     }
 
     /// Waits for the end of the object: goes inside once its acceptor has accepted the [`End`] and has left, or as any other entrant does if nobody accepts.
+    #[track_caller]
     pub fn end(&self) -> Enter<&Self> {
         self.enter_as(End)
     }
@@ -444,6 +451,7 @@ pub fn try_lock_all<S: Set>(set: S) -> Option<Held<S>> {
 }
 
 impl<T: Default, C: Default> Default for Monitor<T, C> {
+    #[track_caller]
     fn default() -> Self {
         Self::with_conditions(T::default(), C::default())
     }

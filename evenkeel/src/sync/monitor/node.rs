@@ -4,6 +4,7 @@
 
 use super::core::Acceptance;
 use super::cores::{CoreRef, Cores};
+use crate::detect::{self, Site, Waiting};
 use crate::primitives::atomic::{AtomicPtr, Edge, Ordering, edge};
 use crate::primitives::cell::UnsafeCell;
 use crate::task::word_waker::WordWaker;
@@ -21,6 +22,8 @@ pub(super) struct Node {
     word: AtomicPtr<()>,
     /// There from the first queue on. While the node waits it is the lock's of the core where it waits; before and after that its future's.
     ticket: UnsafeCell<MaybeUninit<Ticket>>,
+    /// Where its future was made.
+    pub(super) site: Site,
 }
 
 /// What others may know of a node that waits, and what they tell it.
@@ -119,8 +122,10 @@ unsafe impl Sync for Node {}
 
 impl Node {
     #[inline(always)]
+    #[track_caller]
     pub(super) fn new() -> Self {
         Self {
+            site: Site::here(),
             word: AtomicPtr::new(ptr::null_mut()),
             ticket: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -185,6 +190,15 @@ impl Node {
         unsafe { WordWaker::wakes_as(self.word.load(Ordering::Relaxed), waker) }
     }
 
+    /// Who waits.
+    ///
+    /// # Safety
+    /// The node waits, and the caller has the lock of the core where.
+    pub(super) unsafe fn waiting(&self) -> Option<Waiting> {
+        // SAFETY: while the node waits, its word is a waker's.
+        unsafe { WordWaker::waiting(self.word.load(Ordering::Relaxed)) }
+    }
+
     /// Leaves another waker and takes the one before.
     ///
     /// # Safety
@@ -192,6 +206,8 @@ impl Node {
     pub(super) unsafe fn renew(&self, waker: WordWaker) -> WordWaker {
         let before = self.word.load(Ordering::Relaxed);
         self.word.store(waker.into_raw(), Ordering::Relaxed);
+        // SAFETY: the node waits, and the caller has the lock.
+        detect::renewed(ptr::from_ref(self).cast(), || unsafe { self.waiting() });
         // SAFETY: while the node waits, its word is a waker's, which has been replaced.
         unsafe { WordWaker::from_raw(before) }
     }
@@ -202,6 +218,7 @@ impl Node {
     /// The node waits, is in no queue any more, and the caller has the lock of the core where it waited.
     #[inline(always)]
     pub(super) unsafe fn grant(&self) -> WordWaker {
+        detect::granted(ptr::from_ref(self).cast());
         let waker = self.word.load(Ordering::Relaxed);
         let order = edge(Edge::MonitorGrant, Ordering::Release);
         self.word.store(ptr::without_provenance_mut(GRANTED), order);
@@ -214,6 +231,7 @@ impl Node {
     /// # Safety
     /// As [`grant`](Self::grant).
     pub(super) unsafe fn give_up(&self) -> WordWaker {
+        detect::gone(ptr::from_ref(self).cast());
         let waker = self.word.load(Ordering::Relaxed);
         // SAFETY: as in `grant`.
         unsafe { WordWaker::from_raw(waker) }

@@ -11,6 +11,7 @@ use super::members::{Members, Slot};
 use super::node::{Kind, List, Node, Op, Place};
 use super::set::Set;
 use super::waiting;
+use super::watch;
 use crate::task::word_waker::WordWaker;
 use std::fmt;
 use std::future::Future;
@@ -179,6 +180,8 @@ unsafe fn begin(
     let join = |list: &mut List| unsafe { list.push_back(node, Place::Condition) };
     // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
     unsafe { queue.with(join) };
+    // SAFETY: the node waits, and this thread has the leader's lock.
+    unsafe { watch::waits(node, leader, true) };
     let urgent = state.pass_on();
     let next = match urgent {
         Some(_) => {
@@ -412,6 +415,8 @@ unsafe fn begin_signal(
     unsafe { node.with(|ticket| ticket.call = call) };
     // SAFETY: the caller's promise.
     unsafe { state.push_urgent(node) };
+    // SAFETY: the node waits, and this thread has the leader's lock.
+    unsafe { watch::waits(node, leader, false) };
     leader.note_urgent(&state);
     // SAFETY: it has just been taken out of its queue, and waits with this lock.
     let next = unsafe { state.give(next) };

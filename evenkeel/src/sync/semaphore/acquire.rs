@@ -2,14 +2,15 @@
 
 #![allow(unsafe_code, reason = "the queue points to a node in this future")]
 
-use super::queue::{self, Inner, Node, Progress};
-use crate::primitives::spin_lock::SpinLock;
+use super::Semaphore;
+use super::queue::{self, Node, Progress};
+use crate::detect::Site;
 use crate::task::word_waker::WordWaker;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::task::{Context, Poll, Waker};
 
 /// The future of [`Semaphore::acquire`](super::Semaphore::acquire).
@@ -25,7 +26,8 @@ use std::task::{Context, Poll, Waker};
 pub struct Acquire<'a, D: Send = ()> {
     /// First, so that it is near the header of a task whose future begins with this one.
     node: Node<D>,
-    semaphore: &'a SpinLock<Inner<D>>,
+    semaphore: &'a Semaphore<D>,
+    site: Site,
     /// The queue points to the node.
     _pinned: PhantomPinned,
 }
@@ -38,18 +40,34 @@ unsafe impl<D: Send> Sync for Acquire<'_, D> {}
 
 impl<'a, D: Send> Acquire<'a, D> {
     #[inline(always)]
-    pub(super) fn new(semaphore: &'a SpinLock<Inner<D>>) -> Self {
-        Self { node: Node::new(), semaphore, _pinned: PhantomPinned }
+    #[track_caller]
+    pub(super) fn new(semaphore: &'a Semaphore<D>) -> Self {
+        Self { node: Node::new(), semaphore, site: Site::here(), _pinned: PhantomPinned }
+    }
+
+    /// Tells [`detect`](crate::detect) that the node is in the queue. The caller has the lock.
+    #[inline(always)]
+    fn tell(&self) {
+        let node = ptr::from_ref(&self.node).cast();
+        // SAFETY: the node waits, and this thread has the lock.
+        self.semaphore.object.awaited(node, self.site, false, || unsafe { self.node.waiting() });
+    }
+
+    /// Gives a datum that has just been taken.
+    #[inline(always)]
+    fn taken(&self, datum: D) -> Poll<D> {
+        self.semaphore.object.taken();
+        Poll::Ready(datum)
     }
 
     /// Takes a permit, or joins the queue.
     #[inline]
     fn begin(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
-        let mut inner = self.semaphore.lock();
+        let mut inner = self.semaphore.inner.lock();
         if let Some(datum) = inner.permits.pop_front() {
             drop(inner);
             self.node.set_done();
-            return Poll::Ready(datum);
+            return self.taken(datum);
         }
         let Some(waker) = WordWaker::of_task(waker) else {
             drop(inner);
@@ -58,6 +76,7 @@ impl<'a, D: Send> Acquire<'a, D> {
         // SAFETY: the node is new, so it is in no queue; the future is pinned, and takes it out when it is
         // dropped.
         unsafe { inner.link(NonNull::from(&self.node), waker) };
+        self.tell();
         Poll::Pending
     }
 
@@ -65,14 +84,15 @@ impl<'a, D: Send> Acquire<'a, D> {
     #[cold]
     fn begin_foreign(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
         let waker = WordWaker::boxed(waker);
-        let mut inner = self.semaphore.lock();
+        let mut inner = self.semaphore.inner.lock();
         if let Some(datum) = inner.permits.pop_front() {
             drop(inner);
             self.node.set_done();
-            return Poll::Ready(datum);
+            return self.taken(datum);
         }
         // SAFETY: as in `begin`.
         unsafe { inner.link(NonNull::from(&self.node), waker) };
+        self.tell();
         Poll::Pending
     }
 
@@ -81,11 +101,11 @@ impl<'a, D: Send> Acquire<'a, D> {
     fn renew(&self, waker: &Waker) -> Poll<D> {
         let mut fresh = None;
         loop {
-            let inner = self.semaphore.lock();
+            let inner = self.semaphore.inner.lock();
             if self.node.progress() == Progress::Granted {
                 drop(inner);
                 // SAFETY: the node was granted, and this is its future.
-                return Poll::Ready(unsafe { self.node.take() });
+                return self.taken(unsafe { self.node.take() });
             }
             // SAFETY: the node waits, and this thread has the lock.
             if unsafe { self.node.has_left(waker) } {
@@ -106,7 +126,7 @@ impl<'a, D: Send> Acquire<'a, D> {
     /// Takes a node that waits out of the queue. False if it has been granted meanwhile.
     #[cold]
     fn leave(&self) -> bool {
-        let mut inner = self.semaphore.lock();
+        let mut inner = self.semaphore.inner.lock();
         if self.node.progress() == Progress::Granted {
             return false;
         }
@@ -126,7 +146,7 @@ impl<'a, D: Send> Acquire<'a, D> {
         // The permit came too late for this task: the next one gets it.
         // SAFETY: the node was granted, and this is its future.
         let datum = unsafe { self.node.take() };
-        queue::release(self.semaphore, datum);
+        queue::release(&self.semaphore.inner, datum);
     }
 }
 
@@ -139,7 +159,7 @@ impl<D: Send> Future for Acquire<'_, D> {
             Progress::New => self.begin(context.waker()),
             Progress::Waiting => self.renew(context.waker()),
             // SAFETY: the node was granted, and this is its future.
-            Progress::Granted => Poll::Ready(unsafe { self.node.take() }),
+            Progress::Granted => self.taken(unsafe { self.node.take() }),
             Progress::Done => panic!("Acquire is polled again after it has given its permit"),
         }
     }

@@ -38,6 +38,7 @@ mod queue;
 
 pub use acquire::Acquire;
 
+use crate::detect::Object;
 use crate::primitives::spin_lock::SpinLock;
 use queue::Inner;
 use std::collections::VecDeque;
@@ -84,11 +85,14 @@ use std::fmt;
 /// ```
 pub struct Semaphore<D = ()> {
     inner: SpinLock<Inner<D>>,
+    /// What [`detect`](crate::detect) knows it by.
+    object: Object,
 }
 
 impl Semaphore<()> {
     /// A semaphore with so many permits.
     #[must_use]
+    #[track_caller]
     pub fn new(permits: usize) -> Self {
         Self::with_permits(VecDeque::from(vec![(); permits]))
     }
@@ -113,17 +117,35 @@ impl Semaphore<()> {
 impl<D> Semaphore<D> {
     /// A semaphore without permits.
     #[must_use]
+    #[track_caller]
     pub fn empty() -> Self {
         Self::with_permits(VecDeque::new())
     }
 
     /// A semaphore with a permit for each datum, which are acquired in this order.
+    #[track_caller]
     pub fn with_data(data: impl IntoIterator<Item = D>) -> Self {
         Self::with_permits(data.into_iter().collect())
     }
 
+    #[track_caller]
     fn with_permits(permits: VecDeque<D>) -> Self {
-        Self { inner: SpinLock::new(Inner::new(permits)) }
+        let object = Object::semaphore(permits.len());
+        Self { inner: SpinLock::new(Inner::new(permits)), object }
+    }
+
+    /// Promises that whoever takes a permit gives it back, as with a lock: then those who have taken all permits, and wait for each other, are told of as a
+    /// [deadlock](crate::detect) from the first time on. Has no effect otherwise.
+    ///
+    /// # Examples
+    /// ```
+    /// let lock = evenkeel::sync::Semaphore::new(1).returned_by_takers();
+    /// assert_eq!(lock.available(), 1);
+    /// ```
+    #[must_use]
+    pub fn returned_by_takers(mut self) -> Self {
+        self.object.promise_lock();
+        self
     }
 
     /// Permits that nobody waits for.
@@ -148,7 +170,9 @@ impl<D> Semaphore<D> {
     /// ```
     #[must_use]
     pub fn try_acquire(&self) -> Option<D> {
-        self.inner.lock().permits.pop_front()
+        let datum = self.inner.lock().permits.pop_front()?;
+        self.object.taken();
+        Some(datum)
     }
 }
 
@@ -162,8 +186,9 @@ impl<D: Send> Semaphore<D> {
     /// # Panics
     /// The future panics if it is polled again after it has given its permit.
     #[inline]
+    #[track_caller]
     pub fn acquire(&self) -> Acquire<'_, D> {
-        Acquire::new(&self.inner)
+        Acquire::new(self)
     }
 
     /// Gives a permit (`V`): its datum goes to the task that waits longest, or into the store.
@@ -172,6 +197,7 @@ impl<D: Send> Semaphore<D> {
     /// If the store is full; see [`Semaphore`].
     #[inline]
     pub fn release_with(&self, datum: D) {
+        self.object.given();
         queue::release(&self.inner, datum);
     }
 }

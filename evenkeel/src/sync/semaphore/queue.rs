@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "waiters are linked through their futures")]
 
+use crate::detect::{self, Waiting};
 use crate::primitives::atomic::{AtomicPtr, Edge, Ordering, edge};
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::spin_lock::SpinLock;
@@ -122,6 +123,15 @@ impl<D> Node<D> {
         unsafe { WordWaker::wakes_as(self.word.load(Ordering::Relaxed), waker) }
     }
 
+    /// Who waits.
+    ///
+    /// # Safety
+    /// The node waits, and the caller has the lock.
+    pub(super) unsafe fn waiting(&self) -> Option<Waiting> {
+        // SAFETY: while the node waits, its word is a waker's.
+        unsafe { WordWaker::waiting(self.word.load(Ordering::Relaxed)) }
+    }
+
     /// Leaves another waker and takes the one before.
     ///
     /// # Safety
@@ -129,6 +139,8 @@ impl<D> Node<D> {
     pub(super) unsafe fn renew(&self, waker: WordWaker) -> WordWaker {
         let before = self.word.load(Ordering::Relaxed);
         self.word.store(waker.into_raw(), Ordering::Relaxed);
+        // SAFETY: the node waits, and this thread has the lock.
+        detect::renewed(ptr::from_ref(self).cast(), || unsafe { self.waiting() });
         // SAFETY: while the node waits, its word is a waker's, which has been replaced.
         unsafe { WordWaker::from_raw(before) }
     }
@@ -173,6 +185,7 @@ impl<D> Inner<D> {
     unsafe fn grant(&mut self, node: NonNull<Node<D>>, datum: D) -> WordWaker {
         // SAFETY: it is in the queue, so its future is there until this lock is released.
         let node = unsafe { node.as_ref() };
+        detect::granted(ptr::from_ref(node).cast());
         let waker = node.word.load(Ordering::Relaxed);
         // SAFETY: the node waits, and this thread has the lock.
         self.front = unsafe { node.with_links(|links| links.next) };
@@ -244,6 +257,7 @@ impl<D> Inner<D> {
             }
         }
         self.waiting -= 1;
+        detect::gone(ptr::from_ref(node).cast());
         let waker = node.word.load(Ordering::Relaxed);
         node.set_done();
         // SAFETY: while the node waited its word was a waker's, which nobody else has taken.

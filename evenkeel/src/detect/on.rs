@@ -1,0 +1,493 @@
+//! What the rest of the library tells the graph, where deadlocks are looked for.
+
+use super::graph::{self, Key, Permits, Target};
+use super::report::{Deadlock, DeadlockHook, Waiter};
+use super::waiting::Sleeper;
+pub(crate) use super::waiting::{Alarm, Waiting};
+use crate::primitives::unwind::contain;
+use crate::task::header::Live;
+use crate::task::rights::Reference;
+use crate::task::{Id, TaskInfo, id};
+use std::any::type_name;
+use std::cell::{Cell, RefCell};
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread;
+
+/// Whether deadlocks are looked for.
+pub(crate) const IS_ON: bool = true;
+
+thread_local! {
+    /// The task that this thread polls.
+    static TASK: Cell<Option<Id>> = const { Cell::new(None) };
+    /// The thread's own number.
+    static THREAD: Cell<Option<Id>> = const { Cell::new(None) };
+    /// What the task is, if it is a closure that may block.
+    static CLOSURE: RefCell<Option<TaskInfo>> = const { RefCell::new(None) };
+    /// The `block_on`s of this thread, the innermost one last, and their wakers' data.
+    static SLEEPERS: RefCell<Vec<(usize, Arc<Sleeper>)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Who does what this thread does. None while the thread's own things are being destroyed.
+fn current() -> Option<Id> {
+    let task = TASK.try_with(Cell::get).ok()?;
+    let own = || {
+        THREAD.try_with(|own| match own.get() {
+            Some(id) => id,
+            None => {
+                let id = id::take_one();
+                own.set(Some(id));
+                id
+            }
+        })
+    };
+    task.or_else(|| own().ok())
+}
+
+/// A place in the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site(&'static Location<'static>);
+
+impl Site {
+    /// The caller's.
+    #[track_caller]
+    #[inline(always)]
+    pub(crate) fn here() -> Self {
+        Self(Location::caller())
+    }
+}
+
+/// What the graph knows a monitor or a semaphore by.
+#[derive(Debug)]
+pub(crate) struct Object {
+    number: u64,
+    type_name: &'static str,
+    made_at: &'static Location<'static>,
+    /// Of a semaphore: those that it began with.
+    permits: Option<usize>,
+    /// Whether whoever takes a permit promises to give it back.
+    is_lock: bool,
+    /// Whether it has been given up by somebody who had not taken it, so that it is not known who has it. Changed with the graph locked alone.
+    is_loose: AtomicBool,
+}
+
+/// The number of the next object.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+impl Object {
+    #[track_caller]
+    fn new(type_name: &'static str, permits: Option<usize>) -> Self {
+        Self {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            type_name,
+            made_at: Location::caller(),
+            permits,
+            is_lock: false,
+            is_loose: AtomicBool::new(false),
+        }
+    }
+
+    /// A monitor of a value of this type.
+    #[track_caller]
+    pub(crate) fn monitor<T>(_value: &T) -> Self {
+        Self::new(type_name::<T>(), None)
+    }
+
+    /// A semaphore with so many permits.
+    #[track_caller]
+    pub(crate) fn semaphore(permits: usize) -> Self {
+        Self::new("", Some(permits))
+    }
+
+    /// Promises that whoever takes a permit gives it back.
+    pub(crate) fn promise_lock(&mut self) {
+        self.is_lock = true;
+    }
+
+    fn is_loose(&self) -> bool {
+        self.is_loose.load(Ordering::Relaxed)
+    }
+
+    /// Forgets who has it, for ever.
+    fn loosen(&self, graph: &mut graph::Graph) {
+        self.is_loose.store(true, Ordering::Relaxed);
+        graph.unhold(self.number);
+        graph.permits.remove(&self.number);
+    }
+
+    fn target(&self) -> Target {
+        let (object, made_at) = (self.number, self.made_at);
+        match self.permits {
+            Some(_) => Target::Semaphore { object, made_at },
+            None => Target::Monitor { object, type_name: self.type_name, made_at },
+        }
+    }
+
+    /// Notes that the caller is inside of the monitor.
+    pub(crate) fn entered(&self) {
+        if let Some(id) = current() {
+            self.entered_by(id);
+        }
+    }
+
+    fn entered_by(&self, id: Id) {
+        let mut graph = graph::lock();
+        if !self.is_loose() {
+            graph.hold(self.number, id);
+        }
+    }
+
+    /// Notes that the caller is about to leave the monitor, or to wait.
+    pub(crate) fn left(&self) {
+        let mut graph = graph::lock();
+        let Some(holders) = graph.unhold(self.number) else { return };
+        if current().is_none_or(|id| !holders.contains(&id)) {
+            self.loosen(&mut graph);
+        }
+    }
+
+    fn permits<'a>(&self, graph: &'a mut graph::Graph) -> &'a mut Permits {
+        graph.permits.entry(self.number).or_insert_with(|| Permits {
+            owners: Vec::new(),
+            total: self.permits.unwrap_or(0),
+            is_lock: self.is_lock,
+        })
+    }
+
+    /// Notes that the caller has taken a permit.
+    pub(crate) fn taken(&self) {
+        if self.is_loose() {
+            return;
+        }
+        let mut graph = graph::lock();
+        let Some(id) = current() else { return self.loosen(&mut graph) };
+        self.refuse_second(&mut graph, id);
+        if !self.is_loose() {
+            self.permits(&mut graph).owners.push(id);
+        }
+    }
+
+    /// Whoever takes a second permit takes something that is used up, not a lock.
+    fn refuse_second(&self, graph: &mut graph::Graph, id: Id) {
+        if !self.is_lock && !self.is_loose() && self.permits(graph).owners.contains(&id) {
+            self.loosen(graph);
+        }
+    }
+
+    /// Notes that the caller is about to give a permit back.
+    pub(crate) fn given(&self) {
+        if self.is_loose() {
+            return;
+        }
+        let mut graph = graph::lock();
+        if self.is_loose() {
+            return;
+        }
+        let id = current();
+        let permits = self.permits(&mut graph);
+        match permits.owners.iter().position(|owner| Some(*owner) == id) {
+            Some(place) => {
+                permits.owners.swap_remove(place);
+                permits.is_lock = true;
+            }
+            None => self.loosen(&mut graph),
+        }
+    }
+
+    /// Notes that `waiter` waits for it, at the node with this address; with `open`, for a signal first.
+    pub(crate) fn awaited(
+        &self,
+        node: *const (),
+        site: Site,
+        open: bool,
+        waiter: impl FnOnce() -> Option<Waiting>,
+    ) {
+        let Some(waiter) = waiter() else { return };
+        let mut graph = graph::lock();
+        if self.permits.is_some() {
+            self.refuse_second(&mut graph, waiter.id());
+        }
+        let key = Key::Node(node.addr());
+        let before = graph.insert(key, waiter, self.target(), Some(site.0), open);
+        drop(graph);
+        drop(before);
+    }
+
+    /// Notes that whoever waits at a node has been inside of this one too since before.
+    pub(crate) fn held_meanwhile(&self, node: *const ()) {
+        let mut graph = graph::lock();
+        let id = graph.edge(Key::Node(node.addr())).map(|edge| edge.waiter.id());
+        if let Some(id) = id
+            && !self.is_loose()
+        {
+            graph.hold(self.number, id);
+        }
+    }
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        let mut graph = graph::lock();
+        graph.unhold(self.number);
+        graph.permits.remove(&self.number);
+    }
+}
+
+/// Notes that whoever waits at a node has been signalled, and comes in when the holder leaves.
+pub(crate) fn signalled(node: *const ()) {
+    if graph::has_waits()
+        && let Some(edge) = graph::lock().edge(Key::Node(node.addr()))
+    {
+        edge.open = false;
+    }
+}
+
+/// Notes that whoever waits at a node is about to be given what it waits for.
+pub(crate) fn granted(node: *const ()) {
+    if !graph::has_waits() {
+        return;
+    }
+    let mut graph = graph::lock();
+    let edge = graph.remove(Key::Node(node.addr()));
+    if let Some(edge) = &edge
+        && let Target::Monitor { object, .. } = edge.target
+    {
+        // From now on it keeps the others out, even if it does not look.
+        graph.hold(object, edge.waiter.id());
+    }
+    drop(graph);
+    drop(edge);
+}
+
+/// Notes that nobody waits at a node any more.
+pub(crate) fn gone(node: *const ()) {
+    forget(Key::Node(node.addr()));
+}
+
+fn forget(key: Key) {
+    if graph::has_waits() {
+        let edge = graph::lock().remove(key);
+        drop(edge);
+    }
+}
+
+/// Notes that somebody else waits at a node from now on.
+pub(crate) fn renewed(node: *const (), waiter: impl FnOnce() -> Option<Waiting>) {
+    if !graph::has_waits() {
+        return;
+    }
+    let key = Key::Node(node.addr());
+    let waiter = waiter();
+    let mut graph = graph::lock();
+    let before = graph.renew(key, waiter);
+    drop(graph);
+    drop(before);
+}
+
+/// Notes that somebody waits for the end of a task.
+pub(crate) fn joins(task: Id, waiter: impl FnOnce() -> Option<Waiting>) {
+    let before = match waiter() {
+        Some(waiter) => {
+            graph::lock().insert(Key::Join(task), waiter, Target::Task(task), None, false)
+        }
+        None => return forget(Key::Join(task)),
+    };
+    drop(before);
+}
+
+/// Notes that nobody waits for the end of a task any more.
+pub(crate) fn joined(task: Id) {
+    forget(Key::Join(task));
+}
+
+/// Notes that the caller is about to spawn a task with this number.
+pub(crate) fn spawned(task: Id) {
+    if graph::has_holds()
+        && let Some(parent) = current()
+    {
+        graph::lock().spawn(parent, task);
+    }
+}
+
+/// Notes that a task's future is gone.
+pub(crate) fn completed(task: Live<'_>) {
+    if graph::has_carriers() {
+        graph::lock().complete(task.footer().id);
+    }
+}
+
+/// A place to wait for an unpark.
+#[derive(Debug)]
+pub(crate) struct Parking(Option<Id>);
+
+impl Parking {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self(None)
+    }
+
+    /// Notes that the task waits there.
+    pub(crate) fn begin(&mut self) {
+        if self.0.is_none()
+            && let Some(id) = current()
+        {
+            graph::lock().park(id);
+            self.0 = Some(id);
+        }
+    }
+}
+
+impl Drop for Parking {
+    fn drop(&mut self) {
+        if let Some(id) = self.0 {
+            graph::lock().unpark(id);
+        }
+    }
+}
+
+impl Waiting {
+    /// A task.
+    pub(crate) fn task(task: Live<'_>) -> Self {
+        Self::Task(Reference::of(task))
+    }
+
+    /// The thread whose `block_on` has a waker with this datum, if it is this one.
+    pub(crate) fn thread(datum: *const ()) -> Option<Self> {
+        SLEEPERS
+            .try_with(|sleepers| {
+                let sleepers = sleepers.borrow();
+                let own = sleepers.iter().find(|(own, _)| *own == datum.addr())?;
+                Some(Self::Thread(own.1.clone()))
+            })
+            .ok()
+            .flatten()
+    }
+}
+
+/// What is done here is a task's, for as long as this lives.
+pub(crate) struct Polling {
+    id: Id,
+    before: Option<Id>,
+}
+
+impl Polling {
+    #[inline]
+    pub(crate) fn begin(task: Live<'_>) -> Self {
+        let id = task.footer().id;
+        let before = TASK.try_with(|own| own.replace(Some(id))).ok().flatten();
+        Self { id, before }
+    }
+
+    /// Looks whether the task, whose poll is over, waits in a deadlock, and tells of it.
+    #[inline]
+    pub(crate) fn check(self, hook: Option<&DeadlockHook>) {
+        let id = self.id;
+        drop(self);
+        if graph::has_waits() {
+            check(id, hook);
+        }
+    }
+}
+
+impl Drop for Polling {
+    fn drop(&mut self) {
+        // At the end of the thread there is nothing to put back.
+        let _ = TASK.try_with(|own| own.set(self.before));
+    }
+}
+
+/// Calls `f`, which runs a closure that may block, as what `task` does.
+pub(crate) fn in_closure<R>(task: Live<'_>, f: impl FnOnce() -> R) -> R {
+    let info = TaskInfo::of(task);
+    let before = CLOSURE.try_with(|closure| closure.replace(Some(info))).ok().flatten();
+    let _polling = Polling::begin(task);
+    let result = f();
+    let _ = CLOSURE.try_with(|closure| closure.replace(before));
+    result
+}
+
+#[cold]
+fn check(id: Id, hook: Option<&DeadlockHook>) {
+    let mut graph = graph::lock();
+    if !graph.waits(id) {
+        return;
+    }
+    let news = graph.check(id);
+    drop(graph);
+    tell(&news, hook);
+}
+
+/// Looks again at those that could not go on but for a waker that nobody knew, and tells of deadlocks. True if there are any.
+#[inline]
+pub(crate) fn look_again(hook: Option<&DeadlockHook>) -> bool {
+    if !graph::has_suspects() {
+        return false;
+    }
+    let news = graph::lock().check_suspects();
+    tell(&news, hook);
+    !news.is_empty()
+}
+
+/// The deadlocks that there are.
+pub(crate) fn deadlocks() -> Vec<Deadlock> {
+    graph::lock().all()
+}
+
+fn tell(news: &[Deadlock], hook: Option<&DeadlockHook>) {
+    for deadlock in news {
+        contain(|| match hook {
+            Some(hook) => hook(deadlock),
+            None => eprintln!("evenkeel: {deadlock}"),
+        });
+    }
+}
+
+/// A `block_on` of this thread.
+pub(crate) struct Blocking(Arc<Sleeper>);
+
+impl Blocking {
+    /// Begins one that is woken by `alarm`.
+    pub(crate) fn begin<A: Alarm + 'static>(alarm: &Arc<A>) -> Self {
+        let id = current().unwrap_or(Id::NONE);
+        let closure = CLOSURE.try_with(|closure| closure.borrow().clone()).ok().flatten();
+        let waiter = match closure {
+            Some(task) => Waiter::Task(task),
+            None => Waiter::Thread { id, name: thread::current().name().map(str::to_owned) },
+        };
+        let alarm_ref: Weak<dyn Alarm> = Arc::<A>::downgrade(alarm);
+        let asleep = AtomicBool::new(false);
+        let sleeper = Arc::new(Sleeper { waiter, alarm: alarm_ref, asleep });
+        let entry = (Arc::as_ptr(alarm).addr(), sleeper.clone());
+        let _ = SLEEPERS.try_with(|sleepers| sleepers.borrow_mut().push(entry));
+        Self(sleeper)
+    }
+
+    /// Notes that the thread is about to sleep, and looks whether it waits in a deadlock.
+    pub(crate) fn sleep(&self, hook: impl FnOnce() -> Option<DeadlockHook>) {
+        let mut graph = graph::lock();
+        self.0.asleep.store(true, Ordering::Relaxed);
+        let id = self.0.waiter.id();
+        if !graph.waits(id) {
+            return;
+        }
+        let news = graph.check(id);
+        drop(graph);
+        if !news.is_empty() {
+            tell(&news, hook().as_ref());
+        }
+    }
+
+    /// Notes that it has been woken.
+    pub(crate) fn wake(&self) {
+        let _graph = graph::lock();
+        self.0.asleep.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Blocking {
+    fn drop(&mut self) {
+        // It is the innermost one.
+        let _ = SLEEPERS.try_with(|sleepers| sleepers.borrow_mut().pop());
+    }
+}

@@ -1,0 +1,161 @@
+//! What is told of a deadlock.
+
+use crate::task::{Id, TaskInfo};
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Tasks and threads that wait for each other, and that nothing but an abort can free.
+///
+/// # Examples
+/// See [the module](super).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Deadlock {
+    /// Those that wait. Each waits for the next one, and the last for the first, unless somebody waits for several.
+    pub links: Vec<Link>,
+}
+
+/// One of those that wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Link {
+    /// Who waits.
+    pub waiter: Waiter,
+    /// What for. Of several waits, as in a `select!`, one would be enough to go on: all of them lead into the deadlock.
+    pub waits: Vec<Wait>,
+}
+
+/// A task, or a thread inside `block_on`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Waiter {
+    /// A task, or a closure of [`spawn_blocking`](crate::spawn_blocking) that is inside of a `block_on`.
+    Task(TaskInfo),
+    /// A thread that no runtime has started.
+    Thread {
+        /// Its number, from the same row as those of tasks.
+        id: Id,
+        /// Its name, if it has one.
+        name: Option<String>,
+    },
+}
+
+impl Waiter {
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        match self {
+            Self::Task(task) => task.id,
+            Self::Thread { id, .. } => *id,
+        }
+    }
+
+    /// Its name, if it has one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Task(task) => task.name.as_deref(),
+            Self::Thread { name, .. } => name.as_deref(),
+        }
+    }
+}
+
+/// One wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Wait {
+    /// For what.
+    pub what: What,
+    /// Where the wait began, if that is known: where the future was made.
+    pub site: Option<&'static Location<'static>>,
+    /// Who has it, by their places in [`Deadlock::links`]: of a semaphore's permits, all of these; of a monitor, the one that has entered, or one of the tasks
+    /// that it has spawned since and may have given the hold to.
+    pub holders: Vec<usize>,
+}
+
+/// What is waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum What {
+    /// To be inside of a monitor.
+    Monitor {
+        /// The type of its value.
+        type_name: &'static str,
+        /// Where it was made.
+        made_at: &'static Location<'static>,
+    },
+    /// A permit of a semaphore.
+    Semaphore {
+        /// Where it was made.
+        made_at: &'static Location<'static>,
+    },
+    /// The end of a task.
+    Task,
+}
+
+/// A callback for deadlocks.
+pub(crate) type DeadlockHook = Arc<dyn Fn(&Deadlock) + Send + Sync>;
+
+impl fmt::Display for Waiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Task(task) => task.fmt(f),
+            Self::Thread { name: Some(name), .. } => write!(f, "thread \"{name}\""),
+            Self::Thread { id, name: None } => write!(f, "thread {id}"),
+        }
+    }
+}
+
+/// A waiter in few words.
+struct Short<'a>(&'a Waiter);
+
+impl fmt::Display for Short<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Waiter::Task(task) => {
+                write!(f, "task {}", task.id)?;
+                task.name.iter().try_for_each(|name| write!(f, " \"{name}\""))
+            }
+            Waiter::Thread { .. } => self.0.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.links.len() {
+            1 => write!(f, "deadlock: who waits for itself can never go on")?,
+            count => write!(f, "deadlock: {count} wait for each other, and none can ever go on")?,
+        }
+        for link in &self.links {
+            write!(f, "\n  {}", link.waiter)?;
+            for (index, wait) in link.waits.iter().enumerate() {
+                f.write_str(if index == 0 { " waits" } else { ", or" })?;
+                if let Some(site) = wait.site {
+                    write!(f, " at {site}")?;
+                }
+                match &wait.what {
+                    What::Monitor { type_name, made_at } => write!(
+                        f,
+                        " to enter the monitor of {type_name} (made at {made_at}), held by "
+                    )?,
+                    What::Semaphore { made_at } => write!(
+                        f,
+                        " for a permit of the semaphore (made at {made_at}), all taken by "
+                    )?,
+                    What::Task => f.write_str(" for the end of ")?,
+                }
+                for (index, holder) in wait.holders.iter().enumerate() {
+                    let comma = match &wait.what {
+                        _ if index == 0 => "",
+                        What::Semaphore { .. } => " and ",
+                        _ => " or ",
+                    };
+                    write!(f, "{comma}{}", Short(&self.links[*holder].waiter))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
