@@ -1,5 +1,6 @@
 //! The command line.
 
+mod concurrency;
 mod fork;
 mod mixed;
 mod simulate;
@@ -36,7 +37,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
 /// Without a command: the five experiments, with many and with few tasks, and the eight fork-join programs, at one and
-/// at all cores, on every runtime found, in two to three minutes; then two tables and an HTML report.
+/// at all cores, and the tables of "Concurrency in C∀", on every runtime found, in about three minutes; then the tables and an HTML
+/// report.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -84,7 +86,8 @@ struct RunArgs {
     #[arg(long, visible_alias = "workers", value_name = "LIST", value_delimiter = ',',
           value_parser = value_parser!(u16).range(1..=MOST_PROCS))]
     procs: Vec<u16>,
-    /// Fork-join programs: sizes, separated by commas; mixed: the size of its computations [default: each program's usual one]
+    /// Fork-join programs: sizes, separated by commas; mixed: the size of its computations [default: each program's usual one];
+    /// ctxswitch, mutex, schedint, schedext, creation: the number of rounds [default: what takes the time of --seconds]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     n: Vec<usize>,
     /// Fork-join programs: each program's own size of this name
@@ -94,9 +97,12 @@ struct RunArgs {
     /// [default: 100; spawn: 1; memory: 100,000]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
     tasks_per_proc: Option<u32>,
-    /// Mixed: tasks in all [default: 1,000]
+    /// Mixed and contended: tasks in all [default: 1,000; contended: 8]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
     tasks: Option<u32>,
+    /// Mutex, schedint, schedext: monitors that are entered together, separated by commas [default: 1,2,4]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    monitors: Vec<usize>,
     /// Variants, separated by commas [default: all of the experiment]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     variant: Vec<String>,
@@ -175,6 +181,12 @@ fn crowded(procs: usize) {
 }
 
 fn run(args: &RunArgs) -> anyhow::Result<()> {
+    if let Some(benches) = concurrency::benches(args)? {
+        return concurrency::run(args, &benches);
+    }
+    if !args.monitors.is_empty() {
+        bail!(Usage("--monitors is for mutex, schedint and schedext".to_owned()));
+    }
     if args.bench.iter().any(|name| name == mix::NAME) {
         if let Some(other) = args.bench.iter().find(|name| *name != mix::NAME) {
             bail!(Usage(format!(
@@ -315,6 +327,7 @@ fn list() -> anyhow::Result<()> {
     }
     let variants = mix::Variant::ALL.map(mix::Variant::name).join(", ");
     println!("  {:<26} {}", format!("{} ({variants})", mix::NAME), mix::DESCRIPTION);
+    concurrency::list_benches();
     fork::list_programs();
     println!("runtimes of {}:", mix::NAME);
     for name in mix::pool::Name::ALL {
@@ -333,6 +346,7 @@ fn list() -> anyhow::Result<()> {
     for (peer, install) in missing {
         println!("  {peer:<26} {}: {install}", peer.describe());
     }
+    concurrency::list_peers();
     fork::list_runtimes()
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::affinity;
+use crate::concurrency;
 use crate::forking::forker::Name;
 use crate::forking::program::Program;
 use crate::forking::{self, found};
@@ -75,6 +76,15 @@ impl Effort {
         })
     }
 
+    /// How long a run of the tables of "Concurrency in C∀" measures: there are many, and each is on its own.
+    fn round_time(self) -> Duration {
+        Duration::from_millis(match self {
+            Effort::Quick => 10,
+            Effort::Usual => 50,
+            Effort::Full => 200,
+        })
+    }
+
     /// How long Transfer may go without a transfer. Several runtimes never complete one, and the
     /// slowest that does takes 60 ms.
     fn patience(self) -> Duration {
@@ -135,13 +145,20 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     for (name, why) in &forkers.missing {
         notes.push(format!("Of the runtimes that fork {name} is skipped: {why}."));
     }
+    let (concurrent, missing) = concurrency::runner::found();
+    for (peer, why) in missing {
+        notes.push(format!("Of the peers of the thesis's tables {peer} is skipped: {why}."));
+    }
     for note in &notes {
         println!("{note}");
     }
 
     let cells = plan(effort, affinity::cores().len(), &peers);
     let fork_cells = fork_plan(effort, affinity::cores().len(), &forkers.there);
+    let rows = concurrency_plan(effort, affinity::cores().len(), &concurrent);
     let runner = Runner::new(runs(&cells, effort) / SPARE);
+    let rounds: usize = rows.iter().map(|row| row.peers.len() * effort.repeats()).sum();
+    let concurrency_runner = concurrency::runner::Runner::new(rounds / SPARE);
     let spare = fork_cells.len() * forkers.there.len() * effort.fork_repeats() / SPARE;
     if peers.iter().any(|peer| peer.is_go()) || forkers.there.iter().any(|name| name.is_cpp()) {
         println!("Building the peers in other languages.");
@@ -152,16 +169,25 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
         if peers.iter().any(|peer| peer.is_go()) {
             runner.build_go()?;
         }
+        for language in concurrency::runner::languages(&rows) {
+            concurrency_runner.build(language)?;
+        }
         fork_runner.join().unwrap_or_else(|panic| resume_unwind(panic))
     })?;
     let begun = Instant::now();
     let records = measure(&runner, &cells, effort, &mut notes)?;
     let forking = fork(&fork_runner, &fork_cells, effort)?;
+    let concurrency = rounds_of(&concurrency_runner, &rows, effort)?;
 
-    println!("\n{}\n{}", table::render(&records), forking::table::in_columns(&forking));
+    println!(
+        "\n{}\n{}\n{}",
+        table::render(&records),
+        forking::table::in_columns(&forking),
+        concurrency::table::render(&concurrency)
+    );
     println!("measured in {:.0} s", begun.elapsed().as_secs_f64());
-    let page =
-        report::write(folder, &Session { records, forking, topology, started, machine, notes })?;
+    let session = Session { records, forking, concurrency, topology, started, machine, notes };
+    let page = report::write(folder, &session)?;
     println!("report: {}", page.canonicalize().unwrap_or(page).display());
     Ok(())
 }
@@ -219,6 +245,30 @@ fn fork(
     }
     bar.finish_and_clear();
     Ok(all)
+}
+
+fn rounds_of(
+    runner: &concurrency::runner::Runner,
+    rows: &[concurrency::runner::Row],
+    effort: Effort,
+) -> anyhow::Result<Vec<concurrency::record::Record>> {
+    let bar = progress(rows.len());
+    let mut records = Vec::new();
+    for row in rows {
+        let name = concurrency::runner::name(row);
+        if bar.is_hidden() {
+            eprintln!("{name}");
+        }
+        bar.set_message(name);
+        // A disturbed run is counted in the report.
+        runner.run(row, effort.repeats(), |record, _| {
+            records.push(record);
+            Ok(())
+        })?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(records)
 }
 
 /// A bar that is drawn only between runs: a thread that redraws it would take time from what is
@@ -295,6 +345,18 @@ fn fork_plan(effort: Effort, cores: usize, runtimes: &[Name]) -> Vec<forking::ru
     cells
 }
 
+/// All rows of the tables of "Concurrency in C∀" that so many cores can show and somebody has.
+fn concurrency_plan(
+    effort: Effort,
+    cores: usize,
+    peers: &[concurrency::peer::Peer],
+) -> Vec<concurrency::runner::Row> {
+    let rows = |bench| concurrency::runner::rows(bench, peers, effort.round_time());
+    let mut rows: Vec<_> = concurrency::Bench::ALL.into_iter().flat_map(rows).collect();
+    rows.retain(|row| row.procs <= cores && !row.peers.is_empty());
+    rows
+}
+
 /// Many and few tasks per processor. One task alone has nobody to exchange a permit with, and
 /// Transfer is about many.
 fn tasks(bench: Bench) -> &'static [usize] {
@@ -342,6 +404,19 @@ mod tests {
         let runs = runs(&plan(effort, 2, &Peer::ALL), effort);
         let most = runs + runs / SPARE;
         assert!(run * (most as u32) < Duration::from_secs(150), "{most} runs of {run:?}");
+    }
+
+    #[test]
+    fn the_tables_of_the_thesis_are_measured_as_far_as_the_cores_go() {
+        let benches = |cores| {
+            let rows = concurrency_plan(Effort::Quick, cores, &concurrency::peer::Peer::ALL);
+            let mut benches: Vec<_> = rows.iter().map(|row| row.bench.name()).collect();
+            benches.dedup();
+            benches
+        };
+        let thesis = ["ctxswitch", "mutex", "schedint", "schedext", "creation"];
+        assert_eq!(benches(1), thesis);
+        assert_eq!(benches(2), [&thesis[..], &["contended"]].concat());
     }
 
     #[test]
