@@ -127,6 +127,8 @@ pub(crate) fn find(peer: Peer, bench: Bench, variant: Variant, monitors: usize) 
     }
 }
 
+/// Its monitors belong into `monitors` and `rendezvous`, its coroutines into `coroutines`, a file each as for the peers: until
+/// they are there, their cells are not.
 fn evenkeel(bench: Bench, variant: Variant, _monitors: usize) -> Option<Cell> {
     match (bench, variant) {
         (Bench::Ctxswitch, Variant::Task) => yields!(Evenkeel, 1),

@@ -120,8 +120,12 @@ pub(super) fn check(parties: &[Done]) -> Result<Outcome, Fault> {
     if !parties.iter().all(|done| done.right) {
         return Fault::check(format!("the work of {entries} entries is not done"));
     }
+    let in_time = parties.iter().map(|done| done.in_time).sum();
+    if in_time == 0 {
+        return Fault::check("nobody entered in time: raise --seconds");
+    }
     Ok(Outcome {
-        entries: parties.iter().map(|done| done.in_time).sum(),
+        entries: in_time,
         longest: parties.iter().map(|done| done.longest).max().unwrap_or_default(),
     })
 }

@@ -100,8 +100,10 @@ pub(super) struct Locks<L, C, const M: usize> {
     condition: C,
 }
 
-/// Monitors of a first mutex and of others. The guards are written one by one: moved about by loops, those of the standard library
-/// cost three times as much.
+/// Gives these locks back, if there are any.
+fn leave<G, const N: usize>(_guards: [G; N]) {}
+
+/// Monitors of a first mutex and of others, entered one by one without a loop.
 macro_rules! locks {
     ($number:literal: 0 $($other:literal)*) => {
         impl<L: Lock, C: Condition<L>> Monitors<$number> for Locks<L, C, $number> {
@@ -123,7 +125,7 @@ macro_rules! locks {
         impl<L: Lock, C: Condition<L>> Conditions<$number> for Locks<L, C, $number> {
             async fn wait<'a>(&'a self, held: Self::Held<'a>) -> Self::Held<'a> {
                 let [first, others @ ..] = held;
-                drop(others);
+                leave(others);
                 // All parties enter in the same order, here as elsewhere.
                 let first = self.condition.wait(&self.locks[0], first).await;
                 [first, $(self.locks[$other].lock().await),*]

@@ -96,22 +96,22 @@ fn every_row_has_a_peer() {
 struct Broken(std::sync::Mutex<u64>);
 
 impl Monitors<1> for Broken {
-    /// What was seen when entering, which is written back when leaving.
-    type Held<'a> = (&'a Broken, Datum);
+    /// A copy that nobody else sees.
+    type Held<'a> = Datum;
 
     fn new() -> Self {
         Broken(std::sync::Mutex::new(0))
     }
 
-    async fn enter(&self) -> Self::Held<'_> {
+    async fn enter(&self) -> Datum {
         // Every other entry forgets what was counted before.
         let mut entered = self.0.lock().unwrap();
         *entered += 1;
-        (self, Datum { entries: *entered / 2, ..Datum::NEW })
+        Datum { entries: *entered / 2, ..Datum::NEW }
     }
 
     fn data<'h>(held: &'h mut Self::Held<'_>) -> [&'h mut Datum; 1] {
-        [&mut held.1]
+        [held]
     }
 }
 
@@ -127,6 +127,8 @@ fn lost_entries_are_a_fault() {
     let parties = Threads::run(1, parts, contended::go::<Threads, Broken>).unwrap();
     let fault = contended::check(&parties).unwrap_err().to_string();
     assert!(fault.ends_with("entries are counted"), "{fault}");
+    let fault = contended::check(&[]).unwrap_err().to_string();
+    assert_eq!(fault, "nobody entered in time: raise --seconds");
 }
 
 /// A condition whose waiters come back by themselves.
