@@ -9,6 +9,7 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::affinity;
+use crate::concurrency;
 use crate::forking::forker::Name;
 use crate::forking::program::Program;
 use crate::forking::{self, found};
@@ -76,6 +77,15 @@ impl Effort {
         })
     }
 
+    /// How long a run of the tables of "Concurrency in C∀" measures: there are many, and each is on its own.
+    fn round_time(self) -> Duration {
+        Duration::from_millis(match self {
+            Effort::Quick => 10,
+            Effort::Usual => 50,
+            Effort::Full => 200,
+        })
+    }
+
     /// How long Transfer may go without a transfer. Several runtimes never complete one, and the
     /// slowest that does takes 60 ms.
     fn patience(self) -> Duration {
@@ -136,13 +146,20 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     for (name, why) in &forkers.missing {
         notes.push(format!("Of the runtimes that fork, {name} is skipped: {why}."));
     }
+    let (concurrent, missing) = concurrency::runner::found();
+    for (peer, why) in missing {
+        notes.push(format!("Of the peers of the thesis's tables {peer} is skipped: {why}."));
+    }
     for note in &notes {
         println!("{note}");
     }
 
     let cells = plan(effort, affinity::cores().len(), &peers);
     let fork_cells = fork_plan(effort, affinity::cores().len(), &forkers.there);
+    let rows = concurrency_plan(effort, affinity::cores().len(), &concurrent);
     let runner = Runner::new(runs(&cells, effort) / SPARE);
+    let round_runs: usize = rows.iter().map(|row| row.peers.len() * effort.repeats()).sum();
+    let concurrency_runner = concurrency::runner::Runner::new(round_runs / SPARE);
     let spare = fork_cells.len() * forkers.there.len() * effort.fork_repeats() / SPARE;
     if peers.iter().any(|peer| peer.is_go()) || forkers.there.iter().any(|name| name.is_cpp()) {
         println!("Building the peers in other languages.");
@@ -153,22 +170,31 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
         if peers.iter().any(|peer| peer.is_go()) {
             runner.build_go()?;
         }
+        for language in concurrency::runner::languages(&rows) {
+            concurrency_runner.build(language)?;
+        }
         fork_runner.join().unwrap_or_else(|panic| resume_unwind(panic))
     })?;
     let begun = Instant::now();
-    let (mut records, mut forking) = (Vec::new(), Vec::new());
+    let (mut records, mut forking, mut concurrency) = (Vec::new(), Vec::new(), Vec::new());
     // What was measured before a failure is shown and kept as well.
     let failure = measure(&runner, &cells, effort, &mut records, &mut notes)
-        .and_then(|()| fork(&fork_runner, &fork_cells, effort, &mut forking));
+        .and_then(|()| fork(&fork_runner, &fork_cells, effort, &mut forking))
+        .and_then(|()| rounds(&concurrency_runner, &rows, effort, &mut concurrency));
     forking::figures::pool(&mut forking);
     if let Err(error) = &failure {
         notes.push(format!("Not all was measured: {error:#}."));
     }
 
-    println!("\n{}\n{}", table::render(&records), forking::table::in_columns(&forking));
+    println!(
+        "\n{}\n{}\n{}",
+        table::render(&records),
+        forking::table::in_columns(&forking),
+        concurrency::table::render(&concurrency)
+    );
     println!("measured in {:.0} s", begun.elapsed().as_secs_f64());
-    let page =
-        report::write(folder, &Session { records, forking, topology, started, machine, notes })?;
+    let session = Session { records, forking, concurrency, topology, started, machine, notes };
+    let page = report::write(folder, &session)?;
     println!("report: {}", page.canonicalize().unwrap_or(page).display());
     failure.context("not all was measured; table and report are of what was")
 }
@@ -224,6 +250,30 @@ fn fork(
         }
         bar.set_message(name);
         all.push(runner.run(cell, effort.fork_repeats())?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+fn rounds(
+    runner: &concurrency::runner::Runner,
+    rows: &[concurrency::runner::Row],
+    effort: Effort,
+    records: &mut Vec<concurrency::record::Record>,
+) -> anyhow::Result<()> {
+    let bar = progress(rows.len());
+    for row in rows {
+        let name = concurrency::runner::name(row);
+        if bar.is_hidden() {
+            eprintln!("{name}");
+        }
+        bar.set_message(name);
+        // A disturbed run is counted in the report.
+        runner.run(row, effort.repeats(), |record, _| {
+            records.push(record);
+            Ok(())
+        })?;
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -306,6 +356,18 @@ fn fork_plan(effort: Effort, cores: usize, runtimes: &[Name]) -> Vec<forking::ru
     cells
 }
 
+/// All rows of the tables of "Concurrency in C∀" that so many cores can show and somebody has.
+fn concurrency_plan(
+    effort: Effort,
+    cores: usize,
+    peers: &[concurrency::peer::Peer],
+) -> Vec<concurrency::runner::Row> {
+    let rows = |bench| concurrency::runner::rows(bench, peers, effort.round_time());
+    let mut rows: Vec<_> = concurrency::Bench::ALL.into_iter().flat_map(rows).collect();
+    rows.retain(|row| row.procs <= cores && !row.peers.is_empty());
+    rows
+}
+
 /// Many and few tasks per processor. One task alone has nobody to exchange a permit with, and
 /// Transfer is about many.
 fn tasks(bench: Bench) -> &'static [usize] {
@@ -353,6 +415,19 @@ mod tests {
         let runs = runs(&plan(effort, 2, &Peer::ALL), effort);
         let most = runs + runs / SPARE;
         assert!(run * (most as u32) < Duration::from_secs(150), "{most} runs of {run:?}");
+    }
+
+    #[test]
+    fn the_tables_of_the_thesis_are_measured_as_far_as_the_cores_go() {
+        let benches = |cores| {
+            let rows = concurrency_plan(Effort::Quick, cores, &concurrency::peer::Peer::ALL);
+            let mut benches: Vec<_> = rows.iter().map(|row| row.bench.name()).collect();
+            benches.dedup();
+            benches
+        };
+        let thesis = ["ctxswitch", "mutex", "schedint", "schedext", "creation"];
+        assert_eq!(benches(1), thesis);
+        assert_eq!(benches(2), [&thesis[..], &["contended"]].concat());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! no fonts to load. The runs lie beside it as JSON lines for whoever wants to count again.
 
 pub(crate) mod analysis;
+mod concurrency;
 mod dots;
 #[cfg(test)]
 mod example;
@@ -28,6 +29,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Serialize;
 
+use crate::concurrency::record as concurrent;
 use crate::forking::runner::Measured;
 use crate::record::Record;
 
@@ -37,6 +39,8 @@ pub(crate) struct Session {
     pub(crate) records: Vec<Record>,
     /// All cells of fork-join programs, in the same order; those of one program and one size stand together.
     pub(crate) forking: Vec<Measured>,
+    /// All runs of the tables of "Concurrency in C∀".
+    pub(crate) concurrency: Vec<concurrent::Record>,
     /// The machine's topology as text, shown as it stands.
     pub(crate) topology: String,
     /// When the session began, as people write it.
@@ -64,12 +68,19 @@ const RECORDS: &str = "records.jsonl";
 /// The repeats of the fork-join programs as JSON lines, beside the page.
 const FORKING: &str = "fork-join.jsonl";
 
-/// Writes `index.html`, `records.jsonl` and `fork-join.jsonl` into `dir` and returns the page's path.
+/// The runs of the tables of "Concurrency in C∀" as JSON lines, beside the page.
+const CONCURRENCY: &str = "concurrency.jsonl";
+
+/// Writes `index.html`, `records.jsonl`, `fork-join.jsonl` and `concurrency.jsonl` into `dir` and returns the page's path.
 pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
     prepare(dir)?;
     // The runs come first: they survive whatever may go wrong with the page.
     let forking = session.forking.iter().flat_map(|measured| &measured.records);
-    for (name, lines) in [(RECORDS, lines(&session.records)?), (FORKING, lines(forking)?)] {
+    for (name, lines) in [
+        (RECORDS, lines(&session.records)?),
+        (FORKING, lines(forking)?),
+        (CONCURRENCY, lines(&session.concurrency)?),
+    ] {
         fs::write(dir.join(name), lines).with_context(|| refusal(dir))?;
     }
     let page = dir.join("index.html");

@@ -4,7 +4,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::ink::{self, Stroke};
 use super::table::mark;
-use super::{FORKING, RECORDS, Session, forking, pictures, remarks, table};
+use super::{
+    CONCURRENCY, FORKING, RECORDS, Session, concurrency, forking, pictures, remarks, table,
+};
 use crate::figures::{Experiment, Figures};
 use crate::regime::MEANING;
 use crate::verdict::{DOUBT, Standing, Verdict};
@@ -31,9 +33,11 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
         (key(&figures))
         @for section in &sections { (section) }
         (forking)
+        (concurrency::render(&session.concurrency))
         footer {
             "All runs, one JSON object per line: "
-            a href=(RECORDS) { (RECORDS) } " and, of fork-join, " a href=(FORKING) { (FORKING) }
+            a href=(RECORDS) { (RECORDS) } "; of fork-join, " a href=(FORKING) { (FORKING) }
+            ", of the tables of the thesis, " a href=(CONCURRENCY) { (CONCURRENCY) }
         }
     };
     Ok(document(&title, &body))
