@@ -80,8 +80,8 @@ impl Effort {
     /// How long a run of the tables of "Concurrency in C∀" measures: there are many, and each is on its own.
     fn round_time(self) -> Duration {
         Duration::from_millis(match self {
-            Effort::Quick => 10,
-            Effort::Usual => 50,
+            Effort::Quick => 5,
+            Effort::Usual => 20,
             Effort::Full => 200,
         })
     }

@@ -1,12 +1,12 @@
 //! Who runs what: one entry for each cell of the tables that there is.
 //!
-//! This project is to have every cell. One that it has not is "not there" in the tables; another peer's is a dash.
+//! This project has every one. What a peer has not is a dash in the tables.
 
 use std::time::Duration;
 
 use super::bench::{Bench, Variant};
 use super::contended::{Contention, Outcome};
-use super::coroutines::{corosensei, genawaiter};
+use super::coroutines::{self, corosensei, genawaiter};
 use super::host::{self, Threads};
 use super::peer::Peer;
 use super::program::Language;
@@ -88,10 +88,11 @@ macro_rules! signals {
 /// Accepts and calls.
 macro_rules! calls {
     ($host:ty, $place:ty, $timed:expr) => {
-        Some(Cell::Rounds(|n| {
-            let parts = rendezvous::parts::<$place>(n);
-            rendezvous::check(n, $timed, &<$host>::run(1, parts, rendezvous::go::<$place>)?)
-        }))
+        Cell::Rounds(|n| {
+            let parts = rendezvous::parts::<$host, $place>(n);
+            let go = rendezvous::go::<$host, $place>;
+            rendezvous::check(n, $timed, &<$host>::run(1, parts, go)?)
+        })
     };
 }
 
@@ -127,14 +128,35 @@ pub(crate) fn find(peer: Peer, bench: Bench, variant: Variant, monitors: usize) 
     }
 }
 
-/// Its monitors belong into `monitors` and `rendezvous`, its coroutines into `coroutines`, a file each as for the peers: until
-/// they are there, their cells are not.
-fn evenkeel(bench: Bench, variant: Variant, _monitors: usize) -> Option<Cell> {
+fn evenkeel(bench: Bench, variant: Variant, monitors: usize) -> Option<Cell> {
+    let coroutines = match (bench, variant) {
+        (Bench::Ctxswitch, Variant::Coroutine) => coroutines::evenkeel::switch,
+        (Bench::Ctxswitch, Variant::CoroutineBoxed) => coroutines::evenkeel::switch_boxed,
+        (Bench::Creation, Variant::CoroutineLazy) => coroutines::evenkeel::create,
+        (Bench::Creation, Variant::CoroutineEager) => coroutines::evenkeel::create_and_run,
+        (Bench::Creation, Variant::CoroutineEagerBoxed) => {
+            coroutines::evenkeel::create_and_run_boxed
+        }
+        _ => return evenkeel_tasks(bench, variant, monitors),
+    };
+    Some(Cell::Rounds(coroutines))
+}
+
+fn evenkeel_tasks(bench: Bench, variant: Variant, monitors: usize) -> Option<Cell> {
     match (bench, variant) {
         (Bench::Ctxswitch, Variant::Task) => yields!(Evenkeel, 1),
-        (Bench::Ctxswitch, Variant::TwoTasks) => yields!(Evenkeel, 2),
-        (Bench::Creation, Variant::Task) => spawns!(Evenkeel),
-        _ => None,
+        (Bench::Ctxswitch, _) => yields!(Evenkeel, 2),
+        (Bench::Mutex, _) => entries!(Evenkeel, Evenkeel, monitors),
+        (Bench::Schedint, Variant::Waiter) => signals!(Evenkeel, Evenkeel, monitors, Role::Waiter),
+        (Bench::Schedint, _) => signals!(Evenkeel, Evenkeel, monitors, Role::Signaller),
+        (Bench::Schedext, Variant::Acceptor) => by_number!(monitors, M => {
+            calls!(Evenkeel, rendezvous::Evenkeel<M>, Meeting::Acceptor)
+        }),
+        (Bench::Schedext, _) => by_number!(monitors, M => {
+            calls!(Evenkeel, rendezvous::Evenkeel<M>, Meeting::Caller)
+        }),
+        (Bench::Creation, _) => spawns!(Evenkeel),
+        (Bench::Contended, _) => contention!(Evenkeel, Evenkeel),
     }
 }
 
@@ -146,10 +168,10 @@ fn tokio(bench: Bench, variant: Variant, monitors: usize) -> Option<Cell> {
         (Bench::Schedint, Variant::Waiter) => signals!(host::Tokio, Tokio, monitors, Role::Waiter),
         (Bench::Schedint, _) => signals!(host::Tokio, Tokio, monitors, Role::Signaller),
         (Bench::Schedext, Variant::Acceptor) if monitors == 1 => {
-            calls!(host::Tokio, rendezvous::Tokio, Meeting::Acceptor)
+            Some(calls!(host::Tokio, rendezvous::Tokio, Meeting::Acceptor))
         }
         (Bench::Schedext, _) if monitors == 1 => {
-            calls!(host::Tokio, rendezvous::Tokio, Meeting::Caller)
+            Some(calls!(host::Tokio, rendezvous::Tokio, Meeting::Caller))
         }
         (Bench::Creation, Variant::Task) => spawns!(host::Tokio),
         (Bench::Contended, _) => contention!(host::Tokio, Tokio),
@@ -184,9 +206,9 @@ fn async_lock(bench: Bench, variant: Variant, monitors: usize) -> Option<Cell> {
 fn flume(bench: Bench, variant: Variant, monitors: usize) -> Option<Cell> {
     match (bench, variant, monitors) {
         (Bench::Schedext, Variant::Acceptor, 1) => {
-            calls!(host::Tokio, rendezvous::Flume, Meeting::Acceptor)
+            Some(calls!(host::Tokio, rendezvous::Flume, Meeting::Acceptor))
         }
-        (Bench::Schedext, _, 1) => calls!(host::Tokio, rendezvous::Flume, Meeting::Caller),
+        (Bench::Schedext, _, 1) => Some(calls!(host::Tokio, rendezvous::Flume, Meeting::Caller)),
         _ => None,
     }
 }

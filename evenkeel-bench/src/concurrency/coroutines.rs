@@ -1,12 +1,13 @@
 //! Coroutines: N times resumed, or N times created.
 //!
-//! A resumed coroutine is given a number and suspends with the next one, in a loop that it is suspended in already when the time
-//! begins: a resume is a switch there and back. The sum of the numbers must be right.
+//! A resumed coroutine is given a number and suspends with the next one, in a loop: a resume is a switch there and back. The first one, with 0,
+//! begins the body. The sum of the numbers must be right.
 //!
 //! A created one has an empty body and holds a [`Made`]. Lazily created, it is dropped without ever having run;
 //! eagerly, it is resumed once, which completes it, as in the thesis. Every [`Made`] must be gone at the end.
 
 pub(super) mod corosensei;
+pub(super) mod evenkeel;
 pub(super) mod genawaiter;
 
 use std::cell::Cell;
@@ -15,7 +16,9 @@ use std::time::{Duration, Instant};
 
 use crate::workload::Fault;
 
-/// Resumes a coroutine N times and checks what it gives.
+/// Resumes a coroutine N times and checks what it gives. Inlined, so that a coroutine whose type is known may be a local variable
+/// of the loop to the compiler.
+#[inline(always)]
 fn resumes(n: u64, mut resume: impl FnMut(u64) -> u64) -> Result<Duration, Fault> {
     let mut sum = 0_u64;
     let started = Instant::now();
@@ -42,6 +45,7 @@ impl Drop for Made<'_> {
 }
 
 /// Creates N coroutines, each of which goes at once, and checks that all have gone.
+#[inline(always)]
 fn creations(n: u64, mut create: impl FnMut(Made<'_>)) -> Result<Duration, Fault> {
     let gone = Cell::new(0);
     let started = Instant::now();

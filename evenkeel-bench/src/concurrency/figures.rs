@@ -165,9 +165,8 @@ fn line(
     Line { bench, variant, monitors, procs, tasks, regime, quantity, cells }
 }
 
-/// The peers of any of these lines, in the order of the tables; this project's always, for what it lacks is to show.
+/// The peers of any of these lines, in the order of the tables.
 pub(crate) fn columns(lines: &[Line]) -> Vec<Peer> {
-    let is_there =
-        |peer: &Peer| *peer == SUBJECT || lines.iter().any(|line| line.cell(*peer).is_some());
+    let is_there = |peer: &Peer| lines.iter().any(|line| line.cell(*peer).is_some());
     Peer::ALL.into_iter().filter(is_there).collect()
 }

@@ -1,16 +1,19 @@
 //! Monitors as the experiments need them: data that parties enter one at a time, and a condition to wait for inside.
 //!
-//! No peer has monitors in the sense of the thesis, so each is put together as its documentation says: a mutex per
+//! This project has them. No peer has monitors in the sense of the thesis, so each is put together as its documentation says: a mutex per
 //! monitor, and a condition variable or an event. Several are entered in order. Who waits inside leaves all of them; who
 //! is woken enters all of them anew, and others may have been there before it.
 
 mod async_lock;
+mod evenkeel;
 mod parking_lot;
 mod std;
 mod tokio;
 
 use ::std::future::Future;
 use ::std::ops::DerefMut;
+
+pub(super) use self::evenkeel::Evenkeel;
 
 use crate::work::Work;
 
@@ -58,6 +61,14 @@ pub(super) trait Monitors<const M: usize>: Sized + Send + Sync + 'static {
 
     /// What they guard.
     fn data<'h>(held: &'h mut Self::Held<'_>) -> [&'h mut Datum; M];
+
+    /// Enters all, has a look at what they guard, and leaves.
+    fn visit<R>(&self, look: impl FnOnce([&mut Datum; M]) -> R) -> impl Future<Output = R> {
+        async {
+            let mut held = self.enter().await;
+            look(Self::data(&mut held))
+        }
+    }
 }
 
 /// Monitors with a condition.
@@ -105,7 +116,7 @@ fn leave<G, const N: usize>(_guards: [G; N]) {}
 
 /// Monitors of a first mutex and of others, entered one by one without a loop.
 macro_rules! locks {
-    ($number:literal: 0 $($other:literal)*) => {
+    ($number:literal: 0 $first:ident $($other:literal $guard:ident)*) => {
         impl<L: Lock, C: Condition<L>> Monitors<$number> for Locks<L, C, $number> {
             type Held<'a> = [L::Guard<'a>; $number];
 
@@ -119,6 +130,13 @@ macro_rules! locks {
 
             fn data<'h>(held: &'h mut Self::Held<'_>) -> [&'h mut Datum; $number] {
                 held.each_mut().map(|guard| &mut **guard)
+            }
+
+            /// With a variable for each guard: moved as an array, they go through memory, at up to twice the cost.
+            async fn visit<R>(&self, look: impl FnOnce([&mut Datum; $number]) -> R) -> R {
+                let mut $first = self.locks[0].lock().await;
+                $(let mut $guard = self.locks[$other].lock().await;)*
+                look([&mut *$first, $(&mut *$guard),*])
             }
         }
 
@@ -138,6 +156,6 @@ macro_rules! locks {
     };
 }
 
-locks!(1: 0);
-locks!(2: 0 1);
-locks!(4: 0 1 2 3);
+locks!(1: 0 a);
+locks!(2: 0 a 1 b);
+locks!(4: 0 a 1 b 2 c 3 d);

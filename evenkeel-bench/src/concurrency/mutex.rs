@@ -14,12 +14,11 @@ pub(super) async fn go<L: Monitors<M>, const M: usize>(n: u64) -> (Duration, [u6
     let monitors = L::new();
     let started = Instant::now();
     for _ in 0..n {
-        let mut held = hint::black_box(&monitors).enter().await;
-        L::data(&mut held).into_iter().for_each(|datum| datum.entries += 1);
+        let count = |data: [&mut Datum; M]| data.into_iter().for_each(|datum| datum.entries += 1);
+        hint::black_box(&monitors).visit(count).await;
     }
     let took = started.elapsed();
-    let mut held = monitors.enter().await;
-    let entries = L::data(&mut held).map(|datum| datum.entries);
+    let entries = monitors.visit(|data| data.map(|datum| datum.entries)).await;
     (took, entries)
 }
 

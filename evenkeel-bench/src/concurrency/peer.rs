@@ -73,7 +73,7 @@ impl Peer {
     /// What it is, in half a line.
     pub(crate) fn describe(self) -> &'static str {
         match self {
-            Peer::Evenkeel => "this project's tasks; its coroutines and monitors are not there yet",
+            Peer::Evenkeel => "this project's tasks, coroutines and monitors",
             Peer::Tokio => "Tokio's tasks, Mutex with Notify, mpsc with oneshot",
             Peer::TokioNotify => "two of Tokio's Notify in turns, without a monitor",
             Peer::AsyncLock => "async-lock's Mutex with event-listener, in Tokio's tasks",

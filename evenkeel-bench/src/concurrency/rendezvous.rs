@@ -4,22 +4,31 @@
 //! times the acceptor; the caller is timed, too. Call `i` carries the number `i`; the acceptor adds them up, so that a
 //! call that is lost or accepted twice shows.
 
+mod evenkeel;
 mod flume;
 mod tokio;
 
+pub(super) use self::evenkeel::Evenkeel;
 pub(super) use self::flume::Flume;
 pub(super) use self::tokio::Tokio;
 
 use std::future::Future;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::host::Host;
 use crate::workload::Fault;
 
 /// Where a caller and an acceptor meet.
 pub(super) trait Rendezvous: Send + Sync + 'static {
     /// A place where nobody is.
     fn new() -> Self;
+
+    /// Whether calls are accepted already. A channel keeps them until they are.
+    fn is_open(&self) -> bool {
+        true
+    }
 
     /// Calls with a number, and comes back when the call is accepted or done.
     fn call(&self, number: u64) -> impl Future<Output = ()>;
@@ -36,10 +45,11 @@ pub(super) enum Role {
 }
 
 /// A party before it begins.
-pub(super) struct Part<R> {
+pub(super) struct Part<H, R> {
     role: Role,
     n: u64,
     place: Arc<R>,
+    host: PhantomData<fn() -> H>,
 }
 
 /// What a party has done.
@@ -50,14 +60,19 @@ pub(super) struct Done {
 }
 
 /// Both parties.
-pub(super) fn parts<R: Rendezvous>(n: u64) -> Vec<Part<R>> {
+pub(super) fn parts<H, R: Rendezvous>(n: u64) -> Vec<Part<H, R>> {
     let place = Arc::new(R::new());
-    [Role::Acceptor, Role::Caller].map(|role| Part { role, n, place: place.clone() }).into()
+    [Role::Acceptor, Role::Caller]
+        .map(|role| Part { role, n, place: place.clone(), host: PhantomData })
+        .into()
 }
 
 /// A party.
-pub(super) async fn go<R: Rendezvous>(part: Part<R>) -> Done {
-    let Part { role, n, place } = part;
+pub(super) async fn go<H: Host, R: Rendezvous>(part: Part<H, R>) -> Done {
+    let Part { role, n, place, .. } = part;
+    while role == Role::Caller && !place.is_open() {
+        H::yield_now().await;
+    }
     let started = Instant::now();
     let sum = match role {
         Role::Acceptor => place.accept(n).await,

@@ -1,17 +1,13 @@
 //! The printed tables: one for each experiment, a line for each variant and number of monitors.
 
-use super::cells;
 use super::figures::{Line, Quantity, columns, lines};
 use super::peer::Peer;
 use super::published::{self, System};
 use super::record::Record;
 use crate::figures::Summary;
 use crate::table::align;
-use crate::verdict::Standing;
+use crate::verdict::{DOUBT, Standing};
 use crate::words::figure;
-
-/// What stands where this project has nothing to measure yet.
-pub(crate) const ABSENT: &str = "not there";
 
 /// Lays out the records.
 pub(crate) fn render(records: &[Record]) -> String {
@@ -27,9 +23,9 @@ pub(crate) fn render(records: &[Record]) -> String {
         text.push_str(&align(&rows));
         text.push('\n');
     }
-    text.push_str(
-        "ns of a round, for contended as it says: median [min-max]; `call` and `tokio-notify` guard nothing and are compared with nobody\n",
-    );
+    text.push_str(&format!(
+        "ns of a round, for contended as it says: median [min-max]; `call` and `tokio-notify` guard nothing and are compared with nobody; {DOUBT}\n",
+    ));
     if published {
         text.push_str(published::SOURCE);
         text.push('\n');
@@ -67,15 +63,6 @@ pub(crate) fn title(line: &Line) -> String {
     title
 }
 
-/// Why a line has nothing of a peer.
-pub(crate) fn nothing(line: &Line, peer: Peer) -> &'static str {
-    let Line { bench, variant, monitors, .. } = *line;
-    match peer {
-        Peer::Evenkeel if cells::find(peer, bench, variant, monitors).is_none() => ABSENT,
-        _ => "-",
-    }
-}
-
 fn heading(peers: &[Peer], systems: &[System]) -> Vec<String> {
     let mut texts = ["experiment", "procs", "tasks", "cores"].map(str::to_owned).to_vec();
     texts.extend(peers.iter().map(Peer::to_string));
@@ -87,11 +74,7 @@ fn heading(peers: &[Peer], systems: &[System]) -> Vec<String> {
 fn row(line: &Line, peers: &[Peer], systems: &[System]) -> Vec<String> {
     let mut texts = vec![title(line), line.procs.to_string(), line.tasks.to_string()];
     texts.push(line.regime.clone().unwrap_or_else(|| "-".to_owned()));
-    texts.extend(
-        peers
-            .iter()
-            .map(|&peer| line.cell(peer).map_or_else(|| nothing(line, peer).to_owned(), show)),
-    );
+    texts.extend(peers.iter().map(|&peer| line.cell(peer).map_or("-".to_owned(), show)));
     let verdict = line.verdict();
     texts.push(match (line.cell(Peer::Evenkeel), verdict.standing) {
         (None, _) => "-".to_owned(),

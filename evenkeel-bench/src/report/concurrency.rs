@@ -7,10 +7,10 @@ use crate::concurrency::figures::{Line, Quantity, columns, lines};
 use crate::concurrency::peer::Peer;
 use crate::concurrency::published::{self, System};
 use crate::concurrency::record::Record;
-use crate::concurrency::table::{nothing, of_system, systems};
+use crate::concurrency::table::{of_system, systems};
 use crate::concurrency::{Bench, Variant};
 use crate::disturbance::ENOUGH;
-use crate::verdict::Standing;
+use crate::verdict::{DOUBT, Standing};
 use crate::words::{self, count};
 
 /// All tables; nothing if none of it was measured.
@@ -35,12 +35,11 @@ fn lead(lines: &[Line], records: &[Record]) -> Markup {
         p {
             "The experiments of the thesis: so many times the operation on one processor, nanoseconds of each by the clock "
             "on the wall: median [minimum to maximum] of the repeats. The best is " strong { "bold" }
-            ". call and tokio-notify guard nothing and are compared with nobody. evenkeel is "
+            ". call and tokio-notify guard nothing and are compared with nobody. " (DOUBT) ". evenkeel is "
             (mark(Standing::Ahead)) "ahead of every peer in "
             (number(Standing::Ahead)) ", " (mark(Standing::Behind)) "behind in "
             (number(Standing::Behind)) " and " (mark(Standing::Even)) "neither in "
-            (number(Standing::Even)) " of " (count(measured().count(), "row")) "; "
-            (count(lines.len() - measured().count(), "row")) " it was not measured in."
+            (number(Standing::Even)) " of " (count(measured().count(), "row")) "."
         }
         @if disturbed > 0 {
             p {
@@ -114,7 +113,7 @@ fn variant(line: &Line) -> String {
 
 fn figure(line: &Line, peer: Peer, best: bool) -> Markup {
     let Some(value) = line.cell(peer) else {
-        return html! { span.range { (nothing(line, peer)) } };
+        return html! { span.range { "-" } };
     };
     let median = words::figure(value.median);
     html! {

@@ -1,5 +1,6 @@
 //! corosensei: coroutines with stacks of their own. Stacks are used again, which its documentation has for creation to be quick.
 
+use std::convert::Infallible;
 use std::hint;
 use std::time::Duration;
 
@@ -11,16 +12,14 @@ use crate::workload::Fault;
 
 /// Resumes one.
 pub(in crate::concurrency) fn switch(n: u64) -> Result<Duration, Fault> {
-    let mut coroutine: Coroutine<u64, u64, ()> = Coroutine::new(|suspender, _| {
-        let mut number = suspender.suspend(0);
+    let mut coroutine = Coroutine::new(|suspender, mut number| -> Infallible {
         loop {
             number = suspender.suspend(number + 1);
         }
     });
-    coroutine.resume(0);
     resumes(n, |number| match coroutine.resume(number) {
         CoroutineResult::Yield(number) => number,
-        CoroutineResult::Return(()) => unreachable!("its loop has no end"),
+        CoroutineResult::Return(never) => match never {},
     })
 }
 

@@ -11,6 +11,9 @@ use genawaiter::{rc, stack};
 use super::{creations, resumes};
 use crate::workload::Fault;
 
+/// The first number: whoever begins does not get what it is resumed with.
+const BEGIN: u64 = 0;
+
 fn suspended(state: GeneratorState<u64, ()>) -> u64 {
     match state {
         GeneratorState::Yielded(number) => number,
@@ -21,13 +24,11 @@ fn suspended(state: GeneratorState<u64, ()>) -> u64 {
 /// Resumes one on the stack.
 pub(in crate::concurrency) fn switch(n: u64) -> Result<Duration, Fault> {
     stack::let_gen_using!(coroutine, async |co: stack::Co<'_, u64, u64>| {
-        let mut number = co.yield_(0).await;
+        let mut number = BEGIN;
         loop {
             number = co.yield_(number + 1).await;
         }
     });
-    // What it is begun with is nobody's.
-    coroutine.resume_with(0);
     resumes(n, |number| suspended(coroutine.resume_with(number)))
 }
 
@@ -35,14 +36,13 @@ pub(in crate::concurrency) fn switch(n: u64) -> Result<Duration, Fault> {
 pub(in crate::concurrency) fn switch_boxed(n: u64) -> Result<Duration, Fault> {
     let mut coroutine = rc::Gen::new(|co: rc::Co<u64, u64>| -> Pin<Box<dyn Future<Output = ()>>> {
         Box::pin(async move {
-            let mut number = co.yield_(0).await;
+            let mut number = BEGIN;
             loop {
                 number = co.yield_(number + 1).await;
             }
         })
     });
-    hint::black_box(&mut coroutine).resume_with(0);
-    resumes(n, |number| suspended(coroutine.resume_with(number)))
+    resumes(n, |number| suspended(hint::black_box(&mut coroutine).resume_with(number)))
 }
 
 /// Creates them on the stack.
