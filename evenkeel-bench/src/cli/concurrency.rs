@@ -4,7 +4,7 @@ use std::fmt;
 
 use anyhow::bail;
 
-use super::{RunArgs, Usage, crowded};
+use super::{RunArgs, Usage, crowded, unfinished};
 use crate::concurrency::peer::Peer;
 use crate::concurrency::runner::{self, Row, Runner};
 use crate::concurrency::{Bench, Unknown, Variant, table};
@@ -32,7 +32,8 @@ pub(super) fn run(args: &RunArgs, benches: &[Bench]) -> anyhow::Result<()> {
         runner.build(language)?;
     }
     let mut records = Vec::new();
-    for row in &rows {
+    // What was measured before a failure is shown as well.
+    let failure = rows.iter().try_for_each(|row| {
         crowded(row.procs);
         runner.run(row, args.repeats as usize, |record, remark| {
             if let Some(remark) = remark {
@@ -43,12 +44,12 @@ pub(super) fn run(args: &RunArgs, benches: &[Bench]) -> anyhow::Result<()> {
             }
             records.push(record);
             Ok(())
-        })?;
-    }
-    if !args.json {
+        })
+    });
+    if !args.json && !records.is_empty() {
         print!("{}", table::render(&records));
     }
-    Ok(())
+    failure.map_err(|error| unfinished(error, records.len()))
 }
 
 /// The rows that the arguments ask for, or what is wrong with them.

@@ -100,14 +100,13 @@ fn row(line: &Line, peers: &[Peer], systems: &[System]) -> Markup {
 }
 
 fn variant(line: &Line) -> String {
-    let name = match line.variant {
-        Variant::Only => "entry and exit",
-        variant => variant.name(),
-    };
-    match (line.quantity, line.bench) {
-        (Quantity::Time, Bench::Ctxswitch | Bench::Creation) => name.to_owned(),
-        (Quantity::Time, _) => format!("{name}, {}", count(line.monitors, "monitor")),
-        (quantity, _) => format!("{name}: {}", quantity.unit()),
+    let name = line.variant.name();
+    let monitors = || count(line.monitors, "monitor");
+    match (line.quantity, line.bench, line.variant) {
+        (Quantity::Time, Bench::Ctxswitch | Bench::Creation, _) => name.to_owned(),
+        (Quantity::Time, _, Variant::Only) => monitors(),
+        (Quantity::Time, ..) => format!("{name}, {}", monitors()),
+        (quantity, ..) => format!("{name}: {}", quantity.unit()),
     }
 }
 
