@@ -1,5 +1,6 @@
 //! The command line.
 
+mod concurrency;
 mod fork;
 mod mixed;
 mod simulate;
@@ -16,6 +17,7 @@ use clap::{Args, Parser, Subcommand, value_parser};
 
 use crate::affinity;
 use crate::analysis;
+use crate::concurrency as rounds;
 use crate::forking::program::Program;
 use crate::main_job::{self, Effort};
 use crate::mixed as mix;
@@ -44,7 +46,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
 /// Without a command: five experiments (locality and transfer in two variants each), with many and with few tasks, and the eight fork-join programs, at one and
-/// at all cores, on every runtime found, in two to three minutes; then two tables and an HTML report.
+/// at all cores, and the tables of "Concurrency in C∀", on every runtime found, in two to three minutes; then the tables and an HTML report.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -93,7 +95,8 @@ struct RunArgs {
           value_parser = |text: &str| number(text, 1..=MOST_PROCS, "processors or workers"),
           allow_negative_numbers = true)]
     procs: Vec<u16>,
-    /// Fork-join programs: sizes, separated by commas; mixed: the size of its computations [default: each program's usual one]
+    /// Fork-join programs: sizes, separated by commas; mixed: the size of its computations [default: each program's usual one];
+    /// ctxswitch, mutex, schedint, schedext, creation: the number of rounds [default: what takes the time of --seconds]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = |text: &str| number(text, 0..=usize::MAX, "size"))]
     n: Vec<usize>,
@@ -104,9 +107,12 @@ struct RunArgs {
     /// [default: 100; spawn: 1; memory: 100,000]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
     tasks_per_proc: Option<u32>,
-    /// Mixed: tasks in all [default: 1,000]; timers: tasks that sleep [default: 100]
+    /// Mixed: tasks in all [default: 1,000]; timers: tasks that sleep [default: 100]; contended: tasks in all [default: 8]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
     tasks: Option<u32>,
+    /// Mutex, schedint, schedext: monitors that are entered together, separated by commas [default: 1,2,4]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    monitors: Vec<usize>,
     /// Variants, separated by commas [default: all of the experiment]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     variant: Vec<String>,
@@ -201,6 +207,12 @@ type Run = fn(&RunArgs) -> anyhow::Result<()>;
 fn run(args: &RunArgs) -> anyhow::Result<()> {
     known(&args.bench)?;
     meant(args)?;
+    if let Some(benches) = concurrency::benches(args)? {
+        return concurrency::run(args, &benches);
+    }
+    if !args.monitors.is_empty() {
+        bail!(Usage("--monitors is for mutex, schedint and schedext".to_owned()));
+    }
     let alone: [(&str, Run); 2] = [(mix::NAME, mixed::run), (timing::NAME, timers::run)];
     for (own, run) in alone {
         if args.bench.iter().any(|name| name == own) {
@@ -265,7 +277,11 @@ fn unfinished(error: anyhow::Error, measured: usize) -> anyhow::Error {
 
 /// An error with all names that there are, unless each of these is one of them.
 fn known(names: &[String]) -> Result<(), Usage> {
-    let benches = Bench::ALL.map(Bench::name).into_iter().chain([mix::NAME, timing::NAME]);
+    let benches = Bench::ALL
+        .map(Bench::name)
+        .into_iter()
+        .chain([mix::NAME, timing::NAME])
+        .chain(rounds::Bench::ALL.map(rounds::Bench::name));
     let programs = Program::ALL.map(Program::name);
     let is_known =
         |name: &&String| benches.clone().chain(programs).any(|known| known == name.as_str());
@@ -400,6 +416,7 @@ fn list() -> anyhow::Result<()> {
     println!("  {:<26} {}", format!("{} ({variants})", mix::NAME), mix::DESCRIPTION);
     let variants = timing::Variant::ALL.map(timing::Variant::name).join(", ");
     println!("  {:<26} {}", format!("{} ({variants})", timing::NAME), timing::DESCRIPTION);
+    concurrency::list_benches();
     fork::list_programs();
     println!("runtimes of {}:", mix::NAME);
     for name in mix::pool::Name::ALL {
@@ -418,6 +435,7 @@ fn list() -> anyhow::Result<()> {
     for (peer, install) in missing {
         println!("  {peer:<26} {}: {install}", peer.describe());
     }
+    concurrency::list_peers();
     fork::list_runtimes()
 }
 
@@ -465,7 +483,10 @@ mod tests {
         let error = fork_error("--bench cycle,cycel");
         assert!(error.starts_with("unknown experiment `cycel`: known are cycle, yield"), "{error}");
         assert!(
-            error.contains("memory, mixed, timers, and the fork-join programs matmul,"),
+            error.contains(
+                "memory, mixed, timers, ctxswitch, mutex, schedint, schedext, creation, contended, and the fork-join \
+                 programs matmul,"
+            ),
             "{error}"
         );
         assert!(error.ends_with("skynet, uts"), "{error}");

@@ -4,12 +4,14 @@
 //! An experiment is written once, in [`workload`], for every [`runtime`] in this process. The
 //! [`runner`] alternates the runtimes, repeats what was disturbed and makes a [`record`] of each run;
 //! [`figures`] groups and summarises them, and [`table`] and [`report`] show that. Fork-join programs are [apart](forking):
-//! they have a size and an end, where the others have a rate. So is what runs [both](mixed) at once. [`analysis`] judges the records of
+//! they have a size and an end, where the others have a rate. So is what runs [both](mixed) at once,
+//! and the tables of a thesis, which count [rounds](concurrency). [`analysis`] judges the records of
 //! all of them.
 
 mod affinity;
 mod analysis;
 mod cli;
+mod concurrency;
 mod disturbance;
 mod figures;
 mod forking;
@@ -27,6 +29,7 @@ mod timers;
 mod toolchain;
 mod verdict;
 mod words;
+mod work;
 mod workload;
 
 use std::process::ExitCode;

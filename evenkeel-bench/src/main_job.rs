@@ -9,6 +9,7 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::affinity;
+use crate::concurrency;
 use crate::forking::forker::Name;
 use crate::forking::program::Program;
 use crate::forking::{self, found};
@@ -77,6 +78,15 @@ impl Effort {
         })
     }
 
+    /// How long a run of the tables of "Concurrency in C∀" measures: there are many, and each is on its own.
+    fn round_time(self) -> Duration {
+        Duration::from_millis(match self {
+            Effort::Quick => 5,
+            Effort::Usual => 20,
+            Effort::Full => 200,
+        })
+    }
+
     /// How long Transfer may go without a transfer. Several runtimes never complete one, and the
     /// slowest that does takes 60 ms.
     fn patience(self) -> Duration {
@@ -137,13 +147,20 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     for (name, why) in &forkers.missing {
         notes.push(format!("Of the runtimes that fork, {name} is skipped: {why}."));
     }
+    let (concurrent, missing) = concurrency::runner::found();
+    for (peer, why) in missing {
+        notes.push(format!("Of the peers of the thesis's tables {peer} is skipped: {why}."));
+    }
     for note in &notes {
         println!("{note}");
     }
 
     let cells = plan(effort, affinity::cores().len(), &peers);
     let fork_cells = fork_plan(effort, affinity::cores().len(), &forkers.there);
+    let rows = concurrency_plan(effort, affinity::cores().len(), &concurrent);
     let runner = Runner::new(runs(&cells, effort) / SPARE);
+    let round_runs: usize = rows.iter().map(|row| row.peers.len() * effort.repeats()).sum();
+    let concurrency_runner = concurrency::runner::Runner::new(round_runs / SPARE);
     let spare = fork_cells.len() * forkers.there.len() * effort.fork_repeats() / SPARE;
     if peers.iter().any(|peer| peer.is_go()) || forkers.there.iter().any(|name| name.is_cpp()) {
         println!("Building the peers in other languages.");
@@ -154,23 +171,29 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
         if peers.iter().any(|peer| peer.is_go()) {
             runner.build_go()?;
         }
+        for language in concurrency::runner::languages(&rows) {
+            concurrency_runner.build(language)?;
+        }
         fork_runner.join().unwrap_or_else(|panic| resume_unwind(panic))
     })?;
     let begun = Instant::now();
     let (mut records, mut forking, mut timers) = (Vec::new(), Vec::new(), Vec::new());
+    let mut concurrency = Vec::new();
     // What was measured before a failure is shown and kept as well.
     let failure = measure(&runner, &cells, effort, &mut records, &mut notes)
         .and_then(|()| fork(&fork_runner, &fork_cells, effort, &mut forking))
-        .and_then(|()| wait(effort, &mut timers, &mut notes));
+        .and_then(|()| wait(effort, &mut timers, &mut notes))
+        .and_then(|()| rounds(&concurrency_runner, &rows, effort, &mut concurrency));
     forking::figures::pool(&mut forking);
     if let Err(error) = &failure {
         notes.push(format!("Not all was measured: {error:#}."));
     }
 
     println!("\n{}\n{}", table::render(&records), forking::table::in_columns(&forking));
-    println!("{}", timers::table::render(&timers));
+    println!("{}\n{}", timers::table::render(&timers), concurrency::table::render(&concurrency));
     println!("measured in {:.0} s", begun.elapsed().as_secs_f64());
-    let session = Session { records, forking, timers, topology, started, machine, notes };
+    let session =
+        Session { records, forking, timers, concurrency, topology, started, machine, notes };
     let page = report::write(folder, &session)?;
     println!("report: {}", page.canonicalize().unwrap_or(page).display());
     failure.context("not all was measured; table and report are of what was")
@@ -268,6 +291,30 @@ fn wait(
     Ok(())
 }
 
+fn rounds(
+    runner: &concurrency::runner::Runner,
+    rows: &[concurrency::runner::Row],
+    effort: Effort,
+    records: &mut Vec<concurrency::record::Record>,
+) -> anyhow::Result<()> {
+    let bar = progress(rows.len());
+    for row in rows {
+        let name = concurrency::runner::name(row);
+        if bar.is_hidden() {
+            eprintln!("{name}");
+        }
+        bar.set_message(name);
+        // A disturbed run is counted in the report.
+        runner.run(row, effort.repeats(), |record, _| {
+            records.push(record);
+            Ok(())
+        })?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
 /// A bar that is drawn only between runs: a thread that redraws it would take time from what is
 /// measured. Hidden where standard error is no terminal.
 fn progress(runs: usize) -> ProgressBar {
@@ -344,6 +391,18 @@ fn fork_plan(effort: Effort, cores: usize, runtimes: &[Name]) -> Vec<forking::ru
     cells
 }
 
+/// All rows of the tables of "Concurrency in C∀" that so many cores can show and somebody has.
+fn concurrency_plan(
+    effort: Effort,
+    cores: usize,
+    peers: &[concurrency::peer::Peer],
+) -> Vec<concurrency::runner::Row> {
+    let rows = |bench| concurrency::runner::rows(bench, peers, effort.round_time());
+    let mut rows: Vec<_> = concurrency::Bench::ALL.into_iter().flat_map(rows).collect();
+    rows.retain(|row| row.procs <= cores && !row.peers.is_empty());
+    rows
+}
+
 /// Many and few tasks per processor. One task alone has nobody to exchange a permit with, and
 /// Transfer is about many.
 fn tasks(bench: Bench) -> &'static [usize] {
@@ -391,6 +450,19 @@ mod tests {
         let runs = runs(&plan(effort, 2, &Peer::ALL), effort);
         let most = runs + runs / SPARE;
         assert!(run * (most as u32) < Duration::from_secs(150), "{most} runs of {run:?}");
+    }
+
+    #[test]
+    fn the_tables_of_the_thesis_are_measured_as_far_as_the_cores_go() {
+        let benches = |cores| {
+            let rows = concurrency_plan(Effort::Quick, cores, &concurrency::peer::Peer::ALL);
+            let mut benches: Vec<_> = rows.iter().map(|row| row.bench.name()).collect();
+            benches.dedup();
+            benches
+        };
+        let thesis = ["ctxswitch", "mutex", "schedint", "schedext", "creation"];
+        assert_eq!(benches(1), thesis);
+        assert_eq!(benches(2), [&thesis[..], &["contended"]].concat());
     }
 
     #[test]

@@ -117,7 +117,13 @@ fn an_unwritable_report_folder_is_found_out_before_measuring() {
 /// Runs with a search path on which there is nothing but a folder.
 fn run_on_path(args: &str, folder: &Path) -> Output {
     let mut bench = bench();
-    bench.args(args.split_whitespace()).env("PATH", folder).env_remove("CXX").output().unwrap()
+    bench
+        .args(args.split_whitespace())
+        .env("PATH", folder)
+        .env_remove("CXX")
+        .env_remove("CC")
+        .output()
+        .unwrap()
 }
 
 /// Runs with a search path on which there is no toolchain, nor anything else.
@@ -198,6 +204,8 @@ fn list_names_experiments_variants_and_runtimes() {
         "transfer (park, yield)",
         "mixed (joins, wakes)",
         "timers (cancel, timeout, idle, load, long)",
+        "variants: waiter, signaller",
+        "async-lock",
         "rayon+tokio",
         "tokio-hand",
     ] {
@@ -400,4 +408,98 @@ fn a_binary_without_forte_says_how_to_build_one_with_it() {
     let output = run("run --bench fib --n 5 --runtime forte");
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("`--features forte`"), "{}", stderr(&output));
+}
+
+#[test]
+fn tables_of_the_thesis_that_cannot_be_are_refused() {
+    for (args, words) in [
+        ("--bench mutex,cycle", "mutex has columns of its own, not those of cycle"),
+        (
+            "--bench mutex --runtime tokyo",
+            "unknown runtime of these experiments `tokyo`: known are evenkeel, tokio, tokio-notify",
+        ),
+        ("--bench mutex --runtime genawaiter", "genawaiter has no experiment `mutex`"),
+        ("--bench mutex --monitors 3", "mutex does not enter 3 monitors: 1, 2, 4"),
+        ("--bench ctxswitch --monitors 1", "ctxswitch enters no monitors, so not 1 either"),
+        ("--bench cycle --monitors 2", "--monitors is for mutex, schedint and schedext"),
+        (
+            "--bench schedint --variant caller",
+            "schedint has no variant `caller`: known are waiter, signaller",
+        ),
+        ("--bench schedint --variant call", "unknown variant `call`: known are coroutine"),
+        ("--bench mutex --variant waiter", "mutex has no variants, so not `waiter` either"),
+        ("--bench schedint --procs 2", "schedint is measured on one processor"),
+        ("--bench schedint --tasks 2", "schedint is measured on one processor"),
+        ("--bench contended --n 5", "contended has no rounds: use --seconds"),
+        ("--bench contended --tasks-per-proc 5", "contended counts its tasks in all"),
+        ("--bench mutex --n 0", "0 rounds have no time"),
+        ("--bench mutex --n 5,6", "these experiments take one number of rounds"),
+        ("--bench mutex --size small", "--size is for fork-join programs"),
+    ] {
+        refused(&format!("run {args}"), words);
+    }
+}
+
+#[test]
+fn rounds_leave_one_line_per_run_that_analyse_takes() {
+    let output = run("run --bench mutex --runtime std,tokio,call --n 2000 --reps 3 --json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let seen: Vec<_> = lines
+        .iter()
+        .map(|line| (line["runtime"].as_str().unwrap(), line["monitors"].as_u64().unwrap()))
+        .collect();
+    let one = [("std", 1), ("tokio", 1), ("call", 1)];
+    let more = |monitors| [("std", monitors), ("tokio", monitors)];
+    let expected = [one.repeat(3), more(2).repeat(3), more(4).repeat(3)].concat();
+    assert_eq!(seen, expected);
+    for line in &lines {
+        assert_eq!((&line["bench"], &line["ops"]), (&"mutex".into(), &2000.into()));
+        assert!(line["ns_per_op_per_proc"].as_f64().unwrap() > 0.0, "{line}");
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &output.stdout).unwrap();
+    let output = bench()
+        .args(["analyse", "--where", "runtime=std,tokio", "--model", "multiplicative"])
+        .arg("--contrast=std,tokio")
+        .arg(file.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("monitors 2"), "{}", stdout(&output));
+}
+
+#[test]
+fn contended_runs_show_throughput_and_the_longest_wait() {
+    let args =
+        "run --bench contended --runtime evenkeel,parking_lot --seconds 0.05 --reps 1 --tasks 3";
+    let output = run(args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    for words in ["contended tight: entries, million/s", "yielding: longest wait, µs", "best"] {
+        assert!(stdout(&output).contains(words), "{}", stdout(&output));
+    }
+    let output = run(&format!("{args} --json --variant tight"));
+    for line in stdout(&output).lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!((&line["procs"], &line["tasks"]), (&2.into(), &3.into()));
+        assert!(line["longest_wait_us"].as_f64().unwrap() > 0.0, "{line}");
+    }
+}
+
+#[test]
+fn a_missing_c_compiler_is_listed_and_refused_by_name_and_the_others_run() {
+    let output = run_without_toolchains("list");
+    let (_, missing) = stdout(&output).split_once("contended, missing:").unwrap();
+    assert!(missing.contains("pthread"), "{missing}");
+    assert!(missing.contains("`cc` was not found; install a C compiler"), "{missing}");
+
+    let output = run_without_toolchains("run --bench mutex --runtime std,pthread");
+    assert_eq!(output.status.code(), Some(1));
+    let words = "pthread is not there: `cc` was not found; install a C compiler";
+    assert!(stderr(&output).contains(words), "{}", stderr(&output));
+
+    let output = run_without_toolchains("run --bench schedext --n 100 --reps 1 --json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("flume") && !stdout(&output).contains("\"go\""));
 }

@@ -18,15 +18,25 @@ pub(super) fn is_serial(runtime: &str) -> bool {
 pub(super) const REGIME: &str = "regime";
 
 /// Settings in the order in which they name a row; others follow by name.
-const ORDER: [&str; 9] =
-    ["bench", "variant", "n", "workers", "procs", "tasks_per_proc", "tasks", "words", "touch"];
+const ORDER: [&str; 10] = [
+    "bench",
+    "variant",
+    "n",
+    "monitors",
+    "workers",
+    "procs",
+    "tasks_per_proc",
+    "tasks",
+    "words",
+    "touch",
+];
 
 /// Results, and numbers of repeats, that are whole numbers, text, or true or false.
 const RESULTS: [&str; 9] =
     ["ops", "repeat", "reps", "checksum", "dnc", "computations", "polls", "wakes", "steals"];
 
 /// Results that could be written as whole numbers by other hands than the suite's.
-const FIGURES: [&str; 11] = [
+const FIGURES: [&str; 12] = [
     "seconds",
     "seconds_median",
     "seconds_min",
@@ -35,6 +45,7 @@ const FIGURES: [&str; 11] = [
     "ns_per_op_per_proc",
     "transfer_us",
     "bytes_per_task",
+    "longest_wait_us",
     "line_ns_before",
     "line_ns_after",
     "cpu_share",
@@ -70,8 +81,8 @@ pub(super) fn sort(names: &mut [String]) {
 pub(super) fn label(name: &str, value: &str) -> Option<String> {
     match name {
         "variant" if value == "-" => None,
-        // No arrays.
-        "words" | "touch" if value == "0" => None,
+        // No arrays, and no monitors.
+        "words" | "touch" | "monitors" if value == "0" => None,
         "bench" | "variant" => Some(value.to_owned()),
         REGIME => Some(format!("cores {value}")),
         _ => Some(format!("{} {value}", name.replace('_', " "))),
@@ -135,6 +146,7 @@ mod tests {
         };
         let records = [
             serde_json::to_value(common),
+            serde_json::to_value(&crate::concurrency::tests::example()[0]),
             serde_json::to_value(forked),
             serde_json::to_value(both),
             serde_json::to_value(timed),

@@ -7,11 +7,14 @@ use std::time::Instant;
 
 use super::latency::Latencies;
 use super::pool::Pool;
-use super::work::Work;
 use super::{Outcome, Spec, Tasks, stream};
 use crate::runtime::Runtime;
+use crate::work;
 use crate::workload::Fault;
 use crate::workload::crew::{self, Tally};
+
+/// What a task does in a poll: about 2 µs.
+type Work = work::Work<1_500>;
 
 pub(super) fn run<P: Pool>(spec: &Spec, right: u64) -> Result<Outcome, Fault> {
     let seed = spec.seed;

@@ -17,7 +17,6 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod wakes;
-mod work;
 
 use std::fmt;
 use std::str::FromStr;

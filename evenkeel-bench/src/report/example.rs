@@ -1,6 +1,7 @@
 //! A made-up session that holds every case the page must show.
 
 use super::Session;
+use crate::concurrency::tests::example as concurrent;
 use crate::forking::figures::tests::example as forking;
 use crate::forking::program::Program;
 use crate::record::Record;
@@ -74,10 +75,12 @@ pub(super) fn session() -> Session {
         forking(Program::Fib, 30, 1, [1.8, 5.6, 3.2, 14.7, 4.0, 11.9, 0.7, 66.8, 57.2]),
         forking(Program::Fib, 30, 2, [1.8, 2.9, 1.8, 7.9, 2.2, 6.4, 0.7, 34.0, 0.0]),
     ];
+    let concurrency = concurrent();
     Session {
         records,
         forking,
         timers: timers(),
+        concurrency,
         topology: "machine: 2 cores\n└─ last-level cache 0 (32 MiB): cores 0, 1\n".to_owned(),
         started: "2025-11-20 23:10".to_owned(),
         machine: "AMD EPYC, 2 virtual cores, Linux 6.1".to_owned(),

@@ -4,6 +4,7 @@
 //! no fonts to load. The runs lie beside it as JSON lines for whoever wants to count again.
 
 pub(crate) mod analysis;
+mod concurrency;
 mod dots;
 #[cfg(test)]
 mod example;
@@ -29,6 +30,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Serialize;
 
+use crate::concurrency::record as concurrent;
 use crate::forking::runner::Measured;
 use crate::record::Record;
 
@@ -40,6 +42,8 @@ pub(crate) struct Session {
     pub(crate) forking: Vec<Measured>,
     /// All runs of timers, in the same order.
     pub(crate) timers: Vec<crate::timers::record::Record>,
+    /// All runs of the tables of "Concurrency in C∀".
+    pub(crate) concurrency: Vec<concurrent::Record>,
     /// The machine's topology as text, shown as it stands.
     pub(crate) topology: String,
     /// When the session began, as people write it.
@@ -70,7 +74,10 @@ const FORKING: &str = "fork-join.jsonl";
 /// The runs of timers as JSON lines, beside the page.
 const TIMERS: &str = "timers.jsonl";
 
-/// Writes `index.html`, `records.jsonl`, `fork-join.jsonl` and `timers.jsonl` into `dir` and returns the page's path.
+/// The runs of the tables of "Concurrency in C∀" as JSON lines, beside the page.
+const CONCURRENCY: &str = "concurrency.jsonl";
+
+/// Writes `index.html` and, of each kind of run, a file of lines into `dir`, and returns the page's path.
 pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
     prepare(dir)?;
     // The runs come first: they survive whatever may go wrong with the page.
@@ -79,6 +86,7 @@ pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
         (RECORDS, lines(&session.records)?),
         (FORKING, lines(forking)?),
         (TIMERS, lines(&session.timers)?),
+        (CONCURRENCY, lines(&session.concurrency)?),
     ];
     for (name, lines) in files {
         fs::write(dir.join(name), lines).with_context(|| refusal(dir))?;

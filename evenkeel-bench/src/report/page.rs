@@ -4,7 +4,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::ink::{self, Stroke};
 use super::table::mark;
-use super::{FORKING, RECORDS, Session, TIMERS, forking, pictures, remarks, table, timers};
+use super::{
+    CONCURRENCY, FORKING, RECORDS, Session, TIMERS, concurrency, forking, pictures, remarks, table,
+    timers,
+};
 use crate::figures::{Experiment, Figures};
 use crate::regime::MEANING;
 use crate::verdict::{DOUBT, Standing, Verdict};
@@ -33,10 +36,12 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
         @for section in &sections { (section) }
         (forking)
         (timers)
+        (concurrency::render(&session.concurrency))
         footer {
             "All runs, one JSON object per line: "
-            a href=(RECORDS) { (RECORDS) } ", of fork-join, " a href=(FORKING) { (FORKING) }
-            " and, of timers, " a href=(TIMERS) { (TIMERS) }
+            a href=(RECORDS) { (RECORDS) } "; of fork-join, " a href=(FORKING) { (FORKING) }
+            ", of timers, " a href=(TIMERS) { (TIMERS) }
+            ", of the tables of the thesis, " a href=(CONCURRENCY) { (CONCURRENCY) }
         }
     };
     Ok(document(&title, &body))

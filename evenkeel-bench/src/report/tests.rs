@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::example::{record, session};
 use super::{Session, page, write};
+use crate::concurrency;
 use crate::figures::Figures;
 use crate::forking;
 use crate::record::Record;
@@ -125,6 +126,28 @@ fn timers_have_a_table_and_pictures() {
 }
 
 #[test]
+fn tables_of_the_thesis_stand_beside_what_it_published() {
+    let page = page_of(session().records);
+    for words in [
+        "Concurrency in C∀",
+        "<td>2 monitors</td>",
+        "<strong>8.70</strong>",
+        "[8.53 to 9.13]",
+        "<strong>19.2</strong>",
+        "published µC++",
+        "2288.5",
+        "AMD Opteron 6380 at 2.5 GHz",
+        "tight: longest wait, µs",
+        "entries, million/s",
+        "behind in 1 and",
+    ] {
+        assert!(page.contains(words), "{words} is missing");
+    }
+    let page = page::render(&Session { concurrency: Vec::new(), ..session() }).expect("a page");
+    assert!(!page.contains("Opteron"));
+}
+
+#[test]
 fn names_are_escaped() {
     let mut session = session();
     session.machine = "<b>machine</b>".to_owned();
@@ -178,7 +201,11 @@ fn the_folder_holds_the_page_and_the_runs() {
     let records: Result<Vec<timers::record::Record>, _> =
         lines.lines().map(serde_json::from_str).collect();
     assert_eq!(records.expect("each line is a record").len(), session.timers.len());
-    assert_eq!(fs::read_dir(&folder).expect("there").count(), 4);
+    let lines = fs::read_to_string(folder.join("concurrency.jsonl")).expect("written");
+    let records: Result<Vec<concurrency::record::Record>, _> =
+        lines.lines().map(serde_json::from_str).collect();
+    assert_eq!(records.expect("each line is a record").len(), session.concurrency.len());
+    assert_eq!(fs::read_dir(&folder).expect("there").count(), 5);
     fs::remove_dir_all(folder).expect("the temporary folder is ours");
 }
 

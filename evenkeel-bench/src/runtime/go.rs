@@ -3,10 +3,8 @@
 //! A program runs one experiment once and prints one JSON line; it checks its own result and prints nothing if the
 //! check fails.
 
-use std::io::Read;
-use std::process::{Child, Command, Output, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, Output};
+use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
@@ -83,23 +81,14 @@ impl Go {
     fn call(&self, peer: Peer, spec: &Spec) -> anyhow::Result<Outcome> {
         ensure!(has(spec.bench), "{peer} has no experiment `{}`", spec.bench);
         let mode = if peer == Peer::GoHand { "hand" } else { "native" };
-        let mut child = Command::new(self.workshop.path(PROGRAM))
+        let mut command = Command::new(self.workshop.path(PROGRAM));
+        command
             .args(["--mode", mode, "--bench", spec.bench.name(), "--variant", spec.variant.name()])
             .args(["--procs", &spec.procs.to_string()])
             .args(["--tasks-per-proc", &spec.tasks_per_proc.to_string()])
             .args(["--words", &spec.words.to_string(), "--touch", &spec.touch.to_string()])
-            .args(["--seconds", &spec.time.as_secs_f64().to_string()])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .context("cannot start the Go peer")?;
-        let ended = wait(&mut child, spec.time + GRACE)?;
-        let mut errors = String::new();
-        child.stderr.take().map(|mut pipe| pipe.read_to_string(&mut errors)).transpose()?;
-        ensure!(ended, "the Go peer was still running {GRACE:?} after its time");
-        ensure!(child.wait()?.success(), "{}", errors.trim());
-        let mut line = String::new();
-        child.stdout.take().map(|mut pipe| pipe.read_to_string(&mut line)).transpose()?;
+            .args(["--seconds", &spec.time.as_secs_f64().to_string()]);
+        let line = toolchain::answer(&mut command, spec.time, GRACE)?;
         let printed: Line = serde_json::from_str(&line)
             .with_context(|| format!("the Go peer printed `{}`", line.trim()))?;
         Ok(Outcome {
@@ -128,24 +117,5 @@ fn build(workshop: &Workshop, flags: &[&str]) -> anyhow::Result<Output> {
     match workshop.run("go", arguments) {
         Ok(output) => Ok(output),
         Err(error) => bail!("cannot start `go`: {error}; {INSTALL}"),
-    }
-}
-
-/// Waits for the end of the program, which prints less than a pipe holds. Ends it if it takes longer
-/// than allowed: then `false`.
-fn wait(child: &mut Child, limit: Duration) -> anyhow::Result<bool> {
-    let started = Instant::now();
-    // Looking takes a little of the core that the program runs on, so it begins when it may help.
-    thread::sleep(limit.saturating_sub(GRACE));
-    loop {
-        if child.try_wait()?.is_some() {
-            return Ok(true);
-        }
-        if started.elapsed() > limit {
-            child.kill()?;
-            child.wait()?;
-            return Ok(false);
-        }
-        thread::sleep(Duration::from_millis(5));
     }
 }

@@ -1,0 +1,32 @@
+//! The tables of the thesis "Concurrency in C∀" (Delisle, University of Waterloo, 2018) on this project and on what
+//! does the same today, and contended entry beside them.
+//!
+//! The thesis's rules: N times the operation on one processor, nanoseconds of each; here by the clock on the wall. An experiment
+//! is written once for all peers in this process, tasks and threads alike ([`host`], [`monitors`], [`rendezvous`]), and once
+//! in C and Go ([`program`]). [`cells`] says who has what, [`published`] what the thesis measured. N is what takes the time
+//! that is asked for: a short run of each peer tells.
+
+mod bench;
+mod cells;
+mod contended;
+mod coroutines;
+mod creation;
+mod ctxswitch;
+pub(crate) mod figures;
+mod host;
+mod monitors;
+mod mutex;
+mod notify;
+pub(crate) mod peer;
+pub(crate) mod program;
+pub(crate) mod published;
+pub(crate) mod record;
+mod rendezvous;
+pub(crate) mod runner;
+mod schedint;
+pub(crate) mod table;
+
+pub(crate) use self::bench::{Bench, Unknown, Variant};
+
+#[cfg(test)]
+pub(crate) mod tests;
