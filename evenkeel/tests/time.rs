@@ -847,6 +847,38 @@ fn a_clock_that_stands_moves_for_who_blocks_inside_a_closure() {
 }
 
 #[test]
+fn a_clock_that_stands_is_held_back_by_a_settled_worker() {
+    let _watchdog = watchdog();
+    let (end, ends) = mpsc::channel::<()>();
+    let mut ends = Some(ends);
+    let builder = Builder::new().workers(2).start_paused(true);
+    let runtime = builder.build_with(|worker| {
+        let ends = if worker.index() == 0 { ends.take() } else { None };
+        thread::spawn(move || {
+            let Some(ends) = ends else { return worker.run() };
+            worker.settle().unwrap();
+            assert!(ends.recv().is_err());
+        });
+        Ok(())
+    });
+    let runtime = runtime.unwrap();
+    let start = runtime.block_on(async { Instant::now() });
+    let sleeper = runtime.spawn(async { sleep(SEC).await });
+    until(|| {
+        let metrics = runtime.metrics();
+        metrics.sleeping == 1 && metrics.sum(|processor| processor.timers_armed) == 1
+    });
+    runtime.block_on(async {
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        assert!(!sleeper.is_finished());
+        advance(SEC).await;
+        sleeper.await.unwrap();
+        assert_eq!(start.elapsed(), SEC);
+    });
+    drop(end);
+}
+
+#[test]
 fn a_clock_is_paused_and_goes_on() {
     let _watchdog = watchdog();
     let runtime = runtime(2);

@@ -17,7 +17,8 @@
 //!
 //! # Where a timer belongs
 //! To the runtime inside which it is polled first: in its tasks and in its `block_on`. Outside of any, as in [`evenkeel::block_on`](crate::block_on()) on a
-//! plain thread, a sleep may be created, and panics when it is polled.
+//! plain thread, a sleep may be created, and panics when it is polled. Such a one counts from the machine's clock: if that of its runtime stands, create it inside, as in
+//! `spawn(async { sleep(SECOND).await })`.
 //!
 //! # A clock for tests
 //! Each runtime has a clock, which [`Instant::now`] reads. One that was built with [`start_paused`](crate::Builder::start_paused), or that has
