@@ -18,6 +18,7 @@ enum Place {
     Absent(&'static str),
 }
 
+const DETECT: &str = "detect.rs";
 const ENTRY: &str = "monitor_entry.rs";
 const INTERNAL: &str = "monitor_internal.rs";
 const BARRIER: &str = "monitor_barrier.rs";
@@ -266,10 +267,8 @@ const CASES: &[(&str, &[Place])] = &[
     ("H7", &[Docs("sync/monitor/enter.rs", "A monitor that somebody waits for cannot be dropped")]),
     ("H8", &[Test(UCPP, "h8_holds_are_left_in_any_order")]),
     ("H9", &[Test(UCPP, "h9_a_runtime_ends_before_its_tasks")]),
-    (
-        "H10",
-        &[Absent("tasks that wait for each other wait; who looks for them is not the monitors")],
-    ),
+    // Of some tasks as well as of all.
+    ("H10", &[Test(DETECT, "two_monitors_crosswise"), Test(DETECT, "tasks_that_join_each_other")]),
     ("H11", &[Docs("coroutine/frame.rs", "scope.spawn(|| coroutine.resume(()));")]),
 ];
 
