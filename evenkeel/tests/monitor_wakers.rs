@@ -1,9 +1,11 @@
-//! Wakers of others that panic when they wake or are dropped: what they panic with is caught, no monitor stays held, and no waker is dropped twice.
+//! Wakers of others that panic when they wake or are dropped, or that use the monitor themselves: what they panic with is caught, no monitor stays held, no
+//! waker is dropped twice, and none runs under a monitor's lock.
 
 #![allow(unsafe_code, reason = "a waker whose clone panics when it is dropped is made by hand")]
 
 use common::op::F;
 use common::polling::Hand;
+use common::watchdog::watchdog;
 use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Monitor, lock_all};
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -17,6 +19,7 @@ use std::thread;
 mod common {
     pub(crate) mod op;
     pub(crate) mod polling;
+    pub(crate) mod watchdog;
 }
 
 type Plain = Monitor<u32, Condition<u32>>;
@@ -172,4 +175,37 @@ fn a_wait_ends_by_its_limit_whatever_its_waker_does() {
     drop(first.ready());
     drop(last.unwrap().ready());
     assert!(monitor.try_enter().is_some(), "nobody is inside");
+}
+
+thread_local! {
+    /// A hold that is given up as soon as the waker below is cloned, and what to look at when a clone is dropped.
+    static LEAVES: Cell<Option<Held<Arc<Plain>>>> = const { Cell::new(None) };
+    static LOOKS_AT: Cell<Option<Arc<Plain>>> = const { Cell::new(None) };
+}
+
+static CURIOUS: RawWakerVTable = RawWakerVTable::new(clone_and_leave, look, |_| {}, look);
+
+unsafe fn clone_and_leave(data: *const ()) -> RawWaker {
+    drop(LEAVES.take());
+    RawWaker::new(data, &CURIOUS)
+}
+
+unsafe fn look(_: *const ()) {
+    if let Some(monitor) = LOOKS_AT.take() {
+        assert!(monitor.try_enter().is_none(), "the entrant is inside");
+    }
+}
+
+#[test]
+fn a_waker_that_was_cloned_in_vain_is_dropped_without_the_lock() {
+    let _dog = watchdog();
+    let monitor = Arc::new(Plain::default());
+    let mut entry = Box::pin(monitor.enter());
+    LEAVES.set(monitor.clone().try_enter_owned());
+    LOOKS_AT.set(Some(monitor.clone()));
+    // SAFETY: the functions of the table follow no pointer, and the waker stays on its thread.
+    let waker = unsafe { Waker::new(ptr::null(), &CURIOUS) };
+    let polled = entry.as_mut().poll(&mut Context::from_waker(&waker));
+    assert!(polled.is_ready(), "the holder has left while the waker was cloned");
+    assert!(LOOKS_AT.take().is_none(), "the clone has been dropped");
 }
