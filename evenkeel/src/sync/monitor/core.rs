@@ -331,6 +331,7 @@ impl State {
         if let Some(instead) = instead {
             // SAFETY: the caller's promise.
             unsafe { self.urgent.insert(node, instead, Place::Urgent) };
+            watch::signalled(instead);
         }
         // SAFETY: the caller's promise.
         let before = unsafe { self.urgent.remove(node) };
