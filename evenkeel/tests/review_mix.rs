@@ -48,7 +48,7 @@ async fn act(w: &World, r: &mut Random) {
         0 | 1 => {
             let mut h = w.m[i].enter().await;
             h.enter();
-            if r.below(1 << 40) % 3 == 0 {
+            if r.below(3) == 0 {
                 h.leave();
                 h.count += 1;
                 h = {
@@ -74,7 +74,7 @@ async fn act(w: &World, r: &mut Random) {
             let _ = w.m[i].conditions().front(&h);
             w.m[i].conditions().signal(&mut h);
             h.leave();
-            if r.below(1 << 40) % 2 == 0 {
+            if r.below(2) == 0 {
                 let (h, _) = w.m[i].conditions().signal_block(h).await;
                 h.enter();
                 h.leave();
@@ -166,7 +166,7 @@ fn coroutine(w: Arc<World>, seed: u64) -> Co {
                         two.push(Box::pin(async move { act(&w, &mut Random::new(seed)).await }));
                     }
                     two.next().await;
-                    if r.below(1 << 40) % 2 == 0 {
+                    if r.below(2) == 0 {
                         two.next().await;
                     }
                 }
@@ -244,7 +244,7 @@ fn mix() {
         });
         let tasks: Vec<_> =
             (0..12).map(|n| runtime.spawn(drive(w.clone(), None, round * 1000 + n, 0))).collect();
-        if round % 4 == 3 {
+        if round & 3 == 3 {
             for t in tasks.iter().step_by(2) {
                 t.abort();
             }
