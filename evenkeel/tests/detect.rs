@@ -299,6 +299,34 @@ fn who_joins_a_task_that_it_has_signalled_and_keeps_out() {
     end(runtime, &reports, vec![signaller]);
 }
 
+/// The signal went to another one first, which has given up its wait.
+#[test]
+fn who_joins_a_task_that_a_signal_has_gone_on_to() {
+    let _dog = watchdog();
+    let (runtime, reports) = runtime(1);
+    let monitor = Arc::new(Monitor::<u32, Condition>::default());
+    let waiters = ["first", "heir"].map(|name| {
+        let monitor = monitor.clone();
+        let waiter = spawn(&runtime, name, async move {
+            let held = monitor.enter().await;
+            drop(monitor.conditions().wait(held).await);
+        });
+        runtime.block_on(async { evenkeel::spawn(yield_now()).await.unwrap() });
+        waiter
+    });
+    let [first, heir] = waiters;
+    let signaller = spawn(&runtime, "signaller", async move {
+        let mut held = monitor.enter().await;
+        assert!(monitor.conditions().signal(&mut held));
+        first.abort();
+        let _ = first.await;
+        let _ = heir.await;
+    });
+    assert_eq!(names(&reports.recv().unwrap()), ["heir", "signaller"]);
+    signaller.abort();
+    end(runtime, &reports, vec![signaller]);
+}
+
 #[test]
 fn a_future_that_has_been_let_in_and_is_not_polled() {
     let _dog = watchdog();

@@ -13,6 +13,7 @@ use evenkeel::sync::monitor::{Accepted, Clause, Condition, End, Held, Monitor, c
 use evenkeel::yield_now;
 use futures::channel::oneshot;
 use std::future::{pending, ready};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -506,4 +507,25 @@ fn c20_a_broken_call_has_its_block() {
     assert!(server.poll().is_none());
     drop(Hand::waiting(monitor.call(F, async |_held| pending::<()>().await)));
     assert_eq!(server.ready(), (Some(7), None));
+}
+
+/// The number of the end is nobody else's.
+#[test]
+fn numbers_of_operations_are_below_63() {
+    let monitor = Monitor::new(0_u32);
+    drop(Hand::new(monitor.enter_as(Op(62))).ready());
+    for number in [63, 64, u32::MAX - 1] {
+        let enter = || drop(monitor.enter_as(Op(number)));
+        let refused = [
+            catch_unwind(AssertUnwindSafe(enter)).err(),
+            catch_unwind(|| Clause::new(Op(number))).err(),
+            catch_unwind(|| Clause::new(Op(0)).or(Op(number))).err(),
+        ];
+        for refused in refused {
+            let panic = refused.expect("it is out of range");
+            let message = panic.downcast_ref::<String>().expect("it has a message");
+            assert_eq!(*message, format!("an entry has the number {number}: use 0 to 62"));
+        }
+    }
+    assert!(monitor.try_enter().is_some(), "nobody is inside");
 }

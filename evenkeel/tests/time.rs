@@ -983,6 +983,23 @@ fn a_program_with_one_worker_and_a_paused_clock_runs_the_same_each_time() {
     }
 }
 
+/// Neither by a wake that it has not seen nor by one that comes later.
+#[test]
+fn a_block_on_that_panics_holds_no_clock_back() {
+    let _watchdog = watchdog();
+    let runtime = paused(1);
+    let mut kept = None;
+    let panicking = poll_fn(|context| -> Poll<()> {
+        context.waker().wake_by_ref();
+        kept = Some(context.waker().clone());
+        panic!("it is meant to");
+    });
+    catch_unwind(AssertUnwindSafe(|| runtime.block_on(panicking))).unwrap_err();
+    runtime.block_on(sleep(SEC));
+    kept.unwrap().wake();
+    runtime.block_on(sleep(SEC));
+}
+
 #[test]
 fn years_pass_in_no_time() {
     let _watchdog = watchdog();

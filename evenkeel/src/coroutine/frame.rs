@@ -12,6 +12,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::mem;
 use std::pin::Pin;
+use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
 /// A coroutine: a body that runs when it is [resumed](Resume::resume), until it suspends itself or ends.
@@ -21,8 +22,25 @@ use std::task::{Context, Poll, Waker};
 /// body and two or three words. Dropped, it drops the body where it is suspended, and so the body's variables, in
 /// the reverse of their order.
 ///
-/// It can be sent to another thread between two steps if the body, the inputs and the outputs can. Nobody can resume it
-/// twice at once, or from inside itself: resuming borrows it exclusively.
+/// It can be sent to another thread between two steps if the body, the inputs and the outputs can: also where the body has left its suspender behind.
+///
+/// ```compile_fail,E0277
+/// use evenkeel::coroutine::{Coroutine, Suspender};
+/// use std::cell::RefCell;
+/// use std::future::ready;
+/// use std::rc::Rc;
+///
+/// thread_local! {
+///     static KEPT: RefCell<Option<Suspender<Rc<u32>, ()>>> = const { RefCell::new(None) };
+/// }
+/// let coroutine = Coroutine::new(|suspender, _: Rc<u32>| {
+///     KEPT.set(Some(suspender));
+///     ready(())
+/// });
+/// let sent = coroutine.boxed();
+/// ```
+///
+/// Nobody can resume it twice at once, or from inside itself: resuming borrows it exclusively.
 ///
 /// ```compile_fail,E0499
 /// use evenkeel::coroutine::{BoxCoroutine, Resume};
@@ -40,12 +58,12 @@ pub struct Coroutine<I, O, F, B> {
     id: Id,
     phase: Phase,
     body: Body<F, B>,
-    /// They may not vary, for the suspender has them too. Whether they can be sent shows in the body.
-    _values: PhantomData<Exactly<(I, O)>>,
+    _values: PhantomData<Passed<I, O>>,
 }
 
-/// What has this in it can be used for no shorter and no longer lifetimes than those of `T`.
-type Exactly<T> = fn(T) -> T;
+/// What passes between a body and its resumers. It may not vary, for the suspender has the same types; and unless both can be sent, the coroutine cannot:
+/// a body need not keep its suspender, which may have stayed on the thread where it began, and reaches from there what a resumer passes on another.
+type Passed<I, O> = Mutex<(I, O)>;
 
 enum Body<F, B> {
     New(F),

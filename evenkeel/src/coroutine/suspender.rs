@@ -70,8 +70,8 @@ impl<I, O> Suspender<I, O> {
     ///
     /// # Cancel safety
     /// Nothing happens before the first poll, which suspends: the resumer gets the output even if the future is dropped
-    /// within the same step, and what it passes in exchange is dropped then. So the arm of a `select!` that
-    /// suspends comes last.
+    /// within the same step, and what it passes in exchange is dropped then. Only if the body suspends itself with another output in the same step, or
+    /// ends, that output is dropped. So the arm of a `select!` that suspends comes last.
     ///
     /// # Panics
     /// If the future is polled where its coroutine is not making a step: outside of the body, in one that a body resumes with

@@ -43,6 +43,20 @@ impl Alarm for Signal {
     }
 }
 
+/// A thread that sees the wakes of a signal, until this is dropped: by the end of its future, or by its panic.
+struct Listening<'a>(&'a Signal);
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        // A wake that nobody has seen is not to be counted for ever, nor are those that come later.
+        if self.0.woken.swap(true, Ordering::Acquire)
+            && let Some(shared) = &self.0.inside
+        {
+            shared.clock.go();
+        }
+    }
+}
+
 /// A thread that is counted as awake inside a runtime, for as long as this lives.
 struct Awake<'a>(&'a Shared);
 
@@ -91,17 +105,12 @@ fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
     let mut future = pin!(future);
     let signal =
         Arc::new(Signal { woken: AtomicBool::new(false), thread: thread::current(), inside });
+    let _listening = Listening(&signal);
     let waker = Waker::from(signal.clone());
     let blocking = Blocking::begin(&signal);
     let mut context = Context::from_waker(&waker);
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
-            // A wake that nobody has seen is not to be counted for ever.
-            if signal.woken.swap(true, Ordering::Acquire)
-                && let Some(shared) = &signal.inside
-            {
-                shared.clock.go();
-            }
             return output;
         }
         // The thread's own count goes; with the wake comes the waker's.

@@ -9,6 +9,7 @@ use super::header::{Header, TaskPtr};
 use super::rights::Reference;
 use super::waker;
 use crate::detect::Waiting;
+use crate::primitives::unwind::contain;
 use crate::scheduler::wake;
 use std::fmt;
 use std::mem;
@@ -128,12 +129,12 @@ impl WordWaker {
         }
     }
 
-    /// Wakes, and uses the waker up.
+    /// Wakes, and uses the waker up. What a foreign waker panics with is caught: whoever wakes it has others to see to.
     #[inline(always)]
     pub(crate) fn wake(self) {
         match self.open() {
             Opened::Task(task) => wake::wake_consuming(task),
-            Opened::Boxed(waker) => waker.wake(),
+            Opened::Boxed(waker) => use_up(waker, |waker| waker.wake()),
         }
     }
 }
@@ -156,9 +157,16 @@ impl Drop for WordWaker {
         let own = unsafe { Self::from_raw(self.0.as_ptr()) };
         match own.open() {
             Opened::Task(task) => waker::discount(task),
-            Opened::Boxed(waker) => drop(waker),
+            // Nor may its destructor end a step halfway that has given a node up.
+            Opened::Boxed(waker) => use_up(waker, drop),
         }
     }
+}
+
+/// Does the last thing with a waker that is a caller's code.
+#[cold]
+fn use_up(waker: Box<Waker>, end: impl FnOnce(Waker)) {
+    contain(|| end(*waker));
 }
 
 impl fmt::Debug for WordWaker {

@@ -16,6 +16,7 @@ impl Wake for Counting {
 }
 
 impl Counting {
+    #[allow(dead_code, reason = "some tests count no wakes")]
     pub(crate) fn wakes(&self) -> usize {
         self.0.load(Ordering::Acquire)
     }
@@ -53,6 +54,7 @@ impl<F: Future> Hand<F> {
         self.poll().expect("it is ready")
     }
 
+    #[allow(dead_code, reason = "some tests count no wakes")]
     pub(crate) fn wakes(&self) -> usize {
         self.counting.wakes()
     }

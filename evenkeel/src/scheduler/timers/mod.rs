@@ -68,7 +68,6 @@ use crate::policy::timing::{self, GROUP};
 use crate::primitives::ahead;
 use crate::primitives::atomic::{AtomicU64, Ordering};
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
-use crate::primitives::unwind;
 use crate::task::word_waker::WordWaker;
 use clock::Clock;
 use crossbeam_utils::CachePadded;
@@ -394,8 +393,7 @@ impl Due {
 
     fn wake(self) {
         for waker in self.wakers.into_iter().flatten() {
-            // A foreign waker that panics must not take the worker with it.
-            unwind::contain(|| waker.wake());
+            waker.wake();
         }
     }
 }

@@ -28,12 +28,16 @@ pub trait Entry: Copy {
 pub struct End;
 
 impl Entry for End {
+    /// One that no operation may have.
     fn number(self) -> u32 {
-        LAST
+        END
     }
 }
 
-/// The highest number of an operation: the end of the object.
+/// What the end of the object says for a number.
+const END: u32 = u32::MAX;
+
+/// The number of the end of the object among operations.
 const LAST: u32 = 63;
 
 /// The number of an operation.
@@ -43,9 +47,13 @@ const LAST: u32 = 63;
 #[inline]
 #[track_caller]
 fn number<E: Entry>(op: E) -> u32 {
-    let number = op.number();
-    assert!(number <= LAST, "an entry has the number {number}: use 0 to 62");
-    number
+    match op.number() {
+        END => LAST,
+        number => {
+            assert!(number < LAST, "an entry has the number {number}: use 0 to 62");
+            number
+        }
+    }
 }
 
 /// What an entrant calls.

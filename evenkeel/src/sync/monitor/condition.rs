@@ -269,9 +269,9 @@ impl<D> Condition<D> {
         D: Copy,
     {
         let front = |list: &List| {
-            let waiter = std::ptr::from_ref(list.front()?).cast::<Waiter<D>>();
-            // SAFETY: the nodes of this list are the beginnings of waiters with a `D`, which nobody changes while they wait.
-            Some(unsafe { (*waiter).datum })
+            let waiter = list.front().cast::<Waiter<D>>();
+            // SAFETY: the nodes of this list are the beginnings of waiters with a `D`, put there by the addresses of these, which nobody changes while they wait.
+            unsafe { waiter.as_ref() }.map(|waiter| waiter.datum)
         };
         self.look(held, front).flatten()
     }

@@ -157,7 +157,7 @@ impl Core {
     #[inline(never)]
     unsafe fn enter_owned<'a>(
         &'a self,
-        mut state: SpinGuard<'a, State>,
+        state: SpinGuard<'a, State>,
         node: &Node,
         cores: Cores<'_>,
         op: Op,
@@ -166,6 +166,8 @@ impl Core {
         queued: &mut bool,
     ) -> Entry {
         let mut spare = None;
+        // Declared after the spare waker, and so released before that is dropped.
+        let mut state = state;
         loop {
             if !state.owned {
                 state.owned = true;
@@ -329,6 +331,7 @@ impl State {
         if let Some(instead) = instead {
             // SAFETY: the caller's promise.
             unsafe { self.urgent.insert(node, instead, Place::Urgent) };
+            watch::signalled(instead);
         }
         // SAFETY: the caller's promise.
         let before = unsafe { self.urgent.remove(node) };

@@ -258,11 +258,10 @@ impl List {
         self.front.is_null()
     }
 
-    /// The first node.
+    /// The first node, by the address with which it has been put here, or null. If that is of something larger, it is good for all of that.
     #[inline(always)]
-    pub(super) fn front(&self) -> Option<&Node> {
-        // SAFETY: it is in the list, so it is there.
-        unsafe { self.front.as_ref() }
+    pub(super) fn front(&self) -> *const Node {
+        self.front
     }
 
     /// Puts a node last.
@@ -270,7 +269,7 @@ impl List {
     /// # Safety
     /// It is in no queue, has a ticket, and stays where it is until it has been taken out.
     #[inline(always)]
-    pub(super) unsafe fn push_back(&mut self, node: &Node, place: Place) {
+    pub(super) unsafe fn push_back(&mut self, node: *const Node, place: Place) {
         // SAFETY: the caller's promise; the last one is in the list.
         unsafe { self.insert(self.back, node, place) };
     }
@@ -289,7 +288,7 @@ impl List {
     /// # Safety
     /// As [`push_back`](Self::push_back), and `prev` is in this list.
     #[inline(always)]
-    pub(super) unsafe fn insert(&mut self, prev: *const Node, node: &Node, place: Place) {
+    pub(super) unsafe fn insert(&mut self, prev: *const Node, node: *const Node, place: Place) {
         // SAFETY: `prev` is in the list, so it is there.
         let next = match unsafe { prev.as_ref() } {
             None => std::mem::replace(&mut self.front, node),
@@ -306,6 +305,8 @@ impl List {
             (ticket.prev, ticket.next, ticket.place) = (prev, next, place);
         };
         // SAFETY: the caller's promise.
+        let node = unsafe { &*node };
+        // SAFETY: as above.
         unsafe { node.with(fill) };
     }
 

@@ -159,16 +159,18 @@ pub(super) fn word(waker: &Waker) -> WordWaker {
 ///
 /// # Safety
 /// The caller holds the set, which it leads and to which the condition belongs, for this node, which is in no queue and stays where it is until it
-/// has been taken out.
+/// has been taken out. Its address is that of its [`Waiter`], for those who look at the datum.
 #[inline(never)]
 unsafe fn begin(
     queue: &Queue,
-    node: &Node,
+    waiter: *const Node,
     leader: CoreRef,
     single: bool,
     waker: &Waker,
     queued: &mut bool,
 ) -> bool {
+    // SAFETY: the caller's promise: it is there.
+    let node = unsafe { &*waiter };
     let waker = word(waker);
     node.fill(Kind::Waiter, Cores::led_by(leader), Op::NONE);
     // SAFETY: the set borrows its monitors.
@@ -177,7 +179,7 @@ unsafe fn begin(
     node.set_waiting(waker);
     *queued = true;
     // SAFETY: the caller's promise.
-    let join = |list: &mut List| unsafe { list.push_back(node, Place::Condition) };
+    let join = |list: &mut List| unsafe { list.push_back(waiter, Place::Condition) };
     // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
     unsafe { queue.with(join) };
     // SAFETY: the node waits, and this thread has the leader's lock.
@@ -291,12 +293,12 @@ impl<S: Set, D: Copy + Send> Future for Wait<'_, S, D> {
         if this.queued {
             return this.resume(context.waker());
         }
-        let (queue, node) = (&this.condition.queue, &this.waiter.node);
+        let (queue, waiter) = (&this.condition.queue, ptr::from_ref(&this.waiter).cast());
         let members = this.members.get();
         let (leader, waker, queued) = (members.leader(), context.waker(), &mut this.queued);
         // SAFETY: this future has the hold, which it gives up here; the condition belongs to the set; what is pinned stays where it is, and the future takes
         // the node out when it is dropped.
-        if !unsafe { begin(queue, node, leader, S::SINGLE, waker, queued) } {
+        if !unsafe { begin(queue, waiter, leader, S::SINGLE, waker, queued) } {
             // SAFETY: this future has held the set, and gives it up here; nobody is urgent.
             unsafe { core::release_all(members) };
         }
