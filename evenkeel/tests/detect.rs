@@ -9,7 +9,7 @@ mod watchdog;
 
 use evenkeel::detect::{self, Deadlock, Waiter, What};
 use evenkeel::sync::Semaphore;
-use evenkeel::sync::monitor::{Condition, Monitor, lock_all};
+use evenkeel::sync::monitor::{Accepted, Clause, Condition, Entry, Held, Monitor, lock_all};
 use evenkeel::time::{Duration, sleep, timeout};
 use evenkeel::{Builder, JoinHandle, Runtime, yield_now};
 use futures::future::{Either, join, select};
@@ -53,6 +53,16 @@ impl Meeting {
 
     fn come(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A call.
+#[derive(Clone, Copy)]
+struct Op;
+
+impl Entry for Op {
+    fn number(self) -> u32 {
+        0
     }
 }
 
@@ -529,6 +539,53 @@ fn an_unpark_is_a_way_out() {
     }
     task.task().unpark();
     end(runtime, &reports, vec![task]);
+}
+
+#[test]
+fn who_accepts_may_be_called_yet() {
+    let _dog = watchdog();
+    let (runtime, reports) = runtime(2);
+    let monitor = Arc::new(Monitor::new(0));
+    let inside = Meeting::default();
+    let server = runtime.spawn({
+        let (monitor, inside) = (monitor.clone(), inside.clone());
+        async move {
+            let held = monitor.enter().await;
+            inside.come();
+            let (held, accepted) = Held::accept(held, [Clause::new(Op)]).await;
+            assert_eq!((*held, accepted), (1, Accepted::Call(0)));
+        }
+    });
+    runtime.block_on(inside.of(2));
+    let entrant = runtime.spawn({
+        let monitor = monitor.clone();
+        async move { drop(monitor.enter().await) }
+    });
+    for _ in 0..10 {
+        let other = runtime.spawn(yield_now());
+        runtime.block_on(other).unwrap();
+    }
+    runtime.block_on(monitor.call(Op, async |mut held| *held += 1));
+    end(runtime, &reports, vec![server, entrant]);
+}
+
+#[test]
+fn a_hold_that_is_the_output_of_a_task() {
+    let _dog = watchdog();
+    let (runtime, reports) = runtime(2);
+    let monitor = Arc::new(Monitor::new(0));
+    let one = runtime.spawn(monitor.clone().enter_owned());
+    let two = runtime.spawn({
+        let monitor = monitor.clone();
+        async move {
+            let held = one.await.unwrap();
+            yield_now().await;
+            drop(held);
+            drop(monitor.enter().await);
+        }
+    });
+    let three = runtime.spawn(async move { drop(monitor.enter().await) });
+    end(runtime, &reports, vec![two, three]);
 }
 
 #[test]

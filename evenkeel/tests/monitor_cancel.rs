@@ -682,3 +682,37 @@ fn foreign_wakers() {
     });
     assert_eq!(monitor.into_inner(), 4_010);
 }
+
+/// Makes a whole call when it is dropped.
+struct Calls<'a>(&'a Plain);
+
+impl Drop for Calls<'_> {
+    fn drop(&mut self) {
+        Hand::new(self.0.call(F, async |mut held| *held += 1)).ready();
+    }
+}
+
+#[test]
+fn g7_a_call_in_a_destructor_of_a_cancelled_body_is_whole() {
+    let (log, other) = (Plain::default(), Plain::default());
+    let accept = Hand::waiting(Held::accept(log.try_enter().unwrap(), [Clause::new(F)]));
+    let body = Hand::waiting(other.call(G, async |_held| {
+        let _calls = Calls(&log);
+        pending::<()>().await;
+    }));
+    drop(body);
+    let (held, accepted) = accept.ready();
+    assert_eq!((*held, accepted), (1, Accepted::Call(0)));
+}
+
+#[test]
+fn g7_a_call_in_a_destructor_beside_a_panic_is_whole() {
+    let log = Plain::default();
+    let accept = Hand::waiting(Held::accept(log.try_enter().unwrap(), [Clause::new(F)]));
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        let _calls = Calls(&log);
+        panic!("it is meant to");
+    }));
+    let (held, accepted) = accept.ready();
+    assert_eq!((*held, accepted), (1, Accepted::Call(0)));
+}

@@ -42,7 +42,7 @@
 //! ```
 //!
 //! # What is told
-//! What can be proved. A *waiter*, a task or a thread inside `block_on`, is *blocked* if it sleeps and all of its wakers are where this module knows of them: in the queue of a
+//! What can be proved, as long as a hold is left by whoever has taken it or by a task that this one has spawned since (see [below](#what-is-not-told)). A *waiter*, a task or a thread inside `block_on`, is *blocked* if it sleeps and all of its wakers are where this module knows of them: in the queue of a
 //! monitor or of a semaphore, or with a task that it joins. So a wait with a timeout, one beside a channel in a `select!`, or a task that others have a
 //! [`Task`](crate::task::Task) of is not taken for blocked: something else may wake it. Nor is one beside a [`park`](crate::task::park). A task that waits for several of these things at once is blocked as long as all
 //! of them are. A blocked waiter is *stuck* if each of its waits is for something that stuck waiters have, all of it. A *knot* is a set of stuck waiters

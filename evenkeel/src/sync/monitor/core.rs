@@ -241,6 +241,15 @@ impl Core {
         }
     }
 
+    /// Has the holder's call, which has just been accepted, count as whole whenever it is left, if this thread is within the cancellation of another call, or within a
+    /// panic: it is made by a destructor.
+    #[inline(always)]
+    pub(super) fn excuse(&self) {
+        if breaks_off() {
+            self.lock().forget_call();
+        }
+    }
+
     /// Gives the set, whose leader this is, to the next one on the urgent list. False if there is none.
     #[inline(never)]
     fn pass_on(&self) -> bool {
@@ -297,6 +306,11 @@ impl State {
     #[inline(always)]
     pub(super) fn call(&self) -> Option<Acceptance> {
         self.call
+    }
+
+    #[cold]
+    fn forget_call(&mut self) {
+        self.call = None;
     }
 
     /// Puts a node that the holder has signalled behind those that it has signalled before.

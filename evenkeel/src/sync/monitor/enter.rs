@@ -88,7 +88,10 @@ impl<S: Set> Enter<S> {
             // SAFETY: the node is in no queue; it and the cores stay where they are, and the future takes it out when it is dropped.
             match unsafe { core.enter(node, cores, op, stage == 0, waker, queued) } {
                 Entry::Own => self.stage += 1,
-                Entry::Accepted => self.stage = cores.len() as u32,
+                Entry::Accepted => {
+                    self.stage = cores.len() as u32;
+                    core.excuse();
+                }
                 Entry::Wait => return Poll::Pending,
             }
         }
@@ -102,7 +105,12 @@ impl<S: Set> Enter<S> {
             return Poll::Pending;
         }
         // SAFETY: the node was granted, and this is its future.
-        if S::SINGLE || unsafe { self.node.with(|ticket| ticket.whole) } {
+        let (whole, call) = unsafe { self.node.with(|ticket| (ticket.whole, ticket.call)) };
+        if call.is_some() {
+            // SAFETY: the set borrows its monitors.
+            unsafe { self.members.get().leader().get() }.excuse();
+        }
+        if S::SINGLE || whole {
             return Poll::Ready(self.finish());
         }
         self.stage += 1;
