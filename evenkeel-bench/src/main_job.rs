@@ -125,10 +125,15 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
 
     let (peers, missing) = runner::found();
     let mut notes = vec![format!(
-        "Each run measures {} ms and is done {} times; the runtimes alternate.",
+        "Each run measures {} ms and is done {}; the runtimes alternate.",
         effort.time().as_millis(),
-        effort.repeats(),
+        words::count(effort.repeats(), "time"),
     )];
+    if cfg!(debug_assertions) {
+        notes.push(
+            "This is a debug build, whose figures say nothing: run it with `--release`.".to_owned(),
+        );
+    }
     for (peer, install) in missing {
         notes.push(format!("{peer} is skipped: {install}."));
     }
