@@ -45,8 +45,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
-/// Without a command: five experiments (locality and transfer in two variants each), with many and with few tasks, and the eight fork-join programs, at one and
-/// at all cores, and the tables of "Concurrency in C∀", on every runtime found, in two to three minutes; then the tables and an HTML report.
+/// Without a command: five experiments (locality and transfer in two variants each), with many and with few tasks, the eight fork-join programs, and timers, at one
+/// and at all cores, and the tables of "Concurrency in C∀", on every runtime found, in about three minutes; then the tables and an HTML report.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -245,7 +245,7 @@ fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut notes: Vec<String> = Vec::new();
     let mut cell = |cell| {
         runner.run(cell, args.repeats as usize, |measured| {
-            for remark in measured.remarks {
+            for remark in measured.remarks.into_iter().chain(measured.disturbed) {
                 // The same of every repeat.
                 if !notes.contains(&remark) {
                     eprintln!("note: {remark}");

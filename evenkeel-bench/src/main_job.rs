@@ -28,7 +28,7 @@ use crate::workload::{Bench, Spec, Variant, memory};
 pub(crate) enum Effort {
     /// One short repeat: does everything work?
     Quick,
-    /// Two to three minutes.
+    /// About three minutes.
     Usual,
     /// The thesis's 15 repeats, and the experiments beside the five.
     Full,
@@ -125,10 +125,15 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
 
     let (peers, missing) = runner::found();
     let mut notes = vec![format!(
-        "Each run measures {} ms and is done {} times; the runtimes alternate.",
+        "Each run measures {} ms and is done {}; the runtimes alternate.",
         effort.time().as_millis(),
-        effort.repeats(),
+        words::count(effort.repeats(), "time"),
     )];
+    if cfg!(debug_assertions) {
+        notes.push(
+            "This is a debug build, whose figures say nothing: run it with `--release`.".to_owned(),
+        );
+    }
     for (peer, install) in missing {
         notes.push(format!("{peer} is skipped: {install}."));
     }
@@ -182,7 +187,7 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     // What was measured before a failure is shown and kept as well.
     let failure = measure(&runner, &cells, effort, &mut records, &mut notes)
         .and_then(|()| fork(&fork_runner, &fork_cells, effort, &mut forking))
-        .and_then(|()| wait(effort, &mut timers, &mut notes))
+        .and_then(|()| wait(effort, &mut timers))
         .and_then(|()| rounds(&concurrency_runner, &rows, effort, &mut concurrency));
     forking::figures::pool(&mut forking);
     if let Err(error) = &failure {
@@ -214,7 +219,8 @@ fn measure(
         }
         bar.set_message(name);
         let before = records.len();
-        runner.run(cell, effort.repeats(), |Measured { record, remarks }| {
+        // A disturbed run is counted in the report.
+        runner.run(cell, effort.repeats(), |Measured { record, remarks, .. }| {
             records.push(record);
             for remark in remarks {
                 // The same of every run.
@@ -257,11 +263,7 @@ fn fork(
 }
 
 /// Timers, at one and all cores.
-fn wait(
-    effort: Effort,
-    records: &mut Vec<timers::record::Record>,
-    notes: &mut Vec<String>,
-) -> anyhow::Result<()> {
+fn wait(effort: Effort, records: &mut Vec<timers::record::Record>) -> anyhow::Result<()> {
     let counts = processor_counts(affinity::cores().len());
     let cells = timers::Variant::ALL.into_iter().flat_map(|variant| {
         counts.iter().map(move |&workers| timers::runner::Cell::usual(variant, workers))
@@ -280,9 +282,9 @@ fn wait(
             eprintln!("{name}");
         }
         bar.set_message(name);
-        timers::runner::run(cell, effort.repeats(), |record, remark| {
+        // A disturbed run is counted in the report.
+        timers::runner::run(cell, effort.repeats(), |record, _| {
             records.push(record);
-            notes.extend(remark);
             Ok(())
         })?;
         bar.inc(1);

@@ -34,6 +34,8 @@ pub(crate) struct Measured {
     pub(crate) record: Record,
     /// Remarks, one sentence each.
     pub(crate) remarks: Vec<String>,
+    /// That the run was disturbed, if it was.
+    pub(crate) disturbed: Option<String>,
 }
 
 /// Runs cells, and builds what they need on first use.
@@ -86,16 +88,16 @@ impl Runner {
         let spec = Spec { seed: spec.seed + repeat as u64, ..spec.clone() };
         // A run that did not complete had far more time than any disturbance takes away.
         let disturbed = |run: &Measured| run.record.cpu_share < ENOUGH && !run.record.dnc;
-        let (mut measured, disturbed) =
+        let (mut measured, tried) =
             self.retries.run(|| self.once(peer, &spec, repeat), disturbed)?;
-        if let Some(tried) = disturbed {
-            measured.remarks.push(format!(
+        measured.disturbed = tried.map(|tried| {
+            format!(
                 "{peer} {} at {} was disturbed: in try {tried} it had {:.0} % of its time.",
                 spec.bench,
                 count(spec.procs, "processor"),
                 measured.record.cpu_share * 100.0,
-            ));
-        }
+            )
+        });
         Ok(measured)
     }
 
@@ -130,7 +132,7 @@ impl Runner {
             cpu_share,
             ..record(peer, spec, repeat, &outcome)
         };
-        Ok(Measured { record, remarks })
+        Ok(Measured { record, remarks, disturbed: None })
     }
 
     fn measure(&self, peer: Peer, spec: &Spec) -> Result<Outcome, Fault> {

@@ -419,7 +419,7 @@ fn tables_of_the_thesis_that_cannot_be_are_refused() {
             "unknown runtime of these experiments `tokyo`: known are evenkeel, tokio, tokio-notify",
         ),
         ("--bench mutex --runtime genawaiter", "genawaiter has no experiment `mutex`"),
-        ("--bench mutex --monitors 3", "mutex does not enter 3 monitors: 1, 2, 4"),
+        ("--bench mutex --monitors 3", "mutex does not enter 3 monitors: known are 1, 2, 4"),
         ("--bench ctxswitch --monitors 1", "ctxswitch enters no monitors, so not 1 either"),
         ("--bench cycle --monitors 2", "--monitors is for mutex, schedint and schedext"),
         (

@@ -115,7 +115,11 @@ fn two_monitors_crosswise() {
     let deadlock = reports.recv().unwrap();
     assert_eq!(names(&deadlock), ["cross left", "cross right"]);
     let text = deadlock.to_string();
-    for part in ["deadlock: 2 wait for each other", "\"cross left\" (spawned at", "detect.rs:"] {
+    for part in [
+        "deadlock: 2 tasks or threads wait for each other",
+        "\"cross left\" (spawned at",
+        "detect.rs:",
+    ] {
         assert!(text.contains(part), "{text}");
     }
     assert!(text.contains("to enter the monitor of u32 (made at "), "{text}");

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::Model;
 
-/// Judges runs by a two-factor full factorial design with replications.
+/// Judge runs by a two-factor full factorial design with replications.
 ///
 /// Reads the lines that `run --json` prints. Rows (factor A) are the benchmarks together with whatever else tells runs
 /// apart: variant, size, workers or processors, tasks, and every other field of text, whole numbers or true and false that

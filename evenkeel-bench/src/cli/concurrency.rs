@@ -67,7 +67,10 @@ fn rows(args: &RunArgs, benches: &[Bench]) -> anyhow::Result<Vec<Row>> {
                 let known: Vec<String> = bench.monitors().iter().map(usize::to_string).collect();
                 bail!(Usage(match bench.monitors() {
                     [0] => format!("{bench} enters no monitors, so not {odd} either"),
-                    _ => format!("{bench} does not enter {odd} monitors: {}", known.join(", ")),
+                    _ => format!(
+                        "{bench} does not enter {odd} monitors: known are {}",
+                        known.join(", ")
+                    ),
                 }));
             }
             of_bench.retain(|row| args.monitors.contains(&row.monitors));

@@ -28,18 +28,23 @@ pub(super) fn render(records: &[Record]) -> Markup {
 }
 
 fn lead(lines: &[Line], records: &[Record]) -> Markup {
-    let measured = || lines.iter().filter(|line| line.cell(Peer::Evenkeel).is_some());
-    let number = |standing| measured().filter(|line| line.verdict().standing == standing).count();
+    let compared = || lines.iter().filter(|line| line.verdict().peer.is_some());
+    let number = |standing| compared().filter(|line| line.verdict().standing == standing).count();
     let disturbed = records.iter().filter(|record| record.cpu_share < ENOUGH).count();
     html! {
         p {
             "The experiments of the thesis: so many times the operation on one processor, nanoseconds of each by the clock "
-            "on the wall: median [minimum to maximum] of the repeats. The best is " strong { "bold" }
-            ". call and tokio-notify guard nothing and are compared with nobody. " (DOUBT) ". evenkeel is "
+            "on the wall: median [minimum to maximum] of the repeats; smaller is better, but for the entries of contended. The best is "
+            strong { "bold" } ". call, a plain call, and tokio-notify, two Notify in turns, guard nothing and are compared with nobody. " (DOUBT) ". evenkeel is "
             (mark(Standing::Ahead)) "ahead of every peer in "
             (number(Standing::Ahead)) ", " (mark(Standing::Behind)) "behind in "
             (number(Standing::Behind)) " and " (mark(Standing::Even)) "neither in "
-            (number(Standing::Even)) " of " (count(measured().count(), "row")) "."
+            (number(Standing::Even)) " of the " (count(compared().count(), "row")) " with a peer."
+        }
+        p {
+            "In ctxswitch, task is one alone, two-tasks are two in turns. In schedint and schedext the variant names the party that is timed. In creation a lazy "
+            "coroutine never runs and an eager one runs once; boxed: with its type erased. In contended, tight parties enter again at once, yielding ones yield "
+            "before; a longest wait is that of any party until it is inside."
         }
         @if disturbed > 0 {
             p {

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::figures::{Experiment, Figures};
 use crate::regime::MEANING;
+use crate::runtime::Peer;
 use crate::verdict::{DOUBT, Standing, Verdict};
 use crate::words;
 
@@ -70,6 +71,8 @@ fn head(session: &Session, figures: &Figures) -> Markup {
     let verdicts = table::verdicts(figures);
     let number = |standing| verdicts.iter().filter(|v: &&Verdict| v.standing == standing).count();
     let benches = figures.experiments.len();
+    let peers = figures.runtimes.iter().filter_map(|name| name.parse::<Peer>().ok());
+    let peers: Vec<String> = peers.map(|peer| format!("{peer}: {}", peer.describe())).collect();
     let notes: Vec<String> =
         session.notes.iter().cloned().chain(remarks::of(records, figures)).collect();
     html! {
@@ -80,12 +83,15 @@ fn head(session: &Session, figures: &Figures) -> Markup {
             ". evenkeel is "
             (mark(Standing::Ahead)) "ahead of every peer in " (number(Standing::Ahead)) ", "
             (mark(Standing::Behind)) "behind in " (number(Standing::Behind)) " and "
-            (mark(Standing::Even)) "neither in " (number(Standing::Even)) " of "
-            (words::count(verdicts.len(), "row")) "."
+            (mark(Standing::Even)) "neither in " (number(Standing::Even)) " of their "
+            (words::count(verdicts.len(), "row")) "; fork-join, timers and the tables of the thesis are further down."
         }
         dl {
             dt { "Begun" } dd { (session.started) }
             dt { "Machine" } dd { (session.machine) }
+            @if !peers.is_empty() {
+                dt { "Runtimes" } dd { (peers.join("; ")) }
+            }
             dt { "Cores" } dd { (remarks::regimes(records)) ". " (words::capital(MEANING)) "." }
             @if !notes.is_empty() {
                 dt { "Notes" } dd { ul { @for note in &notes { li { (prose(note)) } } } }

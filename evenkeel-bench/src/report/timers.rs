@@ -3,10 +3,11 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::dots::{self, Dot, Scale};
+use crate::disturbance::ENOUGH;
 use crate::figures::{self, Summary};
 use crate::timers::Variant;
 use crate::timers::record::Record;
-use crate::timers::table::{Group, columns, groups};
+use crate::timers::table::{Group, columns, groups, regime};
 use crate::words::{self, count};
 
 /// What a picture shows.
@@ -22,7 +23,7 @@ fn quantity(variant: Variant) -> Quantity {
         Quantity { name: "Cost", unit: "ns per timer", read: |record| record.ns_per_timer }
     } else {
         let read = |record: &Record| record.late_us_p999;
-        Quantity { name: "Lateness", unit: "us, 99.9th percentile", read }
+        Quantity { name: "Lateness", unit: "µs, 99.9th percentile", read }
     }
 }
 
@@ -31,6 +32,7 @@ pub(super) fn render(records: &[Record]) -> anyhow::Result<Markup> {
     if records.is_empty() {
         return Ok(html! {});
     }
+    let disturbed = records.iter().filter(|record| record.cpu_share < ENOUGH).count();
     let mut sections = Vec::new();
     for variant in Variant::ALL {
         let groups = groups(records, variant);
@@ -43,7 +45,14 @@ pub(super) fn render(records: &[Record]) -> anyhow::Result<Markup> {
         p {
             "Creation, first poll and cancellation of one timer, in nanoseconds; and how late those are that fire, from their deadline until their task "
             "goes on, in microseconds. Medians [minimum to maximum] of the repeats; lower is better. A timer of evenkeel or Tokio is never early: one that "
-            "is fails the run. Both round up to a tick, evenkeel's of half a millisecond and Tokio's of one."
+            "is fails the run. Both round up to a tick, evenkeel's of half a millisecond and Tokio's of one. tokio-native is Tokio of as many threads as there are "
+            "workers, tokio-one its runtime of one thread."
+        }
+        @if disturbed > 0 {
+            p {
+                (count(disturbed, "run")) " of " (records.len()) " disturbed: less than "
+                (format!("{:.0}", ENOUGH * 100.0)) " % of the cores' time was left to it."
+            }
         }
         @for section in &sections { (section) }
     })
@@ -52,7 +61,7 @@ pub(super) fn render(records: &[Record]) -> anyhow::Result<Markup> {
 fn section(variant: Variant, groups: &[Group<'_>]) -> anyhow::Result<Markup> {
     let columns = columns(variant);
     let mut pictures = Vec::new();
-    for rows in groups.chunk_by(|a, b| a[0].workers == b[0].workers) {
+    for rows in groups.chunk_by(|a, b| place(a) == place(b)) {
         pictures.push(picture(variant, rows)?);
     }
     Ok(html! {
@@ -70,7 +79,10 @@ fn section(variant: Variant, groups: &[Group<'_>]) -> anyhow::Result<Markup> {
                     tbody {
                         @for group in groups {
                             tr {
-                                td.number { (group[0].workers) span.range { (group[0].regime) } }
+                                td.number {
+                                    (group[0].workers)
+                                    @if let Some(regime) = regime(group[0]) { span.range { (regime) } }
+                                }
                                 td { (group[0].runtime) }
                                 @for (_, read) in columns { td.number { (figure(group, *read)) } }
                             }
@@ -83,7 +95,12 @@ fn section(variant: Variant, groups: &[Group<'_>]) -> anyhow::Result<Markup> {
     })
 }
 
-/// One picture: a variant at one number of workers.
+/// What the runtimes of one picture have in common.
+fn place<'a>(group: &Group<'a>) -> (usize, usize, Option<&'a str>) {
+    (group[0].workers, group[0].tasks, regime(group[0]))
+}
+
+/// One picture: a variant at one number of workers, with the cores in one regime.
 fn picture(variant: Variant, rows: &[Group<'_>]) -> anyhow::Result<Markup> {
     let Quantity { name, unit, read } = quantity(variant);
     let dots: Vec<Dot> = rows
@@ -98,7 +115,10 @@ fn picture(variant: Variant, rows: &[Group<'_>]) -> anyhow::Result<Markup> {
     let values: Vec<Summary> = dots.iter().filter_map(|dot| dot.value).collect();
     let svg = dots::draw(unit, &Scale::fitting(&values), &dots)?;
     let workers = count(rows[0][0].workers, "worker");
-    let caption = format!("{name}, {variant}, {workers}");
+    let caption = match regime(rows[0][0]) {
+        Some(regime) => format!("{name}, {variant}, {workers}, cores {regime}"),
+        None => format!("{name}, {variant}, {workers}"),
+    };
     Ok(html! {
         figure {
             figcaption { (caption) span.unit { "lower is better" } }

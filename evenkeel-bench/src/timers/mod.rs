@@ -88,7 +88,7 @@ impl Variant {
             Variant::Cancel => "timers that are cancelled",
             Variant::Timeout => "limits that are not needed",
             Variant::Idle => "lateness alone",
-            Variant::Load => "lateness beside tasks that yield every 5 us",
+            Variant::Load => "lateness beside tasks that yield every 5 µs",
             Variant::Long => "lateness beside one task whose polls last 2 ms",
         }
     }

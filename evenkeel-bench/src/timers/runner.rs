@@ -10,6 +10,7 @@ use super::{NAME, Spec, USUAL_TASKS, Variant};
 use crate::affinity;
 use crate::disturbance::{ENOUGH, Watch};
 use crate::regime;
+use crate::words::count;
 
 /// What to run, and on which runtimes.
 pub(crate) struct Cell {
@@ -41,9 +42,9 @@ pub(crate) fn run(
             let record = Record { repeat, ..once(name, &spec)? };
             let remark = (record.cpu_share < ENOUGH).then(|| {
                 format!(
-                    "{name} {NAME} {} at {} workers was disturbed: it had {:.0} % of its time.",
+                    "{name} {NAME} {} at {} was disturbed: it had {:.0} % of its time.",
                     spec.variant,
-                    spec.workers,
+                    count(spec.workers, "worker"),
                     record.cpu_share * 100.0
                 )
             });
@@ -67,10 +68,10 @@ fn once(name: Name, spec: &Spec) -> anyhow::Result<Record> {
     let line_ns_after = regime::bounce();
     let outcome = outcome.map_err(|fault| {
         anyhow!(
-            "{name} failed {NAME} (variant {}, {} workers, {} tasks, seed {}): {fault}",
+            "{name} failed {NAME} (variant {}, {}, {}, seed {}): {fault}",
             spec.variant,
-            spec.workers,
-            spec.tasks,
+            count(spec.workers, "worker"),
+            count(spec.tasks, "task"),
             spec.seed,
         )
     })?;

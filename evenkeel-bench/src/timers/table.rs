@@ -2,6 +2,7 @@
 
 use super::Variant;
 use super::record::Record;
+use super::sleeper::Name;
 use crate::figures::Summary;
 use crate::table::align;
 use crate::words;
@@ -42,28 +43,30 @@ pub(crate) fn render(records: &[Record]) -> String {
         text.push_str(&align(&lines));
     }
     text.push_str(
-        "ns/timer: creation and cancellation of one, per worker; late: from the deadline until the task goes on, in us; medians of the \
+        "ns/timer: creation and cancellation of one, per worker; late: from the deadline until the task goes on, in µs; medians of the \
          repeats [min-max]\n",
     );
     text
 }
 
-/// The records of one runtime in one cell and one regime.
+/// The records of one runtime in one cell and, on more than one worker, in one regime.
 pub(crate) type Group<'a> = Vec<&'a Record>;
 
-/// The records of each runtime in each cell of a variant, in the order of their first.
+/// The records of each runtime in each cell of a variant: by workers, tasks and regime, and then in the order of the runtimes.
 pub(crate) fn groups(records: &[Record], variant: Variant) -> Vec<Group<'_>> {
-    let key = |record: &Record| {
-        (record.workers, record.tasks, record.runtime.clone(), record.regime.clone())
-    };
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for record in records.iter().filter(|record| record.variant == variant.name()) {
-        match groups.iter_mut().find(|group| key(group[0]) == key(record)) {
-            Some(group) => group.push(record),
-            None => groups.push(vec![record]),
-        }
+    fn key(record: &Record) -> (usize, usize, Option<&str>, Option<usize>) {
+        let place = Name::ALL.iter().position(|name| name.name() == record.runtime);
+        (record.workers, record.tasks, regime(record), place)
     }
-    groups
+    let mut chosen: Vec<&Record> =
+        records.iter().filter(|record| record.variant == variant.name()).collect();
+    chosen.sort_by_key(|record| key(record));
+    chosen.chunk_by(|a, b| key(a) == key(b)).map(<[_]>::to_vec).collect()
+}
+
+/// How near the cores were; `None` on one worker, to which it makes no difference.
+pub(crate) fn regime(record: &Record) -> Option<&str> {
+    (record.workers > 1).then_some(record.regime.as_str())
 }
 
 fn line(group: &[&Record], columns: &[Column]) -> Vec<String> {
@@ -73,11 +76,65 @@ fn line(group: &[&Record], columns: &[Column]) -> Vec<String> {
         first.workers.to_string(),
         first.tasks.to_string(),
         first.runtime.clone(),
-        first.regime.clone(),
+        regime(first).unwrap_or("-").to_owned(),
     ];
     texts.extend(columns.iter().map(|(_, figure)| {
         let values = group.iter().filter_map(|record| figure(record)).collect();
         Summary::of(values).map_or("-".to_owned(), words::spread)
     }));
     texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(workers: usize, runtime: &str, regime: &str) -> Record {
+        Record {
+            runtime: runtime.to_owned(),
+            bench: super::super::NAME.to_owned(),
+            variant: Variant::Cancel.to_string(),
+            workers,
+            tasks: workers,
+            repeat: 0,
+            ops: 1,
+            seconds: 0.2,
+            ns_per_timer: Some(30.0),
+            late_us_p50: None,
+            late_us_p99: None,
+            late_us_p999: None,
+            late_us_max: None,
+            line_ns_before: 30.0,
+            line_ns_after: 30.0,
+            regime: regime.to_owned(),
+            cpu_share: 1.0,
+        }
+    }
+
+    #[test]
+    fn regimes_are_told_apart_on_more_than_one_worker_only() {
+        let records = [
+            record(2, "tokio-native", "near"),
+            record(2, "evenkeel", "near"),
+            record(2, "evenkeel", "far"),
+            record(1, "tokio-native", "far"),
+            record(1, "evenkeel", "far"),
+            record(1, "evenkeel", "near"),
+        ];
+        let groups = groups(&records, Variant::Cancel);
+        let groups: Vec<_> = groups
+            .iter()
+            .map(|group| {
+                (group[0].workers, regime(group[0]), group[0].runtime.as_str(), group.len())
+            })
+            .collect();
+        let right = [
+            (1, None, "evenkeel", 2),
+            (1, None, "tokio-native", 1),
+            (2, Some("far"), "evenkeel", 1),
+            (2, Some("near"), "evenkeel", 1),
+            (2, Some("near"), "tokio-native", 1),
+        ];
+        assert_eq!(groups, right);
+    }
 }

@@ -30,8 +30,9 @@ impl fmt::Display for Refusal {
                  it go on with `continue_async` before it is resumed again"
             }
             Self::Awaits => {
-                "the body of the coroutine awaits something that is not its suspender: resume it with \
-                 `resume_async`, and let it go on with `continue_async` now"
+                "the body of the coroutine awaits something that is not its suspender: let it go on with \
+                 `continue_async` now, and resume such a body with `resume_async`, or take its outputs as a \
+                 stream (`values().into_stream()`) instead of an iterator"
             }
             Self::Idle => {
                 "the coroutine waits for an input and has nothing to go on with: resume it instead"

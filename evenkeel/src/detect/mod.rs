@@ -41,6 +41,13 @@
 //! assert!(evenkeel::detect::deadlocks().is_empty());
 //! ```
 //!
+//! Without a hook the standard error would get, of two transfers between the same two accounts:
+//! ```text
+//! evenkeel: deadlock: 2 tasks or threads wait for each other, and none can ever go on
+//!   task 2 (spawned at src/main.rs:20:14) waits at src/main.rs:11:20 to enter the monitor of bank::Account (made at src/main.rs:19:22), held by task 3 "back"
+//!   task 3 "back" (spawned at src/main.rs:21:57) waits at src/main.rs:11:20 to enter the monitor of bank::Account (made at src/main.rs:18:22), held by task 2
+//! ```
+//!
 //! # What is told
 //! What can be proved, as long as a hold is left by whoever has taken it or by a task that this one has spawned since (see [below](#what-is-not-told)). A *waiter*, a task or a thread inside `block_on`, is *blocked* if it sleeps and all of its wakers are where this module knows of them: in the queue of a
 //! monitor or of a semaphore, or with a task that it joins. So a wait with a timeout, one beside a channel in a `select!`, or a task that others have a

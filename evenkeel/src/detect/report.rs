@@ -125,8 +125,11 @@ impl fmt::Display for Short<'_> {
 impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.links.len() {
-            1 => write!(f, "deadlock: who waits for itself can never go on")?,
-            count => write!(f, "deadlock: {count} wait for each other, and none can ever go on")?,
+            1 => f.write_str("deadlock: who waits for itself can never go on")?,
+            count => write!(
+                f,
+                "deadlock: {count} tasks or threads wait for each other, and none can ever go on"
+            )?,
         }
         for link in &self.links {
             write!(f, "\n  {}", link.waiter)?;
@@ -150,7 +153,8 @@ impl fmt::Display for Deadlock {
                     let comma = match &wait.what {
                         _ if index == 0 => "",
                         What::Semaphore { .. } => " and ",
-                        _ => " or ",
+                        // Nothing but a spawn tells the graph where a hold may have gone.
+                        _ => ", or given since to ",
                     };
                     write!(f, "{comma}{}", Short(&self.links[*holder].waiter))?;
                 }

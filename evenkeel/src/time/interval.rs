@@ -57,6 +57,7 @@ impl MissedTicks {
 /// });
 /// ```
 #[must_use = "an interval does nothing unless its ticks are awaited"]
+#[track_caller]
 pub fn interval(period: Duration) -> Interval {
     interval_at(Instant::now(), period)
 }
@@ -77,8 +78,9 @@ pub fn interval(period: Duration) -> Interval {
 /// });
 /// ```
 #[must_use = "an interval does nothing unless its ticks are awaited"]
+#[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
-    assert!(!period.is_zero(), "an interval has a period of more than zero");
+    assert!(!period.is_zero(), "an interval has a period of zero: give it one of more");
     Interval { sleep: Box::pin(sleep_until(start)), period, missed: MissedTicks::default() }
 }
 

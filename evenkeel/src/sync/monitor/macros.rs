@@ -2,13 +2,13 @@
 
 /// An accept statement: [`Held::accept`](crate::sync::monitor::Held::accept) with what is to be done after each call.
 ///
-/// `held`, a variable, is the hold, before and after. Clauses go by their order: `OP => {..}` accepts calls of that operation, `[OP, OTHER] => {..}` of either, whichever
+/// `held`, a mutable variable, is the hold, before and after. A semicolon parts the clauses, which go by their order: `OP => {..}` accepts calls of that operation, `[OP, OTHER] => {..}` of either, whichever
 /// has been waiting longer, and each with `, if CONDITION` before the arrow only if the condition is true when the statement begins. The block of the clause runs after the
 /// call, with the monitors held.
 ///
-/// At the end there may be `timeout FUTURE => {..}`, for when nobody has called by the time the future is ready, and `else => {..}`, for when nobody has called yet, or
-/// `else, if CONDITION => {..}`, which is as if it were not there unless the condition is true. Of the two, an `else` that is there comes before the time. Before them there may be `broken => {..}`, for a call that has panicked
-/// or has been cancelled. The value is that of the block, as an `Option`: none if all clauses are closed, or if the call has broken off and there is no block for that.
+/// Behind all of these there may be, in this order, `broken => {..}`, for a call that has panicked or has been cancelled; `timeout FUTURE => {..}`, for when nobody has called by
+/// the time the future is ready; and `else => {..}`, for when nobody has called yet, or `else, if CONDITION => {..}`, which is as if it were not there unless the condition is
+/// true. An `else` that is there does not wait for the time. The value is that of the block, as an `Option`: none if all clauses are closed, or if the call has broken off and there is no block for that.
 ///
 /// # Examples
 /// ```

@@ -111,7 +111,7 @@ impl<D: Copy + Send> Condition<D> {
     }
 
     /// As [`wait_with`](Condition::wait_with), until `until` is ready: then it enters anew, behind those that want to. It says whether it has been signalled: once it
-    /// has, `until` is of no account.
+    /// has, `until` is of no account. If it has not, others may have been inside meanwhile: what was waited for may have come true all the same, so look again.
     ///
     /// # Cancel safety
     /// As [`Wait`] until it is over, and from then on, while it enters anew, as [`Enter`]. `until` is dropped with it.
