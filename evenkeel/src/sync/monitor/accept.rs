@@ -8,8 +8,8 @@ use super::held::Held;
 use super::members::{Members, Slot};
 use super::node::{Kind, Node, Op, Place, Ticket};
 use super::set::Set;
-use super::wait::word;
 use super::waiting;
+use crate::task::word_waker::WordWaker;
 use std::fmt;
 use std::future::{Future, Pending, pending};
 use std::marker::PhantomPinned;
@@ -204,7 +204,7 @@ unsafe fn begin(
     // SAFETY: the set borrows its monitors.
     let leader = unsafe { cores.leader.get() };
     // Before the lock is taken: a foreign waker's clone is a caller's code.
-    let waker = word(waker);
+    let waker = WordWaker::of(waker);
     node.fill(Kind::Acceptor, cores, Op::NONE);
     let mut state = leader.lock();
     for (index, clause) in clauses.iter().enumerate() {

@@ -8,6 +8,7 @@ use super::held::{Held, cancelling};
 use super::members::{Members, Slot};
 use super::node::{Node, Op, Place};
 use super::set::Set;
+use super::state::State;
 use super::waiting;
 use super::watch;
 use std::fmt;
@@ -168,7 +169,7 @@ impl<S: Set> Enter<S> {
         let members = self.members.get();
         let mut held = self.stage as usize;
         if self.queued {
-            let remove = |core: &core::Core, state: &mut core::State, place| {
+            let remove = |core: &core::Core, state: &mut State, place| {
                 match place {
                     // SAFETY: that is where it is.
                     Place::Entry => unsafe { state.remove_entry(&self.node) },

@@ -75,8 +75,34 @@
 ///     assert_eq!(idle, Some(true));
 /// });
 /// ```
+///
+/// What is not a statement of this form says so. There is an operation at least, and `else` comes last:
+/// ```compile_fail
+/// # use evenkeel::{accept, sync::monitor::{End, Monitor}};
+/// # async fn example(monitor: &Monitor<u32>) {
+/// let mut held = monitor.enter().await;
+/// accept!(held; else => {});
+/// # }
+/// ```
+/// ```compile_fail
+/// # use evenkeel::{accept, sync::monitor::{End, Monitor}};
+/// # async fn example(monitor: &Monitor<u32>) {
+/// let mut held = monitor.enter().await;
+/// accept!(held; else => {}; End => {});
+/// # }
+/// ```
 #[macro_export]
 macro_rules! accept {
+    // What would give errors about the macro's own parts.
+    (@gather $held:ident [] [$($broken:tt)*]) => {
+        compile_error!("accept! has no operation: name at least one, as in `Op::Call => { .. }`")
+    };
+    (@gather $held:ident [] [$($broken:tt)*] else $($rest:tt)*) => {
+        compile_error!("accept! has no operation before `else`: name at least one, as in `Op::Call => { .. }`")
+    };
+    (@gather $held:ident [] [$($broken:tt)*] timeout $($rest:tt)*) => {
+        compile_error!("accept! has no operation before `timeout`: name at least one, as in `Op::Call => { .. }`")
+    };
     // The rest of the clauses, gathered one by one: clauses, what to do when one is broken, how to wait, what to do then.
     (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] else => $body:block $(;)?) => {
         $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_or_else] [] [] [Else => $body])
@@ -92,6 +118,12 @@ macro_rules! accept {
     };
     (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] timeout $until:expr => $body:block $(;)?) => {
         $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_until] [$until] [] [Timeout => $body])
+    };
+    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] else $(, if $open:expr)? => $body:block; $($rest:tt)+) => {
+        compile_error!("accept!: `else` comes last, behind `broken` and `timeout`")
+    };
+    (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] timeout $until:expr => $body:block; $($rest:tt)+) => {
+        compile_error!("accept!: behind `timeout` comes `else` or nothing")
     };
     (@gather $held:ident [$($clauses:tt)*] [] broken => $body:block $(; $($rest:tt)*)?) => {
         $crate::accept!(@gather $held [$($clauses)*] [$body] $($($rest)*)?)
@@ -131,7 +163,13 @@ macro_rules! accept {
         };
         value
     }};
+    (@gather $($wrong:tt)*) => {
+        compile_error!("accept!: clauses are `OP => {..}`, `OP, if CONDITION => {..}`, `broken => {..}`, `timeout FUTURE => {..}` and `else => {..}`, with `;` in between")
+    };
     ($held:ident; $($rest:tt)+) => {
         $crate::accept!(@gather $held [] [] $($rest)+)
+    };
+    ($($wrong:tt)*) => {
+        compile_error!("accept! begins with a variable that has the hold: `accept!(held; Op::Call => {..})`")
     };
 }

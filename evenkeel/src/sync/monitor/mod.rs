@@ -191,6 +191,8 @@ mod set;
 mod several;
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
+mod signal_block;
+mod state;
 mod wait;
 mod waiting;
 mod watch;
@@ -201,7 +203,8 @@ pub use condition::Condition;
 pub use enter::Enter;
 pub use held::Held;
 pub use set::{Set, Several};
-pub use wait::{SignalBlock, Wait, WaitUntil};
+pub use signal_block::SignalBlock;
+pub use wait::{Wait, WaitUntil};
 
 #[cfg(feature = "macros")]
 pub use evenkeel_macros::Entry;

@@ -2,8 +2,8 @@
 
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
-use super::core::Acceptance;
 use super::cores::{CoreRef, Cores};
+use super::state::Acceptance;
 use crate::detect::{self, Site, Waiting};
 use crate::primitives::atomic::{AtomicPtr, Edge, Ordering, edge};
 use crate::primitives::cell::UnsafeCell;

@@ -2,9 +2,10 @@
 
 #![allow(unsafe_code, reason = "a waiting node is reached under its core's lock")]
 
-use super::core::{Core, State};
+use super::core::Core;
 use super::cores::CoreRef;
 use super::node::{Node, Place};
+use super::state::State;
 use crate::task::word_waker::WordWaker;
 use std::task::Waker;
 

@@ -1,0 +1,177 @@
+//! Giving a monitor to somebody who waits inside, and going on after that.
+
+#![allow(unsafe_code, reason = "queues point to a node in this future")]
+
+use super::condition::{Condition, Queue};
+use super::core;
+use super::cores::{CoreRef, Cores};
+use super::held::Held;
+use super::members::Slot;
+use super::node::{Kind, List, Node, Op};
+use super::set::Set;
+use super::state::State;
+use super::waiting;
+use super::watch;
+use crate::task::word_waker::WordWaker;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomPinned;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+/// The future of [`Condition::signal_block`].
+///
+/// # Cancel safety
+/// It has the hold, which goes with it. Dropped
+/// - before its first poll: it leaves the monitors, and has signalled nobody;
+/// - while the other one is inside, or is about to be: it does not come back; that one is not concerned, and the next one after it has the monitors;
+/// - when it has been given the monitors back, but has not been polled since: it leaves them.
+///
+/// If an acceptor has chosen the call that signals here, and that is dropped, the acceptor learns that the call has [broken off](super::Accepted::Broken). If the
+/// signalled one is dropped instead, the next one that waits for the condition has its turn, or else this one goes on.
+///
+/// # Panics
+/// If it is polled again after it has given the hold.
+#[must_use = "futures do nothing unless awaited, and this one has the hold"]
+pub struct SignalBlock<'c, S: Set, D: Copy + Send = ()> {
+    node: Node,
+    /// There until the hold has been given.
+    members: Slot<S>,
+    /// None if nobody can wait for it.
+    condition: Option<&'c Condition<D>>,
+    /// Whether the node has joined the urgent list.
+    queued: bool,
+    _pinned: PhantomPinned,
+}
+
+impl<D: Copy + Send> Condition<D> {
+    /// Gives the monitors to the task that waits longest for the condition, and goes on when that one leaves or waits, before anybody else. It says whether somebody
+    /// has waited; if not, it goes on at once.
+    ///
+    /// # Panics
+    /// If the condition belongs to another set of monitors. The hold is dropped then.
+    #[inline]
+    #[track_caller]
+    pub fn signal_block<S: Set>(&self, held: Held<S>) -> SignalBlock<'_, S, D> {
+        // SAFETY: the set borrows its monitors.
+        let bound = unsafe { self.queue.is_bound(held.members().written().as_ref()) };
+        SignalBlock {
+            node: Node::new(),
+            members: Slot::new(held.into_members()),
+            condition: bound.then_some(self),
+            queued: false,
+            _pinned: PhantomPinned,
+        }
+    }
+}
+
+/// Gives the monitors to the first waiter, and waits for them behind it, which it says in `queued`; unless nobody waits.
+///
+/// # Safety
+/// The caller holds the set, which it leads and to which the condition belongs, for this node, which is in no queue and stays where it is until it
+/// has been taken out.
+#[inline(never)]
+unsafe fn begin_signal(
+    queue: &Queue,
+    node: &Node,
+    leader: CoreRef,
+    waker: &Waker,
+    queued: &mut bool,
+) {
+    let waker = WordWaker::of(waker);
+    node.fill(Kind::Signaller, Cores::led_by(leader), Op::NONE);
+    // SAFETY: the set borrows its monitors.
+    let leader = unsafe { leader.get() };
+    let mut state = leader.lock();
+    // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
+    let Some(next) = (unsafe { queue.with(List::pop) }) else {
+        drop(state);
+        drop(waker);
+        return;
+    };
+    node.set_waiting(waker);
+    *queued = true;
+    let call = state.call();
+    // SAFETY: the node is its future's until it is in a queue.
+    unsafe { node.with(|ticket| ticket.call = call) };
+    // SAFETY: the caller's promise.
+    unsafe { state.push_urgent(node) };
+    // SAFETY: the node waits, and this thread has the leader's lock.
+    unsafe { watch::waits(node, leader, false) };
+    leader.note_urgent(&state);
+    // SAFETY: it has just been taken out of its queue, and waits with this lock.
+    let next = unsafe { state.give(next) };
+    drop(state);
+    next.wake();
+}
+
+impl<S: Set, D: Copy + Send> SignalBlock<'_, S, D> {
+    #[inline(always)]
+    fn finish(&mut self) -> Held<S> {
+        let members = self.members.take();
+        // SAFETY: this future holds the set.
+        unsafe { Held::new(members) }
+    }
+}
+
+impl<S: Set, D: Copy + Send> Future for SignalBlock<'_, S, D> {
+    type Output = (Held<S>, bool);
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<(Held<S>, bool)> {
+        // SAFETY: nothing is moved out but the set, once the node is in no queue.
+        let this = unsafe { self.get_unchecked_mut() };
+        let leader = this.members.get().leader();
+        let waker = context.waker();
+        if this.queued {
+            // SAFETY: the set borrows its monitors, and the node is this future's.
+            if this.node.is_granted() || unsafe { waiting::renew(&this.node, leader, waker) } {
+                return Poll::Ready((this.finish(), true));
+            }
+            return Poll::Pending;
+        }
+        if let Some(condition) = this.condition {
+            let queued = &mut this.queued;
+            // SAFETY: this future has the hold, which it gives up here; the condition belongs to the set; what is pinned stays where it is, and the future takes
+            // the node out when it is dropped.
+            unsafe { begin_signal(&condition.queue, &this.node, leader, waker, queued) };
+        }
+        if this.queued { Poll::Pending } else { Poll::Ready((this.finish(), false)) }
+    }
+}
+
+impl<S: Set, D: Copy + Send> Drop for SignalBlock<'_, S, D> {
+    fn drop(&mut self) {
+        if !self.members.is_full() {
+            return;
+        }
+        let members = self.members.get();
+        // SAFETY: the set borrows its monitors, and the node is this future's.
+        if self.queued && unsafe { leave_urgent(&self.node, members.leader()) } {
+            return;
+        }
+        // SAFETY: this future holds the set, and gives it up here.
+        unsafe { core::leave(members) };
+    }
+}
+
+/// Gives up the wait of a node on the urgent list that has given its hold away, if it still waits; if its hold is a call that breaks off, its acceptor is
+/// told. False if it has been granted.
+///
+/// # Safety
+/// The set borrows its monitors, and the caller is the node's future.
+unsafe fn leave_urgent(node: &Node, leader: CoreRef) -> bool {
+    let remove = |core: &core::Core, state: &mut State, _| {
+        // SAFETY: while it waits, it is on the urgent list.
+        unsafe { state.remove_urgent(node) };
+        core.note_urgent(state);
+    };
+    // SAFETY: the caller's promise.
+    unsafe { waiting::leave(node, leader, remove) }
+}
+
+impl<S: Set, D: Copy + Send> fmt::Debug for SignalBlock<'_, S, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SignalBlock").finish_non_exhaustive()
+    }
+}
