@@ -47,6 +47,10 @@ macro_rules! sets {
     };
 }
 
-sets!(1: &'a Monitor<Datum>, monitors => monitors[0].enter(), held => [&mut **held]);
-sets!(2: [&'a Monitor<Datum>; 2], monitors => lock_all(monitors.each_ref()), held => held.values_mut());
-sets!(4: [&'a Monitor<Datum>; 4], monitors => lock_all(monitors.each_ref()), held => held.values_mut());
+/// One.
+type One<'a> = &'a Monitor<Datum>;
+
+sets!(1: One<'a>, monitors => monitors[0].enter(), held => [&mut **held]);
+sets!(2: (One<'a>, One<'a>), monitors => lock_all((&monitors[0], &monitors[1])), held => held.values_mut().into());
+sets!(4: (One<'a>, One<'a>, One<'a>, One<'a>),
+    monitors => lock_all((&monitors[0], &monitors[1], &monitors[2], &monitors[3])), held => held.values_mut().into());

@@ -55,9 +55,12 @@ macro_rules! sets {
 }
 
 sets!(1: monitors => &monitors[0], add => add(&mut *monitors[0].enter_as(Op::Add).await), held => *held);
-sets!(2: monitors => monitors.each_ref(),
-    add => call(monitors.each_ref(), Op::Add, async |mut held| add(held.values_mut()[0])).await,
-    held => *held.values()[0]);
-sets!(4: monitors => monitors.each_ref(),
-    add => call(monitors.each_ref(), Op::Add, async |mut held| add(held.values_mut()[0])).await,
-    held => *held.values()[0]);
+sets!(2: monitors => (&monitors[0], &monitors[1]),
+    add => call((&monitors[0], &monitors[1]), Op::Add, async |mut held| add(held.values_mut().0)).await,
+    held => *held.values().0);
+sets!(4: monitors => (&monitors[0], &monitors[1], &monitors[2], &monitors[3]),
+    add => {
+        let set = (&monitors[0], &monitors[1], &monitors[2], &monitors[3]);
+        call(set, Op::Add, async |mut held| add(held.values_mut().0)).await
+    },
+    held => *held.values().0);
