@@ -71,6 +71,17 @@ fn a_batch_of_any_polls_has_one_at_least() {
 }
 
 #[test]
+fn caution_has_bounds_and_passes() {
+    assert_eq!(batch::caution(0, 0), 0);
+    assert_eq!(batch::caution(0, u64::MAX), batch::caution(0, u64::MAX / 2));
+    let mut caution = batch::caution(0, 100 * BATCH);
+    for _ in 0..100 {
+        caution = batch::caution(caution, BATCH);
+    }
+    assert_eq!(caution, 0);
+}
+
+#[test]
 fn nobody_helps_where_nothing_waits() {
     let idle = Look { switched: false, mean_wait: LONG, ..Look::default() };
     assert_eq!(help(&working(), &idle), Help::No);

@@ -24,6 +24,31 @@ pub fn work(mean_poll: u64, polls: u64, completed: u64) -> u64 {
     mean_poll.saturating_mul(polls / completed.max(1))
 }
 
+/// For so many nanoseconds that a batch has lasted, one of the next ones is of a single poll: the work at the ends of these is 1 % of that.
+/// An estimate by [`BATCH`]'s; `evenkeel-bench run --bench timers --variant long --procs 1` shows what it is for.
+const CAUTION: u64 = 8_000;
+
+/// The most batches of a single poll after a long one: as for 8 ms, which no task of a runtime should take. An estimate; no benchmark sets it.
+const MOST_CAUTION: u64 = 1_000;
+
+/// How many of the next batches are to be of a single poll, after one that has lasted for `elapsed`, if it were `caution` before that.
+///
+/// The average says nothing of a single long poll among many short ones: a task that keeps its processor for long, and is ready again at once, would
+/// be polled again and again in a batch that is sized for the others, and timers and others would wait.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::batch::{BATCH, caution};
+/// assert_eq!(caution(0, BATCH), 0, "as long as it is meant to be");
+/// assert_eq!(caution(0, 2_000_000), 250);
+/// assert_eq!(caution(250, BATCH), 249);
+/// ```
+#[must_use]
+pub fn caution(caution: u32, elapsed: u64) -> u32 {
+    let fresh = (elapsed / CAUTION).min(MOST_CAUTION) as u32;
+    caution.saturating_sub(1).max(fresh)
+}
+
 /// The number of polls of the next batch, by the average time of a poll.
 ///
 /// # Examples

@@ -95,6 +95,8 @@ pub(super) struct Worker<'a> {
     /// The steal that is on trial, if one is.
     pub(super) trial: Option<Trial>,
     polls_per_batch: u32,
+    /// How many of the next batches are of a single poll.
+    caution: u32,
     pub(super) mean_poll: u64,
     mean_wait: u64,
     /// Polls and completed tasks of the last batches, each counting three quarters of the one after it.
@@ -121,6 +123,7 @@ impl<'a> Worker<'a> {
             stolen: None,
             trial: None,
             polls_per_batch: 1,
+            caution: 0,
             mean_poll: batch::BATCH,
             mean_wait: 0,
             recent: Recent::default(),
@@ -259,7 +262,8 @@ impl<'a> Worker<'a> {
         if polls > 0 {
             context.counters().polls.add(u64::from(polls));
             self.mean_poll = policy::smooth(self.mean_poll, elapsed / u64::from(polls));
-            self.polls_per_batch = batch::polls(self.mean_poll);
+            self.caution = batch::caution(self.caution, elapsed);
+            self.polls_per_batch = if self.caution > 0 { 1 } else { batch::polls(self.mean_poll) };
             let published = &context.seat.processor().published;
             published.mean_poll.store(self.mean_poll, Ordering::Relaxed);
             published.mean_wait.store(self.mean_wait, Ordering::Relaxed);

@@ -109,6 +109,7 @@ pub(crate) struct Processor {
     pub(crate) recent_polls: u64,
     pub(crate) recent_completed: u64,
     pub(crate) polls_per_batch: u32,
+    pub(crate) caution: u32,
     /// Polls and complete tasks of this batch, and the wait of the last task.
     pub(crate) polls: u32,
     pub(crate) completed: u64,
@@ -156,6 +157,7 @@ impl Processor {
             recent_polls: 0,
             recent_completed: 0,
             polls_per_batch: 1,
+            caution: 0,
             polls: 0,
             completed: 0,
             wait: 0,

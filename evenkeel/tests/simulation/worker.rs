@@ -132,7 +132,9 @@ impl Machine {
         if polls > 0 {
             processor.mean_wait = policy::smooth(processor.mean_wait, processor.wait);
             processor.mean_poll = policy::smooth(processor.mean_poll, elapsed / u64::from(polls));
-            processor.polls_per_batch = batch::polls(processor.mean_poll);
+            processor.caution = batch::caution(processor.caution, elapsed);
+            processor.polls_per_batch =
+                if processor.caution > 0 { 1 } else { batch::polls(processor.mean_poll) };
             let completed = std::mem::take(&mut processor.completed);
             processor.recent_polls = processor.recent_polls / 4 * 3 + u64::from(polls);
             processor.recent_completed = processor.recent_completed / 4 * 3 + completed;
