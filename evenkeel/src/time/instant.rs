@@ -24,7 +24,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 
-/// Waits that are counted from the exact time: those for which 4 µs are more than 4 per mille.
+/// Waits that are counted from the exact time: those for which 5 µs are more than 5 per mille.
 const SHORT: Duration = Duration::from_millis(1);
 
 impl Instant {
@@ -50,7 +50,7 @@ impl Instant {
     }
 
     /// So much later than now, or a little more: what a wait of that duration ends at, which begins now. Never earlier; later by
-    /// [4 µs](crate::primitives::ahead) at most.
+    /// [5 µs](crate::primitives::ahead) at most.
     #[inline(always)]
     pub(super) fn in_at_least(duration: Duration) -> Self {
         // What is as short as a tick is worth an exact look.

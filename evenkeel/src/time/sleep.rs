@@ -23,7 +23,7 @@ use std::time::Duration;
 ///
 /// # Cost
 /// A look at the cycle counter here, or at the clock for one of a millisecond or less; a locked instruction where it is polled first, and another where it is
-/// dropped before its time. See [`time`](super). The deadline may be 4 µs later than asked for, and is never earlier.
+/// dropped before its time. See [`time`](super). The deadline may be 5 µs later than asked for, and is never earlier.
 ///
 /// # Panics
 /// The future panics if it is polled first outside of any runtime, or if its runtime ends before its time.
