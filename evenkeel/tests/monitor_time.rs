@@ -41,6 +41,25 @@ fn c23_a_timeout_without_a_call() {
 
 /// A caller that sleeps until the acceptor's deadline, and some turns or some microseconds more.
 #[test]
+fn c23_limits_of_all_kinds() {
+    let _watchdog = watchdog();
+    let runtime = evenkeel::Builder::new().workers(1).start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let monitor = Monitor::new(0);
+        let mut held = monitor.enter().await;
+        let start = Instant::now();
+        let second = Duration::from_secs(1);
+        assert_eq!(accept!(held; F => { 1 }; timeout second => { 2 }), Some(2));
+        assert_eq!(accept!(held; F => { 1 }; timeout start + 3 * second => { 2 }), Some(2));
+        assert_eq!(start.elapsed(), 3 * second);
+        assert_eq!(accept!(held; F => { 1 }; timeout async {} => { 2 }), Some(2));
+        let limit = std::pin::pin!(sleep(second));
+        assert_eq!(accept!(held; F => { 1 }; timeout limit => { *held }), Some(0));
+        assert_eq!(start.elapsed(), 4 * second);
+    });
+}
+
+#[test]
 fn c23_calls_at_the_deadline() {
     let _watchdog = watchdog();
     in_all_weathers(|runtime, weather| {

@@ -6,8 +6,8 @@
 /// has been waiting longer, and each with `, if CONDITION` before the arrow only if the condition is true when the statement begins. The block of the clause runs after the
 /// call, with the monitors held.
 ///
-/// Behind all of these there may be, in this order, `broken => {..}`, for a call that has panicked or has been cancelled; `timeout FUTURE => {..}`, for when nobody has called by
-/// the time the future is ready; and `else => {..}`, for when nobody has called yet, or `else, if CONDITION => {..}`, which is as if it were not there unless the condition is
+/// Behind all of these there may be, in this order, `broken => {..}`, for a call that has panicked or has been cancelled; `timeout LIMIT => {..}`, for when nobody has called
+/// within that duration, by that [`Instant`](crate::time::Instant), or by the time that this future is ready; and `else => {..}`, for when nobody has called yet, or `else, if CONDITION => {..}`, which is as if it were not there unless the condition is
 /// true. An `else` that is there does not wait for the time. The value is that of the block, as an `Option`: none if all clauses are closed, or if the call has broken off and there is no block for that.
 ///
 /// # Examples
@@ -71,7 +71,7 @@
 ///     assert_eq!(done, Some(Some("a job")));
 ///     let idle = accept!(held;
 ///         Op::Submit => { false };
-///         timeout sleep(Duration::from_millis(2)) => { true });
+///         timeout Duration::from_millis(2) => { true });
 ///     assert_eq!(idle, Some(true));
 /// });
 /// ```
@@ -144,7 +144,12 @@ macro_rules! accept {
         use $crate::sync::monitor::{Accepted, Held};
         let clauses = [$($clause),+];
         let (held, outcome) = $(if $else_is_open { Held::accept_or_else($held, clauses).await } else)? {
-            Held::$how($held, clauses $(, $until)?).await
+            Held::$how($held, clauses $(, {
+                #[allow(unused_imports)]
+                use $crate::sync::monitor::limit::{Other as _, Time as _};
+                let limit = $until;
+                (&limit).kind().until(limit)
+            })?).await
         };
         $held = held;
         let mut index = 0_usize;
@@ -164,7 +169,7 @@ macro_rules! accept {
         value
     }};
     (@gather $($wrong:tt)*) => {
-        compile_error!("accept!: clauses are `OP => {..}`, `OP, if CONDITION => {..}`, `broken => {..}`, `timeout FUTURE => {..}` and `else => {..}`, with `;` in between")
+        compile_error!("accept!: clauses are `OP => {..}`, `OP, if CONDITION => {..}`, `broken => {..}`, `timeout LIMIT => {..}` and `else => {..}`, with `;` in between")
     };
     ($held:ident; $($rest:tt)+) => {
         $crate::accept!(@gather $held [] [] $($rest)+)

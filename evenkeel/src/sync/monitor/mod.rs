@@ -147,7 +147,7 @@
 //!
 //!     let called = accept!(held;
 //!         Op::Call => { true };
-//!         timeout sleep(LIMIT) => { false });
+//!         timeout LIMIT => { false });
 //!     assert_eq!((called, *held), (Some(false), 0));
 //! });
 //! ```
@@ -182,6 +182,8 @@ mod core;
 mod cores;
 mod enter;
 mod held;
+#[doc(hidden)]
+pub mod limit;
 mod macros;
 mod members;
 #[cfg(all(test, loom))]
