@@ -28,14 +28,26 @@ pub(crate) fn tidy_on_interrupt() -> anyhow::Result<()> {
     ctrlc::set_handler(|| {
         // The lock is kept to the end: no folder is made any more.
         let folders = folders();
-        for folder in folders.iter() {
-            // One that cannot go now stays: there is nobody left to tell.
-            let _ = fs::remove_dir_all(folder);
-        }
+        folders.iter().for_each(|folder| remove(folder));
         process::exit(INTERRUPTED);
     })
     .context("cannot wait for Ctrl-C")
 }
+
+/// Removes a folder into which a tool may still be writing: what comes while it is emptied keeps it, so it takes another try. One that cannot go stays: there is
+/// nobody left to tell.
+fn remove(folder: &Path) {
+    for _ in 0..TRIES {
+        match fs::remove_dir_all(folder) {
+            Ok(()) => return,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+            Err(_) => thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+/// Tries to remove a folder, a tenth of a second in all. An estimate.
+const TRIES: u32 = 50;
 
 /// A folder with a peer's source, which goes when this does.
 pub(crate) struct Workshop {
@@ -51,7 +63,7 @@ impl Workshop {
             .tempdir()
             .with_context(|| format!("cannot make a folder to build the {language} peer in"))?;
         folders.push(folder.path().to_owned());
-        drop(folders);
+        // Under the lock, so that an interrupt finds all of them or no folder.
         for (name, text) in sources {
             fs::write(folder.path().join(name), text)
                 .with_context(|| format!("cannot write {name} into {}", folder.path().display()))?;
