@@ -7,6 +7,50 @@ use super::cores::{CoreRef, Cores, check, has_twins, sort};
 use super::set::{Kept, Set, Several, sealed};
 use std::mem::MaybeUninit;
 
+/// What is the same for all sets whose size the compiler knows: the order of their cores is found again where it is needed.
+macro_rules! of_known_size {
+    ($count:expr) => {
+        const SINGLE: bool = false;
+        type Kept = Kept<Self>;
+        type Order = ();
+        type Place = MaybeUninit<[CoreRef; $count]>;
+        type Written<'order>
+            = [CoreRef; $count]
+        where
+            Self: 'order;
+
+        #[inline(always)]
+        fn keep(self) -> Kept<Self> {
+            Kept::new(self)
+        }
+
+        #[inline(always)]
+        fn kept(kept: &Kept<Self>) -> &Self {
+            kept.get()
+        }
+
+        #[inline(always)]
+        fn place() -> Self::Place {
+            MaybeUninit::uninit()
+        }
+
+        #[inline(always)]
+        fn leader(&self, (): &()) -> CoreRef {
+            let cores = self.written(&());
+            cores[1..].iter().fold(cores[0], |low, core| low.min(*core))
+        }
+
+        #[inline(always)]
+        fn cores<'order>(
+            &'order self,
+            (): &'order (),
+            place: &'order mut Self::Place,
+        ) -> Cores<'order> {
+            Cores::sorted(place.write(sort(self.written(&()))))
+        }
+    };
+}
+
 macro_rules! tuples {
     ($($count:literal: $($borrow:lifetime $value:ident $conditions:ident $place:tt),+;)+) => {$(
         impl<$($value: ?Sized, $conditions),+> sealed::Sealed for ($(&Monitor<$value, $conditions>,)+) {}
@@ -14,24 +58,10 @@ macro_rules! tuples {
         impl<$($value: ?Sized, $conditions),+> Several for ($(&Monitor<$value, $conditions>,)+) {}
 
         impl<$($borrow,)+ $($value: ?Sized, $conditions),+> Set for ($(&$borrow Monitor<$value, $conditions>,)+) {
-            const SINGLE: bool = false;
-            type Kept = Kept<Self>;
-            type Order = ();
-            type Place = MaybeUninit<[CoreRef; $count]>;
-            type Written<'order> = [CoreRef; $count] where Self: 'order;
+            of_known_size!($count);
             type Refs<'held> = ($(&'held $value,)+) where Self: 'held;
             type Muts<'held> = ($(&'held mut $value,)+) where Self: 'held;
             type Access = ($(&$borrow mut $value,)+);
-
-            #[inline(always)]
-            fn keep(self) -> Kept<Self> {
-                Kept::new(self)
-            }
-
-            #[inline(always)]
-            fn kept(kept: &Kept<Self>) -> &Self {
-                kept.get()
-            }
 
             #[inline(always)]
             #[track_caller]
@@ -40,24 +70,8 @@ macro_rules! tuples {
             }
 
             #[inline(always)]
-            fn place() -> Self::Place {
-                MaybeUninit::uninit()
-            }
-
-            #[inline(always)]
             fn written(&self, (): &()) -> [CoreRef; $count] {
                 [$(CoreRef::of(&self.$place.core)),+]
-            }
-
-            #[inline(always)]
-            fn leader(&self, (): &()) -> CoreRef {
-                let cores = self.written(&());
-                cores[1..].iter().fold(cores[0], |low, core| low.min(*core))
-            }
-
-            #[inline(always)]
-            fn cores<'order>(&'order self, (): &'order (), place: &'order mut Self::Place) -> Cores<'order> {
-                Cores::sorted(place.write(sort(self.written(&()))))
             }
 
             #[inline(always)]
@@ -179,14 +193,7 @@ impl<T, C, const N: usize> sealed::Sealed for [&Monitor<T, C>; N] {}
 impl<T, C, const N: usize> Several for [&Monitor<T, C>; N] {}
 
 impl<'b, T, C, const N: usize> Set for [&'b Monitor<T, C>; N] {
-    const SINGLE: bool = false;
-    type Kept = Kept<Self>;
-    type Order = ();
-    type Place = MaybeUninit<[CoreRef; N]>;
-    type Written<'order>
-        = [CoreRef; N]
-    where
-        Self: 'order;
+    of_known_size!(N);
     type Refs<'held>
         = [&'held T; N]
     where
@@ -198,16 +205,6 @@ impl<'b, T, C, const N: usize> Set for [&'b Monitor<T, C>; N] {
     type Access = &'b mut T;
 
     #[inline(always)]
-    fn keep(self) -> Kept<Self> {
-        Kept::new(self)
-    }
-
-    #[inline(always)]
-    fn kept(kept: &Kept<Self>) -> &Self {
-        kept.get()
-    }
-
-    #[inline(always)]
     #[track_caller]
     fn order(&self) {
         const { assert!(N > 0, "a set has at least one monitor") };
@@ -215,28 +212,8 @@ impl<'b, T, C, const N: usize> Set for [&'b Monitor<T, C>; N] {
     }
 
     #[inline(always)]
-    fn place() -> Self::Place {
-        MaybeUninit::uninit()
-    }
-
-    #[inline(always)]
     fn written(&self, (): &()) -> [CoreRef; N] {
         self.each_ref().map(|monitor| CoreRef::of(&monitor.core))
-    }
-
-    #[inline(always)]
-    fn leader(&self, (): &()) -> CoreRef {
-        let cores = self.written(&());
-        cores[1..].iter().fold(cores[0], |low, core| low.min(*core))
-    }
-
-    #[inline(always)]
-    fn cores<'order>(
-        &'order self,
-        (): &'order (),
-        place: &'order mut Self::Place,
-    ) -> Cores<'order> {
-        Cores::sorted(place.write(sort(self.written(&()))))
     }
 
     unsafe fn refs<'held>(&self) -> [&'held T; N]
@@ -261,14 +238,7 @@ impl<T, C, const N: usize> sealed::Sealed for &[&Monitor<T, C>; N] {}
 impl<T, C, const N: usize> Several for &[&Monitor<T, C>; N] {}
 
 impl<'b, T, C, const N: usize> Set for &[&'b Monitor<T, C>; N] {
-    const SINGLE: bool = false;
-    type Kept = Kept<Self>;
-    type Order = ();
-    type Place = MaybeUninit<[CoreRef; N]>;
-    type Written<'order>
-        = [CoreRef; N]
-    where
-        Self: 'order;
+    of_known_size!(N);
     type Refs<'held>
         = [&'held T; N]
     where
@@ -280,43 +250,14 @@ impl<'b, T, C, const N: usize> Set for &[&'b Monitor<T, C>; N] {
     type Access = &'b mut T;
 
     #[inline(always)]
-    fn keep(self) -> Kept<Self> {
-        Kept::new(self)
-    }
-
-    #[inline(always)]
-    fn kept(kept: &Kept<Self>) -> &Self {
-        kept.get()
-    }
-
-    #[inline(always)]
     #[track_caller]
     fn order(&self) {
         (**self).order();
     }
 
     #[inline(always)]
-    fn place() -> Self::Place {
-        MaybeUninit::uninit()
-    }
-
-    #[inline(always)]
     fn written(&self, (): &()) -> [CoreRef; N] {
         (**self).written(&())
-    }
-
-    #[inline(always)]
-    fn leader(&self, (): &()) -> CoreRef {
-        (**self).leader(&())
-    }
-
-    #[inline(always)]
-    fn cores<'order>(
-        &'order self,
-        order: &'order (),
-        place: &'order mut Self::Place,
-    ) -> Cores<'order> {
-        (**self).cores(order, place)
     }
 
     unsafe fn refs<'held>(&self) -> [&'held T; N]
