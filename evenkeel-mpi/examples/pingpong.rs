@@ -89,10 +89,16 @@ impl Pair {
     fn event(&mut self) -> Option<Event> {
         match self.transport.poll()? {
             Event::Sent { buffer } => {
-                self.spare.push(buffer);
+                self.keep(buffer);
                 None
             }
             event => Some(event),
+        }
+    }
+
+    fn keep(&mut self, buffer: Vec<u8>) {
+        if self.spare.len() < 256 {
+            self.spare.push(buffer);
         }
     }
 
@@ -131,15 +137,13 @@ impl Pair {
                 self.send(frame);
                 let frame = self.frame();
                 check(&frame, trip, 8);
-                self.spare.push(frame);
+                self.keep(frame);
             } else {
                 let frame = self.frame();
                 self.send(frame);
             }
         }
-        let elapsed = begin.elapsed();
-        self.spare.truncate(256);
-        elapsed
+        begin.elapsed()
     }
 
     fn stream(&mut self, frames: u64, length: usize) -> Duration {

@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "calls a C library that reads and writes buffers later")]
 
 use super::loan::Loan;
-use super::session::{Arrival, Session, check, count, described};
+use super::session::{Channel, Session, check, count, described};
 use crate::error::MpiError;
 use mpi::ffi;
 use std::cmp::Reverse;
@@ -61,8 +61,7 @@ impl<N> Requests<N> {
     pub(crate) fn send(
         &mut self,
         session: &Session,
-        to: u32,
-        tag: i32,
+        (channel, to, tag): (Channel, u32, i32),
         synchronous: bool,
         buffer: Vec<u8>,
         note: N,
@@ -74,7 +73,7 @@ impl<N> Requests<N> {
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
         // SAFETY: a constant of the library.
         let byte = unsafe { ffi::RSMPI_UINT8_T };
-        let comm = session.comm();
+        let comm = session.comm(channel);
         let (call, code) = if synchronous {
             // SAFETY: the loan has `length` initialised bytes, and stays as it is until the request is complete; the communicator is the session's.
             let code = unsafe {
@@ -88,29 +87,30 @@ impl<N> Requests<N> {
             };
             ("MPI_Isend", code)
         };
-        let length = loan.length();
-        self.begun(check(call, code), request, loan, note, Some(length))
+        let sent = Some(loan.length());
+        self.begun(check(call, code), request, loan, sent, note)
     }
 
-    /// Begins to receive a message; gives it when it is there already, as small ones are.
+    /// Begins to receive a message of at most `length` bytes; gives it when it is there already.
     pub(crate) fn receive(
         &mut self,
-        _session: &Session,
-        arrival: Arrival,
+        session: &Session,
+        (channel, from, tag): (Channel, u32, i32),
+        length: usize,
         note: N,
     ) -> Option<Finished<N>> {
-        let Arrival { mut message, length, .. } = arrival;
         let loan = Loan::new(Vec::with_capacity(length));
-        let length = c_int::try_from(length).expect("it was one");
+        let length = c_int::try_from(length).expect("frames are checked to be shorter");
+        let from = c_int::try_from(from).expect("ranks are C ints");
         // SAFETY: a constant of the library.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
         // SAFETY: a constant of the library.
         let byte = unsafe { ffi::RSMPI_UINT8_T };
-        // SAFETY: the loan has room for `length` bytes and stays as it is until the request is complete; the message was matched by `probe`, and `arrival`, consumed
-        // here, was the only one to name it.
+        let comm = session.comm(channel);
+        // SAFETY: the loan has room for `length` bytes and stays as it is until the request is complete; the communicator is the session's.
         let code =
-            unsafe { ffi::MPI_Imrecv(loan.address(), length, byte, &mut message, &mut request) };
-        self.begun(check("MPI_Imrecv", code), request, loan, note, None)
+            unsafe { ffi::MPI_Irecv(loan.address(), length, byte, from, tag, comm, &mut request) };
+        self.begun(check("MPI_Irecv", code), request, loan, None, note)
     }
 
     /// Adds what of the requests is complete to `finished`; it is no longer among them.
@@ -173,8 +173,8 @@ impl<N> Requests<N> {
         begun: Result<(), MpiError>,
         mut request: ffi::MPI_Request,
         loan: Loan,
-        note: N,
         sent: Option<usize>,
+        note: N,
     ) -> Option<Finished<N>> {
         if let Err(error) = begun {
             return Some(Finished { note, result: Err(error) });
@@ -210,7 +210,7 @@ fn contents(
     Ok(unsafe { loan.give_back(length) })
 }
 
-fn empty_status() -> ffi::MPI_Status {
+pub(super) fn empty_status() -> ffi::MPI_Status {
     // SAFETY: a C struct of integers, for which zeros are a value.
     unsafe { mem::zeroed() }
 }

@@ -8,15 +8,15 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::AsRaw;
 use std::ffi::{c_char, c_int, c_void};
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 use std::process;
 
-/// MPI, initialised by this thread and used by it alone, with a communicator that nobody else has.
+/// MPI, initialised by this thread and used by it alone, with two communicators that nobody else has.
 ///
 /// That one exists is the proof, for all calls in this folder, that MPI is initialised and not finalised. It is not `Send`, so that all
 /// its calls are the initialising thread's, as `MPI_THREAD_FUNNELED` wants.
 pub(crate) struct Session {
-    comm: ffi::MPI_Comm,
+    short: Comm,
+    long: Comm,
     rank: u32,
     size: u32,
     // Dropped last, which finalises MPI.
@@ -24,16 +24,17 @@ pub(crate) struct Session {
     _of_this_thread: PhantomData<*const ()>,
 }
 
-/// A message that has been matched: it is received by whoever has this, and by nobody else.
-pub(crate) struct Arrival {
-    pub(super) message: ffi::MPI_Message,
-    /// The rank that has sent it.
-    pub(crate) from: u32,
-    /// The tag that it was sent with.
-    pub(crate) tag: i32,
-    /// How many bytes it has.
-    pub(crate) length: usize,
+/// Which of the two communicators. Messages on one do not match receives on the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Channel {
+    /// For messages of at most [`SHORT`](super::SHORT) bytes.
+    Short,
+    /// For messages of any length.
+    Long,
 }
+
+/// A communicator of this crate's own.
+struct Comm(ffi::MPI_Comm);
 
 /// A collective call under way.
 pub(crate) struct Collective(ffi::MPI_Request);
@@ -47,26 +48,16 @@ impl Session {
         let (universe, granted) = environment::initialize_with_threading(Threading::Funneled)
             .ok_or(StartError::AlreadyInitialised)?;
         check_level(granted)?;
-        let world = SimpleCommunicator::world().as_raw();
-        let mut comm = world;
-        // SAFETY: MPI is initialised (`universe`), `world` is its world communicator, and `comm` is a place for the new one.
-        check("MPI_Comm_dup", unsafe { ffi::MPI_Comm_dup(world, &mut comm) })?;
-        let mut session =
-            Self { comm, rank: 0, size: 0, _universe: universe, _of_this_thread: PhantomData };
-        // SAFETY: a constant of the library, set once it is loaded.
-        let errors_return = unsafe { ffi::RSMPI_ERRORS_RETURN };
-        // SAFETY: `comm` is a communicator of this session, and the handler a predefined one.
-        check("MPI_Comm_set_errhandler", unsafe {
-            ffi::MPI_Comm_set_errhandler(comm, errors_return)
-        })?;
+        // After it in the order of drops: MPI is finalised last.
+        let universe = universe;
+        let (short, long) = (Comm::duplicate_world()?, Comm::duplicate_world()?);
         let (mut rank, mut size) = (0, 0);
-        // SAFETY: `comm` is as above, and `rank` a place for the result.
-        check("MPI_Comm_rank", unsafe { ffi::MPI_Comm_rank(comm, &mut rank) })?;
+        // SAFETY: the communicator is alive, and `rank` a place for the result.
+        check("MPI_Comm_rank", unsafe { ffi::MPI_Comm_rank(short.0, &mut rank) })?;
         // SAFETY: as above.
-        check("MPI_Comm_size", unsafe { ffi::MPI_Comm_size(comm, &mut size) })?;
-        session.rank = rank.unsigned_abs();
-        session.size = size.unsigned_abs();
-        Ok(session)
+        check("MPI_Comm_size", unsafe { ffi::MPI_Comm_size(short.0, &mut size) })?;
+        let (rank, size) = (rank.unsigned_abs(), size.unsigned_abs());
+        Ok(Self { short, long, rank, size, _universe: universe, _of_this_thread: PhantomData })
     }
 
     /// The number of this process in the communicator.
@@ -79,8 +70,11 @@ impl Session {
         self.size
     }
 
-    pub(super) fn comm(&self) -> ffi::MPI_Comm {
-        self.comm
+    pub(super) fn comm(&self, channel: Channel) -> ffi::MPI_Comm {
+        match channel {
+            Channel::Short => self.short.0,
+            Channel::Long => self.long.0,
+        }
     }
 
     /// The greatest of what each rank gives: collective.
@@ -99,43 +93,11 @@ impl Session {
                 count,
                 int64,
                 max,
-                self.comm,
+                self.short.0,
             )
         };
         check("MPI_Allreduce", code)?;
         Ok(all)
-    }
-
-    /// Matches the next message, if one has come: the earliest of its sender. Also moves on what is under way.
-    pub(crate) fn probe(&self) -> Result<Option<Arrival>, MpiError> {
-        let mut flag: c_int = 0;
-        // SAFETY: a constant of the library.
-        let mut message = unsafe { ffi::RSMPI_MESSAGE_NULL };
-        let mut status = MaybeUninit::<ffi::MPI_Status>::uninit();
-        // SAFETY: the communicator is this session's, the three places are valid for writes.
-        let code = unsafe {
-            ffi::MPI_Improbe(
-                ffi::MPI_ANY_SOURCE,
-                ffi::MPI_ANY_TAG,
-                self.comm,
-                &mut flag,
-                &mut message,
-                status.as_mut_ptr(),
-            )
-        };
-        check("MPI_Improbe", code)?;
-        if flag == 0 {
-            return Ok(None);
-        }
-        // SAFETY: a successful call that found a message has set the status.
-        let status = unsafe { status.assume_init() };
-        let length = count(&status)?;
-        Ok(Some(Arrival {
-            message,
-            from: status.MPI_SOURCE.unsigned_abs(),
-            tag: status.MPI_TAG,
-            length,
-        }))
     }
 
     /// Begins a barrier of all ranks: collective.
@@ -143,7 +105,7 @@ impl Session {
         // SAFETY: a constant of the library.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
         // SAFETY: the communicator is this session's, and `request` a place for the new request.
-        check("MPI_Ibarrier", unsafe { ffi::MPI_Ibarrier(self.comm, &mut request) })?;
+        check("MPI_Ibarrier", unsafe { ffi::MPI_Ibarrier(self.short.0, &mut request) })?;
         Ok(Collective(request))
     }
 
@@ -160,15 +122,33 @@ impl Session {
     /// Ends the job: all ranks.
     pub(crate) fn abort(&self, code: i32) -> ! {
         // SAFETY: the communicator is this session's. The call may be made at any time between initialisation and finalisation.
-        unsafe { ffi::MPI_Abort(self.comm, code) };
+        unsafe { ffi::MPI_Abort(self.short.0, code) };
         process::abort()
     }
 }
 
-impl Drop for Session {
+impl Comm {
+    /// A duplicate of the world communicator, on which errors are returned: collective. MPI is initialised, and stays so for as long as this is there.
+    fn duplicate_world() -> Result<Self, MpiError> {
+        let world = SimpleCommunicator::world().as_raw();
+        let mut comm = world;
+        // SAFETY: MPI is initialised, `world` is its world communicator, and `comm` is a place for the new one.
+        check("MPI_Comm_dup", unsafe { ffi::MPI_Comm_dup(world, &mut comm) })?;
+        let comm = Self(comm);
+        // SAFETY: a constant of the library.
+        let errors_return = unsafe { ffi::RSMPI_ERRORS_RETURN };
+        // SAFETY: the communicator is alive, and the handler a predefined one.
+        check("MPI_Comm_set_errhandler", unsafe {
+            ffi::MPI_Comm_set_errhandler(comm.0, errors_return)
+        })?;
+        Ok(comm)
+    }
+}
+
+impl Drop for Comm {
     fn drop(&mut self) {
-        // SAFETY: the communicator is this session's, and not used after this. What is pending on it keeps it alive inside of MPI.
-        unsafe { ffi::MPI_Comm_free(&mut self.comm) };
+        // SAFETY: the communicator is of `duplicate_world`, and not used after this. What is pending on it keeps it alive inside of MPI.
+        unsafe { ffi::MPI_Comm_free(&mut self.0) };
     }
 }
 

@@ -1,10 +1,16 @@
 //! The transport: what is sent, what comes, who is there.
 //!
-//! Two kinds of messages, by tag: frames, and *leave*, which has no bytes and is the last of its sender. Both are matched in the order in which they were sent,
-//! because every probe takes any tag (MPI's messages between two ranks of a communicator do not overtake), and given in that order by [`Incoming`](crate::peer::Incoming).
+//! On the channel for short messages each rank has receives posted at all times. Three kinds go there, by tag, and are given in the order in which they were sent:
+//! - *frame*: a frame of at most [`SHORT`] bytes, which is all of the message;
+//! - *long*: eight bytes, the length of a longer frame, which follows on the other channel. The receiver posts a receive of that length, for that rank; since those of
+//!   one rank are posted in the order of their announcements, they match in that order. [`Incoming`](crate::peer::Incoming) keeps the frame's place;
+//! - *leave*: no bytes, the last message of its sender.
 //!
-//! Requests are bounded: those that send by [`Config::in_flight`], those that receive by [`ARRIVING`] and [`ARRIVING_BYTES`]; at these bounds nothing more is matched.
-//! Two ranks at their bounds do not wait for each other: a message that was matched is received without anything of the receiver's
+//! So no rank looks for messages whose length it does not know. Rejected: a matched probe (`MPI_Improbe`, `MPI_Imrecv`) for every message, with which 8 bytes take nearly twice as long
+//! and need no announcement of long ones; posted receives that are long enough for any frame, which keep 16 MiB each and can be complete out of order.
+//!
+//! Requests are bounded: those that send by [`Config::in_flight`], twice as many with announcements, those that receive by [`ARRIVING`] and [`ARRIVING_BYTES`]; at these bounds no more messages are taken.
+//! Two ranks at their bounds do not wait for each other: a long frame that was announced is received without anything of the receiver's
 //! but its polls, and a rank that may not send still polls.
 
 mod ending;
@@ -12,14 +18,13 @@ mod ending;
 use crate::config::Config;
 use crate::error::{MpiError, StartError};
 use crate::peer::{Message, Peer, State};
-use crate::raw::{Arrival, Finished, Requests, Session};
+use crate::raw::{Channel, Finished, Posted, Requests, SHORT, Session, Short};
 use crate::wait::{Bell, Pause};
 use evenkeel_actor::node::{
     DownReason, Event, NodeId, Refusal, Refused, Transport, TransportWaker,
 };
 use std::collections::VecDeque;
 use std::fmt;
-use std::hint;
 use std::mem;
 use std::sync::Arc;
 use std::thread;
@@ -28,14 +33,19 @@ use std::time::{Duration, Instant};
 /// The version of what ranks say to each other: tags, and what they mean.
 const VERSION: i64 = 1;
 const FRAME: i32 = 1;
-const LEAVE: i32 = 2;
+const LONG: i32 = 2;
+const LEAVE: i32 = 3;
 
-/// How many messages are received at a time, and how many bytes unless one has more. Estimates; no benchmark sets them.
+/// How many long frames are received at a time, and how many bytes unless one has more. Estimates; no benchmark sets them.
 const ARRIVING: usize = 64;
 const ARRIVING_BYTES: usize = 64 << 20;
 
 /// After how many messages in succession the requests are tested. One test costs about as much as a message; no benchmark sets it.
-const PROBES_PER_TEST: u32 = 16;
+const TAKEN_PER_TEST: u32 = 16;
+
+/// How often a wait that spins looks before it reads the clock, which costs a quarter of a look: 16 take about 2 µs. Set by the example `pingpong`, in
+/// which a clock for each look makes an answer 50 to 100 ns later.
+const LOOKS_PER_CLOCK: u32 = 16;
 
 /// Frames between the ranks of an MPI job; the [crate's documentation](crate) says what is particular.
 ///
@@ -49,14 +59,15 @@ pub struct MpiTransport {
     config: Config,
     peers: Vec<Peer>,
     events: VecDeque<Event>,
+    posted: Posted,
     sends: Requests<Sending>,
     receives: Requests<Receiving>,
     receiving_bytes: usize,
     /// What is complete; empty between calls.
     sent: Vec<Finished<Sending>>,
     received: Vec<Finished<Receiving>>,
-    /// Messages matched since the requests were tested.
-    matched: u32,
+    /// Short messages taken since the requests were tested.
+    taken: u32,
     /// Messages that are sent to ranks that are not lost, and not complete.
     sending: usize,
     leaving: bool,
@@ -66,6 +77,8 @@ pub struct MpiTransport {
     /// Whether anything was sent or has come since `quiet_since` was set.
     active: bool,
     quiet_since: Instant,
+    /// How often a wait looks at MPI before it reads the clock.
+    looks: u32,
     // Last: requests end before MPI does.
     session: Session,
 }
@@ -79,15 +92,15 @@ struct Sending {
 #[derive(Clone, Copy)]
 enum Sent {
     Frame { synchronous: bool },
+    Announcement,
     Leave,
 }
 
-/// Where a message that is being received belongs.
+/// Where a long frame that is being received belongs.
 struct Receiving {
     from: u32,
     place: u64,
     bytes: usize,
-    tag: i32,
 }
 
 impl MpiTransport {
@@ -112,18 +125,20 @@ impl MpiTransport {
             config: config.clone(),
             peers,
             events,
+            posted: Posted::new(&session)?,
             sends: Requests::new(),
             receives: Requests::new(),
             receiving_bytes: 0,
             sent: Vec::new(),
             received: Vec::new(),
-            matched: 0,
+            taken: 0,
             sending: 0,
             leaving: false,
             lost: None,
             bell: Bell::new(),
             active: true,
             quiet_since: Instant::now(),
+            looks: LOOKS_PER_CLOCK,
             session,
         })
     }
@@ -132,16 +147,16 @@ impl MpiTransport {
         &mut self.peers[rank as usize]
     }
 
-    /// Looks at MPI once: takes one message, or what of the requests is complete.
+    /// Looks at MPI once: takes one short message, or what of the requests is complete.
     fn progress(&mut self) {
         let room = self.receives.is_empty()
             || self.receives.len() < ARRIVING && self.receiving_bytes < ARRIVING_BYTES;
         if room && self.any_is_there() {
-            match self.session.probe() {
-                Ok(Some(arrival)) => {
-                    self.arrived(arrival);
-                    self.matched += 1;
-                    if self.matched < PROBES_PER_TEST {
+            match self.posted.next(&self.session) {
+                Ok(Some(short)) => {
+                    self.arrived(short);
+                    self.taken += 1;
+                    if self.taken < TAKEN_PER_TEST {
                         return;
                     }
                 }
@@ -149,7 +164,7 @@ impl MpiTransport {
                 Err(error) => self.lose_all(&error),
             }
         }
-        self.matched = 0;
+        self.taken = 0;
         self.test();
     }
 
@@ -180,36 +195,41 @@ impl MpiTransport {
             let mut received = mem::take(&mut self.received);
             self.receives.test(&self.session, &mut received);
             for finished in received.drain(..) {
-                self.receiving_bytes -= finished.note.bytes;
                 self.has_received(finished);
             }
             self.received = received;
         }
     }
 
-    fn arrived(&mut self, arrival: Arrival) {
-        let Arrival { from, tag, length: bytes, .. } = arrival;
-        let longest = if tag == FRAME { self.config.longest_frame } else { 0 };
-        if !matches!(tag, FRAME | LEAVE) || bytes > longest {
-            self.lose(from, format!("it has sent {bytes} bytes with the tag {tag}"));
-            return;
-        }
+    fn arrived(&mut self, Short { from, tag, bytes }: Short) {
         let place = self.peer(from).incoming.matched();
-        let note = Receiving { from, place, bytes, tag };
-        match self.receives.receive(&self.session, arrival, note) {
-            Some(finished) => self.has_received(finished),
-            None => self.receiving_bytes += bytes,
+        match (tag, announced(&bytes)) {
+            (FRAME, _) if bytes.len() <= self.config.longest_frame => {
+                self.peer(from).incoming.complete(place, Message::Frame(bytes));
+            }
+            (LONG, Some(length)) if length <= self.config.longest_frame => {
+                let note = Receiving { from, place, bytes: length };
+                let at = (Channel::Long, from, LONG);
+                self.receiving_bytes += length;
+                if let Some(finished) = self.receives.receive(&self.session, at, length, note) {
+                    self.has_received(finished);
+                }
+            }
+            (LEAVE, _) => self.peer(from).incoming.complete(place, Message::Leave),
+            _ => {
+                let what = format!("it has sent {bytes:?} with the tag {tag}, which means nothing");
+                self.lose(from, what);
+            }
         }
+        self.deliver(from);
     }
 
     fn has_received(&mut self, finished: Finished<Receiving>) {
-        let Receiving { from, place, tag, .. } = finished.note;
+        let Receiving { from, place, bytes } = finished.note;
+        self.receiving_bytes -= bytes;
         match finished.result {
             Err(error) => self.lose(from, error.to_string()),
-            Ok(frame) => {
-                let message = if tag == FRAME { Message::Frame(frame) } else { Message::Leave };
-                self.peer(from).incoming.complete(place, message);
-            }
+            Ok(frame) => self.peer(from).incoming.complete(place, Message::Frame(frame)),
         }
         self.deliver(from);
     }
@@ -243,20 +263,27 @@ impl MpiTransport {
         }
         match (finished.result, kind) {
             (Ok(buffer), Sent::Frame { .. }) => self.events.push_back(Event::Sent { buffer }),
-            (Ok(_), Sent::Leave) => {}
+            (Ok(_), Sent::Announcement | Sent::Leave) => {}
             (Err(error), _) => self.lose(to, error.to_string()),
         }
     }
 
     fn begin_to_send(&mut self, to: u32, kind: Sent, buffer: Vec<u8>) {
-        let (tag, synchronous) = match kind {
-            Sent::Frame { synchronous } => (FRAME, synchronous),
-            Sent::Leave => (LEAVE, false),
+        let (channel, tag) = match kind {
+            Sent::Frame { .. } if buffer.len() <= SHORT => (Channel::Short, FRAME),
+            Sent::Frame { .. } => {
+                let length = (buffer.len() as u64).to_le_bytes().to_vec();
+                self.begin_to_send(to, Sent::Announcement, length);
+                (Channel::Long, LONG)
+            }
+            Sent::Announcement => (Channel::Short, LONG),
+            Sent::Leave => (Channel::Short, LEAVE),
         };
+        let synchronous = matches!(kind, Sent::Frame { synchronous: true });
         self.sending += 1;
         self.peer(to).sending += 1;
-        let note = Sending { to, kind };
-        if let Some(finished) = self.sends.send(&self.session, to, tag, synchronous, buffer, note) {
+        let (at, note) = ((channel, to, tag), Sending { to, kind });
+        if let Some(finished) = self.sends.send(&self.session, at, synchronous, buffer, note) {
             self.has_sent(finished);
         }
     }
@@ -291,11 +318,20 @@ impl MpiTransport {
             self.quiet_since = now;
         }
         match Pause::after(now.duration_since(self.quiet_since), self.config.longest_nap) {
-            Pause::Spin => hint::spin_loop(),
-            Pause::Yield => thread::yield_now(),
-            Pause::Sleep(nap) => return self.bell.sleep(nap.min(most)),
+            Pause::Spin => {
+                self.looks = LOOKS_PER_CLOCK;
+                false
+            }
+            Pause::Yield => {
+                self.looks = 1;
+                thread::yield_now();
+                false
+            }
+            Pause::Sleep(nap) => {
+                self.looks = 1;
+                self.bell.sleep(nap.min(most))
+            }
         }
-        false
     }
 }
 
@@ -344,18 +380,22 @@ impl Transport for MpiTransport {
     }
 
     fn wait(&mut self, most: Duration) {
-        let begin = Instant::now();
-        let mut now = begin;
+        if self.active {
+            self.looks = LOOKS_PER_CLOCK;
+        }
+        let mut begin = None;
         loop {
-            if self.bell.take() || !self.events.is_empty() {
-                return;
+            for _ in 0..self.looks {
+                if self.bell.take() || !self.events.is_empty() {
+                    return;
+                }
+                self.progress();
             }
-            self.progress();
-            let passed = now.duration_since(begin);
+            let now = Instant::now();
+            let passed = now.duration_since(*begin.get_or_insert(now));
             if !self.events.is_empty() || passed >= most || self.pause(now, most - passed) {
                 return;
             }
-            now = Instant::now();
         }
     }
 
@@ -390,6 +430,12 @@ impl fmt::Debug for MpiTransport {
             .field("receiving", &self.receives.len())
             .finish_non_exhaustive()
     }
+}
+
+/// The length that an announcement states.
+fn announced(bytes: &[u8]) -> Option<usize> {
+    let length = u64::from_le_bytes(bytes.try_into().ok()?);
+    usize::try_from(length).ok()
 }
 
 /// Whether all ranks have the same value: collective.
