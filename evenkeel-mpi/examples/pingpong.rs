@@ -5,7 +5,7 @@
 //! ```
 //! In each of ROUNDS (default 9) rank 0 sends 8 bytes and gets them back TRIPS times (100,000), by `MPI_Send` and `MPI_Recv`, then through the transport, polled as a
 //! host does; then FRAMES frames (100,000) of 8 KiB, and as many of 64 bytes, go from rank 0 to rank 1, which answers after the last. All contents are
-//! checked. Medians, least and greatest of the rounds; a time of a ping-pong is one way, half a round trip.
+//! checked. A stream by `MPI_Send` and `MPI_Recv` stands beside them. Medians, least and greatest of the rounds; a time of a ping-pong is one way, half a round trip.
 
 use evenkeel_actor::node::{DownReason, Event, NodeId, Refusal, Transport};
 use evenkeel_mpi::{Config, MpiTransport};
@@ -33,20 +33,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut tables = [
         Table::new("MPI_Send and MPI_Recv, 8 bytes, one way"),
         Table::new("transport, 8 bytes, one way"),
+        Table::new("MPI_Send and MPI_Recv, stream of 8 KiB, each"),
         Table::new("transport, stream of 8 KiB frames, each"),
         Table::new("transport, stream of 64-byte frames, each"),
     ];
     for _ in 0..rounds {
         tables[0].add(bare(trips), trips * 2);
         tables[1].add(pair.ping_pong(trips), trips * 2);
-        tables[2].add(pair.stream(frames, 8 << 10), frames);
-        tables[3].add(pair.stream(frames, 64), frames);
+        tables[2].add(bare_stream(frames), frames);
+        tables[3].add(pair.stream(frames, 8 << 10), frames);
+        tables[4].add(pair.stream(frames, 64), frames);
     }
     if pair.first {
         for table in &mut tables {
             table.print();
         }
-        println!("transport / bare: {:.2}", tables[1].median() / tables[0].median());
+        println!("ping-pong, transport / bare: {:.2}", tables[1].median() / tables[0].median());
+        println!("stream, transport / bare: {:.2}", tables[3].median() / tables[2].median());
     }
     pair.end();
     Ok(())
@@ -66,6 +69,25 @@ fn bare(trips: u64) -> Duration {
         } else {
             other.receive_into(&mut answer);
             other.send(&answer);
+        }
+    }
+    begin.elapsed()
+}
+
+/// A stream of 8 KiB from rank 0 to rank 1 by MPI's blocking calls, from and into one buffer.
+fn bare_stream(frames: u64) -> Duration {
+    let world = SimpleCommunicator::world();
+    let other = world.process_at_rank(1 - world.rank());
+    let mut frame = FILLING;
+    let begin = Instant::now();
+    for number in 0..=frames {
+        // The last goes back, as the answer.
+        if (world.rank() == 0) == (number < frames) {
+            frame[..8].copy_from_slice(&number.to_le_bytes());
+            other.send(&frame[..]);
+        } else {
+            other.receive_into(&mut frame[..]);
+            check(&frame, number, FILLING.len());
         }
     }
     begin.elapsed()
@@ -206,6 +228,6 @@ impl Table {
 
     fn print(&self) {
         let (least, greatest) = (self.nanoseconds[0], self.nanoseconds[self.nanoseconds.len() - 1]);
-        println!("{:<44} {:8.1} ns  [{least:.1}, {greatest:.1}]", self.what, self.median());
+        println!("{:<45} {:8.1} ns  [{least:.1}, {greatest:.1}]", self.what, self.median());
     }
 }

@@ -11,6 +11,7 @@ use super::session::{Channel, Session, check, count};
 use crate::error::MpiError;
 use mpi::ffi;
 use std::ffi::c_int;
+use std::mem;
 use std::slice;
 
 /// How many receives are posted. With 1 a stream of 64-byte frames takes longer by a third in the example `pingpong`; beyond 8 nothing is gained.
@@ -20,6 +21,8 @@ const SLOTS: usize = 8;
 pub(crate) struct Posted {
     slots: [Slot; SLOTS],
     oldest: usize,
+    /// Whether the slot before the oldest is to be posted again: at the next call, so that who waits for a message does not wait for that.
+    emptied: bool,
 }
 
 struct Slot {
@@ -46,7 +49,7 @@ impl Posted {
             let memory = Box::into_raw(Box::new([0_u8; SHORT]));
             Slot { request: null, memory: memory.cast() }
         });
-        let mut posted = Self { slots, oldest: 0 };
+        let mut posted = Self { slots, oldest: 0, emptied: false };
         for slot in &mut posted.slots {
             slot.post(session)?;
         }
@@ -55,6 +58,9 @@ impl Posted {
 
     /// The next message, if it is there. Also moves on what is under way.
     pub(crate) fn next(&mut self, session: &Session) -> Result<Option<Short>, MpiError> {
+        if mem::take(&mut self.emptied) {
+            self.slots[(self.oldest + SLOTS - 1) % SLOTS].post(session)?;
+        }
         let slot = &mut self.slots[self.oldest];
         let mut flag: c_int = 0;
         let mut status = empty_status();
@@ -64,10 +70,10 @@ impl Posted {
             return Ok(None);
         }
         let length = count(&status)?.min(SHORT);
-        // SAFETY: the slot has `SHORT` bytes, initialised when they were made; the request is complete, so nobody writes them until the next `post`, which is after the copy.
+        // SAFETY: the slot has `SHORT` bytes, initialised when they were made; the request is complete, so nobody writes them until the next `post`, which is in a later call.
         let bytes = unsafe { slice::from_raw_parts(slot.memory, length) }.to_vec();
-        slot.post(session)?;
         self.oldest = (self.oldest + 1) % SLOTS;
+        self.emptied = true;
         Ok(Some(Short { from: status.MPI_SOURCE.unsigned_abs(), tag: status.MPI_TAG, bytes }))
     }
 }
@@ -101,22 +107,19 @@ impl Drop for Posted {
         // SAFETY: a constant of the library.
         let ignore = unsafe { ffi::RSMPI_STATUS_IGNORE };
         for slot in &mut self.slots {
-            if slot.request == null {
-                // Not begun: `new` has failed before it.
-                continue;
+            // Null where it was complete and not posted again.
+            if slot.request != null {
+                // SAFETY: the request is of `post`. To cancel one that is complete does nothing.
+                let cancelled = unsafe { ffi::MPI_Cancel(&mut slot.request) };
+                // SAFETY: as above; the wait for a request that was cancelled needs nothing of another rank.
+                let waited = unsafe { ffi::MPI_Wait(&mut slot.request, ignore) };
+                if check("MPI_Cancel", cancelled).and(check("MPI_Wait", waited)).is_err() {
+                    // The memory stays MPI's.
+                    continue;
+                }
             }
-            // SAFETY: the request is of `post`. Cancelling one that is complete does nothing.
-            let cancelled = unsafe { ffi::MPI_Cancel(&mut slot.request) };
-            if cancelled != ffi::MPI_SUCCESS.cast_signed() {
-                // It stays MPI's, and its memory is leaked.
-                continue;
-            }
-            // SAFETY: as above; the wait for a request that was cancelled ends without anything of another rank.
-            let waited = unsafe { ffi::MPI_Wait(&mut slot.request, ignore) };
-            if waited == ffi::MPI_SUCCESS.cast_signed() {
-                // SAFETY: the memory is of `new`, which made it by a box of this type; MPI is done with it.
-                drop(unsafe { Box::from_raw(slot.memory.cast::<[u8; SHORT]>()) });
-            }
+            // SAFETY: the memory is of `new`, which made it by a box of this type; MPI is done with it.
+            drop(unsafe { Box::from_raw(slot.memory.cast::<[u8; SHORT]>()) });
         }
     }
 }

@@ -10,7 +10,6 @@
 //! wait for that.
 
 use super::MpiTransport;
-use crate::peer::State;
 use evenkeel_actor::node::Transport;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,12 +27,12 @@ impl Drop for MpiTransport {
             self.abort(PANICKED, "panics; the others could wait for it for ever");
         }
         self.leave();
-        while self.lost.is_none() && (self.is_sending() || self.any_is_up()) {
+        while self.ledger.lost.is_none() && (self.is_sending() || self.ledger.any_is_up()) {
             if self.poll().is_none() {
                 self.wait(LONG);
             }
         }
-        if let Some(lost) = &self.lost {
+        if let Some(lost) = &self.ledger.lost {
             self.abort(LOST, &format!("has lost another one and can not end in order ({lost})"));
         }
         if let Err(error) = self.await_all() {
@@ -43,10 +42,6 @@ impl Drop for MpiTransport {
 }
 
 impl MpiTransport {
-    fn any_is_up(&self) -> bool {
-        self.others().any(|peer| peer.state == State::Up)
-    }
-
     /// Step 3.
     fn await_all(&mut self) -> Result<(), crate::MpiError> {
         let mut barrier = self.session.barrier()?;

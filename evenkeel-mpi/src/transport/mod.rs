@@ -14,16 +14,15 @@
 //! but its polls, and a rank that may not send still polls.
 
 mod ending;
+mod ledger;
 
 use crate::config::Config;
-use crate::error::{MpiError, StartError};
-use crate::peer::{Message, Peer, State};
-use crate::raw::{Channel, Finished, Posted, Requests, SHORT, Session, Short};
+use crate::error::StartError;
+use crate::peer::State;
+use crate::raw::{Channel, Finished, Posted, Requests, SHORT, Session};
 use crate::wait::{Bell, Pause};
-use evenkeel_actor::node::{
-    DownReason, Event, NodeId, Refusal, Refused, Transport, TransportWaker,
-};
-use std::collections::VecDeque;
+use evenkeel_actor::node::{Event, NodeId, Refusal, Refused, Transport, TransportWaker};
+use ledger::{FRAME, LEAVE, LONG, Ledger, Receiving, Sending, Sent};
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
@@ -32,9 +31,6 @@ use std::time::{Duration, Instant};
 
 /// The version of what ranks say to each other: tags, and what they mean.
 const VERSION: i64 = 1;
-const FRAME: i32 = 1;
-const LONG: i32 = 2;
-const LEAVE: i32 = 3;
 
 /// How many long frames are received at a time, and how many bytes unless one has more. Estimates; no benchmark sets them.
 const ARRIVING: usize = 64;
@@ -57,8 +53,7 @@ const LOOKS_PER_CLOCK: u32 = 16;
 /// ```
 pub struct MpiTransport {
     config: Config,
-    peers: Vec<Peer>,
-    events: VecDeque<Event>,
+    ledger: Ledger,
     posted: Posted,
     sends: Requests<Sending>,
     receives: Requests<Receiving>,
@@ -68,11 +63,7 @@ pub struct MpiTransport {
     received: Vec<Finished<Receiving>>,
     /// Short messages taken since the requests were tested.
     taken: u32,
-    /// Messages that are sent to ranks that are not lost, and not complete.
-    sending: usize,
     leaving: bool,
-    /// The first error that MPI has reported.
-    lost: Option<String>,
     bell: Arc<Bell>,
     /// Whether anything was sent or has come since `quiet_since` was set.
     active: bool,
@@ -81,26 +72,6 @@ pub struct MpiTransport {
     looks: u32,
     // Last: requests end before MPI does.
     session: Session,
-}
-
-/// What a send is for.
-struct Sending {
-    to: u32,
-    kind: Sent,
-}
-
-#[derive(Clone, Copy)]
-enum Sent {
-    Frame { synchronous: bool },
-    Announcement,
-    Leave,
-}
-
-/// Where a long frame that is being received belongs.
-struct Receiving {
-    from: u32,
-    place: u64,
-    bytes: usize,
 }
 
 impl MpiTransport {
@@ -116,15 +87,11 @@ impl MpiTransport {
         agree(&session, "version of the transport", VERSION)?;
         let longest = i64::try_from(config.longest_frame).expect("checked to be a C int");
         agree(&session, "longest frame", longest)?;
-        let peers: Vec<_> = (0..session.size()).map(|_| Peer::new(config.window)).collect();
-        let events = (0..session.size())
-            .filter(|&rank| rank != session.rank())
-            .map(|rank| Event::Up { node: NodeId::new(rank) })
-            .collect();
+        let ledger =
+            Ledger::new(session.rank(), session.size(), config.window, config.longest_frame);
         Ok(Self {
             config: config.clone(),
-            peers,
-            events,
+            ledger,
             posted: Posted::new(&session)?,
             sends: Requests::new(),
             receives: Requests::new(),
@@ -132,9 +99,7 @@ impl MpiTransport {
             sent: Vec::new(),
             received: Vec::new(),
             taken: 0,
-            sending: 0,
             leaving: false,
-            lost: None,
             bell: Bell::new(),
             active: true,
             quiet_since: Instant::now(),
@@ -143,43 +108,27 @@ impl MpiTransport {
         })
     }
 
-    fn peer(&mut self, rank: u32) -> &mut Peer {
-        &mut self.peers[rank as usize]
-    }
-
     /// Looks at MPI once: takes one short message, or what of the requests is complete.
     fn progress(&mut self) {
         let room = self.receives.is_empty()
             || self.receives.len() < ARRIVING && self.receiving_bytes < ARRIVING_BYTES;
-        if room && self.any_is_there() {
+        if room && !self.ledger.is_alone() {
             match self.posted.next(&self.session) {
                 Ok(Some(short)) => {
-                    self.arrived(short);
+                    if let Some(long) = self.ledger.arrived(short) {
+                        self.receive(long);
+                    }
                     self.taken += 1;
                     if self.taken < TAKEN_PER_TEST {
                         return;
                     }
                 }
                 Ok(None) => {}
-                Err(error) => self.lose_all(&error),
+                Err(error) => self.ledger.lose_all(&error.to_string()),
             }
         }
         self.taken = 0;
         self.test();
-    }
-
-    fn other_ranks(&self) -> impl Iterator<Item = u32> + use<> {
-        let own = self.session.rank();
-        (0..self.session.size()).filter(move |&rank| rank != own)
-    }
-
-    fn others(&self) -> impl Iterator<Item = &Peer> {
-        self.other_ranks().map(|rank| &self.peers[rank as usize])
-    }
-
-    /// A rank whose every other one is lost asks MPI for no more messages.
-    fn any_is_there(&self) -> bool {
-        self.lost.is_none() || self.others().any(|peer| peer.state != State::Lost)
     }
 
     fn test(&mut self) {
@@ -187,7 +136,7 @@ impl MpiTransport {
             let mut sent = mem::take(&mut self.sent);
             self.sends.test(&self.session, &mut sent);
             for finished in sent.drain(..) {
-                self.has_sent(finished);
+                self.ledger.sent(finished);
             }
             self.sent = sent;
         }
@@ -201,71 +150,17 @@ impl MpiTransport {
         }
     }
 
-    fn arrived(&mut self, Short { from, tag, bytes }: Short) {
-        let place = self.peer(from).incoming.matched();
-        match (tag, announced(&bytes)) {
-            (FRAME, _) if bytes.len() <= self.config.longest_frame => {
-                self.peer(from).incoming.complete(place, Message::Frame(bytes));
-            }
-            (LONG, Some(length)) if length <= self.config.longest_frame => {
-                let note = Receiving { from, place, bytes: length };
-                let at = (Channel::Long, from, LONG);
-                self.receiving_bytes += length;
-                if let Some(finished) = self.receives.receive(&self.session, at, length, note) {
-                    self.has_received(finished);
-                }
-            }
-            (LEAVE, _) => self.peer(from).incoming.complete(place, Message::Leave),
-            _ => {
-                let what = format!("it has sent {bytes:?} with the tag {tag}, which means nothing");
-                self.lose(from, what);
-            }
+    fn receive(&mut self, note: Receiving) {
+        let (at, length) = ((Channel::Long, note.from, LONG), note.length);
+        self.receiving_bytes += length;
+        if let Some(finished) = self.receives.receive(&self.session, at, length, note) {
+            self.has_received(finished);
         }
-        self.deliver(from);
     }
 
     fn has_received(&mut self, finished: Finished<Receiving>) {
-        let Receiving { from, place, bytes } = finished.note;
-        self.receiving_bytes -= bytes;
-        match finished.result {
-            Err(error) => self.lose(from, error.to_string()),
-            Ok(frame) => self.peer(from).incoming.complete(place, Message::Frame(frame)),
-        }
-        self.deliver(from);
-    }
-
-    /// Gives what has come from a rank, as far as it is complete.
-    fn deliver(&mut self, from: u32) {
-        let node = NodeId::new(from);
-        let peer = &mut self.peers[from as usize];
-        while peer.state == State::Up
-            && let Some(message) = peer.incoming.next()
-        {
-            self.events.push_back(match message {
-                Message::Frame(frame) => Event::Received { from: node, frame },
-                Message::Leave => {
-                    peer.state = State::Left;
-                    Event::Down { node, reason: DownReason::Left }
-                }
-            });
-        }
-    }
-
-    fn has_sent(&mut self, finished: Finished<Sending>) {
-        let Sending { to, kind } = finished.note;
-        let peer = self.peer(to);
-        peer.sending -= 1;
-        if let Sent::Frame { synchronous: true } = kind {
-            peer.window.matched();
-        }
-        if peer.state != State::Lost {
-            self.sending -= 1;
-        }
-        match (finished.result, kind) {
-            (Ok(buffer), Sent::Frame { .. }) => self.events.push_back(Event::Sent { buffer }),
-            (Ok(_), Sent::Announcement | Sent::Leave) => {}
-            (Err(error), _) => self.lose(to, error.to_string()),
-        }
+        self.receiving_bytes -= finished.note.length;
+        self.ledger.received(finished);
     }
 
     fn begin_to_send(&mut self, to: u32, kind: Sent, buffer: Vec<u8>) {
@@ -280,35 +175,10 @@ impl MpiTransport {
             Sent::Leave => (Channel::Short, LEAVE),
         };
         let synchronous = matches!(kind, Sent::Frame { synchronous: true });
-        self.sending += 1;
-        self.peer(to).sending += 1;
+        self.ledger.sends(to);
         let (at, note) = ((channel, to, tag), Sending { to, kind });
         if let Some(finished) = self.sends.send(&self.session, at, synchronous, buffer, note) {
-            self.has_sent(finished);
-        }
-    }
-
-    #[cold]
-    fn lose(&mut self, rank: u32, how: String) {
-        let peer = self.peer(rank);
-        let before = mem::replace(&mut peer.state, State::Lost);
-        let sending = peer.sending;
-        if before == State::Lost {
-            return;
-        }
-        self.sending -= sending;
-        if before == State::Up {
-            let reason = DownReason::Lost(how.clone());
-            self.events.push_back(Event::Down { node: NodeId::new(rank), reason });
-        }
-        self.lost.get_or_insert(format!("rank {rank}: {how}"));
-    }
-
-    /// An error that is about no rank in particular.
-    #[cold]
-    fn lose_all(&mut self, error: &MpiError) {
-        for rank in self.other_ranks() {
-            self.lose(rank, error.to_string());
+            self.ledger.sent(finished);
         }
     }
 
@@ -353,15 +223,15 @@ impl Transport for MpiTransport {
         let rank = to.number();
         let why = if rank >= self.session.size() || rank == self.session.rank() {
             Refusal::Unknown
-        } else if self.leaving || self.peers[rank as usize].state != State::Up {
+        } else if self.leaving || self.ledger.state(rank) != State::Up {
             Refusal::Down
         } else if frame.len() > self.config.longest_frame {
             Refusal::TooLong
         } else if self.sends.len() >= self.config.in_flight {
             Refusal::Full
-        } else if let Some(synchronous) = self.peers[rank as usize].window.next() {
+        } else if let Some(synchronous) = self.ledger.peer(rank).window.next() {
             self.active = true;
-            self.peer(rank).window.goes(synchronous);
+            self.ledger.peer(rank).window.goes(synchronous);
             self.begin_to_send(rank, Sent::Frame { synchronous }, frame);
             return Ok(());
         } else {
@@ -371,10 +241,10 @@ impl Transport for MpiTransport {
     }
 
     fn poll(&mut self) -> Option<Event> {
-        if self.events.is_empty() {
+        if self.ledger.events.is_empty() {
             self.progress();
         }
-        let event = self.events.pop_front();
+        let event = self.ledger.events.pop_front();
         self.active |= event.is_some();
         event
     }
@@ -386,14 +256,14 @@ impl Transport for MpiTransport {
         let mut begin = None;
         loop {
             for _ in 0..self.looks {
-                if self.bell.take() || !self.events.is_empty() {
+                if self.bell.take() || !self.ledger.events.is_empty() {
                     return;
                 }
                 self.progress();
             }
             let now = Instant::now();
             let passed = now.duration_since(*begin.get_or_insert(now));
-            if !self.events.is_empty() || passed >= most || self.pause(now, most - passed) {
+            if !self.ledger.events.is_empty() || passed >= most || self.pause(now, most - passed) {
                 return;
             }
         }
@@ -405,7 +275,7 @@ impl Transport for MpiTransport {
     }
 
     fn is_sending(&self) -> bool {
-        self.sending > 0
+        self.ledger.sending > 0
     }
 
     fn leave(&mut self) {
@@ -413,8 +283,8 @@ impl Transport for MpiTransport {
             return;
         }
         // To those that have left as well: they wait for it.
-        for rank in self.other_ranks() {
-            if self.peer(rank).state != State::Lost {
+        for rank in self.ledger.other_ranks() {
+            if self.ledger.state(rank) != State::Lost {
                 self.begin_to_send(rank, Sent::Leave, Vec::new());
             }
         }
@@ -426,16 +296,10 @@ impl fmt::Debug for MpiTransport {
         f.debug_struct("MpiTransport")
             .field("rank", &self.session.rank())
             .field("ranks", &self.session.size())
-            .field("sending", &self.sending)
+            .field("sending", &self.ledger.sending)
             .field("receiving", &self.receives.len())
             .finish_non_exhaustive()
     }
-}
-
-/// The length that an announcement states.
-fn announced(bytes: &[u8]) -> Option<usize> {
-    let length = u64::from_le_bytes(bytes.try_into().ok()?);
-    usize::try_from(length).ok()
 }
 
 /// Whether all ranks have the same value: collective.
