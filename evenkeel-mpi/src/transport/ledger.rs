@@ -86,6 +86,14 @@ impl Ledger {
 
     /// A short message has come; gives the long frame that is now to be received, if it announces one.
     pub(super) fn arrived(&mut self, Short { from, tag, bytes }: Short) -> Option<Receiving> {
+        match self.state(from) {
+            State::Up => {}
+            State::Left => {
+                self.lose(from, "it has sent something after it left".to_owned());
+                return None;
+            }
+            State::Lost => return None,
+        }
         let longest = self.longest_frame;
         let incoming = &mut self.peer(from).incoming;
         let place = incoming.matched();
@@ -318,8 +326,8 @@ mod tests {
         let mut ledger = ledger();
         assert_eq!(ledger.arrived(short(2, LEAVE, b"")), None);
         assert_eq!(ledger.events.len(), 1);
-        ledger.lose(2, "gone".to_owned());
+        assert_eq!(ledger.arrived(short(2, FRAME, b"after all")), None);
         assert_eq!(ledger.events.len(), 1);
-        assert_eq!(ledger.lost.as_deref(), Some("rank 2: gone"));
+        assert_eq!(ledger.lost.as_deref(), Some("rank 2: it has sent something after it left"));
     }
 }
