@@ -1,10 +1,10 @@
 //! What the transport costs beside bare MPI, between two ranks, in one run and by turns.
 //!
 //! ```console
-//! mpiexec -n 2 target/release/examples/pingpong [ROUNDS] [TRIPS] [FRAMES]
+//! mpiexec -n 2 target/release/examples/pingpong [ROUNDS] [TRIPS] [FRAMES] [WINDOW]
 //! ```
 //! In each of ROUNDS (default 9) rank 0 sends 8 bytes and gets them back TRIPS times (100,000), by `MPI_Send` and `MPI_Recv`, then through the transport, polled as a
-//! host does; then FRAMES frames (100,000) of 8 KiB, and as many of 64 bytes, go from rank 0 to rank 1, which answers after the last. All contents are
+//! host does; then FRAMES frames (100,000) of 8 KiB, and as many of 64 bytes, with the default window or WINDOW, go from rank 0 to rank 1, which answers after the last. All contents are
 //! checked. A stream by `MPI_Send` and `MPI_Recv` stands beside them. Medians, least and greatest of the rounds; a time of a ping-pong is one way, half a round trip.
 
 use evenkeel_actor::node::{DownReason, Event, NodeId, Refusal, Transport};
@@ -23,7 +23,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
     let mut next = |default| arguments.next().unwrap_or(Ok(default));
     let (rounds, trips, frames) = (next(9)?, next(100_000)?, next(100_000)?);
-    let transport = MpiTransport::start(&Config::new())?;
+    let config = Config::new();
+    let config = match arguments.next() {
+        Some(window) => config.window(u32::try_from(window?)?),
+        None => config,
+    };
+    let transport = MpiTransport::start(&config)?;
     if transport.nodes() != 2 {
         return Err("start two ranks: mpiexec -n 2 target/release/examples/pingpong".into());
     }

@@ -38,10 +38,14 @@
 //! that has been idle for long looks once a millisecond ([`Config::longest_nap`]).
 //!
 //! # Room
-//! A library of MPI takes small messages for a rank that does not look, without a bound, into the memory of that rank. Here every so many
-//! frames to a node one is sent synchronously (`MPI_Issend`, which is complete when it has been matched), and the one after next of these waits for it. So a node that does not poll is
-//! owed at most [`Config::window`] frames by each other one; whoever sends more is told
-//! [`Full`](evenkeel_actor::node::Refusal::Full).
+//! A library of MPI takes small messages for a rank that does not ask for them, without a bound, into the memory of that rank. Here one of every few
+//! frames to a node is sent synchronously (`MPI_Issend`, which is complete when it has been matched), and there is no next one of these before it is. So each other node has at most
+//! [`Config::window`] frames under way to a node that does not poll; whoever sends more is told [`Full`](evenkeel_actor::node::Refusal::Full).
+//!
+//! # Memory
+//! A frame that is sent stays where it is until MPI is done with it, and comes back by [`Sent`](evenkeel_actor::node::Event::Sent); MPI copies it itself where that is cheaper. One that is
+//! received is given in a buffer of its length. Frames of up to 4000 bytes are copied out of buffers that are always ready for them, longer ones are announced and received
+//! in place.
 //!
 //! # Ends
 //! - **Orderly:** each node calls [`leave`](evenkeel_actor::node::Transport::leave) and drops the transport. `MPI_Finalize` is collective and spins, so the drop first takes and

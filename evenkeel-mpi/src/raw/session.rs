@@ -48,8 +48,6 @@ impl Session {
         let (universe, granted) = environment::initialize_with_threading(Threading::Funneled)
             .ok_or(StartError::AlreadyInitialised)?;
         check_level(granted)?;
-        // After it in the order of drops: MPI is finalised last.
-        let universe = universe;
         let (short, long) = (Comm::duplicate_world()?, Comm::duplicate_world()?);
         let (mut rank, mut size) = (0, 0);
         // SAFETY: the communicator is alive, and `rank` a place for the result.
