@@ -145,6 +145,9 @@ impl Pair {
             assert_eq!(refused.why, Refusal::Full);
             frame = refused.frame;
             assert_eq!(self.event(), None, "nothing comes while this rank streams");
+            if self.spare.is_empty() {
+                self.transport.wait(Duration::from_secs(1));
+            }
         }
     }
 

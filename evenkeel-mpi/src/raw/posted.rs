@@ -83,14 +83,18 @@ impl Slot {
     fn post(&mut self, session: &Session) -> Result<(), MpiError> {
         // SAFETY: a constant of the library.
         let byte = unsafe { ffi::RSMPI_UINT8_T };
+        // SAFETY: a constant of the library.
+        let any_source = unsafe { ffi::RSMPI_ANY_SOURCE };
+        // SAFETY: a constant of the library.
+        let any_tag = unsafe { ffi::RSMPI_ANY_TAG };
         // SAFETY: the memory has `SHORT` bytes that nobody else uses until the request is complete; the communicator is the session's.
         let code = unsafe {
             ffi::MPI_Irecv(
                 self.memory.cast(),
                 SHORT as c_int,
                 byte,
-                ffi::MPI_ANY_SOURCE,
-                ffi::MPI_ANY_TAG,
+                any_source,
+                any_tag,
                 session.comm(Channel::Short),
                 &mut self.request,
             )
