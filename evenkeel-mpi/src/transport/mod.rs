@@ -6,8 +6,8 @@
 //!   one rank are posted in the order of their announcements, they match in that order. [`Incoming`](crate::peer::Incoming) keeps the frame's place;
 //! - *leave*: no bytes, the last message of its sender.
 //!
-//! So no rank looks for messages whose length it does not know. Rejected: a matched probe (`MPI_Improbe`, `MPI_Imrecv`) for every message, with which 8 bytes take nearly twice as long
-//! and need no announcement of long ones; posted receives that are long enough for any frame, which keep 16 MiB each and can be complete out of order.
+//! So no rank looks for messages whose length it does not know. Rejected: a matched probe (`MPI_Improbe`, `MPI_Imrecv`) for every message, which needs no announcements, but with
+//! which 8 bytes take nearly twice as long; posted receives that are long enough for any frame, which keep 16 MiB each and can be complete out of order.
 //!
 //! Requests are bounded: those that send by [`Config::in_flight`], twice as many with announcements, those that receive by [`ARRIVING`] and [`ARRIVING_BYTES`]; at these bounds no more messages are taken.
 //! Two ranks at their bounds do not wait for each other: a long frame that was announced is received without anything of the receiver's
@@ -40,7 +40,7 @@ const ARRIVING_BYTES: usize = 64 << 20;
 const TAKEN_PER_TEST: u32 = 16;
 
 /// How often a wait that spins looks before it reads the clock, which costs a quarter of a look: 16 take about 2 µs. Set by the example `pingpong`, in
-/// which a clock for each look makes an answer 50 to 100 ns later.
+/// which a clock for each look makes a frame 40 ns later.
 const LOOKS_PER_CLOCK: u32 = 16;
 
 /// Frames between the ranks of an MPI job; the [crate's documentation](crate) says what is particular.
