@@ -187,7 +187,9 @@ impl MpiTransport {
         if mem::take(&mut self.active) {
             self.quiet_since = now;
         }
-        match Pause::after(now.duration_since(self.quiet_since), self.config.longest_nap) {
+        let under_way = !self.sends.is_empty() || !self.receives.is_empty();
+        let idle = now.duration_since(self.quiet_since);
+        match Pause::after(idle, self.config.longest_nap, under_way) {
             Pause::Spin => {
                 self.looks = LOOKS_PER_CLOCK;
                 false
