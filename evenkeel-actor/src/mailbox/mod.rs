@@ -5,7 +5,7 @@
 //! [orders](Order), which come before messages.
 //!
 //! # Where messages lie
-//! A few small ones lie in [`slots`], in the mailbox itself. What does not fit there goes to the `queue`, under the lock, until the actor has taken
+//! A few small ones lie in [`Slots`], in the mailbox itself. What does not fit there goes to the `queue`, under the lock, until the actor has taken
 //! all that is in the slots; then it takes the whole queue at once, as its `batch`. So three queues are one: the batch is older than the slots,
 //! and the slots are older than the queue.
 //!
@@ -34,7 +34,6 @@
 pub(crate) mod overflow;
 mod receiver;
 mod ring;
-mod slots;
 mod waiting;
 
 pub(crate) use receiver::{Next, Receiver};
@@ -44,10 +43,9 @@ pub(crate) use waiting::Ticket;
 use crate::control::ActorId;
 use crate::policy::room;
 use crate::system::System;
-use evenkeel::internal::{After, Berth, Own, Part, Public, Right, SpinGuard, SpinLock};
+use evenkeel::internal::{After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock};
 use overflow::{Full, Overflow};
 use ring::Ring;
-use slots::Slots;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -334,7 +332,7 @@ impl<M: Send + 'static> Part for Mailbox<M> {
         }
         self.parks.store(false, Ordering::Relaxed);
         let mut shared = self.shared.lock();
-        if self.slots.len() > 0 || self.has(QUEUE | ORDERS) {
+        if !self.slots.is_empty() || self.has(QUEUE | ORDERS) {
             return After::Again;
         }
         shared.berth.park(right)
