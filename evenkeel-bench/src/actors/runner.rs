@@ -1,0 +1,205 @@
+//! Runs the experiments: all systems in turn, repeat by repeat.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+
+use super::bench::{Bench, Variant};
+use super::memory::{self, Footprint};
+use super::peer::Peer;
+use super::peer::actix::Actix;
+use super::peer::kameo::Kameo;
+use super::peer::ractor::Ractor;
+use super::peer::tokio::Tokio;
+use super::record::Record;
+use super::spec::{Outcome, Sizes, Spec};
+use super::workload;
+use crate::affinity;
+use crate::concurrency::runner::patiently;
+use crate::disturbance::{ENOUGH, Retries, Watch};
+use crate::regime;
+use crate::words::count;
+use crate::workload::Fault;
+
+/// One line of the tables: what to run, and on which systems.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    /// What to run. Each repeat adds its number to the seed.
+    pub(crate) spec: Spec,
+    /// Whether the user has said how many actors actor_memory has; if not, heavy ones are fewer.
+    pub(crate) exact: bool,
+    /// On which systems, in this order.
+    pub(crate) peers: Vec<Peer>,
+}
+
+impl Cell {
+    /// The cell of an experiment with these sizes.
+    pub(crate) fn new(
+        bench: Bench,
+        variant: Variant,
+        workers: usize,
+        sizes: Sizes,
+        peers: &[Peer],
+    ) -> Cell {
+        let spec = Spec::new(bench, variant, workers, sizes);
+        Cell { spec, exact: sizes.actors.is_some(), peers: peers.to_vec() }
+    }
+
+    /// What a system runs.
+    fn of(&self, peer: Peer) -> Spec {
+        let mut spec = self.spec.clone();
+        if spec.bench == Bench::Memory && !self.exact {
+            spec.actors = peer.idle_actors();
+        }
+        spec
+    }
+}
+
+/// Runs cells.
+pub(crate) struct Runner {
+    retries: Retries,
+}
+
+/// How long a run may take: minutes more than any of them does. A message that is lost is found out by it.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Share of the pings of a run that its sampled twin sends.
+const TWIN: u32 = 4;
+
+impl Runner {
+    /// A runner that repeats at most so many disturbed runs in all.
+    pub(crate) fn new(spare: usize) -> Runner {
+        Runner { retries: Retries::new(spare) }
+    }
+
+    /// Runs a cell repeat by repeat, after a short run of each system that warms up, and gives each run to `each`, with a
+    /// remark if it was disturbed.
+    pub(crate) fn run(
+        &self,
+        cell: &Cell,
+        repeats: usize,
+        mut each: impl FnMut(Record, Option<String>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        for &peer in &cell.peers {
+            let spec = cell.of(peer);
+            // A process of its own has nothing to warm up.
+            if spec.bench != Bench::Memory {
+                let warm_up = spec.warm_up();
+                affinity::confined(spec.workers, || measure(peer, &warm_up, false))
+                    .with_context(|| failed(peer, &warm_up))?;
+            }
+        }
+        for repeat in 0..repeats {
+            for &peer in &cell.peers {
+                let spec = cell.of(peer);
+                let spec = Spec { seed: spec.seed + repeat as u64, ..spec };
+                let disturbed = |record: &Record| record.cpu_share < ENOUGH;
+                let (record, tried) = self
+                    .retries
+                    .run(|| once(peer, &spec), disturbed)
+                    .with_context(|| failed(peer, &spec))?;
+                let remark = tried.map(|tried| {
+                    format!(
+                        "{peer} {} was disturbed: in try {tried} it had {:.0} % of its time.",
+                        name(&spec),
+                        record.cpu_share * 100.0
+                    )
+                });
+                let trips = match spec.bench {
+                    Bench::LatencyProbe => Some(trips(peer, &spec)?),
+                    _ => None,
+                };
+                each(Record { repeat, ..record.with_trips(trips) }, remark)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the round trips lie, by a run of its own, so that the clock is no part of the other one.
+fn trips(peer: Peer, spec: &Spec) -> anyhow::Result<crate::mixed::latency::Quantiles> {
+    let twin = Spec { pings: (spec.pings / TWIN).max(1), ..spec.clone() };
+    let outcome = affinity::confined(spec.workers, || measure(peer, &twin, true))
+        .with_context(|| failed(peer, &twin))?;
+    let trips = outcome.trips.filter(|trips| trips.len() > 0);
+    let trips = trips.ok_or_else(|| anyhow!("no round trip was timed"));
+    Ok(trips.with_context(|| failed(peer, &twin))?.quantiles())
+}
+
+fn once(peer: Peer, spec: &Spec) -> anyhow::Result<Record> {
+    let line_ns_before = regime::bounce();
+    let (outcome, cpu_share) = affinity::confined(spec.workers, || {
+        let watch = Watch::start(affinity::cores());
+        (measure(peer, spec, false), watch.share())
+    });
+    let line_ns_after = regime::bounce();
+    let Outcome { seconds, bytes_per_actor, .. } = outcome?;
+    let messages = spec.messages();
+    let timed = spec.bench != Bench::Memory;
+    Ok(Record {
+        runtime: peer.to_string(),
+        bench: spec.bench.to_string(),
+        variant: spec.variant.to_string(),
+        workers: spec.workers,
+        actors: spec.actors(),
+        in_flight: (spec.bench == Bench::Pingpong).then_some(spec.in_flight),
+        repeat: 0,
+        messages,
+        seconds,
+        ns_per_message: timed.then(|| seconds * 1e9 / messages as f64),
+        bytes_per_actor,
+        trip_us_p50: None,
+        trip_us_p99: None,
+        trip_us_p999: None,
+        trip_us_max: None,
+        line_ns_before,
+        line_ns_after,
+        regime: regime::name(line_ns_before, line_ns_after).to_owned(),
+        cpu_share,
+    })
+}
+
+fn measure(peer: Peer, spec: &Spec, sampled: bool) -> anyhow::Result<Outcome> {
+    if spec.bench == Bench::Memory {
+        let started = Instant::now();
+        let used = spec.variant == Variant::Used;
+        let Footprint { bytes_per_actor } = memory::run(peer, spec.workers, spec.actors, used)?;
+        let seconds = started.elapsed().as_secs_f64();
+        return Ok(Outcome { seconds, trips: None, bytes_per_actor: Some(bytes_per_actor) });
+    }
+    let run: fn(&Spec, bool) -> Result<Outcome, Fault> = match peer {
+        Peer::Actix => workload::run::<Actix>,
+        Peer::Ractor => workload::run::<Ractor>,
+        Peer::Kameo => workload::run::<Kameo>,
+        Peer::Tokio => workload::run::<Tokio<false>>,
+        Peer::TokioBatch => workload::run::<Tokio<true>>,
+    };
+    let spec = spec.clone();
+    patiently(PATIENCE, move || run(&spec, sampled))
+}
+
+/// The hidden command of [`memory`]: measures in this process and prints the result.
+pub(crate) fn probe(peer: Peer, workers: usize, actors: usize, used: bool) -> anyhow::Result<()> {
+    let probe: fn(usize, usize, bool) -> anyhow::Result<Footprint> = match peer {
+        Peer::Actix => memory::probe::<Actix>,
+        Peer::Ractor => memory::probe::<Ractor>,
+        Peer::Kameo => memory::probe::<Kameo>,
+        Peer::Tokio => memory::probe::<Tokio<false>>,
+        Peer::TokioBatch => memory::probe::<Tokio<true>>,
+    };
+    println!("{}", serde_json::to_string(&probe(workers, actors, used)?)?);
+    Ok(())
+}
+
+/// The experiment in words.
+pub(crate) fn name(spec: &Spec) -> String {
+    let variant = match spec.variant {
+        Variant::Only => String::new(),
+        variant => format!(" {variant}"),
+    };
+    format!("{}{variant}, {}", spec.bench, count(spec.workers, "worker"))
+}
+
+fn failed(peer: Peer, spec: &Spec) -> String {
+    format!("{peer} failed {} ({}, seed {})", name(spec), count(spec.actors(), "actor"), spec.seed)
+}
