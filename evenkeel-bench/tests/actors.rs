@@ -115,7 +115,7 @@ fn every_experiment_leaves_a_line_for_each_system() {
     ] {
         let records = of(bench, variant);
         let runtimes: Vec<_> = records.iter().map(|line| line["runtime"].as_str()).collect();
-        for name in ["actix", "ractor", "kameo", "tokio", "tokio-batch"] {
+        for name in ["evenkeel", "actix", "ractor", "kameo", "tokio", "tokio-batch"] {
             assert!(runtimes.contains(&Some(name)), "{name} is missing in {runtimes:?}");
         }
         for line in records {

@@ -8,6 +8,7 @@ use super::bench::{Bench, Variant};
 use super::memory::{self, Footprint};
 use super::peer::Peer;
 use super::peer::actix::Actix;
+use super::peer::evenkeel::Evenkeel;
 use super::peer::kameo::Kameo;
 use super::peer::ractor::Ractor;
 use super::peer::tokio::Tokio;
@@ -168,6 +169,7 @@ fn measure(peer: Peer, spec: &Spec, sampled: bool) -> anyhow::Result<Outcome> {
         return Ok(Outcome { seconds, trips: None, bytes_per_actor: Some(bytes_per_actor) });
     }
     let run: fn(&Spec, bool) -> Result<Outcome, Fault> = match peer {
+        Peer::Evenkeel => workload::run::<Evenkeel>,
         Peer::Actix => workload::run::<Actix>,
         Peer::Ractor => workload::run::<Ractor>,
         Peer::Kameo => workload::run::<Kameo>,
@@ -181,6 +183,7 @@ fn measure(peer: Peer, spec: &Spec, sampled: bool) -> anyhow::Result<Outcome> {
 /// The hidden command of [`memory`]: measures in this process and prints the result.
 pub(crate) fn probe(peer: Peer, workers: usize, actors: usize, used: bool) -> anyhow::Result<()> {
     let probe: fn(usize, usize, bool) -> anyhow::Result<Footprint> = match peer {
+        Peer::Evenkeel => memory::probe::<Evenkeel>,
         Peer::Actix => memory::probe::<Actix>,
         Peer::Ractor => memory::probe::<Ractor>,
         Peer::Kameo => memory::probe::<Kameo>,

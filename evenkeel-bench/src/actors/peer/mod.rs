@@ -1,6 +1,7 @@
 //! The actor systems under test: one file for each that runs in this process.
 
 pub(crate) mod actix;
+pub(crate) mod evenkeel;
 pub(crate) mod kameo;
 pub(crate) mod ractor;
 pub(crate) mod tokio;
@@ -17,6 +18,8 @@ const CREDIT: u32 = 256;
 /// One column of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
+    /// This project.
+    Evenkeel,
     /// actix.
     Actix,
     /// ractor.
@@ -31,12 +34,13 @@ pub(crate) enum Peer {
 
 impl Peer {
     /// All of them, in the order of the tables.
-    pub(crate) const ALL: [Peer; 5] =
-        [Peer::Actix, Peer::Ractor, Peer::Kameo, Peer::Tokio, Peer::TokioBatch];
+    pub(crate) const ALL: [Peer; 6] =
+        [Peer::Evenkeel, Peer::Actix, Peer::Ractor, Peer::Kameo, Peer::Tokio, Peer::TokioBatch];
 
     /// The name on the command line and in the tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Peer::Evenkeel => "evenkeel",
             Peer::Actix => "actix",
             Peer::Ractor => "ractor",
             Peer::Kameo => "kameo",
@@ -48,6 +52,7 @@ impl Peer {
     /// What it is, in half a line.
     pub(crate) fn describe(self) -> &'static str {
         match self {
+            Peer::Evenkeel => "this project's actors",
             Peer::Actix => "actix, one arbiter for each worker",
             Peer::Ractor => "ractor's actors on Tokio",
             Peer::Kameo => "kameo's actors on Tokio",
@@ -60,7 +65,7 @@ impl Peer {
     pub(crate) fn idle_actors(self) -> usize {
         match self {
             Peer::Ractor | Peer::Kameo => 200_000,
-            Peer::Actix | Peer::Tokio | Peer::TokioBatch => 1_000_000,
+            Peer::Evenkeel | Peer::Actix | Peer::Tokio | Peer::TokioBatch => 1_000_000,
         }
     }
 }
