@@ -8,6 +8,7 @@
 //! and the tables of a thesis, which count [rounds](concurrency). [`analysis`] judges the records of
 //! all of them.
 
+mod actors;
 mod affinity;
 mod analysis;
 mod cli;
@@ -23,6 +24,7 @@ mod regime;
 mod report;
 mod runner;
 mod runtime;
+mod served;
 mod simulated;
 mod table;
 mod timers;

@@ -64,7 +64,7 @@ final class ActorSpawn {
             this.left = counts.actors;
             this.children = new ActorRef[counts.wave];
             ActorRef self = getSelf();
-            this.props = Fleet.props(() -> new Child(counts, self));
+            this.props = Fleet.props(Fleet.DISPATCHER, () -> new Child(counts, self));
         }
 
         @Override

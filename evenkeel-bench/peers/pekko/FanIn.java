@@ -11,6 +11,9 @@ final class FanIn {
     /** Messages that a producer sends in a row. */
     private static final int CHUNK = 128;
 
+    /** The dispatcher on which the consumer takes more of its mailbox in a turn. */
+    static final String DISPATCHER = "fan-in";
+
     private static final Object GO = new Object();
 
     private FanIn() {}
@@ -75,7 +78,7 @@ final class FanIn {
         long messages = (long) settings.producers() * settings.messages();
         CountDownLatch done = new CountDownLatch(1);
         Consumer[] consumer = new Consumer[1];
-        Fleet fleet = new Fleet(system, all, index -> {
+        Fleet fleet = new Fleet(system, all, DISPATCHER, index -> {
             if (index < settings.producers()) {
                 return new Producer(all, index, settings.messages());
             }

@@ -8,6 +8,9 @@ import org.apache.pekko.japi.Creator;
 
 /** Actors of one run: children of one parent, so that they are spawned in a row and stopped together. */
 final class Fleet {
+    /** The dispatcher of most. */
+    static final String DISPATCHER = "measured";
+
     /** Makes the actor of an index. */
     interface Maker {
         AbstractActor make(int index);
@@ -15,12 +18,14 @@ final class Fleet {
 
     private static final class Parent extends UntypedAbstractActor {
         private final ActorRef[] into;
+        private final String dispatcher;
         private final Maker maker;
         private final CountDownLatch spawned;
         private final CountDownLatch ended;
 
-        Parent(ActorRef[] into, Maker maker, CountDownLatch spawned, CountDownLatch ended) {
+        Parent(ActorRef[] into, String dispatcher, Maker maker, CountDownLatch spawned, CountDownLatch ended) {
             this.into = into;
+            this.dispatcher = dispatcher;
             this.maker = maker;
             this.spawned = spawned;
             this.ended = ended;
@@ -30,7 +35,7 @@ final class Fleet {
         public void preStart() {
             for (int at = 0; at < into.length; at++) {
                 int index = at;
-                into[at] = getContext().actorOf(props(() -> {
+                into[at] = getContext().actorOf(props(dispatcher, () -> {
                     AbstractActor actor = maker.make(index);
                     spawned.countDown();
                     return actor;
@@ -58,15 +63,20 @@ final class Fleet {
 
     /** Spawns one actor for each place of the table, fills that, and waits until all of them are made. */
     Fleet(ActorSystem system, ActorRef[] into, Maker maker) throws InterruptedException {
+        this(system, into, DISPATCHER, maker);
+    }
+
+    /** The same on another dispatcher. */
+    Fleet(ActorSystem system, ActorRef[] into, String dispatcher, Maker maker) throws InterruptedException {
         this.system = system;
         CountDownLatch spawned = new CountDownLatch(into.length + 1);
-        parent = system.actorOf(props(() -> new Parent(into, maker, spawned, ended)));
+        parent = system.actorOf(props(dispatcher, () -> new Parent(into, dispatcher, maker, spawned, ended)));
         spawned.await();
     }
 
-    /** What spawns an actor on the measured dispatcher. */
-    static Props props(Creator<AbstractActor> creator) {
-        return Props.create(AbstractActor.class, creator).withDispatcher("measured");
+    /** What spawns an actor on a dispatcher. */
+    static Props props(String dispatcher, Creator<AbstractActor> creator) {
+        return Props.create(AbstractActor.class, creator).withDispatcher(dispatcher);
     }
 
     /** Stops them all and waits for their end, so that nothing of them is left in the next run. */

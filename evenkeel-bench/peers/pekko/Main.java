@@ -32,10 +32,7 @@ public final class Main {
         this.system = ActorSystem.create("peer", ConfigFactory.parseString(dispatchers(given.workers())));
     }
 
-    /**
-     * The dispatcher of the actors, and a little one for the system's own. The throughput, in messages of one actor per
-     * turn, is the best of 5 to 5,000 in all benchmarks; README.md has the figures.
-     */
+    /** The dispatchers of the actors, and a little one for the system's own. */
     private static String dispatchers(int workers) {
         return """
             pekko {
@@ -45,14 +42,22 @@ public final class Main {
               coordinated-shutdown.run-by-jvm-shutdown-hook = off
               actor.internal-dispatcher.fork-join-executor { parallelism-min = 1, parallelism-max = 1 }
             }
-            measured {
+            """
+            // README.md has the figures of the throughputs, in messages of one actor per turn.
+            + dispatcher(Fleet.DISPATCHER, workers, 100)
+            + dispatcher(FanIn.DISPATCHER, workers, 1024);
+    }
+
+    private static String dispatcher(String name, int workers, int throughput) {
+        return """
+            %1$s {
               type = Dispatcher
               executor = "fork-join-executor"
-              fork-join-executor { parallelism-min = %1$d, parallelism-max = %1$d }
-              throughput = %2$d
+              fork-join-executor { parallelism-min = %2$d, parallelism-max = %2$d }
+              throughput = %3$d
               mailbox-type = "org.apache.pekko.dispatch.SingleConsumerOnlyUnboundedMailbox"
             }
-            """.formatted(workers, Integer.getInteger("throughput", 1024));
+            """.formatted(name, workers, throughput);
     }
 
     public static void main(String[] arguments) {
