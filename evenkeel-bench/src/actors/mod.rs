@@ -8,9 +8,8 @@
 pub(crate) mod bench;
 pub(crate) mod counters;
 pub(crate) mod figures;
-#[cfg_attr(not(test), expect(dead_code, reason = "the runner of the experiments uses it"))]
-pub(crate) mod foreign;
 pub(crate) mod finish;
+pub(crate) mod foreign;
 pub(crate) mod memory;
 pub(crate) mod peer;
 pub(crate) mod record;

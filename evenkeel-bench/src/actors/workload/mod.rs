@@ -43,7 +43,12 @@ where
 
 /// An outcome that is a time alone.
 fn timed(took: Duration) -> Outcome {
-    Outcome { seconds: took.as_secs_f64(), trips: None, bytes_per_actor: None }
+    Outcome {
+        seconds: took.as_secs_f64(),
+        trips: None,
+        bytes_per_actor: None,
+        heap_bytes_per_actor: None,
+    }
 }
 
 /// What the actors of a run have counted, each when it stops.
