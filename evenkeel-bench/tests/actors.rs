@@ -99,8 +99,8 @@ fn latency_probe_leaves_lines_with_round_trips_that_analyse_takes() {
 
 #[test]
 fn every_experiment_leaves_a_line_for_each_system() {
-    let output =
-        run("run --bench pingpong,fanin,actor_spawn --workers 2 --pings 500 --in-flight 7 \
+    let output = run("run --bench pingpong,fanin,actor_spawn --workers 2 \
+         --runtime evenkeel,actix,ractor,kameo,tokio,tokio-batch --pings 500 --in-flight 7 \
          --pairs 2 --producers 3 --messages 400 --actors 1500 --reps 1 --json");
     let records = lines(&output);
     let of = |bench: &str, variant: &str| {
