@@ -1,3 +1,62 @@
 //! Actors on evenkeel: typed references, bounded mailboxes, supervision, on one node or on many.
+//!
+//! An [`Actor`] is a value that handles messages one at a time, in a task of its own, so that actors are as fair as tasks and share the
+//! workers with them. [`spawn`] gives an [`ActorRef`], by which messages are sent.
+//!
+//! ```
+//! use evenkeel_actor::{Actor, Context, Handled, ReplyTo, spawn};
+//!
+//! struct Counter(u64);
+//!
+//! enum Message {
+//!     Add(u64),
+//!     Get(ReplyTo<u64>),
+//! }
+//!
+//! impl Actor for Counter {
+//!     type Message = Message;
+//!
+//!     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+//!         match message {
+//!             Message::Add(n) => self.0 += n,
+//!             Message::Get(reply) => reply.send(self.0),
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let runtime = evenkeel::Runtime::new().unwrap();
+//! let sum = runtime.block_on(async {
+//!     let counter = spawn(Counter(0));
+//!     counter.send(Message::Add(40)).await.unwrap();
+//!     counter.send(Message::Add(2)).await.unwrap();
+//!     counter.ask(Message::Get).await.unwrap()
+//! });
+//! assert_eq!(sum, 42);
+//! ```
 
+mod actor;
+mod actor_ref;
+mod ask;
+mod builder;
+mod context;
+mod control;
+mod error;
+mod exit;
+mod life;
+mod mailbox;
 pub mod node;
+mod policy;
+mod system;
+mod turn;
+
+pub use actor::{Actor, Handled};
+pub use actor_ref::{ActorRef, Send};
+pub use ask::{Ask, ReplyTo};
+pub use builder::{Builder, spawn};
+pub use context::Context;
+pub use control::{ActorId, AnyActor};
+pub use error::{AskError, SendError, SpawnError, TrySendError};
+pub use exit::{ExitReason, Failure};
+pub use mailbox::overflow::{DropNewest, DropOldest, Fail, Overflow, Wait};
+pub use system::System;

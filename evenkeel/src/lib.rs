@@ -25,6 +25,8 @@
 pub mod coroutine;
 pub mod detect;
 pub mod fork_join;
+#[doc(hidden)]
+pub mod internal;
 pub mod metrics;
 pub mod policy;
 mod primitives;

@@ -22,7 +22,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 /// A value behind a spin lock.
-pub(crate) struct SpinLock<T> {
+pub struct SpinLock<T> {
     held: AtomicBool,
     value: UnsafeCell<T>,
 }
@@ -35,18 +35,20 @@ unsafe impl<T: Send> Sync for SpinLock<T> {}
 
 impl<T> SpinLock<T> {
     #[cfg(not(any(loom, shuttle)))]
-    pub(crate) const fn new(value: T) -> Self {
+    /// A lock that nobody holds.
+    pub const fn new(value: T) -> Self {
         Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     #[cfg(any(loom, shuttle))]
-    pub(crate) fn new(value: T) -> Self {
+    /// A lock that nobody holds.
+    pub fn new(value: T) -> Self {
         Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     /// Takes the lock.
     #[inline]
-    pub(crate) fn lock(&self) -> SpinGuard<'_, T> {
+    pub fn lock(&self) -> SpinGuard<'_, T> {
         if !self.try_hold() {
             self.lock_contended();
         }
@@ -55,7 +57,7 @@ impl<T> SpinLock<T> {
 
     /// Takes the lock if nobody has it.
     #[inline]
-    pub(crate) fn try_lock(&self) -> Option<SpinGuard<'_, T>> {
+    pub fn try_lock(&self) -> Option<SpinGuard<'_, T>> {
         self.try_hold().then(|| SpinGuard { lock: self })
     }
 
@@ -95,7 +97,7 @@ impl<T> fmt::Debug for SpinLock<T> {
 }
 
 /// Access to the value for as long as it lives.
-pub(crate) struct SpinGuard<'a, T> {
+pub struct SpinGuard<'a, T> {
     lock: &'a SpinLock<T>,
 }
 

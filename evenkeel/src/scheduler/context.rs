@@ -14,6 +14,7 @@ use crate::primitives::ahead::Ahead;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::thread::{self, thread_local};
 use crate::primitives::{clock, fence};
+use crate::task::berth::After;
 use crate::task::blocks::{Blocks, Size};
 use crate::task::header::{Header, Live, TaskPtr};
 use crate::task::id::{Id, Ids};
@@ -37,8 +38,8 @@ pub(crate) struct Context {
     is_relief: bool,
     /// The task that is being polled.
     task: Cell<*mut Header>,
-    /// Whether that task has yielded: it goes to the back of the queue without a wake.
-    yielded: Cell<bool>,
+    /// What becomes of that task if its poll returns `Pending`.
+    after: Cell<After>,
     /// The coarse clock: read once per batch.
     pub(crate) now: Cell<u64>,
     /// The clock from above, for deadlines.
@@ -89,7 +90,7 @@ impl Context {
             is_relief: seat.me() >= seat.shared().workers,
             seat,
             task: Cell::new(ptr::null_mut()),
-            yielded: Cell::new(false),
+            after: Cell::new(After::Wait),
             now: Cell::new(now),
             ahead: Ahead::default(),
             fenced_until: Cell::new(0),
@@ -164,8 +165,12 @@ impl Context {
     }
 
     #[inline(always)]
-    pub(crate) fn take_yielded(&self) -> bool {
-        self.yielded.get() && self.yielded.replace(false)
+    pub(crate) fn take_after(&self) -> After {
+        let after = self.after.get();
+        if after != After::Wait {
+            self.after.set(After::Wait);
+        }
+        after
     }
 
     /// Notes that a job of a scope has been pushed to `place`.
@@ -175,10 +180,10 @@ impl Context {
         }
     }
 
-    /// Has the task that is being polled go to the back of the queue once it returns `Pending`.
+    /// Says what becomes of the task that is being polled once it returns `Pending`.
     #[inline(always)]
-    pub(crate) fn set_yielded(&self) {
-        self.yielded.set(true);
+    pub(crate) fn set_after(&self, after: After) {
+        self.after.set(after);
     }
 
     /// The header of the task that is being polled.

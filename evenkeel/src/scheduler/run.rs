@@ -7,6 +7,7 @@ use super::shared::Phase;
 use crate::detect::{self, Polling};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{fence, unwind};
+use crate::task::berth::After;
 use crate::task::header::{Live, TaskPtr, UNREGISTERED};
 use crate::task::report::TaskInfo;
 use crate::task::rights::{Held, Runnable};
@@ -31,15 +32,19 @@ pub(crate) fn run(context: &Context, task: Runnable) {
             let outcome = unsafe { (task.vtable.poll)(ptr) };
             context.set_task(std::ptr::null_mut());
             match outcome {
-                Poll::Pending if context.take_yielded() => {
-                    context.seat.push(task, context.now.get());
-                }
-                Poll::Pending => {
-                    end(context, task, polled);
-                    polling.check(context.shared().hooks.deadlock.as_ref());
-                }
+                Poll::Pending => match context.take_after() {
+                    After::Wait => {
+                        end(context, task, polled);
+                        polling.check(context.shared().hooks.deadlock.as_ref());
+                    }
+                    After::Again => {
+                        context.seat.push(task, context.now.get());
+                    }
+                    // Its public part has the right to poll it, and may have given it to another thread already.
+                    After::Parked => {}
+                },
                 Poll::Ready(()) => {
-                    context.take_yielded();
+                    context.take_after();
                     complete(context, task);
                 }
             }
@@ -75,7 +80,7 @@ fn cancel(context: &Context, task: Runnable) {
         unsafe { (task.vtable.cancel)(ptr) };
     }
     context.set_task(std::ptr::null_mut());
-    context.take_yielded();
+    context.take_after();
     complete(context, task);
 }
 

@@ -166,6 +166,18 @@ impl Seat {
         self.local().ready.push(self.ends(), Entry { task, since: now })
     }
 
+    /// Puts a task to the back of the queue that has waited for its public part. Unlike a signal it has changed nothing since, so where others may
+    /// sleep the owner leaves the lock by a read-modify-write, as in [`push_new`](Self::push_new).
+    #[inline(always)]
+    pub(crate) fn push_resumed(&self, task: Runnable, now: u64) -> usize {
+        let mut local = self.local();
+        let ready = local.ready.push(self.ends(), Entry { task, since: now });
+        if self.shared.workers > 1 {
+            local.leave_fenced(Edge::IdlePush);
+        }
+        ready
+    }
+
     /// Enters a new task into the registry and puts it to the back of the queue.
     ///
     /// The owner leaves the lock by a read-modify-write: the fence between the push and the look for

@@ -29,9 +29,37 @@ pub(crate) fn signal(task: Live<'_>, signal: Signal) {
 #[inline(always)]
 fn dispatch(task: Live<'_>, signal: Signal, consume: bool) -> Release {
     // SAFETY: it is used by this call alone.
-    match unsafe { context::current() } {
+    let release = match unsafe { context::current() } {
         Some(context) if context.seat.owns(&task) => local(context, task, signal, consume),
         _ => outside(task, signal, consume),
+    };
+    if signal == Signal::Abort {
+        unpark(task);
+    }
+    release
+}
+
+/// Queues a task that has been marked as aborted, if the right to poll it lies in its berth.
+#[cold]
+fn unpark(task: Live<'_>) {
+    // SAFETY: the task is not freed meanwhile.
+    if unsafe { (task.vtable.unpark)(task.ptr()) } {
+        // SAFETY: the right has lain in the task's berth, and this is its only taker.
+        queue(unsafe { Runnable::new(task.ptr()) });
+    }
+}
+
+/// Puts a task where a wake would have put it, whose right has lain in its berth.
+#[inline(always)]
+pub(crate) fn queue(task: Runnable) {
+    // SAFETY: it is used by this call alone.
+    match unsafe { context::current() } {
+        Some(context) if context.seat.owns(&task) => {
+            let ready = context.seat.push_resumed(task, context.now.get());
+            context.counters().wakes_local.add(1);
+            after_push(context, ready);
+        }
+        _ => queue_outside(task),
     }
 }
 
@@ -98,7 +126,12 @@ fn outside(task: Live<'_>, signal: Signal, consume: bool) -> Release {
         }
     }
     // SAFETY: the signal took the task from idle to queued, so this is its only `Runnable`.
-    let task = unsafe { Runnable::new(task.ptr()) };
+    queue_outside(unsafe { Runnable::new(task.ptr()) });
+    Release::Shared
+}
+
+/// Sends a ready task to the processor that the policy says.
+fn queue_outside(task: Runnable) {
     let home: *const Processor = task.home().cast();
     // SAFETY: an idle task's home is a processor of a scheduler that lives until the task is complete,
     // and it cannot become complete before it is sent.
@@ -112,7 +145,6 @@ fn outside(task: Live<'_>, signal: Signal, consume: bool) -> Release {
         Source::Spawned(task.ptr().as_ptr().addr() / size_of::<Header>())
     };
     send(&shared, place(source, last, shared.workers), task);
-    Release::Shared
 }
 
 /// Leaves a ready task to processor `target`, or straight to the relief where that comes sooner.

@@ -2,12 +2,14 @@
 
 #![allow(unsafe_code, reason = "a task's type is erased")]
 
+use super::berth::{After, Part, Right};
 use super::birth::Birth;
 use super::blocks::{self, Room, Size, allocate};
 use super::error::Failure;
 use super::header::{Footer, Header, Live, TaskPtr, Vtable};
 use super::join::JoinHandle;
 use super::rights::Runnable;
+use super::state::State;
 use super::waker;
 use crate::detect;
 use crate::primitives::cell::UnsafeCell;
@@ -47,32 +49,40 @@ impl Name for Box<str> {
     }
 }
 
+/// How a task begins: its header and, where it has one, its [public part](super::reach).
+#[repr(C)]
+pub(crate) struct Front<S> {
+    header: Header,
+    pub(crate) public: S,
+}
+
 /// The allocation.
 #[repr(C)]
-struct Cell<F: Future, N> {
-    header: Header,
+struct Cell<S, F: Future, N> {
+    front: Front<S>,
     stage: UnsafeCell<Stage<F>>,
     footer: Footer,
     name: N,
 }
 
-struct Table<F, N>(std::marker::PhantomData<(F, N)>);
+struct Table<S, F, N>(std::marker::PhantomData<(S, F, N)>);
 
-impl<F: Future, N> Table<F, N> {
-    const SIZE: Size = Size::of(Layout::new::<Cell<F, N>>());
+impl<S, F: Future, N> Table<S, F, N> {
+    const SIZE: Size = Size::of(Layout::new::<Cell<S, F, N>>());
 }
 
-impl<F: Future + 'static, N: Name> Table<F, N> {
-    const PADDED: Vtable = Vtable { free: free_padded::<F, N>, ..Self::COMPACT };
+impl<S: Part, F: Future + 'static, N: Name> Table<S, F, N> {
+    const PADDED: Vtable = Vtable { free: free_padded::<S, F, N>, ..Self::COMPACT };
 
     const COMPACT: Vtable = Vtable {
-        poll: poll::<F, N>,
-        cancel: cancel::<F, N>,
-        drop_output: drop_output::<F, N>,
-        take_output: take_output::<F, N>,
-        free: free_compact::<F, N>,
-        name: name::<F, N>,
-        footer: offset_of!(Cell<F, N>, footer),
+        poll: poll::<S, F, N>,
+        cancel: cancel::<S, F, N>,
+        drop_output: drop_output::<S, F, N>,
+        take_output: take_output::<S, F, N>,
+        unpark: unpark::<S, F, N>,
+        free: free_compact::<S, F, N>,
+        name: name::<S, F, N>,
+        footer: offset_of!(Cell<S, F, N>, footer),
         type_name: type_name::<F>,
     };
 }
@@ -90,46 +100,83 @@ where
     F::Output: Send + 'static,
     N: Name,
 {
+    let id = birth.id;
+    let task = place(State::new(), (), |_| future, name, site, birth);
+    // SAFETY: a new task has a handle by its state, and this is the only one made of it.
+    let handle = unsafe { JoinHandle::new(task, id) };
+    // SAFETY: the task is new and queued, and this is its only `Runnable`.
+    (unsafe { Runnable::new(task) }, handle)
+}
+
+/// Makes a task with a public part, which is queued and has no handle; `references` of it are counted. The future is made when the task's
+/// address is known, and must not follow it before it is polled.
+#[inline]
+pub(crate) fn make_public<S, F, N>(
+    references: u64,
+    public: S,
+    future: impl FnOnce(TaskPtr) -> F,
+    name: N,
+    site: &'static Location<'static>,
+    birth: Birth,
+) -> (Runnable, TaskPtr)
+where
+    S: Part,
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+    N: Name,
+{
+    let task = place(State::without_handle(references), public, future, name, site, birth);
+    // SAFETY: the task is new and queued, and this is its only `Runnable`.
+    (unsafe { Runnable::new(task) }, task)
+}
+
+/// Puts a new task into a block.
+#[inline(always)]
+fn place<S: Part, F: Future + 'static, N: Name>(
+    state: State,
+    public: S,
+    future: impl FnOnce(TaskPtr) -> F,
+    name: N,
+    site: &'static Location<'static>,
+    birth: Birth,
+) -> TaskPtr {
     detect::spawned(birth.id);
-    let layout = Layout::new::<Cell<F, N>>();
+    let layout = Layout::new::<Cell<S, F, N>>();
     let (block, vtable) = match birth.room {
         Room::Padded => {
-            let block = context::with(|context| context?.take_block(Table::<F, N>::SIZE));
-            (block.unwrap_or_else(|| allocate(layout, Room::Padded)), &Table::<F, N>::PADDED)
+            let block = context::with(|context| context?.take_block(Table::<S, F, N>::SIZE));
+            (block.unwrap_or_else(|| allocate(layout, Room::Padded)), &Table::<S, F, N>::PADDED)
         }
-        Room::Compact => (allocate(layout, Room::Compact), &Table::<F, N>::COMPACT),
+        Room::Compact => (allocate(layout, Room::Compact), &Table::<S, F, N>::COMPACT),
     };
-    let place: NonNull<Cell<F, N>> = block.cast();
+    let place: NonNull<Cell<S, F, N>> = block.cast();
+    let task = TaskPtr::new(place.cast::<Header>());
     let cell = Cell {
-        header: Header::new(vtable, birth.home),
-        stage: UnsafeCell::new(Stage { future: ManuallyDrop::new(future) }),
+        front: Front { header: Header::new(state, vtable, birth.home), public },
+        stage: UnsafeCell::new(Stage { future: ManuallyDrop::new(future(task)) }),
         footer: Footer::new(birth.id, site),
         name,
     };
     // SAFETY: the block has been allocated for this type, and nobody else uses it.
     unsafe { place.write(cell) };
-    let task = TaskPtr::new(place.cast::<Header>());
-    // SAFETY: a new task has a handle by its state, and this is the only one made of it.
-    let handle = unsafe { JoinHandle::new(task, birth.id) };
-    // SAFETY: the task is new and queued, and this is its only `Runnable`.
-    (unsafe { Runnable::new(task) }, handle)
+    task
 }
 
 /// The allocation that a task's address is the beginning of.
 ///
 /// # Safety
-/// The task has been made by `make::<F, N>`, and is not freed while the result is used.
-unsafe fn cell<'a, F: Future, N>(task: TaskPtr) -> &'a Cell<F, N> {
-    let cell: NonNull<Cell<F, N>> = task.as_non_null().cast();
+/// The task has been made by `make::<S, F, N>`, and is not freed while the result is used.
+unsafe fn cell<'a, S, F: Future, N>(task: TaskPtr) -> &'a Cell<S, F, N> {
+    let cell: NonNull<Cell<S, F, N>> = task.as_non_null().cast();
     // SAFETY: the header is the first field of a `repr(C)` struct, and the caller promises the rest.
     unsafe { cell.as_ref() }
 }
 
 /// # Safety
 /// As [`Vtable::poll`].
-unsafe fn poll<F: Future, N: Name>(task: TaskPtr) -> Poll<()> {
+unsafe fn poll<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) -> Poll<()> {
     // SAFETY: the caller has the task's `Runnable`.
-    let cell = unsafe { cell::<F, N>(task) };
+    let cell = unsafe { cell::<S, F, N>(task) };
     // SAFETY: the waker is borrowed for the poll, while the task is registered.
     let waker = unsafe { waker::borrowed(task) };
     let mut context = Context::from_waker(&waker);
@@ -143,20 +190,40 @@ unsafe fn poll<F: Future, N: Name>(task: TaskPtr) -> Poll<()> {
         })
     }));
     let output = match outcome {
-        Ok(Poll::Pending) => return Poll::Pending,
+        Ok(Poll::Pending) => {
+            // SAFETY: the caller still has the task's `Runnable`.
+            let right = Right::new(unsafe { Live::new(task) });
+            match cell.front.public.after_poll(right) {
+                After::Wait => {}
+                // From here on the task may be another's.
+                after => context::with(|context| {
+                    let context = context.expect("a task with a public part is polled by a worker");
+                    context.set_after(after);
+                }),
+            }
+            return Poll::Pending;
+        }
         Ok(Poll::Ready(output)) => Ok(output),
         Err(payload) => Err(panicked(task, payload)),
     };
     // SAFETY: as for `cell`; the future is there and will not be polled again.
-    unsafe { replace::<F, N>(task, output) };
+    unsafe { replace::<S, F, N>(task, output) };
     Poll::Ready(())
 }
 
 /// # Safety
+/// As [`Vtable::unpark`].
+unsafe fn unpark<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) -> bool {
+    // SAFETY: the caller's promise.
+    let cell = unsafe { cell::<S, F, N>(task) };
+    cell.front.public.with_berth(|berth| berth.take().is_some())
+}
+
+/// # Safety
 /// As [`Vtable::cancel`].
-unsafe fn cancel<F: Future, N: Name>(task: TaskPtr) {
+unsafe fn cancel<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) {
     // SAFETY: the caller has the task's `Runnable`; the future is there and will not be polled again.
-    unsafe { replace::<F, N>(task, Err(Failure::Cancelled)) };
+    unsafe { replace::<S, F, N>(task, Err(Failure::Cancelled)) };
 }
 
 /// What is in place of the output of a task that is being polled or cancelled and has panicked.
@@ -169,9 +236,12 @@ fn panicked(task: TaskPtr, payload: Box<dyn std::any::Any + Send>) -> Failure {
 ///
 /// # Safety
 /// The caller has the task's `Runnable`, and the future is there.
-unsafe fn replace<F: Future, N: Name>(task: TaskPtr, mut output: Result<F::Output, Failure>) {
+unsafe fn replace<S: Part, F: Future + 'static, N: Name>(
+    task: TaskPtr,
+    mut output: Result<F::Output, Failure>,
+) {
     // SAFETY: the caller has the task's `Runnable`.
-    let cell = unsafe { cell::<F, N>(task) };
+    let cell = unsafe { cell::<S, F, N>(task) };
     cell.stage.with_mut(|stage| {
         let dropped = catch_unwind(AssertUnwindSafe(|| {
             // SAFETY: the `Runnable` is the right to the future, which is there and is dropped once:
@@ -193,9 +263,9 @@ unsafe fn replace<F: Future, N: Name>(task: TaskPtr, mut output: Result<F::Outpu
 
 /// # Safety
 /// As [`Vtable::drop_output`].
-unsafe fn drop_output<F: Future, N: Name>(task: TaskPtr) {
+unsafe fn drop_output<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) {
     // SAFETY: the caller's promise.
-    let cell = unsafe { cell::<F, N>(task) };
+    let cell = unsafe { cell::<S, F, N>(task) };
     cell.stage.with_mut(|stage| {
         // A panic in the output's destructor has nobody left to go to; the process's panic hook has
         // told of it.
@@ -208,9 +278,9 @@ unsafe fn drop_output<F: Future, N: Name>(task: TaskPtr) {
 
 /// # Safety
 /// As [`Vtable::take_output`].
-unsafe fn take_output<F: Future, N: Name>(task: TaskPtr, to: NonNull<()>) {
+unsafe fn take_output<S: Part, F: Future + 'static, N: Name>(task: TaskPtr, to: NonNull<()>) {
     // SAFETY: the caller's promise.
-    let cell = unsafe { cell::<F, N>(task) };
+    let cell = unsafe { cell::<S, F, N>(task) };
     let output = cell.stage.with_mut(|stage| {
         // SAFETY: the output is there and the caller's alone, and it is taken once.
         unsafe { stage.cast::<Result<F::Output, Failure>>().read() }
@@ -222,42 +292,42 @@ unsafe fn take_output<F: Future, N: Name>(task: TaskPtr, to: NonNull<()>) {
 
 /// # Safety
 /// As [`Vtable::free`], of a padded task.
-unsafe fn free_padded<F: Future, N: Name>(task: TaskPtr) {
+unsafe fn free_padded<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) {
     // SAFETY: the caller's promise.
-    let block = unsafe { empty::<F, N>(task) };
+    let block = unsafe { empty::<S, F, N>(task) };
     let kept = context::with(|context| {
         // SAFETY: `make` has allocated the block, padded and of this size, and it is empty.
-        context.is_some_and(|context| unsafe { context.keep_block(block, Table::<F, N>::SIZE) })
+        context.is_some_and(|context| unsafe { context.keep_block(block, Table::<S, F, N>::SIZE) })
     });
     if !kept {
         // SAFETY: as above.
-        unsafe { blocks::free(block, Layout::new::<Cell<F, N>>(), Room::Padded) }
+        unsafe { blocks::free(block, Layout::new::<Cell<S, F, N>>(), Room::Padded) }
     }
 }
 
 /// # Safety
 /// As [`Vtable::free`], of a compact task.
-unsafe fn free_compact<F: Future, N: Name>(task: TaskPtr) {
+unsafe fn free_compact<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) {
     // SAFETY: the caller's promise.
-    let block = unsafe { empty::<F, N>(task) };
+    let block = unsafe { empty::<S, F, N>(task) };
     // SAFETY: `make` has allocated the block for this layout, and it is empty.
-    unsafe { blocks::free(block, Layout::new::<Cell<F, N>>(), Room::Compact) }
+    unsafe { blocks::free(block, Layout::new::<Cell<S, F, N>>(), Room::Compact) }
 }
 
 /// Drops what is left in a task, and gives its block.
 ///
 /// # Safety
 /// As [`Vtable::free`].
-unsafe fn empty<F: Future, N: Name>(task: TaskPtr) -> NonNull<u8> {
-    let cell: NonNull<Cell<F, N>> = task.as_non_null().cast();
-    // SAFETY: the task has been made by `make::<F, N>`, and nobody else can reach it. Of the stage, a
+unsafe fn empty<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) -> NonNull<u8> {
+    let cell: NonNull<Cell<S, F, N>> = task.as_non_null().cast();
+    // SAFETY: the task has been made by `make::<S, F, N>`, and nobody else can reach it. Of the stage, a
     // union, nothing is dropped.
     unsafe { cell.drop_in_place() };
     cell.cast()
 }
 
-fn name<F: Future + 'static, N: Name>(task: Live<'_>) -> Option<&str> {
-    // SAFETY: the task has this vtable, so it was made by `make::<F, N>`; it is not freed meanwhile.
-    let cell = unsafe { cell::<F, N>(task.ptr()) };
+fn name<S: Part, F: Future + 'static, N: Name>(task: Live<'_>) -> Option<&str> {
+    // SAFETY: the task has this vtable, so it was made by `make::<S, F, N>`; it is not freed meanwhile.
+    let cell = unsafe { cell::<S, F, N>(task.ptr()) };
     cell.name.get()
 }

@@ -30,6 +30,8 @@ pub(crate) struct Vtable {
     /// Moves the output to where the second argument points, which is room for a
     /// `Result<T, Failure>` of the task's `T`. As for `drop_output`.
     pub(crate) take_output: unsafe fn(TaskPtr, NonNull<()>),
+    /// Takes the right to poll the task out of its berth, if it is there: then it is the caller's.
+    pub(crate) unpark: unsafe fn(TaskPtr) -> bool,
     /// Gives the memory back. Nobody else can reach the task, and neither future nor output is
     /// there.
     pub(crate) free: unsafe fn(TaskPtr),
@@ -65,9 +67,9 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    pub(crate) fn new(vtable: &'static Vtable, home: *const ()) -> Self {
+    pub(crate) fn new(state: State, vtable: &'static Vtable, home: *const ()) -> Self {
         Self {
-            state: State::new(),
+            state,
             vtable,
             next: AtomicPtr::new(std::ptr::null_mut()),
             home: AtomicPtr::new(home.cast_mut()),

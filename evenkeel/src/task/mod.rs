@@ -3,6 +3,7 @@
 //! The lower half of the room (`header`, `rights`, `state`, `id`, `report`, `blocks`, `birth`) is all that the scheduler knows of
 //! tasks; the upper half stands on the scheduler.
 
+pub(crate) mod berth;
 mod birth;
 pub(crate) mod blocks;
 mod cell;
@@ -14,6 +15,7 @@ pub(crate) mod lent;
 #[cfg(all(test, loom))]
 mod model;
 mod parking;
+pub(crate) mod public;
 pub(crate) mod report;
 pub(crate) mod rights;
 mod spawning;

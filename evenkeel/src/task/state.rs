@@ -102,7 +102,6 @@ impl Word {
     }
 
     /// How many references there are. Exact while the task is idle.
-    #[allow(dead_code, reason = "who looks for deadlocks asks")]
     pub(crate) fn references(self) -> u64 {
         self.0 / REFERENCE
     }
@@ -219,6 +218,11 @@ impl State {
         Self(AtomicU64::new(WAKE | REGISTERED | HANDLE))
     }
 
+    /// A task that is queued and registered, of which so many references have been made.
+    pub(crate) fn without_handle(references: u64) -> Self {
+        Self(AtomicU64::new(WAKE | REGISTERED | references * REFERENCE))
+    }
+
     #[inline(always)]
     pub(crate) fn load(&self) -> Word {
         Word(self.0.load(Ordering::Relaxed))
@@ -283,6 +287,15 @@ impl State {
                 Ok(()) => return End::Idle,
                 Err(actual) => word = actual,
             }
+        }
+    }
+
+    /// Folds in what the poller has in hand. The caller polls the task.
+    #[cold]
+    pub(crate) fn fold(&self, pending: Pending) {
+        let mut word = self.load();
+        while let Err(actual) = self.exchange(word, Word(pending.fold(word.0)), Ordering::AcqRel) {
+            word = actual;
         }
     }
 
@@ -362,6 +375,22 @@ impl State {
     pub(crate) fn drop_reference(&self) -> Release {
         let before = self.0.fetch_sub(REFERENCE, edge(Edge::StateRelease, Ordering::AcqRel));
         Release::of(Word(before.wrapping_sub(REFERENCE)))
+    }
+
+    /// Counts a reference out, unless it is one of just so many: then nothing has changed.
+    #[inline]
+    pub(crate) fn drop_reference_beside(&self, others: u64) -> Option<Release> {
+        let mut word = self.load();
+        loop {
+            if word.references() == others && !word.is_complete() {
+                return None;
+            }
+            let fresh = Word(word.0.wrapping_sub(REFERENCE));
+            match self.exchange(word, fresh, edge(Edge::StateRelease, Ordering::AcqRel)) {
+                Ok(()) => return Some(Release::of(fresh)),
+                Err(actual) => word = actual,
+            }
+        }
     }
 
     fn change_unless_complete(&self, change: impl Fn(u64) -> u64) -> Join {

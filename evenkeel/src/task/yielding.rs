@@ -2,6 +2,7 @@
 
 use super::waker;
 use crate::scheduler::context;
+use crate::task::berth::After;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -42,7 +43,9 @@ impl Future for YieldNow {
             return Poll::Ready(());
         }
         context::with(|context| match (context, waker::task_of(cx.waker())) {
-            (Some(context), Some(task)) if context.polls(task.ptr()) => context.set_yielded(),
+            (Some(context), Some(task)) if context.polls(task.ptr()) => {
+                context.set_after(After::Again)
+            }
             _ => cx.waker().wake_by_ref(),
         });
         Poll::Pending

@@ -1,0 +1,246 @@
+//! References to actors.
+
+use crate::ask::{Ask, ReplyTo, Request};
+use crate::control::{ActorId, AnyActor};
+use crate::error::{SendError, TrySendError};
+use crate::mailbox::overflow::{Full, Overflow, Wait};
+use crate::mailbox::{self, HasId, Mailbox, Put, Ticket};
+use evenkeel::internal::Public;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// A reference to an actor that is sent messages of type `M`, and whose mailbox does with one too many as `P` says.
+///
+/// Cheap to clone: it counts. An actor whose last reference is gone handles what it has and stops, unless a supervisor keeps it.
+///
+/// Messages from one task to one actor arrive in the order in which they were sent.
+pub struct ActorRef<M: std::marker::Send + 'static, P: Overflow = Wait> {
+    place: Place<M>,
+    policy: PhantomData<P>,
+}
+
+/// Where an actor is.
+enum Place<M: std::marker::Send + 'static> {
+    /// In this process.
+    Local(Public<Mailbox<M>>),
+}
+
+impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
+    pub(crate) fn local(own: Public<Mailbox<M>>) -> Self {
+        Self { place: Place::Local(own), policy: PhantomData }
+    }
+
+    /// Sends a message, if that is possible at once. Under [`DropNewest`](crate::DropNewest) and [`DropOldest`](crate::DropOldest) it is, and a
+    /// message that is dropped for it is counted as a dead letter.
+    ///
+    /// Costs one locked instruction, and those of a wake-up where the actor waits on another worker.
+    ///
+    /// # Errors
+    /// With the message, if the mailbox is full or the actor has stopped.
+    #[inline]
+    pub fn try_send(&self, message: M) -> Result<(), TrySendError<M>> {
+        match &self.place {
+            Place::Local(own) => match mailbox::put::<M, P>(own, message) {
+                Put::Done => Ok(()),
+                other => Self::settle(own, other),
+            },
+        }
+    }
+
+    /// What a message that did not simply go in comes to.
+    #[cold]
+    fn settle(own: &Public<Mailbox<M>>, put: Put<M>) -> Result<(), TrySendError<M>> {
+        match put {
+            Put::Done => Ok(()),
+            Put::Stopped(message) => Err(SendError::Stopped(message)),
+            Put::Full(message) if P::FULL != Full::DropNewest => Err(SendError::Full(message)),
+            Put::Full(dropped) | Put::Displaced(dropped) => {
+                own.system().note_dead_letters(1);
+                drop(dropped);
+                Ok(())
+            }
+        }
+    }
+
+    /// Sends a message; under [`Wait`] it waits for room, first come, first served. Under the other policies the future is ready at once.
+    ///
+    /// # Errors
+    /// With the message, if the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox is full.
+    ///
+    /// # Cancel safety
+    /// A future that is dropped before it is ready has sent nothing, and its message is dropped.
+    #[inline]
+    pub fn send(&self, message: M) -> Send<'_, M, P> {
+        Send { to: self, message: Some(message), ticket: None }
+    }
+
+    /// Asks the actor and waits for its answer: `request` is made into a message with a [`ReplyTo`] in it.
+    ///
+    /// The future sends the request and gives the reply; [`timeout`](Ask::timeout) limits both together.
+    ///
+    /// # Examples
+    /// See the [crate's page](crate).
+    #[inline]
+    pub fn ask<R: std::marker::Send + 'static>(
+        &self,
+        request: impl FnOnce(ReplyTo<R>) -> M,
+    ) -> Ask<'_, M, R, P> {
+        let Request { message, reply } = Request::new(request);
+        Ask::new(self.send(message), reply)
+    }
+
+    /// The actor's number.
+    #[must_use]
+    pub fn id(&self) -> ActorId {
+        match &self.place {
+            Place::Local(own) => own.id(),
+        }
+    }
+
+    /// The actor, without the type of its messages.
+    #[must_use]
+    pub fn any(&self) -> AnyActor {
+        match &self.place {
+            Place::Local(own) => AnyActor::local(own.clone()),
+        }
+    }
+
+    /// Has the actor stop after the messages that are in its mailbox now.
+    pub fn stop(&self) {
+        match &self.place {
+            Place::Local(own) => drop(mailbox::order(own, mailbox::Order::Drain)),
+        }
+    }
+
+    /// Ends the actor at its next await, in the middle of a message. What is in its mailbox becomes dead letters.
+    pub fn kill(&self) {
+        match &self.place {
+            Place::Local(own) => own.abort(),
+        }
+    }
+
+    /// Whether the actor has stopped.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        match &self.place {
+            Place::Local(own) => own.is_closed(),
+        }
+    }
+
+    /// How many messages wait in its mailbox.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        match &self.place {
+            Place::Local(own) => own.depth(),
+        }
+    }
+
+    /// How many messages may wait in its mailbox.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        match &self.place {
+            Place::Local(own) => own.capacity(),
+        }
+    }
+}
+
+impl<M: std::marker::Send + 'static, P: Overflow> Clone for ActorRef<M, P> {
+    #[inline]
+    fn clone(&self) -> Self {
+        match &self.place {
+            Place::Local(own) => Self::local(own.clone()),
+        }
+    }
+}
+
+impl<M: std::marker::Send + 'static, P: Overflow> PartialEq for ActorRef<M, P> {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.place, &other.place) {
+            (Place::Local(own), Place::Local(other)) => own.is_same(other),
+        }
+    }
+}
+
+impl<M: std::marker::Send + 'static, P: Overflow> Eq for ActorRef<M, P> {}
+
+impl<M: std::marker::Send + 'static, P: Overflow> fmt::Debug for ActorRef<M, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ActorRef({})", self.id())
+    }
+}
+
+/// The future of [`ActorRef::send`].
+#[must_use = "a message is sent when its future is awaited"]
+pub struct Send<'a, M: std::marker::Send + 'static, P: Overflow = Wait> {
+    to: &'a ActorRef<M, P>,
+    /// None once it is sent.
+    message: Option<M>,
+    ticket: Option<Ticket>,
+}
+
+/// The message is moved, never pinned.
+impl<M: std::marker::Send + 'static, P: Overflow> Unpin for Send<'_, M, P> {}
+
+impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
+    type Output = Result<(), SendError<M>>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let message = self.message.take().expect("a message is sent once");
+        if self.ticket.is_none() {
+            match self.to.try_send(message) {
+                Err(SendError::Full(message)) if P::FULL == Full::Wait => {
+                    self.wait(message, context)
+                }
+                result => Poll::Ready(result),
+            }
+        } else {
+            self.wait(message, context)
+        }
+    }
+}
+
+impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
+    #[cold]
+    fn wait(&mut self, message: M, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
+        let Place::Local(own) = &self.to.place;
+        let put = match self.ticket {
+            None => match mailbox::put_or_wait::<M, P>(own, message, context.waker().clone()) {
+                Ok(put) => put,
+                Err((message, ticket)) => {
+                    self.ticket = Some(ticket);
+                    self.message = Some(message);
+                    return Poll::Pending;
+                }
+            },
+            Some(ticket) => match mailbox::put_with_ticket(own, message, ticket, context.waker()) {
+                Ok(put) => put,
+                Err(message) => {
+                    self.message = Some(message);
+                    return Poll::Pending;
+                }
+            },
+        };
+        self.ticket = None;
+        Poll::Ready(ActorRef::<M, P>::settle(own, put))
+    }
+}
+
+impl<M: std::marker::Send + 'static, P: Overflow> Drop for Send<'_, M, P> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket {
+            let Place::Local(own) = &self.to.place;
+            mailbox::give_back(own, ticket);
+        }
+    }
+}
+
+impl<M: std::marker::Send + 'static, P: Overflow> fmt::Debug for Send<'_, M, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Send").field("to", self.to).field("waits", &self.ticket.is_some()).finish()
+    }
+}

@@ -1,0 +1,92 @@
+//! What an actor can do about itself.
+
+use crate::actor::Actor;
+use crate::actor_ref::ActorRef;
+use crate::control::{ActorId, AnyActor};
+use crate::mailbox::overflow::{Overflow, Wait};
+use crate::mailbox::{HasId, Next, Receiver};
+use crate::system::System;
+use crate::turn::Turn;
+use std::fmt;
+use std::task::Poll;
+
+/// What an actor can do about itself, lent to its handlers.
+pub struct Context<A: Actor> {
+    receiver: Receiver<A::Message>,
+    turn: Turn,
+    /// Set once the actor is to stop after the present message.
+    ends: bool,
+}
+
+impl<A: Actor> Context<A> {
+    pub(crate) fn new(receiver: Receiver<A::Message>) -> Self {
+        Self { receiver, turn: Turn::default(), ends: false }
+    }
+
+    /// A reference to the actor itself, with the default policy: a message that finds the mailbox full waits.
+    #[must_use]
+    pub fn me(&self) -> ActorRef<A::Message> {
+        self.me_with::<Wait>()
+    }
+
+    /// A reference to the actor itself, by which a message that finds the mailbox full is treated as `P` says.
+    pub(crate) fn me_with<P: Overflow>(&self) -> ActorRef<A::Message, P> {
+        ActorRef::local(self.receiver.own().public())
+    }
+
+    /// The actor's number, which no other of this process has.
+    #[must_use]
+    pub fn id(&self) -> ActorId {
+        HasId::id(self.receiver.own())
+    }
+
+    /// The actor, without the type of its messages.
+    #[must_use]
+    pub fn myself(&self) -> AnyActor {
+        AnyActor::local(self.receiver.own().public())
+    }
+
+    /// The system that the actor belongs to.
+    #[must_use]
+    pub fn system(&self) -> System {
+        self.receiver.own().system()
+    }
+
+    /// Stops the actor after the present message. What is left in its mailbox becomes dead letters.
+    pub fn stop(&mut self) {
+        self.ends = true;
+    }
+
+    #[inline(always)]
+    pub(crate) fn ends(&self) -> bool {
+        self.ends
+    }
+
+    /// What is to be done next; the turn is over when there is nothing.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Poll<Next<A::Message>> {
+        match self.receiver.next() {
+            Some(next) => Poll::Ready(next),
+            None => {
+                self.turn.end();
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Whether the actor is to give way to others, after a message.
+    #[inline(always)]
+    pub(crate) fn is_turn_over(&mut self) -> bool {
+        self.turn.is_over()
+    }
+
+    pub(crate) fn drain(&mut self) {
+        self.receiver.drain();
+    }
+}
+
+impl<A: Actor> fmt::Debug for Context<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("id", &self.id()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,107 @@
+//! What can go wrong with messages.
+
+use std::error::Error;
+use std::fmt;
+
+/// The actor has stopped, and the message comes back; or, from [`send`](crate::ActorRef::send) under the policy [`Fail`](crate::Fail), its
+/// mailbox is full.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum SendError<M> {
+    /// The mailbox is full.
+    Full(M),
+    /// The actor has stopped.
+    Stopped(M),
+}
+
+/// A message that was not taken at once.
+pub type TrySendError<M> = SendError<M>;
+
+impl<M> SendError<M> {
+    /// The message.
+    pub fn into_message(self) -> M {
+        match self {
+            Self::Full(message) | Self::Stopped(message) => message,
+        }
+    }
+
+    /// Whether the mailbox was full.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Full(_))
+    }
+}
+
+impl<M> fmt::Debug for SendError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_full() { "Full(..)" } else { "Stopped(..)" })
+    }
+}
+
+impl<M> fmt::Display for SendError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_full() {
+            "the actor's mailbox is full: wait for room with send, or give it a larger capacity"
+        } else {
+            "the actor has stopped"
+        })
+    }
+}
+
+impl<M> Error for SendError<M> {}
+
+/// Why an ask has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The mailbox is full, and its policy is not to wait.
+    Full,
+    /// The actor had stopped before.
+    Stopped,
+    /// The actor dropped the request without an answer: it failed, stopped first, or its policy dropped the request.
+    NoReply,
+    /// The time is over.
+    Elapsed,
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "the actor's mailbox is full",
+            Self::Stopped => "the actor has stopped",
+            Self::NoReply => "the actor has dropped the request without a reply",
+            Self::Elapsed => "the actor has not replied in time",
+        })
+    }
+}
+
+impl Error for AskError {}
+
+/// Why an actor was not spawned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// A mailbox without room for a message.
+    ZeroCapacity,
+    /// A mailbox with more room than can be counted.
+    TooLarge {
+        /// What was asked for.
+        capacity: usize,
+        /// The most there can be.
+        most: usize,
+    },
+}
+
+impl fmt::Display for SpawnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ZeroCapacity => f.write_str(
+                "a mailbox has room for one message at least: give it a capacity above 0",
+            ),
+            Self::TooLarge { capacity, most } => {
+                write!(f, "a mailbox has room for {most} messages at most, not {capacity}")
+            }
+        }
+    }
+}
+
+impl Error for SpawnError {}

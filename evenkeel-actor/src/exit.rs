@@ -1,0 +1,75 @@
+//! Why actors end.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+/// An error that a handler fails with, made by `?` of any other.
+pub struct Failure(Box<dyn Error + Send + Sync>);
+
+impl Failure {
+    /// A failure of which only its words are known.
+    pub fn message(words: impl Into<String>) -> Self {
+        Self(words.into().into())
+    }
+
+    /// The error.
+    #[must_use]
+    pub fn error(&self) -> &(dyn Error + Send + Sync + 'static) {
+        &*self.0
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self(Box::new(error))
+    }
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// Why an actor has ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ExitReason {
+    /// It stopped itself, or was asked to.
+    Normal,
+    /// Nobody had a reference to it any more, and its mailbox was empty.
+    Unreferenced,
+    /// It was killed, or its runtime has ended.
+    Killed,
+    /// A handler panicked, with these words.
+    Panicked(Arc<str>),
+    /// A handler returned an error.
+    Failed(Arc<Failure>),
+}
+
+impl ExitReason {
+    /// Whether it ended in order: by itself, because it was asked to, or because nobody had a reference to it.
+    #[must_use]
+    pub fn is_normal(&self) -> bool {
+        matches!(self, Self::Normal | Self::Unreferenced)
+    }
+}
+
+impl fmt::Display for ExitReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Normal => f.write_str("stopped"),
+            Self::Unreferenced => f.write_str("stopped, as nobody had a reference to it"),
+            Self::Killed => f.write_str("killed"),
+            Self::Panicked(words) => write!(f, "panicked: {words}"),
+            Self::Failed(failure) => write!(f, "failed: {failure}"),
+        }
+    }
+}

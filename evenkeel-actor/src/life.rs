@@ -1,0 +1,139 @@
+//! An actor's life: the future of its task.
+
+#![allow(unsafe_code, reason = "the actor's end of its mailbox is made here")]
+
+use crate::actor::Actor;
+use crate::actor_ref::ActorRef;
+use crate::context::Context;
+use crate::exit::{ExitReason, Failure};
+use crate::mailbox::overflow::Overflow;
+use crate::mailbox::{Mailbox, Next, Order, Receiver, Settings};
+use crate::system::System;
+use evenkeel::internal::{Own, Public};
+use std::any::Any;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{self, Poll};
+
+/// Spawns an actor.
+#[inline]
+pub(crate) fn spawn<A: Actor, P: Overflow>(
+    actor: A,
+    settings: Settings,
+    system: System,
+    site: &'static Location<'static>,
+) -> ActorRef<A::Message, P> {
+    let mailbox = Mailbox::new(settings, system);
+    ActorRef::local(Public::spawn(mailbox, |own| Life::new(actor, own), site))
+}
+
+pin_project_lite::pin_project! {
+    /// The future of an actor's task: what it does, and what is seen to when that is over, however it ends.
+    struct Life<M: Send, B>
+    where
+        M: 'static,
+    {
+        #[pin]
+        body: B,
+        // None once it has ended.
+        own: Option<Public<Mailbox<M>>>,
+    }
+
+    impl<M: Send, B> PinnedDrop for Life<M, B>
+    where
+        M: 'static,
+    {
+        fn drop(this: Pin<&mut Self>) {
+            if let Some(own) = this.project().own.take() {
+                end(&own, ExitReason::Killed);
+            }
+        }
+    }
+}
+
+impl<M: Send + 'static> Life<M, ()> {
+    /// The life of an actor, from its start to its end.
+    #[inline]
+    fn new<A: Actor<Message = M>>(
+        actor: A,
+        own: Public<Mailbox<M>>,
+    ) -> Life<M, impl Future<Output = ExitReason> + Send> {
+        // SAFETY: the life has the reference, and what is made of it is in its body, which is gone before.
+        let receiver = unsafe { Receiver::new(Own::of(&own)) };
+        Life { body: live(actor, receiver), own: Some(own) }
+    }
+}
+
+impl<M: Send + 'static, B: Future<Output = ExitReason>> Future for Life<M, B> {
+    type Output = ();
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<()> {
+        let this = self.project();
+        let reason = match catch_unwind(AssertUnwindSafe(|| this.body.poll(context))) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(reason)) => reason,
+            Err(payload) => ExitReason::Panicked(words(&*payload)),
+        };
+        if let Some(own) = this.own.take() {
+            end(&own, reason);
+        }
+        Poll::Ready(())
+    }
+}
+
+/// What a panic said.
+fn words(payload: &(dyn Any + Send)) -> Arc<str> {
+    let words = payload.downcast_ref::<&str>().copied();
+    let words = words.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    words.unwrap_or("something that is no text").into()
+}
+
+/// Sees to what an actor leaves behind.
+fn end<M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
+    // SAFETY: the actor's body is over, and its receiver with it.
+    let left = unsafe { own.close() };
+    if !left.is_empty() {
+        own.system().note_dead_letters(left.len() as u64);
+    }
+    drop((left, reason));
+}
+
+/// What an actor does.
+///
+/// One block, which uses what it has captured where it lies: a local that it were moved to, or a function of its own that were awaited, would
+/// take the room of the actor, of its context and of each message a second time.
+#[inline]
+fn live<A: Actor>(
+    mut actor: A,
+    receiver: Receiver<A::Message>,
+) -> impl Future<Output = ExitReason> + Send {
+    let mut context = Context::<A>::new(receiver);
+    async move {
+        if let Err(failure) = actor.started(&mut context).await {
+            return ExitReason::Failed(Arc::new(failure));
+        }
+        let reason = loop {
+            if context.ends() {
+                break ExitReason::Normal;
+            }
+            match poll_fn(|_| context.next()).await {
+                Next::Message(message) => {
+                    if let Err(failure) = actor.handle(message, &mut context).await {
+                        return ExitReason::Failed(Arc::new(failure));
+                    }
+                }
+                Next::Order(Order::Drain) => context.drain(),
+                Next::Order(Order::Stop) | Next::Drained => break ExitReason::Normal,
+                Next::Alone => break ExitReason::Unreferenced,
+            }
+            if context.is_turn_over() {
+                evenkeel::yield_now().await;
+            }
+        };
+        actor.stopped(&reason, &mut context).await;
+        reason
+    }
+}

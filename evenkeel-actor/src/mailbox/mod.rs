@@ -1,0 +1,461 @@
+//! Mailboxes: bounded queues of messages, in the tasks of their actors.
+//!
+//! # Roles
+//! *Senders* put messages in, under the lock. The *actor* takes them, by its [`Receiver`], without the lock where it can. Others give the actor
+//! [orders](Order), which come before messages.
+//!
+//! # Where messages lie
+//! A few small ones lie in [`slots`], in the mailbox itself. What does not fit there goes to the `queue`, under the lock, until the actor has taken
+//! all that is in the slots; then it takes the whole queue at once, as its `batch`. So three queues are one: the batch is older than the slots,
+//! and the slots are older than the queue.
+//!
+//! # Invariants
+//! While the queue has messages the flag `QUEUE` is set, and then nothing is put into the slots. It is cleared by the actor alone, under the lock, when the slots
+//! are empty and it takes the queue. `ORDERS` is set while there are orders. Both are set under the lock, and read by the actor before it parks, under
+//! the lock ([`Part::after_poll`]), so it parks only when there is nothing.
+//!
+//! # Room
+//! The messages in slots and queue count against the capacity, the batch does not; nor do orders. A sender that waits takes a ticket (see
+//! [`waiting`]); from then on others may not overtake it: `crowded` says so. The actor calls tickets when it takes something and
+//! `WAITING` is set, at the latest when it finds nothing more, so a sender that waits is called before the actor parks.
+//!
+//! # The end
+//! `close` marks the berth under the lock, after which nothing is put in, and takes everything out: messages become dead letters, and who waits is told.
+//!
+//! # Rejected
+//! A lock-free queue of linked nodes: an allocation per message, 20 ns, where this takes none. One lock for putting and taking: a locked instruction more per message,
+//! 5 of 20 ns. A ring of the full capacity: a kilobyte per actor before its first message.
+
+#![allow(
+    unsafe_code,
+    reason = "the slots have two parties, and a right goes from the berth to its task"
+)]
+
+pub(crate) mod overflow;
+mod receiver;
+mod ring;
+mod slots;
+mod waiting;
+
+pub(crate) use receiver::{Next, Receiver};
+pub(crate) use ring::MOST;
+pub(crate) use waiting::Ticket;
+
+use crate::control::ActorId;
+use crate::policy::room;
+use crate::system::System;
+use evenkeel::internal::{After, Berth, Own, Part, Public, Right, SpinGuard, SpinLock};
+use overflow::{Full, Overflow};
+use ring::Ring;
+use slots::Slots;
+use std::cell::UnsafeCell;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::task::Waker;
+use waiting::Waiting;
+
+/// What an actor is told to do, before its messages.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Stop after the present message.
+    Stop,
+    /// Stop when the messages that came before this order are handled.
+    Drain,
+}
+
+/// What a mailbox begins with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    capacity: u32,
+    full: Full,
+}
+
+impl Settings {
+    pub(crate) fn new<P: Overflow>(capacity: u32) -> Self {
+        Self { capacity, full: P::FULL }
+    }
+}
+
+/// There are messages in the queue.
+const QUEUE: u8 = 1;
+/// There are orders.
+const ORDERS: u8 = 2;
+/// Senders wait for room.
+const WAITING: u8 = 4;
+
+#[derive(Debug)]
+pub(crate) struct Mailbox<M> {
+    shared: SpinLock<Shared<M>>,
+    flags: AtomicU8,
+    /// Whether the actor has found nothing in its present poll and waits for nothing else.
+    parks: AtomicBool,
+    slots: Slots<M>,
+    /// The actor's own.
+    batch: UnsafeCell<Ring<M>>,
+    system: System,
+}
+
+// SAFETY: `batch` is used by the actor alone, which is in one place at a time.
+unsafe impl<M: Send> Sync for Mailbox<M> {}
+
+/// What the lock guards.
+#[derive(Debug)]
+struct Shared<M> {
+    berth: Berth,
+    /// Whether nothing is put in any more.
+    shut: bool,
+    /// Whether senders are to look at `rest` first: somebody waits for room or has it promised.
+    crowded: bool,
+    /// As many messages may lie in the slots.
+    in_place: u8,
+    capacity: u32,
+    /// What most mailboxes never need.
+    rest: Option<Box<Rest<M>>>,
+}
+
+#[derive(Debug)]
+struct Rest<M> {
+    queue: Ring<M>,
+    waiting: Waiting,
+    orders: VecDeque<Order>,
+}
+
+impl<M> Default for Rest<M> {
+    fn default() -> Self {
+        Self { queue: Ring::new(), waiting: Waiting::default(), orders: VecDeque::new() }
+    }
+}
+
+impl<M> Shared<M> {
+    fn rest(&mut self) -> &mut Rest<M> {
+        self.rest.get_or_insert_with(Box::default)
+    }
+}
+
+/// What became of a message.
+#[derive(Debug)]
+pub(crate) enum Put<M> {
+    /// It is in.
+    Done,
+    /// It has taken the place of an older one.
+    Displaced(M),
+    /// There is no room.
+    Full(M),
+    /// The actor has stopped.
+    Stopped(M),
+}
+
+impl<M: Send + 'static> Mailbox<M> {
+    #[inline]
+    pub(crate) fn new(settings: Settings, system: System) -> Self {
+        let Settings { capacity, full } = settings;
+        // Who drops the oldest takes from the other end, which in the slots is the actor's.
+        let in_place = if full == Full::DropOldest { 0 } else { capacity.min(Slots::<M>::PLACES) };
+        let shared = Shared {
+            berth: Berth::new(),
+            shut: false,
+            crowded: false,
+            in_place: in_place as u8,
+            capacity,
+            rest: None,
+        };
+        Self {
+            shared: SpinLock::new(shared),
+            flags: AtomicU8::new(0),
+            parks: AtomicBool::new(false),
+            slots: Slots::new(),
+            batch: UnsafeCell::new(Ring::new()),
+            system,
+        }
+    }
+
+    #[inline(always)]
+    fn has(&self, flag: u8) -> bool {
+        self.flags.load(Ordering::Relaxed) & flag != 0
+    }
+
+    /// Sets or clears a flag. The caller holds the lock, so nobody else does.
+    #[inline(always)]
+    fn set(&self, flag: u8, on: bool) {
+        let flags = self.flags.load(Ordering::Relaxed);
+        self.flags.store(if on { flags | flag } else { flags & !flag }, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.shared.lock().berth.is_closed()
+    }
+
+    /// Has nothing put in any more; what is in the mailbox stays.
+    pub(crate) fn shut(&self) {
+        let mut shared = self.shared.lock();
+        shared.shut = true;
+        let waiting = match &mut shared.rest {
+            Some(rest) => std::mem::take(&mut rest.waiting),
+            None => return,
+        };
+        shared.crowded = false;
+        self.set(WAITING, false);
+        drop(shared);
+        wake_all(waiting.dissolve());
+    }
+
+    pub(crate) fn system(&self) -> System {
+        self.system
+    }
+
+    /// How many messages wait.
+    pub(crate) fn depth(&self) -> usize {
+        let shared = self.shared.lock();
+        self.slots.len() as usize + shared.rest.as_ref().map_or(0, |rest| rest.queue.len())
+    }
+
+    /// Puts a message in; the caller holds the lock and has found the mailbox open.
+    #[inline(always)]
+    fn put<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
+        if self.has(QUEUE) || shared.crowded || self.slots.len() >= u32::from(shared.in_place) {
+            return self.put_behind::<P>(shared, message);
+        }
+        // SAFETY: the caller holds the lock.
+        match unsafe { self.slots.put(message) } {
+            Ok(()) => Put::Done,
+            Err(message) => self.put_behind::<P>(shared, message),
+        }
+    }
+
+    /// Puts a message into the queue, if there is room.
+    fn put_behind<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
+        let capacity = shared.capacity;
+        let rest = shared.rest();
+        let used = self.slots.len() + rest.queue.len() as u32 + rest.waiting.promised();
+        if used >= capacity || rest.waiting.len() > 0 {
+            if P::FULL != Full::DropOldest {
+                return Put::Full(message);
+            }
+            rest.queue.push(message);
+            return match rest.queue.pop() {
+                Some(oldest) => Put::Displaced(oldest),
+                None => Put::Done,
+            };
+        }
+        rest.queue.push(message);
+        self.set(QUEUE, true);
+        Put::Done
+    }
+
+    /// Puts the message of a ticket that has been called into its place.
+    fn put_called(&self, shared: &mut Shared<M>, message: M) {
+        let rest = shared.rest();
+        rest.waiting.settle();
+        rest.queue.push(message);
+        self.set(QUEUE, true);
+        self.settle_crowd(shared);
+    }
+
+    fn settle_crowd(&self, shared: &mut Shared<M>) {
+        let waiting = &shared.rest().waiting;
+        let (over, waits) = (waiting.is_over(), waiting.len() > 0);
+        shared.crowded = !over;
+        self.set(WAITING, waits);
+    }
+
+    /// Calls those that may put their messages in now.
+    fn call(&self, shared: &mut Shared<M>) -> Vec<Waker> {
+        let capacity = shared.capacity;
+        let in_slots = self.slots.len();
+        let rest = shared.rest();
+        let used = in_slots + rest.queue.len() as u32 + rest.waiting.promised();
+        let mut called = Vec::new();
+        let amount = room::grant(capacity, used, rest.waiting.len());
+        if amount > 0 {
+            rest.waiting.call(amount, &mut called);
+            self.settle_crowd(shared);
+        }
+        called
+    }
+
+    /// The same for the actor, which has just made room.
+    #[cold]
+    fn call_waiting(&self) {
+        let called = self.call(&mut self.shared.lock());
+        wake_all(called);
+    }
+
+    /// Closes the mailbox and gives what is left in it, in order. For the actor.
+    ///
+    /// # Safety
+    /// The caller is the actor, and does not use its receiver any more.
+    pub(crate) unsafe fn close(&self) -> Vec<M> {
+        let mut left = Vec::new();
+        // SAFETY: the caller is the actor.
+        let batch = unsafe { &mut *self.batch.get() };
+        left.extend(std::iter::from_fn(|| batch.pop()));
+        let mut shared = self.shared.lock();
+        shared.berth.close();
+        shared.shut = true;
+        // SAFETY: the caller is the actor.
+        left.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
+        let rest = shared.rest.take();
+        self.flags.store(0, Ordering::Relaxed);
+        drop(shared);
+        if let Some(mut rest) = rest {
+            left.extend(std::iter::from_fn(|| rest.queue.pop()));
+            wake_all(rest.waiting.dissolve());
+        }
+        left
+    }
+}
+
+/// Wakes, outside of the lock: foreign wakers are a caller's code.
+fn wake_all(wakers: Vec<Waker>) {
+    for waker in wakers {
+        waker.wake();
+    }
+}
+
+impl<M: Send + 'static> Part for Mailbox<M> {
+    #[inline(always)]
+    fn after_poll(&self, right: Right<'_>) -> After {
+        if !self.parks.load(Ordering::Relaxed) {
+            return After::Wait;
+        }
+        self.parks.store(false, Ordering::Relaxed);
+        let mut shared = self.shared.lock();
+        if self.slots.len() > 0 || self.has(QUEUE | ORDERS) {
+            return After::Again;
+        }
+        shared.berth.park(right)
+    }
+
+    fn with_berth<R>(&self, f: impl FnOnce(&mut Berth) -> R) -> R {
+        f(&mut self.shared.lock().berth)
+    }
+}
+
+/// Leaves the lock, and queues the actor if it is parked.
+#[inline(always)]
+fn leave<M: Send + 'static>(to: &Public<Mailbox<M>>, mut shared: SpinGuard<'_, Shared<M>>) {
+    let parked = shared.berth.take();
+    drop(shared);
+    if let Some(parked) = parked {
+        // SAFETY: the right has lain in this actor's berth.
+        unsafe { to.resume(parked) };
+    }
+}
+
+/// Puts a message into an actor's mailbox, if there is room.
+#[inline(always)]
+pub(crate) fn put<M: Send + 'static, P: Overflow>(to: &Public<Mailbox<M>>, message: M) -> Put<M> {
+    let mut shared = to.shared.lock();
+    if shared.shut {
+        return Put::Stopped(message);
+    }
+    let put = to.put::<P>(&mut shared, message);
+    leave(to, shared);
+    put
+}
+
+/// Puts a message in, or takes a ticket for it.
+pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
+    to: &Public<Mailbox<M>>,
+    message: M,
+    waker: Waker,
+) -> Result<Put<M>, (M, Ticket)> {
+    let mut shared = to.shared.lock();
+    if shared.shut {
+        drop(shared);
+        return Ok(Put::Stopped(message));
+    }
+    match to.put::<P>(&mut shared, message) {
+        Put::Full(message) => {
+            let ticket = shared.rest().waiting.join(waker);
+            to.settle_crowd(&mut shared);
+            // There may be room for it all the same: those before it have not used their places, or half is free and none was told.
+            let called = to.call(&mut shared);
+            leave(to, shared);
+            wake_all(called);
+            Err((message, ticket))
+        }
+        put => {
+            leave(to, shared);
+            Ok(put)
+        }
+    }
+}
+
+/// Puts in the message of a ticket, if that has been called; or keeps its waker.
+pub(crate) fn put_with_ticket<M: Send + 'static>(
+    to: &Public<Mailbox<M>>,
+    message: M,
+    ticket: Ticket,
+    waker: &Waker,
+) -> Result<Put<M>, M> {
+    let waker = waker.clone();
+    let mut shared = to.shared.lock();
+    if shared.shut {
+        drop(shared);
+        return Ok(Put::Stopped(message));
+    }
+    if let Some(kept) = shared.rest().waiting.waker(ticket) {
+        let before = std::mem::replace(kept, waker);
+        drop(shared);
+        drop(before);
+        return Err(message);
+    }
+    to.put_called(&mut shared, message);
+    leave(to, shared);
+    Ok(Put::Done)
+}
+
+/// Gives a ticket back whose sender has gone.
+pub(crate) fn give_back<M: Send + 'static>(to: &Public<Mailbox<M>>, ticket: Ticket) {
+    let mut shared = to.shared.lock();
+    if shared.shut {
+        return;
+    }
+    let waiting = &mut shared.rest().waiting;
+    let left = waiting.leave(ticket);
+    if left.is_none() {
+        waiting.settle();
+    }
+    to.settle_crowd(&mut shared);
+    let called = to.call(&mut shared);
+    drop(shared);
+    drop(left);
+    wake_all(called);
+}
+
+/// Gives an actor an order. False if it has stopped.
+pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) -> bool {
+    let mut shared = to.shared.lock();
+    if shared.berth.is_closed() {
+        return false;
+    }
+    shared.rest().orders.push_back(order);
+    to.set(ORDERS, true);
+    leave(to, shared);
+    true
+}
+
+/// What is known of an actor by its mailbox.
+impl<M: Send + 'static> Mailbox<M> {
+    pub(crate) fn capacity(&self) -> usize {
+        self.shared.lock().capacity as usize
+    }
+}
+
+/// An actor's number.
+pub(crate) trait HasId {
+    fn id(&self) -> ActorId;
+}
+
+impl<M: Send + 'static> HasId for Public<Mailbox<M>> {
+    fn id(&self) -> ActorId {
+        ActorId(self.task().id())
+    }
+}
+
+impl<M: Send + 'static> HasId for Own<Mailbox<M>> {
+    fn id(&self) -> ActorId {
+        self.public().id()
+    }
+}

@@ -1,0 +1,123 @@
+//! The actor's end of its mailbox.
+
+#![allow(unsafe_code, reason = "the actor's own parts of the mailbox are reached by sharing it")]
+
+use super::{Mailbox, ORDERS, Order, QUEUE, Ring, WAITING};
+use evenkeel::internal::Own;
+use std::fmt;
+use std::sync::atomic::Ordering;
+
+/// What an actor has to do next.
+#[derive(Debug)]
+pub(crate) enum Next<M> {
+    Message(M),
+    Order(Order),
+    /// It was to handle what was there, and there is nothing left.
+    Drained,
+    /// Nobody has a reference to it any more, and there is nothing left.
+    Alone,
+}
+
+/// The right to take messages out of a mailbox: the actor's.
+pub(crate) struct Receiver<M: Send + 'static>(Own<Mailbox<M>>, bool);
+
+impl<M: Send + 'static> Receiver<M> {
+    /// The receiver of an actor.
+    ///
+    /// # Safety
+    /// It is the only one that is used.
+    pub(crate) unsafe fn new(own: Own<Mailbox<M>>) -> Self {
+        Self(own, false)
+    }
+
+    #[inline(always)]
+    pub(crate) fn own(&self) -> &Own<Mailbox<M>> {
+        &self.0
+    }
+
+    #[inline(always)]
+    fn batch(&mut self) -> &mut Ring<M> {
+        // SAFETY: the batch is the receiver's, which there is one of, and which is borrowed exclusively.
+        unsafe { &mut *self.0.batch.get() }
+    }
+
+    /// The next thing to do, if there is one. If there is none, the actor parks when its poll returns `Pending`.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Option<Next<M>> {
+        let flags = self.0.flags.load(Ordering::Relaxed);
+        if flags & (ORDERS | WAITING) != 0
+            && let Some(order) = self.see_to(flags)
+        {
+            return Some(Next::Order(order));
+        }
+        if let Some(message) = self.batch().pop() {
+            return Some(Next::Message(message));
+        }
+        // SAFETY: the receiver is the actor's.
+        if let Some(message) = unsafe { self.0.slots.take() } {
+            return Some(Next::Message(message));
+        }
+        if flags & QUEUE != 0 || self.0.has(QUEUE) {
+            return self.refill().map(Next::Message);
+        }
+        self.nothing()
+    }
+
+    /// What an empty mailbox comes to.
+    #[inline(always)]
+    fn nothing(&mut self) -> Option<Next<M>> {
+        if self.1 {
+            return Some(Next::Drained);
+        }
+        if self.0.is_alone() {
+            return Some(Next::Alone);
+        }
+        self.0.parks.store(true, Ordering::Relaxed);
+        None
+    }
+
+    /// Takes the whole queue, if all that came before it has been taken.
+    #[inline(never)]
+    fn refill(&mut self) -> Option<M> {
+        // SAFETY: as in `batch`; the borrow is of another field than those used below.
+        let batch = unsafe { &mut *self.0.batch.get() };
+        let mut shared = self.0.shared.lock();
+        // Something may have been put into the slots, and then something into the queue, since the slots were looked at.
+        // SAFETY: the receiver is the actor's.
+        if let Some(message) = unsafe { self.0.slots.take() } {
+            return Some(message);
+        }
+        let rest = shared.rest.as_mut()?;
+        std::mem::swap(&mut rest.queue, batch);
+        self.0.set(QUEUE, false);
+        drop(shared);
+        batch.pop()
+    }
+
+    /// Takes nothing more in, and says so when it has nothing left.
+    pub(crate) fn drain(&mut self) {
+        self.1 = true;
+        self.0.shut();
+    }
+
+    /// Calls those that wait for room, and takes the first order.
+    #[cold]
+    #[inline(never)]
+    fn see_to(&mut self, flags: u8) -> Option<Order> {
+        if flags & WAITING != 0 {
+            self.0.call_waiting();
+        }
+        let mut shared = self.0.shared.lock();
+        let rest = shared.rest.as_mut()?;
+        let order = rest.orders.pop_front();
+        let more = !rest.orders.is_empty();
+        self.0.set(ORDERS, more);
+        order
+    }
+}
+
+impl<M: Send + 'static> fmt::Debug for Receiver<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,76 @@
+//! The senders that wait for room: plain data under the mailbox's lock.
+//!
+//! A sender that finds the mailbox full takes a *ticket*. Tickets are called in the order in which they were taken; one that is called has a
+//! place *promised*, which nobody else may use, and which it uses by putting its message there or gives back by leaving.
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+/// A place in the line. Later ones are greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ticket(u64);
+
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    line: VecDeque<(Ticket, Waker)>,
+    next: u64,
+    promised: u32,
+}
+
+impl Waiting {
+    /// How many wait.
+    pub(crate) fn len(&self) -> usize {
+        self.line.len()
+    }
+
+    /// Places promised and not used yet.
+    pub(crate) fn promised(&self) -> u32 {
+        self.promised
+    }
+
+    /// Whether nobody waits and nothing is promised.
+    pub(crate) fn is_over(&self) -> bool {
+        self.line.is_empty() && self.promised == 0
+    }
+
+    pub(crate) fn join(&mut self, waker: Waker) -> Ticket {
+        let ticket = Ticket(self.next);
+        self.next += 1;
+        self.line.push_back((ticket, waker));
+        ticket
+    }
+
+    /// The waker of a ticket, if that has not been called.
+    pub(crate) fn waker(&mut self, ticket: Ticket) -> Option<&mut Waker> {
+        let index = self.index(ticket)?;
+        self.line.get_mut(index).map(|(_, waker)| waker)
+    }
+
+    fn index(&self, ticket: Ticket) -> Option<usize> {
+        self.line.binary_search_by_key(&ticket, |&(ticket, _)| ticket).ok()
+    }
+
+    /// Calls the first `amount` tickets.
+    pub(crate) fn call(&mut self, amount: usize, called: &mut Vec<Waker>) {
+        for (_, waker) in self.line.drain(..amount) {
+            self.promised += 1;
+            called.push(waker);
+        }
+    }
+
+    /// A ticket that has been called has used its place, or gives it back.
+    pub(crate) fn settle(&mut self) {
+        self.promised -= 1;
+    }
+
+    /// Takes a ticket out of the line. None if it has been called.
+    pub(crate) fn leave(&mut self, ticket: Ticket) -> Option<Waker> {
+        let index = self.index(ticket)?;
+        self.line.remove(index).map(|(_, waker)| waker)
+    }
+
+    /// Everybody in the line, for the end.
+    pub(crate) fn dissolve(self) -> Vec<Waker> {
+        self.line.into_iter().map(|(_, waker)| waker).collect()
+    }
+}

@@ -1,0 +1,4 @@
+//! What is decided, as functions of plain values.
+
+pub(crate) mod room;
+pub(crate) mod turn;

@@ -1,0 +1,61 @@
+//! What actors of one node share.
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
+///
+/// A program has one without asking for it; one per node where there are several nodes in a process. A system is never freed.
+#[derive(Clone, Copy)]
+pub struct System(&'static Inner);
+
+#[derive(Debug, Default)]
+struct Inner {
+    dead_letters: AtomicU64,
+}
+
+impl System {
+    /// A new system, which shares nothing with others.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Box::leak(Box::default()))
+    }
+
+    /// The system of the actor that is running, or that of the process.
+    #[must_use]
+    pub fn current() -> Self {
+        static DEFAULT: OnceLock<System> = OnceLock::new();
+        *DEFAULT.get_or_init(Self::new)
+    }
+
+    /// How many messages nobody has handled.
+    #[must_use]
+    pub fn dead_letters(self) -> u64 {
+        self.0.dead_letters.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_dead_letters(self, messages: u64) {
+        self.0.dead_letters.fetch_add(messages, Ordering::Relaxed);
+    }
+}
+
+impl Default for System {
+    fn default() -> Self {
+        Self::current()
+    }
+}
+
+impl PartialEq for System {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for System {}
+
+impl fmt::Debug for System {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,15 @@
+//! What evenkeel's own crates use of the library and others should not: no promise is made about it.
+
+pub use crate::primitives::spin_lock::{SpinGuard, SpinLock};
+pub use crate::task::berth::{After, Berth, Parked, Part, Right};
+pub use crate::task::public::{Own, Public};
+
+use crate::primitives::clock;
+use crate::scheduler::context;
+
+/// Nanoseconds of the machine's clock, read cheaply where the caller is a worker: up to 5 µs ahead, never behind.
+#[must_use]
+#[inline]
+pub fn now() -> u64 {
+    context::with(|context| context.map(|context| context.ahead.now())).unwrap_or_else(clock::now)
+}

@@ -1,0 +1,291 @@
+//! Tasks with a public part: a value that lies in the task's allocation, beside the future, and that others reach.
+//!
+//! An actor's mailbox is such a part. In an allocation of its own it would cost a second call of the allocator per actor, forty bytes for
+//! another count, another waker and the pointers between the two, and a cache line per message. A [`Public`] is a counted reference to the
+//! task, as a waker is: it keeps the allocation, and with it the public part, but not the future.
+//!
+//! # When the others have gone
+//! The future has a reference too. Whoever gives up the last one beside it wakes the task in the same step, so that it can find itself
+//! [alone](Own::is_alone) and end. A waker that is dropped last does not do so: it is a reference like the others, and whoever keeps
+//! wakers longer than the wait they are for delays the end until the task is next polled.
+
+#![allow(unsafe_code, reason = "a reference is an address that is followed to the public part")]
+
+use super::berth::{Parked, Part};
+use super::cell::{Front, Name, make_public};
+use super::header::{Live, TaskPtr};
+use super::rights::{Reference, Runnable};
+use super::state::{Release, Signal};
+use super::task_ref::Task;
+use super::waker;
+use crate::Handle;
+use crate::runtime::enter;
+use crate::scheduler::{context, spawn, wake};
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::mem::offset_of;
+use std::ops::Deref;
+use std::panic::Location;
+
+/// A reference to a task with a public part.
+pub struct Public<S: Part> {
+    task: TaskPtr,
+    part: PhantomData<S>,
+}
+
+// SAFETY: as for `Public`.
+unsafe impl<S: Part> Send for Own<S> {}
+// SAFETY: as for `Public`.
+unsafe impl<S: Part> Sync for Own<S> {}
+// SAFETY: it gives `&S` to whoever has it, and the last of them drops the part where it is.
+unsafe impl<S: Part> Send for Public<S> {}
+// SAFETY: as above.
+unsafe impl<S: Part> Sync for Public<S> {}
+
+/// The address of a task with a public part, for the future in it, which has a counted reference beside. It counts nothing.
+#[derive(Debug)]
+pub struct Own<S: Part> {
+    task: TaskPtr,
+    part: PhantomData<S>,
+}
+
+impl<S: Part> Own<S> {
+    /// The address behind a reference.
+    ///
+    /// # Safety
+    /// It is not used any more when that reference is gone.
+    #[must_use]
+    pub unsafe fn of(reference: &Public<S>) -> Self {
+        Self { task: reference.task, part: PhantomData }
+    }
+
+    /// The same address once more, to be used for as long as this one.
+    ///
+    /// # Safety
+    /// As for [`of`](Self::of).
+    #[must_use]
+    pub unsafe fn again(&self) -> Self {
+        Self { task: self.task, part: PhantomData }
+    }
+
+    /// A counted reference.
+    #[must_use]
+    pub fn public(&self) -> Public<S> {
+        // SAFETY: the future's reference is there.
+        waker::count_one(unsafe { Live::new(self.task) });
+        Public { task: self.task, part: PhantomData }
+    }
+
+    /// Whether nobody but the future has a reference to the task. For the future, from its own poll.
+    #[must_use]
+    #[inline]
+    pub fn is_alone(&self) -> bool {
+        // SAFETY: the future's reference is there.
+        let task = unsafe { Live::new(self.task) };
+        let deferred = i64::from(task.pending().references);
+        task.state.load().references() as i64 + deferred == 1
+    }
+}
+
+impl<S: Part> Deref for Own<S> {
+    type Target = S;
+
+    #[inline(always)]
+    fn deref(&self) -> &S {
+        // SAFETY: the future's reference is there.
+        unsafe { part(self.task) }
+    }
+}
+
+/// The public part of a task.
+///
+/// # Safety
+/// The task has a part of this type, and is not freed for as long as the result is used.
+#[inline(always)]
+unsafe fn part<'a, S>(task: TaskPtr) -> &'a S {
+    // SAFETY: the part lies behind the header in the same allocation.
+    let part = unsafe { task.as_non_null().byte_add(offset_of!(Front<S>, public)) };
+    // SAFETY: the part is there until the task is freed.
+    unsafe { part.cast::<S>().as_ref() }
+}
+
+/// The references that a new task has: the future's and the caller's.
+const FIRST: u64 = 2;
+
+impl<S: Part> Public<S> {
+    /// Spawns a task on the runtime that the caller belongs to, as [`spawn`](super::spawn) does; the future is made with a reference to the
+    /// task it becomes, which it must not follow before it is polled.
+    ///
+    /// # Panics
+    /// If the caller belongs to no runtime.
+    #[inline]
+    pub fn spawn<F, M>(part: S, make: M, site: &'static Location<'static>) -> Self
+    where
+        M: FnOnce(Self) -> F,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let mut parts = Some((part, make));
+        let spawned = spawn::here(|birth| {
+            let (part, make) = parts.take().expect("a task is made once");
+            made(make_public(FIRST, part, |task| make(Self::of_new(task)), (), site, birth))
+        });
+        match (spawned, parts) {
+            (Some(own), _) => own,
+            (None, Some((part, make))) => match enter::current() {
+                Some(handle) => Self::spawn_on(&handle, part, make, (), site),
+                None => panic!(
+                    "an actor is spawned at {site}, outside of a runtime: do it in a task or inside Runtime::block_on"
+                ),
+            },
+            (None, None) => unreachable!("parts are taken by a spawn that succeeds"),
+        }
+    }
+
+    /// The same on the runtime of `handle`; a runtime that ends cancels the task at once.
+    fn spawn_on<F, M, N>(
+        handle: &Handle,
+        part: S,
+        make: M,
+        name: N,
+        site: &'static Location<'static>,
+    ) -> Self
+    where
+        M: FnOnce(Self) -> F,
+        F: Future<Output = ()> + Send + 'static,
+        N: Name,
+    {
+        let make = |birth| {
+            made(make_public(FIRST, part, |task| make(Self::of_new(task)), name, site, birth))
+        };
+        if handle.refuses() { spawn::refused(make) } else { spawn::on(handle.shared(), make) }
+    }
+
+    /// Queues the task, whose right has lain in its berth.
+    ///
+    /// # Safety
+    /// The right is that of this task.
+    #[inline(always)]
+    pub unsafe fn resume(&self, right: Parked) {
+        let _ = right;
+        // SAFETY: the right was the poller's, which has left it in the berth, and its one taker gives it to here.
+        let task = unsafe { Runnable::new(self.task) };
+        wake::queue(task);
+    }
+
+    /// Drops the future at its next turn.
+    pub fn abort(&self) {
+        wake::signal(self.live(), Signal::Abort);
+    }
+
+    /// The task.
+    #[must_use]
+    pub fn task(&self) -> Task {
+        Task::new(Reference::of(self.live()))
+    }
+}
+
+/// What a spawn gives: the right to poll the task, and the caller's reference.
+fn made<S: Part>((task, address): (Runnable, TaskPtr)) -> (Runnable, Public<S>) {
+    (task, Public::of_new(address))
+}
+
+impl<S: Part> Public<S> {
+    /// One of the [first](FIRST) references to a new task.
+    fn of_new(task: TaskPtr) -> Self {
+        Self { task, part: PhantomData }
+    }
+
+    #[inline(always)]
+    fn live(&self) -> Live<'_> {
+        // SAFETY: the reference is counted, and the borrow keeps it.
+        unsafe { Live::new(self.task) }
+    }
+
+    /// Drops the last reference beside the future's, and queues the task if it is parked.
+    ///
+    /// The reference falls under the lock, so that a poller which parks has seen it or is found parked. Whoever completes the task takes the
+    /// lock before, to close the berth, and so comes after this; if it has done that already, there is nobody to tell.
+    #[cold]
+    fn drop_last(&self) {
+        enum Found {
+            Closed,
+            Parked,
+            Running,
+        }
+        let found = self.with_berth(|berth| {
+            if berth.is_closed() {
+                return Found::Closed;
+            }
+            // It is registered, as it is not complete.
+            let _ = self.live().state.drop_reference();
+            if berth.take().is_some() { Found::Parked } else { Found::Running }
+        });
+        match found {
+            Found::Running => {}
+            // SAFETY: the right has lain in this task's berth, and this is its only taker.
+            Found::Parked => wake::queue(unsafe { Runnable::new(self.task) }),
+            Found::Closed => {
+                if self.live().state.drop_reference() == Release::Last {
+                    // SAFETY: this was the last reference, and no task with a public part has a handle whose output could be there.
+                    unsafe { self.task.free() }
+                }
+            }
+        }
+    }
+
+    /// Whether both are references to the same task.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.task == other.task
+    }
+
+    /// A number that no other task has while a reference to this one is there.
+    #[must_use]
+    pub fn address(&self) -> usize {
+        self.task.as_ptr().addr()
+    }
+}
+
+impl<S: Part> Deref for Public<S> {
+    type Target = S;
+
+    #[inline(always)]
+    fn deref(&self) -> &S {
+        // SAFETY: the task has been made with a part of this type, and this reference, being counted, keeps it.
+        unsafe { part(self.task) }
+    }
+}
+
+impl<S: Part> Clone for Public<S> {
+    #[inline]
+    fn clone(&self) -> Self {
+        waker::count_one(self.live());
+        Self { task: self.task, part: PhantomData }
+    }
+}
+
+impl<S: Part> Drop for Public<S> {
+    #[inline]
+    fn drop(&mut self) {
+        let task = self.live();
+        let own = context::with(|context| {
+            context.is_some_and(|context| context.polls(self.task)) && task.defer_reference(-1)
+        });
+        if own {
+            return;
+        }
+        match task.state.drop_reference_beside(FIRST) {
+            Some(Release::Shared) => {}
+            // SAFETY: this was the last reference, and no task with a public part has a handle whose output could be there.
+            Some(Release::Last) => unsafe { self.task.free() },
+            None => self.drop_last(),
+        }
+    }
+}
+
+impl<S: Part> fmt::Debug for Public<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Public({})", self.live().footer().id)
+    }
+}
