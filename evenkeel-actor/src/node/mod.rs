@@ -1,7 +1,10 @@
 //! Nodes: processes of one job whose actors send each other messages.
 //!
-//! From below: a [`Transport`] moves frames; [`frame`] and [`wire`] say what is in them, and [`payload`] what is in a message.
+//! From below: a [`Transport`] moves frames, of which [`in_process`] is one; [`frame`] and [`wire`] say what is in them, [`payload`] what is in a
+//! message. The [`multiplexer`] packs messages into frames, the [`demultiplexer`] says which frames may be read at once, and a [`host`] drives the transport between them;
+//! [`policy`] is what they decide by. [`tree`], [`barrier`] and [`termination`] are protocols of all nodes, without a transport. None of them knows what an actor is.
 
+pub mod barrier;
 pub mod demultiplexer;
 pub mod frame;
 mod frame_error;
@@ -13,7 +16,9 @@ mod name;
 pub mod payload;
 pub mod policy;
 mod random;
+pub mod termination;
 mod transport;
+pub mod tree;
 mod varint;
 pub mod wire;
 
