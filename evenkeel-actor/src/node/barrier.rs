@@ -1,7 +1,7 @@
 //! A barrier of all nodes, as a state machine without a transport.
 //!
 //! # Protocol
-//! Over the [tree](super::tree) with the root 0. A node that has entered, and all of whose children have arrived, arrives: it says so to its parent. When the root arrives
+//! Over the [tree] with the root 0. A node that has entered, and all of whose children have arrived, arrives: it says so to its parent. When the root arrives
 //! all have entered; it releases its children, and they theirs. A node is past the barrier when it releases; the next phase begins then.
 //!
 //! A child is released by its parent, so the parent's next phase has begun before the child can arrive in it: what comes from a child is of the present phase, and so is what
