@@ -448,7 +448,7 @@ fn list() -> anyhow::Result<()> {
         println!("  {peer:<26} {}: {install}", peer.describe());
     }
     concurrency::list_peers();
-    actors::list_peers();
+    actors::list_peers()?;
     fork::list_runtimes()
 }
 

@@ -24,6 +24,7 @@ mod regime;
 mod report;
 mod runner;
 mod runtime;
+mod served;
 mod simulated;
 mod table;
 mod timers;

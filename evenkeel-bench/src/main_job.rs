@@ -172,6 +172,10 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     for (peer, why) in missing {
         notes.push(format!("Of the peers of the thesis's tables {peer} is skipped: {why}."));
     }
+    let (acting_peers, missing) = actors::runner::found()?;
+    for (peer, why) in missing {
+        notes.push(format!("Of the actor systems {peer} is skipped: {why}."));
+    }
     for note in &notes {
         println!("{note}");
     }
@@ -182,6 +186,10 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     let runner = Runner::new(runs(&cells, effort) / SPARE);
     let round_runs: usize = rows.iter().map(|row| row.peers.len() * effort.repeats()).sum();
     let concurrency_runner = concurrency::runner::Runner::new(round_runs / SPARE);
+    let actor_cells = actor_plan(effort, affinity::cores().len(), &acting_peers);
+    let actor_runs: usize =
+        actor_cells.iter().map(|cell| cell.peers.len() * effort.repeats()).sum();
+    let actor_runner = actors::runner::Runner::new(actor_runs / SPARE);
     let spare = fork_cells.len() * forkers.there.len() * effort.fork_repeats() / SPARE;
     if peers.iter().any(|peer| peer.is_go()) || forkers.there.iter().any(|name| name.is_cpp()) {
         println!("Building the peers in other languages.");
@@ -192,6 +200,7 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
         if peers.iter().any(|peer| peer.is_go()) {
             runner.build_go()?;
         }
+        actor_runner.build(&acting_peers)?;
         for language in concurrency::runner::languages(&rows) {
             concurrency_runner.build(language)?;
         }
@@ -205,7 +214,7 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
         .and_then(|()| fork(&fork_runner, &fork_cells, effort, &mut forking))
         .and_then(|()| wait(effort, &mut timers))
         .and_then(|()| rounds(&concurrency_runner, &rows, effort, &mut concurrency))
-        .and_then(|()| act(effort, &mut acting));
+        .and_then(|()| act(&actor_runner, &actor_cells, effort, &mut acting));
     forking::figures::pool(&mut forking);
     if let Err(error) = &failure {
         notes.push(format!("Not all was measured: {error:#}."));
@@ -345,12 +354,14 @@ fn rounds(
 }
 
 /// Actors, at one and all cores.
-fn act(effort: Effort, records: &mut Vec<actors::record::Record>) -> anyhow::Result<()> {
-    let cells = actor_plan(effort, affinity::cores().len());
-    let runs: usize = cells.iter().map(|cell| cell.peers.len() * effort.repeats()).sum();
-    let runner = actors::runner::Runner::new(runs / SPARE);
+fn act(
+    runner: &actors::runner::Runner,
+    cells: &[actors::runner::Cell],
+    effort: Effort,
+    records: &mut Vec<actors::record::Record>,
+) -> anyhow::Result<()> {
     let bar = progress(cells.len());
-    for cell in &cells {
+    for cell in cells {
         let name = actors::runner::name(&cell.spec);
         if bar.is_hidden() {
             eprintln!("{name}");
@@ -368,7 +379,11 @@ fn act(effort: Effort, records: &mut Vec<actors::record::Record>) -> anyhow::Res
 }
 
 /// All cells of actors, in the order of the tables. Memory does not depend on the workers.
-fn actor_plan(effort: Effort, cores: usize) -> Vec<actors::runner::Cell> {
+fn actor_plan(
+    effort: Effort,
+    cores: usize,
+    peers: &[actors::peer::Peer],
+) -> Vec<actors::runner::Cell> {
     let mut cells = Vec::new();
     for bench in actors::Bench::ALL {
         for &variant in bench.variants() {
@@ -381,7 +396,6 @@ fn actor_plan(effort: Effort, cores: usize) -> Vec<actors::runner::Cell> {
                     // As many messages as the hundred actors of a worker of latency_probe send.
                     sizes.pings = sizes.pings.map(|pings| pings * 100);
                 }
-                let peers = &actors::peer::Peer::ALL;
                 cells.push(actors::runner::Cell::new(bench, variant, workers, sizes, peers));
             }
         }
@@ -541,7 +555,7 @@ mod tests {
 
     #[test]
     fn actors_are_measured_at_one_and_all_cores_on_every_system() {
-        let cells = actor_plan(Effort::Usual, 4);
+        let cells = actor_plan(Effort::Usual, 4, &actors::peer::Peer::ALL);
         let is_there = |bench, workers| {
             let of = |cell: &&actors::runner::Cell| {
                 (cell.spec.bench, cell.spec.workers) == (bench, workers)
@@ -554,7 +568,7 @@ mod tests {
             assert_eq!(is_there(bench, 4) > 0, everywhere, "{bench}");
         }
         assert!(cells.iter().all(|cell| cell.peers == actors::peer::Peer::ALL));
-        let full = actor_plan(Effort::Full, 1);
+        let full = actor_plan(Effort::Full, 1, &[]);
         assert_eq!(full[0].spec.pings, 40_000, "the published number");
     }
 

@@ -173,10 +173,61 @@ fn list_names_experiments_and_systems() {
         "latency_probe ",
         "actor_spawn (alive, waves)",
         "actor_memory (idle, used)",
-        "actor systems of latency_probe, pingpong",
+        "actor systems of latency_probe, pingpong, fanin, actor_spawn, actor_memory, found:",
         "tokio-batch",
         "ractor",
     ] {
         assert!(stdout(&output).contains(words), "{words}: {}", stdout(&output));
+    }
+}
+
+#[test]
+fn a_missing_toolchain_is_listed_and_refused_by_name_and_the_others_run() {
+    let empty = tempfile::tempdir().unwrap();
+    let without = |args: &str| {
+        let mut bench = bench();
+        let bare = bench.args(args.split_whitespace()).env("PATH", empty.path());
+        bare.env_remove("CXX").env_remove("JAVA_HOME").output().unwrap()
+    };
+    let output = without("list");
+    let (_, missing) = stdout(&output).split_once("actor_memory, missing:").unwrap();
+    for name in ["pekko", "erlang", "caf", "go"] {
+        assert!(missing.contains(name), "{name}: {missing}");
+    }
+    let output = without("run --bench fanin --runtime tokio,erlang");
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(stderr(&output).contains("erlang is not there: "), "{}", stderr(&output));
+    let output = without("run --bench fanin --messages 50 --workers 1 --reps 1 --json");
+    assert!(lines(&output).len() >= 6, "{}", stdout(&output));
+    assert!(!stdout(&output).contains("erlang"), "{}", stdout(&output));
+}
+
+#[test]
+fn systems_in_other_languages_run_what_they_are_asked_for_where_they_are_found() {
+    let listed = run("list");
+    let (_, systems) = stdout(&listed).split_once("actor_memory, found:").unwrap();
+    let (systems, _) = systems.split_once("missing:").unwrap_or((systems, ""));
+    let is_there =
+        |name: &&str| systems.lines().any(|line| line.split_whitespace().next() == Some(*name));
+    let there: Vec<&str> = ["pekko", "erlang", "caf", "go"].into_iter().filter(is_there).collect();
+    if there.is_empty() {
+        return;
+    }
+    let output = run(&format!(
+        "run --bench latency_probe,pingpong,fanin,actor_spawn,actor_memory --runtime {} --workers 1 \
+         --pings 50 --messages 100 --actors 2000 --reps 2 --json",
+        there.join(","),
+    ));
+    let records = lines(&output);
+    // Three experiments without variants, and two of two.
+    assert_eq!(records.len(), there.len() * 2 * 7);
+    for line in &records {
+        let memory = line["bench"] == "actor_memory";
+        assert_eq!(
+            line["bytes_per_actor"].as_f64().is_some_and(|bytes| bytes > 0.0),
+            memory,
+            "{line}"
+        );
+        assert_eq!(line["ns_per_message"].as_f64().is_some_and(|ns| ns > 0.0), !memory, "{line}");
     }
 }

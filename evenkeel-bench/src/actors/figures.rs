@@ -23,6 +23,8 @@ pub(crate) enum Quantity {
     FarTail,
     /// Bytes per actor.
     Bytes,
+    /// Bytes per actor by the system's own account of its heap.
+    Heap,
 }
 
 impl Quantity {
@@ -34,7 +36,7 @@ impl Quantity {
             }
             Bench::Pingpong | Bench::Fanin => &[Quantity::Message],
             Bench::Spawn => &[Quantity::Life],
-            Bench::Memory => &[Quantity::Bytes],
+            Bench::Memory => &[Quantity::Bytes, Quantity::Heap],
         }
     }
 
@@ -47,12 +49,13 @@ impl Quantity {
             Quantity::Tail => "round trip p99, µs",
             Quantity::FarTail => "round trip p99.9, µs",
             Quantity::Bytes => "bytes per actor",
+            Quantity::Heap => "bytes of its heap",
         }
     }
 
     /// Whether it is the experiment's own figure, of which there is a picture.
     pub(crate) fn is_first(self) -> bool {
-        !matches!(self, Quantity::Trip | Quantity::Tail | Quantity::FarTail)
+        matches!(self, Quantity::Message | Quantity::Life | Quantity::Bytes)
     }
 
     fn value(self, record: &Record) -> Option<f64> {
@@ -62,6 +65,7 @@ impl Quantity {
             Quantity::Tail => record.trip_us_p99,
             Quantity::FarTail => record.trip_us_p999,
             Quantity::Bytes => record.bytes_per_actor,
+            Quantity::Heap => record.heap_bytes_per_actor,
         }
     }
 }
@@ -111,7 +115,7 @@ impl Line {
             (_, None) => even("no peer to compare"),
             (Some(own), Some((peer, other))) => {
                 let words = match self.quantity {
-                    Quantity::Bytes => ("smaller", "larger"),
+                    Quantity::Bytes | Quantity::Heap => ("smaller", "larger"),
                     Quantity::Message | Quantity::Life => ("faster", "slower"),
                     Quantity::Trip | Quantity::Tail | Quantity::FarTail => ("shorter", "longer"),
                 };

@@ -9,6 +9,7 @@ pub(crate) mod bench;
 pub(crate) mod counters;
 pub(crate) mod figures;
 pub(crate) mod finish;
+pub(crate) mod foreign;
 pub(crate) mod memory;
 pub(crate) mod peer;
 pub(crate) mod record;

@@ -34,6 +34,9 @@ pub(crate) struct Record {
     /// Resident bytes per actor, its reference included; `actor_memory` only.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) bytes_per_actor: Option<f64>,
+    /// The same by the system's own account of its heap after a collection; of systems that have one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) heap_bytes_per_actor: Option<f64>,
     /// Microseconds of a round trip, by a run of its own in which one ping of 64 is timed: the median; `latency_probe`
     /// only, as what follows.
     #[serde(skip_serializing_if = "Option::is_none", default)]

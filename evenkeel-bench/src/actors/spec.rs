@@ -120,4 +120,6 @@ pub(crate) struct Outcome {
     pub(crate) trips: Option<Latencies>,
     /// actor_memory: growth of the resident set per actor.
     pub(crate) bytes_per_actor: Option<f64>,
+    /// actor_memory: the same by the system's own account of its heap, if it has one.
+    pub(crate) heap_bytes_per_actor: Option<f64>,
 }

@@ -39,7 +39,7 @@ const RESULTS: [&str; 9] =
     ["ops", "repeat", "reps", "checksum", "dnc", "computations", "polls", "wakes", "steals"];
 
 /// Results that could be written as whole numbers by other hands than the suite's.
-const FIGURES: [&str; 14] = [
+const FIGURES: [&str; 15] = [
     "seconds",
     "seconds_median",
     "seconds_min",
@@ -50,6 +50,7 @@ const FIGURES: [&str; 14] = [
     "bytes_per_task",
     "ns_per_message",
     "bytes_per_actor",
+    "heap_bytes_per_actor",
     "longest_wait_us",
     "line_ns_before",
     "line_ns_after",

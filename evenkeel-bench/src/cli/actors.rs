@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use anyhow::bail;
 use clap::{Args, value_parser};
 
 use super::{MOST_TASKS, RunArgs, Usage, crowded, procs, unfinished};
@@ -115,8 +116,19 @@ fn names(benches: &[Bench]) -> String {
 
 /// Runs them.
 pub(super) fn run(args: &RunArgs, benches: &[Bench]) -> anyhow::Result<()> {
-    let cells = cells(args, benches)?;
+    meant(args, benches)?;
+    let asked = args.runtime.iter().map(|name| name.parse::<Peer>());
+    let asked: Result<Vec<Peer>, Unknown> = asked.collect();
+    let asked = asked.map_err(|error| usage(&error))?;
+    // Looking for compilers takes a while, so what is wrong is said before.
+    cells(args, benches, &asked)?;
+    let peers = there(asked)?;
+    let cells = cells(args, benches, &peers)?;
     let runner = Runner::new(usize::MAX);
+    if peers.iter().any(|peer| peer.foreign().is_some()) {
+        eprintln!("building the peers in other languages");
+        runner.build(&peers)?;
+    }
     let mut records = Vec::new();
     args.procs.iter().for_each(|&workers| crowded(usize::from(workers)));
     // What was measured before a failure is shown as well.
@@ -138,21 +150,26 @@ pub(super) fn run(args: &RunArgs, benches: &[Bench]) -> anyhow::Result<()> {
     failure.map_err(|error| unfinished(error, records.len()))
 }
 
+/// The systems asked for, which must be there, or all that are.
+fn there(asked: Vec<Peer>) -> anyhow::Result<Vec<Peer>> {
+    if asked.is_empty() {
+        return Ok(runner::found()?.0);
+    }
+    for peer in &asked {
+        if let Some(why) = peer.foreign().map(|name| name.missing()).transpose()?.flatten() {
+            bail!("{peer} is not there: {why}");
+        }
+    }
+    Ok(asked)
+}
+
 /// The cells that the arguments ask for, or what is wrong with them.
-fn cells(args: &RunArgs, benches: &[Bench]) -> Result<Vec<Cell>, Usage> {
-    meant(args, benches)?;
-    let mut peers = Vec::new();
-    for name in &args.runtime {
-        peers.push(name.parse::<Peer>().map_err(|error: Unknown| usage(&error))?);
-    }
-    if peers.is_empty() {
-        peers = Peer::ALL.to_vec();
-    }
+fn cells(args: &RunArgs, benches: &[Bench], peers: &[Peer]) -> Result<Vec<Cell>, Usage> {
     let mut cells = Vec::new();
     for &bench in benches {
         for variant in variants(args, bench)? {
             for workers in procs(args) {
-                let mut cell = Cell::new(bench, variant, workers, args.actors.sizes(), &peers);
+                let mut cell = Cell::new(bench, variant, workers, args.actors.sizes(), peers);
                 cell.spec.seed = args.seed;
                 cells.push(cell);
             }
@@ -220,10 +237,21 @@ pub(super) fn list_benches() {
     }
 }
 
-/// Names who runs them.
-pub(super) fn list_peers() {
-    println!("actor systems of {}:", Bench::ALL.map(Bench::name).join(", "));
-    for peer in Peer::ALL {
-        println!("  {peer:<26} {}", peer.describe());
+/// Names who runs them, and what is missing.
+pub(super) fn list_peers() -> anyhow::Result<()> {
+    let names = Bench::ALL.map(Bench::name).join(", ");
+    let (found, missing) = runner::found()?;
+    println!("actor systems of {names}, found:");
+    for peer in found {
+        let version = peer.foreign().and_then(|name| name.version());
+        let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
+        println!("  {peer:<26} {}{version}", peer.describe());
     }
+    if !missing.is_empty() {
+        println!("actor systems of {names}, missing:");
+    }
+    for (peer, why) in missing {
+        println!("  {peer:<26} {}: {why}", peer.describe());
+    }
+    Ok(())
 }

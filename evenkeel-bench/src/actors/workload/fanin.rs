@@ -7,6 +7,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+use super::Table;
 use crate::actors::finish::Finish;
 use crate::actors::spec::{Outcome, Spec};
 use crate::actors::system::{Actor, Flow, System};
@@ -18,7 +19,7 @@ const AHEAD: u32 = 2;
 /// What all actors of a run share.
 struct Shared<S: System> {
     consumer: OnceLock<S::Bounded<Consumer<S>>>,
-    producers: OnceLock<Box<[S::Ref<Producer<S>>]>>,
+    producers: Table<S, Producer<S>>,
     done: Finish,
     /// The first message that came out of order: its sender, its number, and that which was due.
     odd: Mutex<Option<(Item, u32)>>,

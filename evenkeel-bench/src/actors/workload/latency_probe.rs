@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use super::{Counts, Totals};
+use super::{Counts, Table, Totals};
 use crate::actors::finish::Finish;
 use crate::actors::spec::{Outcome, Spec};
 use crate::actors::system::{Actor, Flow, System};
@@ -19,7 +19,7 @@ const SAMPLE: u32 = 64;
 
 /// What all actors of a run share.
 struct Shared<S: System> {
-    table: OnceLock<Box<[S::Ref<Probe<S>>]>>,
+    table: Table<S, Probe<S>>,
     done: Finish,
     stopped: Finish,
     totals: Totals,

@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::{Counts, Totals};
+use super::{Counts, Table, Totals};
 use crate::actors::finish::Finish;
 use crate::actors::spec::{Outcome, Spec};
 use crate::actors::system::{Actor, Flow, System};
@@ -15,7 +15,7 @@ use crate::workload::Fault;
 /// What all actors of a run share.
 struct Shared<S: System> {
     /// Clients at even places, each before its destination.
-    table: OnceLock<Box<[S::Ref<Player<S>>]>>,
+    table: Table<S, Player<S>>,
     done: Finish,
     stopped: Finish,
     totals: Totals,
