@@ -47,6 +47,7 @@ mod life;
 mod mailbox;
 pub mod node;
 mod policy;
+mod stash;
 mod system;
 mod turn;
 
@@ -59,4 +60,5 @@ pub use control::{ActorId, AnyActor};
 pub use error::{AskError, SendError, SpawnError, TrySendError};
 pub use exit::{ExitReason, Failure};
 pub use mailbox::overflow::{DropNewest, DropOldest, Fail, Overflow, Wait};
+pub use stash::{Stash, StashFull};
 pub use system::System;

@@ -292,7 +292,8 @@ fn known(names: &[String]) -> Result<(), Usage> {
         .into_iter()
         .chain([mix::NAME, timing::NAME])
         .chain(rounds::Bench::ALL.map(rounds::Bench::name))
-        .chain(crate::actors::Bench::ALL.map(crate::actors::Bench::name));
+        .chain(crate::actors::Bench::ALL.map(crate::actors::Bench::name))
+        .chain([crate::actors::savina::ALL]);
     let programs = Program::ALL.map(Program::name);
     let is_known =
         |name: &&String| benches.clone().chain(programs).any(|known| known == name.as_str());
@@ -498,7 +499,9 @@ mod tests {
         assert!(
             error.contains(
                 "memory, mixed, timers, ctxswitch, mutex, schedint, schedext, creation, contended, latency_probe, \
-                 pingpong, fanin, actor_spawn, actor_memory, and the fork-join programs matmul,"
+                 pingpong, fanin, actor_spawn, actor_memory, savina_big, savina_threadring, savina_count, savina_fjcreate, \
+                 savina_chameneos, savina_banking, savina_bndbuffer, savina_philosopher, savina, and the fork-join \
+                 programs matmul,"
             ),
             "{error}"
         );

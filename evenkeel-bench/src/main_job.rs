@@ -103,6 +103,15 @@ impl Effort {
         }
     }
 
+    /// The rounds of a program of Savina.
+    fn savina(self, program: actors::savina::Program) -> u32 {
+        match self {
+            Effort::Quick => (program.brief() / 10).max(1),
+            Effort::Usual => program.brief(),
+            Effort::Full => program.rounds(),
+        }
+    }
+
     /// How long Transfer may go without a transfer. Several runtimes never complete one, and the
     /// slowest that does takes 60 ms.
     fn patience(self) -> Duration {
@@ -401,6 +410,9 @@ fn actor_plan(
                     // As many messages as the hundred actors of a worker of latency_probe send.
                     sizes.pings = sizes.pings.map(|pings| pings * 100);
                 }
+                if let actors::Bench::Savina(program) = bench {
+                    sizes.rounds = Some(effort.savina(program));
+                }
                 cells.push(actors::runner::Cell::new(bench, variant, workers, sizes, peers));
             }
         }
@@ -572,7 +584,11 @@ mod tests {
             assert_eq!(is_there(bench, 1), bench.variants().len(), "{bench}");
             assert_eq!(is_there(bench, 4) > 0, everywhere, "{bench}");
         }
-        assert!(cells.iter().all(|cell| cell.peers == actors::peer::Peer::ALL));
+        for cell in &cells {
+            let all = actors::peer::Peer::ALL.into_iter();
+            let have: Vec<_> = all.filter(|peer| peer.has(cell.spec.bench)).collect();
+            assert_eq!(cell.peers, have, "{}", cell.spec.bench);
+        }
         let full = actor_plan(Effort::Full, 1, &[]);
         assert_eq!(full[0].spec.pings, 40_000, "the published number");
     }

@@ -55,6 +55,13 @@ fn command_lines_that_cannot_be_are_refused() {
         ("--bench fanin --variant alive", "fanin has no variants, so not `alive` either"),
         ("--bench actor_spawn --variant idle", "no variant `idle`: known are alive, waves"),
         ("--bench actor_spawn --variant all", "unknown variant `all`: known are alive, waves"),
+        ("--bench fanin --rounds 5", "--rounds is for the programs of savina"),
+        ("--bench fib --rounds 5", "--rounds is for the programs of savina"),
+        ("--bench savina --pings 5", "--pings is for latency_probe and pingpong"),
+        ("--bench savina_big,cycle", "savina_big has columns of its own, not those of cycle"),
+        ("--bench savina --runtime go", "go has no experiment `savina_big`"),
+        ("--bench savina_fib", "unknown experiment `savina_fib`"),
+        ("--bench savina_count --rounds 1000001", "1000001 is not in 1..=1000000"),
         ("--bench fanin --producers 1", "1 is not in 2..="),
         ("--bench latency_probe --pings 0", "0 is not in 1..="),
         ("--bench latency_probe --workers 0", "`0` is not a whole number"),
@@ -148,6 +155,41 @@ fn the_memory_of_idle_actors_is_measured_in_a_fresh_process() {
 }
 
 #[test]
+fn the_programs_of_savina_leave_a_line_for_each_system() {
+    let output = run("run --bench savina --workers 1,2 --rounds 20 --reps 1 --json");
+    let records = lines(&output);
+    for (bench, actors, messages) in [
+        ("savina_big", 121, 120 * 43),
+        ("savina_threadring", 100, 121),
+        ("savina_count", 2, 23),
+        ("savina_fjcreate", 20, 20),
+        ("savina_chameneos", 101, 480),
+        ("savina_banking", 1_001, 1_081),
+        ("savina_bndbuffer", 81, 40 * 82 + 40),
+        ("savina_philosopher", 21, 20 * 81),
+    ] {
+        for workers in [1, 2] {
+            let is = |line: &&Value| line["bench"] == bench && line["workers"] == workers;
+            let of: Vec<_> = records.iter().filter(is).collect();
+            let runtimes: Vec<_> =
+                of.iter().map(|line| line["runtime"].as_str().unwrap()).collect();
+            assert_eq!(
+                runtimes,
+                ["evenkeel", "actix", "ractor", "kameo", "tokio", "tokio-batch"],
+                "{bench}"
+            );
+            for line in of {
+                assert_eq!(
+                    (&line["actors"], &line["messages"]),
+                    (&actors.into(), &messages.into())
+                );
+                assert!(line["ns_per_message"].as_f64().unwrap() > 0.0, "{line}");
+            }
+        }
+    }
+}
+
+#[test]
 fn tables_are_printed_and_thoriums_counters() {
     let output = run("run --bench latency_probe,actor_spawn --runtime tokio --workers 1 \
          --pings 200 --actors 1000 --reps 2");
@@ -173,6 +215,8 @@ fn list_names_experiments_and_systems() {
         "latency_probe ",
         "actor_spawn (alive, waves)",
         "actor_memory (idle, used)",
+        "savina_threadring ",
+        "savina ",
         "actor systems of latency_probe, pingpong, fanin, actor_spawn, actor_memory, found:",
         "tokio-batch",
         "ractor",

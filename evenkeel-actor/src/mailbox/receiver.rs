@@ -79,6 +79,11 @@ impl<M: Send + 'static> Receiver<M> {
         self.next_of_queue()
     }
 
+    /// Makes a message that the actor has had the next one. It does not count against the capacity.
+    pub(crate) fn put_back(&mut self, message: M) {
+        self.batch().push_front(message);
+    }
+
     /// The same, if neither batch nor slots have anything.
     #[inline(never)]
     fn next_of_queue(&mut self) -> Next<M> {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::savina::Program;
+
 /// An experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bench {
@@ -16,6 +18,8 @@ pub(crate) enum Bench {
     Spawn,
     /// Resident memory of idle actors.
     Memory,
+    /// A program of the Savina suite.
+    Savina(Program),
 }
 
 /// One way of running an experiment.
@@ -35,8 +39,21 @@ pub(crate) enum Variant {
 
 impl Bench {
     /// All of them, in the order of the tables.
-    pub(crate) const ALL: [Bench; 5] =
-        [Bench::LatencyProbe, Bench::Pingpong, Bench::Fanin, Bench::Spawn, Bench::Memory];
+    pub(crate) const ALL: [Bench; 13] = [
+        Bench::LatencyProbe,
+        Bench::Pingpong,
+        Bench::Fanin,
+        Bench::Spawn,
+        Bench::Memory,
+        Bench::Savina(Program::Big),
+        Bench::Savina(Program::Threadring),
+        Bench::Savina(Program::Count),
+        Bench::Savina(Program::Fjcreate),
+        Bench::Savina(Program::Chameneos),
+        Bench::Savina(Program::Banking),
+        Bench::Savina(Program::Bndbuffer),
+        Bench::Savina(Program::Philosopher),
+    ];
 
     /// The name on the command line and in the tables.
     pub(crate) fn name(self) -> &'static str {
@@ -46,6 +63,7 @@ impl Bench {
             Bench::Fanin => "fanin",
             Bench::Spawn => "actor_spawn",
             Bench::Memory => "actor_memory",
+            Bench::Savina(program) => program.name(),
         }
     }
 
@@ -57,13 +75,16 @@ impl Bench {
             Bench::Fanin => "many actors send to one, in order, as fast as it lets them",
             Bench::Spawn => "actors that are spawned, handle one message and stop",
             Bench::Memory => "resident memory per idle actor, its reference included",
+            Bench::Savina(program) => program.describe(),
         }
     }
 
     /// The variants, in the order of the tables.
     pub(crate) fn variants(self) -> &'static [Variant] {
         match self {
-            Bench::LatencyProbe | Bench::Pingpong | Bench::Fanin => &[Variant::Only],
+            Bench::LatencyProbe | Bench::Pingpong | Bench::Fanin | Bench::Savina(_) => {
+                &[Variant::Only]
+            }
             Bench::Spawn => &[Variant::Alive, Variant::Waves],
             Bench::Memory => &[Variant::Idle, Variant::Used],
         }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use super::bench::{Bench, Variant};
 use super::peer::Peer;
 use super::record::Record;
+use super::savina::Program;
 use crate::figures::{SUBJECT, Summary};
 use crate::verdict::{self, Standing, Verdict};
 
@@ -34,8 +35,8 @@ impl Quantity {
             Bench::LatencyProbe => {
                 &[Quantity::Message, Quantity::Trip, Quantity::Tail, Quantity::FarTail]
             }
-            Bench::Pingpong | Bench::Fanin => &[Quantity::Message],
-            Bench::Spawn => &[Quantity::Life],
+            Bench::Spawn | Bench::Savina(Program::Fjcreate) => &[Quantity::Life],
+            Bench::Pingpong | Bench::Fanin | Bench::Savina(_) => &[Quantity::Message],
             Bench::Memory => &[Quantity::Bytes, Quantity::Heap],
         }
     }

@@ -37,7 +37,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// The cell of an experiment with these sizes.
+    /// The cell of an experiment with these sizes, and with those of these systems that have it.
     pub(crate) fn new(
         bench: Bench,
         variant: Variant,
@@ -46,7 +46,8 @@ impl Cell {
         peers: &[Peer],
     ) -> Cell {
         let spec = Spec::new(bench, variant, workers, sizes);
-        Cell { spec, exact: sizes.actors.is_some(), peers: peers.to_vec() }
+        let peers = peers.iter().copied().filter(|peer| peer.has(bench)).collect();
+        Cell { spec, exact: sizes.actors.is_some(), peers }
     }
 
     /// What a system runs.

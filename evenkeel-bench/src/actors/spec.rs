@@ -26,6 +26,8 @@ pub(crate) struct Spec {
     pub(crate) messages_each: u32,
     /// actor_spawn and actor_memory: actors in all.
     pub(crate) actors: usize,
+    /// Savina: rounds, as [`rounds`](super::savina::Program::rounds) counts them.
+    pub(crate) rounds: u32,
     /// Where the random choices begin.
     pub(crate) seed: u64,
 }
@@ -50,6 +52,8 @@ pub(crate) struct Sizes {
     pub(crate) messages: Option<u32>,
     /// Actors of actor_spawn and actor_memory.
     pub(crate) actors: Option<usize>,
+    /// Rounds of the programs of Savina.
+    pub(crate) rounds: Option<u32>,
 }
 
 impl Spec {
@@ -62,6 +66,11 @@ impl Spec {
             Bench::Fanin => (0, 0),
             Bench::Spawn => (0, 200_000),
             Bench::Memory => (0, 1_000_000),
+            Bench::Savina(_) => (0, 0),
+        };
+        let rounds = match bench {
+            Bench::Savina(program) => program.rounds(),
+            _ => 0,
         };
         Spec {
             bench,
@@ -74,6 +83,7 @@ impl Spec {
             producers: sizes.producers.unwrap_or(8 * workers),
             messages_each: sizes.messages.unwrap_or(500_000),
             actors: sizes.actors.unwrap_or(actors),
+            rounds: sizes.rounds.unwrap_or(rounds),
             seed: 1,
         }
     }
@@ -85,6 +95,7 @@ impl Spec {
             pings: (self.pings / SHARE).max(1),
             messages_each: (self.messages_each / SHARE).max(1),
             actors: (self.actors / SHARE as usize).max(1),
+            rounds: (self.rounds / SHARE).max(1),
             ..self.clone()
         }
     }
@@ -96,6 +107,7 @@ impl Spec {
             Bench::Pingpong => 2 * self.pairs,
             Bench::Fanin => self.producers + 1,
             Bench::Spawn | Bench::Memory => self.actors,
+            Bench::Savina(program) => program.actors(self.rounds),
         }
     }
 
@@ -107,6 +119,7 @@ impl Spec {
             (Bench::Fanin, _) => self.producers as u64 * u64::from(self.messages_each),
             (Bench::Memory, Variant::Idle) => 0,
             (Bench::Spawn | Bench::Memory, _) => self.actors as u64,
+            (Bench::Savina(program), _) => program.messages(self.rounds),
         }
     }
 }

@@ -17,6 +17,7 @@ const SMALL: Sizes = Sizes {
     producers: Some(3),
     messages: Some(700),
     actors: Some(1_100),
+    rounds: None,
 };
 
 fn run(runner: &Runner, cell: &Cell, repeats: usize) -> Vec<Record> {
@@ -48,6 +49,9 @@ fn every_experiment_runs_on_every_system_with_one_and_two_workers() {
                         Bench::Pingpong => (6, 2 * 3 * 130),
                         Bench::Fanin => (4, 3 * 700),
                         Bench::Spawn | Bench::Memory => (1_100, 1_100),
+                        Bench::Savina(program) => {
+                            unreachable!("{program:?} is tested beside its rules")
+                        }
                     };
                     assert_eq!((record.actors, record.messages), (actors, messages), "{record:?}");
                     let ns = record.seconds * 1e9 / messages as f64;
@@ -198,7 +202,7 @@ fn the_table_names_units_and_extremes() {
 /// A made-up session.
 pub(crate) fn example() -> Vec<Record> {
     type Row = (&'static str, &'static str, usize, usize, &'static str, &'static str, f64);
-    const ROWS: [Row; 10] = [
+    const ROWS: [Row; 12] = [
         ("latency_probe", "-", 1, 100, "near", "actix", 91.0),
         ("latency_probe", "-", 1, 100, "near", "tokio", 73.0),
         ("pingpong", "-", 2, 4, "near", "actix", 37.5),
@@ -206,6 +210,8 @@ pub(crate) fn example() -> Vec<Record> {
         ("fanin", "-", 1, 9, "near", "ractor", 134.0),
         ("actor_spawn", "alive", 1, 200_000, "near", "tokio", 444.0),
         ("actor_spawn", "waves", 1, 200_000, "near", "tokio", 336.0),
+        ("savina_fjcreate", "-", 1, 40_000, "near", "tokio", 350.0),
+        ("savina_fjcreate", "-", 1, 40_000, "near", "actix", 171.0),
         ("actor_memory", "idle", 1, 1_000_000, "near", "actix", 903.0),
         ("actor_memory", "idle", 1, 200_000, "near", "ractor", 7_500.0),
         ("actor_memory", "idle", 1, 200_000, "near", "pekko", 3_827.0),

@@ -8,6 +8,7 @@ use clap::{Args, value_parser};
 use super::{MOST_TASKS, RunArgs, Usage, crowded, procs, unfinished};
 use crate::actors::peer::Peer;
 use crate::actors::runner::{self, Cell, Runner};
+use crate::actors::savina::{self, Program};
 use crate::actors::spec::Sizes;
 use crate::actors::{Bench, Unknown, Variant, counters, table};
 
@@ -17,6 +18,20 @@ const MOST_ACTORS: i64 = 100_000;
 const MOST_MESSAGES: i64 = 1_000_000_000;
 /// The most actors of actor_spawn and actor_memory: above it a mistyped number exhausts the memory.
 const MOST_SPAWNED: i64 = 100 * MOST_TASKS;
+
+/// The most rounds of a program of Savina: mailboxes that hold nobody back have room for as many.
+const MOST_ROUNDS: i64 = 1_000_000;
+
+/// The programs of Savina.
+const SAVINA: [Bench; Program::ALL.len()] = {
+    let mut all = [Bench::Savina(Program::ALL[0]); Program::ALL.len()];
+    let mut place = 0;
+    while place < all.len() {
+        all[place] = Bench::Savina(Program::ALL[place]);
+        place += 1;
+    }
+    all
+};
 
 /// Sizes of the experiments on actors.
 #[derive(Clone, Debug, Args)]
@@ -42,13 +57,16 @@ pub(super) struct Options {
     /// actor_spawn: actors in all [default: 200,000]; actor_memory: idle actors [default: 1,000,000, of heavy systems 200,000]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_SPAWNED))]
     actors: Option<u32>,
+    /// Savina: rounds, which are pings of each actor, passes, increments, actors, meetings, transfers, items of each producer, meals of each [default: as published]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_ROUNDS))]
+    rounds: Option<u32>,
 }
 
 impl Options {
     /// The options that are given, with the experiments that have them.
     fn given(&self) -> impl Iterator<Item = (&'static str, &'static [Bench])> {
         use Bench::{Fanin, LatencyProbe, Memory, Pingpong, Spawn};
-        let all: [(&str, bool, &[Bench]); 7] = [
+        let all: [(&str, bool, &[Bench]); 8] = [
             ("--actors-per-worker", self.actors_per_worker.is_some(), &[LatencyProbe]),
             ("--pings", self.pings.is_some(), &[LatencyProbe, Pingpong]),
             ("--pairs", self.pairs.is_some(), &[Pingpong]),
@@ -56,6 +74,7 @@ impl Options {
             ("--producers", self.producers.is_some(), &[Fanin]),
             ("--messages", self.messages.is_some(), &[Fanin]),
             ("--actors", self.actors.is_some(), &[Spawn, Memory]),
+            ("--rounds", self.rounds.is_some(), &SAVINA),
         ];
         all.into_iter().filter(|(_, given, _)| *given).map(|(name, _, benches)| (name, benches))
     }
@@ -70,6 +89,7 @@ impl Options {
             producers: count(self.producers),
             messages: self.messages,
             actors: count(self.actors),
+            rounds: self.rounds,
         }
     }
 }
@@ -94,22 +114,28 @@ pub(super) fn probe(args: &ProbeArgs) -> anyhow::Result<()> {
 
 /// The experiments named, if the first of the list is one of these.
 pub(super) fn benches(args: &RunArgs) -> Result<Option<Vec<Bench>>, Usage> {
-    let of = |name: &String| name.parse::<Bench>().ok();
-    let Some(own) = args.bench.iter().find(|name| of(name).is_some()) else {
+    let of = |name: &String| match name == savina::ALL {
+        true => SAVINA.to_vec(),
+        false => name.parse::<Bench>().into_iter().collect(),
+    };
+    let Some(own) = args.bench.iter().find(|name| !of(name).is_empty()) else {
         return match args.actors.given().next() {
             None => Ok(None),
             Some((option, benches)) => Err(Usage(format!("{option} is for {}", names(benches)))),
         };
     };
-    if let Some(other) = args.bench.iter().find(|name| of(name).is_none()) {
+    if let Some(other) = args.bench.iter().find(|name| of(name).is_empty()) {
         return Err(Usage(format!(
             "{own} has columns of its own, not those of {other}: run them in two commands"
         )));
     }
-    Ok(Some(args.bench.iter().filter_map(of).collect()))
+    Ok(Some(args.bench.iter().flat_map(of).collect()))
 }
 
 fn names(benches: &[Bench]) -> String {
+    if *benches == SAVINA {
+        return format!("the programs of {}", savina::ALL);
+    }
     let names: Vec<&str> = benches.iter().map(|bench| bench.name()).collect();
     names.join(" and ")
 }
@@ -167,6 +193,11 @@ fn there(asked: Vec<Peer>) -> anyhow::Result<Vec<Peer>> {
 fn cells(args: &RunArgs, benches: &[Bench], peers: &[Peer]) -> Result<Vec<Cell>, Usage> {
     let mut cells = Vec::new();
     for &bench in benches {
+        if !args.runtime.is_empty()
+            && let Some(peer) = peers.iter().find(|peer| !peer.has(bench))
+        {
+            return Err(Usage(format!("{peer} has no experiment `{bench}`")));
+        }
         for variant in variants(args, bench)? {
             for workers in procs(args) {
                 let mut cell = Cell::new(bench, variant, workers, args.actors.sizes(), peers);
@@ -195,7 +226,7 @@ fn meant(args: &RunArgs, benches: &[Bench]) -> Result<(), Usage> {
         None => Ok(()),
         Some((option, _)) => Err(Usage(format!(
             "{option} is not for actors: {} have --actors-per-worker, --pings, --pairs, --in-flight, --producers, \
-             --messages and --actors",
+             --messages, --actors and --rounds",
             Bench::ALL.map(Bench::name).join(", ")
         ))),
     }
@@ -235,11 +266,16 @@ pub(super) fn list_benches() {
         };
         println!("  {title:<26} {}", bench.describe());
     }
+    println!(
+        "  {:<26} the last eight, of the Savina suite, on the systems that need no program of their own",
+        savina::ALL
+    );
 }
 
 /// Names who runs them, and what is missing.
 pub(super) fn list_peers() -> anyhow::Result<()> {
-    let names = Bench::ALL.map(Bench::name).join(", ");
+    let benches = Bench::ALL.into_iter().filter(|bench| !SAVINA.contains(bench));
+    let names = benches.map(Bench::name).collect::<Vec<_>>().join(", ");
     let (found, missing) = runner::found()?;
     println!("actor systems of {names}, found:");
     for peer in found {

@@ -19,15 +19,31 @@ pub(super) fn render(records: &[Record]) -> anyhow::Result<Markup> {
     if lines.is_empty() {
         return Ok(html! {});
     }
-    let mut sections = Vec::new();
+    let (mut sections, mut programs) = (Vec::new(), Vec::new());
     for group in lines.chunk_by(|a, b| a.bench == b.bench) {
-        sections.push(section(group)?);
+        match group[0].bench {
+            Bench::Savina(_) => programs.push(section(group)?),
+            _ => sections.push(section(group)?),
+        }
     }
     Ok(html! {
         h2.pictures { "Actors" }
         (lead(&lines, records))
         @for section in &sections { (section) }
+        @if !programs.is_empty() { (savina()) }
+        @for program in &programs { (program) }
     })
+}
+
+fn savina() -> Markup {
+    html! {
+        h2.pictures { "Actors: programs of the Savina suite" }
+        p {
+            "From the rules published by Imam and Sarkar (AGERE 2014), each checked by its own result: counts, balances, items, meals. The time is "
+            "that of a whole iteration, from the first spawn to the end of the last actor, by the number of messages that the rules prescribe; "
+            "requests in vain of philosophers are not counted, and nearly all of the time of bndbuffer is in making and consuming items."
+        }
+    }
 }
 
 fn lead(lines: &[Line], records: &[Record]) -> Markup {

@@ -160,6 +160,9 @@ fn actors_have_tables_and_pictures() {
         "1, 1,000,000",
         "actor_spawn, waves, 1 worker",
         "pingpong, 2 workers, cores far",
+        "<h2 class=\"pictures\">Actors: programs of the Savina suite",
+        "<h3>savina_fjcreate</h3>",
+        "<strong>171</strong>",
     ] {
         assert!(page.contains(words), "{words} is missing");
     }

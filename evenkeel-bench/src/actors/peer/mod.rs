@@ -9,7 +9,7 @@ pub(crate) mod tokio;
 use std::fmt;
 use std::str::FromStr;
 
-use super::bench::Unknown;
+use super::bench::{Bench, Unknown};
 use super::foreign;
 
 /// Messages after which a sender to a mailbox without a bound waits for its credit. A page of queue entries; an estimate,
@@ -49,6 +49,11 @@ impl Peer {
         Peer::Foreign(foreign::Name::Caf),
         Peer::Foreign(foreign::Name::Go),
     ];
+
+    /// Whether it has an experiment: the programs do not have those of Savina.
+    pub(crate) fn has(self, bench: Bench) -> bool {
+        self.foreign().is_none() || !matches!(bench, Bench::Savina(_))
+    }
 
     /// The program that runs it, if it does not run in this process.
     pub(crate) fn foreign(self) -> Option<foreign::Name> {

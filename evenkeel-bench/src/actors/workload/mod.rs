@@ -10,6 +10,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::bench::Bench;
+use super::savina;
 use super::spec::{Outcome, Spec};
 use super::system::System;
 use crate::runtime::Lost;
@@ -29,6 +30,11 @@ pub(crate) fn run<S: System>(spec: &Spec, sampled: bool) -> Result<Outcome, Faul
         Bench::Fanin => within(&system, |s| fanin::run::<S>(s, spec)),
         Bench::Spawn => within(&system, |s| spawn::run::<S>(s, spec)),
         Bench::Memory => Fault::check("memory is measured in a process of its own"),
+        Bench::Savina(program) => {
+            let took =
+                move |s| async move { savina::run::<S>(s, program, spec.rounds).await.map(timed) };
+            within(&system, took)
+        }
     }
 }
 
