@@ -16,6 +16,7 @@ use super::peer::kameo::Kameo;
 use super::peer::ractor::Ractor;
 use super::peer::tokio::Tokio;
 use super::record::Record;
+use super::savina::Program;
 use super::spec::{Outcome, Sizes, Spec};
 use super::workload;
 use crate::affinity;
@@ -232,6 +233,16 @@ fn here(peer: Peer, spec: &Spec, sampled: bool) -> anyhow::Result<Outcome> {
             bytes_per_actor: Some(bytes_per_actor),
             heap_bytes_per_actor: None,
         });
+    }
+    if let Bench::Savina(program) = spec.bench {
+        let run: fn(&Spec, Program) -> Result<Outcome, Fault> = match peer {
+            Peer::Evenkeel => workload::run_savina::<Evenkeel>,
+            Peer::Actix => workload::run_savina::<Actix>,
+            Peer::Tokio => workload::run_savina::<Tokio<false>>,
+            _ => bail!("{peer} does without the programs of Savina"),
+        };
+        let spec = spec.clone();
+        return patiently(PATIENCE, move || run(&spec, program));
     }
     let run: fn(&Spec, bool) -> Result<Outcome, Fault> = match peer {
         Peer::Evenkeel => workload::run::<Evenkeel>,

@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::bench::Bench;
-use super::savina;
+use super::savina::{self, Program};
 use super::spec::{Outcome, Spec};
 use super::system::System;
 use crate::runtime::Lost;
@@ -30,12 +30,15 @@ pub(crate) fn run<S: System>(spec: &Spec, sampled: bool) -> Result<Outcome, Faul
         Bench::Fanin => within(&system, |s| fanin::run::<S>(s, spec)),
         Bench::Spawn => within(&system, |s| spawn::run::<S>(s, spec)),
         Bench::Memory => Fault::check("memory is measured in a process of its own"),
-        Bench::Savina(program) => {
-            let took =
-                move |s| async move { savina::run::<S>(s, program, spec.rounds).await.map(timed) };
-            within(&system, took)
-        }
+        Bench::Savina(_) => Fault::check("this system does without the programs of Savina"),
     }
+}
+
+/// Runs a program of Savina once.
+pub(crate) fn run_savina<S: System>(spec: &Spec, program: Program) -> Result<Outcome, Fault> {
+    let system = S::start(spec.workers).map_err(Fault::Start)?;
+    let rounds = spec.rounds;
+    within(&system, move |s| async move { savina::run::<S>(s, program, rounds).await.map(timed) })
 }
 
 fn within<S, F>(system: &S, work: impl FnOnce(S::Spawner) -> F) -> Result<Outcome, Fault>
