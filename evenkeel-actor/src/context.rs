@@ -4,9 +4,10 @@ use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::control::{ActorId, AnyActor};
 use crate::mailbox::overflow::{Overflow, Wait};
-use crate::mailbox::{HasId, Next, Receiver};
+use crate::mailbox::{HasId, Mailbox, Next, Receiver};
 use crate::system::System;
 use crate::turn::Turn;
+use evenkeel::internal::Public;
 use std::fmt;
 use std::task::Poll;
 
@@ -55,6 +56,14 @@ impl<A: Actor> Context<A> {
     /// Stops the actor after the present message. What is left in its mailbox becomes dead letters.
     pub fn stop(&mut self) {
         self.ends = true;
+    }
+
+    pub(crate) fn mailbox(&self) -> &Mailbox<A::Message> {
+        self.receiver.own()
+    }
+
+    pub(crate) fn own(&self) -> Public<Mailbox<A::Message>> {
+        self.receiver.own().public()
     }
 
     #[inline(always)]

@@ -42,6 +42,9 @@ pub(crate) use ring::MOST;
 pub(crate) use waiting::Ticket;
 
 use crate::control::ActorId;
+use crate::event::Event;
+use crate::exit::ExitReason;
+use crate::kin::Kin;
 use crate::policy::room;
 use crate::system::System;
 use evenkeel::internal::{After, Berth, Own, Part, Public, Right, SpinGuard, SpinLock};
@@ -61,6 +64,10 @@ pub(crate) enum Order {
     Stop,
     /// Stop when the messages that came before this order are handled.
     Drain,
+    /// Stop after the present message, to be started again, if it is that start which is meant: the actor's supervisor says so.
+    Cease(u64),
+    /// Something has happened to others.
+    Event(Box<Event>),
 }
 
 /// What a mailbox begins with.
@@ -82,6 +89,12 @@ const QUEUE: u8 = 1;
 const ORDERS: u8 = 2;
 /// Senders wait for room.
 const WAITING: u8 = 4;
+/// The actor has children.
+const CHILDREN: u8 = 8;
+/// A supervised actor is to look at its post.
+const DUE: u8 = 16;
+/// The actor is supervised.
+const POST: u8 = 32;
 
 #[derive(Debug)]
 pub(crate) struct Mailbox<M> {
@@ -104,6 +117,8 @@ struct Shared<M> {
     berth: Berth,
     /// Whether nothing is put in any more.
     shut: bool,
+    /// Why the actor has ended, if it has.
+    ended: Ended,
     /// Whether senders are to look at `rest` first: somebody waits for room or has it promised.
     crowded: bool,
     /// As many messages may lie in the slots.
@@ -118,17 +133,72 @@ struct Rest<M> {
     queue: Ring<M>,
     waiting: Waiting,
     orders: VecDeque<Order>,
+    kin: Option<Box<Kin>>,
+    /// Why the actor has ended, if that takes words.
+    reason: Option<ExitReason>,
+}
+
+/// An end in a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    Not,
+    Normal,
+    Unreferenced,
+    Killed,
+    /// The words are in the rest.
+    InWords,
+}
+
+impl Ended {
+    fn of(reason: &ExitReason) -> Self {
+        match reason {
+            ExitReason::Normal => Self::Normal,
+            ExitReason::Unreferenced => Self::Unreferenced,
+            ExitReason::Killed => Self::Killed,
+            _ => Self::InWords,
+        }
+    }
+}
+
+/// What an actor leaves behind.
+#[derive(Debug)]
+pub(crate) struct Left<M> {
+    /// What nobody has handled, in order.
+    pub(crate) messages: Vec<M>,
+    pub(crate) kin: Option<Box<Kin>>,
+    pub(crate) reason: ExitReason,
+    /// To be dropped.
+    _orders: VecDeque<Order>,
 }
 
 impl<M> Default for Rest<M> {
     fn default() -> Self {
-        Self { queue: Ring::new(), waiting: Waiting::default(), orders: VecDeque::new() }
+        Self {
+            queue: Ring::new(),
+            waiting: Waiting::default(),
+            orders: VecDeque::new(),
+            kin: None,
+            reason: None,
+        }
     }
 }
 
 impl<M> Shared<M> {
     fn rest(&mut self) -> &mut Rest<M> {
         self.rest.get_or_insert_with(Box::default)
+    }
+
+    /// Why the actor has ended.
+    fn outcome(&self) -> ExitReason {
+        match self.ended {
+            Ended::Normal => ExitReason::Normal,
+            Ended::Unreferenced => ExitReason::Unreferenced,
+            Ended::Not | Ended::Killed => ExitReason::Killed,
+            Ended::InWords => {
+                let reason = self.rest.as_ref().and_then(|rest| rest.reason.clone());
+                reason.unwrap_or(ExitReason::Killed)
+            }
+        }
     }
 }
 
@@ -154,6 +224,7 @@ impl<M: Send + 'static> Mailbox<M> {
         let shared = Shared {
             berth: Berth::new(),
             shut: false,
+            ended: Ended::Not,
             crowded: false,
             in_place: in_place as u8,
             capacity,
@@ -179,6 +250,17 @@ impl<M: Send + 'static> Mailbox<M> {
     fn set(&self, flag: u8, on: bool) {
         let flags = self.flags.load(Ordering::Relaxed);
         self.flags.store(if on { flags | flag } else { flags & !flag }, Ordering::Relaxed);
+    }
+
+    /// Clears a flag that is set under the lock by others.
+    fn set_down(&self, flag: u8) {
+        let _lock = self.shared.lock();
+        self.set(flag, false);
+    }
+
+    /// Whether nothing is put in any more.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.shared.lock().shut
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -280,28 +362,70 @@ impl<M: Send + 'static> Mailbox<M> {
         wake_all(called);
     }
 
-    /// Closes the mailbox and gives what is left in it, in order. For the actor.
+    /// The mailbox of an actor that has to do with others from the beginning.
+    pub(crate) fn with_kin(settings: Settings, system: System, kin: Kin) -> Self {
+        let mut mailbox = Self::new(settings, system);
+        let flags = if kin.post.is_some() { POST | DUE } else { 0 };
+        *mailbox.flags.get_mut() = flags;
+        mailbox.shared.lock().rest().kin = Some(Box::new(kin));
+        mailbox
+    }
+
+    /// Whether the actor has children. For the actor.
+    #[inline(always)]
+    pub(crate) fn has_children(&self) -> bool {
+        self.has(CHILDREN)
+    }
+
+    /// Whether the actor is supervised.
+    pub(crate) fn has_post(&self) -> bool {
+        self.has(POST)
+    }
+
+    /// Whether something is due to the actor as a supervised one.
+    pub(crate) fn is_due(&self) -> bool {
+        self.has(DUE)
+    }
+
+    /// Takes messages again that [`shut`](Self::shut) has ended.
+    pub(crate) fn reopen(&self) {
+        self.shared.lock().shut = false;
+    }
+
+    /// Closes the mailbox and gives what is left in it. For the actor.
     ///
     /// # Safety
     /// The caller is the actor, and does not use its receiver any more.
-    pub(crate) unsafe fn close(&self) -> Vec<M> {
-        let mut left = Vec::new();
+    pub(crate) unsafe fn close(&self, mut reason: ExitReason) -> Left<M> {
+        let mut messages = Vec::new();
         // SAFETY: the caller is the actor.
         let batch = unsafe { &mut *self.batch.get() };
-        left.extend(std::iter::from_fn(|| batch.pop()));
+        messages.extend(std::iter::from_fn(|| batch.pop()));
         let mut shared = self.shared.lock();
         shared.berth.close();
         shared.shut = true;
         // SAFETY: the caller is the actor.
-        left.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
-        let rest = shared.rest.take();
+        messages.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
+        let mut rest = shared.rest.take();
+        let kin = rest.as_mut().and_then(|rest| rest.kin.take());
+        if let (ExitReason::Killed, Some(verdict)) =
+            (&reason, kin.as_ref().and_then(|kin| kin.verdict.clone()))
+        {
+            reason = verdict;
+        }
+        shared.ended = Ended::of(&reason);
+        if shared.ended == Ended::InWords {
+            shared.rest().reason = Some(reason.clone());
+        }
         self.flags.store(0, Ordering::Relaxed);
         drop(shared);
+        let mut orders = VecDeque::new();
         if let Some(mut rest) = rest {
-            left.extend(std::iter::from_fn(|| rest.queue.pop()));
-            wake_all(rest.waiting.dissolve());
+            messages.extend(std::iter::from_fn(|| rest.queue.pop()));
+            wake_all(std::mem::take(&mut rest.waiting).dissolve());
+            orders = std::mem::take(&mut rest.orders);
         }
-        left
+        Left { messages, kin, reason, _orders: orders }
     }
 }
 
@@ -320,7 +444,7 @@ impl<M: Send + 'static> Part for Mailbox<M> {
         }
         self.parks.store(false, Ordering::Relaxed);
         let mut shared = self.shared.lock();
-        if self.slots.len() > 0 || self.has(QUEUE | ORDERS) {
+        if self.slots.len() > 0 || self.has(QUEUE | ORDERS | DUE) {
             return After::Again;
         }
         shared.berth.park(right)
@@ -430,10 +554,68 @@ pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) ->
     if shared.berth.is_closed() {
         return false;
     }
-    shared.rest().orders.push_back(order);
+    let rest = shared.rest();
+    rest.orders.push_back(order);
+    let waker = rest.kin.as_ref().and_then(|kin| kin.waker.clone());
     to.set(ORDERS, true);
     leave(to, shared);
+    wake_all(waker.into_iter().collect());
     true
+}
+
+/// Changes what an actor has to do with others, and has it look at that. `f` runs under the lock: what it takes out it gives, to be dropped outside.
+///
+/// # Errors
+/// If the actor has ended: why.
+pub(crate) fn tell<M: Send + 'static, R>(
+    to: &Public<Mailbox<M>>,
+    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
+) -> Result<R, ExitReason> {
+    let mut shared = to.shared.lock();
+    if shared.berth.is_closed() {
+        return Err(shared.outcome());
+    }
+    let rest = shared.rest();
+    let kin = rest.kin.get_or_insert_default();
+    let result = f(kin, &mut rest.orders);
+    let waker = kin.waker.clone();
+    let (orders, due) = (!rest.orders.is_empty(), kin.post.is_some());
+    let children = !kin.children.is_empty();
+    to.set(ORDERS, orders);
+    to.set(CHILDREN, children);
+    if due {
+        to.set(DUE, true);
+    }
+    leave(to, shared);
+    wake_all(waker.into_iter().collect());
+    Ok(result)
+}
+
+/// The same without having it look.
+pub(crate) fn note<M: Send + 'static, R>(
+    to: &Mailbox<M>,
+    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
+) -> Result<R, ExitReason> {
+    let mut shared = to.shared.lock();
+    if shared.berth.is_closed() {
+        return Err(shared.outcome());
+    }
+    let rest = shared.rest();
+    let kin = rest.kin.get_or_insert_default();
+    let result = f(kin, &mut rest.orders);
+    let (orders, children) = (!rest.orders.is_empty(), !kin.children.is_empty());
+    to.set(ORDERS, orders);
+    to.set(CHILDREN, children);
+    Ok(result)
+}
+
+/// What is due to a supervised actor; nothing is from then on.
+pub(crate) fn attend<M: Send + 'static, R>(
+    to: &Mailbox<M>,
+    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
+) -> Result<R, ExitReason> {
+    to.set_down(DUE);
+    note(to, f)
 }
 
 /// What is known of an actor by its mailbox.

@@ -109,7 +109,14 @@ impl<M: Send + 'static> Receiver<M> {
         }
         let mut shared = self.0.shared.lock();
         let rest = shared.rest.as_mut()?;
-        let order = rest.orders.pop_front();
+        let term = rest.kin.as_ref().and_then(|kin| kin.post.as_ref()).map_or(0, |post| post.term);
+        let order = loop {
+            match rest.orders.pop_front() {
+                // It is from before a restart.
+                Some(Order::Cease(of)) if of != term => {}
+                order => break order,
+            }
+        };
         let more = !rest.orders.is_empty();
         self.0.set(ORDERS, more);
         order
