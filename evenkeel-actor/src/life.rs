@@ -61,8 +61,9 @@ pub(crate) fn spawn_ward<A: Actor>(
 
 pin_project_lite::pin_project! {
     /// The future of the task of an actor of type `A`: what it does, and what is seen to when that is over, however it ends.
-    struct Life<A, M: Send, B>
+    struct Life<A, M, B>
     where
+        M: Send,
         M: 'static,
     {
         // Dropped by hand: before others are told of the end.
@@ -73,8 +74,9 @@ pin_project_lite::pin_project! {
         actor: PhantomData<fn() -> A>,
     }
 
-    impl<A, M: Send, B> PinnedDrop for Life<A, M, B>
+    impl<A, M, B> PinnedDrop for Life<A, M, B>
     where
+        M: Send,
         M: 'static,
     {
         fn drop(this: Pin<&mut Self>) {
@@ -103,7 +105,9 @@ impl<A: Actor> Life<A, A::Message, ()> {
         own: Public<Mailbox<A::Message>>,
     ) -> Life<A, A::Message, impl Future<Output = ExitReason> + Send> {
         // SAFETY: the life has the reference, and what is made of it is in its body, which is gone before.
-        let receiver = unsafe { Receiver::new(Own::of(&own)) };
+        let address = unsafe { Own::of(&own) };
+        // SAFETY: it is the only one, as the body is.
+        let receiver = unsafe { Receiver::new(address) };
         let body = ManuallyDrop::new(live(actor, receiver, |_| ()));
         Life { body, own: Some(own), actor: PhantomData }
     }
@@ -150,22 +154,33 @@ fn live<A: Actor>(
             if context.ends() {
                 break ExitReason::Normal;
             }
-            match poll_fn(|_| context.next()).await {
-                Next::Message(message) => {
-                    if let Err(failure) = actor.handle(message, &mut context).await {
-                        return ExitReason::Failed(Arc::new(failure));
-                    }
+            if context.is_idle() {
+                Pause(false).await;
+                continue;
+            }
+            let message = match context.next() {
+                Next::Message(message) => message,
+                Next::Order(Order::Drain) => {
+                    context.drain();
+                    continue;
                 }
                 Next::Order(Order::Event(event)) => {
                     if let Err(failure) = actor.event(*event, &mut context).await {
                         return ExitReason::Failed(Arc::new(failure));
                     }
+                    if context.is_turn_over() {
+                        evenkeel::yield_now().await;
+                    }
+                    continue;
                 }
-                Next::Order(Order::Drain) => context.drain(),
+                Next::Nothing => continue,
                 Next::Order(Order::Stop | Order::Cease(_)) | Next::Drained => {
                     break ExitReason::Normal;
                 }
                 Next::Alone => break ExitReason::Unreferenced,
+            };
+            if let Err(failure) = actor.handle(message, &mut context).await {
+                return ExitReason::Failed(Arc::new(failure));
             }
             if context.is_turn_over() {
                 evenkeel::yield_now().await;
@@ -176,5 +191,17 @@ fn live<A: Actor>(
         }
         actor.stopped(&reason, &mut context).await;
         reason
+    }
+}
+
+/// The end of a poll: ready when it is polled again.
+struct Pause(bool);
+
+impl Future for Pause {
+    type Output = ();
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, _context: &mut task::Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
     }
 }

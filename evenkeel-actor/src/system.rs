@@ -8,8 +8,10 @@ use std::sync::{Arc, OnceLock};
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
 ///
 /// A program has one without asking for it; one per node where there are several nodes in a process. A system is never freed.
-#[derive(Clone, Copy)]
-pub struct System(&'static Inner);
+///
+/// In an actor it takes four bytes: its number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct System(u32);
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -17,11 +19,19 @@ struct Inner {
     failures: Failures,
 }
 
+/// All there have been.
+static SYSTEMS: boxcar::Vec<Inner> = boxcar::Vec::new();
+
 impl System {
     /// A new system, which shares nothing with others.
     #[must_use]
     pub fn new() -> Self {
-        Self(Box::leak(Box::default()))
+        let number = SYSTEMS.push(Inner::default());
+        Self(u32::try_from(number).expect("there are fewer systems than actors"))
+    }
+
+    fn inner(self) -> &'static Inner {
+        &SYSTEMS[self.0 as usize]
     }
 
     /// The system of the actor that is running, or that of the process.
@@ -34,7 +44,7 @@ impl System {
     /// How many messages nobody has handled.
     #[must_use]
     pub fn dead_letters(self) -> u64 {
-        self.0.dead_letters.load(Ordering::Relaxed)
+        self.inner().dead_letters.load(Ordering::Relaxed)
     }
 
     /// Has `observer` called for each actor of this system that fails: that panics, or whose handler returns an error. It replaces the one before. The
@@ -45,15 +55,15 @@ impl System {
     /// # Examples
     /// See [`Supervisor`](crate::Supervisor).
     pub fn on_failure(self, observer: impl Fn(&ActorFailure) + Send + Sync + 'static) {
-        self.0.failures.observe(Arc::new(observer));
+        self.inner().failures.observe(Arc::new(observer));
     }
 
     pub(crate) fn failures(self) -> &'static Failures {
-        &self.0.failures
+        &self.inner().failures
     }
 
     pub(crate) fn note_dead_letters(self, messages: u64) {
-        self.0.dead_letters.fetch_add(messages, Ordering::Relaxed);
+        self.inner().dead_letters.fetch_add(messages, Ordering::Relaxed);
     }
 }
 
@@ -63,16 +73,8 @@ impl Default for System {
     }
 }
 
-impl PartialEq for System {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.0, other.0)
-    }
-}
-
-impl Eq for System {}
-
 impl fmt::Debug for System {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.inner().fmt(f)
     }
 }

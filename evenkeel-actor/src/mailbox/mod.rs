@@ -89,23 +89,29 @@ const QUEUE: u8 = 1;
 const ORDERS: u8 = 2;
 /// Senders wait for room.
 const WAITING: u8 = 4;
+/// Nothing more is put in, and the actor ends when it has handled what is there.
+const DRAINS: u8 = 8;
+/// The slots are not used.
+const PLAIN: u8 = 16;
 /// The actor has children.
-const CHILDREN: u8 = 8;
+const CHILDREN: u8 = 32;
 /// A supervised actor is to look at its post.
-const DUE: u8 = 16;
+const DUE: u8 = 64;
 /// The actor is supervised.
-const POST: u8 = 32;
+const POST: u8 = 128;
 
+/// In this order the header of the task and what the lock guards share a cache line, and what senders and actor share besides lies in the next.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Mailbox<M> {
     shared: SpinLock<Shared<M>>,
     flags: AtomicU8,
     /// Whether the actor has found nothing in its present poll and waits for nothing else.
     parks: AtomicBool,
+    system: System,
     slots: Slots<M>,
     /// The actor's own.
     batch: UnsafeCell<Ring<M>>,
-    system: System,
 }
 
 // SAFETY: `batch` is used by the actor alone, which is in one place at a time.
@@ -115,14 +121,10 @@ unsafe impl<M: Send> Sync for Mailbox<M> {}
 #[derive(Debug)]
 struct Shared<M> {
     berth: Berth,
-    /// Whether nothing is put in any more.
-    shut: bool,
-    /// Why the actor has ended, if it has.
-    ended: Ended,
-    /// Whether senders are to look at `rest` first: somebody waits for room or has it promised.
+    /// Whether anything is put in; and why the actor has ended, if it has.
+    door: Door,
+    /// Whether nothing is put into the slots: somebody waits for room or has it promised, or the mailbox does without them.
     crowded: bool,
-    /// As many messages may lie in the slots.
-    in_place: u8,
     capacity: u32,
     /// What most mailboxes never need.
     rest: Option<Box<Rest<M>>>,
@@ -138,10 +140,12 @@ struct Rest<M> {
     reason: Option<ExitReason>,
 }
 
-/// An end in a byte.
+/// Whether anything is put in, and why the actor has ended, in a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ended {
-    Not,
+enum Door {
+    Open,
+    /// The actor drains what is there.
+    Shut,
     Normal,
     Unreferenced,
     Killed,
@@ -149,7 +153,7 @@ enum Ended {
     InWords,
 }
 
-impl Ended {
+impl Door {
     fn of(reason: &ExitReason) -> Self {
         match reason {
             ExitReason::Normal => Self::Normal,
@@ -184,17 +188,22 @@ impl<M> Default for Rest<M> {
 }
 
 impl<M> Shared<M> {
+    #[inline(always)]
+    fn is_shut(&self) -> bool {
+        self.door != Door::Open
+    }
+
     fn rest(&mut self) -> &mut Rest<M> {
         self.rest.get_or_insert_with(Box::default)
     }
 
     /// Why the actor has ended.
     fn outcome(&self) -> ExitReason {
-        match self.ended {
-            Ended::Normal => ExitReason::Normal,
-            Ended::Unreferenced => ExitReason::Unreferenced,
-            Ended::Not | Ended::Killed => ExitReason::Killed,
-            Ended::InWords => {
+        match self.door {
+            Door::Normal => ExitReason::Normal,
+            Door::Unreferenced => ExitReason::Unreferenced,
+            Door::Open | Door::Shut | Door::Killed => ExitReason::Killed,
+            Door::InWords => {
                 let reason = self.rest.as_ref().and_then(|rest| rest.reason.clone());
                 reason.unwrap_or(ExitReason::Killed)
             }
@@ -219,24 +228,17 @@ impl<M: Send + 'static> Mailbox<M> {
     #[inline]
     pub(crate) fn new(settings: Settings, system: System) -> Self {
         let Settings { capacity, full } = settings;
-        // Who drops the oldest takes from the other end, which in the slots is the actor's.
-        let in_place = if full == Full::DropOldest { 0 } else { capacity.min(Slots::<M>::PLACES) };
-        let shared = Shared {
-            berth: Berth::new(),
-            shut: false,
-            ended: Ended::Not,
-            crowded: false,
-            in_place: in_place as u8,
-            capacity,
-            rest: None,
-        };
+        // Whoever drops the oldest takes from the other end, which in the slots is the actor's.
+        let plain = full == Full::DropOldest || capacity < Slots::<M>::PLACES;
+        let shared =
+            Shared { berth: Berth::new(), door: Door::Open, crowded: plain, capacity, rest: None };
         Self {
             shared: SpinLock::new(shared),
-            flags: AtomicU8::new(0),
-            parks: AtomicBool::new(false),
             slots: Slots::new(),
             batch: UnsafeCell::new(Ring::new()),
             system,
+            flags: AtomicU8::new(if plain { PLAIN } else { 0 }),
+            parks: AtomicBool::new(false),
         }
     }
 
@@ -260,7 +262,7 @@ impl<M: Send + 'static> Mailbox<M> {
 
     /// Whether nothing is put in any more.
     pub(crate) fn is_shut(&self) -> bool {
-        self.shared.lock().shut
+        self.shared.lock().is_shut()
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -270,15 +272,15 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Has nothing put in any more; what is in the mailbox stays.
     pub(crate) fn shut(&self) {
         let mut shared = self.shared.lock();
-        shared.shut = true;
+        shared.door = Door::Shut;
+        self.set(DRAINS, true);
         let waiting = match &mut shared.rest {
-            Some(rest) => std::mem::take(&mut rest.waiting),
+            Some(rest) => rest.waiting.annul(),
             None => return,
         };
-        shared.crowded = false;
         self.set(WAITING, false);
         drop(shared);
-        wake_all(waiting.dissolve());
+        wake_all(waiting);
     }
 
     pub(crate) fn system(&self) -> System {
@@ -294,17 +296,33 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Puts a message in; the caller holds the lock and has found the mailbox open.
     #[inline(always)]
     fn put<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
-        if self.has(QUEUE) || shared.crowded || self.slots.len() >= u32::from(shared.in_place) {
+        if shared.crowded {
             return self.put_behind::<P>(shared, message);
         }
-        // SAFETY: the caller holds the lock.
-        match unsafe { self.slots.put(message) } {
-            Ok(()) => Put::Done,
-            Err(message) => self.put_behind::<P>(shared, message),
+        let message = if self.has(QUEUE) {
+            message
+        } else {
+            // SAFETY: the caller holds the lock.
+            match unsafe { self.slots.put(message) } {
+                Ok(()) => return Put::Done,
+                Err(message) => message,
+            }
+        };
+        let room = shared.capacity - self.slots.len();
+        match &mut shared.rest {
+            // In line, so that the message does not go through memory once more: 4 of 19 ns per message of `evenkeel-bench run --bench fanin`.
+            Some(rest) if (rest.queue.len() as u32) < room => {
+                rest.queue.push(message);
+                self.set(QUEUE, true);
+                Put::Done
+            }
+            _ => self.put_behind::<P>(shared, message),
         }
     }
 
     /// Puts a message into the queue, if there is room.
+    #[cold]
+    #[inline(never)]
     fn put_behind<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
         let capacity = shared.capacity;
         let rest = shared.rest();
@@ -336,7 +354,7 @@ impl<M: Send + 'static> Mailbox<M> {
     fn settle_crowd(&self, shared: &mut Shared<M>) {
         let waiting = &shared.rest().waiting;
         let (over, waits) = (waiting.is_over(), waiting.len() > 0);
-        shared.crowded = !over;
+        shared.crowded = !over || self.has(PLAIN);
         self.set(WAITING, waits);
     }
 
@@ -366,7 +384,7 @@ impl<M: Send + 'static> Mailbox<M> {
     pub(crate) fn with_kin(settings: Settings, system: System, kin: Kin) -> Self {
         let mut mailbox = Self::new(settings, system);
         let flags = if kin.post.is_some() { POST | DUE } else { 0 };
-        *mailbox.flags.get_mut() = flags;
+        *mailbox.flags.get_mut() |= flags;
         mailbox.shared.lock().rest().kin = Some(Box::new(kin));
         mailbox
     }
@@ -389,7 +407,12 @@ impl<M: Send + 'static> Mailbox<M> {
 
     /// Takes messages again that [`shut`](Self::shut) has ended.
     pub(crate) fn reopen(&self) {
-        self.shared.lock().shut = false;
+        let mut shared = self.shared.lock();
+        shared.door = Door::Open;
+        self.set(DRAINS, false);
+        if shared.rest.is_some() {
+            self.settle_crowd(&mut shared);
+        }
     }
 
     /// Closes the mailbox and gives what is left in it. For the actor.
@@ -403,7 +426,6 @@ impl<M: Send + 'static> Mailbox<M> {
         messages.extend(std::iter::from_fn(|| batch.pop()));
         let mut shared = self.shared.lock();
         shared.berth.close();
-        shared.shut = true;
         // SAFETY: the caller is the actor.
         messages.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
         let mut rest = shared.rest.take();
@@ -413,8 +435,8 @@ impl<M: Send + 'static> Mailbox<M> {
         {
             reason = verdict;
         }
-        shared.ended = Ended::of(&reason);
-        if shared.ended == Ended::InWords {
+        shared.door = Door::of(&reason);
+        if shared.door == Door::InWords {
             shared.rest().reason = Some(reason.clone());
         }
         self.flags.store(0, Ordering::Relaxed);
@@ -469,8 +491,8 @@ fn leave<M: Send + 'static>(to: &Public<Mailbox<M>>, mut shared: SpinGuard<'_, S
 /// Puts a message into an actor's mailbox, if there is room.
 #[inline(always)]
 pub(crate) fn put<M: Send + 'static, P: Overflow>(to: &Public<Mailbox<M>>, message: M) -> Put<M> {
-    let mut shared = to.shared.lock();
-    if shared.shut {
+    let mut shared = to.shared.lock_in_turns();
+    if shared.is_shut() {
         return Put::Stopped(message);
     }
     let put = to.put::<P>(&mut shared, message);
@@ -485,7 +507,7 @@ pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
     waker: Waker,
 ) -> Result<Put<M>, (M, Ticket)> {
     let mut shared = to.shared.lock();
-    if shared.shut {
+    if shared.is_shut() {
         drop(shared);
         return Ok(Put::Stopped(message));
     }
@@ -515,7 +537,11 @@ pub(crate) fn put_with_ticket<M: Send + 'static>(
 ) -> Result<Put<M>, M> {
     let waker = waker.clone();
     let mut shared = to.shared.lock();
-    if shared.shut {
+    if shared.is_shut() {
+        drop(shared);
+        return Ok(Put::Stopped(message));
+    }
+    if shared.rest().waiting.is_void(ticket) {
         drop(shared);
         return Ok(Put::Stopped(message));
     }
@@ -533,10 +559,13 @@ pub(crate) fn put_with_ticket<M: Send + 'static>(
 /// Gives a ticket back whose sender has gone.
 pub(crate) fn give_back<M: Send + 'static>(to: &Public<Mailbox<M>>, ticket: Ticket) {
     let mut shared = to.shared.lock();
-    if shared.shut {
+    if shared.is_shut() {
         return;
     }
     let waiting = &mut shared.rest().waiting;
+    if waiting.is_void(ticket) {
+        return;
+    }
     let left = waiting.leave(ticket);
     if left.is_none() {
         waiting.settle();
