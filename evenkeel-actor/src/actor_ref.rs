@@ -1,5 +1,7 @@
 //! References to actors.
 
+#![allow(unsafe_code, reason = "a message may have a reference to its own kind of actor in it")]
+
 use crate::ask::{Ask, ReplyTo, Request};
 use crate::control::{ActorId, AnyActor};
 use crate::error::{SendError, TrySendError};
@@ -28,6 +30,12 @@ enum Place<M: std::marker::Send + 'static> {
     /// In this process.
     Local(Public<Mailbox<M>>),
 }
+
+// SAFETY: a `Public` may be sent whatever it is of. It says so under the condition that the mailbox is a part, which depends on whether the
+// message may be sent: of a message with such a reference in it the compiler would ask without end.
+unsafe impl<M: std::marker::Send + 'static> std::marker::Send for Place<M> {}
+// SAFETY: as above; a `Public` may be shared too.
+unsafe impl<M: std::marker::Send + 'static> Sync for Place<M> {}
 
 impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub(crate) fn local(own: Public<Mailbox<M>>) -> Self {
