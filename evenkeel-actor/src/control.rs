@@ -37,6 +37,8 @@ pub(crate) trait Control: Send + Sync {
     fn orphan(&self);
     /// Starts it, as its supervisor, who is told as of the child with that number.
     fn rise(&self, term: u64, supervisor: Peer, index: usize);
+    /// Has that start stopped, after the present message, as its supervisor.
+    fn cease(&self, term: u64);
     /// Kills what has been started last, as its supervisor.
     fn raze(&self);
 }
@@ -99,6 +101,13 @@ impl<M: Send + 'static> Control for Public<Mailbox<M>> {
         });
     }
 
+    fn cease(&self, term: u64) {
+        let _ = tell(self, |kin, orders| {
+            orders.push_back(Order::Cease);
+            kin.post.as_mut().map(|post| post.cease = Some(term))
+        });
+    }
+
     fn raze(&self) {
         let _ = tell(self, |kin, _| kin.post.as_mut().map(|post| post.raze = true));
     }
@@ -143,10 +152,6 @@ impl AnyActor {
     /// Waits for the end of the actor: see [`ActorRef::stopped`](crate::ActorRef::stopped).
     pub fn stopped(&self) -> Stopped {
         self.0.stopped()
-    }
-
-    pub(crate) fn order(&self, order: Order) -> bool {
-        self.0.order(order)
     }
 
     pub(crate) fn control(&self) -> &dyn Control {

@@ -174,7 +174,7 @@ fn live<A: Actor>(
                     continue;
                 }
                 Next::Nothing => continue,
-                Next::Order(Order::Stop | Order::Cease(_)) | Next::Drained => {
+                Next::Order(Order::Stop | Order::Cease) | Next::Drained => {
                     break ExitReason::Normal;
                 }
                 Next::Alone => break ExitReason::Unreferenced,

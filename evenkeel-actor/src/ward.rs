@@ -9,8 +9,9 @@
 //!
 //! # Steps
 //! *Rise* (supervisor): leaves the number of the start, its *term*, and wakes the life. The life drops a body that is there still, calls the factory, and polls the new body,
-//! which tells the supervisor when it has [started](crate::Actor::started). *Cease* (supervisor): an order with the term, which the body meets between two messages and
-//! stops. *Raze* (whoever kills): a mark, by which the life drops the body at its next poll. *Fall* (life): the body is over, for whatever reason; the
+//! which tells the supervisor when it has [started](crate::Actor::started). *Cease* (supervisor): leaves the term at the post and an order, which the body meets between two messages and
+//! stops; a start that is still to come does not take place.
+//! *Raze* (whoever kills): a mark, by which the life drops the body at its next poll. *Fall* (life): the body is over, for whatever reason; the
 //! supervisor is told, with the term. *Orphan* (the supervisor's end, or its decision): a mark, by which the life ends for good.
 //!
 //! # Why nothing is lost
@@ -30,7 +31,6 @@ use crate::exit::ExitReason;
 use crate::kin::peer::Peer;
 use crate::mailbox::{Mailbox, Order, Receiver, attend, note};
 use evenkeel::internal::{Own, Public};
-use std::collections::VecDeque;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem;
@@ -47,6 +47,10 @@ pub(crate) struct Post {
     pub(crate) supervisor: Option<(Peer, usize)>,
     /// The next start.
     pub(crate) rise: Option<u64>,
+    /// The start that is to be stopped.
+    pub(crate) cease: Option<u64>,
+    /// It was told to stop before it had a supervisor.
+    pub(crate) told: bool,
     /// The body is to be dropped.
     pub(crate) raze: bool,
     /// The life is to end.
@@ -124,40 +128,57 @@ where
     }
 }
 
-/// What the life finds at its post.
+/// What the life finds at its post while it is down.
 struct Found {
-    rise: Option<u64>,
-    raze: bool,
+    rise: bool,
     orphaned: bool,
-    verdict: Option<ExitReason>,
-    /// It was told to stop while it was down.
+    /// It has been told to stop, before it could start or while it was down.
     stop: bool,
-    /// To be dropped outside of the lock.
-    _orders: VecDeque<Order>,
 }
 
-fn look<M: Send + 'static>(own: &Mailbox<M>, down: bool, context: &Context<'_>) -> Option<Found> {
+/// Looks whether the body is to be dropped: then, why.
+fn look_risen<M: Send + 'static>(own: &Mailbox<M>) -> Option<ExitReason> {
+    let drops = attend(own, |kin, _| {
+        let post = kin.post.as_mut()?;
+        let raze = mem::take(&mut post.raze);
+        let drops = raze || post.rise.is_some() || post.orphaned;
+        drops.then(|| kin.verdict.take().unwrap_or(ExitReason::Killed))
+    });
+    drops.ok().flatten()
+}
+
+/// Looks what is to be done without a body. If it is to rise, the post is that of the new start when this returns: what comes later is for that.
+fn look_down<M: Send + 'static>(own: &Mailbox<M>, context: &Context<'_>) -> Option<Found> {
     let waker = context.waker().clone();
     let found = attend(own, |kin, orders| {
         let spare = match &kin.waker {
             Some(_) => Some(waker),
             None => kin.waker.replace(waker),
         };
+        let orders = mem::take(orders);
+        let mut stop = orders.iter().any(is_stop);
+        let verdict = kin.verdict.take();
         let post = kin.post.as_mut()?;
-        let raze = mem::take(&mut post.raze);
-        let down = down || raze || post.rise.is_some();
-        let orders = if down { mem::take(orders) } else { VecDeque::new() };
-        let found = Found {
-            rise: post.rise.take(),
-            raze,
-            orphaned: post.orphaned,
-            verdict: if down { kin.verdict.take() } else { None },
-            stop: orders.iter().any(is_stop),
-            _orders: orders,
-        };
-        Some((found, spare))
+        // There is nothing to kill.
+        post.raze = false;
+        if post.supervisor.is_none() {
+            post.told |= mem::take(&mut stop);
+        }
+        let rise = post.rise.take();
+        let mut left = None;
+        if let Some(term) = rise {
+            post.term = term;
+            stop |= post.cease == rise || mem::take(&mut post.told);
+            kin.traps = false;
+            kin.first_child = kin.next_child;
+            kin.stopping = false;
+            left = Some((mem::take(&mut kin.watching), kin.alarm.take()));
+        }
+        let found = Found { rise: rise.is_some(), orphaned: post.orphaned, stop };
+        Some((found, (orders, verdict, left, spare)))
     });
-    found.ok().flatten().map(|(found, _spare)| found)
+    // The rest is dropped here, outside of the lock.
+    found.ok().flatten().map(|(found, _rest)| found)
 }
 
 impl<A, M, G, B> Future for Ward<A, M, G, B>
@@ -172,51 +193,45 @@ where
         let mut this = self.project();
         let Some(own) = this.own.as_ref() else { return Poll::Ready(()) };
         loop {
-            let down = this.body.is_none();
-            if down || own.is_due() {
-                let Some(found) = look(own, down, context) else { return Poll::Ready(()) };
-                if !down && (found.raze || found.rise.is_some() || found.orphaned) {
-                    let dropped = catch_unwind(AssertUnwindSafe(|| this.body.set(None)));
-                    let killed = found.verdict.clone().unwrap_or(ExitReason::Killed);
-                    let reason = dropped.map_or_else(end::panicked, |()| killed);
-                    *this.last = fall::<A, M>(own, reason, found.stop);
+            let reason = if let Some(body) = this.body.as_mut().as_pin_mut() {
+                let killed = if own.is_due() { look_risen(own) } else { None };
+                match killed {
+                    Some(reason) => reason,
+                    None => match catch_unwind(AssertUnwindSafe(|| body.poll(context))) {
+                        Ok(Poll::Pending) => return Poll::Pending,
+                        Ok(Poll::Ready(reason)) => reason,
+                        Err(payload) => end::panicked(payload),
+                    },
                 }
+            } else {
+                let Some(found) = look_down(own, context) else { return Poll::Ready(()) };
                 if found.orphaned {
                     break;
                 }
-                if let Some(term) = found.rise {
-                    let draws = rise(own, term);
-                    if found.stop && down {
-                        // It was told to stop before it could start.
-                        *this.last = fall::<A, M>(own, ExitReason::Normal, true);
-                    } else {
-                        // SAFETY: the life has the reference, and what is made of it is in its body, which is gone before.
-                        let own = unsafe { Own::of(own) };
-                        // SAFETY: the receiver of the last body is gone.
-                        let receiver = unsafe { Receiver::new(own) };
-                        let make = &mut this.make;
-                        match catch_unwind(AssertUnwindSafe(|| make(receiver))) {
-                            Ok(body) => this.body.set(Some(body)),
-                            Err(payload) => {
-                                let own = this.own.as_ref().expect("it has not ended");
-                                *this.last = fall::<A, M>(own, end::panicked(payload), false);
-                            }
-                        }
-                    }
-                    drop(draws);
-                } else if down && found.stop {
-                    *this.last = fall::<A, M>(own, ExitReason::Normal, true);
+                if found.stop {
+                    *this.last = fall::<A, M>(own, ExitReason::Normal);
+                    continue;
                 }
-            }
-            let Some(body) = this.body.as_mut().as_pin_mut() else { return Poll::Pending };
-            let reason = match catch_unwind(AssertUnwindSafe(|| body.poll(context))) {
-                Ok(Poll::Pending) => return Poll::Pending,
-                Ok(Poll::Ready(reason)) => reason,
-                Err(payload) => end::panicked(payload),
+                if !found.rise {
+                    return Poll::Pending;
+                }
+                own.reopen();
+                // SAFETY: the life has the reference, and what is made of it is in its body, which is gone before.
+                let address = unsafe { Own::of(own) };
+                // SAFETY: the receiver of the last body is gone.
+                let receiver = unsafe { Receiver::new(address) };
+                let make = &mut this.make;
+                match catch_unwind(AssertUnwindSafe(|| make(receiver))) {
+                    Ok(body) => {
+                        this.body.set(Some(body));
+                        continue;
+                    }
+                    Err(payload) => end::panicked(payload),
+                }
             };
             let dropped = catch_unwind(AssertUnwindSafe(|| this.body.set(None)));
             let reason = dropped.map_or_else(end::panicked, |()| reason);
-            *this.last = fall::<A, M>(own, reason, false);
+            *this.last = fall::<A, M>(own, reason);
         }
         let last = this.last.clone();
         if let Some(own) = this.own.take() {
@@ -227,30 +242,11 @@ where
     }
 }
 
-/// A body is about to be made: it begins without what the last one has watched. Gives what that leaves, to be dropped.
-fn rise<M: Send + 'static>(own: &Mailbox<M>, term: u64) -> impl Sized + use<M> {
-    own.reopen();
-    note(own, |kin, orders| {
-        kin.traps = false;
-        kin.first_child = kin.next_child;
-        kin.stopping = false;
-        if let Some(post) = &mut kin.post {
-            post.term = term;
-        }
-        let left = (mem::take(orders), mem::take(&mut kin.watching), kin.verdict.take());
-        (left, kin.alarm.take())
-    })
-}
-
 /// A body is over: its children end, and the supervisor is told. Gives why, as far as others are concerned.
-fn fall<A, M: Send + 'static>(
-    own: &Public<Mailbox<M>>,
-    reason: ExitReason,
-    told: bool,
-) -> ExitReason {
+fn fall<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) -> ExitReason {
     let shut = own.is_shut();
     let fallen = note(own, |kin, orders| {
-        let told = told || shut || orders.iter().any(is_stop) || reason.is_normal();
+        let told = shut || orders.iter().any(is_stop) || reason.is_normal();
         let dropped = mem::take(orders);
         let children = mem::take(&mut kin.children);
         let name = kin.name.clone();

@@ -231,10 +231,9 @@ impl<A: Actor> Context<A> {
         peer::of(&self.own())
     }
 
-    /// Whether this is the number of the actor's present start.
-    pub(crate) fn is_term(&self, term: u64) -> bool {
-        let present = note(self.mailbox(), |kin, _| kin.post.as_ref().map(|post| post.term));
-        matches!(present, Ok(Some(present)) if present == term)
+    /// Whether the actor's supervisor has the present start stopped.
+    pub(crate) fn is_to_cease(&self) -> bool {
+        note(self.mailbox(), |kin, _| kin.is_to_cease()).unwrap_or(false)
     }
 
     pub(crate) fn has_children(&self) -> bool {

@@ -62,6 +62,13 @@ pub(crate) struct Kin {
     pub(crate) alarm: Option<Alarm>,
 }
 
+impl Kin {
+    /// Whether the actor's supervisor has the present start stopped.
+    pub(crate) fn is_to_cease(&self) -> bool {
+        self.post.as_ref().is_some_and(|post| post.cease == Some(post.term))
+    }
+}
+
 /// Who is told of an actor's end.
 pub(crate) enum Witness {
     /// An actor, which watches.

@@ -64,8 +64,8 @@ pub(crate) enum Order {
     Stop,
     /// Stop when the messages that came before this order are handled.
     Drain,
-    /// Stop after the present message, to be started again, if it is that start which is meant: the actor's supervisor says so.
-    Cease(u64),
+    /// Stop after the present message, to be started again, if it is the present start that the actor's [post](crate::ward::Post) means.
+    Cease,
     /// Something has happened to others.
     Event(Box<Event>),
 }

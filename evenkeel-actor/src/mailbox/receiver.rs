@@ -121,11 +121,10 @@ impl<M: Send + 'static> Receiver<M> {
         }
         let mut shared = self.0.shared.lock();
         let rest = shared.rest.as_mut()?;
-        let term = rest.kin.as_ref().and_then(|kin| kin.post.as_ref()).map_or(0, |post| post.term);
         let order = loop {
             match rest.orders.pop_front() {
-                // It is from before a restart.
-                Some(Order::Cease(of)) if of != term => {}
+                // Another start is meant.
+                Some(Order::Cease) if !rest.kin.as_ref().is_some_and(|kin| kin.is_to_cease()) => {}
                 order => break order,
             }
         };

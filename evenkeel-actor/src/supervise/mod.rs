@@ -89,7 +89,6 @@ pub struct Supervisor {
     table: Arc<Table>,
     tree: Tree,
     alarms: Vec<Option<Alarm>>,
-    next_alarm: u64,
     /// Why each child has ended last.
     reasons: Vec<ExitReason>,
     began: Instant,
@@ -101,11 +100,15 @@ pub(crate) struct Table {
     strategy: Strategy,
     limit: Limit,
     rows: Mutex<Vec<Row>>,
-    /// How many starts there were.
+    /// The last number of a start or an alarm.
     terms: AtomicU64,
 }
 
 impl Table {
+    fn next_term(&self) -> u64 {
+        self.terms.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     fn rows(&self) -> MutexGuard<'_, Vec<Row>> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -161,7 +164,7 @@ impl Supervisor {
     fn new(table: Arc<Table>) -> Self {
         let tree = Tree::new(table.strategy, table.limit);
         let began = Instant::now();
-        Self { table, tree, alarms: Vec::new(), next_alarm: 0, reasons: Vec::new(), began }
+        Self { table, tree, alarms: Vec::new(), reasons: Vec::new(), began }
     }
 
     /// Knows one child more, the next of the table.
@@ -177,14 +180,14 @@ impl Supervisor {
             match step {
                 Step::Rise(index) => {
                     let Some(peer) = context.peer() else { return };
-                    let term = self.table.terms.fetch_add(1, Ordering::Relaxed) + 1;
+                    let term = self.table.next_term();
                     let row = &mut self.table.rows()[index];
                     (row.term, row.starts) = (term, row.starts + 1);
                     row.actor.control().rise(term, peer, index);
                 }
                 Step::Cease(index) => {
                     let row = &self.table.rows()[index];
-                    row.actor.order(Order::Cease(row.term));
+                    row.actor.control().cease(row.term);
                 }
                 Step::Raze(index) => self.table.rows()[index].actor.control().raze(),
                 Step::Dismiss(index) => {
@@ -194,8 +197,8 @@ impl Supervisor {
                 Step::Alarm(_, Duration::MAX) => {}
                 Step::Alarm(index, time) => {
                     let Some(peer) = context.peer() else { return };
-                    self.next_alarm += 1;
-                    self.alarms[index] = Some(Alarm::after(time, peer, index, self.next_alarm));
+                    let number = self.table.next_term();
+                    self.alarms[index] = Some(Alarm::after(time, peer, index, number));
                 }
                 Step::Calm(index) => self.alarms[index] = None,
             }
@@ -248,6 +251,21 @@ impl Supervisor {
         Err(Failure::from(Escalated { child, reason, restarts, window }))
     }
 
+    /// Waits until all children have ended for good.
+    fn poll_gone(&mut self, context: &mut Context<Self>, task: &task::Context<'_>) -> Poll<()> {
+        for order in context.attend_orders(task) {
+            let Order::Event(event) = order else { continue };
+            if let Event::Notice(notice) = *event {
+                self.take(notice, context);
+            }
+        }
+        if self.table.rows().iter().all(|row| row.gone) {
+            context.leave_orders();
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+
     /// Takes notices, and leaves messages where they are, until `is_over`. Told to stop meanwhile, it stops its children.
     fn poll_notices(
         &mut self,
@@ -265,8 +283,8 @@ impl Supervisor {
                         self.take(notice, context);
                     }
                 }
-                Order::Cease(term) if !context.is_term(term) => {}
-                Order::Stop | Order::Drain | Order::Cease(_) => {
+                Order::Cease if !context.is_to_cease() => {}
+                Order::Stop | Order::Drain | Order::Cease => {
                     context.stop();
                     self.tree.halt();
                     self.act(context);
@@ -287,10 +305,11 @@ impl Actor for Supervisor {
     /// Starts the children, and has started when all have.
     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
         let table = self.table.clone();
-        for row in table.rows().iter() {
+        for row in table.rows().iter_mut() {
             self.enter(row);
+            // What an earlier incarnation has started is nothing to this one.
+            row.term = table.next_term();
             if !row.gone {
-                // What an earlier incarnation has started.
                 row.actor.control().raze();
             }
         }
@@ -318,6 +337,16 @@ impl Actor for Supervisor {
         self.act(context);
         let is_over = |phase| matches!(phase, Phase::Halted(_));
         poll_fn(|task| self.poll_notices(context, task, is_over)).await;
+        if context.mailbox().has_post() {
+            // Its own supervisor may start it anew, and its children with it.
+            return;
+        }
+        for row in self.table.rows().iter().rev() {
+            if !row.gone {
+                row.actor.control().orphan();
+            }
+        }
+        poll_fn(|task| self.poll_gone(context, task)).await;
     }
 }
 
