@@ -50,7 +50,7 @@ fn tell<A, M: Send + 'static>(own: &Public<Mailbox<M>>, mut left: Left<M>) {
     }
     let name = kin.as_ref().and_then(|kin| kin.name.clone());
     // A supervised actor has told of its failures when it fell.
-    if reason.is_failure() && !kin.as_ref().is_some_and(|kin| kin.post.is_some()) {
+    if reason.is_failure() && kin.as_ref().is_none_or(|kin| kin.post.is_none()) {
         report::<A, M>(own, name, reason.clone());
     }
     if let Some(kin) = kin {

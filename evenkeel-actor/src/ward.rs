@@ -86,8 +86,9 @@ fn is_stop(order: &Order) -> bool {
 
 pin_project_lite::pin_project! {
     /// The future of the task of a supervised actor of type `A`.
-    pub(crate) struct Ward<A, M: Send, G, B>
+    pub(crate) struct Ward<A, M, G, B>
     where
+        M: Send,
         M: 'static,
     {
         #[pin]
@@ -100,8 +101,9 @@ pin_project_lite::pin_project! {
         actor: PhantomData<fn() -> A>,
     }
 
-    impl<A, M: Send, G, B> PinnedDrop for Ward<A, M, G, B>
+    impl<A, M, G, B> PinnedDrop for Ward<A, M, G, B>
     where
+        M: Send,
         M: 'static,
     {
         fn drop(this: Pin<&mut Self>) {

@@ -39,11 +39,6 @@ enum Message {
 impl Actor for Worker {
     type Message = Message;
 
-    async fn started(&mut self, _context: &mut Context<Self>) -> Handled {
-        self.diary.note(format!("+{}", self.name));
-        Ok(())
-    }
-
     async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
         match message {
             Message::Add(n) => self.sum += n,
@@ -65,7 +60,10 @@ impl Drop for Worker {
 
 fn worker(diary: &Diary, name: &'static str) -> Child<impl FnMut() -> Worker + Send + 'static> {
     let diary = diary.clone();
-    Child::new(name, move || Worker { name, diary: diary.clone(), sum: 0 })
+    Child::new(name, move || {
+        diary.note(format!("+{name}"));
+        Worker { name, diary: diary.clone(), sum: 0 }
+    })
 }
 
 fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {

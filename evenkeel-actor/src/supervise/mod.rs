@@ -34,7 +34,7 @@ use std::task::{self, Poll};
 /// A restart is *in place*: the child's value is dropped and a new one comes from its factory, but its references stay valid and its mailbox is kept. Only the message on which it
 /// failed is lost. Meanwhile messages wait.
 ///
-/// Which children are started anew is said by the [`Strategy`](crate::Strategy) of the supervisor and the [`Restart`](crate::Restart) of the
+/// Which children are started anew is said by the [`Strategy`] of the supervisor and the [`Restart`](crate::Restart) of the
 /// child. If there are more restarts than its [intensity](SupervisorBuilder::intensity) admits, the supervisor stops all its children and fails, with [`Escalated`]; its own supervisor then
 /// decides. Supervisors in supervisors make a tree.
 ///
