@@ -245,6 +245,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
         let message = self.message.take().expect("a message is sent once");
         if self.ticket.is_none() {
             match self.to.try_send(message) {
+                // Not by the last arm, which would move the room for a message too.
+                Ok(()) => Poll::Ready(Ok(())),
                 Err(SendError::Full(message)) if P::FULL == Full::Wait => {
                     self.wait(message, context)
                 }
