@@ -150,9 +150,21 @@ fn live<A: Actor>(
             return ExitReason::Failed(Arc::new(failure));
         }
         begun(context.mailbox());
-        let reason = loop {
-            if context.ends() {
-                break ExitReason::Normal;
+        let alone = loop {
+            if context.is_exceptional() {
+                if context.ends() {
+                    break false;
+                }
+                // In a box, as most actors have none, and here, as the match would keep room for a message beside it.
+                if let Some(event) = context.take_event()
+                    && let Err(failure) = Box::pin(actor.event(*event, &mut context)).await
+                {
+                    return ExitReason::Failed(Arc::new(failure));
+                }
+                if context.is_turn_over() {
+                    evenkeel::yield_now().await;
+                }
+                continue;
             }
             if context.is_idle() {
                 Pause(false).await;
@@ -164,20 +176,15 @@ fn live<A: Actor>(
                     context.drain();
                     continue;
                 }
-                Next::Order(Order::Event(event)) => {
-                    if let Err(failure) = actor.event(*event, &mut context).await {
-                        return ExitReason::Failed(Arc::new(failure));
-                    }
-                    if context.is_turn_over() {
-                        evenkeel::yield_now().await;
-                    }
+                Next::Event => {
+                    context.expect_event();
                     continue;
                 }
-                Next::Nothing => continue,
+                Next::Order(Order::Event(_)) | Next::Nothing => continue,
                 Next::Order(Order::Stop | Order::Cease) | Next::Drained => {
-                    break ExitReason::Normal;
+                    break false;
                 }
-                Next::Alone => break ExitReason::Unreferenced,
+                Next::Alone => break true,
             };
             if let Err(failure) = actor.handle(message, &mut context).await {
                 return ExitReason::Failed(Arc::new(failure));
@@ -189,6 +196,8 @@ fn live<A: Actor>(
         if context.has_children() {
             poll_fn(|task| context.poll_children(task)).await;
         }
+        // Made here: what lives through two awaits has room of its own in every actor.
+        let reason = if alone { ExitReason::Unreferenced } else { ExitReason::Normal };
         actor.stopped(&reason, &mut context).await;
         reason
     }
