@@ -66,9 +66,14 @@ fn worker(diary: &Diary, name: &'static str) -> Child<impl FnMut() -> Worker + S
     })
 }
 
+/// By a clock that stands: it would move if all came to wait for the end of a time limit, and nothing here is to do that.
 fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
-    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
+    let runtime = evenkeel::Builder::new().workers(workers).start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let begin = Instant::now();
+        evenkeel::spawn(test).await.unwrap();
+        assert_eq!(begin.elapsed(), Duration::ZERO);
+    });
 }
 
 /// With a clock that stands still while anything runs.
