@@ -1,6 +1,7 @@
 //! What an actor is.
 
 use crate::context::Context;
+use crate::event::Event;
 use crate::exit::{ExitReason, Failure};
 use std::future::{Future, ready};
 
@@ -40,7 +41,22 @@ pub trait Actor: Send + Sized + 'static {
         context: &mut Context<Self>,
     ) -> impl Future<Output = Handled> + Send;
 
-    /// Called once after the last message of an actor that stops in order; not after a failure, nor when it is killed.
+    /// Told of others: of the end of an actor that it [watches](Context::watch) or is [linked](Context::link) to, and of its
+    /// [children](Context::spawn). Events come before the messages that wait, one at a time, in the order in which they happened.
+    ///
+    /// # Errors
+    /// With an error the actor fails.
+    fn event(
+        &mut self,
+        event: Event,
+        context: &mut Context<Self>,
+    ) -> impl Future<Output = Handled> + Send {
+        let _ = (event, context);
+        ready(Ok(()))
+    }
+
+    /// Called once after the last message of an actor that stops in order, and after the end of its children; not after a failure, nor when
+    /// it is killed.
     fn stopped(
         &mut self,
         reason: &ExitReason,

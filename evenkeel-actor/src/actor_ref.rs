@@ -8,6 +8,7 @@
 use crate::ask::{Ask, ReplyTo, Request};
 use crate::control::{ActorId, AnyActor};
 use crate::error::{SendError, TrySendError};
+use crate::kin::{Stopped, ties};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, HasId, Mailbox, Put, Ticket};
 use evenkeel::internal::Public;
@@ -138,10 +139,54 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Ends the actor at its next await, in the middle of a message. What is in its mailbox becomes dead letters.
+    /// Ends the actor at its next await, in the middle of a message. What is in its mailbox becomes dead letters. One that is
+    /// [supervised](crate::Supervisor) may be started again, and keeps its mailbox then.
     pub fn kill(&self) {
         match &self.place {
-            Place::Local(own) => own.abort(),
+            Place::Local(own) => ties::kill(own),
+        }
+    }
+
+    /// Has the actor stop after the message that it handles now; the others become dead letters.
+    pub fn stop_now(&self) {
+        match &self.place {
+            Place::Local(own) => drop(mailbox::order(own, mailbox::Order::Stop)),
+        }
+    }
+
+    /// Waits for the end of the actor, and gives the reason. A restart is not an end.
+    ///
+    /// What is dropped when it ends has been dropped before: its value and the messages that nobody has handled. The future keeps no reference to the actor.
+    ///
+    /// # Cancel safety
+    /// It may be dropped and asked for again: an actor that has ended says at once why.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Context, ExitReason, Handled, spawn};
+    ///
+    /// struct Fragile;
+    ///
+    /// impl Actor for Fragile {
+    ///     type Message = String;
+    ///
+    ///     async fn handle(&mut self, number: String, _context: &mut Context<Self>) -> Handled {
+    ///         number.parse::<u32>()?;
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let actor = spawn(Fragile);
+    ///     actor.send("seven".to_owned()).await.unwrap();
+    ///     let reason = actor.stopped().await;
+    ///     assert!(matches!(reason, ExitReason::Failed(_)));
+    /// });
+    /// ```
+    pub fn stopped(&self) -> Stopped {
+        match &self.place {
+            Place::Local(own) => ties::stopped(own),
         }
     }
 

@@ -104,6 +104,10 @@ impl<P: Overflow> Builder<P> {
         Ok(life::spawn(actor, settings, self.system.unwrap_or_else(System::current), site))
     }
 
+    pub(crate) fn system_if_set(&self) -> Option<System> {
+        self.system
+    }
+
     pub(crate) fn settings(&self) -> Result<Settings, SpawnError> {
         if self.capacity == 0 {
             return Err(SpawnError::ZeroCapacity);

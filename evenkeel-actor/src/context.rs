@@ -3,23 +3,35 @@
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::control::{ActorId, AnyActor};
+use crate::event::Event;
 use crate::mailbox::overflow::{Overflow, Wait};
-use crate::mailbox::{HasId, Next, Receiver};
+use crate::mailbox::{HasId, Mailbox, Next, Receiver};
 use crate::system::System;
 use crate::turn::Turn;
+use evenkeel::internal::Public;
 use std::fmt;
+
+/// What an actor does before its next message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    /// It handles an event.
+    Event,
+    /// It stops.
+    End,
+}
 
 /// What an actor can do about itself, lent to its handlers.
 pub struct Context<A: Actor> {
     receiver: Receiver<A::Message>,
     turn: Turn,
-    /// Set once the actor is to stop after the present message.
-    ends: bool,
+    /// What comes before the next message.
+    before: Before,
 }
 
 impl<A: Actor> Context<A> {
     pub(crate) fn new(receiver: Receiver<A::Message>) -> Self {
-        Self { receiver, turn: Turn::default(), ends: false }
+        Self { receiver, turn: Turn::default(), before: Before::Nothing }
     }
 
     /// A reference to the actor itself, with the default policy: a message that finds the mailbox full waits.
@@ -53,7 +65,15 @@ impl<A: Actor> Context<A> {
 
     /// Stops the actor after the present message. What is left in its mailbox becomes dead letters.
     pub fn stop(&mut self) {
-        self.ends = true;
+        self.before = Before::End;
+    }
+
+    pub(crate) fn mailbox(&self) -> &Mailbox<A::Message> {
+        self.receiver.own()
+    }
+
+    pub(crate) fn own(&self) -> Public<Mailbox<A::Message>> {
+        self.receiver.own().public()
     }
 
     /// Makes a message that the actor has had the next one.
@@ -62,8 +82,21 @@ impl<A: Actor> Context<A> {
     }
 
     #[inline(always)]
+    pub(crate) fn is_exceptional(&self) -> bool {
+        self.before != Before::Nothing
+    }
+
     pub(crate) fn ends(&self) -> bool {
-        self.ends
+        self.before == Before::End
+    }
+
+    pub(crate) fn expect_event(&mut self) {
+        self.before = Before::Event;
+    }
+
+    pub(crate) fn take_event(&mut self) -> Option<Box<Event>> {
+        self.before = Before::Nothing;
+        self.receiver.take_event()
     }
 
     /// Whether there is nothing to be done: then the turn is over, and the actor parks when its poll ends.

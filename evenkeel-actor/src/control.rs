@@ -1,6 +1,9 @@
 //! Actors without the type of their messages.
 
-use crate::mailbox::{HasId, Mailbox, Order};
+use crate::exit::ExitReason;
+use crate::kin::peer::{self, Peer};
+use crate::kin::{Stopped, Witness, ties};
+use crate::mailbox::{self, HasId, Mailbox, Order, tell};
 use evenkeel::internal::Public;
 use evenkeel::task::Id;
 use std::fmt;
@@ -22,6 +25,22 @@ pub(crate) trait Control: Send + Sync {
     fn order(&self, order: Order) -> bool;
     fn kill(&self);
     fn is_stopped(&self) -> bool;
+    /// Where it is told of others. None if it has ended.
+    fn peer(&self) -> Option<Peer>;
+    /// Has a witness told of its end; the reason, if it has ended.
+    fn watch(&self, witness: Witness) -> Result<(), ExitReason>;
+    fn unwatch(&self, by: ActorId);
+    /// Has it linked to an actor; the reason, if it has ended.
+    fn link(&self, id: ActorId, peer: Peer) -> Result<(), ExitReason>;
+    fn stopped(&self) -> Stopped;
+    /// Ends it for good, as its parent or supervisor.
+    fn orphan(&self);
+    /// Starts it, as its supervisor, who is told as of the child with that number.
+    fn rise(&self, term: u64, supervisor: Peer, index: usize);
+    /// Has that start stopped, after the present message, as its supervisor.
+    fn cease(&self, term: u64);
+    /// Kills what has been started last, as its supervisor.
+    fn raze(&self);
 }
 
 impl<M: Send + 'static> Control for Public<Mailbox<M>> {
@@ -30,15 +49,67 @@ impl<M: Send + 'static> Control for Public<Mailbox<M>> {
     }
 
     fn order(&self, order: Order) -> bool {
-        crate::mailbox::order(self, order)
+        mailbox::order(self, order)
     }
 
     fn kill(&self) {
-        self.abort();
+        ties::kill(self);
     }
 
     fn is_stopped(&self) -> bool {
         Mailbox::is_closed(self)
+    }
+
+    fn peer(&self) -> Option<Peer> {
+        peer::of(self)
+    }
+
+    fn watch(&self, witness: Witness) -> Result<(), ExitReason> {
+        ties::watch(self, witness)
+    }
+
+    fn unwatch(&self, by: ActorId) {
+        ties::unwatch(self, by);
+    }
+
+    fn link(&self, id: ActorId, peer: Peer) -> Result<(), ExitReason> {
+        ties::link(self, id, peer)
+    }
+
+    fn stopped(&self) -> Stopped {
+        ties::stopped(self)
+    }
+
+    fn orphan(&self) {
+        let orphaned = tell(self, |kin, _| match &mut kin.post {
+            Some(post) => {
+                post.orphaned = true;
+                true
+            }
+            None => false,
+        });
+        if matches!(orphaned, Ok(false)) {
+            self.abort();
+        }
+    }
+
+    fn rise(&self, term: u64, supervisor: Peer, index: usize) {
+        let _ = tell(self, |kin, _| {
+            let post = kin.post.as_mut()?;
+            post.rise = Some(term);
+            post.supervisor.replace((supervisor, index))
+        });
+    }
+
+    fn cease(&self, term: u64) {
+        let _ = tell(self, |kin, orders| {
+            orders.push_back(Order::Cease);
+            kin.post.as_mut().map(|post| post.cease = Some(term))
+        });
+    }
+
+    fn raze(&self) {
+        let _ = tell(self, |kin, _| kin.post.as_mut().map(|post| post.raze = true));
     }
 }
 
@@ -67,7 +138,7 @@ impl AnyActor {
         self.0.order(Order::Stop);
     }
 
-    /// Ends the actor at its next await, in the middle of a message.
+    /// Ends the actor at its next await, in the middle of a message. One that is supervised may be started again.
     pub fn kill(&self) {
         self.0.kill();
     }
@@ -78,8 +149,13 @@ impl AnyActor {
         self.0.is_stopped()
     }
 
-    pub(crate) fn order(&self, order: Order) -> bool {
-        self.0.order(order)
+    /// Waits for the end of the actor: see [`ActorRef::stopped`](crate::ActorRef::stopped).
+    pub fn stopped(&self) -> Stopped {
+        self.0.stopped()
+    }
+
+    pub(crate) fn control(&self) -> &dyn Control {
+        &*self.0
     }
 }
 

@@ -1,5 +1,6 @@
 //! Why actors end.
 
+use crate::control::ActorId;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -52,6 +53,13 @@ pub enum ExitReason {
     Panicked(Arc<str>),
     /// A handler returned an error.
     Failed(Arc<Failure>),
+    /// An actor that it was linked to has ended, not in order.
+    Linked {
+        /// The first of the chain of links.
+        actor: ActorId,
+        /// Why that one has ended.
+        reason: Arc<ExitReason>,
+    },
 }
 
 impl ExitReason {
@@ -59,6 +67,20 @@ impl ExitReason {
     #[must_use]
     pub fn is_normal(&self) -> bool {
         matches!(self, Self::Normal | Self::Unreferenced)
+    }
+
+    /// Whether the actor itself went wrong: it panicked or returned an error.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Panicked(_) | Self::Failed(_))
+    }
+
+    /// The reason that linked actors get: the first of the chain.
+    pub(crate) fn for_linked(&self, actor: ActorId) -> Self {
+        match self {
+            Self::Linked { .. } => self.clone(),
+            _ => Self::Linked { actor, reason: Arc::new(self.clone()) },
+        }
     }
 }
 
@@ -70,6 +92,9 @@ impl fmt::Display for ExitReason {
             Self::Killed => f.write_str("killed"),
             Self::Panicked(words) => write!(f, "panicked: {words}"),
             Self::Failed(failure) => write!(f, "failed: {failure}"),
+            Self::Linked { actor, reason } => {
+                write!(f, "ended with actor {actor}, to which it was linked, and which {reason}")
+            }
         }
     }
 }

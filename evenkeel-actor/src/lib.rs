@@ -37,19 +37,26 @@
 
 mod actor;
 mod actor_ref;
+mod alarm;
 mod ask;
 mod builder;
 mod context;
 mod control;
+mod end;
 mod error;
+mod event;
 mod exit;
+mod kin;
 mod life;
 mod mailbox;
 pub mod node;
 mod policy;
+mod report;
 mod stash;
+mod supervise;
 mod system;
 mod turn;
+mod ward;
 
 pub use actor::{Actor, Handled};
 pub use actor_ref::{ActorRef, Send};
@@ -58,7 +65,14 @@ pub use builder::{Builder, spawn};
 pub use context::Context;
 pub use control::{ActorId, AnyActor};
 pub use error::{AskError, SendError, SpawnError, TrySendError};
+pub use event::Event;
 pub use exit::{ExitReason, Failure};
+pub use kin::Stopped;
 pub use mailbox::overflow::{DropNewest, DropOldest, Fail, Overflow, Wait};
+pub use policy::restart::{Restart, Strategy};
+pub use report::{ActorFailure, ActorInfo};
 pub use stash::{Stash, StashFull};
+pub use supervise::{
+    Child, ChildInfo, Command, Escalated, Supervisor, SupervisorBuilder, SupervisorRef,
+};
 pub use system::System;

@@ -1,17 +1,21 @@
 //! An actor's life: the future of its task.
 
-#![allow(unsafe_code, reason = "the actor's end of its mailbox is made here")]
+#![allow(unsafe_code, reason = "the actor's end of its mailbox is made here, and its body dropped")]
 
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::context::Context;
+use crate::end::{self, end};
 use crate::exit::ExitReason;
+use crate::kin::Kin;
 use crate::mailbox::overflow::Overflow;
 use crate::mailbox::{Mailbox, Next, Order, Receiver, Settings};
 use crate::system::System;
+use crate::ward::{Post, Ward, begun};
 use evenkeel::internal::{Own, Public};
-use std::any::Any;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -29,83 +33,108 @@ pub(crate) fn spawn<A: Actor, P: Overflow>(
     ActorRef::local(Public::spawn(mailbox, |own| Life::new(actor, own), site))
 }
 
+/// Spawns an actor that has to do with others from the beginning.
+pub(crate) fn spawn_with<A: Actor>(
+    actor: A,
+    settings: Settings,
+    system: System,
+    kin: Kin,
+    site: &'static Location<'static>,
+) -> Public<Mailbox<A::Message>> {
+    let mailbox = Mailbox::with_kin(settings, system, kin);
+    Public::spawn(mailbox, |own| Life::new(actor, own), site)
+}
+
+/// Spawns an actor that is made by `factory` whenever its supervisor starts it.
+pub(crate) fn spawn_ward<A: Actor>(
+    mut factory: impl FnMut() -> A + Send + 'static,
+    settings: Settings,
+    system: System,
+    kin: Kin,
+    site: &'static Location<'static>,
+) -> Public<Mailbox<A::Message>> {
+    let kin = Kin { post: Some(Box::<Post>::default()), ..kin };
+    let mailbox = Mailbox::with_kin(settings, system, kin);
+    let make = move |receiver| live(factory(), receiver, begun);
+    Public::spawn(mailbox, |own| Ward::<A, _, _, _>::new(own, make), site)
+}
+
 pin_project_lite::pin_project! {
-    /// The future of an actor's task: what it does, and what is seen to when that is over, however it ends.
-    struct Life<M, B>
+    /// The future of the task of an actor of type `A`: what it does, and what is seen to when that is over, however it ends.
+    struct Life<A, M, B>
     where
         M: Send,
         M: 'static,
     {
+        // Dropped by hand: before others are told of the end.
         #[pin]
-        body: B,
+        body: ManuallyDrop<B>,
         // None once it has ended.
         own: Option<Public<Mailbox<M>>>,
+        actor: PhantomData<fn() -> A>,
     }
 
-    impl<M, B> PinnedDrop for Life<M, B>
+    impl<A, M, B> PinnedDrop for Life<A, M, B>
     where
         M: Send,
         M: 'static,
     {
         fn drop(this: Pin<&mut Self>) {
-            if let Some(own) = this.project().own.take() {
-                end(&own, ExitReason::Killed);
-            }
+            let this = this.project();
+            // SAFETY: what is pinned is dropped where it is.
+            let body = unsafe { this.body.get_unchecked_mut() };
+            let Some(own) = this.own.take() else {
+                // SAFETY: it is dropped here, once.
+                unsafe { ManuallyDrop::drop(body) };
+                return;
+            };
+            // SAFETY: as above.
+            let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { ManuallyDrop::drop(body) }));
+            let reason = dropped.map_or_else(end::panicked, |()| ExitReason::Killed);
+            // SAFETY: this is the life, and the body is gone.
+            unsafe { end::<A, M>(&own, reason) };
         }
     }
 }
 
-impl<M: Send + 'static> Life<M, ()> {
+impl<A: Actor> Life<A, A::Message, ()> {
     /// The life of an actor, from its start to its end.
     #[inline]
-    fn new<A: Actor<Message = M>>(
+    fn new(
         actor: A,
-        own: Public<Mailbox<M>>,
-    ) -> Life<M, impl Future<Output = ExitReason> + Send> {
-        // SAFETY: the life has the reference, and what is made of it is in its body, which is gone with it.
+        own: Public<Mailbox<A::Message>>,
+    ) -> Life<A, A::Message, impl Future<Output = ExitReason> + Send> {
+        // SAFETY: the life has the reference, and what is made of it is in its body, which is gone before.
         let address = unsafe { Own::of(&own) };
         // SAFETY: it is the only one, as the body is.
         let receiver = unsafe { Receiver::new(address) };
-        Life { body: live(actor, receiver), own: Some(own) }
+        let body = ManuallyDrop::new(live(actor, receiver, |_| ()));
+        Life { body, own: Some(own), actor: PhantomData }
     }
 }
 
-impl<M: Send + 'static, B: Future<Output = ExitReason>> Future for Life<M, B> {
+impl<A, M: Send + 'static, B: Future<Output = ExitReason>> Future for Life<A, M, B> {
     type Output = ();
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<()> {
         let this = self.project();
-        let reason = match catch_unwind(AssertUnwindSafe(|| this.body.poll(context))) {
+        // SAFETY: the body is pinned where it is.
+        let body = unsafe { this.body.map_unchecked_mut(|body| &mut **body) };
+        let reason = match catch_unwind(AssertUnwindSafe(|| body.poll(context))) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(reason)) => reason,
-            Err(payload) => ExitReason::Panicked(words(&*payload)),
+            Err(payload) => end::panicked(payload),
         };
         if let Some(own) = this.own.take() {
-            end(&own, reason);
+            // SAFETY: this is the life, and a body that is over has dropped what it had.
+            unsafe { end::<A, M>(&own, reason) };
         }
         Poll::Ready(())
     }
 }
 
-/// What a panic said.
-fn words(payload: &(dyn Any + Send)) -> Arc<str> {
-    let words = payload.downcast_ref::<&str>().copied();
-    let words = words.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    words.unwrap_or("something that is no text").into()
-}
-
-/// Sees to what an actor leaves behind.
-fn end<M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
-    // SAFETY: the actor's body is over, and its receiver with it.
-    let left = unsafe { own.close() };
-    if !left.is_empty() {
-        own.system().note_dead_letters(left.len() as u64);
-    }
-    drop((left, reason));
-}
-
-/// What an actor does.
+/// What an actor does; `begun` is called when it has started.
 ///
 /// One block, which uses what it has captured where it lies: a local that it were moved to, or a function of its own that were awaited, would
 /// take the room of the actor, of its context and of each message a second time.
@@ -113,15 +142,29 @@ fn end<M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
 fn live<A: Actor>(
     mut actor: A,
     receiver: Receiver<A::Message>,
+    begun: impl FnOnce(&Mailbox<A::Message>) + Send,
 ) -> impl Future<Output = ExitReason> + Send {
     let mut context = Context::<A>::new(receiver);
     async move {
         if let Err(failure) = actor.started(&mut context).await {
             return ExitReason::Failed(Arc::new(failure));
         }
-        let reason = loop {
-            if context.ends() {
-                break ExitReason::Normal;
+        begun(context.mailbox());
+        let alone = loop {
+            if context.is_exceptional() {
+                if context.ends() {
+                    break false;
+                }
+                // In a box, as most actors have none, and here, as the match would keep room for a message beside it.
+                if let Some(event) = context.take_event()
+                    && let Err(failure) = Box::pin(actor.event(*event, &mut context)).await
+                {
+                    return ExitReason::Failed(Arc::new(failure));
+                }
+                if context.is_turn_over() {
+                    evenkeel::yield_now().await;
+                }
+                continue;
             }
             if context.is_idle() {
                 Pause(false).await;
@@ -133,9 +176,15 @@ fn live<A: Actor>(
                     context.drain();
                     continue;
                 }
-                Next::Nothing => continue,
-                Next::Order(Order::Stop) | Next::Drained => break ExitReason::Normal,
-                Next::Alone => break ExitReason::Unreferenced,
+                Next::Event => {
+                    context.expect_event();
+                    continue;
+                }
+                Next::Order(Order::Event(_)) | Next::Nothing => continue,
+                Next::Order(Order::Stop | Order::Cease) | Next::Drained => {
+                    break false;
+                }
+                Next::Alone => break true,
             };
             if let Err(failure) = actor.handle(message, &mut context).await {
                 return ExitReason::Failed(Arc::new(failure));
@@ -144,6 +193,11 @@ fn live<A: Actor>(
                 evenkeel::yield_now().await;
             }
         };
+        if context.has_children() {
+            poll_fn(|task| context.poll_children(task)).await;
+        }
+        // Made here: what lives through two awaits has room of its own in every actor.
+        let reason = if alone { ExitReason::Unreferenced } else { ExitReason::Normal };
         actor.stopped(&reason, &mut context).await;
         reason
     }

@@ -1,8 +1,9 @@
 //! What actors of one node share.
 
+use crate::report::{ActorFailure, Failures};
 use std::fmt;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
 ///
@@ -15,6 +16,7 @@ pub struct System(u32);
 #[derive(Debug, Default)]
 struct Inner {
     dead_letters: AtomicU64,
+    failures: Failures,
 }
 
 /// All there have been.
@@ -43,6 +45,21 @@ impl System {
     #[must_use]
     pub fn dead_letters(self) -> u64 {
         self.inner().dead_letters.load(Ordering::Relaxed)
+    }
+
+    /// Has `observer` called for each actor of this system that fails: that panics, or whose handler returns an error. It replaces the one before. The
+    /// default prints a line to the standard error, so that nothing fails in silence.
+    ///
+    /// It is called by the actor that fails, before its watchers and its supervisor are told. A panic in it is caught.
+    ///
+    /// # Examples
+    /// See [`Supervisor`](crate::Supervisor).
+    pub fn on_failure(self, observer: impl Fn(&ActorFailure) + Send + Sync + 'static) {
+        self.inner().failures.observe(Arc::new(observer));
+    }
+
+    pub(crate) fn failures(self) -> &'static Failures {
+        &self.inner().failures
     }
 
     pub(crate) fn note_dead_letters(self, messages: u64) {

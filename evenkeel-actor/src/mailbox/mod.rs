@@ -41,6 +41,9 @@ pub(crate) use ring::MOST;
 pub(crate) use waiting::Ticket;
 
 use crate::control::ActorId;
+use crate::event::Event;
+use crate::exit::ExitReason;
+use crate::kin::Kin;
 use crate::policy::room;
 use crate::system::System;
 use evenkeel::internal::{After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock};
@@ -59,6 +62,10 @@ pub(crate) enum Order {
     Stop,
     /// Stop when the messages that came before this order are handled.
     Drain,
+    /// Stop after the present message, to be started again, if it is the present start that the actor's [post](crate::ward::Post) means.
+    Cease,
+    /// Something has happened to others.
+    Event(Box<Event>),
 }
 
 /// What a mailbox begins with.
@@ -84,6 +91,12 @@ const WAITING: u8 = 4;
 const DRAINS: u8 = 8;
 /// The slots are not used.
 const PLAIN: u8 = 16;
+/// The actor has children.
+const CHILDREN: u8 = 32;
+/// A supervised actor is to look at its post.
+const DUE: u8 = 64;
+/// The actor is supervised.
+const POST: u8 = 128;
 
 /// In this order the header of the task and what the lock guards share a cache line, and what senders and actor share besides lies in the next.
 #[derive(Debug)]
@@ -106,8 +119,8 @@ unsafe impl<M: Send> Sync for Mailbox<M> {}
 #[derive(Debug)]
 struct Shared<M> {
     berth: Berth,
-    /// Whether nothing is put in any more.
-    shut: bool,
+    /// Whether anything is put in; and why the actor has ended, if it has.
+    door: Door,
     /// Whether nothing is put into the slots: somebody waits for room or has it promised, or the mailbox does without them.
     crowded: bool,
     capacity: u32,
@@ -120,11 +133,55 @@ struct Rest<M> {
     queue: Ring<M>,
     waiting: Waiting,
     orders: VecDeque<Order>,
+    kin: Option<Box<Kin>>,
+    /// Why the actor has ended, if that takes words.
+    reason: Option<ExitReason>,
+}
+
+/// Whether anything is put in, and why the actor has ended, in a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Door {
+    Open,
+    /// The actor drains what is there.
+    Shut,
+    Normal,
+    Unreferenced,
+    Killed,
+    /// The words are in the rest.
+    InWords,
+}
+
+impl Door {
+    fn of(reason: &ExitReason) -> Self {
+        match reason {
+            ExitReason::Normal => Self::Normal,
+            ExitReason::Unreferenced => Self::Unreferenced,
+            ExitReason::Killed => Self::Killed,
+            _ => Self::InWords,
+        }
+    }
+}
+
+/// What an actor leaves behind.
+#[derive(Debug)]
+pub(crate) struct Left<M> {
+    /// What nobody has handled, in order.
+    pub(crate) messages: Vec<M>,
+    pub(crate) kin: Option<Box<Kin>>,
+    pub(crate) reason: ExitReason,
+    /// To be dropped.
+    _orders: VecDeque<Order>,
 }
 
 impl<M> Default for Rest<M> {
     fn default() -> Self {
-        Self { queue: Ring::new(), waiting: Waiting::default(), orders: VecDeque::new() }
+        Self {
+            queue: Ring::new(),
+            waiting: Waiting::default(),
+            orders: VecDeque::new(),
+            kin: None,
+            reason: None,
+        }
     }
 }
 
@@ -137,8 +194,26 @@ impl<M> Rest<M> {
 }
 
 impl<M> Shared<M> {
+    #[inline(always)]
+    fn is_shut(&self) -> bool {
+        self.door != Door::Open
+    }
+
     fn rest(&mut self) -> &mut Rest<M> {
         self.rest.get_or_insert_with(Box::default)
+    }
+
+    /// Why the actor has ended.
+    fn outcome(&self) -> ExitReason {
+        match self.door {
+            Door::Normal => ExitReason::Normal,
+            Door::Unreferenced => ExitReason::Unreferenced,
+            Door::Open | Door::Shut | Door::Killed => ExitReason::Killed,
+            Door::InWords => {
+                let reason = self.rest.as_ref().and_then(|rest| rest.reason.clone());
+                reason.unwrap_or(ExitReason::Killed)
+            }
+        }
     }
 }
 
@@ -162,7 +237,7 @@ impl<M: Send + 'static> Mailbox<M> {
         // Whoever drops the oldest takes from the other end, which in the slots is the actor's.
         let plain = full == Full::DropOldest || capacity < Slots::<M>::PLACES;
         let shared =
-            Shared { berth: Berth::new(), shut: false, crowded: plain, capacity, rest: None };
+            Shared { berth: Berth::new(), door: Door::Open, crowded: plain, capacity, rest: None };
         Self {
             shared: SpinLock::new(shared),
             slots: Slots::new(),
@@ -185,6 +260,17 @@ impl<M: Send + 'static> Mailbox<M> {
         self.flags.store(if on { flags | flag } else { flags & !flag }, Ordering::Relaxed);
     }
 
+    /// Clears a flag that is set under the lock by others.
+    fn set_down(&self, flag: u8) {
+        let _lock = self.shared.lock();
+        self.set(flag, false);
+    }
+
+    /// Whether nothing is put in any more.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.shared.lock().is_shut()
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.shared.lock().berth.is_closed()
     }
@@ -192,15 +278,15 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Has nothing put in any more; what is in the mailbox stays.
     pub(crate) fn shut(&self) {
         let mut shared = self.shared.lock();
-        shared.shut = true;
+        shared.door = Door::Shut;
         self.set(DRAINS, true);
         let waiting = match &mut shared.rest {
-            Some(rest) => std::mem::take(&mut rest.waiting),
+            Some(rest) => rest.waiting.annul(),
             None => return,
         };
         self.set(WAITING, false);
         drop(shared);
-        wake_all(waiting.dissolve());
+        wake_all(waiting);
     }
 
     pub(crate) fn system(&self) -> System {
@@ -296,28 +382,74 @@ impl<M: Send + 'static> Mailbox<M> {
         wake_all(called);
     }
 
-    /// Closes the mailbox and gives what is left in it, in order. For the actor.
+    /// The mailbox of an actor that has to do with others from the beginning.
+    pub(crate) fn with_kin(settings: Settings, system: System, kin: Kin) -> Self {
+        let mut mailbox = Self::new(settings, system);
+        let flags = if kin.post.is_some() { POST | DUE } else { 0 };
+        *mailbox.flags.get_mut() |= flags;
+        mailbox.shared.lock().rest().kin = Some(Box::new(kin));
+        mailbox
+    }
+
+    /// Whether the actor has children. For the actor.
+    #[inline(always)]
+    pub(crate) fn has_children(&self) -> bool {
+        self.has(CHILDREN)
+    }
+
+    /// Whether the actor is supervised.
+    pub(crate) fn has_post(&self) -> bool {
+        self.has(POST)
+    }
+
+    /// Whether something is due to the actor as a supervised one.
+    pub(crate) fn is_due(&self) -> bool {
+        self.has(DUE)
+    }
+
+    /// Takes messages again that [`shut`](Self::shut) has ended.
+    pub(crate) fn reopen(&self) {
+        let mut shared = self.shared.lock();
+        shared.door = Door::Open;
+        self.set(DRAINS, false);
+        if shared.rest.is_some() {
+            self.settle_crowd(&mut shared);
+        }
+    }
+
+    /// Closes the mailbox and gives what is left in it. For the actor.
     ///
     /// # Safety
     /// The caller is the actor, and does not use its receiver any more.
-    pub(crate) unsafe fn close(&self) -> Vec<M> {
-        let mut left = Vec::new();
+    pub(crate) unsafe fn close(&self, mut reason: ExitReason) -> Left<M> {
+        let mut messages = Vec::new();
         // SAFETY: the caller is the actor.
         let batch = unsafe { &mut *self.batch.get() };
-        left.extend(std::iter::from_fn(|| batch.pop()));
+        messages.extend(std::iter::from_fn(|| batch.pop()));
         let mut shared = self.shared.lock();
         shared.berth.close();
-        shared.shut = true;
         // SAFETY: the caller is the actor.
-        left.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
-        let rest = shared.rest.take();
+        messages.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
+        let mut rest = shared.rest.take();
+        let kin = rest.as_mut().and_then(|rest| rest.kin.take());
+        if let (ExitReason::Killed, Some(verdict)) =
+            (&reason, kin.as_ref().and_then(|kin| kin.verdict.clone()))
+        {
+            reason = verdict;
+        }
+        shared.door = Door::of(&reason);
+        if shared.door == Door::InWords {
+            shared.rest().reason = Some(reason.clone());
+        }
         self.flags.store(0, Ordering::Relaxed);
         drop(shared);
+        let mut orders = VecDeque::new();
         if let Some(mut rest) = rest {
-            left.extend(std::iter::from_fn(|| rest.queue.pop()));
-            wake_all(rest.waiting.dissolve());
+            messages.extend(std::iter::from_fn(|| rest.queue.pop()));
+            wake_all(std::mem::take(&mut rest.waiting).dissolve());
+            orders = std::mem::take(&mut rest.orders);
         }
-        left
+        Left { messages, kin, reason, _orders: orders }
     }
 }
 
@@ -336,7 +468,7 @@ impl<M: Send + 'static> Part for Mailbox<M> {
         }
         self.parks.store(false, Ordering::Relaxed);
         let mut shared = self.shared.lock();
-        if !self.slots.is_empty() || self.has(QUEUE | ORDERS) {
+        if !self.slots.is_empty() || self.has(QUEUE | ORDERS | DUE) {
             return After::Again;
         }
         shared.berth.park(right)
@@ -362,7 +494,7 @@ fn leave<M: Send + 'static>(to: &Public<Mailbox<M>>, mut shared: SpinGuard<'_, S
 #[inline(always)]
 pub(crate) fn put<M: Send + 'static, P: Overflow>(to: &Public<Mailbox<M>>, message: M) -> Put<M> {
     let mut shared = to.shared.lock_in_turns();
-    if shared.shut {
+    if shared.is_shut() {
         return Put::Stopped(message);
     }
     let put = to.put::<P>(&mut shared, message);
@@ -377,7 +509,7 @@ pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
     waker: Waker,
 ) -> Result<Put<M>, (M, Ticket)> {
     let mut shared = to.shared.lock();
-    if shared.shut {
+    if shared.is_shut() {
         drop(shared);
         return Ok(Put::Stopped(message));
     }
@@ -407,7 +539,11 @@ pub(crate) fn put_with_ticket<M: Send + 'static>(
 ) -> Result<Put<M>, M> {
     let waker = waker.clone();
     let mut shared = to.shared.lock();
-    if shared.shut {
+    if shared.is_shut() {
+        drop(shared);
+        return Ok(Put::Stopped(message));
+    }
+    if shared.rest().waiting.is_void(ticket) {
         drop(shared);
         return Ok(Put::Stopped(message));
     }
@@ -425,10 +561,13 @@ pub(crate) fn put_with_ticket<M: Send + 'static>(
 /// Gives a ticket back whose sender has gone.
 pub(crate) fn give_back<M: Send + 'static>(to: &Public<Mailbox<M>>, ticket: Ticket) {
     let mut shared = to.shared.lock();
-    if shared.shut {
+    if shared.is_shut() {
         return;
     }
     let waiting = &mut shared.rest().waiting;
+    if waiting.is_void(ticket) {
+        return;
+    }
     let left = waiting.leave(ticket);
     if left.is_none() {
         waiting.settle();
@@ -446,10 +585,68 @@ pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) ->
     if shared.berth.is_closed() {
         return false;
     }
-    shared.rest().orders.push_back(order);
+    let rest = shared.rest();
+    rest.orders.push_back(order);
+    let waker = rest.kin.as_ref().and_then(|kin| kin.waker.clone());
     to.set(ORDERS, true);
     leave(to, shared);
+    wake_all(waker.into_iter().collect());
     true
+}
+
+/// Changes what an actor has to do with others, and has it look at that. `f` runs under the lock: what it takes out it gives, to be dropped outside.
+///
+/// # Errors
+/// If the actor has ended: why.
+pub(crate) fn tell<M: Send + 'static, R>(
+    to: &Public<Mailbox<M>>,
+    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
+) -> Result<R, ExitReason> {
+    let mut shared = to.shared.lock();
+    if shared.berth.is_closed() {
+        return Err(shared.outcome());
+    }
+    let rest = shared.rest();
+    let kin = rest.kin.get_or_insert_default();
+    let result = f(kin, &mut rest.orders);
+    let waker = kin.waker.clone();
+    let (orders, due) = (!rest.orders.is_empty(), kin.post.is_some());
+    let children = !kin.children.is_empty();
+    to.set(ORDERS, orders);
+    to.set(CHILDREN, children);
+    if due {
+        to.set(DUE, true);
+    }
+    leave(to, shared);
+    wake_all(waker.into_iter().collect());
+    Ok(result)
+}
+
+/// The same without having it look.
+pub(crate) fn note<M: Send + 'static, R>(
+    to: &Mailbox<M>,
+    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
+) -> Result<R, ExitReason> {
+    let mut shared = to.shared.lock();
+    if shared.berth.is_closed() {
+        return Err(shared.outcome());
+    }
+    let rest = shared.rest();
+    let kin = rest.kin.get_or_insert_default();
+    let result = f(kin, &mut rest.orders);
+    let (orders, children) = (!rest.orders.is_empty(), !kin.children.is_empty());
+    to.set(ORDERS, orders);
+    to.set(CHILDREN, children);
+    Ok(result)
+}
+
+/// What is due to a supervised actor; nothing is from then on.
+pub(crate) fn attend<M: Send + 'static, R>(
+    to: &Mailbox<M>,
+    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
+) -> Result<R, ExitReason> {
+    to.set_down(DUE);
+    note(to, f)
 }
 
 /// What is known of an actor by its mailbox.

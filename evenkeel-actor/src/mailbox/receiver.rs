@@ -2,7 +2,8 @@
 
 #![allow(unsafe_code, reason = "the actor's own parts of the mailbox are reached by sharing it")]
 
-use super::{DRAINS, Mailbox, ORDERS, Order, QUEUE, Ring, WAITING};
+use super::{DRAINS, Mailbox, ORDERS, Order, QUEUE, Ring, WAITING, note};
+use crate::event::Event;
 use evenkeel::internal::Own;
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -12,6 +13,8 @@ use std::sync::atomic::Ordering;
 pub(crate) enum Next<M> {
     Message(M),
     Order(Order),
+    /// The first of the orders is an event: see [`Receiver::take_event`].
+    Event,
     /// It was to handle what was there, and there is nothing left.
     Drained,
     /// There is nothing after all.
@@ -65,9 +68,9 @@ impl<M: Send + 'static> Receiver<M> {
     pub(crate) fn next(&mut self) -> Next<M> {
         let flags = self.0.flags.load(Ordering::Relaxed);
         if flags & (ORDERS | WAITING) != 0
-            && let Some(order) = self.see_to(flags)
+            && let Some(next) = self.see_to(flags)
         {
-            return Next::Order(order);
+            return next;
         }
         if let Some(message) = self.batch().pop() {
             return Next::Message(message);
@@ -117,19 +120,36 @@ impl<M: Send + 'static> Receiver<M> {
         self.0.shut();
     }
 
-    /// Calls those that wait for room, and takes the first order.
+    /// The event that [`next`](Self::next) has found.
+    #[cold]
+    pub(crate) fn take_event(&mut self) -> Option<Box<Event>> {
+        let order = note(&self.0, |_, orders| orders.pop_front());
+        let Ok(Some(Order::Event(event))) = order else { return None };
+        Some(event)
+    }
+
+    /// Calls those that wait for room, and takes the first order unless it is an event.
     #[cold]
     #[inline(never)]
-    fn see_to(&mut self, flags: u8) -> Option<Order> {
+    fn see_to(&mut self, flags: u8) -> Option<Next<M>> {
         if flags & WAITING != 0 {
             self.0.call_waiting();
         }
         let mut shared = self.0.shared.lock();
         let rest = shared.rest.as_mut()?;
-        let order = rest.orders.pop_front();
+        if let Some(Order::Event(_)) = rest.orders.front() {
+            return Some(Next::Event);
+        }
+        let order = loop {
+            match rest.orders.pop_front() {
+                // Another start is meant.
+                Some(Order::Cease) if !rest.kin.as_ref().is_some_and(|kin| kin.is_to_cease()) => {}
+                order => break order,
+            }
+        };
         let more = !rest.orders.is_empty();
         self.0.set(ORDERS, more);
-        order
+        order.map(Next::Order)
     }
 }
 

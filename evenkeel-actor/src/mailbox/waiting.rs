@@ -15,6 +15,8 @@ pub(crate) struct Waiting {
     line: VecDeque<(Ticket, Waker)>,
     next: u64,
     promised: u32,
+    /// Tickets before this one are void: the mailbox was shut while they waited.
+    valid: u64,
 }
 
 impl Waiting {
@@ -38,6 +40,18 @@ impl Waiting {
         self.next += 1;
         self.line.push_back((ticket, waker));
         ticket
+    }
+
+    /// Whether the mailbox was shut since the ticket was taken.
+    pub(crate) fn is_void(&self, ticket: Ticket) -> bool {
+        ticket.0 < self.valid
+    }
+
+    /// Makes all tickets void, and gives the wakers of those that wait.
+    pub(crate) fn annul(&mut self) -> Vec<Waker> {
+        self.valid = self.next;
+        self.promised = 0;
+        self.line.drain(..).map(|(_, waker)| waker).collect()
     }
 
     /// The waker of a ticket, if that has not been called.

@@ -1,4 +1,7 @@
 //! What is decided, as functions of plain values.
 
+pub(crate) mod intensity;
+pub(crate) mod restart;
 pub(crate) mod room;
+pub(crate) mod tree;
 pub(crate) mod turn;

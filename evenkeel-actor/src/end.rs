@@ -1,0 +1,131 @@
+//! What is seen to when an actor has ended.
+
+#![allow(unsafe_code, reason = "the mailbox is closed for the actor")]
+
+use crate::control::ActorId;
+use crate::event::{Event, Notice, NoticeKind};
+use crate::exit::ExitReason;
+use crate::kin::{Kin, Witness};
+use crate::mailbox::{HasId, Left, Mailbox};
+use crate::report::{ActorFailure, ActorInfo};
+use evenkeel::internal::Public;
+use std::any::Any;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Sees to what an actor of type `A` leaves behind: it closes the mailbox, drops what is left there, and tells whom it concerns.
+///
+/// # Safety
+/// The caller is the actor's life, and its body, with the receiver, is gone.
+pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
+    // SAFETY: the caller's promise.
+    let left = unsafe { own.close(reason) };
+    if left.messages.is_empty() && left.kin.is_none() && !left.reason.is_failure() {
+        return;
+    }
+    tell::<A, M>(own, left);
+}
+
+#[cold]
+#[inline(never)]
+fn tell<A, M: Send + 'static>(own: &Public<Mailbox<M>>, mut left: Left<M>) {
+    let id = own.id();
+    let reason = left.reason.clone();
+    let mut kin = left.kin.take();
+    if let Some(kin) = &mut kin {
+        if let Some(peer) = kin.peer.take() {
+            peer.sever();
+        }
+        for child in mem::take(&mut kin.children).into_values().rev() {
+            child.control().orphan();
+        }
+        for ward in mem::take(&mut kin.wards).into_values().rev() {
+            ward.control().orphan();
+        }
+    }
+    let messages = mem::take(&mut left.messages);
+    if !messages.is_empty() {
+        own.system().note_dead_letters(messages.len() as u64);
+        drop_each::<A, M>(own, messages);
+    }
+    let name = kin.as_ref().and_then(|kin| kin.name.clone());
+    // A supervised actor has told of its failures when it fell.
+    if reason.is_failure() && kin.as_ref().is_none_or(|kin| kin.post.is_none()) {
+        report::<A, M>(own, name, reason.clone());
+    }
+    if let Some(kin) = kin {
+        tell_kin(id, *kin, &reason);
+    }
+    contain(|| drop(left));
+}
+
+fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) {
+    for (_, peer) in kin.links.drain() {
+        peer.exit(id, reason);
+    }
+    for witness in kin.witnesses.take() {
+        match witness {
+            Witness::Actor(_, peer) => peer.down(id, reason),
+            // Whoever has given up waiting is not told.
+            Witness::Future(sender) => drop(contain(|| sender.send(reason.clone()).is_ok())),
+        }
+    }
+    if let Some((parent, number)) = kin.parent.take() {
+        parent.child_ended(number, id, reason);
+    }
+    if let Some((supervisor, index)) = kin.post.take().and_then(|post| post.supervisor) {
+        supervisor.event(Event::Notice(Notice { index, kind: NoticeKind::Gone }));
+    }
+}
+
+/// Drops messages each by itself: one whose destructor panics does not keep the others.
+fn drop_each<A, M: Send + 'static>(own: &Public<Mailbox<M>>, messages: Vec<M>) {
+    if !mem::needs_drop::<M>() {
+        return;
+    }
+    for message in messages {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(message))) {
+            report::<A, M>(own, None, panicked(payload));
+        }
+    }
+}
+
+/// Tells the observer of the system of a failure.
+pub(crate) fn report<A, M: Send + 'static>(
+    own: &Public<Mailbox<M>>,
+    name: Option<std::sync::Arc<str>>,
+    reason: ExitReason,
+) {
+    let task = own.task();
+    let actor = ActorInfo {
+        id: own.id(),
+        name: name.as_deref().map(str::to_owned),
+        spawn_site: task.spawn_site(),
+        type_name: std::any::type_name::<A>(),
+    };
+    let failure = ActorFailure { actor, reason, supervised: own.has_post() };
+    own.system().failures().tell(&failure);
+}
+
+/// The reason that a panic is.
+pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> ExitReason {
+    let words = payload.downcast_ref::<&str>().copied();
+    let words = words.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let reason = ExitReason::Panicked(words.unwrap_or("something that is no text").into());
+    contain(|| drop(payload));
+    reason
+}
+
+/// Runs what is a user's, and gives nothing if it panics: the process's panic hook has told of it. A payload whose destructor panics too is
+/// leaked, as dropping that panic could panic again, without end.
+pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(result) => Some(result),
+        Err(payload) => {
+            if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+                mem::forget(second);
+            }
+            None
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! What an actor can do about others.
+
+use super::Kin;
+use super::peer::{self, Peer};
+use super::ties;
+use crate::actor::Actor;
+use crate::actor_ref::ActorRef;
+use crate::alarm::Alarm;
+use crate::builder::Builder;
+use crate::context::Context;
+use crate::control::AnyActor;
+use crate::error::SpawnError;
+use crate::event::{Event, Notice, NoticeKind};
+use crate::life;
+use crate::mailbox::overflow::Overflow;
+use crate::mailbox::{Mailbox, Order, Settings, note};
+use crate::supervise::{SupervisorBuilder, SupervisorRef};
+use evenkeel::internal::Public;
+use std::collections::VecDeque;
+use std::mem;
+use std::panic::Location;
+use std::task::{self, Poll};
+use std::time::Duration;
+
+/// How long a child may take to stop before it is killed, as in Erlang/OTP.
+pub(crate) const SHUTDOWN: Duration = Duration::from_secs(5);
+
+/// The alarm of a parent that waits for its children.
+const PARENT: usize = usize::MAX;
+
+impl<A: Actor> Context<A> {
+    /// Watches an actor: when it ends, for whatever reason, this one is told by [`Event::Down`]; at once, if it has ended already.
+    ///
+    /// To watch twice is to watch once. To watch oneself does nothing. A watch keeps neither of the two. A restart ends nothing, and is not told; but it
+    /// forgets what the actor that is restarted has watched.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, AnyActor, Context, Event, Handled, ReplyTo, spawn};
+    ///
+    /// #[derive(Default)]
+    /// struct Mourner(Vec<String>);
+    ///
+    /// enum Message {
+    ///     Watch(AnyActor),
+    ///     List(ReplyTo<Vec<String>>),
+    /// }
+    ///
+    /// impl Actor for Mourner {
+    ///     type Message = Message;
+    ///
+    ///     async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+    ///         match message {
+    ///             Message::Watch(actor) => context.watch(&actor),
+    ///             Message::List(reply) => reply.send(self.0.clone()),
+    ///         }
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn event(&mut self, event: Event, _context: &mut Context<Self>) -> Handled {
+    ///         if let Event::Down { reason, .. } = event {
+    ///             self.0.push(reason.to_string());
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # struct Other;
+    /// # impl Actor for Other {
+    /// #     type Message = ();
+    /// #     async fn handle(&mut self, _: (), _: &mut Context<Self>) -> Handled { Ok(()) }
+    /// # }
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let (mourner, other) = (spawn(Mourner::default()), spawn(Other));
+    ///     mourner.send(Message::Watch(other.any())).await.unwrap();
+    ///     other.kill();
+    ///     other.stopped().await;
+    ///     while mourner.ask(Message::List).await.unwrap() != ["killed"] {
+    ///         evenkeel::yield_now().await;
+    ///     }
+    /// });
+    /// ```
+    pub fn watch(&self, actor: &AnyActor) {
+        ties::Own(&self.own()).watch(actor);
+    }
+
+    /// Ends a watch. Nothing comes of it any more.
+    pub fn unwatch(&self, actor: &AnyActor) {
+        ties::Own(&self.own()).unwatch(actor);
+    }
+
+    /// Links this actor and another: when one of them ends, and not in order, so does the other, at its next await, in the middle of a message; unless it
+    /// [traps exits](Self::trap_exits). The other may have ended already: then this happens now.
+    ///
+    /// To link twice is to link once. To link to oneself does nothing. A link keeps neither of the two. A supervised actor that is ended by a link may be
+    /// started again; its own restarts end nothing, and its links stay.
+    pub fn link(&self, actor: &AnyActor) {
+        ties::Own(&self.own()).link(actor);
+    }
+
+    /// Ends a link, for both. Nothing comes of it any more.
+    pub fn unlink(&self, actor: &AnyActor) {
+        ties::Own(&self.own()).unlink(actor);
+    }
+
+    /// Whether ends of linked actors, those in order too, are told by [`Event::Exit`] instead of ending this one. Not at first.
+    pub fn trap_exits(&self, traps: bool) {
+        let _ = note(self.mailbox(), |kin, _| kin.traps = traps);
+    }
+
+    /// Spawns a child, of the same system: it is kept by this actor, which is told of its end by [`Event::ChildEnded`], and it does not outlive this actor.
+    ///
+    /// When this actor stops in order, its children are told to stop after their present message, the last first, and it waits for them, before its own
+    /// [`stopped`](Actor::stopped) is called; those that take more than 5 seconds are killed. When it fails or is killed, they are killed.
+    /// A child that fails is not started again: see [`Supervisor`](crate::Supervisor).
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, ActorRef, Context, Event, Handled, spawn};
+    ///
+    /// struct Worker;
+    ///
+    /// impl Actor for Worker {
+    ///     type Message = u32;
+    ///
+    ///     async fn handle(&mut self, number: u32, _context: &mut Context<Self>) -> Handled {
+    ///         println!("{number}");
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// struct Parent {
+    ///     worker: Option<ActorRef<u32>>,
+    /// }
+    ///
+    /// impl Actor for Parent {
+    ///     type Message = u32;
+    ///
+    ///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+    ///         self.worker = Some(context.spawn(Worker));
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn handle(&mut self, number: u32, _context: &mut Context<Self>) -> Handled {
+    ///         if let Some(worker) = &self.worker {
+    ///             worker.send(number).await?;
+    ///         }
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn event(&mut self, event: Event, context: &mut Context<Self>) -> Handled {
+    ///         if let Event::ChildEnded { .. } = event {
+    ///             self.worker = Some(context.spawn(Worker));
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let parent = spawn(Parent { worker: None });
+    ///     parent.send(7).await.unwrap();
+    ///     parent.stop();
+    ///     assert!(parent.stopped().await.is_normal());
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn spawn<C: Actor>(&mut self, child: C) -> ActorRef<C::Message> {
+        let settings = Builder::new().settings().expect("the default capacity is valid");
+        ActorRef::local(self.spawn_child(child, settings, Location::caller()))
+    }
+
+    /// The same with a mailbox that `builder` describes. Whatever its system, the child is of this actor's.
+    ///
+    /// # Errors
+    /// If the mailbox would have no room, or too much.
+    #[track_caller]
+    pub fn spawn_with<C: Actor, P: Overflow>(
+        &mut self,
+        builder: Builder<P>,
+        child: C,
+    ) -> Result<ActorRef<C::Message, P>, SpawnError> {
+        let site = Location::caller();
+        let settings = builder.settings()?;
+        Ok(ActorRef::local(self.spawn_child(child, settings, site)))
+    }
+
+    /// Spawns a supervisor as a child.
+    #[track_caller]
+    pub fn spawn_supervisor(&mut self, supervisor: SupervisorBuilder) -> SupervisorRef {
+        let (parent, number) = self.new_child();
+        let spawned =
+            supervisor.spawn_under(parent.map(|parent| (parent, number)), Location::caller());
+        self.adopt(number, spawned.any());
+        spawned
+    }
+
+    fn spawn_child<C: Actor>(
+        &mut self,
+        child: C,
+        settings: Settings,
+        site: &'static Location<'static>,
+    ) -> Public<Mailbox<C::Message>> {
+        let (parent, number) = self.new_child();
+        let kin = Kin { parent: parent.map(|parent| (parent, number)), ..Kin::default() };
+        let child = life::spawn_with(child, settings, self.system(), kin, site);
+        self.adopt(number, AnyActor::local(child.clone()));
+        child
+    }
+
+    /// The actor's own address, and the number of its next child.
+    fn new_child(&self) -> (Option<Peer>, u64) {
+        let number = note(self.mailbox(), |kin, _| {
+            kin.next_child += 1;
+            kin.next_child - 1
+        });
+        (self.peer(), number.unwrap_or(0))
+    }
+
+    /// Keeps a child, unless that has ended meanwhile: whoever of the two comes second under the lock finds what the other has done.
+    fn adopt(&self, number: u64, child: AnyActor) {
+        let kept = child.clone();
+        let _ = note(self.mailbox(), |kin, _| kin.children.insert(number, kept));
+        if child.is_stopped() {
+            let _ = note(self.mailbox(), |kin, _| kin.children.remove(&number));
+        }
+    }
+
+    pub(crate) fn peer(&self) -> Option<Peer> {
+        peer::of(&self.own())
+    }
+
+    /// Whether the actor's supervisor has the present start stopped.
+    pub(crate) fn is_to_cease(&self) -> bool {
+        note(self.mailbox(), |kin, _| kin.is_to_cease()).unwrap_or(false)
+    }
+
+    pub(crate) fn has_children(&self) -> bool {
+        self.mailbox().has_children()
+    }
+
+    /// The actor stops: tells its children to do so, and waits for them.
+    pub(crate) fn poll_children(&mut self, task: &task::Context<'_>) -> Poll<()> {
+        let waits = self.attend_orders(task);
+        let children = note(self.mailbox(), |kin, _| {
+            let first = mem::replace(&mut kin.stopping, true);
+            (!first).then(|| kin.children.values().cloned().collect::<Vec<_>>())
+        });
+        if let Some(children) = children.ok().flatten() {
+            for child in children.iter().rev() {
+                child.stop_now();
+            }
+            let alarm = self.peer().map(|peer| Alarm::after(SHUTDOWN, peer, PARENT, 0));
+            let before = note(self.mailbox(), |kin, _| mem::replace(&mut kin.alarm, alarm));
+            drop(before);
+        }
+        let late = waits.iter().any(is_alarm);
+        let (children, left) = note(self.mailbox(), |kin, _| {
+            let children: Vec<_> = kin.children.values().cloned().collect();
+            let alarm = if children.is_empty() { kin.alarm.take() } else { None };
+            (children, alarm)
+        })
+        .unwrap_or_default();
+        drop(left);
+        if children.is_empty() {
+            self.leave_orders();
+            let _ = note(self.mailbox(), |kin, _| kin.stopping = false);
+            return Poll::Ready(());
+        }
+        if late {
+            for child in children.iter().rev() {
+                child.control().orphan();
+            }
+        }
+        Poll::Pending
+    }
+
+    /// Takes all orders, and has the task woken by the next one, whatever messages there are.
+    pub(crate) fn attend_orders(&self, task: &task::Context<'_>) -> VecDeque<Order> {
+        let waker = task.waker().clone();
+        let orders = note(self.mailbox(), |kin, orders| {
+            let before = kin.waker.replace(waker);
+            (mem::take(orders), before)
+        });
+        orders.map(|(orders, _before)| orders).unwrap_or_default()
+    }
+
+    /// Messages wake the task again. A supervised actor keeps its waker.
+    pub(crate) fn leave_orders(&self) {
+        let _ =
+            note(self.mailbox(), |kin, _| if kin.post.is_none() { kin.waker.take() } else { None });
+    }
+}
+
+fn is_alarm(order: &Order) -> bool {
+    let Order::Event(event) = order else { return false };
+    matches!(**event, Event::Notice(Notice { index: PARENT, kind: NoticeKind::Alarm { .. } }))
+}

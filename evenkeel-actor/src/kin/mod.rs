@@ -1,0 +1,148 @@
+//! What an actor has to do with others: whom it watches, who watches it, links, parent and children.
+//!
+//! # Where it lies
+//! In a box of the mailbox, under the mailbox's lock, made when it is first needed: most actors have none. It outlives the actor's value, so that
+//! others can be told however the actor ends.
+//!
+//! # Who keeps whom
+//! A parent keeps its children. All else goes by [peers](peer), which keep nobody: who watches, is watched, linked or a parent is not referenced by that, and stops
+//! when nobody else has a reference to it.
+//!
+//! # Why nothing is told twice, or late
+//! What A wants to hear of B is noted on both sides, first with A. When B ends it closes its mailbox, after which nobody is noted there, and takes out whom
+//! it has to tell; who comes later is told at once. So each noted one is told once. A takes word of B only if it has B noted still, and crosses it
+//! out: so after an `unwatch` or `unlink` nothing comes, though B may be about to tell. Each step holds one mailbox's lock, so no two locks are ever held.
+
+pub(crate) mod context;
+pub(crate) mod peer;
+mod stopped;
+pub(crate) mod ties;
+
+pub use stopped::Stopped;
+
+use crate::alarm::Alarm;
+use crate::control::{ActorId, AnyActor};
+use crate::exit::ExitReason;
+use crate::ward::Post;
+use peer::Peer;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::task::Waker;
+
+#[derive(Default)]
+pub(crate) struct Kin {
+    /// The actor's own address, if others have it.
+    pub(crate) peer: Option<Peer>,
+    /// Whom the actor watches.
+    pub(crate) watching: HashSet<ActorId>,
+    /// Who is told when it ends.
+    pub(crate) witnesses: Witnesses,
+    /// Whom it is linked to.
+    pub(crate) links: HashMap<ActorId, Peer>,
+    /// Whether ends of linked actors are events for it.
+    pub(crate) traps: bool,
+    /// Its parent, and its own number among the parent's children.
+    pub(crate) parent: Option<(Peer, u64)>,
+    /// Its children in the order in which they were spawned.
+    pub(crate) children: BTreeMap<u64, AnyActor>,
+    pub(crate) next_child: u64,
+    /// The first of those that its present incarnation has spawned.
+    pub(crate) first_child: u64,
+    /// Why it has been killed.
+    pub(crate) verdict: Option<ExitReason>,
+    /// Its task, while that waits for orders alone, or can be restarted.
+    pub(crate) waker: Option<Waker>,
+    /// What it is to its supervisor.
+    pub(crate) post: Option<Box<Post>>,
+    /// What it supervises: these outlive a restart of their supervisor.
+    pub(crate) wards: BTreeMap<usize, AnyActor>,
+    pub(crate) name: Option<Arc<str>>,
+    /// It waits for its children to stop, until then at the latest.
+    pub(crate) stopping: bool,
+    pub(crate) alarm: Option<Alarm>,
+}
+
+impl Kin {
+    /// Whether the actor's supervisor has the present start stopped.
+    pub(crate) fn is_to_cease(&self) -> bool {
+        self.post.as_ref().is_some_and(|post| post.cease == Some(post.term))
+    }
+}
+
+/// Who is told of an actor's end.
+pub(crate) enum Witness {
+    /// An actor, which watches.
+    Actor(ActorId, Peer),
+    /// A future.
+    Future(oneshot::Sender<ExitReason>),
+}
+
+impl Witness {
+    fn is_gone(&self) -> bool {
+        match self {
+            Self::Actor(_, peer) => peer.is_gone(),
+            Self::Future(sender) => sender.is_closed(),
+        }
+    }
+}
+
+/// The witnesses of one actor.
+#[derive(Default)]
+pub(crate) struct Witnesses {
+    all: Vec<Witness>,
+    /// How many there may be before those that have gone are looked for.
+    bound: usize,
+}
+
+impl Witnesses {
+    /// One more. Gives those that have gone, to be dropped outside of the lock: they are looked for whenever the number has doubled, so
+    /// that a long life with many short watches does not grow.
+    #[must_use]
+    pub(crate) fn add(&mut self, witness: Witness) -> Vec<Witness> {
+        let mut gone = Vec::new();
+        if self.all.len() >= self.bound.max(8) {
+            gone.extend(self.all.extract_if(.., |witness| witness.is_gone()));
+            self.bound = self.all.len() * 2;
+        }
+        self.all.push(witness);
+        gone
+    }
+
+    #[must_use]
+    pub(crate) fn remove(&mut self, by: ActorId) -> Option<Witness> {
+        let is = |witness: &Witness| matches!(witness, Witness::Actor(id, _) if *id == by);
+        let index = self.all.iter().position(is)?;
+        Some(self.all.swap_remove(index))
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<Witness> {
+        std::mem::take(&mut self.all)
+    }
+}
+
+impl std::fmt::Debug for Kin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kin").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn witnesses_that_have_gone_make_room() {
+        let mut witnesses = Witnesses::default();
+        let mut kept = Vec::new();
+        for n in 0..10_000 {
+            let (sender, receiver) = oneshot::async_channel();
+            drop(witnesses.add(Witness::Future(sender)));
+            if n % 1_000 == 0 {
+                kept.push(receiver);
+            }
+        }
+        assert!(witnesses.all.len() < 64, "{}", witnesses.all.len());
+        let told = witnesses.take().into_iter().filter(|witness| !witness.is_gone());
+        assert_eq!(told.count(), kept.len());
+    }
+}

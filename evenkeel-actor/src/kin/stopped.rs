@@ -1,0 +1,49 @@
+//! Waiting for the end of an actor.
+
+use crate::exit::ExitReason;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// The future of [`ActorRef::stopped`](crate::ActorRef::stopped): why the actor has ended, when it has.
+///
+/// It keeps no reference to the actor, and may be awaited anywhere.
+#[must_use = "it waits when it is awaited"]
+pub struct Stopped(State);
+
+enum State {
+    Over(Option<ExitReason>),
+    Waits(oneshot::AsyncReceiver<ExitReason>),
+}
+
+impl Stopped {
+    pub(crate) fn over(reason: ExitReason) -> Self {
+        Self(State::Over(Some(reason)))
+    }
+
+    pub(crate) fn when(told: oneshot::AsyncReceiver<ExitReason>) -> Self {
+        Self(State::Waits(told))
+    }
+}
+
+impl Future for Stopped {
+    type Output = ExitReason;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<ExitReason> {
+        match &mut self.0 {
+            State::Over(reason) => Poll::Ready(reason.take().expect("it is polled to its end")),
+            // Whoever ends without having told is the victim of a panic in somebody's waker; it has ended all the same.
+            State::Waits(told) => {
+                Pin::new(told).poll(context).map(|reason| reason.unwrap_or(ExitReason::Killed))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let over = matches!(self.0, State::Over(_));
+        f.debug_struct("Stopped").field("over", &over).finish()
+    }
+}

@@ -1,0 +1,296 @@
+//! What a supervisor does next: a state machine of plain values.
+//!
+//! What has happened goes in, what is to be done comes out as [`Step`]s. Children are numbered in the order in which they start.
+//!
+//! # States of a child
+//! *Waiting* to be started, or waiting for the end of a *back-off* before that; *starting*; *up*; *ceasing*, which means that it has been told to stop
+//! for the sake of another or of the supervisor's own end; *gone*.
+//!
+//! # Rules
+//! Children that have to stop do so one at a time, the last first, and nothing is started meanwhile. Then those that wait are started: one at
+//! a time and in order while the supervisor boots or its strategy depends on order, else at once. An end that was not asked for is judged by the kind of the child and then by
+//! the intensity; an end that was asked for is judged by nothing, even if it was a failure. So of several children that fail at once under
+//! one-for-all one is counted.
+
+use super::intensity::{Backoff, Intensity, Limit};
+use super::restart::{Restart, Strategy};
+use std::time::Duration;
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Start it.
+    Rise(usize),
+    /// Tell it to stop after its present message.
+    Cease(usize),
+    /// Kill it.
+    Raze(usize),
+    /// It is not started again.
+    Dismiss(usize),
+    /// Call [`Tree::alarm`] for it after that time.
+    Alarm(usize, Duration),
+    /// Do not.
+    Calm(usize),
+}
+
+/// How far the supervisor itself is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Its children start for the first time.
+    Booting,
+    Running,
+    /// Its children stop; because of a child, if one was restarted too often.
+    Halting(Option<usize>),
+    /// None of them is there any more.
+    Halted(Option<usize>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    BackOff,
+    Starting,
+    Up,
+    Ceasing,
+    Gone,
+}
+
+/// What is asked for a child.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    pub(crate) restart: Restart,
+    /// How long it may take to stop.
+    pub(crate) shutdown: Duration,
+    pub(crate) backoff: Option<Backoff>,
+}
+
+#[derive(Debug)]
+struct Member {
+    terms: Terms,
+    state: State,
+    /// It is to cease.
+    cease: bool,
+    /// Failures on end.
+    failures: u32,
+    up_since: Duration,
+}
+
+#[derive(Debug)]
+pub(crate) struct Tree {
+    strategy: Strategy,
+    intensity: Intensity,
+    members: Vec<Member>,
+    phase: Phase,
+    steps: Vec<Step>,
+}
+
+impl Tree {
+    pub(crate) fn new(strategy: Strategy, limit: Limit) -> Self {
+        Self {
+            strategy,
+            intensity: Intensity::new(limit),
+            members: Vec::new(),
+            phase: Phase::Booting,
+            steps: Vec::new(),
+        }
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    pub(crate) fn is_up(&self, index: usize) -> bool {
+        self.members[index].state == State::Up
+    }
+
+    /// What has become due since the last call, in the order in which it is to be done.
+    pub(crate) fn take_steps(&mut self) -> Vec<Step> {
+        std::mem::take(&mut self.steps)
+    }
+
+    /// One child more, the last; `gone` if it has ended for good already.
+    pub(crate) fn add(&mut self, terms: Terms, gone: bool) {
+        let state = if gone { State::Gone } else { State::Waiting };
+        let up_since = Duration::ZERO;
+        self.members.push(Member { terms, state, cease: false, failures: 0, up_since });
+    }
+
+    /// Stops a child for good.
+    pub(crate) fn remove(&mut self, index: usize) {
+        let member = &mut self.members[index];
+        member.terms.restart = Restart::Temporary;
+        match member.state {
+            State::Waiting | State::BackOff => self.dismiss(index),
+            State::Starting | State::Up => member.cease = true,
+            State::Ceasing | State::Gone => {}
+        }
+        self.go_on();
+    }
+
+    /// A child has started.
+    pub(crate) fn started(&mut self, index: usize, now: Duration) {
+        let member = &mut self.members[index];
+        if member.state == State::Starting {
+            member.state = State::Up;
+            member.up_since = now;
+        }
+        self.go_on();
+    }
+
+    /// A child has ended, and can be started again.
+    pub(crate) fn fell(&mut self, index: usize, normal: bool, now: Duration) {
+        let member = &mut self.members[index];
+        match member.state {
+            State::Gone => return,
+            State::Ceasing => {
+                self.steps.push(Step::Calm(index));
+                self.settle(index);
+            }
+            State::Starting | State::Up if member.cease => self.settle(index),
+            State::Starting | State::Up => self.judge(index, normal, now),
+            // It was told to stop, by somebody else, while it was down.
+            State::Waiting | State::BackOff => {
+                if !member.terms.restart.is_due(normal) {
+                    self.dismiss(index);
+                }
+            }
+        }
+        self.go_on();
+    }
+
+    /// A child has ended and cannot be started again.
+    pub(crate) fn lost(&mut self, index: usize) {
+        let member = &mut self.members[index];
+        if matches!(member.state, State::Ceasing | State::BackOff) {
+            self.steps.push(Step::Calm(index));
+        }
+        member.state = State::Gone;
+        self.go_on();
+    }
+
+    /// The time of an alarm has come.
+    pub(crate) fn alarm(&mut self, index: usize) {
+        let member = &mut self.members[index];
+        match member.state {
+            State::BackOff => member.state = State::Waiting,
+            State::Ceasing => self.steps.push(Step::Raze(index)),
+            _ => return,
+        }
+        self.go_on();
+    }
+
+    /// Stops all children.
+    pub(crate) fn halt(&mut self) {
+        if matches!(self.phase, Phase::Booting | Phase::Running) {
+            self.halt_for(None);
+        }
+        self.go_on();
+    }
+
+    fn halt_for(&mut self, culprit: Option<usize>) {
+        self.phase = Phase::Halting(culprit);
+        for (index, member) in self.members.iter_mut().enumerate() {
+            match member.state {
+                State::Starting | State::Up => member.cease = true,
+                State::BackOff => {
+                    self.steps.push(Step::Calm(index));
+                    member.state = State::Waiting;
+                }
+                State::Waiting | State::Ceasing | State::Gone => {}
+            }
+        }
+    }
+
+    /// An end that was asked for.
+    fn settle(&mut self, index: usize) {
+        let member = &mut self.members[index];
+        member.cease = false;
+        member.state = State::Waiting;
+        let stays = matches!(self.phase, Phase::Halting(_));
+        if !stays && !member.terms.restart.is_due_with_others() {
+            self.dismiss(index);
+        }
+    }
+
+    /// An end that was not.
+    fn judge(&mut self, index: usize, normal: bool, now: Duration) {
+        let member = &mut self.members[index];
+        if !member.terms.restart.is_due(normal) {
+            self.dismiss(index);
+            return;
+        }
+        if !self.intensity.admit(now) {
+            member.state = State::Waiting;
+            self.halt_for(Some(index));
+            return;
+        }
+        let was_up = member.state == State::Up;
+        member.state = State::Waiting;
+        if let Some(backoff) = member.terms.backoff {
+            let up = now.saturating_sub(member.up_since);
+            let recovered = normal || (was_up && backoff.is_recovered(up));
+            member.failures = if recovered { 1 } else { member.failures.saturating_add(1) };
+            member.state = State::BackOff;
+            self.steps.push(Step::Alarm(index, backoff.after(member.failures)));
+        }
+        for other in self.strategy.affected(index, self.members.len()) {
+            let member = &mut self.members[other];
+            member.cease |= matches!(member.state, State::Starting | State::Up);
+        }
+    }
+
+    fn dismiss(&mut self, index: usize) {
+        let member = &mut self.members[index];
+        if member.state == State::BackOff {
+            self.steps.push(Step::Calm(index));
+        }
+        member.cease = false;
+        member.state = State::Gone;
+        self.steps.push(Step::Dismiss(index));
+    }
+
+    fn has(&self, state: State) -> bool {
+        self.members.iter().any(|member| member.state == state)
+    }
+
+    /// Whatever can be done now.
+    pub(crate) fn go_on(&mut self) {
+        if self.has(State::Ceasing) {
+            return;
+        }
+        if let Some(last) = self.members.iter().rposition(|member| member.cease) {
+            let member = &mut self.members[last];
+            member.state = State::Ceasing;
+            member.cease = false;
+            self.steps.push(Step::Cease(last));
+            self.steps.push(Step::Alarm(last, member.terms.shutdown));
+            return;
+        }
+        if let Phase::Halting(culprit) = self.phase {
+            self.phase = Phase::Halted(culprit);
+        }
+        if let Phase::Halted(_) = self.phase {
+            return;
+        }
+        let ordered = self.phase == Phase::Booting || self.strategy.is_ordered();
+        if ordered && (self.has(State::Starting) || self.has(State::BackOff)) {
+            return;
+        }
+        for (index, member) in self.members.iter_mut().enumerate() {
+            if member.state == State::Waiting {
+                member.state = State::Starting;
+                self.steps.push(Step::Rise(index));
+                if ordered {
+                    return;
+                }
+            }
+        }
+        if self.phase == Phase::Booting && !self.has(State::Starting) {
+            self.phase = Phase::Running;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tree_tests.rs"]
+mod tests;

@@ -1,0 +1,148 @@
+//! Making supervisors.
+
+use super::child::{Child, Row, Spec};
+use super::{Supervisor, SupervisorRef, Table};
+use crate::actor::Actor;
+use crate::actor_ref::ActorRef;
+use crate::builder::CAPACITY;
+use crate::control::AnyActor;
+use crate::kin::Kin;
+use crate::kin::peer::Peer;
+use crate::life;
+use crate::mailbox::Settings;
+use crate::mailbox::overflow::{Overflow, Wait};
+use crate::policy::intensity::Limit;
+use crate::policy::restart::{Restart, Strategy};
+use crate::policy::tree::Terms;
+use crate::system::System;
+use std::collections::BTreeMap;
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+/// A supervisor to be, and its children. Dropped instead of spawned, its children end.
+///
+/// # Examples
+/// See [`Supervisor`].
+#[derive(Debug)]
+#[must_use = "a builder supervises nothing by itself"]
+pub struct SupervisorBuilder {
+    strategy: Strategy,
+    limit: Limit,
+    system: System,
+    rows: Vec<Row>,
+}
+
+impl SupervisorBuilder {
+    pub(super) fn new(strategy: Strategy) -> Self {
+        let limit = Limit { restarts: 3, window: Duration::from_secs(5) };
+        Self { strategy, limit, system: System::current(), rows: Vec::new() }
+    }
+
+    /// How many restarts within a window it takes before it gives up: it stops its children and fails with [`Escalated`](crate::Escalated). 3 within 5
+    /// seconds unless said otherwise, as in Elixir.
+    pub fn intensity(mut self, restarts: u32, window: Duration) -> Self {
+        self.limit = Limit { restarts, window };
+        self
+    }
+
+    /// The system that the supervisor belongs to, and the children that are added after this.
+    pub fn system(mut self, system: System) -> Self {
+        self.system = system;
+        self
+    }
+
+    /// Adds a child, which starts after those that were added before. Its reference stays valid through all restarts; messages wait until it starts.
+    ///
+    /// # Panics
+    /// If the caller belongs to no runtime.
+    #[track_caller]
+    pub fn child<A, F, P>(&mut self, child: Child<F, P>) -> ActorRef<A::Message, P>
+    where
+        A: Actor,
+        F: FnMut() -> A + Send + 'static,
+        P: Overflow,
+    {
+        let (row, actor) = make(child, self.system, Location::caller());
+        self.rows.push(row);
+        actor
+    }
+
+    /// Adds a supervisor as a child, a permanent one, which may take as long as it needs to stop. When it is started anew, so are its children.
+    ///
+    /// # Panics
+    /// If the caller belongs to no runtime.
+    #[track_caller]
+    pub fn supervisor(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        supervisor: SupervisorBuilder,
+    ) -> SupervisorRef {
+        let name: Arc<str> = name.into();
+        let kin = Kin { wards: supervisor.wards(), name: Some(name.clone()), ..Kin::default() };
+        let system = supervisor.system;
+        let table = supervisor.into_table();
+        let factory = move || Supervisor::new(table.clone());
+        let settings = Settings::new::<Wait>(CAPACITY);
+        let own = life::spawn_ward(factory, settings, system, kin, Location::caller());
+        let restart = Restart::Permanent;
+        let terms = Terms { restart, shutdown: Duration::MAX, backoff: None };
+        self.rows.push(Row::new(Spec { name, terms }, AnyActor::local(own.clone())));
+        SupervisorRef(ActorRef::local(own))
+    }
+
+    /// Spawns the supervisor, which starts its children in order. When the last reference to it is gone it stops, and its children with it.
+    ///
+    /// # Panics
+    /// If the caller belongs to no runtime.
+    #[track_caller]
+    pub fn spawn(self) -> SupervisorRef {
+        self.spawn_under(None, Location::caller())
+    }
+
+    pub(crate) fn spawn_under(
+        self,
+        parent: Option<(Peer, u64)>,
+        site: &'static Location<'static>,
+    ) -> SupervisorRef {
+        let kin = Kin { wards: self.wards(), parent, ..Kin::default() };
+        let system = self.system;
+        let supervisor = Supervisor::new(self.into_table());
+        let settings = Settings::new::<Wait>(CAPACITY);
+        SupervisorRef(ActorRef::local(life::spawn_with(supervisor, settings, system, kin, site)))
+    }
+
+    fn wards(&self) -> BTreeMap<usize, AnyActor> {
+        self.rows.iter().map(|row| row.actor.clone()).enumerate().collect()
+    }
+
+    fn into_table(mut self) -> Arc<Table> {
+        for row in &mut self.rows {
+            row.kept = true;
+        }
+        Arc::new(Table {
+            strategy: self.strategy,
+            limit: self.limit,
+            rows: std::mem::take(&mut self.rows).into(),
+            terms: AtomicU64::new(0),
+        })
+    }
+}
+
+/// The task of a child, which is down, and what its supervisor knows of it.
+pub(super) fn make<A, F, P>(
+    child: Child<F, P>,
+    system: System,
+    site: &'static Location<'static>,
+) -> (Row, ActorRef<A::Message, P>)
+where
+    A: Actor,
+    F: FnMut() -> A + Send + 'static,
+    P: Overflow,
+{
+    let kin = Kin { name: Some(child.spec.name.clone()), ..Kin::default() };
+    let system = child.system.unwrap_or(system);
+    let own = life::spawn_ward(child.factory, child.settings, system, kin, site);
+    (Row::new(child.spec, AnyActor::local(own.clone())), ActorRef::local(own))
+}

@@ -1,0 +1,153 @@
+//! References to supervisors.
+
+use super::builder::make;
+use super::child::{Child, ChildInfo, Row};
+use super::{Supervisor, Table};
+use crate::actor::Actor;
+use crate::actor_ref::ActorRef;
+use crate::ask::ReplyTo;
+use crate::context::Context;
+use crate::control::{ActorId, AnyActor};
+use crate::error::{AskError, SendError};
+use crate::kin::Stopped;
+use crate::mailbox::note;
+use crate::mailbox::overflow::Overflow;
+use crate::system::System;
+use std::fmt;
+use std::panic::Location;
+
+/// What supervisors are sent: by [`SupervisorRef`].
+#[derive(Debug)]
+pub struct Command(Inner);
+
+#[derive(Debug)]
+enum Inner {
+    List(ReplyTo<Vec<ChildInfo>>),
+    Add(Box<Row>),
+    Remove(ActorId, ReplyTo<bool>),
+}
+
+/// A reference to a [`Supervisor`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SupervisorRef(pub(super) ActorRef<Command>);
+
+impl SupervisorRef {
+    /// The supervisor as an actor.
+    #[must_use]
+    pub fn any(&self) -> AnyActor {
+        self.0.any()
+    }
+
+    /// The children that have not ended for good, in the order in which they start.
+    ///
+    /// # Errors
+    /// If the supervisor has stopped.
+    pub async fn children(&self) -> Result<Vec<ChildInfo>, AskError> {
+        self.0.ask(|reply| Command(Inner::List(reply))).await
+    }
+
+    /// Adds a child, the last, and starts it.
+    ///
+    /// # Errors
+    /// If the supervisor has stopped.
+    ///
+    /// # Panics
+    /// If the caller belongs to no runtime.
+    #[track_caller]
+    pub fn add<A, F, P>(
+        &self,
+        child: Child<F, P>,
+    ) -> impl Future<Output = Result<ActorRef<A::Message, P>, SendError<()>>>
+    where
+        A: Actor,
+        F: FnMut() -> A + Send + 'static,
+        P: Overflow,
+    {
+        let (row, actor) = make(child, System::current(), Location::caller());
+        async move {
+            let sent = self.0.send(Command(Inner::Add(Box::new(row)))).await;
+            sent.map(|()| actor).map_err(|_| SendError::Stopped(()))
+        }
+    }
+
+    /// Stops a child, and does not start it again. Whether there was such a child; it may take a while yet to stop.
+    ///
+    /// # Errors
+    /// If the supervisor has stopped.
+    pub async fn remove(&self, child: ActorId) -> Result<bool, AskError> {
+        self.0.ask(|reply| Command(Inner::Remove(child, reply))).await
+    }
+
+    /// Stops the children, the last first, and then the supervisor.
+    pub fn stop(&self) {
+        self.0.stop_now();
+    }
+
+    /// Ends the supervisor and its children at their next await.
+    pub fn kill(&self) {
+        self.0.kill();
+    }
+
+    /// Whether the supervisor has stopped.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.0.is_stopped()
+    }
+
+    /// Waits for the end of the supervisor: see [`ActorRef::stopped`].
+    pub fn stopped(&self) -> Stopped {
+        self.0.stopped()
+    }
+}
+
+impl Supervisor {
+    pub(super) fn command(&mut self, command: Command, context: &Context<Self>) {
+        match command.0 {
+            Inner::List(reply) => reply.send(self.list()),
+            Inner::Add(mut row) => {
+                row.kept = true;
+                let (actor, row) = (row.actor.clone(), *row);
+                self.enter(&row);
+                let table = self.table.clone();
+                let index = add(&table, row);
+                let _ = note(context.mailbox(), |kin, _| kin.wards.insert(index, actor));
+                self.tree.go_on();
+            }
+            Inner::Remove(child, reply) => {
+                let rows = self.table.rows();
+                let index = rows.iter().position(|row| !row.gone && row.actor.id() == child);
+                drop(rows);
+                if let Some(index) = index {
+                    self.tree.remove(index);
+                }
+                reply.send(index.is_some());
+            }
+        }
+        self.act(context);
+    }
+
+    fn list(&self) -> Vec<ChildInfo> {
+        let rows = self.table.rows();
+        let live = rows.iter().enumerate().filter(|(_, row)| !row.gone);
+        let info = live.map(|(index, row)| ChildInfo {
+            name: row.spec.name.clone(),
+            actor: row.actor.clone(),
+            restart: row.spec.terms.restart,
+            is_up: self.tree.is_up(index),
+            restarts: row.starts.saturating_sub(1),
+        });
+        info.collect()
+    }
+}
+
+fn add(table: &Table, row: Row) -> usize {
+    let mut rows = table.rows();
+    rows.push(row);
+    rows.len() - 1
+}
+
+impl fmt::Display for SupervisorRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "supervisor {}", self.0.id())
+    }
+}
