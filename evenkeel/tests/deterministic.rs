@@ -68,7 +68,7 @@ async fn everything(notes: Notes) {
         }));
     }
     for n in 0..3 {
-        spawn(waits(Noted(notes.clone(), format!("idle {n}"))));
+        drop(spawn(waits(Noted(notes.clone(), format!("idle {n}")))));
     }
     let blocking = notes.clone();
     spawn_blocking(move || blocking.add("a closure that may block")).await.unwrap();
@@ -135,7 +135,7 @@ fn the_future_need_not_be_send_and_takes_turns_with_the_tasks() {
                 let (turns, own) = (Arc::new(Mutex::new(0)), Rc::new(RefCell::new(0)));
                 for _ in 0..3 {
                     let turns = turns.clone();
-                    spawn(async move { *turns.lock().unwrap() += 1 });
+                    drop(spawn(async move { *turns.lock().unwrap() += 1 }));
                 }
                 yield_now().await;
                 *own.borrow_mut() += *turns.lock().unwrap();
@@ -233,7 +233,7 @@ fn a_panic_of_the_future_fails_the_run_and_tasks_are_dropped() {
     let failure = failure(|_| {
         let notes = notes.clone();
         async move {
-            spawn(waits(Noted(notes, "task".to_owned())));
+            drop(spawn(waits(Noted(notes, "task".to_owned()))));
             spawn(async {}).await.unwrap();
             panic!("on purpose");
         }
@@ -268,7 +268,7 @@ fn a_panic_that_nobody_joins_fails_the_run_unless_it_is_tolerated() {
 #[test]
 fn a_run_in_which_nothing_can_happen_any_more_says_who_waits() {
     let failure = failure(|_| async {
-        evenkeel::task::Builder::new().name("the one that waits").spawn(pending::<()>());
+        drop(evenkeel::task::Builder::new().name("the one that waits").spawn(pending::<()>()));
         pending::<()>().await;
     });
     let Cause::Stalled { waiting } = &failure.cause else { panic!("{failure}") };
@@ -317,11 +317,11 @@ fn a_program_that_goes_round_in_a_circle_is_ended() {
     assert!(matches!(failure.cause, Cause::TooLong { steps: 1_000, .. }), "{failure}");
     // The same with a clock that goes on.
     let failure = Options::new(5).max_steps(1_000).run(async {
-        spawn(async {
+        drop(spawn(async {
             loop {
                 sleep(Duration::from_secs(1)).await;
             }
-        });
+        }));
         pending::<()>().await;
     });
     let Cause::TooLong { elapsed, .. } = failure.unwrap_err().cause else { panic!() };
@@ -391,8 +391,10 @@ fn what_a_run_leaves_behind_is_dropped_by_its_end() {
     let handle = run(9, async move {
         drop(spawn(waits(Noted(own.clone(), "nobody's".to_owned()))));
         yield_now().await;
-        spawn(waits(Noted(own, "joined too late".to_owned())))
+        let late = spawn(waits(Noted(own, "joined too late".to_owned())));
+        Some(late)
     });
+    let handle = handle.unwrap();
     assert_eq!(notes.take().len(), 2);
     assert!(evenkeel::block_on(handle).unwrap_err().is_cancelled());
     assert_eq!(Arc::strong_count(&notes.0), 1);

@@ -168,6 +168,7 @@ impl Ring {
     }
 
     /// Has the entry that stands `places` behind the oldest change places with it.
+    #[cfg(not(any(loom, shuttle)))]
     #[cold]
     pub(crate) fn bring_forward(&mut self, ends: &Ends, places: usize) {
         assert!(places < ends.len(), "the entry is in the queue");

@@ -161,6 +161,7 @@ impl Seat {
     }
 
     /// Takes the task that stands `places` behind the oldest, which takes its place.
+    #[cfg(not(any(loom, shuttle)))]
     #[cold]
     pub(crate) fn pop_behind(&self, places: usize) -> Option<Entry> {
         let mut local = self.local();

@@ -120,6 +120,7 @@ impl Shared {
     }
 
     /// Has the clock stand at `time`, before anybody has looked at it.
+    #[cfg(not(any(loom, shuttle)))]
     pub(crate) fn begin_clock_at(&self, time: u64) {
         let change = lock(&self.clock.change);
         self.clock.stop();
@@ -130,6 +131,7 @@ impl Shared {
 
     /// Moves a clock that stands to the next deadline and fires what is due, for a caller who knows that there is nothing else to do. False if
     /// there is no timer.
+    #[cfg(not(any(loom, shuttle)))]
     pub(crate) fn move_clock_to_next(&self) -> bool {
         let change = lock(&self.clock.change);
         let Some(next) = self.earliest() else { return false };
