@@ -7,19 +7,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
 ///
 /// A program has one without asking for it; one per node where there are several nodes in a process. A system is never freed.
-#[derive(Clone, Copy)]
-pub struct System(&'static Inner);
+///
+/// In an actor it takes four bytes: its number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct System(u32);
 
 #[derive(Debug, Default)]
 struct Inner {
     dead_letters: AtomicU64,
 }
 
+/// All there have been.
+static SYSTEMS: boxcar::Vec<Inner> = boxcar::Vec::new();
+
 impl System {
     /// A new system, which shares nothing with others.
     #[must_use]
     pub fn new() -> Self {
-        Self(Box::leak(Box::default()))
+        let number = SYSTEMS.push(Inner::default());
+        Self(u32::try_from(number).expect("there are fewer systems than actors"))
+    }
+
+    fn inner(self) -> &'static Inner {
+        &SYSTEMS[self.0 as usize]
     }
 
     /// The system of the actor that is running, or that of the process.
@@ -32,11 +42,11 @@ impl System {
     /// How many messages nobody has handled.
     #[must_use]
     pub fn dead_letters(self) -> u64 {
-        self.0.dead_letters.load(Ordering::Relaxed)
+        self.inner().dead_letters.load(Ordering::Relaxed)
     }
 
     pub(crate) fn note_dead_letters(self, messages: u64) {
-        self.0.dead_letters.fetch_add(messages, Ordering::Relaxed);
+        self.inner().dead_letters.fetch_add(messages, Ordering::Relaxed);
     }
 }
 
@@ -46,16 +56,8 @@ impl Default for System {
     }
 }
 
-impl PartialEq for System {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.0, other.0)
-    }
-}
-
-impl Eq for System {}
-
 impl fmt::Debug for System {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.inner().fmt(f)
     }
 }
