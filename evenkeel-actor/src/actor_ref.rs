@@ -5,7 +5,7 @@ use crate::control::{ActorId, AnyActor};
 use crate::error::{SendError, TrySendError};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, HasId, Mailbox, Put, Ticket};
-use evenkeel::internal::Public;
+use evenkeel::internal::{Public, is_deterministic};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -191,6 +191,9 @@ impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let message = self.message.take().expect("a message is sent once");
         if self.ticket.is_none() {
+            if P::FULL == Full::Wait && is_deterministic() {
+                return self.give_way(message, context);
+            }
             match self.to.try_send(message) {
                 Err(SendError::Full(message)) if P::FULL == Full::Wait => {
                     self.wait(message, context)
@@ -204,10 +207,22 @@ impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
 }
 
 impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
+    /// Lets others have their turns first, as they may on other workers.
+    #[cold]
+    fn give_way(
+        &mut self,
+        message: M,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), SendError<M>>> {
+        (self.message, self.ticket) = (Some(message), Some(Ticket::TURN));
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+
     #[cold]
     fn wait(&mut self, message: M, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
         let Place::Local(own) = &self.to.place;
-        let put = match self.ticket {
+        let put = match self.ticket.filter(|&ticket| ticket != Ticket::TURN) {
             None => match mailbox::put_or_wait::<M, P>(own, message, context.waker().clone()) {
                 Ok(put) => put,
                 Err((message, ticket)) => {
@@ -232,7 +247,9 @@ impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
 impl<M: std::marker::Send + 'static, P: Overflow> Drop for Send<'_, M, P> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket {
+        if let Some(ticket) = self.ticket
+            && ticket != Ticket::TURN
+        {
             let Place::Local(own) = &self.to.place;
             mailbox::give_back(own, ticket);
         }

@@ -43,6 +43,7 @@ mod context;
 mod control;
 mod error;
 mod exit;
+pub mod kit;
 mod life;
 mod mailbox;
 pub mod node;
