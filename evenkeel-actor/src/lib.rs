@@ -38,6 +38,7 @@
 mod actor;
 mod actor_ref;
 mod ask;
+mod auto;
 mod builder;
 mod context;
 mod control;
