@@ -195,6 +195,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
                 return self.give_way(message, context);
             }
             match self.to.try_send(message) {
+                // Not by the last arm, which would move the room for a message too.
+                Ok(()) => Poll::Ready(Ok(())),
                 Err(SendError::Full(message)) if P::FULL == Full::Wait => {
                     self.wait(message, context)
                 }

@@ -47,7 +47,7 @@ impl<M: Send + 'static> Receiver<M> {
     #[inline(always)]
     pub(crate) fn is_idle(&mut self) -> bool {
         let flags = self.0.flags.load(Ordering::Relaxed);
-        if self.0.slots.len() > 0 || !self.batch().is_empty() || flags & (QUEUE | ORDERS) != 0 {
+        if !self.0.slots.is_empty() || !self.batch().is_empty() || flags & (QUEUE | ORDERS) != 0 {
             return false;
         }
         if flags & WAITING != 0 {
