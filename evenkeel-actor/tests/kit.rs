@@ -59,7 +59,7 @@ async fn deposits(at_once: bool) {
     let account = spawn(Account(0));
     let clients = [(); 2].map(|()| spawn(Client { account: account.clone(), at_once }));
     let (one, other) = futures::join!(clients[0].ask(|done| done), clients[1].ask(|done| done));
-    (one.unwrap(), other.unwrap());
+    assert_eq!((one, other), (Ok(()), Ok(())));
     assert_eq!(account.ask(Message::Get).await, Ok(2), "a deposit is lost");
 }
 
