@@ -1,17 +1,12 @@
 //! References to actors.
 
-#![allow(
-    unsafe_code,
-    reason = "that references may be sent is said, where the compiler would go in a circle"
-)]
-
 use crate::ask::{Ask, ReplyTo, Request};
 use crate::control::{ActorId, AnyActor};
 use crate::error::{SendError, TrySendError};
 use crate::kin::{Stopped, ties};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, HasId, Mailbox, Put, Ticket};
-use evenkeel::internal::Public;
+use evenkeel::internal::{Public, is_deterministic};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -34,16 +29,7 @@ enum Place<M: std::marker::Send + 'static> {
     Local(Public<Mailbox<M>>),
 }
 
-// A message may hold a reference to an actor that is sent such messages, for its answer. Whether that reference may be sent must
-// follow from the message alone: by the fields it would follow from a trait of the mailbox, and that from the message again, a
-// circle that the compiler accepts of `Send` and `Sync` alone.
-//
-// SAFETY: `of_fields` compiles, so the fields may be sent for every message that may.
-unsafe impl<M: std::marker::Send + 'static, P: Overflow> std::marker::Send for ActorRef<M, P> {}
-// SAFETY: as above.
-unsafe impl<M: std::marker::Send + 'static, P: Overflow> Sync for ActorRef<M, P> {}
-
-/// The proof that a place may be sent and shared, whatever message is sent to it.
+/// The proof that a place may be sent and shared, whatever message is sent to it: [`auto`](crate::auto) says so of references.
 const _: () = {
     const fn both<T: std::marker::Send + Sync>() {}
     #[allow(dead_code, reason = "it is compiled, which is what it is for")]
@@ -259,6 +245,9 @@ impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let message = self.message.take().expect("a message is sent once");
         if self.ticket.is_none() {
+            if P::FULL == Full::Wait && is_deterministic() {
+                return self.give_way(message, context);
+            }
             match self.to.try_send(message) {
                 // Not by the last arm, which would move the room for a message too.
                 Ok(()) => Poll::Ready(Ok(())),
@@ -274,10 +263,22 @@ impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
 }
 
 impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
+    /// Lets others have their turns first, as they may on other workers.
+    #[cold]
+    fn give_way(
+        &mut self,
+        message: M,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), SendError<M>>> {
+        (self.message, self.ticket) = (Some(message), Some(Ticket::TURN));
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+
     #[cold]
     fn wait(&mut self, message: M, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
         let Place::Local(own) = &self.to.place;
-        let put = match self.ticket {
+        let put = match self.ticket.filter(|&ticket| ticket != Ticket::TURN) {
             None => match mailbox::put_or_wait::<M, P>(own, message, context.waker().clone()) {
                 Ok(put) => put,
                 Err((message, ticket)) => {
@@ -302,7 +303,9 @@ impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
 impl<M: std::marker::Send + 'static, P: Overflow> Drop for Send<'_, M, P> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket {
+        if let Some(ticket) = self.ticket
+            && ticket != Ticket::TURN
+        {
             let Place::Local(own) = &self.to.place;
             mailbox::give_back(own, ticket);
         }

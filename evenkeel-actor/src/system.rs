@@ -34,9 +34,14 @@ impl System {
         &SYSTEMS[self.0 as usize]
     }
 
-    /// The system of the actor that is running, or that of the process.
+    /// The system of the actor that is running, or that of the process; inside a run of the [kit](crate::kit), that of the run.
     #[must_use]
     pub fn current() -> Self {
+        if evenkeel::internal::is_deterministic()
+            && let Some(system) = crate::kit::system()
+        {
+            return system;
+        }
         static DEFAULT: OnceLock<System> = OnceLock::new();
         *DEFAULT.get_or_init(Self::new)
     }

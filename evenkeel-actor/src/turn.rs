@@ -1,7 +1,7 @@
 //! How far an actor's turn has come.
 
 use crate::policy::turn;
-use evenkeel::internal::now;
+use evenkeel::internal::{is_deterministic, now};
 
 /// How far the present turn has come.
 #[derive(Debug)]
@@ -16,7 +16,8 @@ pub(crate) struct Turn {
 
 impl Default for Turn {
     fn default() -> Self {
-        Self { left: turn::FIRST, stride: turn::FIRST, begun: 0, looked: 0 }
+        let first = if is_deterministic() { turn::SINGLE } else { turn::FIRST };
+        Self { left: first, stride: first, begun: 0, looked: 0 }
     }
 }
 
@@ -38,6 +39,10 @@ impl Turn {
     #[cold]
     #[inline(never)]
     fn look(&mut self) -> bool {
+        if is_deterministic() {
+            self.left = turn::SINGLE;
+            return true;
+        }
         // Half of it is enough for four seconds, and a turn that is longer is over at the next look.
         let now = (now() as u32).max(1);
         if self.begun == 0 {

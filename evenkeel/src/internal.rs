@@ -5,6 +5,9 @@ pub use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 pub use crate::task::berth::{After, Berth, Parked, Part, Right};
 pub use crate::task::public::{Own, Public};
 
+#[cfg(not(any(loom, shuttle)))]
+pub use crate::scheduler::interleave::is_deterministic;
+
 use crate::primitives::clock;
 use crate::scheduler::context;
 

@@ -24,6 +24,8 @@
 
 pub mod coroutine;
 pub mod detect;
+#[cfg(not(any(loom, shuttle)))]
+pub mod deterministic;
 pub mod fork_join;
 #[doc(hidden)]
 pub mod internal;

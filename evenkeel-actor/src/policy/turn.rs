@@ -17,6 +17,9 @@ const MOST: u8 = 64;
 /// Messages before the first look of an actor's life.
 pub(crate) const FIRST: u8 = 4;
 
+/// Messages of a turn where a seed determines the order, which the time must not: one, so that others may come between any two.
+pub(crate) const SINGLE: u8 = 1;
+
 /// After how many messages the time is to be looked at again, if `messages` have taken `nanos`.
 pub(crate) fn stride(messages: u8, nanos: u32) -> u8 {
     let each = nanos / u32::from(messages.max(1));

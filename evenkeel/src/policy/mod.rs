@@ -8,6 +8,7 @@
 pub mod batch;
 pub mod forking;
 pub mod helping;
+pub mod interleaving;
 pub mod locality;
 pub mod placement;
 pub mod searching;

@@ -89,6 +89,8 @@ impl Handle {
     /// none, the closure runs on the calling thread before this method returns, and the caller is blocked for as
     /// long.
     ///
+    /// In a [deterministic](crate::deterministic) run the closure is a task that is polled once.
+    ///
     /// # Examples
     /// ```
     /// let runtime = evenkeel::Runtime::new().unwrap();
@@ -101,6 +103,10 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
+        if self.shared.hooks.deterministic {
+            // Another thread would come in between as it likes.
+            return task::spawn_on(self, async move { closure() }, (), Location::caller());
+        }
         self.pool.spawn(self, closure, Location::caller())
     }
 

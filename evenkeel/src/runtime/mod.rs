@@ -8,6 +8,8 @@ mod error;
 mod handle;
 mod relief_thread;
 mod shutdown;
+#[cfg(not(any(loom, shuttle)))]
+mod single;
 mod worker_thread;
 
 pub use block_on::block_on;

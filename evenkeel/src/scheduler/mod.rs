@@ -19,6 +19,8 @@ pub(crate) mod handover;
 mod help;
 pub(crate) mod idle;
 pub(crate) mod inbox;
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) mod interleave;
 pub(crate) mod job;
 pub(crate) mod latch;
 pub(crate) mod meter;

@@ -167,6 +167,16 @@ impl Ring {
         Some(unsafe { self.read(last) })
     }
 
+    /// Has the entry that stands `places` behind the oldest change places with it.
+    #[cfg(not(any(loom, shuttle)))]
+    #[cold]
+    pub(crate) fn bring_forward(&mut self, ends: &Ends, places: usize) {
+        assert!(places < ends.len(), "the entry is in the queue");
+        let head = ends.head.load(Ordering::Relaxed);
+        let mask = self.slots.len() - 1;
+        self.slots.swap(head & mask, head.wrapping_add(places) & mask);
+    }
+
     /// Moves the oldest `amount` entries, or all there are, to `entries`.
     pub(crate) fn drain(&mut self, ends: &Ends, amount: usize, entries: &mut Vec<Entry>) {
         entries.extend(std::iter::from_fn(|| self.pop(ends)).take(amount));
@@ -233,6 +243,12 @@ mod tests {
                 }
                 8..=13 => assert_eq!(end(ring.pop(&ends)), deque.pop_front()),
                 14 => assert_eq!(end(ring.take_back(&ends)), deque.pop_back()),
+                15 if !deque.is_empty() && since % 2 == 0 => {
+                    let places = since as usize % deque.len();
+                    ring.bring_forward(&ends, places);
+                    deque.swap(0, places);
+                    assert_eq!(end(ring.pop(&ends)), deque.pop_front());
+                }
                 _ => {
                     let mut entries = Vec::new();
                     ring.drain(&ends, 3, &mut entries);

@@ -160,6 +160,15 @@ impl Seat {
         self.local().ready.pop(self.ends())
     }
 
+    /// Takes the task that stands `places` behind the oldest, which takes its place.
+    #[cfg(not(any(loom, shuttle)))]
+    #[cold]
+    pub(crate) fn pop_behind(&self, places: usize) -> Option<Entry> {
+        let mut local = self.local();
+        local.ready.bring_forward(self.ends(), places);
+        local.ready.pop(self.ends())
+    }
+
     /// Puts a task to the back of the queue.
     #[inline(always)]
     pub(crate) fn push(&self, task: Runnable, now: u64) -> usize {

@@ -46,6 +46,8 @@ pub(crate) type JobPanicHook = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 pub(crate) struct Hooks {
     /// Whether workers [keep apart](super::crowding).
     pub(crate) keep_apart: bool,
+    /// Whether its only worker takes tasks as a [seed](super::interleave) says.
+    pub(crate) deterministic: bool,
     pub(crate) worker_start: Option<WorkerHook>,
     pub(crate) worker_stop: Option<WorkerHook>,
     pub(crate) task_panic: Option<PanicHook>,

@@ -175,7 +175,7 @@ impl<'a> Worker<'a> {
 
     /// Runs this worker's parts of broadcasts, and one errand: tasks come next.
     #[cold]
-    fn run_errands(&mut self) {
+    pub(super) fn run_errands(&mut self) {
         self.offer_to_idle();
         let _away = Away::begin(self.context);
         broadcast::run_all(self.context);
@@ -200,7 +200,7 @@ impl<'a> Worker<'a> {
     /// Runs what is left in the deque, for about a batch: jobs that spawn jobs without end do not keep tasks waiting. Those of scopes are
     /// run in any case: the next task may wait for a lock that is held across the scope.
     #[cold]
-    fn drain_jobs(&mut self) {
+    pub(super) fn drain_jobs(&mut self) {
         let end = clock::now().saturating_add(batch::BATCH);
         job::run_above_while(self.context, self.context.seat.processor().deque.floor(), || {
             self.context.scoped.get().is_some() || clock::now() < end
@@ -220,7 +220,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn has_jobs(&self) -> bool {
+    pub(super) fn has_jobs(&self) -> bool {
         let deque = &self.context.seat.processor().deque;
         deque.head() > deque.floor()
     }
@@ -346,7 +346,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Aborts the tasks that this processor has given birth to.
-    fn abort_all(&mut self) {
+    pub(super) fn abort_all(&mut self) {
         if std::mem::replace(&mut self.aborted, true) {
             return;
         }

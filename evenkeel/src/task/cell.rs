@@ -55,7 +55,7 @@ impl Name for Box<str> {
     }
 }
 
-/// How a task begins: its header and, where it has one, its [public part](super::reach).
+/// How a task begins: its header and, where it has one, its [public part](super::public).
 #[repr(C)]
 pub(crate) struct Front<S> {
     header: Header,

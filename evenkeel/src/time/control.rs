@@ -32,17 +32,23 @@ pub fn pause() {
 /// Has the clock of the runtime that the caller belongs to go on from where it stands. If it does not stand, nothing happens.
 ///
 /// # Panics
-/// If the caller belongs to no runtime.
+/// If the caller belongs to no runtime, or to a [deterministic](crate::deterministic) one, whose clock goes by itself.
 #[track_caller]
 pub fn resume() {
-    Handle::current().shared().start_clock();
+    let handle = Handle::current();
+    assert!(
+        !handle.shared().hooks.deterministic,
+        "the clock of a deterministic run is never the machine's: it moves to the next deadline when nothing is ready"
+    );
+    handle.shared().start_clock();
 }
 
 /// Moves the clock of the runtime that the caller belongs to, and that stands, so far ahead, and gives the others a turn.
 ///
 /// The clock stops at each deadline on its way and wakes who waits for that, in the order of the deadlines. None of them runs before the
 /// clock has arrived, except on another worker; what they arm then is counted from there. With one worker, all have had a turn when this returns. To
-/// have each run at its own time, [`sleep`](super::sleep()) instead: the clock moves by itself.
+/// have each run at its own time, [`sleep`](super::sleep()) instead: the clock moves by itself. In a [deterministic](crate::deterministic) run the others have
+/// had turns, but not all: sleep there.
 ///
 /// # Cancel safety
 /// The clock moves at the first poll.

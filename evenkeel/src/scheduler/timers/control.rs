@@ -119,6 +119,28 @@ impl Shared {
         self.move_clock_if_stands();
     }
 
+    /// Has the clock stand at `time`, before anybody has looked at it.
+    #[cfg(not(any(loom, shuttle)))]
+    pub(crate) fn begin_clock_at(&self, time: u64) {
+        let change = lock(&self.clock.change);
+        self.clock.stop();
+        self.clock.stand_at(time);
+        self.refresh_timers();
+        drop(change);
+    }
+
+    /// Moves a clock that stands to the next deadline and fires what is due, for a caller who knows that there is nothing else to do. False if
+    /// there is no timer.
+    #[cfg(not(any(loom, shuttle)))]
+    pub(crate) fn move_clock_to_next(&self) -> bool {
+        let change = lock(&self.clock.change);
+        let Some(next) = self.earliest() else { return false };
+        self.clock.stand_at(next.max(self.clock.now()));
+        drop(change);
+        self.fire_all();
+        true
+    }
+
     fn is_nothing_to_do(&self) -> bool {
         let is_free = |processor: &Processor| {
             !processor.look(0, &mut 0).has_work() && processor.parts.is_empty()

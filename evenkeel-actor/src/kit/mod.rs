@@ -1,0 +1,279 @@
+//! Tests of actors: runs that a seed determines, probes, a clock that moves by itself.
+//!
+//! [`run`] runs a program and all its actors on the thread of the test, in an order that a seed determines
+//! ([`evenkeel::deterministic`]); [`explore`] does so with many seeds, and says which one has failed. A [`Probe`] stands in for an actor: what is sent to it,
+//! the test looks at. All waits are by a clock that moves when nothing else can happen, so a test that waits for an hour takes no time, and none fails because the
+//! machine is busy.
+//!
+//! Every message is a step: between any two messages of an actor, and before every [`send`](crate::ActorRef::send) or
+//! [`ask`](crate::ActorRef::ask) that waits for room, others may have their turns, as they may on several workers.
+//! [`try_send`](crate::ActorRef::try_send), and whatever else a handler does between two awaits, is not interrupted.
+//!
+//! # Examples
+//! ```
+//! use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, kit, spawn};
+//! use std::time::Duration;
+//!
+//! /// Greets, and tells an observer whom.
+//! struct Greeter(ActorRef<String>);
+//!
+//! struct Greet(&'static str, ReplyTo<String>);
+//!
+//! impl Actor for Greeter {
+//!     type Message = Greet;
+//!
+//!     async fn handle(&mut self, Greet(whom, reply): Greet, _: &mut Context<Self>) -> Handled {
+//!         self.0.send(whom.to_owned()).await?;
+//!         reply.send(format!("Ahoy, {whom}!"));
+//!         Ok(())
+//!     }
+//! }
+//!
+//! kit::explore(0..100, |kit| async move {
+//!     let mut observer = kit.probe();
+//!     let greeter = spawn(Greeter(observer.actor()));
+//!     let greeting = greeter.ask(|reply| Greet("Ada", reply)).await.unwrap();
+//!     assert_eq!(greeting, "Ahoy, Ada!");
+//!     observer.expect("Ada".to_owned()).await.unwrap();
+//!     observer.expect_none(Duration::from_secs(1)).await.unwrap();
+//! });
+//! ```
+//!
+//! Two clients that read and write an account lose an update in some orders. `find` says with which seed, and the same seed gives the same order again.
+//! ```
+//! use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, kit, spawn};
+//!
+//! struct Account(u64);
+//!
+//! enum Message {
+//!     Get(ReplyTo<u64>),
+//!     Set(u64),
+//! }
+//!
+//! impl Actor for Account {
+//!     type Message = Message;
+//!
+//!     async fn handle(&mut self, message: Message, _: &mut Context<Self>) -> Handled {
+//!         match message {
+//!             Message::Get(reply) => reply.send(self.0),
+//!             Message::Set(balance) => self.0 = balance,
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! async fn deposit(account: ActorRef<Message>) {
+//!     let balance = account.ask(Message::Get).await.unwrap();
+//!     account.send(Message::Set(balance + 1)).await.unwrap();
+//! }
+//!
+//! let program = |_kit| async {
+//!     let account = spawn(Account(0));
+//!     let clients = [account.clone(), account.clone()].map(|account| evenkeel::spawn(deposit(account)));
+//!     for client in clients {
+//!         client.await.unwrap();
+//!     }
+//!     assert_eq!(account.ask(Message::Get).await, Ok(2));
+//! };
+//! let failure = kit::find(0..100, program).expect_err("some order loses a deposit");
+//! let again = kit::find(failure.seed..failure.seed + 1, program).unwrap_err();
+//! assert_eq!(again.fingerprint, failure.fingerprint);
+//! ```
+//!
+//! # What breaks a seed
+//! See [`evenkeel::deterministic`]. Beside that: the [numbers](crate::ActorId) of actors ascend in the order in which they are spawned, but begin elsewhere in
+//! each run, so a hash of one is not the same in the next.
+
+mod probe;
+mod unexpected;
+
+pub use probe::Probe;
+pub use unexpected::Unexpected;
+
+use crate::control::AnyActor;
+use crate::system::System;
+use evenkeel::deterministic::{self, Failure, Options};
+use evenkeel::time::{Duration, Instant, sleep};
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::ops::Range;
+
+/// How long a probe waits unless said otherwise, by the clock of the run.
+pub const PATIENCE: Duration = Duration::from_secs(3);
+
+thread_local! {
+    /// The system of the run of this thread.
+    static SYSTEM: Cell<Option<System>> = const { Cell::new(None) };
+}
+
+/// The system of the run that the caller is inside of.
+#[cold]
+pub(crate) fn system() -> Option<System> {
+    SYSTEM.get()
+}
+
+/// What a test has of its run.
+#[derive(Clone, Copy, Debug)]
+pub struct Kit {
+    system: System,
+}
+
+/// Takes the run's system away again.
+struct Leave(Option<System>);
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        SYSTEM.set(self.0);
+    }
+}
+
+/// Runs a program on this thread, in an order that `seed` determines, and gives its output.
+///
+/// The program has a [`System`] of its own, which is [`System::current`] inside of it.
+///
+/// # Panics
+/// With a text that has the seed in it, if the run [fails](Failure). If the caller is a task.
+///
+/// # Examples
+/// See [the module](self).
+#[track_caller]
+pub fn run<F: Future>(seed: u64, program: impl FnOnce(Kit) -> F) -> F::Output {
+    deterministic::run(seed, with(program))
+}
+
+/// Runs a program with each of these seeds, or those that the environment says, as [`deterministic::explore`] does.
+///
+/// # Panics
+/// If a run fails, with a text that says its seed. If the caller is a task.
+///
+/// # Examples
+/// See [the module](self).
+#[track_caller]
+pub fn explore<F: Future<Output = ()>>(seeds: Range<u64>, program: impl FnMut(Kit) -> F) {
+    let program = &RefCell::new(program);
+    deterministic::explore(seeds, |_| with(move |kit| program.borrow_mut()(kit)));
+}
+
+/// Runs a program with each of these seeds until one fails, as [`deterministic::find`] does.
+///
+/// # Errors
+/// The first failure.
+///
+/// # Panics
+/// If the caller is a task.
+///
+/// # Examples
+/// See [the module](self).
+#[track_caller]
+pub fn find<F: Future<Output = ()>>(
+    seeds: Range<u64>,
+    program: impl FnMut(Kit) -> F,
+) -> Result<(), Failure> {
+    let program = &RefCell::new(program);
+    deterministic::find(seeds, |_| with(move |kit| program.borrow_mut()(kit)))
+}
+
+/// Runs a program twice with the same seed, and compares all steps: see [`Options::verify`].
+///
+/// # Errors
+/// If they are not the same, or the run fails.
+///
+/// # Panics
+/// If the caller is a task.
+#[track_caller]
+pub fn verify<F: Future>(seed: u64, program: impl FnMut(Kit) -> F) -> Result<(), Failure> {
+    let program = &RefCell::new(program);
+    Options::new(seed).verify(|| with(move |kit| program.borrow_mut()(kit))).map(drop)
+}
+
+/// A program with its [`Kit`], for runs with [`Options`].
+///
+/// # Panics
+/// The future panics if it is not polled inside a deterministic run.
+///
+/// # Examples
+/// ```
+/// use evenkeel::deterministic::Options;
+/// use evenkeel_actor::kit;
+/// let finished = Options::new(1).max_steps(1_000).run(kit::with(|kit| async move {
+///     let probe = kit.probe();
+///     probe.actor().send(7).await.unwrap();
+///     kit.settle().await;
+///     probe.drain()
+/// }));
+/// assert_eq!(finished.unwrap().output, [7]);
+/// ```
+pub async fn with<F: Future>(program: impl FnOnce(Kit) -> F) -> F::Output {
+    assert!(
+        evenkeel::internal::is_deterministic(),
+        "a kit is for a deterministic run: begin one with kit::run, kit::explore or deterministic::Options::run"
+    );
+    let system = System::new();
+    let _leave = Leave(SYSTEM.replace(Some(system)));
+    program(Kit { system }).await
+}
+
+impl Kit {
+    /// The system of the run.
+    #[must_use]
+    pub fn system(&self) -> System {
+        self.system
+    }
+
+    /// How many messages of the run nobody has handled.
+    #[must_use]
+    pub fn dead_letters(&self) -> u64 {
+        self.system.dead_letters()
+    }
+
+    /// A new probe.
+    #[track_caller]
+    #[must_use]
+    pub fn probe<M: Send + 'static>(&self) -> Probe<M> {
+        Probe::new()
+    }
+
+    /// A random number below `bound`, that the seed determines.
+    ///
+    /// # Panics
+    /// If `bound` is zero.
+    #[must_use]
+    pub fn random(&self, bound: u64) -> u64 {
+        deterministic::random(bound)
+    }
+
+    /// Waits until nothing is ready any more: whatever can happen without the clock has happened. The clock moves by a nanosecond.
+    pub async fn settle(&self) {
+        sleep(Duration::from_nanos(1)).await;
+    }
+
+    /// Waits until an actor has stopped, for as long as a probe waits.
+    ///
+    /// # Errors
+    /// If it runs still.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::kit;
+    /// kit::run(1, |kit| async move {
+    ///     let probe = kit.probe::<()>();
+    ///     let actor = probe.actor().any();
+    ///     assert!(kit.stopped(&actor).await.is_err());
+    ///     actor.stop();
+    ///     kit.stopped(&actor).await.unwrap();
+    /// });
+    /// ```
+    pub async fn stopped(&self, actor: &AnyActor) -> Result<(), Unexpected> {
+        let start = Instant::now();
+        loop {
+            self.settle().await;
+            if actor.is_stopped() {
+                return Ok(());
+            }
+            if start.elapsed() >= PATIENCE {
+                return Err(Unexpected::Runs { actor: actor.id(), waited: start.elapsed() });
+            }
+            sleep(Duration::from_millis(1)).await;
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Actors whose messages a test looks at.
+
+use super::PATIENCE;
+use super::unexpected::Unexpected;
+use crate::actor::{Actor, Handled};
+use crate::actor_ref::ActorRef;
+use crate::ask::ReplyTo;
+use crate::builder;
+use crate::context::Context;
+use evenkeel::time::{Instant, timeout};
+use std::collections::VecDeque;
+use std::fmt::{self, Debug};
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// An actor, and the inbox where a test finds what it has been sent.
+///
+/// It needs no [`Kit`](super::Kit): in any runtime it is an actor like others, and waits by that runtime's clock.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{ReplyTo, kit};
+///
+/// #[derive(Debug)]
+/// enum Message {
+///     Note(u32),
+///     Sum(ReplyTo<u32>),
+/// }
+///
+/// kit::run(1, |kit| async move {
+///     let mut probe = kit.probe();
+///     let actor = probe.actor();
+///     let client = evenkeel::spawn(async move {
+///         actor.send(Message::Note(7)).await.unwrap();
+///         actor.ask(Message::Sum).await.unwrap()
+///     });
+///     probe.expect_that("a note", |message| matches!(message, Message::Note(_))).await.unwrap();
+///     let sum = |message| match message {
+///         Message::Sum(reply) => Ok(reply),
+///         other => Err(other),
+///     };
+///     probe.reply("a request for the sum", sum, 7).await.unwrap();
+///     assert_eq!(client.await.unwrap(), 7);
+/// });
+/// ```
+pub struct Probe<M: Send + 'static> {
+    actor: ActorRef<M>,
+    inbox: Arc<Inbox<M>>,
+    patience: Duration,
+}
+
+/// What has come.
+struct Inbox<M>(Mutex<Came<M>>);
+
+struct Came<M> {
+    messages: VecDeque<M>,
+    /// Who waits for one.
+    waker: Option<Waker>,
+}
+
+impl<M> Inbox<M> {
+    fn lock(&self) -> MutexGuard<'_, Came<M>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The actor, which puts everything into the inbox.
+struct Forward<M>(Arc<Inbox<M>>);
+
+impl<M: Send + 'static> Actor for Forward<M> {
+    type Message = M;
+
+    async fn handle(&mut self, message: M, _context: &mut Context<Self>) -> Handled {
+        let mut came = self.0.lock();
+        came.messages.push_back(message);
+        let waker = came.waker.take();
+        drop(came);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        Ok(())
+    }
+}
+
+impl<M: Send + 'static> Probe<M> {
+    /// Spawns a probe on the runtime that the caller belongs to.
+    ///
+    /// # Panics
+    /// If the caller belongs to no runtime.
+    #[track_caller]
+    #[must_use]
+    pub fn new() -> Self {
+        let came = Came { messages: VecDeque::new(), waker: None };
+        let inbox = Arc::new(Inbox(Mutex::new(came)));
+        let actor = builder::spawn(Forward(inbox.clone()));
+        Self { actor, inbox, patience: PATIENCE }
+    }
+
+    /// How long it waits for a message, by the runtime's clock: three seconds unless said otherwise.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
+    }
+
+    /// A reference to the actor.
+    #[must_use]
+    pub fn actor(&self) -> ActorRef<M> {
+        self.actor.clone()
+    }
+
+    /// How many messages are in the inbox.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.inbox.lock().messages.len()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes all that is in the inbox, oldest first, without a wait.
+    #[must_use]
+    pub fn drain(&self) -> Vec<M> {
+        self.inbox.lock().messages.drain(..).collect()
+    }
+
+    /// Waits for a message for so long.
+    async fn next(&mut self, limit: Duration) -> Option<M> {
+        let next = poll_fn(|context| {
+            let mut came = self.inbox.lock();
+            match came.messages.pop_front() {
+                Some(message) => Poll::Ready(message),
+                None => {
+                    came.waker = Some(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        });
+        timeout(limit, next).await.ok()
+    }
+}
+
+impl<M: Debug + Send + 'static> Probe<M> {
+    /// The next message, whatever it is.
+    ///
+    /// # Errors
+    /// If none comes within the probe's [patience](Self::set_patience).
+    ///
+    /// # Cancel safety
+    /// As for all waits of a probe: a message that has come stays in the inbox unless the future has given it.
+    pub async fn receive(&mut self) -> Result<M, Unexpected> {
+        self.receive_within(self.patience).await
+    }
+
+    /// [`receive`](Self::receive) with another patience.
+    ///
+    /// # Errors
+    /// If none comes in time.
+    pub async fn receive_within(&mut self, limit: Duration) -> Result<M, Unexpected> {
+        self.take_within(limit, "a message", Ok).await
+    }
+
+    /// The next message, which is to be equal to `expected`.
+    ///
+    /// # Errors
+    /// If none comes within the probe's patience, or another one.
+    pub async fn expect(&mut self, expected: M) -> Result<M, Unexpected>
+    where
+        M: PartialEq,
+    {
+        self.expect_within(self.patience, expected).await
+    }
+
+    /// [`expect`](Self::expect) with another patience.
+    ///
+    /// # Errors
+    /// If none comes in time, or another one.
+    pub async fn expect_within(&mut self, limit: Duration, expected: M) -> Result<M, Unexpected>
+    where
+        M: PartialEq,
+    {
+        let same = |message| if message == expected { Ok(message) } else { Err(message) };
+        self.take_within(limit, &format!("{expected:?}"), same).await
+    }
+
+    /// The next message, which is to pass a test; `what` says in words what is expected.
+    ///
+    /// # Errors
+    /// If none comes within the probe's patience, or one that does not pass.
+    pub async fn expect_that(
+        &mut self,
+        what: &str,
+        test: impl FnOnce(&M) -> bool,
+    ) -> Result<M, Unexpected> {
+        self.take(what, |message| if test(&message) { Ok(message) } else { Err(message) }).await
+    }
+
+    /// What `take` takes out of the next message; it gives a message back that is not the one expected.
+    ///
+    /// # Errors
+    /// If none comes within the probe's patience, or `take` gives it back.
+    pub async fn take<T>(
+        &mut self,
+        what: &str,
+        take: impl FnOnce(M) -> Result<T, M>,
+    ) -> Result<T, Unexpected> {
+        self.take_within(self.patience, what, take).await
+    }
+
+    /// [`take`](Self::take) with another patience.
+    ///
+    /// # Errors
+    /// If none comes in time, or `take` gives it back.
+    pub async fn take_within<T>(
+        &mut self,
+        limit: Duration,
+        what: &str,
+        take: impl FnOnce(M) -> Result<T, M>,
+    ) -> Result<T, Unexpected> {
+        let Some(message) = self.next(limit).await else {
+            let (expected, skipped) = (what.to_owned(), Vec::new());
+            return Err(Unexpected::Nothing { expected, waited: limit, skipped });
+        };
+        take(message).map_err(|other| Unexpected::Other {
+            expected: what.to_owned(),
+            came: format!("{other:?}"),
+            behind: self.behind(),
+        })
+    }
+
+    /// Answers the next message, whose [`ReplyTo`] `take` takes out.
+    ///
+    /// # Errors
+    /// If none comes within the probe's patience, `take` gives it back, or its sender has given up.
+    pub async fn reply<R>(
+        &mut self,
+        what: &str,
+        take: impl FnOnce(M) -> Result<ReplyTo<R>, M>,
+        reply: R,
+    ) -> Result<(), Unexpected> {
+        let to = self.take(what, take).await?;
+        to.try_send(reply).map_err(|_| Unexpected::GivenUp { expected: what.to_owned() })
+    }
+
+    /// Waits for so long that no message comes. With no time at all, none is to be in the inbox.
+    ///
+    /// # Errors
+    /// If one comes.
+    pub async fn expect_none(&mut self, limit: Duration) -> Result<(), Unexpected> {
+        let start = Instant::now();
+        match self.next(limit).await {
+            None => Ok(()),
+            Some(message) => Err(Unexpected::Message {
+                came: format!("{message:?}"),
+                waited: start.elapsed(),
+                behind: self.behind(),
+            }),
+        }
+    }
+
+    /// The first message that passes a test; those before it are dropped.
+    ///
+    /// # Errors
+    /// If none comes within the probe's patience, which is for all of them together.
+    pub async fn fish(
+        &mut self,
+        what: &str,
+        test: impl FnMut(&M) -> bool,
+    ) -> Result<M, Unexpected> {
+        self.fish_within(self.patience, what, test).await
+    }
+
+    /// [`fish`](Self::fish) with another patience.
+    ///
+    /// # Errors
+    /// If none comes in time.
+    pub async fn fish_within(
+        &mut self,
+        limit: Duration,
+        what: &str,
+        mut test: impl FnMut(&M) -> bool,
+    ) -> Result<M, Unexpected> {
+        let (start, mut skipped) = (Instant::now(), Vec::new());
+        loop {
+            match self.next(limit.saturating_sub(start.elapsed())).await {
+                Some(message) if test(&message) => return Ok(message),
+                Some(message) => skipped.push(format!("{message:?}")),
+                None => {
+                    let expected = what.to_owned();
+                    return Err(Unexpected::Nothing { expected, waited: limit, skipped });
+                }
+            }
+        }
+    }
+
+    /// What is in the inbox, in words.
+    fn behind(&self) -> Vec<String> {
+        self.inbox.lock().messages.iter().map(|message| format!("{message:?}")).collect()
+    }
+}
+
+impl<M: Send + 'static> Default for Probe<M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<M: Send + 'static> Debug for Probe<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Probe").field("actor", &self.actor).field("inbox", &self.len()).finish()
+    }
+}

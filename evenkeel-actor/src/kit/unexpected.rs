@@ -1,0 +1,99 @@
+//! What a test has not expected.
+
+use crate::control::ActorId;
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+/// What has come, or not come, against a test's expectation. Its `Debug` is its text, for tests that unwrap.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unexpected {
+    /// Nothing came, or nothing of what was fished for.
+    Nothing {
+        /// What was expected.
+        expected: String,
+        /// How long was waited.
+        waited: Duration,
+        /// What came and was not it.
+        skipped: Vec<String>,
+    },
+    /// Another message came.
+    Other {
+        /// What was expected.
+        expected: String,
+        /// What came.
+        came: String,
+        /// What is in the inbox behind it.
+        behind: Vec<String>,
+    },
+    /// A message came where none was expected.
+    Message {
+        /// What came.
+        came: String,
+        /// How long nothing came before.
+        waited: Duration,
+        /// What is in the inbox behind it.
+        behind: Vec<String>,
+    },
+    /// Whoever was to be answered has given up.
+    GivenUp {
+        /// What was expected, and has come.
+        expected: String,
+    },
+    /// An actor runs that was to stop.
+    Runs {
+        /// Which.
+        actor: ActorId,
+        /// How long was waited.
+        waited: Duration,
+    },
+}
+
+impl fmt::Display for Unexpected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing { expected, waited, skipped } => {
+                write!(f, "expected {expected}, and it has not come within {waited:?}")?;
+                list(f, "what has come instead", skipped)
+            }
+            Self::Other { expected, came, behind } => {
+                write!(f, "expected {expected}, and got {came}")?;
+                list(f, "behind it in the inbox", behind)
+            }
+            Self::Message { came, waited, behind } => {
+                write!(f, "expected no message, and got {came} after {waited:?}")?;
+                list(f, "behind it in the inbox", behind)
+            }
+            Self::GivenUp { expected } => {
+                write!(
+                    f,
+                    "expected {expected}, and it has come, but its sender has given up and takes no answer"
+                )
+            }
+            Self::Runs { actor, waited } => {
+                write!(f, "expected actor {actor} to stop, and it still runs after {waited:?}")
+            }
+        }
+    }
+}
+
+/// Messages in a row, or that there are none.
+fn list(f: &mut fmt::Formatter<'_>, what: &str, messages: &[String]) -> fmt::Result {
+    write!(f, "; {what}: ")?;
+    match messages {
+        [] => f.write_str("nothing"),
+        [first, others @ ..] => {
+            f.write_str(first)?;
+            others.iter().try_for_each(|message| write!(f, ", {message}"))
+        }
+    }
+}
+
+impl fmt::Debug for Unexpected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Error for Unexpected {}

@@ -1,0 +1,246 @@
+//! The loop of a run: who is next, until the future is complete.
+
+use super::failure::{Cause, Failure, Step};
+use super::options::{Finished, Options};
+use crate::Runtime;
+use crate::detect::{self, Alarm, Blocking, Deadlock};
+use crate::policy::interleaving;
+use crate::primitives::lock;
+use crate::runtime::enter;
+use crate::scheduler::context;
+use crate::scheduler::interleave::{self, Interleaver};
+use crate::scheduler::shared::Hooks;
+use crate::task::report::{TaskPanic, message};
+use std::any::Any;
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+/// Where the clock begins, in nanoseconds: an hour, so that a program may look back.
+const START: u64 = 3_600_000_000_000;
+
+/// Steps that are kept for a failure's text. An estimate; no benchmark sets it.
+const KEPT: usize = 20;
+
+thread_local! {
+    /// The seed of the run of this thread, and how many random numbers it has drawn.
+    static RUN: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
+}
+
+/// Draws a number of the run of this thread: the seed, and how many have been drawn before.
+pub(super) fn draw() -> Option<(u64, u64)> {
+    let (seed, count) = RUN.get()?;
+    RUN.set(Some((seed, count + 1)));
+    Some((seed, count))
+}
+
+/// What hooks tell of a failure: the first.
+#[derive(Default)]
+struct Noted {
+    is_there: AtomicBool,
+    cause: Mutex<Option<Cause>>,
+}
+
+impl Noted {
+    fn note(&self, cause: Cause) {
+        lock(&self.cause).get_or_insert(cause);
+        self.is_there.store(true, Ordering::Release);
+    }
+
+    fn take(&self) -> Option<Cause> {
+        if self.is_there.load(Ordering::Acquire) { lock(&self.cause).take() } else { None }
+    }
+}
+
+/// Wakes the future of the run.
+struct Signal(AtomicBool);
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl Alarm for Signal {
+    fn is_woken(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// Runs a future to its end.
+#[track_caller]
+pub(super) fn run<F: Future>(options: &Options, future: F) -> Result<Finished<F::Output>, Failure> {
+    assert!(
+        !context::is_inside(),
+        "a deterministic run is begun inside a task, where it would stop a worker: begin it in the test's own function"
+    );
+    let noted = Arc::new(Noted::default());
+    let (runtime, seat) = Runtime::with_seat(hooks(options, &noted), START);
+    let entered = enter::enter(&runtime.handle());
+    RUN.set(Some((options.seed, 0)));
+    let result = interleave::work(seat, |interleaver| {
+        let mut log = Log::new(options);
+        let result = turns(options, interleaver, &mut log, &noted, Box::pin(future));
+        interleaver.end(|ready| log.choose(ready));
+        match (result, noted.take()) {
+            (Ok(output), None) => Ok(Finished {
+                output,
+                steps: log.steps,
+                elapsed: log.elapsed,
+                fingerprint: log.fingerprint,
+                trace: log.trace.into(),
+            }),
+            (Err(cause), _) | (Ok(_), Some(cause)) => Err(log.failure(cause)),
+        }
+    });
+    RUN.set(None);
+    drop(entered);
+    drop(runtime);
+    result
+}
+
+fn hooks(options: &Options, noted: &Arc<Noted>) -> Hooks {
+    let mut hooks = Hooks { deterministic: true, ..Hooks::default() };
+    let told = noted.clone();
+    hooks.deadlock = Some(Arc::new(move |deadlock: &Deadlock| {
+        told.note(Cause::Deadlock(deadlock.clone()));
+    }));
+    if !options.tolerates_panics {
+        let told = noted.clone();
+        hooks.task_panic = Some(Arc::new(move |panic: &TaskPanic<'_>| {
+            let words = message(panic.payload).to_owned();
+            told.note(Cause::TaskPanicked { task: Some(panic.task.clone()), words });
+        }));
+        let told = noted.clone();
+        hooks.job_panic = Some(Arc::new(move |payload: Box<dyn Any + Send>| {
+            told.note(Cause::TaskPanicked { task: None, words: message(&*payload).to_owned() });
+        }));
+    }
+    hooks
+}
+
+/// Has the future and the tasks take turns until the future is complete, and drops it.
+fn turns<F: Future>(
+    options: &Options,
+    interleaver: &mut Interleaver<'_>,
+    log: &mut Log,
+    noted: &Noted,
+    future: Pin<Box<F>>,
+) -> Result<F::Output, Cause> {
+    let signal = Arc::new(Signal(AtomicBool::new(true)));
+    let waker = Waker::from(signal.clone());
+    let blocking = Blocking::begin(&signal);
+    let mut future = Some(future);
+    let result = loop {
+        if let Some(cause) = noted.take() {
+            break Err(cause);
+        }
+        let ready = interleaver.ready();
+        let candidates = ready + usize::from(signal.is_woken());
+        if candidates == 0 {
+            if interleaver.move_clock() {
+                continue;
+            }
+            // It may be a deadlock that can be told better.
+            detect::look_again(interleaver.shared().hooks.deadlock.as_ref());
+            break Err(noted
+                .take()
+                .unwrap_or(Cause::Stalled { waiting: interleaver.incomplete() }));
+        }
+        if log.steps == options.max_steps {
+            break Err(Cause::TooLong { steps: log.steps, elapsed: log.elapsed });
+        }
+        let now = interleaver.shared().clock.now();
+        log.elapsed = Duration::from_nanos(now.saturating_sub(START));
+        let chosen = log.choose(candidates);
+        let output = if chosen < ready {
+            interleaver.poll(chosen, |site| log.note(candidates, Some(site)));
+            None
+        } else {
+            log.note(candidates, None);
+            signal.0.store(false, Ordering::Relaxed);
+            blocking.wake();
+            let polled = future.as_mut().map(|future| {
+                catch_unwind(AssertUnwindSafe(|| {
+                    future.as_mut().poll(&mut Context::from_waker(&waker))
+                }))
+            });
+            match polled.expect("the future is not complete") {
+                Ok(Poll::Pending) => {
+                    blocking.sleep(|| interleaver.shared().hooks.deadlock.clone());
+                    None
+                }
+                Ok(Poll::Ready(output)) => Some(Ok(output)),
+                Err(payload) => Some(Err(Cause::Panicked { payload })),
+            }
+        };
+        interleaver.run_jobs();
+        if let Some(result) = output {
+            break result;
+        }
+    };
+    match catch_unwind(AssertUnwindSafe(|| future = None)) {
+        Ok(()) => result,
+        Err(payload) => result.and(Err(Cause::Panicked { payload })),
+    }
+}
+
+/// What has been chosen so far.
+struct Log {
+    seed: u64,
+    /// Choices, of which the last ones may have been made for the end.
+    choices: u64,
+    steps: u64,
+    elapsed: Duration,
+    fingerprint: u64,
+    trace: VecDeque<Step>,
+    kept: usize,
+}
+
+impl Log {
+    fn new(options: &Options) -> Self {
+        Self {
+            seed: options.seed,
+            choices: 0,
+            steps: 0,
+            elapsed: Duration::ZERO,
+            fingerprint: 0,
+            trace: VecDeque::new(),
+            kept: if options.records { usize::MAX } else { KEPT },
+        }
+    }
+
+    fn choose(&mut self, candidates: usize) -> usize {
+        let bits = interleaving::bits(self.seed, self.choices);
+        self.choices += 1;
+        interleaving::among(bits, candidates)
+    }
+
+    /// Notes a step. The choice follows from the number of candidates.
+    fn note(&mut self, candidates: usize, spawn_site: Option<&'static Location<'static>>) {
+        self.steps += 1;
+        let place =
+            spawn_site.map_or(0, |site| u64::from(site.line()) << 32 | u64::from(site.column()));
+        let what = candidates as u64 ^ self.elapsed.as_nanos() as u64;
+        self.fingerprint = interleaving::bits(self.fingerprint ^ what, place);
+        if self.trace.len() == self.kept {
+            self.trace.pop_front();
+        }
+        self.trace.push_back(Step { elapsed: self.elapsed, candidates, spawn_site });
+    }
+
+    fn failure(self, cause: Cause) -> Failure {
+        let (seed, fingerprint) = (self.seed, self.fingerprint);
+        Failure { seed, cause, trace: self.trace.into(), fingerprint }
+    }
+}

@@ -1,0 +1,157 @@
+//! How a run fails.
+
+use crate::detect::Deadlock;
+use crate::task::TaskInfo;
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+use std::panic::Location;
+use std::time::Duration;
+
+/// Tasks of which a failure's text tells.
+const TOLD: usize = 20;
+
+/// A run that has failed. Its `Debug` is its text, for tests that unwrap.
+#[non_exhaustive]
+pub struct Failure {
+    /// Its seed.
+    pub seed: u64,
+    /// Why.
+    pub cause: Cause,
+    /// The last steps, or [all](super::Options::record).
+    pub trace: Vec<Step>,
+    /// A number that two runs with the same steps have in common.
+    pub fingerprint: u64,
+}
+
+/// One poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Step {
+    /// How far the clock had moved.
+    pub elapsed: Duration,
+    /// Among how many that were ready.
+    pub candidates: usize,
+    /// Where the task was spawned; none for the future of the run itself.
+    pub spawn_site: Option<&'static Location<'static>>,
+}
+
+/// Why a run has failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Cause {
+    /// Its future panicked, with this.
+    Panicked {
+        /// What it panicked with.
+        payload: Box<dyn Any + Send>,
+    },
+    /// A task panicked that nobody joins, or a job of [`fork_join`](crate::fork_join) that nobody waits for.
+    TaskPanicked {
+        /// The task; none for a job.
+        task: Option<TaskInfo>,
+        /// What it said.
+        words: String,
+    },
+    /// Tasks wait for each other: told where deadlocks are [looked for](crate::detect).
+    Deadlock(Deadlock),
+    /// The future waits, and nothing is ready and no timer is set. A wake by another thread is not waited for.
+    Stalled {
+        /// The tasks that are not complete.
+        waiting: Vec<TaskInfo>,
+    },
+    /// It has taken more steps than it [may](super::Options::max_steps).
+    TooLong {
+        /// As many.
+        steps: u64,
+        /// So far has the clock moved.
+        elapsed: Duration,
+    },
+    /// Two runs with the same seed were not the same: see [`Options::verify`](super::Options::verify).
+    Differs {
+        /// The steps that were the same.
+        step: u64,
+        /// The first one that was not, in either run; none in a run that was over.
+        steps: [Option<Step>; 2],
+    },
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the run with seed {} failed: {}", self.seed, self.cause)?;
+        if !self.trace.is_empty() && !matches!(self.cause, Cause::Differs { .. }) {
+            f.write_str("\n  its last steps:")?;
+            let last = self.trace.len().saturating_sub(TOLD);
+            for equal in self.trace[last..].chunk_by(|one, next| one == next) {
+                write!(f, "\n    {}", equal[0])?;
+                if equal.len() > 1 {
+                    write!(f, ", {} times", equal.len())?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {:?}, of {} that were ready, ", self.elapsed, self.candidates)?;
+        match self.spawn_site {
+            Some(site) => write!(f, "a task spawned at {site}"),
+            None => f.write_str("the future of the run"),
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panicked { payload } => {
+                write!(f, "it panicked: {}", crate::task::report::message(&**payload))
+            }
+            Self::TaskPanicked { task: Some(task), words } => {
+                write!(f, "{task} panicked, and nobody joined it: {words}")
+            }
+            Self::TaskPanicked { task: None, words } => {
+                write!(f, "a job that nobody waits for panicked: {words}")
+            }
+            Self::Deadlock(deadlock) => deadlock.fmt(f),
+            Self::Stalled { waiting } => {
+                f.write_str("it waits for ever: nothing is ready and no timer is set")?;
+                match waiting.len() {
+                    0 => f.write_str(", and there is no other task")?,
+                    count => write!(f, "; tasks that wait: {count}")?,
+                }
+                waiting.iter().take(TOLD).try_for_each(|task| write!(f, "\n    {task}"))?;
+                if waiting.len() > TOLD {
+                    f.write_str("\n    ...")?;
+                }
+                Ok(())
+            }
+            Self::TooLong { steps, elapsed } => write!(
+                f,
+                "it is not over after {steps} steps, in which the clock has moved by {elapsed:?}: either it goes round in a circle, or it needs more max_steps"
+            ),
+            Self::Differs { step, steps } => {
+                write!(
+                    f,
+                    "a second run was another one after {step} equal steps: something there does not follow from the seed"
+                )?;
+                for (run, step) in ["first", "second"].iter().zip(steps) {
+                    match step {
+                        Some(step) => write!(f, "\n  the {run} run: {step}")?,
+                        None => write!(f, "\n  the {run} run was over")?,
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Error for Failure {}
