@@ -4,6 +4,7 @@
 //! system polls where it is; where nothing in it waits it is ready at once, and the compiler makes a plain call of it.
 
 use std::future::Future;
+use std::sync::OnceLock;
 
 /// The state of an actor, and what it does.
 pub(crate) trait Actor: Send + Unpin + 'static {
@@ -68,3 +69,7 @@ pub(crate) trait System: Sized + 'static {
         message: A::Message,
     ) -> impl Future<Output = ()> + Send;
 }
+
+/// The references of all actors of a kind, which are there before the first message. Those who are sent to are found in it by
+/// their place, so that no reference is counted on the way.
+pub(crate) type Table<S, A> = OnceLock<Box<[<S as System>::Ref<A>]>>;

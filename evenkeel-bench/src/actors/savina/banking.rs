@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::sequence::Sequence;
 use super::stage::{Life, Stage, expect};
-use crate::actors::system::{Actor, Flow, System};
+use crate::actors::system::{Actor, Flow, System, Table};
 use crate::workload::Fault;
 
 /// Accounts.
@@ -49,7 +49,7 @@ fn transfers(number: u32) -> impl Iterator<Item = Transfer> {
 
 /// What all actors of a run share.
 struct Shared<S: System> {
-    accounts: OnceLock<Box<[S::Ref<Account<S>>]>>,
+    accounts: Table<S, Account<S>>,
     teller: OnceLock<S::Ref<Teller<S>>>,
     stage: Arc<Stage>,
     /// What is in the accounts when they end.

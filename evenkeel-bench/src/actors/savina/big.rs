@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::sequence::Sequence;
 use super::stage::{Life, Stage, expect};
-use crate::actors::system::{Actor, Flow, System};
+use crate::actors::system::{Actor, Flow, System, Table};
 use crate::workload::Fault;
 
 /// Actors that ping.
@@ -19,7 +19,7 @@ pub(super) fn messages(pings: u64) -> u64 {
 
 /// What all actors of a run share.
 struct Shared<S: System> {
-    pingers: OnceLock<Box<[S::Ref<Pinger<S>>]>>,
+    pingers: Table<S, Pinger<S>>,
     sink: OnceLock<S::Ref<Sink<S>>>,
     stage: Arc<Stage>,
     answered: AtomicU64,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::sequence::Sequence;
 use super::stage::{Life, Stage, expect};
-use crate::actors::system::{Actor, Flow, System};
+use crate::actors::system::{Actor, Flow, System, Table};
 use crate::workload::Fault;
 
 const PRODUCERS: usize = 40;
@@ -46,8 +46,8 @@ fn work(mut term: f64) -> f64 {
 /// What all actors of a run share.
 struct Shared<S: System> {
     manager: OnceLock<S::Ref<Manager<S>>>,
-    producers: OnceLock<Box<[S::Ref<Producer<S>>]>>,
-    consumers: OnceLock<Box<[S::Ref<Consumer<S>>]>>,
+    producers: Table<S, Producer<S>>,
+    consumers: Table<S, Consumer<S>>,
     stage: Arc<Stage>,
     items_each: u32,
     /// Which items have been consumed.

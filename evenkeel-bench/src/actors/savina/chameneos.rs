@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::stage::{Life, Stage, expect};
-use crate::actors::system::{Actor, Flow, System};
+use crate::actors::system::{Actor, Flow, System, Table};
 use crate::workload::Fault;
 
 /// Creatures.
@@ -41,7 +41,7 @@ impl Colour {
 
 /// What all actors of a run share.
 struct Shared<S: System> {
-    creatures: OnceLock<Box<[S::Ref<Creature<S>>]>>,
+    creatures: Table<S, Creature<S>>,
     mall: OnceLock<S::Ref<Mall<S>>>,
     stage: Arc<Stage>,
     /// Meetings that the mall has arranged, and those that creatures have counted.

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::stage::{Life, Stage, expect};
-use crate::actors::system::{Actor, Flow, System};
+use crate::actors::system::{Actor, Flow, System, Table};
 use crate::workload::Fault;
 
 /// Philosophers, and forks.
@@ -19,7 +19,7 @@ pub(super) fn messages(meals: u64) -> u64 {
 
 /// What all actors of a run share.
 struct Shared<S: System> {
-    philosophers: OnceLock<Box<[S::Ref<Philosopher<S>>]>>,
+    philosophers: Table<S, Philosopher<S>>,
     arbitrator: OnceLock<S::Ref<Arbitrator<S>>>,
     stage: Arc<Stage>,
     /// Who eats, as those see it who do.

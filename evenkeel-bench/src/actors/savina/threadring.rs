@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::stage::{Life, Stage, expect};
-use crate::actors::system::{Actor, Flow, System};
+use crate::actors::system::{Actor, Flow, System, Table};
 use crate::workload::Fault;
 
 /// Actors in the ring.
@@ -18,7 +18,7 @@ pub(super) fn messages(passes: u64) -> u64 {
 
 /// What all actors of a run share.
 struct Shared<S: System> {
-    ring: OnceLock<Box<[S::Ref<Member<S>>]>>,
+    ring: Table<S, Member<S>>,
     stage: Arc<Stage>,
     /// Who got the last token.
     last: AtomicU32,

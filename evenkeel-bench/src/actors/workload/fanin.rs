@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use super::Table;
+use super::super::system::Table;
 use crate::actors::finish::Finish;
 use crate::actors::spec::{Outcome, Spec};
 use crate::actors::system::{Actor, Flow, System};

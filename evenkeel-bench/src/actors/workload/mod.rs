@@ -6,7 +6,7 @@ mod pingpong;
 mod spawn;
 
 use std::future::Future;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::bench::Bench;
@@ -15,10 +15,6 @@ use super::spec::{Outcome, Spec};
 use super::system::System;
 use crate::runtime::Lost;
 use crate::workload::Fault;
-
-/// The references of all actors of a kind, which are there before the first message. Those who are sent to are found in it by
-/// their place, so that no reference is counted on the way.
-type Table<S, A> = OnceLock<Box<[<S as System>::Ref<A>]>>;
 
 /// Runs an experiment once. latency_probe gives round trips if it is `sampled`.
 pub(crate) fn run<S: System>(spec: &Spec, sampled: bool) -> Result<Outcome, Fault> {

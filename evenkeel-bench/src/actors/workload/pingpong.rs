@@ -6,7 +6,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::{Counts, Table, Totals};
+use super::super::system::Table;
+use super::{Counts, Totals};
 use crate::actors::finish::Finish;
 use crate::actors::spec::{Outcome, Spec};
 use crate::actors::system::{Actor, Flow, System};
