@@ -1,7 +1,8 @@
 //! A queue in one word: the storage of a mailbox.
 //!
 //! Its allocation holds the three numbers and the places, so that a mailbox which never had a message has a null pointer and nothing else, and
-//! one with a few small messages has one cache line. A `VecDeque` would be four words in every actor, and a second line for every message.
+//! one with a few small messages has one cache line. A ring that has become empty says so in its word, by a bit that addresses do not need, so that whoever asks
+//! it for a message does not touch that line: an actor asks its batch before each message. A `VecDeque` would be four words in every actor, and a second line for every message.
 
 #![allow(unsafe_code, reason = "places of a ring are written and read by their address")]
 
@@ -9,7 +10,7 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 /// What an allocation begins with.
 #[derive(Debug)]
@@ -30,9 +31,13 @@ pub(crate) const MOST: u32 = 1 << 31;
 
 /// A queue.
 pub(crate) struct Ring<T> {
-    numbers: Option<NonNull<Numbers>>,
+    /// The address of the numbers; null if there is no storage. Marked by [`EMPTY`] once the last value has been taken.
+    word: *mut Numbers,
     values: PhantomData<T>,
 }
+
+/// The mark. Numbers are aligned to four bytes, so the bit is free.
+const EMPTY: usize = 1;
 
 // SAFETY: a ring owns its values, and is used by whoever has it.
 unsafe impl<T: Send> Send for Ring<T> {}
@@ -49,7 +54,7 @@ impl<T> Ring<T> {
     };
 
     pub(crate) const fn new() -> Self {
-        Self { numbers: None, values: PhantomData }
+        Self { word: ptr::null_mut(), values: PhantomData }
     }
 
     /// The layout for so many places, and where the first is.
@@ -60,14 +65,29 @@ impl<T> Ring<T> {
         (layout.pad_to_align(), offset)
     }
 
+    /// Where the numbers are, if there is storage.
+    #[inline(always)]
+    fn own(&self) -> Option<NonNull<Numbers>> {
+        NonNull::new(self.word.map_addr(|address| address & !EMPTY))
+    }
+
+    /// Whether the word itself says that there is nothing.
+    #[inline(always)]
+    fn is_marked(&self) -> bool {
+        self.word.is_null() || self.word.addr() & EMPTY != 0
+    }
+
     #[inline(always)]
     fn numbers(&self) -> Option<&Numbers> {
         // SAFETY: the allocation begins with the numbers, and is there for as long as the ring.
-        self.numbers.map(|numbers| unsafe { numbers.as_ref() })
+        self.own().map(|numbers| unsafe { numbers.as_ref() })
     }
 
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
+        if self.is_marked() {
+            return 0;
+        }
         self.numbers().map_or(0, |numbers| numbers.len as usize)
     }
 
@@ -99,7 +119,8 @@ impl<T> Ring<T> {
         if full {
             self.grow();
         }
-        let Some(mut own) = self.numbers else { unreachable!("a ring that has grown has places") };
+        let Some(mut own) = self.own() else { unreachable!("a ring that has grown has places") };
+        self.word = own.as_ptr();
         // SAFETY: the ring is borrowed exclusively.
         let numbers = unsafe { own.as_mut() };
         let index = numbers.head.wrapping_add(numbers.len) & (numbers.places - 1);
@@ -116,7 +137,8 @@ impl<T> Ring<T> {
         if full {
             self.grow();
         }
-        let Some(mut own) = self.numbers else { unreachable!("a ring that has grown has places") };
+        let Some(mut own) = self.own() else { unreachable!("a ring that has grown has places") };
+        self.word = own.as_ptr();
         // SAFETY: the ring is borrowed exclusively.
         let numbers = unsafe { own.as_mut() };
         let index = numbers.head.wrapping_sub(1) & (numbers.places - 1);
@@ -131,7 +153,10 @@ impl<T> Ring<T> {
     /// Takes the oldest.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<T> {
-        let mut own = self.numbers?;
+        if self.is_marked() {
+            return None;
+        }
+        let mut own = self.own()?;
         // SAFETY: the ring is borrowed exclusively.
         let numbers = unsafe { own.as_mut() };
         if numbers.len == 0 {
@@ -140,7 +165,12 @@ impl<T> Ring<T> {
         let index = numbers.head;
         numbers.len -= 1;
         // A ring that is empty begins at the beginning again, where its lines are warm.
-        numbers.head = if numbers.len == 0 { 0 } else { (index + 1) & (numbers.places - 1) };
+        if numbers.len == 0 {
+            numbers.head = 0;
+            self.word = self.word.map_addr(|address| address | EMPTY);
+        } else {
+            numbers.head = (index + 1) & (numbers.places - 1);
+        }
         // SAFETY: the index is below the number of places.
         let place = unsafe { Self::place(own, index) };
         // SAFETY: the place holds the oldest value, and no longer counts as holding one.
@@ -168,7 +198,7 @@ impl<T> Ring<T> {
         };
         // SAFETY: the allocation is new and has room for the numbers.
         unsafe { numbers.write(Numbers { places, head: 0, len: 0 }) };
-        Self { numbers: Some(numbers), values: PhantomData }
+        Self { word: numbers.as_ptr(), values: PhantomData }
     }
 
     /// How many values the allocation has room for.
@@ -180,7 +210,7 @@ impl<T> Ring<T> {
 impl<T> Drop for Ring<T> {
     #[inline]
     fn drop(&mut self) {
-        let Some(numbers) = self.numbers else { return };
+        let Some(numbers) = self.own() else { return };
         if mem::needs_drop::<T>() {
             while let Some(value) = self.pop() {
                 drop(value);

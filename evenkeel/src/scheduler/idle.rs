@@ -22,6 +22,7 @@
 //! 1. The pusher makes the task visible.
 //! 2. A full fence, which on x86 is the locked instruction that made the task ready (the push into
 //!    one's own queue comes before it) or that put it into an inbox.
+//!    The only worker of a runtime does without where it would need one of its own: it is awake, and there is nobody else.
 //! 3. It loads `word`. If somebody sleeps, nobody searches, and the policy finds it worth the price, it
 //!    takes the top of the stack, counts it as a searcher, clears `asleep` and unparks it.
 //!

@@ -181,15 +181,22 @@ impl Seat {
     pub(crate) fn push_resumed(&self, task: Runnable, now: u64) -> usize {
         let mut local = self.local();
         let ready = local.ready.push(self.ends(), Entry { task, since: now });
-        if self.shared.workers > 1 {
+        if !self.is_lone() {
             local.leave_fenced(Edge::IdlePush);
         }
         ready
     }
 
+    /// Whether nobody else can be asleep: this is the only worker, and the relief is never on the stack of sleepers. It is called, by a worker that is away itself and so
+    /// sees that it is.
+    #[inline(always)]
+    fn is_lone(&self) -> bool {
+        self.shared.workers == 1 && self.me == 0
+    }
+
     /// Enters a new task into the registry and puts it to the back of the queue.
     ///
-    /// The owner leaves the lock by a read-modify-write: the fence between the push and the look for
+    /// The owner leaves the lock by a read-modify-write, unless it is [alone](Self::is_lone): the fence between the push and the look for
     /// sleepers (see [`idle`](super::idle)).
     #[inline(always)]
     pub(crate) fn push_new(&self, task: Runnable, now: u64) -> usize {
@@ -197,7 +204,9 @@ impl Seat {
         let place = local.registry.enter(task.ptr());
         task.slot.store(place, Ordering::Relaxed);
         let ready = local.ready.push(self.ends(), Entry { task, since: now });
-        local.leave_fenced(Edge::IdlePush);
+        if !self.is_lone() {
+            local.leave_fenced(Edge::IdlePush);
+        }
         ready
     }
 
