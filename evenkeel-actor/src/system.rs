@@ -1,8 +1,11 @@
 //! What actors of one node share.
 
+use crate::control::ActorId;
+use crate::counters::Counters;
+use crate::dead_letter::Subscribers;
+use crate::registry::Registry;
+use std::cell::Cell;
 use std::fmt;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
 ///
@@ -10,33 +13,82 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy)]
 pub struct System(&'static Inner);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inner {
-    dead_letters: AtomicU64,
+    counters: Counters,
+    registry: Registry,
+    subscribers: Subscribers,
+}
+
+impl Inner {
+    const fn new() -> Self {
+        Self {
+            counters: Counters::new(),
+            registry: Registry::new(),
+            subscribers: Subscribers::new(),
+        }
+    }
+}
+
+/// That of the process.
+static PROCESS: Inner = Inner::new();
+
+thread_local! {
+    /// That of the actor which this thread polls, if it is another than that of the process.
+    static RUNNING: Cell<Option<System>> = const { Cell::new(None) };
 }
 
 impl System {
     /// A new system, which shares nothing with others.
     #[must_use]
     pub fn new() -> Self {
-        Self(Box::leak(Box::default()))
+        Self(Box::leak(Box::new(Inner::new())))
     }
 
-    /// The system of the actor that is running, or that of the process.
+    /// The system of the actor that is running, or that of the process. A task that an actor has spawned is not the actor.
     #[must_use]
     pub fn current() -> Self {
-        static DEFAULT: OnceLock<System> = OnceLock::new();
-        *DEFAULT.get_or_init(Self::new)
+        RUNNING.get().unwrap_or(Self(&PROCESS))
     }
 
-    /// How many messages nobody has handled.
-    #[must_use]
-    pub fn dead_letters(self) -> u64 {
-        self.0.dead_letters.load(Ordering::Relaxed)
+    /// Calls `f`, which polls an actor of this system.
+    #[inline(always)]
+    pub(crate) fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        if std::ptr::eq(self.0, &raw const PROCESS) && RUNNING.get().is_none() {
+            return f();
+        }
+        self.run_other(f)
     }
 
-    pub(crate) fn note_dead_letters(self, messages: u64) {
-        self.0.dead_letters.fetch_add(messages, Ordering::Relaxed);
+    #[inline(never)]
+    fn run_other<R>(self, f: impl FnOnce() -> R) -> R {
+        /// Puts back what was there, also after a panic.
+        struct Back(Option<System>);
+        impl Drop for Back {
+            fn drop(&mut self) {
+                RUNNING.set(self.0);
+            }
+        }
+        let _back = Back(RUNNING.replace(Some(self)));
+        f()
+    }
+
+    pub(crate) fn counters(self) -> &'static Counters {
+        &self.0.counters
+    }
+
+    pub(crate) fn registry(self) -> &'static Registry {
+        &self.0.registry
+    }
+
+    pub(crate) fn subscribers(self) -> &'static Subscribers {
+        &self.0.subscribers
+    }
+
+    /// Forgets an actor that has ended and was known by something here.
+    #[cold]
+    pub(crate) fn forget(self, actor: ActorId) {
+        self.registry().forget(actor);
     }
 }
 

@@ -82,6 +82,8 @@ const QUEUE: u8 = 1;
 const ORDERS: u8 = 2;
 /// Senders wait for room.
 const WAITING: u8 = 4;
+/// The system is to be told of the end: it knows the actor by a name or in a group.
+const KNOWN: u8 = 8;
 
 #[derive(Debug)]
 pub(crate) struct Mailbox<M> {
@@ -199,6 +201,22 @@ impl<M: Send + 'static> Mailbox<M> {
         wake_all(waiting.dissolve());
     }
 
+    /// Has the system be told of the end, as it keeps something for the actor. False if the actor has stopped.
+    pub(crate) fn make_known(&self) -> bool {
+        let shared = self.shared.lock();
+        let open = !shared.berth.is_closed();
+        if open {
+            self.set(KNOWN, true);
+        }
+        open
+    }
+
+    /// Whether the system is to be told of the end, which is final once the mailbox is closed.
+    #[inline]
+    pub(crate) fn is_known(&self) -> bool {
+        self.has(KNOWN)
+    }
+
     pub(crate) fn system(&self) -> System {
         self.system
     }
@@ -295,7 +313,7 @@ impl<M: Send + 'static> Mailbox<M> {
         // SAFETY: the caller is the actor.
         left.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
         let rest = shared.rest.take();
-        self.flags.store(0, Ordering::Relaxed);
+        self.flags.store(self.flags.load(Ordering::Relaxed) & KNOWN, Ordering::Relaxed);
         drop(shared);
         if let Some(mut rest) = rest {
             left.extend(std::iter::from_fn(|| rest.queue.pop()));
