@@ -8,7 +8,6 @@ use crate::mailbox::{HasId, Next, Receiver};
 use crate::system::System;
 use crate::turn::Turn;
 use std::fmt;
-use std::task::Poll;
 
 /// What an actor can do about itself, lent to its handlers.
 pub struct Context<A: Actor> {
@@ -62,16 +61,20 @@ impl<A: Actor> Context<A> {
         self.ends
     }
 
-    /// What is to be done next; the turn is over when there is nothing.
+    /// Whether there is nothing to be done: then the turn is over, and the actor parks when its poll ends.
     #[inline(always)]
-    pub(crate) fn next(&mut self) -> Poll<Next<A::Message>> {
-        match self.receiver.next() {
-            Some(next) => Poll::Ready(next),
-            None => {
-                self.turn.end();
-                Poll::Pending
-            }
+    pub(crate) fn is_idle(&mut self) -> bool {
+        let idle = self.receiver.is_idle();
+        if idle {
+            self.turn.end();
         }
+        idle
+    }
+
+    /// What is to be done next. There is something.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Next<A::Message> {
+        self.receiver.next()
     }
 
     /// Whether the actor is to give way to others, after a message.

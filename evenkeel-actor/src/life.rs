@@ -6,13 +6,13 @@ use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::context::Context;
 use crate::dead_letter::{self, DeadLetterKind};
-use crate::exit::{ExitReason, Failure};
+use crate::exit::ExitReason;
 use crate::mailbox::overflow::Overflow;
 use crate::mailbox::{HasId, Mailbox, Next, Order, Receiver, Settings};
 use crate::system::System;
 use evenkeel::internal::{Own, Public};
 use std::any::Any;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -32,8 +32,9 @@ pub(crate) fn spawn<A: Actor, P: Overflow>(
 
 pin_project_lite::pin_project! {
     /// The future of an actor's task: what it does, and what is seen to when that is over, however it ends.
-    struct Life<M: Send, B>
+    struct Life<M, B>
     where
+        M: Send,
         M: 'static,
     {
         #[pin]
@@ -42,8 +43,9 @@ pin_project_lite::pin_project! {
         own: Option<Public<Mailbox<M>>>,
     }
 
-    impl<M: Send, B> PinnedDrop for Life<M, B>
+    impl<M, B> PinnedDrop for Life<M, B>
     where
+        M: Send,
         M: 'static,
     {
         fn drop(this: Pin<&mut Self>) {
@@ -61,8 +63,10 @@ impl<M: Send + 'static> Life<M, ()> {
         actor: A,
         own: Public<Mailbox<M>>,
     ) -> Life<M, impl Future<Output = ExitReason> + Send> {
-        // SAFETY: the life has the reference, and what is made of it is in its body, which is gone before.
-        let receiver = unsafe { Receiver::new(Own::of(&own)) };
+        // SAFETY: the life has the reference, and what is made of it is in its body, which is gone with it.
+        let address = unsafe { Own::of(&own) };
+        // SAFETY: it is the only one, as the body is.
+        let receiver = unsafe { Receiver::new(address) };
         Life { body: live(actor, receiver), own: Some(own) }
     }
 }
@@ -128,15 +132,22 @@ fn live<A: Actor>(
             if context.ends() {
                 break ExitReason::Normal;
             }
-            match poll_fn(|_| context.next()).await {
-                Next::Message(message) => {
-                    if let Err(failure) = actor.handle(message, &mut context).await {
-                        return ExitReason::Failed(Arc::new(failure));
-                    }
+            if context.is_idle() {
+                Pause(false).await;
+                continue;
+            }
+            let message = match context.next() {
+                Next::Message(message) => message,
+                Next::Order(Order::Drain) => {
+                    context.drain();
+                    continue;
                 }
-                Next::Order(Order::Drain) => context.drain(),
+                Next::Nothing => continue,
                 Next::Order(Order::Stop) | Next::Drained => break ExitReason::Normal,
                 Next::Alone => break ExitReason::Unreferenced,
+            };
+            if let Err(failure) = actor.handle(message, &mut context).await {
+                return ExitReason::Failed(Arc::new(failure));
             }
             if context.is_turn_over() {
                 evenkeel::yield_now().await;
@@ -144,5 +155,17 @@ fn live<A: Actor>(
         };
         actor.stopped(&reason, &mut context).await;
         reason
+    }
+}
+
+/// The end of a poll: ready when it is polled again.
+struct Pause(bool);
+
+impl Future for Pause {
+    type Output = ();
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, _context: &mut task::Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
     }
 }

@@ -10,8 +10,10 @@ use std::fmt;
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
 ///
 /// A program has one without asking for it; one per node where there are several nodes in a process. A system is never freed.
-#[derive(Clone, Copy)]
-pub struct System(&'static Inner);
+///
+/// In an actor it takes four bytes: its number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct System(u32);
 
 #[derive(Debug)]
 struct Inner {
@@ -38,23 +40,35 @@ thread_local! {
     static RUNNING: Cell<Option<System>> = const { Cell::new(None) };
 }
 
+/// All there have been beside it. The first has the number 1.
+static SYSTEMS: boxcar::Vec<Box<Inner>> = boxcar::Vec::new();
+
 impl System {
     /// A new system, which shares nothing with others.
     #[must_use]
     pub fn new() -> Self {
-        Self(Box::leak(Box::new(Inner::new())))
+        let number = SYSTEMS.push(Box::new(Inner::new())) + 1;
+        Self(u32::try_from(number).expect("there are fewer systems than actors"))
+    }
+
+    #[inline]
+    fn inner(self) -> &'static Inner {
+        match self.0 {
+            0 => &PROCESS,
+            number => &SYSTEMS[number as usize - 1],
+        }
     }
 
     /// The system of the actor that is running, or that of the process. A task that an actor has spawned is not the actor.
     #[must_use]
     pub fn current() -> Self {
-        RUNNING.get().unwrap_or(Self(&PROCESS))
+        RUNNING.get().unwrap_or(Self(0))
     }
 
     /// Calls `f`, which polls an actor of this system.
     #[inline(always)]
     pub(crate) fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        if std::ptr::eq(self.0, &raw const PROCESS) && RUNNING.get().is_none() {
+        if self.0 == 0 && RUNNING.get().is_none() {
             return f();
         }
         self.run_other(f)
@@ -74,15 +88,15 @@ impl System {
     }
 
     pub(crate) fn counters(self) -> &'static Counters {
-        &self.0.counters
+        &self.inner().counters
     }
 
     pub(crate) fn registry(self) -> &'static Registry {
-        &self.0.registry
+        &self.inner().registry
     }
 
     pub(crate) fn subscribers(self) -> &'static Subscribers {
-        &self.0.subscribers
+        &self.inner().subscribers
     }
 
     /// Forgets an actor that has ended and was known by something here.
@@ -98,16 +112,8 @@ impl Default for System {
     }
 }
 
-impl PartialEq for System {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.0, other.0)
-    }
-}
-
-impl Eq for System {}
-
 impl fmt::Debug for System {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.inner().fmt(f)
     }
 }

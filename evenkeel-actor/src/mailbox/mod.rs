@@ -82,19 +82,25 @@ const QUEUE: u8 = 1;
 const ORDERS: u8 = 2;
 /// Senders wait for room.
 const WAITING: u8 = 4;
+/// Nothing more is put in, and the actor ends when it has handled what is there.
+const DRAINS: u8 = 8;
+/// The slots are not used.
+const PLAIN: u8 = 16;
 /// The system is to be told of the end: it knows the actor by a name or in a group.
-const KNOWN: u8 = 8;
+const KNOWN: u8 = 32;
 
+/// In this order the header of the task and what the lock guards share a cache line, and what senders and actor share besides lies in the next.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Mailbox<M> {
     shared: SpinLock<Shared<M>>,
     flags: AtomicU8,
     /// Whether the actor has found nothing in its present poll and waits for nothing else.
     parks: AtomicBool,
+    system: System,
     slots: Slots<M>,
     /// The actor's own.
     batch: UnsafeCell<Ring<M>>,
-    system: System,
 }
 
 // SAFETY: `batch` is used by the actor alone, which is in one place at a time.
@@ -106,10 +112,8 @@ struct Shared<M> {
     berth: Berth,
     /// Whether nothing is put in any more.
     shut: bool,
-    /// Whether senders are to look at `rest` first: somebody waits for room or has it promised.
+    /// Whether nothing is put into the slots: somebody waits for room or has it promised, or the mailbox does without them.
     crowded: bool,
-    /// As many messages may lie in the slots.
-    in_place: u8,
     capacity: u32,
     /// What most mailboxes never need.
     rest: Option<Box<Rest<M>>>,
@@ -151,23 +155,17 @@ impl<M: Send + 'static> Mailbox<M> {
     #[inline]
     pub(crate) fn new(settings: Settings, system: System) -> Self {
         let Settings { capacity, full } = settings;
-        // Who drops the oldest takes from the other end, which in the slots is the actor's.
-        let in_place = if full == Full::DropOldest { 0 } else { capacity.min(Slots::<M>::PLACES) };
-        let shared = Shared {
-            berth: Berth::new(),
-            shut: false,
-            crowded: false,
-            in_place: in_place as u8,
-            capacity,
-            rest: None,
-        };
+        // Whoever drops the oldest takes from the other end, which in the slots is the actor's.
+        let plain = full == Full::DropOldest || capacity < Slots::<M>::PLACES;
+        let shared =
+            Shared { berth: Berth::new(), shut: false, crowded: plain, capacity, rest: None };
         Self {
             shared: SpinLock::new(shared),
-            flags: AtomicU8::new(0),
-            parks: AtomicBool::new(false),
             slots: Slots::new(),
             batch: UnsafeCell::new(Ring::new()),
             system,
+            flags: AtomicU8::new(if plain { PLAIN } else { 0 }),
+            parks: AtomicBool::new(false),
         }
     }
 
@@ -191,11 +189,11 @@ impl<M: Send + 'static> Mailbox<M> {
     pub(crate) fn shut(&self) {
         let mut shared = self.shared.lock();
         shared.shut = true;
+        self.set(DRAINS, true);
         let waiting = match &mut shared.rest {
             Some(rest) => std::mem::take(&mut rest.waiting),
             None => return,
         };
-        shared.crowded = false;
         self.set(WAITING, false);
         drop(shared);
         wake_all(waiting.dissolve());
@@ -230,17 +228,33 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Puts a message in; the caller holds the lock and has found the mailbox open.
     #[inline(always)]
     fn put<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
-        if self.has(QUEUE) || shared.crowded || self.slots.len() >= u32::from(shared.in_place) {
+        if shared.crowded {
             return self.put_behind::<P>(shared, message);
         }
-        // SAFETY: the caller holds the lock.
-        match unsafe { self.slots.put(message) } {
-            Ok(()) => Put::Done,
-            Err(message) => self.put_behind::<P>(shared, message),
+        let message = if self.has(QUEUE) {
+            message
+        } else {
+            // SAFETY: the caller holds the lock.
+            match unsafe { self.slots.put(message) } {
+                Ok(()) => return Put::Done,
+                Err(message) => message,
+            }
+        };
+        let room = shared.capacity - self.slots.len();
+        match &mut shared.rest {
+            // In line, so that the message does not go through memory once more: 4 of 19 ns per message of `evenkeel-bench run --bench fanin`.
+            Some(rest) if (rest.queue.len() as u32) < room => {
+                rest.queue.push(message);
+                self.set(QUEUE, true);
+                Put::Done
+            }
+            _ => self.put_behind::<P>(shared, message),
         }
     }
 
     /// Puts a message into the queue, if there is room.
+    #[cold]
+    #[inline(never)]
     fn put_behind<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
         let capacity = shared.capacity;
         let rest = shared.rest();
@@ -272,7 +286,7 @@ impl<M: Send + 'static> Mailbox<M> {
     fn settle_crowd(&self, shared: &mut Shared<M>) {
         let waiting = &shared.rest().waiting;
         let (over, waits) = (waiting.is_over(), waiting.len() > 0);
-        shared.crowded = !over;
+        shared.crowded = !over || self.has(PLAIN);
         self.set(WAITING, waits);
     }
 
@@ -363,7 +377,7 @@ fn leave<M: Send + 'static>(to: &Public<Mailbox<M>>, mut shared: SpinGuard<'_, S
 /// Puts a message into an actor's mailbox, if there is room.
 #[inline(always)]
 pub(crate) fn put<M: Send + 'static, P: Overflow>(to: &Public<Mailbox<M>>, message: M) -> Put<M> {
-    let mut shared = to.shared.lock();
+    let mut shared = to.shared.lock_in_turns();
     if shared.shut {
         return Put::Stopped(message);
     }

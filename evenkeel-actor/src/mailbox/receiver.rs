@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "the actor's own parts of the mailbox are reached by sharing it")]
 
-use super::{Mailbox, ORDERS, Order, QUEUE, Ring, WAITING};
+use super::{DRAINS, Mailbox, ORDERS, Order, QUEUE, Ring, WAITING};
 use evenkeel::internal::Own;
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -14,12 +14,14 @@ pub(crate) enum Next<M> {
     Order(Order),
     /// It was to handle what was there, and there is nothing left.
     Drained,
+    /// There is nothing after all.
+    Nothing,
     /// Nobody has a reference to it any more, and there is nothing left.
     Alone,
 }
 
 /// The right to take messages out of a mailbox: the actor's.
-pub(crate) struct Receiver<M: Send + 'static>(Own<Mailbox<M>>, bool);
+pub(crate) struct Receiver<M: Send + 'static>(Own<Mailbox<M>>);
 
 impl<M: Send + 'static> Receiver<M> {
     /// The receiver of an actor.
@@ -27,7 +29,7 @@ impl<M: Send + 'static> Receiver<M> {
     /// # Safety
     /// It is the only one that is used.
     pub(crate) unsafe fn new(own: Own<Mailbox<M>>) -> Self {
-        Self(own, false)
+        Self(own)
     }
 
     #[inline(always)]
@@ -41,43 +43,54 @@ impl<M: Send + 'static> Receiver<M> {
         unsafe { &mut *self.0.batch.get() }
     }
 
-    /// The next thing to do, if there is one. If there is none, the actor parks when its poll returns `Pending`.
+    /// Whether there is nothing to do: then the actor parks when its poll returns `Pending`.
     #[inline(always)]
-    pub(crate) fn next(&mut self) -> Option<Next<M>> {
+    pub(crate) fn is_idle(&mut self) -> bool {
+        let flags = self.0.flags.load(Ordering::Relaxed);
+        if self.0.slots.len() > 0 || !self.batch().is_empty() || flags & (QUEUE | ORDERS) != 0 {
+            return false;
+        }
+        if flags & WAITING != 0 {
+            self.0.call_waiting();
+        }
+        if flags & DRAINS != 0 || self.0.is_alone() {
+            return false;
+        }
+        self.0.parks.store(true, Ordering::Relaxed);
+        true
+    }
+
+    /// The next thing to do.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Next<M> {
         let flags = self.0.flags.load(Ordering::Relaxed);
         if flags & (ORDERS | WAITING) != 0
             && let Some(order) = self.see_to(flags)
         {
-            return Some(Next::Order(order));
+            return Next::Order(order);
         }
         if let Some(message) = self.batch().pop() {
-            return Some(Next::Message(message));
+            return Next::Message(message);
         }
         // SAFETY: the receiver is the actor's.
         if let Some(message) = unsafe { self.0.slots.take() } {
-            return Some(Next::Message(message));
+            return Next::Message(message);
         }
-        if flags & QUEUE != 0 || self.0.has(QUEUE) {
-            return self.refill().map(Next::Message);
-        }
-        self.nothing()
+        self.next_of_queue()
     }
 
-    /// What an empty mailbox comes to.
-    #[inline(always)]
-    fn nothing(&mut self) -> Option<Next<M>> {
-        if self.1 {
-            return Some(Next::Drained);
+    /// The same, if neither batch nor slots have anything.
+    #[inline(never)]
+    fn next_of_queue(&mut self) -> Next<M> {
+        match self.refill() {
+            Some(message) => Next::Message(message),
+            None if self.0.has(DRAINS) => Next::Drained,
+            None if self.0.is_alone() => Next::Alone,
+            None => Next::Nothing,
         }
-        if self.0.is_alone() {
-            return Some(Next::Alone);
-        }
-        self.0.parks.store(true, Ordering::Relaxed);
-        None
     }
 
     /// Takes the whole queue, if all that came before it has been taken.
-    #[inline(never)]
     fn refill(&mut self) -> Option<M> {
         // SAFETY: as in `batch`; the borrow is of another field than those used below.
         let batch = unsafe { &mut *self.0.batch.get() };
@@ -96,7 +109,6 @@ impl<M: Send + 'static> Receiver<M> {
 
     /// Takes nothing more in, and says so when it has nothing left.
     pub(crate) fn drain(&mut self) {
-        self.1 = true;
         self.0.shut();
     }
 

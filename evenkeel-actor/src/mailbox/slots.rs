@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const BYTES: usize = 32;
 
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Slots<T> {
     head: AtomicU32,
     tail: AtomicU32,

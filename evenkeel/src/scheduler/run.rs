@@ -130,9 +130,10 @@ fn finish(task: Runnable, unregister: bool) -> Release {
     }
     // SAFETY: the scheduler still holds the task.
     let task = unsafe { Live::new(ptr) };
-    let footer = task.footer();
+    // SAFETY: a task with a joiner has had a handle.
+    let joined = unsafe { task.joined() };
     // SAFETY: the task is complete and `JOINER` was set, so the slot is this thread's.
-    let joiner = unsafe { footer.take_joiner() };
+    let joiner = unsafe { joined.take_joiner() };
     if let Some(joiner) = joiner {
         // A foreign waker that panics must not take the worker with it.
         unwind::contain(|| joiner.wake());

@@ -6,7 +6,7 @@ use super::berth::{After, Part, Right};
 use super::birth::Birth;
 use super::blocks::{self, Room, Size, allocate};
 use super::error::Failure;
-use super::header::{Footer, Header, Live, TaskPtr, Vtable};
+use super::header::{Footer, Header, Joined, Live, TaskPtr, Vtable};
 use super::join::JoinHandle;
 use super::rights::Runnable;
 use super::state::State;
@@ -31,6 +31,12 @@ union Stage<F: Future> {
     future: ManuallyDrop<F>,
     output: ManuallyDrop<Result<F::Output, Failure>>,
 }
+
+/// The footer of a task, with or without a slot for a joiner.
+trait Tail: From<Footer> + 'static {}
+
+impl Tail for Footer {}
+impl Tail for Joined {}
 
 /// What a task may be called. Unnamed tasks pay nothing for it.
 pub(crate) trait Name: Send + 'static {
@@ -58,31 +64,31 @@ pub(crate) struct Front<S> {
 
 /// The allocation.
 #[repr(C)]
-struct Cell<S, F: Future, N> {
+struct Cell<S, F: Future, N, T> {
     front: Front<S>,
     stage: UnsafeCell<Stage<F>>,
-    footer: Footer,
+    footer: T,
     name: N,
 }
 
-struct Table<S, F, N>(std::marker::PhantomData<(S, F, N)>);
+struct Table<S, F, N, T>(std::marker::PhantomData<(S, F, N, T)>);
 
-impl<S, F: Future, N> Table<S, F, N> {
-    const SIZE: Size = Size::of(Layout::new::<Cell<S, F, N>>());
+impl<S, F: Future, N, T> Table<S, F, N, T> {
+    const SIZE: Size = Size::of(Layout::new::<Cell<S, F, N, T>>());
 }
 
-impl<S: Part, F: Future + 'static, N: Name> Table<S, F, N> {
-    const PADDED: Vtable = Vtable { free: free_padded::<S, F, N>, ..Self::COMPACT };
+impl<S: Part, F: Future + 'static, N: Name, T: Tail> Table<S, F, N, T> {
+    const PADDED: Vtable = Vtable { free: free_padded::<S, F, N, T>, ..Self::COMPACT };
 
     const COMPACT: Vtable = Vtable {
-        poll: poll::<S, F, N>,
-        cancel: cancel::<S, F, N>,
-        drop_output: drop_output::<S, F, N>,
-        take_output: take_output::<S, F, N>,
-        unpark: unpark::<S, F, N>,
-        free: free_compact::<S, F, N>,
-        name: name::<S, F, N>,
-        footer: offset_of!(Cell<S, F, N>, footer),
+        poll: poll::<S, F, N, T>,
+        cancel: cancel::<S, F, N, T>,
+        drop_output: drop_output::<S, F, N, T>,
+        take_output: take_output::<S, F, N, T>,
+        unpark: unpark::<S, F, N, T>,
+        free: free_compact::<S, F, N, T>,
+        name: name::<S, F, N, T>,
+        footer: offset_of!(Cell<S, F, N, T>, footer),
         type_name: type_name::<F>,
     };
 }
@@ -101,7 +107,7 @@ where
     N: Name,
 {
     let id = birth.id;
-    let task = place(State::new(), (), |_| future, name, site, birth);
+    let task = place::<_, _, _, Joined>(State::new(), (), |_| future, name, site, birth);
     // SAFETY: a new task has a handle by its state, and this is the only one made of it.
     let handle = unsafe { JoinHandle::new(task, id) };
     // SAFETY: the task is new and queued, and this is its only `Runnable`.
@@ -125,14 +131,21 @@ where
     F::Output: Send + 'static,
     N: Name,
 {
-    let task = place(State::without_handle(references), public, future, name, site, birth);
+    let task = place::<_, _, _, Footer>(
+        State::without_handle(references),
+        public,
+        future,
+        name,
+        site,
+        birth,
+    );
     // SAFETY: the task is new and queued, and this is its only `Runnable`.
     (unsafe { Runnable::new(task) }, task)
 }
 
 /// Puts a new task into a block.
 #[inline(always)]
-fn place<S: Part, F: Future + 'static, N: Name>(
+fn place<S: Part, F: Future + 'static, N: Name, T: Tail>(
     state: State,
     public: S,
     future: impl FnOnce(TaskPtr) -> F,
@@ -141,20 +154,20 @@ fn place<S: Part, F: Future + 'static, N: Name>(
     birth: Birth,
 ) -> TaskPtr {
     detect::spawned(birth.id);
-    let layout = Layout::new::<Cell<S, F, N>>();
+    let layout = Layout::new::<Cell<S, F, N, T>>();
     let (block, vtable) = match birth.room {
         Room::Padded => {
-            let block = context::with(|context| context?.take_block(Table::<S, F, N>::SIZE));
-            (block.unwrap_or_else(|| allocate(layout, Room::Padded)), &Table::<S, F, N>::PADDED)
+            let block = context::with(|context| context?.take_block(Table::<S, F, N, T>::SIZE));
+            (block.unwrap_or_else(|| allocate(layout, Room::Padded)), &Table::<S, F, N, T>::PADDED)
         }
-        Room::Compact => (allocate(layout, Room::Compact), &Table::<S, F, N>::COMPACT),
+        Room::Compact => (allocate(layout, Room::Compact), &Table::<S, F, N, T>::COMPACT),
     };
-    let place: NonNull<Cell<S, F, N>> = block.cast();
+    let place: NonNull<Cell<S, F, N, T>> = block.cast();
     let task = TaskPtr::new(place.cast::<Header>());
     let cell = Cell {
         front: Front { header: Header::new(state, vtable, birth.home), public },
         stage: UnsafeCell::new(Stage { future: ManuallyDrop::new(future(task)) }),
-        footer: Footer::new(birth.id, site),
+        footer: T::from(Footer { id: birth.id, site }),
         name,
     };
     // SAFETY: the block has been allocated for this type, and nobody else uses it.
@@ -165,18 +178,18 @@ fn place<S: Part, F: Future + 'static, N: Name>(
 /// The allocation that a task's address is the beginning of.
 ///
 /// # Safety
-/// The task has been made by `make::<S, F, N>`, and is not freed while the result is used.
-unsafe fn cell<'a, S, F: Future, N>(task: TaskPtr) -> &'a Cell<S, F, N> {
-    let cell: NonNull<Cell<S, F, N>> = task.as_non_null().cast();
+/// The task has been made by `make::<S, F, N, T>`, and is not freed while the result is used.
+unsafe fn cell<'a, S, F: Future, N, T>(task: TaskPtr) -> &'a Cell<S, F, N, T> {
+    let cell: NonNull<Cell<S, F, N, T>> = task.as_non_null().cast();
     // SAFETY: the header is the first field of a `repr(C)` struct, and the caller promises the rest.
     unsafe { cell.as_ref() }
 }
 
 /// # Safety
 /// As [`Vtable::poll`].
-unsafe fn poll<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) -> Poll<()> {
+unsafe fn poll<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) -> Poll<()> {
     // SAFETY: the caller has the task's `Runnable`.
-    let cell = unsafe { cell::<S, F, N>(task) };
+    let cell = unsafe { cell::<S, F, N, T>(task) };
     // SAFETY: the waker is borrowed for the poll, while the task is registered.
     let waker = unsafe { waker::borrowed(task) };
     let mut context = Context::from_waker(&waker);
@@ -207,23 +220,23 @@ unsafe fn poll<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) -> Poll<()>
         Err(payload) => Err(panicked(task, payload)),
     };
     // SAFETY: as for `cell`; the future is there and will not be polled again.
-    unsafe { replace::<S, F, N>(task, output) };
+    unsafe { replace::<S, F, N, T>(task, output) };
     Poll::Ready(())
 }
 
 /// # Safety
 /// As [`Vtable::unpark`].
-unsafe fn unpark<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) -> bool {
+unsafe fn unpark<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) -> bool {
     // SAFETY: the caller's promise.
-    let cell = unsafe { cell::<S, F, N>(task) };
+    let cell = unsafe { cell::<S, F, N, T>(task) };
     cell.front.public.with_berth(|berth| berth.take().is_some())
 }
 
 /// # Safety
 /// As [`Vtable::cancel`].
-unsafe fn cancel<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) {
+unsafe fn cancel<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) {
     // SAFETY: the caller has the task's `Runnable`; the future is there and will not be polled again.
-    unsafe { replace::<S, F, N>(task, Err(Failure::Cancelled)) };
+    unsafe { replace::<S, F, N, T>(task, Err(Failure::Cancelled)) };
 }
 
 /// What is in place of the output of a task that is being polled or cancelled and has panicked.
@@ -236,12 +249,12 @@ fn panicked(task: TaskPtr, payload: Box<dyn std::any::Any + Send>) -> Failure {
 ///
 /// # Safety
 /// The caller has the task's `Runnable`, and the future is there.
-unsafe fn replace<S: Part, F: Future + 'static, N: Name>(
+unsafe fn replace<S: Part, F: Future + 'static, N: Name, T: Tail>(
     task: TaskPtr,
     mut output: Result<F::Output, Failure>,
 ) {
     // SAFETY: the caller has the task's `Runnable`.
-    let cell = unsafe { cell::<S, F, N>(task) };
+    let cell = unsafe { cell::<S, F, N, T>(task) };
     cell.stage.with_mut(|stage| {
         let dropped = catch_unwind(AssertUnwindSafe(|| {
             // SAFETY: the `Runnable` is the right to the future, which is there and is dropped once:
@@ -263,9 +276,9 @@ unsafe fn replace<S: Part, F: Future + 'static, N: Name>(
 
 /// # Safety
 /// As [`Vtable::drop_output`].
-unsafe fn drop_output<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) {
+unsafe fn drop_output<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) {
     // SAFETY: the caller's promise.
-    let cell = unsafe { cell::<S, F, N>(task) };
+    let cell = unsafe { cell::<S, F, N, T>(task) };
     cell.stage.with_mut(|stage| {
         // A panic in the output's destructor has nobody left to go to; the process's panic hook has
         // told of it.
@@ -278,9 +291,12 @@ unsafe fn drop_output<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) {
 
 /// # Safety
 /// As [`Vtable::take_output`].
-unsafe fn take_output<S: Part, F: Future + 'static, N: Name>(task: TaskPtr, to: NonNull<()>) {
+unsafe fn take_output<S: Part, F: Future + 'static, N: Name, T: Tail>(
+    task: TaskPtr,
+    to: NonNull<()>,
+) {
     // SAFETY: the caller's promise.
-    let cell = unsafe { cell::<S, F, N>(task) };
+    let cell = unsafe { cell::<S, F, N, T>(task) };
     let output = cell.stage.with_mut(|stage| {
         // SAFETY: the output is there and the caller's alone, and it is taken once.
         unsafe { stage.cast::<Result<F::Output, Failure>>().read() }
@@ -292,42 +308,43 @@ unsafe fn take_output<S: Part, F: Future + 'static, N: Name>(task: TaskPtr, to: 
 
 /// # Safety
 /// As [`Vtable::free`], of a padded task.
-unsafe fn free_padded<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) {
+unsafe fn free_padded<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) {
     // SAFETY: the caller's promise.
-    let block = unsafe { empty::<S, F, N>(task) };
+    let block = unsafe { empty::<S, F, N, T>(task) };
     let kept = context::with(|context| {
         // SAFETY: `make` has allocated the block, padded and of this size, and it is empty.
-        context.is_some_and(|context| unsafe { context.keep_block(block, Table::<S, F, N>::SIZE) })
+        context
+            .is_some_and(|context| unsafe { context.keep_block(block, Table::<S, F, N, T>::SIZE) })
     });
     if !kept {
         // SAFETY: as above.
-        unsafe { blocks::free(block, Layout::new::<Cell<S, F, N>>(), Room::Padded) }
+        unsafe { blocks::free(block, Layout::new::<Cell<S, F, N, T>>(), Room::Padded) }
     }
 }
 
 /// # Safety
 /// As [`Vtable::free`], of a compact task.
-unsafe fn free_compact<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) {
+unsafe fn free_compact<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) {
     // SAFETY: the caller's promise.
-    let block = unsafe { empty::<S, F, N>(task) };
+    let block = unsafe { empty::<S, F, N, T>(task) };
     // SAFETY: `make` has allocated the block for this layout, and it is empty.
-    unsafe { blocks::free(block, Layout::new::<Cell<S, F, N>>(), Room::Compact) }
+    unsafe { blocks::free(block, Layout::new::<Cell<S, F, N, T>>(), Room::Compact) }
 }
 
 /// Drops what is left in a task, and gives its block.
 ///
 /// # Safety
 /// As [`Vtable::free`].
-unsafe fn empty<S: Part, F: Future + 'static, N: Name>(task: TaskPtr) -> NonNull<u8> {
-    let cell: NonNull<Cell<S, F, N>> = task.as_non_null().cast();
-    // SAFETY: the task has been made by `make::<S, F, N>`, and nobody else can reach it. Of the stage, a
+unsafe fn empty<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) -> NonNull<u8> {
+    let cell: NonNull<Cell<S, F, N, T>> = task.as_non_null().cast();
+    // SAFETY: the task has been made by `make::<S, F, N, T>`, and nobody else can reach it. Of the stage, a
     // union, nothing is dropped.
     unsafe { cell.drop_in_place() };
     cell.cast()
 }
 
-fn name<S: Part, F: Future + 'static, N: Name>(task: Live<'_>) -> Option<&str> {
-    // SAFETY: the task has this vtable, so it was made by `make::<S, F, N>`; it is not freed meanwhile.
-    let cell = unsafe { cell::<S, F, N>(task.ptr()) };
+fn name<S: Part, F: Future + 'static, N: Name, T: Tail>(task: Live<'_>) -> Option<&str> {
+    // SAFETY: the task has this vtable, so it was made by `make::<S, F, N, T>`; it is not freed meanwhile.
+    let cell = unsafe { cell::<S, F, N, T>(task.ptr()) };
     cell.name.get()
 }

@@ -136,21 +136,30 @@ impl Header {
 
 /// What comes after the future: what a switch does not touch. Kept apart from the [`Header`], so that the header
 /// and the first words of the future share a cache line.
+#[derive(Debug)]
 pub(crate) struct Footer {
     pub(crate) id: Id,
     pub(crate) site: &'static Location<'static>,
+}
+
+/// The footer of a task with a handle, and the slot for whoever joins it.
+#[repr(C)]
+pub(crate) struct Joined {
+    footer: Footer,
     /// The joiner's waker; whose it is, `state` says.
     joiner: UnsafeCell<Option<Waker>>,
 }
 
 // SAFETY: `joiner` belongs to one thread at a time, as `state` says; the rest is constant.
-unsafe impl Sync for Footer {}
+unsafe impl Sync for Joined {}
 
-impl Footer {
-    pub(crate) fn new(id: Id, site: &'static Location<'static>) -> Self {
-        Self { id, site, joiner: UnsafeCell::new(None) }
+impl From<Footer> for Joined {
+    fn from(footer: Footer) -> Self {
+        Self { footer, joiner: UnsafeCell::new(None) }
     }
+}
 
+impl Joined {
     /// Puts the joiner's waker into its slot.
     ///
     /// # Safety
@@ -243,6 +252,16 @@ impl<'a> Live<'a> {
         let footer = unsafe { self.0.0.byte_add(self.vtable.footer) };
         // SAFETY: there is a footer from the task's making on, and it is not freed within the lifetime.
         unsafe { footer.cast::<Footer>().as_ref() }
+    }
+
+    /// The slot for the joiner.
+    ///
+    /// # Safety
+    /// The task has, or has had, a handle.
+    pub(crate) unsafe fn joined(self) -> &'a Joined {
+        let footer: NonNull<Footer> = self.footer().into();
+        // SAFETY: the footer of such a task is the first field of a `Joined`.
+        unsafe { self.0.0.with_addr(footer.addr()).cast::<Joined>().as_ref() }
     }
 
     pub(crate) fn name(self) -> Option<&'a str> {

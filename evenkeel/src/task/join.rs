@@ -135,16 +135,17 @@ impl<T> JoinHandle<T> {
         if header.state.load().has_joiner() && header.state.unset_joiner() == Join::Complete {
             return Join::Complete;
         }
-        let footer = header.footer();
+        // SAFETY: this is its handle.
+        let joined = unsafe { header.joined() };
         // SAFETY: `JOINER` is not set and this is the joiner, so the slot is its own.
-        let left = unsafe { footer.take_joiner() }.filter(|left| left.will_wake(waker));
+        let left = unsafe { joined.take_joiner() }.filter(|left| left.will_wake(waker));
         let joiner = left.unwrap_or_else(|| waker.clone());
         // SAFETY: as above.
-        unsafe { footer.put_joiner(Some(joiner)) };
+        unsafe { joined.put_joiner(Some(joiner)) };
         let join = header.state.set_joiner();
         if join == Join::Complete {
             // SAFETY: as above: `JOINER` has not been set.
-            unsafe { footer.put_joiner(None) };
+            unsafe { joined.put_joiner(None) };
         }
         join
     }
@@ -172,9 +173,10 @@ impl<T> Drop for JoinHandle<T> {
         let Some(task) = self.live() else { return };
         detect::joined(self.id);
         if task.state.load().has_joiner() && task.state.unset_joiner() == Join::Done {
-            let footer = task.footer();
+            // SAFETY: this is its handle.
+            let joined = unsafe { task.joined() };
             // SAFETY: `JOINER` is not set any more and this is the joiner, so the slot is its own.
-            unsafe { footer.put_joiner(None) };
+            unsafe { joined.put_joiner(None) };
         }
         if task.state.detach() == Join::Done {
             return;

@@ -220,7 +220,7 @@ impl State {
 
     /// A task that is queued and registered, of which so many references have been made.
     pub(crate) fn without_handle(references: u64) -> Self {
-        Self(AtomicU64::new(WAKE | REGISTERED | references * REFERENCE))
+        Self(AtomicU64::new(WAKE | REGISTERED | (references * REFERENCE)))
     }
 
     #[inline(always)]
