@@ -51,6 +51,8 @@ pub mod node;
 mod policy;
 mod registry;
 mod system;
+mod timers;
+mod timing;
 mod turn;
 
 pub use actor::{Actor, Handled};
@@ -65,3 +67,4 @@ pub use exit::{ExitReason, Failure};
 pub use mailbox::overflow::{DropNewest, DropOldest, Fail, Overflow, Wait};
 pub use registry::{LookUpError, RegisterError, WaitForName};
 pub use system::System;
+pub use timers::TimerId;

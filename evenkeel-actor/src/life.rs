@@ -125,6 +125,7 @@ fn live<A: Actor>(
 ) -> impl Future<Output = ExitReason> + Send {
     let mut context = Context::<A>::new(receiver);
     async move {
+        context.begin();
         if let Err(failure) = actor.started(&mut context).await {
             return ExitReason::Failed(Arc::new(failure));
         }
