@@ -52,6 +52,14 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
+    /// The same, and whether the message is in the mailbox now: false if the policy has dropped it.
+    pub(crate) fn offer(&self, message: M) -> Result<bool, TrySendError<M>> {
+        let Place::Local(own) = &self.place;
+        let put = mailbox::put::<M, P>(own, message);
+        let dropped = matches!(put, Put::Full(_)) && P::FULL == Full::DropNewest;
+        Self::settle(own, put).map(|()| !dropped)
+    }
+
     /// What a message that did not simply go in comes to.
     #[cold]
     fn settle(own: &Public<Mailbox<M>>, put: Put<M>) -> Result<(), TrySendError<M>> {

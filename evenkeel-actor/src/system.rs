@@ -3,6 +3,7 @@
 use crate::control::ActorId;
 use crate::counters::Counters;
 use crate::dead_letter::Subscribers;
+use crate::group::Groups;
 use crate::registry::Registry;
 use std::cell::Cell;
 use std::fmt;
@@ -19,6 +20,7 @@ pub struct System(u32);
 struct Inner {
     counters: Counters,
     registry: Registry,
+    groups: Groups,
     subscribers: Subscribers,
 }
 
@@ -27,6 +29,7 @@ impl Inner {
         Self {
             counters: Counters::new(),
             registry: Registry::new(),
+            groups: Groups::new(),
             subscribers: Subscribers::new(),
         }
     }
@@ -95,6 +98,10 @@ impl System {
         &self.inner().registry
     }
 
+    pub(crate) fn groups(self) -> &'static Groups {
+        &self.inner().groups
+    }
+
     pub(crate) fn subscribers(self) -> &'static Subscribers {
         &self.inner().subscribers
     }
@@ -103,6 +110,7 @@ impl System {
     #[cold]
     pub(crate) fn forget(self, actor: ActorId) {
         self.registry().forget(actor);
+        self.groups().forget(actor);
     }
 }
 
