@@ -6,6 +6,7 @@ use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{SendError, TrySendError};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, HasId, Mailbox, Put, Ticket};
+use crate::metrics::ActorMetrics;
 use crate::system::System;
 use evenkeel::internal::Public;
 use std::fmt;
@@ -169,6 +170,17 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn depth(&self) -> usize {
         match &self.place {
             Place::Local(own) => own.depth(),
+        }
+    }
+
+    /// What has been counted of it.
+    ///
+    /// # Examples
+    /// See [`ActorMetrics`].
+    #[must_use]
+    pub fn metrics(&self) -> ActorMetrics {
+        match &self.place {
+            Place::Local(own) => own.metrics(),
         }
     }
 

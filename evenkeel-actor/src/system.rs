@@ -7,6 +7,7 @@ use crate::group::Groups;
 use crate::registry::Registry;
 use std::cell::Cell;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
 ///
@@ -22,6 +23,8 @@ struct Inner {
     registry: Registry,
     groups: Groups,
     subscribers: Subscribers,
+    /// Whether the busy time of actors is measured that are spawned from now on.
+    measures: AtomicBool,
 }
 
 impl Inner {
@@ -31,6 +34,7 @@ impl Inner {
             registry: Registry::new(),
             groups: Groups::new(),
             subscribers: Subscribers::new(),
+            measures: AtomicBool::new(false),
         }
     }
 }
@@ -92,6 +96,17 @@ impl System {
 
     pub(crate) fn counters(self) -> &'static Counters {
         &self.inner().counters
+    }
+
+    /// Has the time that actors are busy be measured, or not any more, of those that are spawned from now on: see
+    /// [`Builder::measure_busy_time`](crate::Builder::measure_busy_time).
+    pub fn measure_busy_time(self, on: bool) {
+        self.inner().measures.store(on, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn measures(self) -> bool {
+        self.inner().measures.load(Ordering::Relaxed)
     }
 
     pub(crate) fn registry(self) -> &'static Registry {
