@@ -8,7 +8,7 @@ use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, HasId, Mailbox, Put, Ticket};
 use crate::metrics::ActorMetrics;
 use crate::system::System;
-use evenkeel::internal::Public;
+use evenkeel::internal::{Public, detect};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -94,7 +94,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// A future that is dropped before it is ready has sent nothing, and its message is dropped.
     #[inline]
     pub fn send(&self, message: M) -> Send<'_, M, P> {
-        Send { to: self, message: Some(message), ticket: None }
+        Send { to: self, message: Some(message), ticket: None, room: detect::Room::new() }
     }
 
     /// Asks the actor and waits for its answer: `request` is made into a message with a [`ReplyTo`] in it.
@@ -225,6 +225,8 @@ pub struct Send<'a, M: std::marker::Send + 'static, P: Overflow = Wait> {
     /// None once it is sent.
     message: Option<M>,
     ticket: Option<Ticket>,
+    /// What is told of it where deadlocks are looked for.
+    room: detect::Room,
 }
 
 /// The message is moved, never pinned.
@@ -250,6 +252,17 @@ impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
 }
 
 impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
+    pub(crate) fn to(&self) -> &ActorRef<M, P> {
+        self.to
+    }
+
+    /// Notes that it waits in line.
+    fn note_wait(&mut self, context: &Context<'_>) {
+        let Place::Local(own) = &self.to.place;
+        let mailbox: *const Mailbox<M> = &raw const **own;
+        self.room.awaited(|| own.id().0, mailbox.cast(), context.waker());
+    }
+
     #[cold]
     fn wait(&mut self, message: M, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
         let Place::Local(own) = &self.to.place;
@@ -259,6 +272,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
                 Err((message, ticket)) => {
                     self.ticket = Some(ticket);
                     self.message = Some(message);
+                    self.note_wait(context);
                     return Poll::Pending;
                 }
             },
@@ -266,11 +280,13 @@ impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
                 Ok(put) => put,
                 Err(message) => {
                     self.message = Some(message);
+                    self.note_wait(context);
                     return Poll::Pending;
                 }
             },
         };
         self.ticket = None;
+        self.room = detect::Room::new();
         Poll::Ready(ActorRef::<M, P>::settle(own, put))
     }
 }

@@ -5,6 +5,7 @@ use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{AskError, SendError};
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::system::System;
+use evenkeel::internal::detect;
 use evenkeel::time::{Sleep, sleep};
 use std::fmt;
 use std::future::Future;
@@ -60,11 +61,14 @@ pub struct Ask<'a, M: std::marker::Send + 'static, R, P: Overflow = Wait> {
     send: Option<Send<'a, M, P>>,
     reply: oneshot::AsyncReceiver<R>,
     limit: Option<Pin<Box<Sleep>>>,
+    /// What is told of it where deadlocks are looked for.
+    wait: detect::Reply,
 }
 
 impl<'a, M: std::marker::Send + 'static, R, P: Overflow> Ask<'a, M, R, P> {
     pub(crate) fn new(send: Send<'a, M, P>, reply: oneshot::AsyncReceiver<R>) -> Self {
-        Self { send: Some(send), reply, limit: None }
+        let wait = detect::Reply::of(|| send.to().id().0);
+        Self { send: Some(send), reply, limit: None, wait }
     }
 
     /// Gives up after a duration, counted from now.
@@ -93,7 +97,10 @@ impl<M: std::marker::Send + 'static, R, P: Overflow> Future for Ask<'_, M, R, P>
         }
         match Pin::new(&mut this.reply).poll(context) {
             Poll::Ready(reply) => Poll::Ready(reply.map_err(|_| AskError::NoReply)),
-            Poll::Pending => this.poll_limit(context),
+            Poll::Pending => {
+                this.wait.awaited(context.waker());
+                this.poll_limit(context)
+            }
         }
     }
 }

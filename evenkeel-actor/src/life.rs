@@ -117,6 +117,7 @@ fn end<M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
         let kind = DeadLetterKind::LeftBehind;
         dead_letter::note::<M>(own.system(), Some(own.id()), kind, left.len() as u64);
     }
+    own.settle_handled();
     let counters = own.system().counters();
     counters.add(Count::Ended, 1);
     if reason.is_failure() {

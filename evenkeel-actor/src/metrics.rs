@@ -70,7 +70,7 @@ pub struct SystemMetrics {
     pub failed: u64,
     /// How often actors have been started again.
     pub restarts: u64,
-    /// Messages that have been handled, as [`ActorMetrics::handled`] counts.
+    /// Messages that have been handled. Each actor tells of 64 at once, and of the others when it ends.
     pub messages: u64,
     /// Messages that nobody has handled.
     pub dead_letters: u64,

@@ -4,6 +4,11 @@ pub use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 pub use crate::task::berth::{After, Berth, Parked, Part, Right};
 pub use crate::task::public::{Own, Public};
 
+/// What actors tell [`detect`](crate::detect).
+pub mod detect {
+    pub use crate::detect::actors::{Reply, Room, called, came, closed, name, sends};
+}
+
 use crate::primitives::clock;
 use crate::scheduler::context;
 

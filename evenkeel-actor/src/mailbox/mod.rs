@@ -47,6 +47,7 @@ use crate::metrics::ActorMetrics;
 use crate::policy::room;
 use crate::system::System;
 use crate::timers::Timers;
+use evenkeel::internal::detect;
 use evenkeel::internal::{After, Berth, Own, Part, Public, Right, SpinGuard, SpinLock};
 use overflow::{Full, Overflow};
 use ring::Ring;
@@ -106,7 +107,7 @@ const MEASURED: u16 = 1_024;
 /// In this order the header of the task and what the lock guards share a cache line, and what senders and actor share besides lies in the next.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Mailbox<M: Send + 'static> {
+pub(crate) struct Mailbox<M: 'static> {
     shared: SpinLock<Shared<M>>,
     flags: AtomicU16,
     /// Whether the actor has found nothing in its present poll and waits for nothing else.
@@ -126,7 +127,7 @@ unsafe impl<M: Send + 'static> Sync for Mailbox<M> {}
 
 /// What the lock guards.
 #[derive(Debug)]
-struct Shared<M: Send + 'static> {
+struct Shared<M: 'static> {
     berth: Berth,
     /// Whether nothing is put in any more.
     shut: bool,
@@ -138,7 +139,7 @@ struct Shared<M: Send + 'static> {
 }
 
 #[derive(Debug)]
-struct Rest<M: Send + 'static> {
+struct Rest<M: 'static> {
     queue: Ring<M>,
     waiting: Waiting,
     orders: VecDeque<Order>,
@@ -193,6 +194,20 @@ pub(crate) enum Put<M> {
     Stopped(M),
 }
 
+impl<M: 'static> Mailbox<M> {
+    #[inline(always)]
+    fn has(&self, flag: u16) -> bool {
+        self.flags.load(Ordering::Relaxed) & flag != 0
+    }
+
+    /// Sets or clears a flag. The caller holds the lock, so nobody else does.
+    #[inline(always)]
+    fn set(&self, flag: u16, on: bool) {
+        let flags = self.flags.load(Ordering::Relaxed);
+        self.flags.store(if on { flags | flag } else { flags & !flag }, Ordering::Relaxed);
+    }
+}
+
 impl<M: Send + 'static> Mailbox<M> {
     #[inline]
     pub(crate) fn new(settings: Settings, system: System) -> Self {
@@ -213,18 +228,6 @@ impl<M: Send + 'static> Mailbox<M> {
             started: AtomicBool::new(false),
             handled: AtomicU64::new(0),
         }
-    }
-
-    #[inline(always)]
-    fn has(&self, flag: u16) -> bool {
-        self.flags.load(Ordering::Relaxed) & flag != 0
-    }
-
-    /// Sets or clears a flag. The caller holds the lock, so nobody else does.
-    #[inline(always)]
-    fn set(&self, flag: u16, on: bool) {
-        let flags = self.flags.load(Ordering::Relaxed);
-        self.flags.store(if on { flags | flag } else { flags & !flag }, Ordering::Relaxed);
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -271,8 +274,18 @@ impl<M: Send + 'static> Mailbox<M> {
     #[inline(always)]
     pub(crate) fn note_handled(&self, messages: u8) {
         let messages = u64::from(messages);
-        self.handled.store(self.handled.load(Ordering::Relaxed) + messages, Ordering::Relaxed);
-        self.system.counters().add(Count::Messages, messages);
+        let before = self.handled.load(Ordering::Relaxed);
+        self.handled.store(before + messages, Ordering::Relaxed);
+        // The system is told of 64 at a time.
+        if (before ^ (before + messages)) & !63 != 0 {
+            self.system.counters().add(Count::Messages, (before % 64 + messages) & !63);
+        }
+    }
+
+    /// Tells the system of the messages that it has not been told of. At the end.
+    pub(crate) fn settle_handled(&self) {
+        let rest = self.handled.load(Ordering::Relaxed) % 64;
+        self.system.counters().add(Count::Messages, rest);
     }
 
     /// Whether the actor's polls are timed.
@@ -389,6 +402,7 @@ impl<M: Send + 'static> Mailbox<M> {
     fn put_called(&self, shared: &mut Shared<M>, message: M) {
         let rest = shared.rest();
         rest.waiting.settle();
+        detect::came((&raw const *self).cast());
         rest.queue.push(message);
         rest.received = rest.received.wrapping_add(1);
         self.set(QUEUE, true);
@@ -411,6 +425,7 @@ impl<M: Send + 'static> Mailbox<M> {
         let mut called = Vec::new();
         let amount = room::grant(capacity, used, rest.waiting.len());
         if amount > 0 {
+            detect::called((&raw const *self).cast(), amount);
             rest.waiting.call(amount, &mut called);
             self.settle_crowd(shared);
         }
@@ -435,6 +450,7 @@ impl<M: Send + 'static> Mailbox<M> {
         left.extend(std::iter::from_fn(|| batch.pop()));
         let mut shared = self.shared.lock();
         shared.berth.close();
+        detect::closed((&raw const *self).cast());
         shared.shut = true;
         // SAFETY: the caller is the actor.
         left.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
@@ -460,7 +476,7 @@ fn wake_all(wakers: Vec<Waker>) {
     }
 }
 
-impl<M: Send + 'static> Part for Mailbox<M> {
+impl<M: 'static> Part for Mailbox<M> {
     #[inline(always)]
     fn after_poll(&self, right: Right<'_>) -> After {
         if !self.parks.load(Ordering::Relaxed) {
@@ -493,6 +509,7 @@ fn leave<M: Send + 'static>(to: &Public<Mailbox<M>>, mut shared: SpinGuard<'_, S
 /// Puts a message into an actor's mailbox, if there is room.
 #[inline(always)]
 pub(crate) fn put<M: Send + 'static, P: Overflow>(to: &Public<Mailbox<M>>, message: M) -> Put<M> {
+    detect::sends(|| to.task().id());
     let mut shared = to.shared.lock_in_turns();
     if shared.shut {
         return Put::Stopped(message);
@@ -508,6 +525,7 @@ pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
     message: M,
     waker: Waker,
 ) -> Result<Put<M>, (M, Ticket)> {
+    detect::sends(|| to.task().id());
     let mut shared = to.shared.lock();
     if shared.shut {
         drop(shared);
@@ -538,6 +556,7 @@ pub(crate) fn put_with_ticket<M: Send + 'static>(
     waker: &Waker,
 ) -> Result<Put<M>, M> {
     let waker = waker.clone();
+    detect::sends(|| to.task().id());
     let mut shared = to.shared.lock();
     if shared.shut {
         drop(shared);
@@ -564,6 +583,7 @@ pub(crate) fn give_back<M: Send + 'static>(to: &Public<Mailbox<M>>, ticket: Tick
     let left = waiting.leave(ticket);
     if left.is_none() {
         waiting.settle();
+        detect::came((&raw const **to).cast());
     }
     to.settle_crowd(&mut shared);
     let called = to.call(&mut shared);
