@@ -1,6 +1,6 @@
 //! References to actors.
 
-use crate::ask::{Ask, ReplyTo, Request};
+use crate::ask::{Ask, Posed, Question};
 use crate::control::{ActorId, AnyActor};
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{SendError, TrySendError};
@@ -97,18 +97,16 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         Send { to: self, message: Some(message), ticket: None, room: detect::Room::new() }
     }
 
-    /// Asks the actor and waits for its answer: `request` is made into a message with a [`ReplyTo`] in it.
+    /// Asks the actor and waits for its answer. The question is a closure or a constructor that makes a message with a [`ReplyTo`](crate::ReplyTo) in it, or a
+    /// [`Request`](crate::Request).
     ///
     /// The future sends the request and gives the reply; [`timeout`](Ask::timeout) limits both together.
     ///
     /// # Examples
-    /// See the [crate's page](crate).
+    /// See the [crate's page](crate), and [`Request`](crate::Request).
     #[inline]
-    pub fn ask<R: std::marker::Send + 'static>(
-        &self,
-        request: impl FnOnce(ReplyTo<R>) -> M,
-    ) -> Ask<'_, M, R, P> {
-        let Request { message, reply } = Request::new(request);
+    pub fn ask<Form, Q: Question<M, Form>>(&self, question: Q) -> Ask<'_, M, Q::Reply, P> {
+        let Posed { message, reply } = Posed::new(|reply| question.into_message(reply));
         Ask::new(self.send(message), reply)
     }
 

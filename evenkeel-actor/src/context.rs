@@ -5,6 +5,7 @@ use crate::actor_ref::ActorRef;
 use crate::control::{ActorId, AnyActor};
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::mailbox::{HasId, Next, Receiver};
+use crate::policy::Priority;
 use crate::system::System;
 use crate::turn::Turn;
 use std::fmt;
@@ -18,8 +19,8 @@ pub struct Context<A: Actor> {
 }
 
 impl<A: Actor> Context<A> {
-    pub(crate) fn new(receiver: Receiver<A::Message>) -> Self {
-        Self { receiver, turn: Turn::default(), ends: false }
+    pub(crate) fn new(receiver: Receiver<A::Message>, priority: Priority) -> Self {
+        Self { receiver, turn: Turn::new(priority), ends: false }
     }
 
     /// A reference to the actor itself, with the default policy: a message that finds the mailbox full waits.

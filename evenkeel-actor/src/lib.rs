@@ -60,7 +60,7 @@ mod turn;
 
 pub use actor::{Actor, Handled};
 pub use actor_ref::{ActorRef, Send};
-pub use ask::{Ask, ReplyTo};
+pub use ask::{Ask, Asked, ByClosure, ByRequest, Question, ReplyTo, Request};
 pub use builder::{Builder, spawn};
 pub use context::Context;
 pub use control::{ActorId, AnyActor};
@@ -70,6 +70,7 @@ pub use exit::{ExitReason, Failure};
 pub use group::{Group, GroupTypeError, JoinGroupError, Published};
 pub use mailbox::overflow::{DropNewest, DropOldest, Fail, Overflow, Wait};
 pub use metrics::{ActorMetrics, SystemMetrics};
+pub use policy::Priority;
 pub use recipient::Recipient;
 pub use registry::{LookUpError, RegisterError, WaitForName};
 pub use system::System;

@@ -44,7 +44,7 @@ pub(crate) use waiting::Ticket;
 use crate::control::ActorId;
 use crate::counters::Count;
 use crate::metrics::ActorMetrics;
-use crate::policy::room;
+use crate::policy::{Priority, room};
 use crate::system::System;
 use crate::timers::Timers;
 use evenkeel::internal::detect;
@@ -74,11 +74,12 @@ pub(crate) struct Settings {
     capacity: u32,
     full: Full,
     measured: bool,
+    pub(crate) priority: Priority,
 }
 
 impl Settings {
     pub(crate) fn new<P: Overflow>(capacity: u32) -> Self {
-        Self { capacity, full: P::FULL, measured: false }
+        Self { capacity, full: P::FULL, measured: false, priority: Priority::Normal }
     }
 
     /// Has the actor's busy time be measured.
@@ -211,7 +212,7 @@ impl<M: 'static> Mailbox<M> {
 impl<M: Send + 'static> Mailbox<M> {
     #[inline]
     pub(crate) fn new(settings: Settings, system: System) -> Self {
-        let Settings { capacity, full, measured } = settings;
+        let Settings { capacity, full, measured, priority: _ } = settings;
         // Whoever drops the oldest takes from the other end, which in the slots is the actor's.
         let plain = full == Full::DropOldest || capacity < Slots::<M>::PLACES;
         let shared =
