@@ -120,7 +120,6 @@ fn end<M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
         let kind = DeadLetterKind::LeftBehind;
         dead_letter::note::<M>(own.system(), Some(own.id()), kind, left.len() as u64);
     }
-    own.settle_handled();
     let counters = own.system().counters();
     counters.add(Count::Ended, 1);
     if reason.is_failure() {
@@ -167,14 +166,14 @@ fn live<A: Actor>(
                 Next::Alone => break ExitReason::Unreferenced,
             };
             if let Err(failure) = actor.handle(message, &mut context).await {
-                context.end_turn();
+                context.settle();
                 return ExitReason::Failed(Arc::new(failure));
             }
             if context.is_turn_over() {
                 evenkeel::yield_now().await;
             }
         };
-        context.end_turn();
+        context.settle();
         actor.stopped(&reason, &mut context).await;
         reason
     }

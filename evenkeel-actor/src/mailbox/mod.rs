@@ -54,7 +54,7 @@ use ring::Ring;
 use slots::Slots;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 use waiting::Waiting;
@@ -119,8 +119,6 @@ pub(crate) struct Mailbox<M: 'static> {
     slots: Slots<M>,
     /// The actor's own.
     batch: UnsafeCell<Ring<M>>,
-    /// Messages handled, as of the last turn. Written by the actor alone.
-    handled: AtomicU64,
 }
 
 // SAFETY: `batch` is used by the actor alone, which is in one place at a time.
@@ -159,7 +157,13 @@ struct Counts {
     /// The most messages that have lain in the queue at once.
     highest: u32,
     restarts: u32,
+    /// Messages that were there at the end.
+    left: u32,
     busy: u64,
+    /// Messages handled, as of some time ago, but fewer ago than 32 bits tell.
+    handled: u64,
+    /// How many had been handled when the actor took out the queue, as far as 32 bits tell.
+    emptied: Option<u32>,
 }
 
 impl<M: Send + 'static> Default for Rest<M> {
@@ -227,7 +231,6 @@ impl<M: Send + 'static> Mailbox<M> {
             ),
             parks: AtomicBool::new(false),
             started: AtomicBool::new(false),
-            handled: AtomicU64::new(0),
         }
     }
 
@@ -271,22 +274,17 @@ impl<M: Send + 'static> Mailbox<M> {
         again
     }
 
-    /// Notes that the actor has handled messages.
-    #[inline(always)]
-    pub(crate) fn note_handled(&self, messages: u8) {
-        let messages = u64::from(messages);
-        let before = self.handled.load(Ordering::Relaxed);
-        self.handled.store(before + messages, Ordering::Relaxed);
-        // The system is told of 64 at a time.
-        if (before ^ (before + messages)) & !63 != 0 {
-            self.system.counters().add(Count::Messages, (before % 64 + messages) & !63);
+    /// Notes that the actor has handled `more` messages, and `since` of which the mailbox does not know.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_handled(&self, more: u16, since: &mut u16) {
+        self.system.counters().add(Count::Messages, u64::from(more));
+        let mut shared = self.shared.lock();
+        // Most actors handle too few for a box of their own.
+        if shared.rest.is_some() || *since >= u16::MAX / 2 {
+            shared.rest().counts.handled += u64::from(*since & !63);
+            *since %= 64;
         }
-    }
-
-    /// Tells the system of the messages that it has not been told of. At the end.
-    pub(crate) fn settle_handled(&self) {
-        let rest = self.handled.load(Ordering::Relaxed) % 64;
-        self.system.counters().add(Count::Messages, rest);
     }
 
     /// Whether the actor's polls are timed.
@@ -310,10 +308,21 @@ impl<M: Send + 'static> Mailbox<M> {
             None => (0, Counts::default()),
         };
         let depth = in_slots + shared.rest.as_ref().map_or(0, |rest| rest.queue.len() as u32);
-        let handled = self.handled.load(Ordering::Relaxed);
-        // What has come in and is not handled is less than 32 bits tell.
+        // What has come in since is less than 32 bits tell.
         let known = self.slots.received().wrapping_add(behind);
-        let received = handled + u64::from(known.wrapping_sub(handled as u32));
+        let received = counts.handled + u64::from(known.wrapping_sub(counts.handled as u32));
+        let taken = received - u64::from(depth);
+        let handled = match counts.emptied {
+            // It has nothing in hand.
+            _ if shared.berth.is_taken() || shared.berth.is_closed() => {
+                taken - u64::from(counts.left)
+            }
+            Some(emptied) => {
+                let since = known.wrapping_sub(emptied);
+                counts.handled.max(received.saturating_sub(u64::from(since)))
+            }
+            None => taken.saturating_sub(1),
+        };
         ActorMetrics {
             received,
             handled,
@@ -455,6 +464,10 @@ impl<M: Send + 'static> Mailbox<M> {
         shared.shut = true;
         // SAFETY: the caller is the actor.
         left.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
+        let behind = shared.rest.as_ref().map_or(0, |rest| rest.queue.len());
+        if left.len() + behind > 0 {
+            shared.rest().counts.left = (left.len() + behind) as u32;
+        }
         // The counts stay.
         let rest = shared.rest.as_deref_mut().map(|rest| {
             let counts = rest.counts;

@@ -105,6 +105,8 @@ impl<M: Send + 'static> Receiver<M> {
         let rest = shared.rest.as_mut()?;
         // It has only grown since it was taken before.
         rest.counts.highest = rest.counts.highest.max(rest.queue.len() as u32);
+        let received = self.0.slots.received().wrapping_add(rest.received);
+        rest.counts.emptied = Some(received.wrapping_sub(rest.queue.len() as u32));
         std::mem::swap(&mut rest.queue, batch);
         self.0.set(QUEUE, false);
         drop(shared);
