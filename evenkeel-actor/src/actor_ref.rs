@@ -1,5 +1,10 @@
 //! References to actors.
 
+#![allow(
+    unsafe_code,
+    reason = "that references may be sent is said, where the compiler would go in a circle"
+)]
+
 use crate::ask::{Ask, Posed, Question};
 use crate::control::{ActorId, AnyActor};
 use crate::dead_letter::{self, DeadLetterKind};
@@ -30,6 +35,24 @@ enum Place<M: std::marker::Send + 'static> {
     /// In this process.
     Local(Public<Mailbox<M>>),
 }
+
+// A message may hold a reference to an actor that is sent such messages, for its answer. Whether that reference may be sent must
+// follow from the message alone: by the fields it would follow from a trait of the mailbox, and that from the message again, a
+// circle that the compiler accepts of `Send` and `Sync` alone.
+//
+// SAFETY: `of_fields` compiles, so the fields may be sent for every message that may.
+unsafe impl<M: std::marker::Send + 'static, P: Overflow> std::marker::Send for ActorRef<M, P> {}
+// SAFETY: as above.
+unsafe impl<M: std::marker::Send + 'static, P: Overflow> Sync for ActorRef<M, P> {}
+
+/// The proof that a place may be sent and shared, whatever message is sent to it.
+const _: () = {
+    const fn both<T: std::marker::Send + Sync>() {}
+    #[allow(dead_code, reason = "it is compiled, which is what it is for")]
+    const fn of_fields<M: std::marker::Send + 'static>() {
+        both::<Place<M>>();
+    }
+};
 
 impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub(crate) fn local(own: Public<Mailbox<M>>) -> Self {
@@ -238,6 +261,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
         let message = self.message.take().expect("a message is sent once");
         if self.ticket.is_none() {
             match self.to.try_send(message) {
+                // Not by the last arm, which would move the room for a message too.
+                Ok(()) => Poll::Ready(Ok(())),
                 Err(SendError::Full(message)) if P::FULL == Full::Wait => {
                     self.wait(message, context)
                 }

@@ -60,6 +60,11 @@ impl<A: Actor> Context<A> {
         self.ends = true;
     }
 
+    /// Makes a message that the actor has had the next one.
+    pub(crate) fn put_back(&mut self, message: A::Message) {
+        self.receiver.put_back(message);
+    }
+
     #[inline(always)]
     pub(crate) fn ends(&self) -> bool {
         self.ends

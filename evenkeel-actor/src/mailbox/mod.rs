@@ -5,7 +5,7 @@
 //! [orders](Order), which come before messages.
 //!
 //! # Where messages lie
-//! A few small ones lie in [`slots`], in the mailbox itself. What does not fit there goes to the `queue`, under the lock, until the actor has taken
+//! A few small ones lie in [`Slots`], in the mailbox itself. What does not fit there goes to the `queue`, under the lock, until the actor has taken
 //! all that is in the slots; then it takes the whole queue at once, as its `batch`. So three queues are one: the batch is older than the slots,
 //! and the slots are older than the queue.
 //!
@@ -34,7 +34,6 @@
 pub(crate) mod overflow;
 mod receiver;
 mod ring;
-mod slots;
 mod waiting;
 
 pub(crate) use receiver::{Next, Receiver};
@@ -48,10 +47,9 @@ use crate::policy::{Priority, room};
 use crate::system::System;
 use crate::timers::Timers;
 use evenkeel::internal::detect;
-use evenkeel::internal::{After, Berth, Own, Part, Public, Right, SpinGuard, SpinLock};
+use evenkeel::internal::{After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock};
 use overflow::{Full, Overflow};
 use ring::Ring;
-use slots::Slots;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
@@ -177,6 +175,14 @@ impl<M: Send + 'static> Default for Rest<M> {
             rings: false,
             counts: Counts::default(),
         }
+    }
+}
+
+impl<M: 'static> Rest<M> {
+    /// Whether the queue takes a message that has no ticket, where slots and queue have `room` places together.
+    #[inline(always)]
+    fn has_room(&self, room: u32) -> bool {
+        self.waiting.len() == 0 && (self.queue.len() as u32) + self.waiting.promised() < room
     }
 }
 
@@ -360,10 +366,7 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Puts a message in; the caller holds the lock and has found the mailbox open.
     #[inline(always)]
     fn put<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
-        if shared.crowded {
-            return self.put_behind::<P>(shared, message);
-        }
-        let message = if self.has(QUEUE) {
+        let message = if self.has(QUEUE) || shared.crowded {
             message
         } else {
             // SAFETY: the caller holds the lock.
@@ -375,7 +378,7 @@ impl<M: Send + 'static> Mailbox<M> {
         let room = shared.capacity - self.slots.len();
         match &mut shared.rest {
             // In line, so that the message does not go through memory once more: 4 of 19 ns per message of `evenkeel-bench run --bench fanin`.
-            Some(rest) if (rest.queue.len() as u32) < room => {
+            Some(rest) if rest.has_room(room) => {
                 rest.queue.push(message);
                 rest.received = rest.received.wrapping_add(1);
                 self.set(QUEUE, true);
@@ -389,10 +392,9 @@ impl<M: Send + 'static> Mailbox<M> {
     #[cold]
     #[inline(never)]
     fn put_behind<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
-        let capacity = shared.capacity;
+        let room = shared.capacity - self.slots.len();
         let rest = shared.rest();
-        let used = self.slots.len() + rest.queue.len() as u32 + rest.waiting.promised();
-        if used >= capacity || rest.waiting.len() > 0 {
+        if !rest.has_room(room) {
             if P::FULL != Full::DropOldest {
                 return Put::Full(message);
             }
@@ -498,7 +500,7 @@ impl<M: 'static> Part for Mailbox<M> {
         }
         self.parks.store(false, Ordering::Relaxed);
         let mut shared = self.shared.lock();
-        if self.slots.len() > 0 || self.has(QUEUE | ORDERS) {
+        if !self.slots.is_empty() || self.has(QUEUE | ORDERS) {
             return After::Again;
         }
         shared.berth.park(right)

@@ -49,7 +49,7 @@ impl<M: Send + 'static> Receiver<M> {
     #[inline(always)]
     pub(crate) fn is_idle(&mut self) -> bool {
         let flags = self.0.flags.load(Ordering::Relaxed);
-        if self.0.slots.len() > 0 || !self.batch().is_empty() || flags & (QUEUE | ORDERS) != 0 {
+        if !self.0.slots.is_empty() || !self.batch().is_empty() || flags & (QUEUE | ORDERS) != 0 {
             return false;
         }
         if flags & (WAITING | TIMED) != 0 {
@@ -79,6 +79,11 @@ impl<M: Send + 'static> Receiver<M> {
             return Next::Message(message);
         }
         self.next_of_queue()
+    }
+
+    /// Makes a message that the actor has had the next one. It does not count against the capacity.
+    pub(crate) fn put_back(&mut self, message: M) {
+        self.batch().push_front(message);
     }
 
     /// The same, if neither batch nor slots have anything.

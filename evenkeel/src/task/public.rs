@@ -114,7 +114,7 @@ unsafe fn part<'a, S>(task: TaskPtr) -> &'a S {
 }
 
 /// The references that a new task has: the future's and the caller's.
-const FIRST: u64 = 2;
+pub(super) const FIRST: u64 = 2;
 
 impl<S: Part> Public<S> {
     /// Spawns a task on the runtime that the caller belongs to, as [`spawn`](super::spawn) does; the future is made with a reference to the
@@ -199,7 +199,7 @@ fn made<S: Part>((task, address): (Runnable, TaskPtr)) -> (Runnable, Public<S>) 
 
 impl<S: Part> Public<S> {
     /// One of the [first](FIRST) references to a new task.
-    fn of_new(task: TaskPtr) -> Self {
+    pub(super) fn of_new(task: TaskPtr) -> Self {
         Self { task, part: PhantomData }
     }
 
