@@ -29,6 +29,7 @@ use crate::end;
 use crate::event::{Event, Notice, NoticeKind};
 use crate::exit::ExitReason;
 use crate::kin::peer::Peer;
+use crate::life;
 use crate::mailbox::{Mailbox, Order, Receiver, attend, note};
 use evenkeel::internal::{Own, Public};
 use std::future::Future;
@@ -94,6 +95,8 @@ pin_project_lite::pin_project! {
         #[pin]
         body: Option<B>,
         make: G,
+        // Whether there has been a body.
+        risen: bool,
         // Why the last body was over.
         last: ExitReason,
         // None once it has ended.
@@ -126,7 +129,7 @@ where
 {
     pub(crate) fn new(own: Public<Mailbox<M>>, make: G) -> Self {
         let last = ExitReason::Killed;
-        Self { body: None, make, last, own: Some(own), actor: PhantomData }
+        Self { body: None, make, risen: false, last, own: Some(own), actor: PhantomData }
     }
 }
 
@@ -199,7 +202,7 @@ where
                 let killed = if own.is_due() { look_risen(own) } else { None };
                 match killed {
                     Some(reason) => reason,
-                    None => match catch_unwind(AssertUnwindSafe(|| body.poll(context))) {
+                    None => match life::poll(own, body, context) {
                         Ok(Poll::Pending) => return Poll::Pending,
                         Ok(Poll::Ready(reason)) => reason,
                         Err(payload) => end::panicked(payload),
@@ -223,15 +226,22 @@ where
                 // SAFETY: the receiver of the last body is gone.
                 let receiver = unsafe { Receiver::new(address) };
                 let make = &mut this.make;
-                match catch_unwind(AssertUnwindSafe(|| make(receiver))) {
+                let make = || own.system().run(|| make(receiver));
+                match catch_unwind(AssertUnwindSafe(make)) {
                     Ok(body) => {
                         this.body.set(Some(body));
+                        if mem::replace(this.risen, true) {
+                            own.note_restart();
+                        }
                         continue;
                     }
                     Err(payload) => end::panicked(payload),
                 }
             };
             let dropped = catch_unwind(AssertUnwindSafe(|| this.body.set(None)));
+            let reason = dropped.map_or_else(end::panicked, |()| reason);
+            // What it would have been sent yet is nothing to the next.
+            let dropped = catch_unwind(AssertUnwindSafe(|| drop(own.take_timers())));
             let reason = dropped.map_or_else(end::panicked, |()| reason);
             *this.last = fall::<A, M>(own, reason);
         }

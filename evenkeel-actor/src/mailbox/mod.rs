@@ -11,7 +11,7 @@
 //!
 //! # Invariants
 //! While the queue has messages the flag `QUEUE` is set, and then nothing is put into the slots. It is cleared by the actor alone, under the lock, when the slots
-//! are empty and it takes the queue. `ORDERS` is set while there are orders. Both are set under the lock, and read by the actor before it parks, under
+//! are empty and it takes the queue. `ORDERS` is set while there are orders, or a timer of the actor has rung. Both are set under the lock, and read by the actor before it parks, under
 //! the lock ([`Part::after_poll`]), so it parks only when there is nothing.
 //!
 //! # Room
@@ -41,18 +41,23 @@ pub(crate) use ring::MOST;
 pub(crate) use waiting::Ticket;
 
 use crate::control::ActorId;
+use crate::counters::Count;
 use crate::event::Event;
 use crate::exit::ExitReason;
 use crate::kin::Kin;
-use crate::policy::room;
+use crate::metrics::ActorMetrics;
+use crate::policy::{Priority, room};
 use crate::system::System;
+use crate::timers::Timers;
+use evenkeel::internal::detect;
 use evenkeel::internal::{After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock};
 use overflow::{Full, Overflow};
 use ring::Ring;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::task::Waker;
+use std::time::Duration;
 use waiting::Waiting;
 
 /// What an actor is told to do, before its messages.
@@ -73,37 +78,50 @@ pub(crate) enum Order {
 pub(crate) struct Settings {
     capacity: u32,
     full: Full,
+    measured: bool,
+    pub(crate) priority: Priority,
 }
 
 impl Settings {
     pub(crate) fn new<P: Overflow>(capacity: u32) -> Self {
-        Self { capacity, full: P::FULL }
+        Self { capacity, full: P::FULL, measured: false, priority: Priority::Normal }
+    }
+
+    /// Has the actor's busy time be measured.
+    pub(crate) fn measured(self) -> Self {
+        Self { measured: true, ..self }
     }
 }
 
 /// There are messages in the queue.
-const QUEUE: u8 = 1;
+const QUEUE: u16 = 1;
 /// There are orders.
-const ORDERS: u8 = 2;
+const ORDERS: u16 = 2;
 /// Senders wait for room.
-const WAITING: u8 = 4;
+const WAITING: u16 = 4;
 /// Nothing more is put in, and the actor ends when it has handled what is there.
-const DRAINS: u8 = 8;
+const DRAINS: u16 = 8;
 /// The slots are not used.
-const PLAIN: u8 = 16;
+const PLAIN: u16 = 16;
 /// The actor has children.
-const CHILDREN: u8 = 32;
+const CHILDREN: u16 = 32;
 /// A supervised actor is to look at its post.
-const DUE: u8 = 64;
+const DUE: u16 = 64;
 /// The actor is supervised.
-const POST: u8 = 128;
+const POST: u16 = 128;
+/// The system is to be told of the end: it knows the actor by a name or in a group.
+const KNOWN: u16 = 256;
+/// The actor has timers.
+const TIMED: u16 = 512;
+/// Its polls are timed.
+const MEASURED: u16 = 1_024;
 
 /// In this order the header of the task and what the lock guards share a cache line, and what senders and actor share besides lies in the next.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Mailbox<M> {
+pub(crate) struct Mailbox<M: 'static> {
     shared: SpinLock<Shared<M>>,
-    flags: AtomicU8,
+    flags: AtomicU16,
     /// Whether the actor has found nothing in its present poll and waits for nothing else.
     parks: AtomicBool,
     system: System,
@@ -113,11 +131,11 @@ pub(crate) struct Mailbox<M> {
 }
 
 // SAFETY: `batch` is used by the actor alone, which is in one place at a time.
-unsafe impl<M: Send> Sync for Mailbox<M> {}
+unsafe impl<M: Send + 'static> Sync for Mailbox<M> {}
 
 /// What the lock guards.
 #[derive(Debug)]
-struct Shared<M> {
+struct Shared<M: 'static> {
     berth: Berth,
     /// Whether anything is put in; and why the actor has ended, if it has.
     door: Door,
@@ -129,13 +147,20 @@ struct Shared<M> {
 }
 
 #[derive(Debug)]
-struct Rest<M> {
+struct Rest<M: 'static> {
     queue: Ring<M>,
     waiting: Waiting,
     orders: VecDeque<Order>,
     kin: Option<Box<Kin>>,
     /// Why the actor has ended, if that takes words.
     reason: Option<ExitReason>,
+    /// How many messages have come into the queue, or from a timer.
+    received: u32,
+    /// None while the actor is busy with them, too.
+    timers: Option<Box<Timers<M>>>,
+    /// Whether the actor is to look at its timers.
+    rings: bool,
+    counts: Counts,
 }
 
 /// Whether anything is put in, and why the actor has ended, in a byte.
@@ -164,16 +189,40 @@ impl Door {
 
 /// What an actor leaves behind.
 #[derive(Debug)]
-pub(crate) struct Left<M> {
+pub(crate) struct Left<M: 'static> {
     /// What nobody has handled, in order.
     pub(crate) messages: Vec<M>,
+    /// What it would have been sent yet.
+    pub(crate) timers: Option<Box<Timers<M>>>,
     pub(crate) kin: Option<Box<Kin>>,
     pub(crate) reason: ExitReason,
     /// To be dropped.
     _orders: VecDeque<Order>,
 }
 
-impl<M> Default for Rest<M> {
+impl<M: 'static> Left<M> {
+    /// Whether there is nothing in it that concerns anybody.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.messages.is_empty() && self.timers.is_none() && self.kin.is_none()
+    }
+}
+
+/// Counts of what happens seldom.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// The most messages that have lain in the queue at once.
+    highest: u32,
+    restarts: u32,
+    /// Messages that were there at the end.
+    left: u32,
+    busy: u64,
+    /// Messages handled, as of some time ago, but fewer ago than 32 bits tell.
+    handled: u64,
+    /// How many had been handled when the actor took out the queue, as far as 32 bits tell.
+    emptied: Option<u32>,
+}
+
+impl<M: Send + 'static> Default for Rest<M> {
     fn default() -> Self {
         Self {
             queue: Ring::new(),
@@ -181,19 +230,28 @@ impl<M> Default for Rest<M> {
             orders: VecDeque::new(),
             kin: None,
             reason: None,
+            received: 0,
+            timers: None,
+            rings: false,
+            counts: Counts::default(),
         }
     }
 }
 
-impl<M> Rest<M> {
+impl<M: 'static> Rest<M> {
     /// Whether the queue takes a message that has no ticket, where slots and queue have `room` places together.
     #[inline(always)]
     fn has_room(&self, room: u32) -> bool {
         self.waiting.len() == 0 && (self.queue.len() as u32) + self.waiting.promised() < room
     }
+
+    /// Whether the actor has something to look at before its messages.
+    fn has_orders(&self) -> bool {
+        self.rings || !self.orders.is_empty()
+    }
 }
 
-impl<M> Shared<M> {
+impl<M: Send + 'static> Shared<M> {
     #[inline(always)]
     fn is_shut(&self) -> bool {
         self.door != Door::Open
@@ -230,10 +288,24 @@ pub(crate) enum Put<M> {
     Stopped(M),
 }
 
+impl<M: 'static> Mailbox<M> {
+    #[inline(always)]
+    fn has(&self, flag: u16) -> bool {
+        self.flags.load(Ordering::Relaxed) & flag != 0
+    }
+
+    /// Sets or clears a flag. The caller holds the lock, so nobody else does.
+    #[inline(always)]
+    fn set(&self, flag: u16, on: bool) {
+        let flags = self.flags.load(Ordering::Relaxed);
+        self.flags.store(if on { flags | flag } else { flags & !flag }, Ordering::Relaxed);
+    }
+}
+
 impl<M: Send + 'static> Mailbox<M> {
     #[inline]
     pub(crate) fn new(settings: Settings, system: System) -> Self {
-        let Settings { capacity, full } = settings;
+        let Settings { capacity, full, measured, priority: _ } = settings;
         // Whoever drops the oldest takes from the other end, which in the slots is the actor's.
         let plain = full == Full::DropOldest || capacity < Slots::<M>::PLACES;
         let shared =
@@ -243,25 +315,15 @@ impl<M: Send + 'static> Mailbox<M> {
             slots: Slots::new(),
             batch: UnsafeCell::new(Ring::new()),
             system,
-            flags: AtomicU8::new(if plain { PLAIN } else { 0 }),
+            flags: AtomicU16::new(
+                if plain { PLAIN } else { 0 } | if measured { MEASURED } else { 0 },
+            ),
             parks: AtomicBool::new(false),
         }
     }
 
-    #[inline(always)]
-    fn has(&self, flag: u8) -> bool {
-        self.flags.load(Ordering::Relaxed) & flag != 0
-    }
-
-    /// Sets or clears a flag. The caller holds the lock, so nobody else does.
-    #[inline(always)]
-    fn set(&self, flag: u8, on: bool) {
-        let flags = self.flags.load(Ordering::Relaxed);
-        self.flags.store(if on { flags | flag } else { flags & !flag }, Ordering::Relaxed);
-    }
-
     /// Clears a flag that is set under the lock by others.
-    fn set_down(&self, flag: u8) {
+    fn set_down(&self, flag: u16) {
         let _lock = self.shared.lock();
         self.set(flag, false);
     }
@@ -284,9 +346,106 @@ impl<M: Send + 'static> Mailbox<M> {
             Some(rest) => rest.waiting.annul(),
             None => return,
         };
+        detect::closed((&raw const *self).cast());
         self.set(WAITING, false);
         drop(shared);
         wake_all(waiting);
+    }
+
+    /// Has the system be told of the end, as it keeps something for the actor. False if the actor has stopped.
+    pub(crate) fn make_known(&self) -> bool {
+        let shared = self.shared.lock();
+        let open = !shared.berth.is_closed();
+        if open {
+            self.set(KNOWN, true);
+        }
+        open
+    }
+
+    /// Notes that the actor has been started again.
+    pub(crate) fn note_restart(&self) {
+        self.system.counters().add(Count::Restarted, 1);
+        self.shared.lock().rest().counts.restarts += 1;
+    }
+
+    /// Takes the timers of an actor, or of an incarnation, that is over.
+    pub(crate) fn take_timers(&self) -> Option<Box<Timers<M>>> {
+        if !self.has(TIMED) {
+            return None;
+        }
+        let mut shared = self.shared.lock();
+        self.set(TIMED, false);
+        let rest = shared.rest();
+        rest.rings = false;
+        let (timers, orders) = (rest.timers.take(), rest.has_orders());
+        self.set(ORDERS, orders);
+        timers
+    }
+
+    /// Notes that the actor has handled `more` messages, and `since` of which the mailbox does not know.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_handled(&self, more: u16, since: &mut u16) {
+        self.system.counters().add(Count::Messages, u64::from(more));
+        let mut shared = self.shared.lock();
+        // Most actors handle too few for a box of their own.
+        if shared.rest.is_some() || *since >= u16::MAX / 2 {
+            shared.rest().counts.handled += u64::from(*since & !63);
+            *since %= 64;
+        }
+    }
+
+    /// Whether the actor's polls are timed.
+    #[inline(always)]
+    pub(crate) fn is_measured(&self) -> bool {
+        self.has(MEASURED)
+    }
+
+    /// Notes that a poll has taken so many nanoseconds.
+    #[cold]
+    pub(crate) fn note_busy(&self, nanos: u64) {
+        self.shared.lock().rest().counts.busy += nanos;
+    }
+
+    /// What has been counted.
+    pub(crate) fn metrics(&self) -> ActorMetrics {
+        let shared = self.shared.lock();
+        let in_slots = self.slots.len();
+        let (behind, counts) = match &shared.rest {
+            Some(rest) => (rest.received, rest.counts),
+            None => (0, Counts::default()),
+        };
+        let depth = in_slots + shared.rest.as_ref().map_or(0, |rest| rest.queue.len() as u32);
+        // What has come in since is less than 32 bits tell.
+        let known = self.slots.received().wrapping_add(behind);
+        let received = counts.handled + u64::from(known.wrapping_sub(counts.handled as u32));
+        let taken = received - u64::from(depth);
+        let handled = match counts.emptied {
+            // It has nothing in hand.
+            _ if shared.berth.is_taken() || shared.berth.is_closed() => {
+                taken - u64::from(counts.left)
+            }
+            Some(emptied) => {
+                let since = known.wrapping_sub(emptied);
+                counts.handled.max(received.saturating_sub(u64::from(since)))
+            }
+            None => taken.saturating_sub(1),
+        };
+        ActorMetrics {
+            received,
+            handled,
+            depth: depth as usize,
+            highest_depth: counts.highest.max(depth).max(u32::from(received > 0)) as usize,
+            waiting_senders: shared.rest.as_ref().map_or(0, |rest| rest.waiting.len()),
+            busy: self.is_measured().then(|| Duration::from_nanos(counts.busy)),
+            restarts: counts.restarts,
+        }
+    }
+
+    /// Whether the system is to be told of the end, which is final once the mailbox is closed.
+    #[inline]
+    pub(crate) fn is_known(&self) -> bool {
+        self.has(KNOWN)
     }
 
     pub(crate) fn system(&self) -> System {
@@ -297,6 +456,13 @@ impl<M: Send + 'static> Mailbox<M> {
     pub(crate) fn depth(&self) -> usize {
         let shared = self.shared.lock();
         self.slots.len() as usize + shared.rest.as_ref().map_or(0, |rest| rest.queue.len())
+    }
+
+    /// How many messages have come in, of slots, queue and timers, as far as 32 bits tell.
+    pub(crate) fn received(&self) -> u32 {
+        let shared = self.shared.lock();
+        let behind = shared.rest.as_ref().map_or(0, |rest| rest.received);
+        self.slots.received().wrapping_add(behind)
     }
 
     /// Puts a message in; the caller holds the lock and has found the mailbox open.
@@ -316,6 +482,7 @@ impl<M: Send + 'static> Mailbox<M> {
             // In line, so that the message does not go through memory once more: 4 of 19 ns per message of `evenkeel-bench run --bench fanin`.
             Some(rest) if rest.has_room(room) => {
                 rest.queue.push(message);
+                rest.received = rest.received.wrapping_add(1);
                 self.set(QUEUE, true);
                 Put::Done
             }
@@ -340,6 +507,7 @@ impl<M: Send + 'static> Mailbox<M> {
             };
         }
         rest.queue.push(message);
+        rest.received = rest.received.wrapping_add(1);
         self.set(QUEUE, true);
         Put::Done
     }
@@ -348,7 +516,9 @@ impl<M: Send + 'static> Mailbox<M> {
     fn put_called(&self, shared: &mut Shared<M>, message: M) {
         let rest = shared.rest();
         rest.waiting.settle();
+        detect::came((&raw const *self).cast());
         rest.queue.push(message);
+        rest.received = rest.received.wrapping_add(1);
         self.set(QUEUE, true);
         self.settle_crowd(shared);
     }
@@ -369,6 +539,7 @@ impl<M: Send + 'static> Mailbox<M> {
         let mut called = Vec::new();
         let amount = room::grant(capacity, used, rest.waiting.len());
         if amount > 0 {
+            detect::called((&raw const *self).cast(), amount);
             rest.waiting.call(amount, &mut called);
             self.settle_crowd(shared);
         }
@@ -428,9 +599,18 @@ impl<M: Send + 'static> Mailbox<M> {
         messages.extend(std::iter::from_fn(|| batch.pop()));
         let mut shared = self.shared.lock();
         shared.berth.close();
+        detect::closed((&raw const *self).cast());
         // SAFETY: the caller is the actor.
         messages.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
-        let mut rest = shared.rest.take();
+        let behind = shared.rest.as_ref().map_or(0, |rest| rest.queue.len());
+        if messages.len() + behind > 0 {
+            shared.rest().counts.left = (messages.len() + behind) as u32;
+        }
+        // The counts stay.
+        let mut rest = shared.rest.as_deref_mut().map(|rest| {
+            let Rest { counts, received, .. } = *rest;
+            std::mem::replace(rest, Rest { counts, received, ..Rest::default() })
+        });
         let kin = rest.as_mut().and_then(|rest| rest.kin.take());
         if let (ExitReason::Killed, Some(verdict)) =
             (&reason, kin.as_ref().and_then(|kin| kin.verdict.clone()))
@@ -441,15 +621,17 @@ impl<M: Send + 'static> Mailbox<M> {
         if shared.door == Door::InWords {
             shared.rest().reason = Some(reason.clone());
         }
-        self.flags.store(0, Ordering::Relaxed);
+        let flags = self.flags.load(Ordering::Relaxed);
+        self.flags.store(flags & (KNOWN | MEASURED), Ordering::Relaxed);
         drop(shared);
-        let mut orders = VecDeque::new();
+        let (mut orders, mut timers) = (VecDeque::new(), None);
         if let Some(mut rest) = rest {
             messages.extend(std::iter::from_fn(|| rest.queue.pop()));
             wake_all(std::mem::take(&mut rest.waiting).dissolve());
             orders = std::mem::take(&mut rest.orders);
+            timers = rest.timers.take();
         }
-        Left { messages, kin, reason, _orders: orders }
+        Left { messages, timers, kin, reason, _orders: orders }
     }
 }
 
@@ -460,7 +642,7 @@ fn wake_all(wakers: Vec<Waker>) {
     }
 }
 
-impl<M: Send + 'static> Part for Mailbox<M> {
+impl<M: 'static> Part for Mailbox<M> {
     #[inline(always)]
     fn after_poll(&self, right: Right<'_>) -> After {
         if !self.parks.load(Ordering::Relaxed) {
@@ -493,6 +675,7 @@ fn leave<M: Send + 'static>(to: &Public<Mailbox<M>>, mut shared: SpinGuard<'_, S
 /// Puts a message into an actor's mailbox, if there is room.
 #[inline(always)]
 pub(crate) fn put<M: Send + 'static, P: Overflow>(to: &Public<Mailbox<M>>, message: M) -> Put<M> {
+    detect::sends(|| to.task().id());
     let mut shared = to.shared.lock_in_turns();
     if shared.is_shut() {
         return Put::Stopped(message);
@@ -508,6 +691,7 @@ pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
     message: M,
     waker: Waker,
 ) -> Result<Put<M>, (M, Ticket)> {
+    detect::sends(|| to.task().id());
     let mut shared = to.shared.lock();
     if shared.is_shut() {
         drop(shared);
@@ -538,6 +722,7 @@ pub(crate) fn put_with_ticket<M: Send + 'static>(
     waker: &Waker,
 ) -> Result<Put<M>, M> {
     let waker = waker.clone();
+    detect::sends(|| to.task().id());
     let mut shared = to.shared.lock();
     if shared.is_shut() {
         drop(shared);
@@ -571,6 +756,7 @@ pub(crate) fn give_back<M: Send + 'static>(to: &Public<Mailbox<M>>, ticket: Tick
     let left = waiting.leave(ticket);
     if left.is_none() {
         waiting.settle();
+        detect::came((&raw const **to).cast());
     }
     to.settle_crowd(&mut shared);
     let called = to.call(&mut shared);
@@ -594,6 +780,17 @@ pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) ->
     true
 }
 
+/// Has an actor look at its timers.
+pub(crate) fn look_at_timers<M: Send + 'static>(to: &Public<Mailbox<M>>) {
+    let mut shared = to.shared.lock();
+    if shared.berth.is_closed() {
+        return;
+    }
+    shared.rest().rings = true;
+    to.set(ORDERS, true);
+    leave(to, shared);
+}
+
 /// Changes what an actor has to do with others, and has it look at that. `f` runs under the lock: what it takes out it gives, to be dropped outside.
 ///
 /// # Errors
@@ -610,8 +807,9 @@ pub(crate) fn tell<M: Send + 'static, R>(
     let kin = rest.kin.get_or_insert_default();
     let result = f(kin, &mut rest.orders);
     let waker = kin.waker.clone();
-    let (orders, due) = (!rest.orders.is_empty(), kin.post.is_some());
+    let due = kin.post.is_some();
     let children = !kin.children.is_empty();
+    let orders = rest.has_orders();
     to.set(ORDERS, orders);
     to.set(CHILDREN, children);
     if due {
@@ -634,7 +832,8 @@ pub(crate) fn note<M: Send + 'static, R>(
     let rest = shared.rest();
     let kin = rest.kin.get_or_insert_default();
     let result = f(kin, &mut rest.orders);
-    let (orders, children) = (!rest.orders.is_empty(), !kin.children.is_empty());
+    let children = !kin.children.is_empty();
+    let orders = rest.has_orders();
     to.set(ORDERS, orders);
     to.set(CHILDREN, children);
     Ok(result)
