@@ -28,50 +28,36 @@
 
 #![allow(
     unsafe_code,
-    reason = "the slots have two parties, and a right goes from the berth to its task"
+    reason = "the batch has one party, and a right goes from the berth to its task"
 )]
 
+mod close;
+mod counts;
+mod orders;
 pub(crate) mod overflow;
+mod put;
 mod receiver;
 mod ring;
+mod shared;
 mod waiting;
 
+pub(crate) use close::Left;
+pub(crate) use orders::{Order, attend, look_at_timers, note, order, tell};
+pub(crate) use put::{Put, give_back, put, put_or_wait, put_with_ticket};
 pub(crate) use receiver::{Next, Receiver};
 pub(crate) use ring::MOST;
 pub(crate) use waiting::Ticket;
 
 use crate::control::ActorId;
-use crate::counters::Count;
-use crate::event::Event;
-use crate::exit::ExitReason;
-use crate::kin::Kin;
-use crate::metrics::ActorMetrics;
-use crate::policy::{Priority, room};
+use crate::policy::Priority;
 use crate::system::System;
-use crate::timers::Timers;
-use evenkeel::internal::detect;
 use evenkeel::internal::{After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock};
 use overflow::{Full, Overflow};
 use ring::Ring;
+use shared::{Door, Shared};
 use std::cell::UnsafeCell;
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::task::Waker;
-use std::time::Duration;
-use waiting::Waiting;
-
-/// What an actor is told to do, before its messages.
-#[derive(Debug)]
-pub(crate) enum Order {
-    /// Stop after the present message.
-    Stop,
-    /// Stop when the messages that came before this order are handled.
-    Drain,
-    /// Stop after the present message, to be started again, if it is the present start that the actor's [post](crate::ward::Post) means.
-    Cease,
-    /// Something has happened to others.
-    Event(Box<Event>),
-}
 
 /// What a mailbox begins with.
 #[derive(Clone, Copy, Debug)]
@@ -133,161 +119,6 @@ pub(crate) struct Mailbox<M: 'static> {
 // SAFETY: `batch` is used by the actor alone, which is in one place at a time.
 unsafe impl<M: Send + 'static> Sync for Mailbox<M> {}
 
-/// What the lock guards.
-#[derive(Debug)]
-struct Shared<M: 'static> {
-    berth: Berth,
-    /// Whether anything is put in; and why the actor has ended, if it has.
-    door: Door,
-    /// Whether nothing is put into the slots: somebody waits for room or has it promised, or the mailbox does without them.
-    crowded: bool,
-    capacity: u32,
-    /// What most mailboxes never need.
-    rest: Option<Box<Rest<M>>>,
-}
-
-#[derive(Debug)]
-struct Rest<M: 'static> {
-    queue: Ring<M>,
-    waiting: Waiting,
-    orders: VecDeque<Order>,
-    kin: Option<Box<Kin>>,
-    /// Why the actor has ended, if that takes words.
-    reason: Option<ExitReason>,
-    /// How many messages have come into the queue, or from a timer.
-    received: u32,
-    /// None while the actor is busy with them, too.
-    timers: Option<Box<Timers<M>>>,
-    /// Whether the actor is to look at its timers.
-    rings: bool,
-    counts: Counts,
-}
-
-/// Whether anything is put in, and why the actor has ended, in a byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Door {
-    Open,
-    /// The actor drains what is there.
-    Shut,
-    Normal,
-    Unreferenced,
-    Killed,
-    /// The words are in the rest.
-    InWords,
-}
-
-impl Door {
-    fn of(reason: &ExitReason) -> Self {
-        match reason {
-            ExitReason::Normal => Self::Normal,
-            ExitReason::Unreferenced => Self::Unreferenced,
-            ExitReason::Killed => Self::Killed,
-            _ => Self::InWords,
-        }
-    }
-}
-
-/// What an actor leaves behind.
-#[derive(Debug)]
-pub(crate) struct Left<M: 'static> {
-    /// What nobody has handled, in order.
-    pub(crate) messages: Vec<M>,
-    /// What it would have been sent yet.
-    pub(crate) timers: Option<Box<Timers<M>>>,
-    pub(crate) kin: Option<Box<Kin>>,
-    pub(crate) reason: ExitReason,
-    /// To be dropped.
-    _orders: VecDeque<Order>,
-}
-
-impl<M: 'static> Left<M> {
-    /// Whether there is nothing in it that concerns anybody.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.messages.is_empty() && self.timers.is_none() && self.kin.is_none()
-    }
-}
-
-/// Counts of what happens seldom.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    /// The most messages that have lain in the queue at once.
-    highest: u32,
-    restarts: u32,
-    /// Messages that were there at the end.
-    left: u32,
-    busy: u64,
-    /// Messages handled, as of some time ago, but fewer ago than 32 bits tell.
-    handled: u64,
-    /// How many had been handled when the actor took out the queue, as far as 32 bits tell.
-    emptied: Option<u32>,
-}
-
-impl<M: Send + 'static> Default for Rest<M> {
-    fn default() -> Self {
-        Self {
-            queue: Ring::new(),
-            waiting: Waiting::default(),
-            orders: VecDeque::new(),
-            kin: None,
-            reason: None,
-            received: 0,
-            timers: None,
-            rings: false,
-            counts: Counts::default(),
-        }
-    }
-}
-
-impl<M: 'static> Rest<M> {
-    /// Whether the queue takes a message that has no ticket, where slots and queue have `room` places together.
-    #[inline(always)]
-    fn has_room(&self, room: u32) -> bool {
-        self.waiting.len() == 0 && (self.queue.len() as u32) + self.waiting.promised() < room
-    }
-
-    /// Whether the actor has something to look at before its messages.
-    fn has_orders(&self) -> bool {
-        self.rings || !self.orders.is_empty()
-    }
-}
-
-impl<M: Send + 'static> Shared<M> {
-    #[inline(always)]
-    fn is_shut(&self) -> bool {
-        self.door != Door::Open
-    }
-
-    fn rest(&mut self) -> &mut Rest<M> {
-        self.rest.get_or_insert_with(Box::default)
-    }
-
-    /// Why the actor has ended.
-    fn outcome(&self) -> ExitReason {
-        match self.door {
-            Door::Normal => ExitReason::Normal,
-            Door::Unreferenced => ExitReason::Unreferenced,
-            Door::Open | Door::Shut | Door::Killed => ExitReason::Killed,
-            Door::InWords => {
-                let reason = self.rest.as_ref().and_then(|rest| rest.reason.clone());
-                reason.unwrap_or(ExitReason::Killed)
-            }
-        }
-    }
-}
-
-/// What became of a message.
-#[derive(Debug)]
-pub(crate) enum Put<M> {
-    /// It is in.
-    Done,
-    /// It has taken the place of an older one.
-    Displaced(M),
-    /// There is no room.
-    Full(M),
-    /// The actor has stopped.
-    Stopped(M),
-}
-
 impl<M: 'static> Mailbox<M> {
     #[inline(always)]
     fn has(&self, flag: u16) -> bool {
@@ -322,316 +153,22 @@ impl<M: Send + 'static> Mailbox<M> {
         }
     }
 
-    /// Clears a flag that is set under the lock by others.
-    fn set_down(&self, flag: u16) {
-        let _lock = self.shared.lock();
-        self.set(flag, false);
-    }
-
-    /// Whether nothing is put in any more.
-    pub(crate) fn is_shut(&self) -> bool {
-        self.shared.lock().is_shut()
-    }
-
     pub(crate) fn is_closed(&self) -> bool {
         self.shared.lock().berth.is_closed()
-    }
-
-    /// Has nothing put in any more; what is in the mailbox stays.
-    pub(crate) fn shut(&self) {
-        let mut shared = self.shared.lock();
-        shared.door = Door::Shut;
-        self.set(DRAINS, true);
-        let waiting = match &mut shared.rest {
-            Some(rest) => rest.waiting.annul(),
-            None => return,
-        };
-        detect::closed((&raw const *self).cast());
-        self.set(WAITING, false);
-        drop(shared);
-        wake_all(waiting);
-    }
-
-    /// Has the system be told of the end, as it keeps something for the actor. False if the actor has stopped.
-    pub(crate) fn make_known(&self) -> bool {
-        let shared = self.shared.lock();
-        let open = !shared.berth.is_closed();
-        if open {
-            self.set(KNOWN, true);
-        }
-        open
-    }
-
-    /// Notes that the actor has been started again.
-    pub(crate) fn note_restart(&self) {
-        self.system.counters().add(Count::Restarted, 1);
-        self.shared.lock().rest().counts.restarts += 1;
-    }
-
-    /// Takes the timers of an actor, or of an incarnation, that is over.
-    pub(crate) fn take_timers(&self) -> Option<Box<Timers<M>>> {
-        if !self.has(TIMED) {
-            return None;
-        }
-        let mut shared = self.shared.lock();
-        self.set(TIMED, false);
-        let rest = shared.rest();
-        rest.rings = false;
-        let (timers, orders) = (rest.timers.take(), rest.has_orders());
-        self.set(ORDERS, orders);
-        timers
-    }
-
-    /// Notes that the actor has handled `more` messages, and `since` of which the mailbox does not know.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn note_handled(&self, more: u16, since: &mut u16) {
-        self.system.counters().add(Count::Messages, u64::from(more));
-        let mut shared = self.shared.lock();
-        // Most actors handle too few for a box of their own.
-        if shared.rest.is_some() || *since >= u16::MAX / 2 {
-            shared.rest().counts.handled += u64::from(*since & !63);
-            *since %= 64;
-        }
-    }
-
-    /// Whether the actor's polls are timed.
-    #[inline(always)]
-    pub(crate) fn is_measured(&self) -> bool {
-        self.has(MEASURED)
-    }
-
-    /// Notes that a poll has taken so many nanoseconds.
-    #[cold]
-    pub(crate) fn note_busy(&self, nanos: u64) {
-        self.shared.lock().rest().counts.busy += nanos;
-    }
-
-    /// What has been counted.
-    pub(crate) fn metrics(&self) -> ActorMetrics {
-        let shared = self.shared.lock();
-        let in_slots = self.slots.len();
-        let (behind, counts) = match &shared.rest {
-            Some(rest) => (rest.received, rest.counts),
-            None => (0, Counts::default()),
-        };
-        let depth = in_slots + shared.rest.as_ref().map_or(0, |rest| rest.queue.len() as u32);
-        // What has come in since is less than 32 bits tell.
-        let known = self.slots.received().wrapping_add(behind);
-        let received = counts.handled + u64::from(known.wrapping_sub(counts.handled as u32));
-        let taken = received - u64::from(depth);
-        let handled = match counts.emptied {
-            // It has nothing in hand.
-            _ if shared.berth.is_taken() || shared.berth.is_closed() => {
-                taken - u64::from(counts.left)
-            }
-            Some(emptied) => {
-                let since = known.wrapping_sub(emptied);
-                counts.handled.max(received.saturating_sub(u64::from(since)))
-            }
-            None => taken.saturating_sub(1),
-        };
-        ActorMetrics {
-            received,
-            handled,
-            depth: depth as usize,
-            highest_depth: counts.highest.max(depth).max(u32::from(received > 0)) as usize,
-            waiting_senders: shared.rest.as_ref().map_or(0, |rest| rest.waiting.len()),
-            busy: self.is_measured().then(|| Duration::from_nanos(counts.busy)),
-            restarts: counts.restarts,
-        }
-    }
-
-    /// Whether the system is to be told of the end, which is final once the mailbox is closed.
-    #[inline]
-    pub(crate) fn is_known(&self) -> bool {
-        self.has(KNOWN)
     }
 
     pub(crate) fn system(&self) -> System {
         self.system
     }
 
+    pub(crate) fn capacity(&self) -> usize {
+        self.shared.lock().capacity as usize
+    }
+
     /// How many messages wait.
     pub(crate) fn depth(&self) -> usize {
         let shared = self.shared.lock();
         self.slots.len() as usize + shared.rest.as_ref().map_or(0, |rest| rest.queue.len())
-    }
-
-    /// How many messages have come in, of slots, queue and timers, as far as 32 bits tell.
-    pub(crate) fn received(&self) -> u32 {
-        let shared = self.shared.lock();
-        let behind = shared.rest.as_ref().map_or(0, |rest| rest.received);
-        self.slots.received().wrapping_add(behind)
-    }
-
-    /// Puts a message in; the caller holds the lock and has found the mailbox open.
-    #[inline(always)]
-    fn put<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
-        let message = if self.has(QUEUE) || shared.crowded {
-            message
-        } else {
-            // SAFETY: the caller holds the lock.
-            match unsafe { self.slots.put(message) } {
-                Ok(()) => return Put::Done,
-                Err(message) => message,
-            }
-        };
-        let room = shared.capacity - self.slots.len();
-        match &mut shared.rest {
-            // In line, so that the message does not go through memory once more: 4 of 19 ns per message of `evenkeel-bench run --bench fanin`.
-            Some(rest) if rest.has_room(room) => {
-                rest.queue.push(message);
-                rest.received = rest.received.wrapping_add(1);
-                self.set(QUEUE, true);
-                Put::Done
-            }
-            _ => self.put_behind::<P>(shared, message),
-        }
-    }
-
-    /// Puts a message into the queue, if there is room.
-    #[cold]
-    #[inline(never)]
-    fn put_behind<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
-        let room = shared.capacity - self.slots.len();
-        let rest = shared.rest();
-        if !rest.has_room(room) {
-            if P::FULL != Full::DropOldest {
-                return Put::Full(message);
-            }
-            rest.queue.push(message);
-            return match rest.queue.pop() {
-                Some(oldest) => Put::Displaced(oldest),
-                None => Put::Done,
-            };
-        }
-        rest.queue.push(message);
-        rest.received = rest.received.wrapping_add(1);
-        self.set(QUEUE, true);
-        Put::Done
-    }
-
-    /// Puts the message of a ticket that has been called into its place.
-    fn put_called(&self, shared: &mut Shared<M>, message: M) {
-        let rest = shared.rest();
-        rest.waiting.settle();
-        detect::came((&raw const *self).cast());
-        rest.queue.push(message);
-        rest.received = rest.received.wrapping_add(1);
-        self.set(QUEUE, true);
-        self.settle_crowd(shared);
-    }
-
-    fn settle_crowd(&self, shared: &mut Shared<M>) {
-        let waiting = &shared.rest().waiting;
-        let (over, waits) = (waiting.is_over(), waiting.len() > 0);
-        shared.crowded = !over || self.has(PLAIN);
-        self.set(WAITING, waits);
-    }
-
-    /// Calls those that may put their messages in now.
-    fn call(&self, shared: &mut Shared<M>) -> Vec<Waker> {
-        let capacity = shared.capacity;
-        let in_slots = self.slots.len();
-        let rest = shared.rest();
-        let used = in_slots + rest.queue.len() as u32 + rest.waiting.promised();
-        let mut called = Vec::new();
-        let amount = room::grant(capacity, used, rest.waiting.len());
-        if amount > 0 {
-            detect::called((&raw const *self).cast(), amount);
-            rest.waiting.call(amount, &mut called);
-            self.settle_crowd(shared);
-        }
-        called
-    }
-
-    /// The same for the actor, which has just made room.
-    #[cold]
-    fn call_waiting(&self) {
-        let called = self.call(&mut self.shared.lock());
-        wake_all(called);
-    }
-
-    /// The mailbox of an actor that has to do with others from the beginning.
-    pub(crate) fn with_kin(settings: Settings, system: System, kin: Kin) -> Self {
-        let mut mailbox = Self::new(settings, system);
-        let flags = if kin.post.is_some() { POST | DUE } else { 0 };
-        *mailbox.flags.get_mut() |= flags;
-        mailbox.shared.lock().rest().kin = Some(Box::new(kin));
-        mailbox
-    }
-
-    /// Whether the actor has children. For the actor.
-    #[inline(always)]
-    pub(crate) fn has_children(&self) -> bool {
-        self.has(CHILDREN)
-    }
-
-    /// Whether the actor is supervised.
-    pub(crate) fn has_post(&self) -> bool {
-        self.has(POST)
-    }
-
-    /// Whether something is due to the actor as a supervised one.
-    pub(crate) fn is_due(&self) -> bool {
-        self.has(DUE)
-    }
-
-    /// Takes messages again that [`shut`](Self::shut) has ended.
-    pub(crate) fn reopen(&self) {
-        let mut shared = self.shared.lock();
-        shared.door = Door::Open;
-        self.set(DRAINS, false);
-        if shared.rest.is_some() {
-            self.settle_crowd(&mut shared);
-        }
-    }
-
-    /// Closes the mailbox and gives what is left in it. For the actor.
-    ///
-    /// # Safety
-    /// The caller is the actor, and does not use its receiver any more.
-    pub(crate) unsafe fn close(&self, mut reason: ExitReason) -> Left<M> {
-        let mut messages = Vec::new();
-        // SAFETY: the caller is the actor.
-        let batch = unsafe { &mut *self.batch.get() };
-        messages.extend(std::iter::from_fn(|| batch.pop()));
-        let mut shared = self.shared.lock();
-        shared.berth.close();
-        detect::closed((&raw const *self).cast());
-        // SAFETY: the caller is the actor.
-        messages.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
-        let behind = shared.rest.as_ref().map_or(0, |rest| rest.queue.len());
-        if messages.len() + behind > 0 {
-            shared.rest().counts.left = (messages.len() + behind) as u32;
-        }
-        // The counts stay.
-        let mut rest = shared.rest.as_deref_mut().map(|rest| {
-            let Rest { counts, received, .. } = *rest;
-            std::mem::replace(rest, Rest { counts, received, ..Rest::default() })
-        });
-        let kin = rest.as_mut().and_then(|rest| rest.kin.take());
-        if let (ExitReason::Killed, Some(verdict)) =
-            (&reason, kin.as_ref().and_then(|kin| kin.verdict.clone()))
-        {
-            reason = verdict;
-        }
-        shared.door = Door::of(&reason);
-        if shared.door == Door::InWords {
-            shared.rest().reason = Some(reason.clone());
-        }
-        let flags = self.flags.load(Ordering::Relaxed);
-        self.flags.store(flags & (KNOWN | MEASURED), Ordering::Relaxed);
-        drop(shared);
-        let (mut orders, mut timers) = (VecDeque::new(), None);
-        if let Some(mut rest) = rest {
-            messages.extend(std::iter::from_fn(|| rest.queue.pop()));
-            wake_all(std::mem::take(&mut rest.waiting).dissolve());
-            orders = std::mem::take(&mut rest.orders);
-            timers = rest.timers.take();
-        }
-        Left { messages, timers, kin, reason, _orders: orders }
     }
 }
 
@@ -669,189 +206,6 @@ fn leave<M: Send + 'static>(to: &Public<Mailbox<M>>, mut shared: SpinGuard<'_, S
     if let Some(parked) = parked {
         // SAFETY: the right has lain in this actor's berth.
         unsafe { to.resume(parked) };
-    }
-}
-
-/// Puts a message into an actor's mailbox, if there is room.
-#[inline(always)]
-pub(crate) fn put<M: Send + 'static, P: Overflow>(to: &Public<Mailbox<M>>, message: M) -> Put<M> {
-    detect::sends(|| to.task().id());
-    let mut shared = to.shared.lock_in_turns();
-    if shared.is_shut() {
-        return Put::Stopped(message);
-    }
-    let put = to.put::<P>(&mut shared, message);
-    leave(to, shared);
-    put
-}
-
-/// Puts a message in, or takes a ticket for it.
-pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
-    to: &Public<Mailbox<M>>,
-    message: M,
-    waker: Waker,
-) -> Result<Put<M>, (M, Ticket)> {
-    detect::sends(|| to.task().id());
-    let mut shared = to.shared.lock();
-    if shared.is_shut() {
-        drop(shared);
-        return Ok(Put::Stopped(message));
-    }
-    match to.put::<P>(&mut shared, message) {
-        Put::Full(message) => {
-            let ticket = shared.rest().waiting.join(waker);
-            to.settle_crowd(&mut shared);
-            // There may be room for it all the same: those before it have not used their places, or half is free and none was told.
-            let called = to.call(&mut shared);
-            leave(to, shared);
-            wake_all(called);
-            Err((message, ticket))
-        }
-        put => {
-            leave(to, shared);
-            Ok(put)
-        }
-    }
-}
-
-/// Puts in the message of a ticket, if that has been called; or keeps its waker.
-pub(crate) fn put_with_ticket<M: Send + 'static>(
-    to: &Public<Mailbox<M>>,
-    message: M,
-    ticket: Ticket,
-    waker: &Waker,
-) -> Result<Put<M>, M> {
-    let waker = waker.clone();
-    detect::sends(|| to.task().id());
-    let mut shared = to.shared.lock();
-    if shared.is_shut() {
-        drop(shared);
-        return Ok(Put::Stopped(message));
-    }
-    if shared.rest().waiting.is_void(ticket) {
-        drop(shared);
-        return Ok(Put::Stopped(message));
-    }
-    if let Some(kept) = shared.rest().waiting.waker(ticket) {
-        let before = std::mem::replace(kept, waker);
-        drop(shared);
-        drop(before);
-        return Err(message);
-    }
-    to.put_called(&mut shared, message);
-    leave(to, shared);
-    Ok(Put::Done)
-}
-
-/// Gives a ticket back whose sender has gone.
-pub(crate) fn give_back<M: Send + 'static>(to: &Public<Mailbox<M>>, ticket: Ticket) {
-    let mut shared = to.shared.lock();
-    if shared.is_shut() {
-        return;
-    }
-    let waiting = &mut shared.rest().waiting;
-    if waiting.is_void(ticket) {
-        return;
-    }
-    let left = waiting.leave(ticket);
-    if left.is_none() {
-        waiting.settle();
-        detect::came((&raw const **to).cast());
-    }
-    to.settle_crowd(&mut shared);
-    let called = to.call(&mut shared);
-    drop(shared);
-    drop(left);
-    wake_all(called);
-}
-
-/// Gives an actor an order. False if it has stopped.
-pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) -> bool {
-    let mut shared = to.shared.lock();
-    if shared.berth.is_closed() {
-        return false;
-    }
-    let rest = shared.rest();
-    rest.orders.push_back(order);
-    let waker = rest.kin.as_ref().and_then(|kin| kin.waker.clone());
-    to.set(ORDERS, true);
-    leave(to, shared);
-    wake_all(waker.into_iter().collect());
-    true
-}
-
-/// Has an actor look at its timers.
-pub(crate) fn look_at_timers<M: Send + 'static>(to: &Public<Mailbox<M>>) {
-    let mut shared = to.shared.lock();
-    if shared.berth.is_closed() {
-        return;
-    }
-    shared.rest().rings = true;
-    to.set(ORDERS, true);
-    leave(to, shared);
-}
-
-/// Changes what an actor has to do with others, and has it look at that. `f` runs under the lock: what it takes out it gives, to be dropped outside.
-///
-/// # Errors
-/// If the actor has ended: why.
-pub(crate) fn tell<M: Send + 'static, R>(
-    to: &Public<Mailbox<M>>,
-    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
-) -> Result<R, ExitReason> {
-    let mut shared = to.shared.lock();
-    if shared.berth.is_closed() {
-        return Err(shared.outcome());
-    }
-    let rest = shared.rest();
-    let kin = rest.kin.get_or_insert_default();
-    let result = f(kin, &mut rest.orders);
-    let waker = kin.waker.clone();
-    let due = kin.post.is_some();
-    let children = !kin.children.is_empty();
-    let orders = rest.has_orders();
-    to.set(ORDERS, orders);
-    to.set(CHILDREN, children);
-    if due {
-        to.set(DUE, true);
-    }
-    leave(to, shared);
-    wake_all(waker.into_iter().collect());
-    Ok(result)
-}
-
-/// The same without having it look.
-pub(crate) fn note<M: Send + 'static, R>(
-    to: &Mailbox<M>,
-    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
-) -> Result<R, ExitReason> {
-    let mut shared = to.shared.lock();
-    if shared.berth.is_closed() {
-        return Err(shared.outcome());
-    }
-    let rest = shared.rest();
-    let kin = rest.kin.get_or_insert_default();
-    let result = f(kin, &mut rest.orders);
-    let children = !kin.children.is_empty();
-    let orders = rest.has_orders();
-    to.set(ORDERS, orders);
-    to.set(CHILDREN, children);
-    Ok(result)
-}
-
-/// What is due to a supervised actor; nothing is from then on.
-pub(crate) fn attend<M: Send + 'static, R>(
-    to: &Mailbox<M>,
-    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
-) -> Result<R, ExitReason> {
-    to.set_down(DUE);
-    note(to, f)
-}
-
-/// What is known of an actor by its mailbox.
-impl<M: Send + 'static> Mailbox<M> {
-    pub(crate) fn capacity(&self) -> usize {
-        self.shared.lock().capacity as usize
     }
 }
 

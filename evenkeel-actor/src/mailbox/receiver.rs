@@ -2,7 +2,10 @@
 
 #![allow(unsafe_code, reason = "the actor's own parts of the mailbox are reached by sharing it")]
 
-use super::{DRAINS, Mailbox, ORDERS, Order, QUEUE, Rest, Ring, TIMED, WAITING, note};
+use super::orders::{Order, note};
+use super::ring::Ring;
+use super::shared::Rest;
+use super::{DRAINS, Mailbox, ORDERS, QUEUE, TIMED, WAITING};
 use crate::event::Event;
 use crate::timers::{Taken, Timers};
 use evenkeel::internal::Own;
