@@ -41,7 +41,8 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ActorMetrics {
-    /// Messages that have come into the mailbox, and from timers. One that another has [put out](crate::DropOldest) does not count.
+    /// Messages that have come into the mailbox, and from timers. One that another has [put out](crate::DropOldest) does not count; one that has been in a
+    /// [stash](crate::Stash) counts once more, as received and as handled.
     pub received: u64,
     /// Messages that have been handled. It is exact while the actor rests and when it has ended; while it runs, the one in hand and those that it has taken out
     /// with it are not counted, even if they are done: up to as many as the mailbox has room for. What an ended actor had in hand counts.

@@ -11,7 +11,7 @@
 //! *Rise* (supervisor): leaves the number of the start, its *term*, and wakes the life. The life drops a body that is there still, calls the factory, and polls the new body,
 //! which tells the supervisor when it has [started](crate::Actor::started). *Cease* (supervisor): leaves the term at the post and an order, which the body meets between two messages and
 //! stops; a start that is still to come does not take place.
-//! *Raze* (whoever kills): a mark, by which the life drops the body at its next poll. *Fall* (life): the body is over, for whatever reason; the
+//! *Raze* (whoever kills): a mark, by which the life drops the body at its next poll. *Fall* (life): the body is over, for whatever reason, and its timers go with it; the
 //! supervisor is told, with the term. *Orphan* (the supervisor's end, or its decision): a mark, by which the life ends for good.
 //!
 //! # Why nothing is lost

@@ -2,7 +2,7 @@
 
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
-    Actor, ActorRef, Builder, Context, DropOldest, Handled, Overflow, ReplyTo, System,
+    Actor, ActorRef, Builder, Context, DropOldest, Handled, Overflow, ReplyTo, Stash, System,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -155,5 +155,48 @@ fn ends_are_counted_and_counts_outlive_their_actor() {
         until(|| system.snapshot().ended == 4).await;
         assert_eq!((lives.metrics().received, lives.metrics().handled), (10, 1));
         assert_eq!(system.snapshot().dead_letters, 9);
+    });
+}
+
+/// Puts each number aside once, all of them until there are a hundred.
+struct Twice(Stash<u32>, u32);
+
+impl Actor for Twice {
+    type Message = u32;
+
+    async fn handle(&mut self, number: u32, context: &mut Context<Self>) -> Handled {
+        if self.1 > 0 {
+            self.1 -= 1;
+            return Ok(());
+        }
+        self.0.put(number)?;
+        if self.0.is_full() {
+            self.1 = 100;
+            self.0.unstash_all(context);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_has_been_in_a_stash_counts_once_more() {
+    run(1, async {
+        let system = System::new();
+        let builder = Builder::new().system(system);
+        let twice = builder.spawn(Twice(Stash::new(100), 0)).unwrap();
+        for number in 0..1_000 {
+            twice.send(number).await.unwrap();
+            let metrics = twice.metrics();
+            assert!(
+                metrics.handled <= metrics.received && metrics.received <= 2_000,
+                "{metrics:?}"
+            );
+        }
+        until(|| twice.metrics().handled == 2_000).await;
+        assert_eq!(twice.metrics().received, 2_000);
+        twice.stop();
+        twice.stopped().await;
+        assert_eq!((twice.metrics().received, twice.metrics().handled), (2_000, 2_000));
+        assert_eq!(system.snapshot().messages, 2_000);
     });
 }

@@ -200,7 +200,8 @@ fn ticks_that_are_always_due_starve_nobody() {
             }
         }
         let slow = spawn(Slow);
-        sleep(SECOND).await;
+        // In the midst of its first tick.
+        sleep(SECOND + SECOND / 2).await;
         for _ in 0..3 {
             slow.send(Some(actor.clone())).await.unwrap();
         }

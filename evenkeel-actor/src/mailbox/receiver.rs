@@ -87,9 +87,13 @@ impl<M: Send + 'static> Receiver<M> {
         self.next_of_queue()
     }
 
-    /// Makes a message that the actor has had the next one. It does not count against the capacity.
+    /// Makes a message that the actor has had the next one. It does not count against the capacity, and counts as received once more, as it is
+    /// handled once more.
     pub(crate) fn put_back(&mut self, message: M) {
         self.batch().push_front(message);
+        let mut shared = self.0.shared.lock();
+        let rest = shared.rest();
+        rest.received = rest.received.wrapping_add(1);
     }
 
     /// The same, if neither batch nor slots have anything.

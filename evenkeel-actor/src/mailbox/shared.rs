@@ -32,7 +32,7 @@ pub(super) struct Rest<M: 'static> {
     pub(super) kin: Option<Box<Kin>>,
     /// Why the actor has ended, if that takes words.
     pub(super) reason: Option<ExitReason>,
-    /// How many messages have come into the queue, or from a timer.
+    /// How many messages have come into the queue, from a timer, or back from a stash.
     pub(super) received: u32,
     /// None while the actor is busy with them, too.
     pub(super) timers: Option<Box<Timers<M>>>,
