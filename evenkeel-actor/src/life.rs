@@ -12,7 +12,7 @@ use crate::kin::Kin;
 use crate::mailbox::overflow::Overflow;
 use crate::mailbox::{Mailbox, Next, Order, Receiver, Settings};
 use crate::policy::Priority;
-use crate::system::System;
+use crate::system::{Entered, System};
 use crate::ward::{Post, Ward, begun};
 use evenkeel::internal::{Own, Public, detect, now};
 use std::future::{Future, poll_fn};
@@ -162,12 +162,34 @@ pub(crate) fn poll<M: Send + 'static, B: Future<Output = ExitReason>>(
     body: Pin<&mut B>,
     context: &mut task::Context<'_>,
 ) -> thread::Result<Poll<ExitReason>> {
-    let begun = if own.is_measured() { Some(now()) } else { None };
-    let polled = catch_unwind(AssertUnwindSafe(|| own.system().run(|| body.poll(context))));
-    if let Some(begun) = begun {
-        own.note_busy(now().saturating_sub(begun));
+    // A guard, not a function that calls back: the body is polled in one place, where it can be in line.
+    let attended = if own.is_attended() { Some(Attended::begin(own)) } else { None };
+    let polled = catch_unwind(AssertUnwindSafe(|| body.poll(context)));
+    if let Some(attended) = attended {
+        attended.end();
     }
     polled
+}
+
+/// A poll of an actor of another system than the process's, or one that is timed.
+struct Attended<'a, M: Send + 'static> {
+    own: &'a Mailbox<M>,
+    begun: u64,
+    _entered: Entered,
+}
+
+impl<'a, M: Send + 'static> Attended<'a, M> {
+    #[cold]
+    fn begin(own: &'a Mailbox<M>) -> Self {
+        Self { own, begun: now(), _entered: own.system().enter() }
+    }
+
+    #[cold]
+    fn end(self) {
+        if self.own.is_measured() {
+            self.own.note_busy(now().saturating_sub(self.begun));
+        }
+    }
 }
 
 /// What an actor does; `begun` is called when it has started.

@@ -79,26 +79,13 @@ impl System {
         RUNNING.get().or_else(of_run).unwrap_or(Self(0))
     }
 
-    /// Calls `f`, which polls an actor of this system.
-    #[inline(always)]
-    pub(crate) fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        if self.0 == 0 {
-            return f();
-        }
-        self.run_other(f)
+    /// What this thread does until the guard is dropped is done by an actor of this system.
+    pub(crate) fn enter(self) -> Entered {
+        Entered(RUNNING.replace((!self.is_of_process()).then_some(self)))
     }
 
-    #[inline(never)]
-    fn run_other<R>(self, f: impl FnOnce() -> R) -> R {
-        /// Puts back what was there, also after a panic.
-        struct Back(Option<System>);
-        impl Drop for Back {
-            fn drop(&mut self) {
-                RUNNING.set(self.0);
-            }
-        }
-        let _back = Back(RUNNING.replace(Some(self)));
-        f()
+    pub(crate) fn is_of_process(self) -> bool {
+        self.0 == 0
     }
 
     /// Has `observer` called for each actor of this system that fails: that panics, or whose handler returns an error. It replaces the one before. The
@@ -148,6 +135,15 @@ impl System {
     pub(crate) fn forget(self, actor: ActorId) {
         self.registry().forget(actor);
         self.groups().forget(actor);
+    }
+}
+
+/// Puts back what was there, also after a panic.
+pub(crate) struct Entered(Option<System>);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        RUNNING.set(self.0);
     }
 }
 

@@ -226,8 +226,10 @@ where
                 // SAFETY: the receiver of the last body is gone.
                 let receiver = unsafe { Receiver::new(address) };
                 let make = &mut this.make;
-                let make = || own.system().run(|| make(receiver));
-                match catch_unwind(AssertUnwindSafe(make)) {
+                let entered = own.system().enter();
+                let made = catch_unwind(AssertUnwindSafe(|| make(receiver)));
+                drop(entered);
+                match made {
                     Ok(body) => {
                         this.body.set(Some(body));
                         if mem::replace(this.risen, true) {

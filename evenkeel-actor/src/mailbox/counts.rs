@@ -1,6 +1,6 @@
 //! What a mailbox counts of its actor.
 
-use super::{MEASURED, Mailbox};
+use super::{APART, MEASURED, Mailbox};
 use crate::counters::Count;
 use crate::metrics::ActorMetrics;
 use std::time::Duration;
@@ -51,6 +51,12 @@ impl<M: Send + 'static> Mailbox<M> {
     #[inline(always)]
     pub(crate) fn is_measured(&self) -> bool {
         self.has(MEASURED)
+    }
+
+    /// Whether there is more to a poll of the actor than its body's.
+    #[inline(always)]
+    pub(crate) fn is_attended(&self) -> bool {
+        self.has(APART | MEASURED)
     }
 
     /// Notes that a poll has taken so many nanoseconds.

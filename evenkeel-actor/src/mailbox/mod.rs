@@ -101,6 +101,8 @@ const KNOWN: u16 = 256;
 const TIMED: u16 = 512;
 /// Its polls are timed.
 const MEASURED: u16 = 1_024;
+/// Its system is another than that of the process.
+const APART: u16 = 2_048;
 
 /// In this order the header of the task and what the lock guards share a cache line, and what senders and actor share besides lies in the next.
 #[derive(Debug)]
@@ -139,6 +141,8 @@ impl<M: Send + 'static> Mailbox<M> {
         let Settings { capacity, full, measured, priority: _ } = settings;
         // Whoever drops the oldest takes from the other end, which in the slots is the actor's.
         let plain = full == Full::DropOldest || capacity < Slots::<M>::PLACES;
+        let flags = [(plain, PLAIN), (measured, MEASURED), (!system.is_of_process(), APART)];
+        let flags = flags.into_iter().fold(0, |all, (on, flag)| if on { all | flag } else { all });
         let shared =
             Shared { berth: Berth::new(), door: Door::Open, crowded: plain, capacity, rest: None };
         Self {
@@ -146,9 +150,7 @@ impl<M: Send + 'static> Mailbox<M> {
             slots: Slots::new(),
             batch: UnsafeCell::new(Ring::new()),
             system,
-            flags: AtomicU16::new(
-                if plain { PLAIN } else { 0 } | if measured { MEASURED } else { 0 },
-            ),
+            flags: AtomicU16::new(flags),
             parks: AtomicBool::new(false),
         }
     }
