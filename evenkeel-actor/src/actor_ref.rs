@@ -1,12 +1,15 @@
 //! References to actors.
 
-use crate::ask::{Ask, ReplyTo, Request};
+use crate::ask::{Ask, Posed, Question};
 use crate::control::{ActorId, AnyActor};
+use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{SendError, TrySendError};
 use crate::kin::{Stopped, ties};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, HasId, Mailbox, Put, Ticket};
-use evenkeel::internal::{Public, is_deterministic};
+use crate::metrics::ActorMetrics;
+use crate::system::System;
+use evenkeel::internal::{Public, detect, is_deterministic};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -60,6 +63,14 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
+    /// The same, and whether the message is in the mailbox now: false if the policy has dropped it.
+    pub(crate) fn offer(&self, message: M) -> Result<bool, TrySendError<M>> {
+        let Place::Local(own) = &self.place;
+        let put = mailbox::put::<M, P>(own, message);
+        let dropped = matches!(put, Put::Full(_)) && P::FULL == Full::DropNewest;
+        Self::settle(own, put).map(|()| !dropped)
+    }
+
     /// What a message that did not simply go in comes to.
     #[cold]
     fn settle(own: &Public<Mailbox<M>>, put: Put<M>) -> Result<(), TrySendError<M>> {
@@ -67,12 +78,21 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
             Put::Done => Ok(()),
             Put::Stopped(message) => Err(SendError::Stopped(message)),
             Put::Full(message) if P::FULL != Full::DropNewest => Err(SendError::Full(message)),
-            Put::Full(dropped) | Put::Displaced(dropped) => {
-                own.system().note_dead_letters(1);
+            Put::Full(dropped) => {
+                Self::note_drop(own, DeadLetterKind::DroppedNewest);
+                drop(dropped);
+                Ok(())
+            }
+            Put::Displaced(dropped) => {
+                Self::note_drop(own, DeadLetterKind::DroppedOldest);
                 drop(dropped);
                 Ok(())
             }
         }
+    }
+
+    fn note_drop(own: &Public<Mailbox<M>>, kind: DeadLetterKind) {
+        dead_letter::note::<M>(own.system(), Some(own.id()), kind, 1);
     }
 
     /// Sends a message; under [`Wait`] it waits for room, first come, first served. Under the other policies the future is ready at once.
@@ -84,21 +104,19 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// A future that is dropped before it is ready has sent nothing, and its message is dropped.
     #[inline]
     pub fn send(&self, message: M) -> Send<'_, M, P> {
-        Send { to: self, message: Some(message), ticket: None }
+        Send { to: self, message: Some(message), ticket: None, room: detect::Room::new() }
     }
 
-    /// Asks the actor and waits for its answer: `request` is made into a message with a [`ReplyTo`] in it.
+    /// Asks the actor and waits for its answer. The question is a closure or a constructor that makes a message with a [`ReplyTo`](crate::ReplyTo) in it, or a
+    /// [`Request`](crate::Request).
     ///
     /// The future sends the request and gives the reply; [`timeout`](Ask::timeout) limits both together.
     ///
     /// # Examples
-    /// See the [crate's page](crate).
+    /// See the [crate's page](crate), and [`Request`](crate::Request).
     #[inline]
-    pub fn ask<R: std::marker::Send + 'static>(
-        &self,
-        request: impl FnOnce(ReplyTo<R>) -> M,
-    ) -> Ask<'_, M, R, P> {
-        let Request { message, reply } = Request::new(request);
+    pub fn ask<Form, Q: Question<M, Form>>(&self, question: Q) -> Ask<'_, M, Q::Reply, P> {
+        let Posed { message, reply } = Posed::new(|reply| question.into_message(reply));
         Ask::new(self.send(message), reply)
     }
 
@@ -107,6 +125,21 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn id(&self) -> ActorId {
         match &self.place {
             Place::Local(own) => own.id(),
+        }
+    }
+
+    /// The system that the actor belongs to.
+    #[must_use]
+    pub fn system(&self) -> System {
+        match &self.place {
+            Place::Local(own) => own.system(),
+        }
+    }
+
+    /// Has the actor's system be told of its end. False if it has stopped.
+    pub(crate) fn make_known(&self) -> bool {
+        match &self.place {
+            Place::Local(own) => own.make_known(),
         }
     }
 
@@ -192,6 +225,17 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
+    /// What has been counted of it.
+    ///
+    /// # Examples
+    /// See [`ActorMetrics`].
+    #[must_use]
+    pub fn metrics(&self) -> ActorMetrics {
+        match &self.place {
+            Place::Local(own) => own.metrics(),
+        }
+    }
+
     /// How many messages may wait in its mailbox.
     #[must_use]
     pub fn capacity(&self) -> usize {
@@ -233,6 +277,8 @@ pub struct Send<'a, M: std::marker::Send + 'static, P: Overflow = Wait> {
     /// None once it is sent.
     message: Option<M>,
     ticket: Option<Ticket>,
+    /// What is told of it where deadlocks are looked for.
+    room: detect::Room,
 }
 
 /// The message is moved, never pinned.
@@ -263,6 +309,10 @@ impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
 }
 
 impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
+    pub(crate) fn to(&self) -> &ActorRef<M, P> {
+        self.to
+    }
+
     /// Lets others have their turns first, as they may on other workers.
     #[cold]
     fn give_way(
@@ -275,6 +325,13 @@ impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
         Poll::Pending
     }
 
+    /// Notes that it waits in line.
+    fn note_wait(&mut self, context: &Context<'_>) {
+        let Place::Local(own) = &self.to.place;
+        let mailbox: *const Mailbox<M> = &raw const **own;
+        self.room.awaited(|| own.id().0, mailbox.cast(), context.waker());
+    }
+
     #[cold]
     fn wait(&mut self, message: M, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
         let Place::Local(own) = &self.to.place;
@@ -284,6 +341,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
                 Err((message, ticket)) => {
                     self.ticket = Some(ticket);
                     self.message = Some(message);
+                    self.note_wait(context);
                     return Poll::Pending;
                 }
             },
@@ -291,11 +349,13 @@ impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
                 Ok(put) => put,
                 Err(message) => {
                     self.message = Some(message);
+                    self.note_wait(context);
                     return Poll::Pending;
                 }
             },
         };
         self.ticket = None;
+        self.room = detect::Room::new();
         Poll::Ready(ActorRef::<M, P>::settle(own, put))
     }
 }

@@ -6,6 +6,7 @@ use crate::error::SpawnError;
 use crate::life;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::mailbox::{MOST, Settings};
+use crate::policy::Priority;
 use crate::system::System;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -56,13 +57,21 @@ pub fn spawn<A: Actor>(actor: A) -> ActorRef<A::Message> {
 pub struct Builder<P: Overflow = Wait> {
     capacity: usize,
     system: Option<System>,
+    measured: bool,
+    priority: Priority,
     policy: PhantomData<P>,
 }
 
 impl Builder {
     /// The defaults: room for 256 messages, senders wait for room.
     pub fn new() -> Self {
-        Self { capacity: CAPACITY as usize, system: None, policy: PhantomData }
+        Self {
+            capacity: CAPACITY as usize,
+            system: None,
+            measured: false,
+            priority: Priority::Normal,
+            policy: PhantomData,
+        }
     }
 }
 
@@ -81,12 +90,47 @@ impl<P: Overflow> Builder<P> {
 
     /// What becomes of a message that finds the mailbox full.
     pub fn overflow<Q: Overflow>(self) -> Builder<Q> {
-        Builder { capacity: self.capacity, system: self.system, policy: PhantomData }
+        let Self { capacity, system, measured, priority, policy: _ } = self;
+        Builder { capacity, system, measured, priority, policy: PhantomData }
     }
 
     /// The system that the actor belongs to, instead of the one that the caller does.
     pub fn system(mut self, system: System) -> Self {
         self.system = Some(system);
+        self
+    }
+
+    /// How large a share of the workers' time the actor gets beside others.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Builder, Context, Handled, Priority};
+    ///
+    /// struct Indexer;
+    ///
+    /// impl Actor for Indexer {
+    ///     type Message = String;
+    ///
+    ///     async fn handle(&mut self, _text: String, _context: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let indexer = Builder::new().priority(Priority::Low).spawn(Indexer).unwrap();
+    ///     indexer.send("text".to_owned()).await.unwrap();
+    /// });
+    /// ```
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Has the time that the actor is busy be measured, for its [metrics](ActorRef::metrics): two looks at the clock and a locked
+    /// instruction per turn. See also [`System::measure_busy_time`].
+    pub fn measure_busy_time(mut self) -> Self {
+        self.measured = true;
         self
     }
 
@@ -115,6 +159,8 @@ impl<P: Overflow> Builder<P> {
         let capacity = u32::try_from(self.capacity).ok().filter(|&capacity| capacity <= MOST);
         let capacity = capacity
             .ok_or(SpawnError::TooLarge { capacity: self.capacity, most: MOST as usize })?;
-        Ok(Settings::new::<P>(capacity))
+        let mut settings = Settings::new::<P>(capacity);
+        settings.priority = self.priority;
+        Ok(if self.measured { settings.measured() } else { settings })
     }
 }

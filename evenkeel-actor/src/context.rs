@@ -3,9 +3,11 @@
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::control::{ActorId, AnyActor};
+use crate::counters::Count;
 use crate::event::Event;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::mailbox::{HasId, Mailbox, Next, Receiver};
+use crate::policy::Priority;
 use crate::system::System;
 use crate::turn::Turn;
 use evenkeel::internal::Public;
@@ -25,13 +27,15 @@ enum Before {
 pub struct Context<A: Actor> {
     receiver: Receiver<A::Message>,
     turn: Turn,
+    /// Messages handled that the mailbox has not been told of.
+    since: u16,
     /// What comes before the next message.
     before: Before,
 }
 
 impl<A: Actor> Context<A> {
-    pub(crate) fn new(receiver: Receiver<A::Message>) -> Self {
-        Self { receiver, turn: Turn::default(), before: Before::Nothing }
+    pub(crate) fn new(receiver: Receiver<A::Message>, priority: Priority) -> Self {
+        Self { receiver, turn: Turn::new(priority), since: 0, before: Before::Nothing }
     }
 
     /// A reference to the actor itself, with the default policy: a message that finds the mailbox full waits.
@@ -99,12 +103,30 @@ impl<A: Actor> Context<A> {
         self.receiver.take_event()
     }
 
+    /// Notes what has been handled in a turn that is over.
+    #[inline(always)]
+    pub(crate) fn end_turn(&mut self) {
+        let handled = self.turn.end();
+        count(self.receiver.own(), &mut self.since, handled);
+    }
+
+    /// Tells the system of all that has been handled.
+    pub(crate) fn settle(&mut self) {
+        self.end_turn();
+        let left = u64::from(self.since % 64);
+        self.system().counters().add(Count::Messages, left);
+    }
+
+    pub(crate) fn receiver(&mut self) -> &mut Receiver<A::Message> {
+        &mut self.receiver
+    }
+
     /// Whether there is nothing to be done: then the turn is over, and the actor parks when its poll ends.
     #[inline(always)]
     pub(crate) fn is_idle(&mut self) -> bool {
         let idle = self.receiver.is_idle();
         if idle {
-            self.turn.end();
+            self.end_turn();
         }
         idle
     }
@@ -118,7 +140,13 @@ impl<A: Actor> Context<A> {
     /// Whether the actor is to give way to others, after a message.
     #[inline(always)]
     pub(crate) fn is_turn_over(&mut self) -> bool {
-        self.turn.is_over()
+        let (own, since) = (self.receiver.own(), &mut self.since);
+        self.turn.is_over(|handled| count(own, since, handled))
+    }
+
+    /// The same after an event.
+    pub(crate) fn is_turn_over_without(&mut self) -> bool {
+        self.turn.is_over_without()
     }
 
     pub(crate) fn drain(&mut self) {
@@ -126,8 +154,71 @@ impl<A: Actor> Context<A> {
     }
 }
 
+/// Counts messages, and tells of 64 at a time.
+#[inline(always)]
+fn count<M: Send + 'static>(own: &Mailbox<M>, since: &mut u16, handled: u8) {
+    let before = *since;
+    *since += u16::from(handled);
+    if (before ^ *since) & !63 != 0 {
+        own.note_handled(((before & 63) + u16::from(handled)) & !63, since);
+    }
+}
+
 impl<A: Actor> fmt::Debug for Context<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context").field("id", &self.id()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Actor, Builder, Child, Context, Handled, Priority, ReplyTo, Supervisor, System};
+
+    struct Member;
+
+    enum Message {
+        Own(ReplyTo<Priority>),
+        Child(ReplyTo<Priority>),
+        Panic,
+    }
+
+    impl Actor for Member {
+        type Message = Message;
+
+        async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+            match message {
+                Message::Own(reply) => reply.send(context.turn.priority()),
+                Message::Child(reply) => {
+                    let low = Builder::new().priority(Priority::Low);
+                    let child = context.spawn_with(low, Self)?;
+                    child.send(Message::Own(reply)).await?;
+                }
+                Message::Panic => panic!("on purpose"),
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_supervised_actor_has_its_priority_in_each_of_its_lives() {
+        let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+        runtime.block_on(async {
+            let system = System::new();
+            system.on_failure(|_| ());
+            let high = Builder::new().priority(Priority::High);
+            let plain = high.clone().system(system).spawn(Member).unwrap();
+            assert_eq!(plain.ask(Message::Own).await, Ok(Priority::High));
+            let mut tree = Supervisor::one_for_one().system(system);
+            let child = tree.child(Child::new("high", || Member).mailbox(&high).unwrap());
+            let other = tree.child(Child::new("normal", || Member));
+            let _tree = tree.spawn();
+            for restarts in 0..3 {
+                assert_eq!(child.ask(Message::Own).await, Ok(Priority::High));
+                assert_eq!(child.metrics().restarts, restarts);
+                child.send(Message::Panic).await.unwrap();
+            }
+            assert_eq!(child.ask(Message::Child).await, Ok(Priority::Low));
+            assert_eq!(other.ask(Message::Own).await, Ok(Priority::Normal));
+        });
     }
 }

@@ -4,6 +4,7 @@ use crate::exit::ExitReason;
 use crate::kin::peer::{self, Peer};
 use crate::kin::{Stopped, Witness, ties};
 use crate::mailbox::{self, HasId, Mailbox, Order, tell};
+use crate::metrics::ActorMetrics;
 use evenkeel::internal::Public;
 use evenkeel::task::Id;
 use std::fmt;
@@ -25,6 +26,7 @@ pub(crate) trait Control: Send + Sync {
     fn order(&self, order: Order) -> bool;
     fn kill(&self);
     fn is_stopped(&self) -> bool;
+    fn metrics(&self) -> ActorMetrics;
     /// Where it is told of others. None if it has ended.
     fn peer(&self) -> Option<Peer>;
     /// Has a witness told of its end; the reason, if it has ended.
@@ -58,6 +60,10 @@ impl<M: Send + 'static> Control for Public<Mailbox<M>> {
 
     fn is_stopped(&self) -> bool {
         Mailbox::is_closed(self)
+    }
+
+    fn metrics(&self) -> ActorMetrics {
+        Mailbox::metrics(self)
     }
 
     fn peer(&self) -> Option<Peer> {
@@ -147,6 +153,12 @@ impl AnyActor {
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.0.is_stopped()
+    }
+
+    /// What has been counted of it.
+    #[must_use]
+    pub fn metrics(&self) -> ActorMetrics {
+        self.0.metrics()
     }
 
     /// Waits for the end of the actor: see [`ActorRef::stopped`](crate::ActorRef::stopped).

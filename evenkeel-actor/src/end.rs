@@ -3,6 +3,8 @@
 #![allow(unsafe_code, reason = "the mailbox is closed for the actor")]
 
 use crate::control::ActorId;
+use crate::counters::Count;
+use crate::dead_letter::{self, DeadLetterKind};
 use crate::event::{Event, Notice, NoticeKind};
 use crate::exit::ExitReason;
 use crate::kin::{Kin, Witness};
@@ -20,7 +22,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
     // SAFETY: the caller's promise.
     let left = unsafe { own.close(reason) };
-    if left.messages.is_empty() && left.kin.is_none() && !left.reason.is_failure() {
+    let (id, system) = (own.id(), own.system());
+    if !left.messages.is_empty() {
+        let kind = DeadLetterKind::LeftBehind;
+        dead_letter::note::<M>(system, Some(id), kind, left.messages.len() as u64);
+    }
+    system.counters().add(Count::Ended, 1);
+    if left.reason.is_failure() {
+        system.counters().add(Count::Failed, 1);
+    }
+    // Before others are told: whoever is may give its names to another.
+    if own.is_known() {
+        system.forget(id);
+    }
+    if left.is_empty() && !left.reason.is_failure() {
         return;
     }
     tell::<A, M>(own, left);
@@ -44,9 +59,11 @@ fn tell<A, M: Send + 'static>(own: &Public<Mailbox<M>>, mut left: Left<M>) {
         }
     }
     let messages = mem::take(&mut left.messages);
-    if !messages.is_empty() {
-        own.system().note_dead_letters(messages.len() as u64);
-        drop_each::<A, M>(own, messages);
+    drop_each::<A, M>(own, messages);
+    if let Some(timers) = left.timers.take()
+        && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(timers)))
+    {
+        report::<A, M>(own, None, panicked(payload));
     }
     let name = kin.as_ref().and_then(|kin| kin.name.clone());
     // A supervised actor has told of its failures when it fell.

@@ -5,14 +5,16 @@
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::context::Context;
+use crate::counters::Count;
 use crate::end::{self, end};
 use crate::exit::ExitReason;
 use crate::kin::Kin;
 use crate::mailbox::overflow::Overflow;
 use crate::mailbox::{Mailbox, Next, Order, Receiver, Settings};
-use crate::system::System;
+use crate::policy::Priority;
+use crate::system::{Entered, System};
 use crate::ward::{Post, Ward, begun};
-use evenkeel::internal::{Own, Public};
+use evenkeel::internal::{Own, Public, detect, now};
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -20,6 +22,14 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{self, Poll};
+use std::thread;
+
+/// Counts one more, and says what its mailbox begins with.
+#[inline]
+fn enter(settings: Settings, system: System) -> Settings {
+    system.counters().add(Count::Spawned, 1);
+    if system.measures() { settings.measured() } else { settings }
+}
 
 /// Spawns an actor.
 #[inline]
@@ -29,8 +39,10 @@ pub(crate) fn spawn<A: Actor, P: Overflow>(
     system: System,
     site: &'static Location<'static>,
 ) -> ActorRef<A::Message, P> {
+    let settings = enter(settings, system);
     let mailbox = Mailbox::new(settings, system);
-    ActorRef::local(Public::spawn(mailbox, |own| Life::new(actor, own), site))
+    let priority = settings.priority;
+    ActorRef::local(Public::spawn(mailbox, |own| Life::new(actor, own, priority), site))
 }
 
 /// Spawns an actor that has to do with others from the beginning.
@@ -41,8 +53,9 @@ pub(crate) fn spawn_with<A: Actor>(
     kin: Kin,
     site: &'static Location<'static>,
 ) -> Public<Mailbox<A::Message>> {
+    let settings = enter(settings, system);
     let mailbox = Mailbox::with_kin(settings, system, kin);
-    Public::spawn(mailbox, |own| Life::new(actor, own), site)
+    Public::spawn(mailbox, |own| Life::new(actor, own, settings.priority), site)
 }
 
 /// Spawns an actor that is made by `factory` whenever its supervisor starts it.
@@ -53,10 +66,16 @@ pub(crate) fn spawn_ward<A: Actor>(
     kin: Kin,
     site: &'static Location<'static>,
 ) -> Public<Mailbox<A::Message>> {
+    let settings = enter(settings, system);
+    let name = kin.name.clone();
     let kin = Kin { post: Some(Box::<Post>::default()), ..kin };
     let mailbox = Mailbox::with_kin(settings, system, kin);
-    let make = move |receiver| live(factory(), receiver, begun);
-    Public::spawn(mailbox, |own| Ward::<A, _, _, _>::new(own, make), site)
+    let make = move |receiver| live(factory(), receiver, settings.priority, begun);
+    let own = Public::spawn(mailbox, |own| Ward::<A, _, _, _>::new(own, make), site);
+    if let Some(name) = name {
+        detect::name(|| own.task().id(), &name);
+    }
+    own
 }
 
 pin_project_lite::pin_project! {
@@ -103,12 +122,13 @@ impl<A: Actor> Life<A, A::Message, ()> {
     fn new(
         actor: A,
         own: Public<Mailbox<A::Message>>,
+        priority: Priority,
     ) -> Life<A, A::Message, impl Future<Output = ExitReason> + Send> {
         // SAFETY: the life has the reference, and what is made of it is in its body, which is gone before.
         let address = unsafe { Own::of(&own) };
         // SAFETY: it is the only one, as the body is.
         let receiver = unsafe { Receiver::new(address) };
-        let body = ManuallyDrop::new(live(actor, receiver, |_| ()));
+        let body = ManuallyDrop::new(live(actor, receiver, priority, |_| ()));
         Life { body, own: Some(own), actor: PhantomData }
     }
 }
@@ -119,9 +139,10 @@ impl<A, M: Send + 'static, B: Future<Output = ExitReason>> Future for Life<A, M,
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<()> {
         let this = self.project();
+        let Some(own) = this.own.as_ref() else { return Poll::Ready(()) };
         // SAFETY: the body is pinned where it is.
         let body = unsafe { this.body.map_unchecked_mut(|body| &mut **body) };
-        let reason = match catch_unwind(AssertUnwindSafe(|| body.poll(context))) {
+        let reason = match poll(own, body, context) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(reason)) => reason,
             Err(payload) => end::panicked(payload),
@@ -134,6 +155,43 @@ impl<A, M: Send + 'static, B: Future<Output = ExitReason>> Future for Life<A, M,
     }
 }
 
+/// Polls a body, as one of its system, and timed if that is asked for.
+#[inline(always)]
+pub(crate) fn poll<M: Send + 'static, B: Future<Output = ExitReason>>(
+    own: &Mailbox<M>,
+    body: Pin<&mut B>,
+    context: &mut task::Context<'_>,
+) -> thread::Result<Poll<ExitReason>> {
+    // A guard, not a function that calls back: the body is polled in one place, where it can be in line.
+    let attended = if own.is_attended() { Some(Attended::begin(own)) } else { None };
+    let polled = catch_unwind(AssertUnwindSafe(|| body.poll(context)));
+    if let Some(attended) = attended {
+        attended.end();
+    }
+    polled
+}
+
+/// A poll of an actor of another system than the process's, or one that is timed.
+struct Attended<'a, M: Send + 'static> {
+    own: &'a Mailbox<M>,
+    begun: u64,
+    _entered: Entered,
+}
+
+impl<'a, M: Send + 'static> Attended<'a, M> {
+    #[cold]
+    fn begin(own: &'a Mailbox<M>) -> Self {
+        Self { own, begun: now(), _entered: own.system().enter() }
+    }
+
+    #[cold]
+    fn end(self) {
+        if self.own.is_measured() {
+            self.own.note_busy(now().saturating_sub(self.begun));
+        }
+    }
+}
+
 /// What an actor does; `begun` is called when it has started.
 ///
 /// One block, which uses what it has captured where it lies: a local that it were moved to, or a function of its own that were awaited, would
@@ -142,9 +200,10 @@ impl<A, M: Send + 'static, B: Future<Output = ExitReason>> Future for Life<A, M,
 fn live<A: Actor>(
     mut actor: A,
     receiver: Receiver<A::Message>,
+    priority: Priority,
     begun: impl FnOnce(&Mailbox<A::Message>) + Send,
 ) -> impl Future<Output = ExitReason> + Send {
-    let mut context = Context::<A>::new(receiver);
+    let mut context = Context::<A>::new(receiver, priority);
     async move {
         if let Err(failure) = actor.started(&mut context).await {
             return ExitReason::Failed(Arc::new(failure));
@@ -159,9 +218,10 @@ fn live<A: Actor>(
                 if let Some(event) = context.take_event()
                     && let Err(failure) = Box::pin(actor.event(*event, &mut context)).await
                 {
+                    context.settle();
                     return ExitReason::Failed(Arc::new(failure));
                 }
-                if context.is_turn_over() {
+                if context.is_turn_over_without() {
                     evenkeel::yield_now().await;
                 }
                 continue;
@@ -187,12 +247,14 @@ fn live<A: Actor>(
                 Next::Alone => break true,
             };
             if let Err(failure) = actor.handle(message, &mut context).await {
+                context.settle();
                 return ExitReason::Failed(Arc::new(failure));
             }
             if context.is_turn_over() {
                 evenkeel::yield_now().await;
             }
         };
+        context.settle();
         if context.has_children() {
             poll_fn(|task| context.poll_children(task)).await;
         }

@@ -52,10 +52,13 @@ impl fmt::Display for ActorFailure {
 type Observer = Arc<dyn Fn(&ActorFailure) + Send + Sync>;
 
 /// Who is told of failures.
-#[derive(Default)]
 pub(crate) struct Failures(Mutex<Option<Observer>>);
 
 impl Failures {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
     pub(crate) fn observe(&self, observer: Observer) {
         let before = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(observer);
         drop(before);

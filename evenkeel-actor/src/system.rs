@@ -1,9 +1,16 @@
 //! What actors of one node share.
 
+use crate::control::ActorId;
+use crate::counters::Counters;
+use crate::dead_letter::Subscribers;
+use crate::group::Groups;
+use crate::registry::Registry;
 use crate::report::{ActorFailure, Failures};
+use evenkeel::internal::is_deterministic;
+use std::cell::Cell;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
 ///
@@ -13,43 +20,72 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct System(u32);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inner {
-    dead_letters: AtomicU64,
+    counters: Counters,
+    registry: Registry,
+    groups: Groups,
+    subscribers: Subscribers,
     failures: Failures,
+    /// Whether the busy time of actors is measured that are spawned from now on.
+    measures: AtomicBool,
 }
 
-/// All there have been.
-static SYSTEMS: boxcar::Vec<Inner> = boxcar::Vec::new();
+impl Inner {
+    const fn new() -> Self {
+        Self {
+            counters: Counters::new(),
+            registry: Registry::new(),
+            groups: Groups::new(),
+            subscribers: Subscribers::new(),
+            failures: Failures::new(),
+            measures: AtomicBool::new(false),
+        }
+    }
+}
+
+/// That of the process.
+static PROCESS: Inner = Inner::new();
+
+thread_local! {
+    /// That of the actor which this thread polls, if it is another than that of the process.
+    static RUNNING: Cell<Option<System>> = const { Cell::new(None) };
+}
+
+/// All there have been beside it. The first has the number 1.
+static SYSTEMS: boxcar::Vec<Box<Inner>> = boxcar::Vec::new();
 
 impl System {
     /// A new system, which shares nothing with others.
     #[must_use]
     pub fn new() -> Self {
-        let number = SYSTEMS.push(Inner::default());
+        let number = SYSTEMS.push(Box::new(Inner::new())) + 1;
         Self(u32::try_from(number).expect("there are fewer systems than actors"))
     }
 
+    #[inline]
     fn inner(self) -> &'static Inner {
-        &SYSTEMS[self.0 as usize]
+        match self.0 {
+            0 => &PROCESS,
+            number => &SYSTEMS[number as usize - 1],
+        }
     }
 
-    /// The system of the actor that is running, or that of the process; inside a run of the [kit](crate::kit), that of the run.
+    /// The system of the actor that is running; where none is, that of the process, or inside a run of the [kit](crate::kit) that of the run. A task
+    /// that an actor has spawned is not the actor.
     #[must_use]
     pub fn current() -> Self {
-        if evenkeel::internal::is_deterministic()
-            && let Some(system) = crate::kit::system()
-        {
-            return system;
-        }
-        static DEFAULT: OnceLock<System> = OnceLock::new();
-        *DEFAULT.get_or_init(Self::new)
+        let of_run = || if is_deterministic() { crate::kit::system() } else { None };
+        RUNNING.get().or_else(of_run).unwrap_or(Self(0))
     }
 
-    /// How many messages nobody has handled.
-    #[must_use]
-    pub fn dead_letters(self) -> u64 {
-        self.inner().dead_letters.load(Ordering::Relaxed)
+    /// What this thread does until the guard is dropped is done by an actor of this system.
+    pub(crate) fn enter(self) -> Entered {
+        Entered(RUNNING.replace((!self.is_of_process()).then_some(self)))
+    }
+
+    pub(crate) fn is_of_process(self) -> bool {
+        self.0 == 0
     }
 
     /// Has `observer` called for each actor of this system that fails: that panics, or whose handler returns an error. It replaces the one before. The
@@ -67,8 +103,47 @@ impl System {
         &self.inner().failures
     }
 
-    pub(crate) fn note_dead_letters(self, messages: u64) {
-        self.inner().dead_letters.fetch_add(messages, Ordering::Relaxed);
+    pub(crate) fn counters(self) -> &'static Counters {
+        &self.inner().counters
+    }
+
+    /// Has the time that actors are busy be measured, or not any more, of those that are spawned from now on: see
+    /// [`Builder::measure_busy_time`](crate::Builder::measure_busy_time).
+    pub fn measure_busy_time(self, on: bool) {
+        self.inner().measures.store(on, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn measures(self) -> bool {
+        self.inner().measures.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn registry(self) -> &'static Registry {
+        &self.inner().registry
+    }
+
+    pub(crate) fn groups(self) -> &'static Groups {
+        &self.inner().groups
+    }
+
+    pub(crate) fn subscribers(self) -> &'static Subscribers {
+        &self.inner().subscribers
+    }
+
+    /// Forgets an actor that has ended and was known by something here.
+    #[cold]
+    pub(crate) fn forget(self, actor: ActorId) {
+        self.registry().forget(actor);
+        self.groups().forget(actor);
+    }
+}
+
+/// Puts back what was there, also after a panic.
+pub(crate) struct Entered(Option<System>);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        RUNNING.set(self.0);
     }
 }
 

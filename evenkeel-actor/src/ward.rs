@@ -11,7 +11,7 @@
 //! *Rise* (supervisor): leaves the number of the start, its *term*, and wakes the life. The life drops a body that is there still, calls the factory, and polls the new body,
 //! which tells the supervisor when it has [started](crate::Actor::started). *Cease* (supervisor): leaves the term at the post and an order, which the body meets between two messages and
 //! stops; a start that is still to come does not take place.
-//! *Raze* (whoever kills): a mark, by which the life drops the body at its next poll. *Fall* (life): the body is over, for whatever reason; the
+//! *Raze* (whoever kills): a mark, by which the life drops the body at its next poll. *Fall* (life): the body is over, for whatever reason, and its timers go with it; the
 //! supervisor is told, with the term. *Orphan* (the supervisor's end, or its decision): a mark, by which the life ends for good.
 //!
 //! # Why nothing is lost
@@ -29,6 +29,7 @@ use crate::end;
 use crate::event::{Event, Notice, NoticeKind};
 use crate::exit::ExitReason;
 use crate::kin::peer::Peer;
+use crate::life;
 use crate::mailbox::{Mailbox, Order, Receiver, attend, note};
 use evenkeel::internal::{Own, Public};
 use std::future::Future;
@@ -94,6 +95,8 @@ pin_project_lite::pin_project! {
         #[pin]
         body: Option<B>,
         make: G,
+        // Whether there has been a body.
+        risen: bool,
         // Why the last body was over.
         last: ExitReason,
         // None once it has ended.
@@ -126,7 +129,7 @@ where
 {
     pub(crate) fn new(own: Public<Mailbox<M>>, make: G) -> Self {
         let last = ExitReason::Killed;
-        Self { body: None, make, last, own: Some(own), actor: PhantomData }
+        Self { body: None, make, risen: false, last, own: Some(own), actor: PhantomData }
     }
 }
 
@@ -199,7 +202,7 @@ where
                 let killed = if own.is_due() { look_risen(own) } else { None };
                 match killed {
                     Some(reason) => reason,
-                    None => match catch_unwind(AssertUnwindSafe(|| body.poll(context))) {
+                    None => match life::poll(own, body, context) {
                         Ok(Poll::Pending) => return Poll::Pending,
                         Ok(Poll::Ready(reason)) => reason,
                         Err(payload) => end::panicked(payload),
@@ -223,15 +226,24 @@ where
                 // SAFETY: the receiver of the last body is gone.
                 let receiver = unsafe { Receiver::new(address) };
                 let make = &mut this.make;
-                match catch_unwind(AssertUnwindSafe(|| make(receiver))) {
+                let entered = own.system().enter();
+                let made = catch_unwind(AssertUnwindSafe(|| make(receiver)));
+                drop(entered);
+                match made {
                     Ok(body) => {
                         this.body.set(Some(body));
+                        if mem::replace(this.risen, true) {
+                            own.note_restart();
+                        }
                         continue;
                     }
                     Err(payload) => end::panicked(payload),
                 }
             };
             let dropped = catch_unwind(AssertUnwindSafe(|| this.body.set(None)));
+            let reason = dropped.map_or_else(end::panicked, |()| reason);
+            // What it would have been sent yet is nothing to the next.
+            let dropped = catch_unwind(AssertUnwindSafe(|| drop(own.take_timers())));
             let reason = dropped.map_or_else(end::panicked, |()| reason);
             *this.last = fall::<A, M>(own, reason);
         }

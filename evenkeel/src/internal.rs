@@ -7,6 +7,10 @@ pub use crate::task::public::{Own, Public};
 
 #[cfg(not(any(loom, shuttle)))]
 pub use crate::scheduler::interleave::is_deterministic;
+/// What actors tell [`detect`](crate::detect).
+pub mod detect {
+    pub use crate::detect::actors::{Reply, Room, called, came, closed, name, sends};
+}
 
 use crate::primitives::clock;
 use crate::scheduler::context;

@@ -11,7 +11,7 @@
 //!
 //! # Invariants
 //! While the queue has messages the flag `QUEUE` is set, and then nothing is put into the slots. It is cleared by the actor alone, under the lock, when the slots
-//! are empty and it takes the queue. `ORDERS` is set while there are orders. Both are set under the lock, and read by the actor before it parks, under
+//! are empty and it takes the queue. `ORDERS` is set while there are orders, or a timer of the actor has rung. Both are set under the lock, and read by the actor before it parks, under
 //! the lock ([`Part::after_poll`]), so it parks only when there is nothing.
 //!
 //! # Room
@@ -28,82 +28,88 @@
 
 #![allow(
     unsafe_code,
-    reason = "the slots have two parties, and a right goes from the berth to its task"
+    reason = "the batch has one party, and a right goes from the berth to its task"
 )]
 
+mod close;
+mod counts;
+mod orders;
 pub(crate) mod overflow;
+mod put;
 mod receiver;
 mod ring;
+mod shared;
 mod waiting;
 
+pub(crate) use close::Left;
+pub(crate) use orders::{Order, attend, look_at_timers, note, order, tell};
+pub(crate) use put::{Put, give_back, put, put_or_wait, put_with_ticket};
 pub(crate) use receiver::{Next, Receiver};
 pub(crate) use ring::MOST;
 pub(crate) use waiting::Ticket;
 
 use crate::control::ActorId;
-use crate::event::Event;
-use crate::exit::ExitReason;
-use crate::kin::Kin;
-use crate::policy::room;
+use crate::policy::Priority;
 use crate::system::System;
 use evenkeel::internal::{After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock};
 use overflow::{Full, Overflow};
 use ring::Ring;
+use shared::{Door, Shared};
 use std::cell::UnsafeCell;
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::task::Waker;
-use waiting::Waiting;
-
-/// What an actor is told to do, before its messages.
-#[derive(Debug)]
-pub(crate) enum Order {
-    /// Stop after the present message.
-    Stop,
-    /// Stop when the messages that came before this order are handled.
-    Drain,
-    /// Stop after the present message, to be started again, if it is the present start that the actor's [post](crate::ward::Post) means.
-    Cease,
-    /// Something has happened to others.
-    Event(Box<Event>),
-}
 
 /// What a mailbox begins with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     capacity: u32,
     full: Full,
+    measured: bool,
+    pub(crate) priority: Priority,
 }
 
 impl Settings {
     pub(crate) fn new<P: Overflow>(capacity: u32) -> Self {
-        Self { capacity, full: P::FULL }
+        Self { capacity, full: P::FULL, measured: false, priority: Priority::Normal }
+    }
+
+    /// Has the actor's busy time be measured.
+    pub(crate) fn measured(self) -> Self {
+        Self { measured: true, ..self }
     }
 }
 
 /// There are messages in the queue.
-const QUEUE: u8 = 1;
+const QUEUE: u16 = 1;
 /// There are orders.
-const ORDERS: u8 = 2;
+const ORDERS: u16 = 2;
 /// Senders wait for room.
-const WAITING: u8 = 4;
+const WAITING: u16 = 4;
 /// Nothing more is put in, and the actor ends when it has handled what is there.
-const DRAINS: u8 = 8;
+const DRAINS: u16 = 8;
 /// The slots are not used.
-const PLAIN: u8 = 16;
+const PLAIN: u16 = 16;
 /// The actor has children.
-const CHILDREN: u8 = 32;
+const CHILDREN: u16 = 32;
 /// A supervised actor is to look at its post.
-const DUE: u8 = 64;
+const DUE: u16 = 64;
 /// The actor is supervised.
-const POST: u8 = 128;
+const POST: u16 = 128;
+/// The system is to be told of the end: it knows the actor by a name or in a group.
+const KNOWN: u16 = 256;
+/// The actor has timers.
+const TIMED: u16 = 512;
+/// Its polls are timed.
+const MEASURED: u16 = 1_024;
+/// Its system is another than that of the process.
+const APART: u16 = 2_048;
 
 /// In this order the header of the task and what the lock guards share a cache line, and what senders and actor share besides lies in the next.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Mailbox<M> {
+pub(crate) struct Mailbox<M: 'static> {
     shared: SpinLock<Shared<M>>,
-    flags: AtomicU8,
+    flags: AtomicU16,
     /// Whether the actor has found nothing in its present poll and waits for nothing else.
     parks: AtomicBool,
     system: System,
@@ -113,129 +119,30 @@ pub(crate) struct Mailbox<M> {
 }
 
 // SAFETY: `batch` is used by the actor alone, which is in one place at a time.
-unsafe impl<M: Send> Sync for Mailbox<M> {}
+unsafe impl<M: Send + 'static> Sync for Mailbox<M> {}
 
-/// What the lock guards.
-#[derive(Debug)]
-struct Shared<M> {
-    berth: Berth,
-    /// Whether anything is put in; and why the actor has ended, if it has.
-    door: Door,
-    /// Whether nothing is put into the slots: somebody waits for room or has it promised, or the mailbox does without them.
-    crowded: bool,
-    capacity: u32,
-    /// What most mailboxes never need.
-    rest: Option<Box<Rest<M>>>,
-}
-
-#[derive(Debug)]
-struct Rest<M> {
-    queue: Ring<M>,
-    waiting: Waiting,
-    orders: VecDeque<Order>,
-    kin: Option<Box<Kin>>,
-    /// Why the actor has ended, if that takes words.
-    reason: Option<ExitReason>,
-}
-
-/// Whether anything is put in, and why the actor has ended, in a byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Door {
-    Open,
-    /// The actor drains what is there.
-    Shut,
-    Normal,
-    Unreferenced,
-    Killed,
-    /// The words are in the rest.
-    InWords,
-}
-
-impl Door {
-    fn of(reason: &ExitReason) -> Self {
-        match reason {
-            ExitReason::Normal => Self::Normal,
-            ExitReason::Unreferenced => Self::Unreferenced,
-            ExitReason::Killed => Self::Killed,
-            _ => Self::InWords,
-        }
-    }
-}
-
-/// What an actor leaves behind.
-#[derive(Debug)]
-pub(crate) struct Left<M> {
-    /// What nobody has handled, in order.
-    pub(crate) messages: Vec<M>,
-    pub(crate) kin: Option<Box<Kin>>,
-    pub(crate) reason: ExitReason,
-    /// To be dropped.
-    _orders: VecDeque<Order>,
-}
-
-impl<M> Default for Rest<M> {
-    fn default() -> Self {
-        Self {
-            queue: Ring::new(),
-            waiting: Waiting::default(),
-            orders: VecDeque::new(),
-            kin: None,
-            reason: None,
-        }
-    }
-}
-
-impl<M> Rest<M> {
-    /// Whether the queue takes a message that has no ticket, where slots and queue have `room` places together.
+impl<M: 'static> Mailbox<M> {
     #[inline(always)]
-    fn has_room(&self, room: u32) -> bool {
-        self.waiting.len() == 0 && (self.queue.len() as u32) + self.waiting.promised() < room
+    fn has(&self, flag: u16) -> bool {
+        self.flags.load(Ordering::Relaxed) & flag != 0
     }
-}
 
-impl<M> Shared<M> {
+    /// Sets or clears a flag. The caller holds the lock, so nobody else does.
     #[inline(always)]
-    fn is_shut(&self) -> bool {
-        self.door != Door::Open
+    fn set(&self, flag: u16, on: bool) {
+        let flags = self.flags.load(Ordering::Relaxed);
+        self.flags.store(if on { flags | flag } else { flags & !flag }, Ordering::Relaxed);
     }
-
-    fn rest(&mut self) -> &mut Rest<M> {
-        self.rest.get_or_insert_with(Box::default)
-    }
-
-    /// Why the actor has ended.
-    fn outcome(&self) -> ExitReason {
-        match self.door {
-            Door::Normal => ExitReason::Normal,
-            Door::Unreferenced => ExitReason::Unreferenced,
-            Door::Open | Door::Shut | Door::Killed => ExitReason::Killed,
-            Door::InWords => {
-                let reason = self.rest.as_ref().and_then(|rest| rest.reason.clone());
-                reason.unwrap_or(ExitReason::Killed)
-            }
-        }
-    }
-}
-
-/// What became of a message.
-#[derive(Debug)]
-pub(crate) enum Put<M> {
-    /// It is in.
-    Done,
-    /// It has taken the place of an older one.
-    Displaced(M),
-    /// There is no room.
-    Full(M),
-    /// The actor has stopped.
-    Stopped(M),
 }
 
 impl<M: Send + 'static> Mailbox<M> {
     #[inline]
     pub(crate) fn new(settings: Settings, system: System) -> Self {
-        let Settings { capacity, full } = settings;
+        let Settings { capacity, full, measured, priority: _ } = settings;
         // Whoever drops the oldest takes from the other end, which in the slots is the actor's.
         let plain = full == Full::DropOldest || capacity < Slots::<M>::PLACES;
+        let flags = [(plain, PLAIN), (measured, MEASURED), (!system.is_of_process(), APART)];
+        let flags = flags.into_iter().fold(0, |all, (on, flag)| if on { all | flag } else { all });
         let shared =
             Shared { berth: Berth::new(), door: Door::Open, crowded: plain, capacity, rest: None };
         Self {
@@ -243,213 +150,27 @@ impl<M: Send + 'static> Mailbox<M> {
             slots: Slots::new(),
             batch: UnsafeCell::new(Ring::new()),
             system,
-            flags: AtomicU8::new(if plain { PLAIN } else { 0 }),
+            flags: AtomicU16::new(flags),
             parks: AtomicBool::new(false),
         }
-    }
-
-    #[inline(always)]
-    fn has(&self, flag: u8) -> bool {
-        self.flags.load(Ordering::Relaxed) & flag != 0
-    }
-
-    /// Sets or clears a flag. The caller holds the lock, so nobody else does.
-    #[inline(always)]
-    fn set(&self, flag: u8, on: bool) {
-        let flags = self.flags.load(Ordering::Relaxed);
-        self.flags.store(if on { flags | flag } else { flags & !flag }, Ordering::Relaxed);
-    }
-
-    /// Clears a flag that is set under the lock by others.
-    fn set_down(&self, flag: u8) {
-        let _lock = self.shared.lock();
-        self.set(flag, false);
-    }
-
-    /// Whether nothing is put in any more.
-    pub(crate) fn is_shut(&self) -> bool {
-        self.shared.lock().is_shut()
     }
 
     pub(crate) fn is_closed(&self) -> bool {
         self.shared.lock().berth.is_closed()
     }
 
-    /// Has nothing put in any more; what is in the mailbox stays.
-    pub(crate) fn shut(&self) {
-        let mut shared = self.shared.lock();
-        shared.door = Door::Shut;
-        self.set(DRAINS, true);
-        let waiting = match &mut shared.rest {
-            Some(rest) => rest.waiting.annul(),
-            None => return,
-        };
-        self.set(WAITING, false);
-        drop(shared);
-        wake_all(waiting);
-    }
-
     pub(crate) fn system(&self) -> System {
         self.system
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.shared.lock().capacity as usize
     }
 
     /// How many messages wait.
     pub(crate) fn depth(&self) -> usize {
         let shared = self.shared.lock();
         self.slots.len() as usize + shared.rest.as_ref().map_or(0, |rest| rest.queue.len())
-    }
-
-    /// Puts a message in; the caller holds the lock and has found the mailbox open.
-    #[inline(always)]
-    fn put<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
-        let message = if self.has(QUEUE) || shared.crowded {
-            message
-        } else {
-            // SAFETY: the caller holds the lock.
-            match unsafe { self.slots.put(message) } {
-                Ok(()) => return Put::Done,
-                Err(message) => message,
-            }
-        };
-        let room = shared.capacity - self.slots.len();
-        match &mut shared.rest {
-            // In line, so that the message does not go through memory once more: 4 of 19 ns per message of `evenkeel-bench run --bench fanin`.
-            Some(rest) if rest.has_room(room) => {
-                rest.queue.push(message);
-                self.set(QUEUE, true);
-                Put::Done
-            }
-            _ => self.put_behind::<P>(shared, message),
-        }
-    }
-
-    /// Puts a message into the queue, if there is room.
-    #[cold]
-    #[inline(never)]
-    fn put_behind<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
-        let room = shared.capacity - self.slots.len();
-        let rest = shared.rest();
-        if !rest.has_room(room) {
-            if P::FULL != Full::DropOldest {
-                return Put::Full(message);
-            }
-            rest.queue.push(message);
-            return match rest.queue.pop() {
-                Some(oldest) => Put::Displaced(oldest),
-                None => Put::Done,
-            };
-        }
-        rest.queue.push(message);
-        self.set(QUEUE, true);
-        Put::Done
-    }
-
-    /// Puts the message of a ticket that has been called into its place.
-    fn put_called(&self, shared: &mut Shared<M>, message: M) {
-        let rest = shared.rest();
-        rest.waiting.settle();
-        rest.queue.push(message);
-        self.set(QUEUE, true);
-        self.settle_crowd(shared);
-    }
-
-    fn settle_crowd(&self, shared: &mut Shared<M>) {
-        let waiting = &shared.rest().waiting;
-        let (over, waits) = (waiting.is_over(), waiting.len() > 0);
-        shared.crowded = !over || self.has(PLAIN);
-        self.set(WAITING, waits);
-    }
-
-    /// Calls those that may put their messages in now.
-    fn call(&self, shared: &mut Shared<M>) -> Vec<Waker> {
-        let capacity = shared.capacity;
-        let in_slots = self.slots.len();
-        let rest = shared.rest();
-        let used = in_slots + rest.queue.len() as u32 + rest.waiting.promised();
-        let mut called = Vec::new();
-        let amount = room::grant(capacity, used, rest.waiting.len());
-        if amount > 0 {
-            rest.waiting.call(amount, &mut called);
-            self.settle_crowd(shared);
-        }
-        called
-    }
-
-    /// The same for the actor, which has just made room.
-    #[cold]
-    fn call_waiting(&self) {
-        let called = self.call(&mut self.shared.lock());
-        wake_all(called);
-    }
-
-    /// The mailbox of an actor that has to do with others from the beginning.
-    pub(crate) fn with_kin(settings: Settings, system: System, kin: Kin) -> Self {
-        let mut mailbox = Self::new(settings, system);
-        let flags = if kin.post.is_some() { POST | DUE } else { 0 };
-        *mailbox.flags.get_mut() |= flags;
-        mailbox.shared.lock().rest().kin = Some(Box::new(kin));
-        mailbox
-    }
-
-    /// Whether the actor has children. For the actor.
-    #[inline(always)]
-    pub(crate) fn has_children(&self) -> bool {
-        self.has(CHILDREN)
-    }
-
-    /// Whether the actor is supervised.
-    pub(crate) fn has_post(&self) -> bool {
-        self.has(POST)
-    }
-
-    /// Whether something is due to the actor as a supervised one.
-    pub(crate) fn is_due(&self) -> bool {
-        self.has(DUE)
-    }
-
-    /// Takes messages again that [`shut`](Self::shut) has ended.
-    pub(crate) fn reopen(&self) {
-        let mut shared = self.shared.lock();
-        shared.door = Door::Open;
-        self.set(DRAINS, false);
-        if shared.rest.is_some() {
-            self.settle_crowd(&mut shared);
-        }
-    }
-
-    /// Closes the mailbox and gives what is left in it. For the actor.
-    ///
-    /// # Safety
-    /// The caller is the actor, and does not use its receiver any more.
-    pub(crate) unsafe fn close(&self, mut reason: ExitReason) -> Left<M> {
-        let mut messages = Vec::new();
-        // SAFETY: the caller is the actor.
-        let batch = unsafe { &mut *self.batch.get() };
-        messages.extend(std::iter::from_fn(|| batch.pop()));
-        let mut shared = self.shared.lock();
-        shared.berth.close();
-        // SAFETY: the caller is the actor.
-        messages.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
-        let mut rest = shared.rest.take();
-        let kin = rest.as_mut().and_then(|rest| rest.kin.take());
-        if let (ExitReason::Killed, Some(verdict)) =
-            (&reason, kin.as_ref().and_then(|kin| kin.verdict.clone()))
-        {
-            reason = verdict;
-        }
-        shared.door = Door::of(&reason);
-        if shared.door == Door::InWords {
-            shared.rest().reason = Some(reason.clone());
-        }
-        self.flags.store(0, Ordering::Relaxed);
-        drop(shared);
-        let mut orders = VecDeque::new();
-        if let Some(mut rest) = rest {
-            messages.extend(std::iter::from_fn(|| rest.queue.pop()));
-            wake_all(std::mem::take(&mut rest.waiting).dissolve());
-            orders = std::mem::take(&mut rest.orders);
-        }
-        Left { messages, kin, reason, _orders: orders }
     }
 }
 
@@ -460,7 +181,7 @@ fn wake_all(wakers: Vec<Waker>) {
     }
 }
 
-impl<M: Send + 'static> Part for Mailbox<M> {
+impl<M: 'static> Part for Mailbox<M> {
     #[inline(always)]
     fn after_poll(&self, right: Right<'_>) -> After {
         if !self.parks.load(Ordering::Relaxed) {
@@ -487,172 +208,6 @@ fn leave<M: Send + 'static>(to: &Public<Mailbox<M>>, mut shared: SpinGuard<'_, S
     if let Some(parked) = parked {
         // SAFETY: the right has lain in this actor's berth.
         unsafe { to.resume(parked) };
-    }
-}
-
-/// Puts a message into an actor's mailbox, if there is room.
-#[inline(always)]
-pub(crate) fn put<M: Send + 'static, P: Overflow>(to: &Public<Mailbox<M>>, message: M) -> Put<M> {
-    let mut shared = to.shared.lock_in_turns();
-    if shared.is_shut() {
-        return Put::Stopped(message);
-    }
-    let put = to.put::<P>(&mut shared, message);
-    leave(to, shared);
-    put
-}
-
-/// Puts a message in, or takes a ticket for it.
-pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
-    to: &Public<Mailbox<M>>,
-    message: M,
-    waker: Waker,
-) -> Result<Put<M>, (M, Ticket)> {
-    let mut shared = to.shared.lock();
-    if shared.is_shut() {
-        drop(shared);
-        return Ok(Put::Stopped(message));
-    }
-    match to.put::<P>(&mut shared, message) {
-        Put::Full(message) => {
-            let ticket = shared.rest().waiting.join(waker);
-            to.settle_crowd(&mut shared);
-            // There may be room for it all the same: those before it have not used their places, or half is free and none was told.
-            let called = to.call(&mut shared);
-            leave(to, shared);
-            wake_all(called);
-            Err((message, ticket))
-        }
-        put => {
-            leave(to, shared);
-            Ok(put)
-        }
-    }
-}
-
-/// Puts in the message of a ticket, if that has been called; or keeps its waker.
-pub(crate) fn put_with_ticket<M: Send + 'static>(
-    to: &Public<Mailbox<M>>,
-    message: M,
-    ticket: Ticket,
-    waker: &Waker,
-) -> Result<Put<M>, M> {
-    let waker = waker.clone();
-    let mut shared = to.shared.lock();
-    if shared.is_shut() {
-        drop(shared);
-        return Ok(Put::Stopped(message));
-    }
-    if shared.rest().waiting.is_void(ticket) {
-        drop(shared);
-        return Ok(Put::Stopped(message));
-    }
-    if let Some(kept) = shared.rest().waiting.waker(ticket) {
-        let before = std::mem::replace(kept, waker);
-        drop(shared);
-        drop(before);
-        return Err(message);
-    }
-    to.put_called(&mut shared, message);
-    leave(to, shared);
-    Ok(Put::Done)
-}
-
-/// Gives a ticket back whose sender has gone.
-pub(crate) fn give_back<M: Send + 'static>(to: &Public<Mailbox<M>>, ticket: Ticket) {
-    let mut shared = to.shared.lock();
-    if shared.is_shut() {
-        return;
-    }
-    let waiting = &mut shared.rest().waiting;
-    if waiting.is_void(ticket) {
-        return;
-    }
-    let left = waiting.leave(ticket);
-    if left.is_none() {
-        waiting.settle();
-    }
-    to.settle_crowd(&mut shared);
-    let called = to.call(&mut shared);
-    drop(shared);
-    drop(left);
-    wake_all(called);
-}
-
-/// Gives an actor an order. False if it has stopped.
-pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) -> bool {
-    let mut shared = to.shared.lock();
-    if shared.berth.is_closed() {
-        return false;
-    }
-    let rest = shared.rest();
-    rest.orders.push_back(order);
-    let waker = rest.kin.as_ref().and_then(|kin| kin.waker.clone());
-    to.set(ORDERS, true);
-    leave(to, shared);
-    wake_all(waker.into_iter().collect());
-    true
-}
-
-/// Changes what an actor has to do with others, and has it look at that. `f` runs under the lock: what it takes out it gives, to be dropped outside.
-///
-/// # Errors
-/// If the actor has ended: why.
-pub(crate) fn tell<M: Send + 'static, R>(
-    to: &Public<Mailbox<M>>,
-    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
-) -> Result<R, ExitReason> {
-    let mut shared = to.shared.lock();
-    if shared.berth.is_closed() {
-        return Err(shared.outcome());
-    }
-    let rest = shared.rest();
-    let kin = rest.kin.get_or_insert_default();
-    let result = f(kin, &mut rest.orders);
-    let waker = kin.waker.clone();
-    let (orders, due) = (!rest.orders.is_empty(), kin.post.is_some());
-    let children = !kin.children.is_empty();
-    to.set(ORDERS, orders);
-    to.set(CHILDREN, children);
-    if due {
-        to.set(DUE, true);
-    }
-    leave(to, shared);
-    wake_all(waker.into_iter().collect());
-    Ok(result)
-}
-
-/// The same without having it look.
-pub(crate) fn note<M: Send + 'static, R>(
-    to: &Mailbox<M>,
-    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
-) -> Result<R, ExitReason> {
-    let mut shared = to.shared.lock();
-    if shared.berth.is_closed() {
-        return Err(shared.outcome());
-    }
-    let rest = shared.rest();
-    let kin = rest.kin.get_or_insert_default();
-    let result = f(kin, &mut rest.orders);
-    let (orders, children) = (!rest.orders.is_empty(), !kin.children.is_empty());
-    to.set(ORDERS, orders);
-    to.set(CHILDREN, children);
-    Ok(result)
-}
-
-/// What is due to a supervised actor; nothing is from then on.
-pub(crate) fn attend<M: Send + 'static, R>(
-    to: &Mailbox<M>,
-    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
-) -> Result<R, ExitReason> {
-    to.set_down(DUE);
-    note(to, f)
-}
-
-/// What is known of an actor by its mailbox.
-impl<M: Send + 'static> Mailbox<M> {
-    pub(crate) fn capacity(&self) -> usize {
-        self.shared.lock().capacity as usize
     }
 }
 

@@ -2,11 +2,16 @@
 
 #![allow(unsafe_code, reason = "the actor's own parts of the mailbox are reached by sharing it")]
 
-use super::{DRAINS, Mailbox, ORDERS, Order, QUEUE, Ring, WAITING, note};
+use super::orders::{Order, note};
+use super::ring::Ring;
+use super::shared::Rest;
+use super::{DRAINS, Mailbox, ORDERS, QUEUE, TIMED, WAITING};
 use crate::event::Event;
+use crate::timers::{Taken, Timers};
 use evenkeel::internal::Own;
 use std::fmt;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// What an actor has to do next.
 #[derive(Debug)]
@@ -53,8 +58,8 @@ impl<M: Send + 'static> Receiver<M> {
         if !self.0.slots.is_empty() || !self.batch().is_empty() || flags & (QUEUE | ORDERS) != 0 {
             return false;
         }
-        if flags & WAITING != 0 {
-            self.0.call_waiting();
+        if flags & (WAITING | TIMED) != 0 {
+            self.see_to_rest(flags);
         }
         if flags & DRAINS != 0 || self.0.is_alone() {
             return false;
@@ -82,9 +87,13 @@ impl<M: Send + 'static> Receiver<M> {
         self.next_of_queue()
     }
 
-    /// Makes a message that the actor has had the next one. It does not count against the capacity.
+    /// Makes a message that the actor has had the next one. It does not count against the capacity, and counts as received once more, as it is
+    /// handled once more.
     pub(crate) fn put_back(&mut self, message: M) {
         self.batch().push_front(message);
+        let mut shared = self.0.shared.lock();
+        let rest = shared.rest();
+        rest.received = rest.received.wrapping_add(1);
     }
 
     /// The same, if neither batch nor slots have anything.
@@ -109,6 +118,10 @@ impl<M: Send + 'static> Receiver<M> {
             return Some(message);
         }
         let rest = shared.rest.as_mut()?;
+        // It has only grown since it was taken before.
+        rest.counts.highest = rest.counts.highest.max(rest.queue.len() as u32);
+        let received = self.0.slots.received().wrapping_add(rest.received);
+        rest.counts.emptied = Some(received.wrapping_sub(rest.queue.len() as u32));
         std::mem::swap(&mut rest.queue, batch);
         self.0.set(QUEUE, false);
         drop(shared);
@@ -128,28 +141,94 @@ impl<M: Send + 'static> Receiver<M> {
         Some(event)
     }
 
-    /// Calls those that wait for room, and takes the first order unless it is an event.
+    /// Calls those that wait for room, and takes the first order unless it is an event; where there is none, a message that is due.
     #[cold]
     #[inline(never)]
-    fn see_to(&mut self, flags: u8) -> Option<Next<M>> {
+    fn see_to(&mut self, flags: u16) -> Option<Next<M>> {
         if flags & WAITING != 0 {
             self.0.call_waiting();
         }
         let mut shared = self.0.shared.lock();
         let rest = shared.rest.as_mut()?;
+        // A start that is over, or not yet, may be what was to be stopped.
+        let is_late = |rest: &Rest<M>| {
+            matches!(rest.orders.front(), Some(Order::Cease))
+                && !rest.kin.as_ref().is_some_and(|kin| kin.is_to_cease())
+        };
+        while is_late(rest) {
+            rest.orders.pop_front();
+        }
         if let Some(Order::Event(_)) = rest.orders.front() {
             return Some(Next::Event);
         }
-        let order = loop {
-            match rest.orders.pop_front() {
-                // Another start is meant.
-                Some(Order::Cease) if !rest.kin.as_ref().is_some_and(|kin| kin.is_to_cease()) => {}
-                order => break order,
+        if let Some(order) = rest.orders.pop_front() {
+            self.0.set(ORDERS, rest.has_orders());
+            return Some(Next::Order(order));
+        }
+        let rings = std::mem::take(&mut rest.rings);
+        self.0.set(ORDERS, false);
+        drop(shared);
+        if rings { self.take_due().map(Next::Message) } else { None }
+    }
+
+    /// Takes a message that is due. Until there is none it looks again.
+    fn take_due(&mut self) -> Option<M> {
+        let received = self.0.received();
+        let taken = self.with_timers(|timers| {
+            let taken = timers.take(received);
+            if matches!(taken, Taken::Nothing) {
+                timers.settle();
             }
+            taken
+        });
+        if let Taken::Nothing = taken {
+            return None;
+        }
+        let mut shared = self.0.shared.lock();
+        let rest = shared.rest();
+        rest.rings = true;
+        let message = match taken {
+            Taken::Message(message) => {
+                rest.received = rest.received.wrapping_add(1);
+                Some(message)
+            }
+            _ => None,
         };
-        let more = !rest.orders.is_empty();
-        self.0.set(ORDERS, more);
-        order.map(Next::Order)
+        self.0.set(ORDERS, true);
+        message
+    }
+
+    /// Calls `f` with the actor's timers, without the lock: it may ring their bell.
+    pub(crate) fn with_timers<R>(&mut self, f: impl FnOnce(&mut Timers<M>) -> R) -> R {
+        let mut shared = self.0.shared.lock();
+        let timers = shared.rest.as_mut().and_then(|rest| rest.timers.take());
+        drop(shared);
+        // SAFETY: they are put into the mailbox, which the actor closes and empties before its end, or are dropped here.
+        let mut timers = timers.unwrap_or_else(|| unsafe { Timers::new(&self.0) });
+        let result = f(&mut timers);
+        let mut shared = self.0.shared.lock();
+        shared.rest().timers = Some(timers);
+        self.0.set(TIMED, true);
+        result
+    }
+
+    /// Sets a timer for one message.
+    pub(crate) fn send_after(&mut self, duration: Duration, message: M) -> u64 {
+        let own = self.0.public();
+        self.with_timers(|timers| timers.once(own, duration, message))
+    }
+
+    /// Sees to those that wait for room, and to the timers, when there is nothing else to do.
+    #[cold]
+    #[inline(never)]
+    fn see_to_rest(&mut self, flags: u16) {
+        if flags & WAITING != 0 {
+            self.0.call_waiting();
+        }
+        if flags & TIMED != 0 {
+            let received = self.0.received();
+            self.with_timers(|timers| timers.rests(received));
+        }
     }
 }
 

@@ -5,3 +5,5 @@ pub(crate) mod restart;
 pub(crate) mod room;
 pub(crate) mod tree;
 pub(crate) mod turn;
+
+pub use turn::Priority;

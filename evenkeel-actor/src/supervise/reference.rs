@@ -12,7 +12,6 @@ use crate::error::{AskError, SendError};
 use crate::kin::Stopped;
 use crate::mailbox::note;
 use crate::mailbox::overflow::Overflow;
-use crate::system::System;
 use std::fmt;
 use std::panic::Location;
 
@@ -63,7 +62,7 @@ impl SupervisorRef {
         F: FnMut() -> A + Send + 'static,
         P: Overflow,
     {
-        let (row, actor) = make(child, System::current(), Location::caller());
+        let (row, actor) = make(child, self.0.system(), Location::caller());
         async move {
             let sent = self.0.send(Command(Inner::Add(Box::new(row)))).await;
             sent.map(|()| actor).map_err(|_| SendError::Stopped(()))

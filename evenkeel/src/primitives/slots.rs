@@ -79,6 +79,12 @@ impl<T> Slots<T> {
         self.tail.load(Ordering::Acquire).wrapping_sub(head)
     }
 
+    /// How many values have been put in, as far as 32 bits tell.
+    #[must_use]
+    pub fn received(&self) -> u32 {
+        self.tail.load(Ordering::Acquire)
+    }
+
     /// Whether there is none.
     #[must_use]
     #[inline(always)]

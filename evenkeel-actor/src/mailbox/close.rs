@@ -1,0 +1,127 @@
+//! The end of a mailbox, for a while or for good: nothing more is put in, and what is left is taken out.
+
+#![allow(unsafe_code, reason = "what is left is taken out for the actor")]
+
+use super::orders::Order;
+use super::shared::{Door, Rest};
+use super::{DRAINS, KNOWN, MEASURED, Mailbox, WAITING, wake_all};
+use crate::exit::ExitReason;
+use crate::kin::Kin;
+use crate::timers::Timers;
+use evenkeel::internal::detect;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+
+/// What an actor leaves behind.
+#[derive(Debug)]
+pub(crate) struct Left<M: 'static> {
+    /// What nobody has handled, in order.
+    pub(crate) messages: Vec<M>,
+    /// What it would have been sent yet.
+    pub(crate) timers: Option<Box<Timers<M>>>,
+    pub(crate) kin: Option<Box<Kin>>,
+    pub(crate) reason: ExitReason,
+    /// To be dropped.
+    _orders: VecDeque<Order>,
+}
+
+impl<M: 'static> Left<M> {
+    /// Whether there is nothing in it that concerns anybody.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.messages.is_empty() && self.timers.is_none() && self.kin.is_none()
+    }
+}
+
+impl<M: Send + 'static> Mailbox<M> {
+    /// Whether nothing is put in any more.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.shared.lock().is_shut()
+    }
+
+    /// Has nothing put in any more; what is in the mailbox stays.
+    pub(crate) fn shut(&self) {
+        let mut shared = self.shared.lock();
+        shared.door = Door::Shut;
+        self.set(DRAINS, true);
+        let waiting = match &mut shared.rest {
+            Some(rest) => rest.waiting.annul(),
+            None => return,
+        };
+        detect::closed((&raw const *self).cast());
+        self.set(WAITING, false);
+        drop(shared);
+        wake_all(waiting);
+    }
+
+    /// Takes messages again that [`shut`](Self::shut) has ended.
+    pub(crate) fn reopen(&self) {
+        let mut shared = self.shared.lock();
+        shared.door = Door::Open;
+        self.set(DRAINS, false);
+        if shared.rest.is_some() {
+            self.settle_crowd(&mut shared);
+        }
+    }
+
+    /// Has the system be told of the end, as it keeps something for the actor. False if the actor has stopped.
+    pub(crate) fn make_known(&self) -> bool {
+        let shared = self.shared.lock();
+        let open = !shared.berth.is_closed();
+        if open {
+            self.set(KNOWN, true);
+        }
+        open
+    }
+
+    /// Whether the system is to be told of the end, which is final once the mailbox is closed.
+    #[inline]
+    pub(crate) fn is_known(&self) -> bool {
+        self.has(KNOWN)
+    }
+
+    /// Closes the mailbox and gives what is left in it. For the actor.
+    ///
+    /// # Safety
+    /// The caller is the actor, and does not use its receiver any more.
+    pub(crate) unsafe fn close(&self, mut reason: ExitReason) -> Left<M> {
+        let mut messages = Vec::new();
+        // SAFETY: the caller is the actor.
+        let batch = unsafe { &mut *self.batch.get() };
+        messages.extend(std::iter::from_fn(|| batch.pop()));
+        let mut shared = self.shared.lock();
+        shared.berth.close();
+        detect::closed((&raw const *self).cast());
+        // SAFETY: the caller is the actor.
+        messages.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
+        let behind = shared.rest.as_ref().map_or(0, |rest| rest.queue.len());
+        if messages.len() + behind > 0 {
+            shared.rest().counts.left = (messages.len() + behind) as u32;
+        }
+        // The counts stay.
+        let mut rest = shared.rest.as_deref_mut().map(|rest| {
+            let Rest { counts, received, .. } = *rest;
+            std::mem::replace(rest, Rest { counts, received, ..Rest::default() })
+        });
+        let kin = rest.as_mut().and_then(|rest| rest.kin.take());
+        if let (ExitReason::Killed, Some(verdict)) =
+            (&reason, kin.as_ref().and_then(|kin| kin.verdict.clone()))
+        {
+            reason = verdict;
+        }
+        shared.door = Door::of(&reason);
+        if shared.door == Door::InWords {
+            shared.rest().reason = Some(reason.clone());
+        }
+        let flags = self.flags.load(Ordering::Relaxed);
+        self.flags.store(flags & (KNOWN | MEASURED), Ordering::Relaxed);
+        drop(shared);
+        let (mut orders, mut timers) = (VecDeque::new(), None);
+        if let Some(mut rest) = rest {
+            messages.extend(std::iter::from_fn(|| rest.queue.pop()));
+            wake_all(std::mem::take(&mut rest.waiting).dissolve());
+            orders = std::mem::take(&mut rest.orders);
+            timers = rest.timers.take();
+        }
+        Left { messages, timers, kin, reason, _orders: orders }
+    }
+}

@@ -1,0 +1,153 @@
+//! What comes before messages: orders, timers that ring, and what an actor has to do with others.
+
+use super::{CHILDREN, DUE, Mailbox, ORDERS, POST, Settings, TIMED, leave, wake_all};
+use crate::event::Event;
+use crate::exit::ExitReason;
+use crate::kin::Kin;
+use crate::system::System;
+use crate::timers::Timers;
+use evenkeel::internal::Public;
+use std::collections::VecDeque;
+
+/// What an actor is told to do, before its messages.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Stop after the present message.
+    Stop,
+    /// Stop when the messages that came before this order are handled.
+    Drain,
+    /// Stop after the present message, to be started again, if it is the present start that the actor's [post](crate::ward::Post) means.
+    Cease,
+    /// Something has happened to others.
+    Event(Box<Event>),
+}
+
+impl<M: Send + 'static> Mailbox<M> {
+    /// The mailbox of an actor that has to do with others from the beginning.
+    pub(crate) fn with_kin(settings: Settings, system: System, kin: Kin) -> Self {
+        let mut mailbox = Self::new(settings, system);
+        let flags = if kin.post.is_some() { POST | DUE } else { 0 };
+        *mailbox.flags.get_mut() |= flags;
+        mailbox.shared.lock().rest().kin = Some(Box::new(kin));
+        mailbox
+    }
+
+    /// Whether the actor has children. For the actor.
+    #[inline(always)]
+    pub(crate) fn has_children(&self) -> bool {
+        self.has(CHILDREN)
+    }
+
+    /// Whether the actor is supervised.
+    pub(crate) fn has_post(&self) -> bool {
+        self.has(POST)
+    }
+
+    /// Whether something is due to the actor as a supervised one.
+    pub(crate) fn is_due(&self) -> bool {
+        self.has(DUE)
+    }
+
+    /// Clears a flag that is set under the lock by others.
+    fn set_down(&self, flag: u16) {
+        let _lock = self.shared.lock();
+        self.set(flag, false);
+    }
+
+    /// Takes the timers of an actor, or of an incarnation, that is over.
+    pub(crate) fn take_timers(&self) -> Option<Box<Timers<M>>> {
+        if !self.has(TIMED) {
+            return None;
+        }
+        let mut shared = self.shared.lock();
+        self.set(TIMED, false);
+        let rest = shared.rest();
+        rest.rings = false;
+        let (timers, orders) = (rest.timers.take(), rest.has_orders());
+        self.set(ORDERS, orders);
+        timers
+    }
+}
+
+/// Gives an actor an order. False if it has stopped.
+pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) -> bool {
+    let mut shared = to.shared.lock();
+    if shared.berth.is_closed() {
+        return false;
+    }
+    let rest = shared.rest();
+    rest.orders.push_back(order);
+    let waker = rest.kin.as_ref().and_then(|kin| kin.waker.clone());
+    to.set(ORDERS, true);
+    leave(to, shared);
+    wake_all(waker.into_iter().collect());
+    true
+}
+
+/// Has an actor look at its timers.
+pub(crate) fn look_at_timers<M: Send + 'static>(to: &Public<Mailbox<M>>) {
+    let mut shared = to.shared.lock();
+    if shared.berth.is_closed() {
+        return;
+    }
+    shared.rest().rings = true;
+    to.set(ORDERS, true);
+    leave(to, shared);
+}
+
+/// Changes what an actor has to do with others, and has it look at that. `f` runs under the lock: what it takes out it gives, to be dropped outside.
+///
+/// # Errors
+/// If the actor has ended: why.
+pub(crate) fn tell<M: Send + 'static, R>(
+    to: &Public<Mailbox<M>>,
+    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
+) -> Result<R, ExitReason> {
+    let mut shared = to.shared.lock();
+    if shared.berth.is_closed() {
+        return Err(shared.outcome());
+    }
+    let rest = shared.rest();
+    let kin = rest.kin.get_or_insert_default();
+    let result = f(kin, &mut rest.orders);
+    let waker = kin.waker.clone();
+    let due = kin.post.is_some();
+    let children = !kin.children.is_empty();
+    let orders = rest.has_orders();
+    to.set(ORDERS, orders);
+    to.set(CHILDREN, children);
+    if due {
+        to.set(DUE, true);
+    }
+    leave(to, shared);
+    wake_all(waker.into_iter().collect());
+    Ok(result)
+}
+
+/// The same without having it look.
+pub(crate) fn note<M: Send + 'static, R>(
+    to: &Mailbox<M>,
+    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
+) -> Result<R, ExitReason> {
+    let mut shared = to.shared.lock();
+    if shared.berth.is_closed() {
+        return Err(shared.outcome());
+    }
+    let rest = shared.rest();
+    let kin = rest.kin.get_or_insert_default();
+    let result = f(kin, &mut rest.orders);
+    let children = !kin.children.is_empty();
+    let orders = rest.has_orders();
+    to.set(ORDERS, orders);
+    to.set(CHILDREN, children);
+    Ok(result)
+}
+
+/// What is due to a supervised actor; nothing is from then on.
+pub(crate) fn attend<M: Send + 'static, R>(
+    to: &Mailbox<M>,
+    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
+) -> Result<R, ExitReason> {
+    to.set_down(DUE);
+    note(to, f)
+}
