@@ -73,7 +73,7 @@ pub(crate) fn spawn_ward<A: Actor>(
     let make = move |receiver| live(factory(), receiver, settings.priority, begun);
     let own = Public::spawn(mailbox, |own| Ward::<A, _, _, _>::new(own, make), site);
     if let Some(name) = name {
-        detect::name(|| own.task().id(), &name);
+        detect::name(|| own.task_id(), &name);
     }
     own
 }

@@ -116,7 +116,7 @@ impl<M: Send + 'static> Mailbox<M> {
 /// Puts a message into an actor's mailbox, if there is room.
 #[inline(always)]
 pub(crate) fn put<M: Send + 'static, P: Overflow>(to: &Public<Mailbox<M>>, message: M) -> Put<M> {
-    detect::sends(|| to.task().id());
+    detect::sends(|| to.task_id());
     let mut shared = to.shared.lock_in_turns();
     if shared.is_shut() {
         return Put::Stopped(message);
@@ -132,7 +132,7 @@ pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
     message: M,
     waker: Waker,
 ) -> Result<Put<M>, (M, Ticket)> {
-    detect::sends(|| to.task().id());
+    detect::sends(|| to.task_id());
     let mut shared = to.shared.lock();
     if shared.is_shut() {
         drop(shared);
@@ -163,7 +163,7 @@ pub(crate) fn put_with_ticket<M: Send + 'static>(
     waker: &Waker,
 ) -> Result<Put<M>, M> {
     let waker = waker.clone();
-    detect::sends(|| to.task().id());
+    detect::sends(|| to.task_id());
     let mut shared = to.shared.lock();
     if shared.is_shut() {
         drop(shared);

@@ -14,6 +14,7 @@
 use super::berth::{Parked, Part};
 use super::cell::{Front, Name, make_public};
 use super::header::{Live, TaskPtr};
+use super::id::Id;
 use super::rights::{Reference, Runnable};
 use super::state::{Release, Signal};
 use super::task_ref::Task;
@@ -68,6 +69,14 @@ impl<S: Part> Own<S> {
     #[must_use]
     pub unsafe fn again(&self) -> Self {
         Self { task: self.task, part: PhantomData }
+    }
+
+    /// The task's number.
+    #[must_use]
+    #[inline]
+    pub fn task_id(&self) -> Id {
+        // SAFETY: the future's reference is there.
+        unsafe { Live::new(self.task) }.footer().id
     }
 
     /// A counted reference.
@@ -181,6 +190,13 @@ impl<S: Part> Public<S> {
     /// Drops the future at its next turn.
     pub fn abort(&self) {
         wake::signal(self.live(), Signal::Abort);
+    }
+
+    /// The task's number.
+    #[must_use]
+    #[inline]
+    pub fn task_id(&self) -> Id {
+        self.live().footer().id
     }
 
     /// The task.
