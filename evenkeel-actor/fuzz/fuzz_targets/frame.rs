@@ -1,0 +1,10 @@
+//! Decodes arbitrary bytes as a frame: `cargo +nightly fuzz run frame` in `evenkeel-actor`.
+
+#![no_main]
+
+#[path = "../driver.rs"]
+mod driver;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    driver::drive(bytes);
+});

@@ -1,0 +1,171 @@
+//! Frames: what travels from one node to another at once, several messages in one.
+//!
+//! # The format, version 1
+//! ```text
+//! frame   := 0xEA  version  lane  record+
+//! lane    := number                       twice the lane's number, plus one if the frame is fenced
+//! record  := length  kind  [cause]  fields
+//! number  := LEB128, in its shortest form
+//! ```
+//! The length of a record counts what follows it. The high bit of its kind says that a cause is there. The fields are those of
+//! [`wire`](super::wire); a payload is always the last one and takes the rest of its record, so it needs no length.
+//!
+//! Frames of one lane are to be read in the order in which they came. A frame that is *fenced* is read after all frames
+//! that came before it from that node, of whatever lane; [`multiplexer`](super::multiplexer) says who needs that.
+//!
+//! # What a reader may count on
+//! Nothing: the bytes are a peer's. Each step is checked, nothing is allocated, nothing panics, and a message that is read and written
+//! again gives the same bytes. An error ends the frame; what came before it in the same frame has been read.
+
+use super::FrameError;
+use super::varint::{self, Reader};
+use super::wire::Envelope;
+
+/// The first byte of each frame. A choice: no ASCII and no UTF-8 text begins with it and the version.
+pub const MAGIC: u8 = 0xEA;
+
+/// The version of the format that this build writes, and the only one that it reads.
+pub const VERSION: u8 = 1;
+
+/// The greatest number of a lane.
+pub const MOST_LANES: u16 = u16::MAX >> 1;
+
+/// Where the fence is, in the lowest bit of this byte.
+const FENCE_AT: usize = 2;
+
+/// Begins a frame in an empty buffer.
+pub fn begin(out: &mut Vec<u8>, lane: u16) {
+    debug_assert!(out.is_empty(), "a frame begins a buffer");
+    debug_assert!(lane <= MOST_LANES);
+    out.extend([MAGIC, VERSION]);
+    varint::put(out, u64::from(lane) << 1);
+}
+
+/// How many bytes [`begin`] writes.
+#[must_use]
+pub fn header_length(lane: u16) -> usize {
+    2 + varint::length(u64::from(lane) << 1)
+}
+
+/// Fences a frame that has been begun.
+pub fn fence(frame: &mut [u8]) {
+    if let Some(byte) = frame.get_mut(FENCE_AT) {
+        *byte |= 1;
+    }
+}
+
+/// Appends a record to a frame that has been begun: what `write` appends, with its length in front.
+///
+/// Where `write` writes up to 127 bytes nothing is moved; a longer record is moved by one to four bytes.
+///
+/// # Errors
+/// Those of `write`. The frame is then as it was.
+pub fn append<E>(
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    let start = out.len();
+    out.push(0);
+    if let Err(error) = write(out) {
+        out.truncate(start);
+        return Err(error);
+    }
+    let length = out.len() - start - 1;
+    if length < 0x80 {
+        out[start] = length as u8;
+    } else {
+        make_room(out, start, length);
+    }
+    Ok(())
+}
+
+/// Puts a length of several bytes where one was left free.
+#[cold]
+fn make_room(out: &mut Vec<u8>, start: usize, length: usize) {
+    let more = varint::length(length as u64) - 1;
+    let end = out.len();
+    varint::put(out, length as u64);
+    // The length now stands behind the record, and has to stand before it.
+    out.copy_within(start + 1..end, start + 1 + more);
+    let mut number = length;
+    for byte in &mut out[start..=start + more] {
+        *byte = number as u8 | 0x80;
+        number >>= 7;
+    }
+    out[start + more] &= 0x7F;
+    out.truncate(end + more);
+}
+
+/// A frame that is read.
+#[derive(Clone, Debug)]
+pub struct Frame<'a> {
+    /// Its lane.
+    pub lane: u16,
+    /// Whether it is read after all frames that came before it.
+    pub fenced: bool,
+    records: Reader<'a>,
+}
+
+impl<'a> Frame<'a> {
+    /// Reads the head of a frame of at most `most` bytes. The messages are read as they are asked for.
+    ///
+    /// # Errors
+    /// [`FrameError`], if the head is wrong.
+    pub fn read(bytes: &'a [u8], most: usize) -> Result<Self, FrameError> {
+        if bytes.len() > most {
+            return Err(FrameError::Oversized { what: "the frame", length: bytes.len(), most });
+        }
+        let mut reader = Reader::new(bytes, 0);
+        match reader.byte()? {
+            MAGIC => {}
+            found => return Err(FrameError::NotAFrame { found }),
+        }
+        match reader.byte()? {
+            VERSION => {}
+            found => return Err(FrameError::WrongVersion { found }),
+        }
+        let lane = reader.number_up_to(u64::from(MOST_LANES) << 1 | 1)?;
+        if reader.is_empty() {
+            return Err(FrameError::Empty);
+        }
+        Ok(Self { lane: (lane >> 1) as u16, fenced: lane & 1 == 1, records: reader })
+    }
+
+    /// Its messages, in order. The first that is wrong is the last that comes.
+    #[must_use]
+    pub fn messages(&self) -> Messages<'a> {
+        Messages { rest: self.records.clone() }
+    }
+}
+
+/// The messages of a frame.
+#[derive(Clone, Debug)]
+pub struct Messages<'a> {
+    rest: Reader<'a>,
+}
+
+impl<'a> Messages<'a> {
+    fn read(&mut self) -> Result<Envelope<'a>, FrameError> {
+        let length = usize::try_from(self.rest.number()?).unwrap_or(usize::MAX);
+        let at = self.rest.at();
+        Envelope::read(Reader::new(self.rest.bytes(length)?, at))
+    }
+}
+
+impl<'a> Iterator for Messages<'a> {
+    type Item = Result<Envelope<'a>, FrameError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let message = self.read();
+        if message.is_err() {
+            self.rest.rest();
+        }
+        Some(message)
+    }
+}
+
+impl std::iter::FusedIterator for Messages<'_> {}

@@ -1,0 +1,83 @@
+//! The loop around a host's turns.
+
+use super::super::policy::{self, Idle};
+use super::super::{Transport, TransportWaker};
+use super::{Deliver, Host, Progress};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Poll, Wake, Waker};
+use std::time::Duration;
+
+/// Ends a transport's wait as a waker.
+struct ByTransport(TransportWaker);
+
+impl Wake for ByTransport {
+    fn wake(self: Arc<Self>) {
+        (self.0)();
+    }
+}
+
+impl<T: Transport, D: Deliver> Host<T, D> {
+    /// Drives the transport on this thread until the multiplexer has been [closed](super::Multiplexer::close) and everything is sent. The transport is dropped on this thread.
+    pub fn run(mut self) {
+        let waker = Waker::from(Arc::new(ByTransport(self.transport.waker())));
+        loop {
+            match self.step() {
+                None => return,
+                Some(Idle::Spin) => std::hint::spin_loop(),
+                Some(Idle::Yield) => std::thread::yield_now(),
+                Some(Idle::Wait(most)) => {
+                    // If the transport is still sending, it is its progress that is waited for, in short steps at first.
+                    if self.multiplexer.park_host(&waker) || self.is_closed {
+                        self.transport.wait(Duration::from_nanos(most));
+                        self.multiplexer.flush_old();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Drives the transport from a task, for runtimes whose only worker is also the transport's thread. Every turn is followed by a yield, so that tasks that are ready run
+    /// in between.
+    ///
+    /// # Cancel safety
+    /// A future that is dropped ends as a host that panics: all other nodes are down for those who send here.
+    pub async fn drive(mut self) {
+        loop {
+            match self.step() {
+                None => return,
+                Some(Idle::Spin | Idle::Yield) => evenkeel::yield_now().await,
+                Some(Idle::Wait(most)) => {
+                    let mut sleep = pin!(evenkeel::time::sleep(Duration::from_nanos(most)));
+                    std::future::poll_fn(|context| {
+                        if !self.multiplexer.park_host(context.waker()) && !self.is_closed {
+                            return Poll::Ready(());
+                        }
+                        sleep.as_mut().poll(context)
+                    })
+                    .await;
+                    self.multiplexer.flush_old();
+                }
+            }
+        }
+    }
+
+    /// One turn, and what to do after it; `None` if that was the last.
+    fn step(&mut self) -> Option<Idle> {
+        match self.turn() {
+            Progress::Worked => {
+                // The clock is read when there is nothing to do.
+                self.worked = 0;
+                Some(Idle::Spin)
+            }
+            Progress::Idle => {
+                let now = self.start.elapsed().as_nanos() as u64;
+                if self.worked == 0 {
+                    self.worked = now;
+                }
+                Some(policy::idle(now - self.worked))
+            }
+            Progress::Finished => None,
+        }
+    }
+}

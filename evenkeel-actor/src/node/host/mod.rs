@@ -1,0 +1,238 @@
+//! The host: drives a transport, on a thread of its own or as a task.
+//!
+//! One turn takes the frames that lanes have handed over, gives the transport as many as it takes, and hands on what has come. The host splits no frame: whoever implements
+//! [`Deliver`] gives frames to workers.
+//!
+//! # When there is nothing to do
+//! The host [looks again](super::policy::idle) at once for a short while, then lets others run in between, then waits, for longer each time. It leaves its
+//! waker with the [departures](super::multiplexer) before it waits, in the same step in which it sees that there are none; a thread waits inside
+//! [`Transport::wait`], which what arrives ends, a task sleeps. So a frame that is handed over ends a wait, always; what arrives ends that of a thread, where the transport
+//! can, and is found by a task, or a transport that cannot, at the end of the wait.
+//!
+//! # The end
+//! After [`Multiplexer::close`] the host sends what was handed over, drops what it has for nodes that have never come up, says that this node leaves, and is finished once the transport
+//! has sent everything. If a host ends otherwise, by a panic, all nodes are down for those who send here.
+
+mod drive;
+#[cfg(test)]
+mod tests;
+
+use super::multiplexer::{Departure, Multiplexer};
+use super::{DownReason, Event, NodeId, Refusal, Refused, Transport};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What a host tells. It calls this from its own thread or task, and waits for it.
+pub trait Deliver {
+    /// A frame has come. It is untrusted bytes. Its buffer is worth [recycling](Multiplexer::recycle).
+    fn frame(&mut self, from: NodeId, frame: Vec<u8>);
+
+    /// A node can be sent to.
+    fn up(&mut self, node: NodeId);
+
+    /// A node is down: nothing more comes from it, and nothing more gets to it. `lost` messages were on this side of the transport yet.
+    fn down(&mut self, node: NodeId, reason: DownReason, lost: u64);
+
+    /// The transport has refused a frame for good, with this many messages.
+    fn refused(&mut self, to: NodeId, messages: u32, why: Refusal);
+}
+
+/// What a turn has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Something.
+    Worked,
+    /// Nothing.
+    Idle,
+    /// This node has left; there will be no more turns.
+    Finished,
+}
+
+/// Events that are handed on in one turn: the next turn sends what they have led to. An estimate; no benchmark sets it.
+const EVENTS: usize = 64;
+
+/// Turns between two looks for messages that have waited for the cap. An estimate; no benchmark sets it.
+const TURNS: u32 = 64;
+
+/// Drives a transport; the module says how.
+#[derive(Debug)]
+pub struct Host<T: Transport, D: Deliver> {
+    transport: T,
+    deliver: D,
+    multiplexer: Arc<Multiplexer>,
+    /// Frames that were handed over, not sorted yet.
+    taken: VecDeque<Departure>,
+    nodes: Vec<Node>,
+    turns: u32,
+    /// Whether no more frames will be handed over.
+    is_closed: bool,
+    has_left: bool,
+    start: Instant,
+    /// When the host had something to do, last.
+    worked: u64,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    /// Frames that the transport has not taken yet.
+    frames: VecDeque<Departure>,
+    is_up: bool,
+    is_down: bool,
+}
+
+impl<T: Transport, D: Deliver> Host<T, D> {
+    /// Drives this transport for this multiplexer.
+    ///
+    /// # Panics
+    /// If the multiplexer is another node's.
+    #[must_use]
+    pub fn new(transport: T, multiplexer: Arc<Multiplexer>, deliver: D) -> Self {
+        assert_eq!(transport.local(), multiplexer.local(), "one node has one number");
+        let nodes = (0..transport.nodes()).map(|_| Node::default()).collect();
+        Self {
+            transport,
+            deliver,
+            multiplexer,
+            taken: VecDeque::new(),
+            nodes,
+            turns: 0,
+            is_closed: false,
+            has_left: false,
+            start: Instant::now(),
+            worked: 0,
+        }
+    }
+
+    /// What it delivers to.
+    pub fn deliver(&mut self) -> &mut D {
+        &mut self.deliver
+    }
+
+    /// One turn. Does not block.
+    pub fn turn(&mut self) -> Progress {
+        self.turns = self.turns.wrapping_add(1);
+        if self.turns.is_multiple_of(TURNS) {
+            self.multiplexer.flush_old();
+        }
+        let has_sent = self.send();
+        let has_received = self.receive();
+        if has_sent || has_received {
+            return Progress::Worked;
+        }
+        if self.is_closed && self.nodes.iter().all(|node| node.frames.is_empty()) {
+            if !self.has_left {
+                self.has_left = true;
+                self.transport.leave();
+                return Progress::Worked;
+            }
+            if !self.transport.is_sending() {
+                return Progress::Finished;
+            }
+        }
+        Progress::Idle
+    }
+
+    /// Gives the transport what it takes.
+    fn send(&mut self) -> bool {
+        self.is_closed = self.multiplexer.take_departures(&mut self.taken);
+        let mut has_sent = !self.taken.is_empty();
+        for departure in self.taken.drain(..) {
+            // The multiplexer has links to nodes that there are.
+            if let Some(node) = self.nodes.get_mut(departure.to.number() as usize) {
+                node.frames.push_back(departure);
+            }
+        }
+        for number in 0..self.nodes.len() {
+            has_sent |= self.send_to(number);
+        }
+        has_sent
+    }
+
+    fn send_to(&mut self, number: usize) -> bool {
+        let mut has_sent = false;
+        while let Some(Departure { to, sealed }) = self.nodes[number].frames.pop_front() {
+            if self.nodes[number].is_down {
+                self.multiplexer.dropped(to, sealed.frame.len(), sealed.messages);
+                self.deliver.refused(to, sealed.messages, Refusal::Down);
+                continue;
+            }
+            let bytes = sealed.frame.len();
+            match self.transport.send(to, sealed.frame) {
+                Ok(()) => self.multiplexer.taken(to, bytes),
+                // It will be up, unless this node leaves before.
+                Err(Refused { frame, why: Refusal::Unknown })
+                    if !self.nodes[number].is_up && !self.is_closed =>
+                {
+                    self.put_back(number, to, frame, sealed.messages);
+                    break;
+                }
+                Err(Refused { frame, why: Refusal::Full }) => {
+                    self.put_back(number, to, frame, sealed.messages);
+                    break;
+                }
+                // If the node is down, the transport is about to say so; what has come from it before comes before that.
+                Err(Refused { why, .. }) => {
+                    self.multiplexer.dropped(to, bytes, sealed.messages);
+                    self.deliver.refused(to, sealed.messages, why);
+                }
+            }
+            has_sent = true;
+        }
+        has_sent
+    }
+
+    fn put_back(&mut self, number: usize, to: NodeId, frame: Vec<u8>, messages: u32) {
+        let sealed = super::multiplexer::Sealed { frame, messages };
+        self.nodes[number].frames.push_front(Departure { to, sealed });
+    }
+
+    /// Hands on what has come.
+    fn receive(&mut self) -> bool {
+        for events in 0..EVENTS {
+            match self.transport.poll() {
+                None => return events > 0,
+                Some(Event::Received { from, frame }) => {
+                    self.multiplexer.arrived(from, frame.len());
+                    self.deliver.frame(from, frame);
+                }
+                Some(Event::Sent { buffer }) => self.multiplexer.recycle(buffer),
+                Some(Event::Up { node }) => self.is_up(node),
+                Some(Event::Down { node, reason }) => self.is_down(node, reason),
+            }
+        }
+        true
+    }
+
+    fn is_up(&mut self, node: NodeId) {
+        if let Some(state) = self.nodes.get_mut(node.number() as usize) {
+            state.is_up = true;
+            state.is_down = false;
+            self.multiplexer.node_is_up(node);
+            self.deliver.up(node);
+        }
+    }
+
+    fn is_down(&mut self, node: NodeId, reason: DownReason) {
+        let Some(state) = self.nodes.get_mut(node.number() as usize) else { return };
+        state.is_up = false;
+        state.is_down = true;
+        // First nothing more gets in, then what has got in is dropped: what is in departures yet is so at the next turn.
+        let mut lost = self.multiplexer.node_is_down(node);
+        for Departure { to, sealed } in state.frames.drain(..) {
+            lost += u64::from(sealed.messages);
+            self.multiplexer.dropped(to, sealed.frame.len(), sealed.messages);
+        }
+        self.deliver.down(node, reason, lost);
+    }
+}
+
+impl<T: Transport, D: Deliver> Drop for Host<T, D> {
+    fn drop(&mut self) {
+        // Nobody sends any more: whoever waits for room, or puts a message in, hears of it.
+        self.multiplexer.close();
+        for node in 0..self.nodes.len() as u32 {
+            self.multiplexer.node_is_down(NodeId::new(node));
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Hosts over the network in one process.
+
+use super::{Deliver, Host, Progress};
+use crate::node::frame::Frame;
+use crate::node::in_process::{Control, Faults, InProcess, network};
+use crate::node::multiplexer::{Link, Multiplexer, PutError};
+use crate::node::policy::Packing;
+use crate::node::wire::{Message, write_tell};
+use crate::node::{DownReason, NodeId, Refusal, Slot};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+const A: NodeId = NodeId::new(0);
+const B: NodeId = NodeId::new(1);
+
+/// Writes down what it is told.
+#[derive(Clone, Debug, Default)]
+struct Notes(Arc<Mutex<Vec<Note>>>);
+
+#[derive(Debug, PartialEq)]
+enum Note {
+    /// The number in a message.
+    Message(NodeId, u32),
+    Up(NodeId),
+    Down(NodeId, DownReason, u64),
+    Refused(NodeId, u32, Refusal),
+}
+
+impl Notes {
+    fn note(&self, note: Note) {
+        self.0.lock().unwrap().push(note);
+    }
+
+    fn take(&self) -> Vec<Note> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+impl Deliver for Notes {
+    fn frame(&mut self, from: NodeId, frame: Vec<u8>) {
+        for message in Frame::read(&frame, 1 << 20).unwrap().messages() {
+            match message.unwrap().message {
+                Message::Tell { to, .. } => self.note(Note::Message(from, to.generation)),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    fn up(&mut self, node: NodeId) {
+        self.note(Note::Up(node));
+    }
+
+    fn down(&mut self, node: NodeId, reason: DownReason, lost: u64) {
+        self.note(Note::Down(node, reason, lost));
+    }
+
+    fn refused(&mut self, to: NodeId, messages: u32, why: Refusal) {
+        self.note(Note::Refused(to, messages, why));
+    }
+}
+
+struct Node {
+    host: Host<InProcess, Notes>,
+    multiplexer: Arc<Multiplexer>,
+    notes: Notes,
+}
+
+fn nodes(nodes: u32, faults: Faults, packing: Packing) -> (Control, Vec<Node>) {
+    let (control, ends) = network(nodes, faults);
+    let node = |(number, end)| {
+        let multiplexer = Multiplexer::new(NodeId::new(number), nodes, 1, packing);
+        let notes = Notes::default();
+        let host = Host::new(end, Arc::clone(&multiplexer), notes.clone());
+        Node { host, multiplexer, notes }
+    };
+    (control, (0..).zip(ends).map(node).collect())
+}
+
+impl Node {
+    fn link(&self, to: NodeId) -> Link {
+        self.multiplexer.link(to).unwrap()
+    }
+
+    /// Turns until there is nothing to do.
+    fn settle(&mut self) -> Progress {
+        loop {
+            match self.host.turn() {
+                Progress::Worked => {}
+                other => return other,
+            }
+        }
+    }
+}
+
+fn send(link: &Link, number: u32) -> Result<(), PutError<Infallible>> {
+    link.try_put(|out| {
+        write_tell(Slot { index: 0, generation: number }, None, out);
+        Ok(())
+    })
+}
+
+#[test]
+fn messages_get_from_node_to_node_packed() {
+    let (_control, mut nodes) = nodes(2, Faults::default(), Packing::default());
+    let link = nodes[0].link(B);
+    for number in 0..3 {
+        send(&link, number).unwrap();
+    }
+    assert_eq!(nodes[0].settle(), Progress::Idle);
+    nodes[1].settle();
+    assert_eq!(nodes[1].notes.take(), [Note::Up(A)], "nobody has flushed");
+    nodes[0].multiplexer.flush();
+    nodes[0].settle();
+    nodes[1].settle();
+    assert_eq!(nodes[1].notes.take(), [0, 1, 2].map(|number| Note::Message(A, number)));
+    let (out, into) = (nodes[0].multiplexer.traffic(B), nodes[1].multiplexer.traffic(A));
+    assert_eq!((out.frames_out, out.messages_out), (1, 3));
+    assert_eq!((into.frames_in, into.bytes_in), (1, out.bytes_out));
+}
+
+#[test]
+fn a_host_that_turns_sends_what_is_old() {
+    let cap = std::time::Duration::from_nanos(1);
+    let (_control, mut nodes) = nodes(2, Faults::default(), Packing { cap, ..Packing::default() });
+    send(&nodes[0].link(B), 0).unwrap();
+    assert_eq!(nodes[0].multiplexer.traffic(B).frames_out, 0, "nobody has looked");
+    while nodes[0].multiplexer.traffic(B).frames_out == 0 {
+        let _ = nodes[0].host.turn();
+    }
+}
+
+#[test]
+fn a_transport_that_is_full_is_tried_again_in_order() {
+    let faults = Faults { under_way: 1, ..Faults::default() };
+    let (_control, mut nodes) = nodes(2, faults, Packing { frame: 1, ..Packing::default() });
+    let link = nodes[0].link(B);
+    for number in 0..5 {
+        send(&link, number).unwrap();
+    }
+    nodes[0].settle();
+    for number in 0..5 {
+        nodes[1].settle();
+        let notes = nodes[1].notes.take();
+        assert_eq!(notes.last(), Some(&Note::Message(A, number)));
+        nodes[0].settle();
+    }
+}
+
+#[test]
+fn a_node_that_is_lost_is_an_event_and_its_messages_are_counted() {
+    let faults = Faults { under_way: 1, ..Faults::default() };
+    let (control, mut nodes) = nodes(3, faults, Packing::default());
+    nodes[0].settle();
+    nodes[0].notes.take();
+    let link = nodes[0].link(B);
+    // One under way, one with the host, one packed.
+    for number in 0..3 {
+        send(&link, number).unwrap();
+        if number < 2 {
+            nodes[0].multiplexer.flush();
+            nodes[0].settle();
+        }
+    }
+    control.kill(B);
+    nodes[0].settle();
+    let notes = nodes[0].notes.take();
+    let lost = DownReason::Lost("the node was killed".to_owned());
+    // Whether the transport refuses the frame first, or tells of the loss first, is the transport's.
+    assert_eq!(notes, [Note::Refused(B, 1, Refusal::Down), Note::Down(B, lost, 1)]);
+    assert_eq!(nodes[0].multiplexer.traffic(B).messages_lost, 2);
+    assert_eq!(send(&link, 3), Err(PutError::Down));
+    // The other node is there.
+    let link = nodes[0].link(NodeId::new(2));
+    send(&link, 4).unwrap();
+    nodes[0].multiplexer.flush();
+    nodes[0].settle();
+    nodes[2].settle();
+    assert!(nodes[2].notes.take().contains(&Note::Message(A, 4)));
+}
+
+#[test]
+fn closing_sends_everything_and_the_others_hear_that_the_node_has_left() {
+    let faults = Faults { under_way: 1, ..Faults::default() };
+    let (_control, mut nodes) = nodes(2, faults, Packing { frame: 1, ..Packing::default() });
+    let link = nodes[0].link(B);
+    for number in 0..2 {
+        send(&link, number).unwrap();
+    }
+    nodes[0].multiplexer.close();
+    assert_eq!(nodes[0].settle(), Progress::Idle, "the transport has taken one of two");
+    nodes[1].settle();
+    assert_eq!(nodes[0].settle(), Progress::Finished);
+    nodes[1].settle();
+    let left = Note::Down(A, DownReason::Left, 0);
+    let messages = [0, 1].map(|number| Note::Message(A, number));
+    let notes = nodes[1].notes.take();
+    assert_eq!(notes[1..3], messages);
+    assert_eq!(notes[3..], [left]);
+}
+
+#[test]
+fn a_host_that_is_dropped_leaves_nobody_waiting() {
+    let packing = Packing { waiting: 1, ..Packing::default() };
+    let (_control, mut nodes) = nodes(2, Faults::default(), packing);
+    let link = nodes[0].link(B);
+    send(&link, 0).unwrap();
+    nodes[0].multiplexer.flush();
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| {
+            evenkeel::block_on(link.put(|out| {
+                write_tell(Slot::default(), None, out);
+                Ok::<_, Infallible>(())
+            }))
+        });
+        drop(nodes.remove(0));
+        assert_eq!(waits.join().unwrap(), Err(PutError::Leaving));
+    });
+}

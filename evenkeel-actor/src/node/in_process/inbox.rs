@@ -1,0 +1,187 @@
+//! What is on its way to one node.
+
+use super::super::{DownReason, Event, NodeId, Refusal, Refused};
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The inbox of a node.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    /// From each node.
+    ways: Vec<Way>,
+    /// Whose turn it is where frames are due at the same time.
+    turn: usize,
+    /// Whether the waker was called since the last wait.
+    woken: bool,
+    waiting: bool,
+}
+
+/// What is on its way from one node.
+#[derive(Debug, Default)]
+struct Way {
+    flights: VecDeque<Flight>,
+    /// When the last of them is due; the next is not due before.
+    last_due: u64,
+    /// Whether anything more can be sent.
+    is_shut: bool,
+    /// What is to be said once all flights have been received.
+    down: Option<DownReason>,
+}
+
+#[derive(Debug)]
+struct Flight {
+    due: u64,
+    frame: Vec<u8>,
+}
+
+impl Inbox {
+    pub(super) fn new(nodes: usize) -> Self {
+        let ways = (0..nodes).map(|_| Way::default()).collect();
+        let state = State { ways, turn: 0, woken: false, waiting: false };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn notify(&self, state: &State) {
+        if state.waiting {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Sends a frame on its way.
+    pub(super) fn push(
+        &self,
+        from: NodeId,
+        frame: Vec<u8>,
+        most: usize,
+        due: impl FnOnce() -> u64,
+    ) -> Result<(), Refused> {
+        let mut state = self.lock();
+        let way = &mut state.ways[from.number() as usize];
+        if way.is_shut {
+            return Err(Refused { frame, why: Refusal::Down });
+        }
+        if way.flights.len() >= most {
+            return Err(Refused { frame, why: Refusal::Full });
+        }
+        way.last_due = due().max(way.last_due);
+        way.flights.push_back(Flight { due: way.last_due, frame });
+        self.notify(&state);
+        Ok(())
+    }
+
+    /// After what is on its way, nothing more comes: the sender has left.
+    pub(super) fn push_leave(&self, from: NodeId) {
+        let mut state = self.lock();
+        let way = &mut state.ways[from.number() as usize];
+        if !way.is_shut {
+            way.is_shut = true;
+            way.down = Some(DownReason::Left);
+            self.notify(&state);
+        }
+    }
+
+    /// What is not due yet is lost, and nothing more comes.
+    pub(super) fn lose(&self, from: NodeId, now: u64, reason: DownReason) {
+        let mut state = self.lock();
+        let way = &mut state.ways[from.number() as usize];
+        let under_way = way.flights.len();
+        way.flights.retain(|flight| flight.due <= now);
+        // A node that has left, and all of whose frames come, is not lost.
+        if !way.is_shut || way.flights.len() < under_way {
+            way.down = Some(reason);
+        }
+        way.is_shut = true;
+        self.notify(&state);
+    }
+
+    /// The node is gone: whatever is sent to it is refused, and nobody receives what is here.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        for way in &mut state.ways {
+            way.flights.clear();
+            way.is_shut = true;
+            way.down = None;
+        }
+    }
+
+    /// The next event that is due.
+    pub(super) fn pop(&self, now: impl FnOnce() -> u64) -> Option<Event> {
+        let mut state = self.lock();
+        let turn = state.turn;
+        let ways = state.ways.len();
+        let order = (turn..ways).chain(0..turn);
+        let due = order.filter_map(|from| Some((state.ways[from].next_due()?, from)));
+        // The first of those that are due at the same time.
+        let (due, from) = due.min_by_key(|&(due, _)| due)?;
+        if due > 0 && due > now() {
+            return None;
+        }
+        state.turn = (from + 1) % ways;
+        let node = NodeId::new(from as u32);
+        let way = &mut state.ways[from];
+        Some(match way.flights.pop_front() {
+            Some(flight) => Event::Received { from: node, frame: flight.frame },
+            None => Event::Down { node, reason: way.down.take()? },
+        })
+    }
+
+    pub(super) fn next_due(&self) -> Option<u64> {
+        self.lock().next_due()
+    }
+
+    /// Waits until something is due, or the waker was called, or `most` has passed.
+    pub(super) fn wait(&self, most: Duration, clock_runs: bool, now: impl FnOnce() -> u64) {
+        let mut state = self.lock();
+        let mut limit = most;
+        if let Some(due) = state.next_due() {
+            let left = due.saturating_sub(now());
+            if left == 0 {
+                return;
+            }
+            if clock_runs {
+                limit = limit.min(Duration::from_nanos(left));
+            }
+        }
+        if !state.woken {
+            state.waiting = true;
+            let waited = self.changed.wait_timeout(state, limit);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state.waiting = false;
+        }
+        state.woken = false;
+    }
+
+    pub(super) fn wake(&self) {
+        let mut state = self.lock();
+        state.woken = true;
+        self.notify(&state);
+    }
+}
+
+impl State {
+    fn next_due(&self) -> Option<u64> {
+        self.ways.iter().filter_map(Way::next_due).min()
+    }
+}
+
+impl Way {
+    /// When there is an event; zero if it is about a connection.
+    fn next_due(&self) -> Option<u64> {
+        match (self.flights.front(), &self.down) {
+            (Some(flight), _) => Some(flight.due),
+            (None, Some(_)) => Some(0),
+            (None, None) => None,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Why a message was not put in.
+
+use std::error::Error;
+use std::fmt;
+
+/// Why a message for another node was not put in. `E` is what its writer says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PutError<E> {
+    /// As many bytes as may wait for the node do.
+    Full {
+        /// How many may.
+        most: usize,
+    },
+    /// The message is longer than messages may be.
+    TooLong {
+        /// How long it is.
+        length: usize,
+        /// How long it may be.
+        most: usize,
+    },
+    /// The node is down.
+    Down,
+    /// This node is about to leave.
+    Leaving,
+    /// The message cannot be written.
+    Unwritable(E),
+}
+
+impl<E: fmt::Display> fmt::Display for PutError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full { most } => {
+                write!(f, "{most} bytes wait for the node, and no more may; wait for room")
+            }
+            Self::TooLong { length, most } => write!(
+                f,
+                "the message is {length} bytes long, and {most} is the most; send it in parts or raise the bound"
+            ),
+            Self::Down => f.write_str("the node is down"),
+            Self::Leaving => f.write_str("this node is about to leave"),
+            Self::Unwritable(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: Error + 'static> Error for PutError<E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Unwritable(error) => error.source(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! When a buffer leaves, and what a host does that has nothing to do: pure functions of plain values.
+//!
+//! Times are nanoseconds.
+
+use std::time::Duration;
+
+/// How messages are packed, and how many may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packing {
+    /// A buffer that is this long leaves. In bytes; at least one. A frame is longer by at most one message.
+    pub frame: usize,
+    /// A buffer leaves once its oldest message has waited this long, at the next look.
+    pub cap: Duration,
+    /// The longest message, in bytes.
+    pub longest_message: usize,
+    /// As many bytes may wait for the transport to take them, for each node; beyond, senders are told, or wait. Each lane adds at most a frame, since the bound is
+    /// looked at before a message is put in.
+    pub waiting: usize,
+}
+
+impl Default for Packing {
+    /// Frames of 8 KiB, beyond which packing gains little on shared memory (7.5 ns a message against 4.8 in frames of 64 KiB, in a
+    /// stream of messages of 32 bytes by Open MPI); a cap of 100 µs, as in Thorium; messages up to 16 MiB and 4 MiB waiting, which are estimates that no benchmark sets.
+    fn default() -> Self {
+        Self {
+            frame: 8 << 10,
+            cap: Duration::from_micros(100),
+            longest_message: 16 << 20,
+            waiting: 4 << 20,
+        }
+    }
+}
+
+/// Messages between two looks at the clock: a look costs about as much as packing a message. An estimate; no benchmark sets it.
+pub const LOOK: u32 = 16;
+
+/// Whether to look at the clock at this message of a buffer, of which the first is number 1.
+#[must_use]
+#[inline]
+pub fn looks_at_clock(message: u32) -> bool {
+    message.is_multiple_of(LOOK)
+}
+
+/// Whether a buffer of `length` bytes leaves, whose oldest message has waited for `age` as far as anybody has looked.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::node::policy::{Packing, leaves};
+/// let packing = Packing::default();
+/// assert!(!leaves(100, 0, &packing));
+/// assert!(leaves(8 << 10, 0, &packing), "full");
+/// assert!(leaves(100, 100_000, &packing), "old");
+/// ```
+#[must_use]
+#[inline]
+pub fn leaves(length: usize, age: u64, packing: &Packing) -> bool {
+    length >= packing.frame || u128::from(age) >= packing.cap.as_nanos()
+}
+
+/// What a host does after a turn in which nothing happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// Looks again at once.
+    Spin,
+    /// Lets others run on its core and looks again.
+    Yield,
+    /// Waits for this many nanoseconds at most.
+    Wait(u64),
+}
+
+/// A host that had work less than this ago spins: a few round trips of shared memory. An estimate; no benchmark sets it.
+pub const SPIN: u64 = 20_000;
+
+/// One that had work less than this ago yields: the default cap of a buffer, after which a peer that has anything to say has said it. An estimate;
+/// no benchmark sets it.
+pub const YIELD: u64 = 100_000;
+
+/// The shortest wait. An estimate: what it costs to fall asleep and to wake up.
+pub const SHORTEST_WAIT: u64 = 50_000;
+
+/// The longest wait: a transport that cannot be woken by what arrives is looked at this often. An estimate: a hundred looks a second
+/// are no load.
+pub const LONGEST_WAIT: u64 = 10_000_000;
+
+/// What a host does that has been without work for `idle`. A wait is half as long as all the time without work, so that what arrives late is late by half
+/// of that at most, and looks become rare.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::node::policy::{Idle, LONGEST_WAIT, idle};
+/// assert_eq!(idle(1_000), Idle::Spin);
+/// assert_eq!(idle(50_000), Idle::Yield);
+/// assert_eq!(idle(100_000), Idle::Wait(50_000));
+/// assert_eq!(idle(1_000_000), Idle::Wait(500_000));
+/// assert_eq!(idle(3_600_000_000_000), Idle::Wait(LONGEST_WAIT));
+/// ```
+#[must_use]
+pub fn idle(idle: u64) -> Idle {
+    if idle < SPIN {
+        Idle::Spin
+    } else if idle < YIELD {
+        Idle::Yield
+    } else {
+        Idle::Wait((idle / 2).clamp(SHORTEST_WAIT, LONGEST_WAIT))
+    }
+}

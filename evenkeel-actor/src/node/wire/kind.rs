@@ -1,0 +1,31 @@
+//! The bytes that stand for kinds of messages.
+
+pub(super) const TELL: u8 = 1;
+pub(super) const ASK: u8 = 2;
+pub(super) const ANSWER: u8 = 3;
+pub(super) const FAILED: u8 = 4;
+pub(super) const ABANDON: u8 = 5;
+pub(super) const SPAWN: u8 = 6;
+/// As [`SPAWN`], with a parent.
+pub(super) const SPAWN_LINKED: u8 = 7;
+pub(super) const LOCATE: u8 = 8;
+pub(super) const LOCATED: u8 = 9;
+pub(super) const LINK: u8 = 10;
+pub(super) const UNLINK: u8 = 11;
+pub(super) const EXIT: u8 = 12;
+pub(super) const MONITOR: u8 = 13;
+pub(super) const DEMONITOR: u8 = 14;
+pub(super) const DOWN: u8 = 15;
+pub(super) const STOP: u8 = 16;
+pub(super) const CAST: u8 = 17;
+pub(super) const BARRIER: u8 = 18;
+pub(super) const TOKEN: u8 = 19;
+/// As [`TOKEN`], which is black.
+pub(super) const BLACK_TOKEN: u8 = 20;
+pub(super) const DONE: u8 = 21;
+pub(super) const LOST: u8 = 22;
+pub(super) const HELLO: u8 = 23;
+pub(super) const LEAVE: u8 = 24;
+
+/// Beside any kind: a cause follows.
+pub(super) const WITH_CAUSE: u8 = 0x80;

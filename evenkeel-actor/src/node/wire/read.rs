@@ -1,0 +1,106 @@
+//! How bytes become messages.
+
+use super::super::varint::{self, Reader};
+use super::super::{FrameError, NodeId};
+use super::cast::read_slot;
+use super::{BarrierStep, EndKind, Failure, StopHow};
+use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, Members, Message, Probe, kind};
+use std::num::NonZeroU64;
+
+impl<'a> Envelope<'a> {
+    /// The message in a record, all of it.
+    pub(crate) fn read(mut reader: Reader<'a>) -> Result<Self, FrameError> {
+        let at = reader.at();
+        let kind = reader.byte()?;
+        let cause = match kind & kind::WITH_CAUSE {
+            0 => None,
+            _ => Some(cause(&mut reader)?),
+        };
+        let message = Message::read(kind & !kind::WITH_CAUSE, at, &mut reader)?;
+        reader.finish()?;
+        Ok(Self { cause, message })
+    }
+}
+
+/// Zero is no cause: it would be a longer form of none.
+fn cause(reader: &mut Reader<'_>) -> Result<NonZeroU64, FrameError> {
+    let at = reader.at();
+    NonZeroU64::new(reader.number()?).ok_or(FrameError::Overlong { at })
+}
+
+fn end<'a>(reader: &mut Reader<'a>) -> Result<End<'a>, FrameError> {
+    Ok(End { kind: EndKind::read(reader)?, detail: detail(reader)? })
+}
+
+fn detail<'a>(reader: &mut Reader<'a>) -> Result<&'a str, FrameError> {
+    reader.text("a detail", LONGEST_DETAIL)
+}
+
+impl<'a> Message<'a> {
+    fn read(kind: u8, at: usize, reader: &mut Reader<'a>) -> Result<Self, FrameError> {
+        // Fields are evaluated in the order in which they are written, which is that of the bytes.
+        Ok(match kind {
+            kind::TELL => Self::Tell { to: read_slot(reader)?, payload: reader.rest() },
+            kind::ASK => Self::Ask {
+                to: read_slot(reader)?,
+                call: reader.number()?,
+                limit: reader.number()?,
+                payload: reader.rest(),
+            },
+            kind::ANSWER => Self::Answer { call: reader.number()?, payload: reader.rest() },
+            kind::FAILED => Self::Failed {
+                call: reader.number()?,
+                failure: Failure::read(reader)?,
+                detail: detail(reader)?,
+            },
+            kind::ABANDON => Self::Abandon { call: reader.number()? },
+            kind::SPAWN | kind::SPAWN_LINKED => Self::Spawn {
+                call: reader.number()?,
+                parent: match kind {
+                    kind::SPAWN_LINKED => Some(read_slot(reader)?),
+                    _ => None,
+                },
+                script: reader.text("the name of a script", LONGEST_NAME)?,
+                arguments: reader.rest(),
+            },
+            kind::LOCATE => Self::Locate {
+                call: reader.number()?,
+                name: reader.text("the name of an actor", LONGEST_NAME)?,
+            },
+            kind::LOCATED => Self::Located { call: reader.number()?, at: read_slot(reader)? },
+            kind::LINK => Self::Link { from: read_slot(reader)?, to: read_slot(reader)? },
+            kind::UNLINK => Self::Unlink { from: read_slot(reader)?, to: read_slot(reader)? },
+            kind::EXIT => {
+                Self::Exit { from: read_slot(reader)?, to: read_slot(reader)?, end: end(reader)? }
+            }
+            kind::MONITOR => Self::Monitor { watch: reader.number()?, to: read_slot(reader)? },
+            kind::DEMONITOR => Self::Demonitor { watch: reader.number()?, to: read_slot(reader)? },
+            kind::DOWN => Self::Down { watch: reader.number()?, end: end(reader)? },
+            kind::STOP => Self::Stop { to: read_slot(reader)?, how: StopHow::read(reader)? },
+            kind::CAST => Self::Cast { members: Members::read(reader)?, payload: reader.rest() },
+            kind::BARRIER => Self::Barrier {
+                barrier: reader.number()?,
+                phase: reader.number()?,
+                step: BarrierStep::read(reader)?,
+            },
+            kind::TOKEN | kind::BLACK_TOKEN => Self::Termination(Probe::Token {
+                round: reader.number()?,
+                count: varint::unfold(reader.number()?),
+                black: kind == kind::BLACK_TOKEN,
+            }),
+            kind::DONE => Self::Termination(Probe::Done { round: reader.number()? }),
+            kind::LOST => {
+                Self::Termination(Probe::Failed { node: NodeId::new(reader.number32()?) })
+            }
+            kind::HELLO => Self::Hello {
+                node: NodeId::new(reader.number32()?),
+                nodes: reader.number32()?,
+                incarnation: reader.number()?,
+                longest_frame: reader.number()?,
+                job: reader.text("the name of a job", LONGEST_NAME)?,
+            },
+            kind::LEAVE => Self::Leave,
+            kind => return Err(FrameError::UnknownKind { at, kind }),
+        })
+    }
+}

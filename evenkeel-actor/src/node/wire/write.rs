@@ -1,0 +1,195 @@
+//! How messages become bytes.
+
+use super::super::{FrameError, Slot, frame, varint};
+use super::cast::write_slot;
+use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, Message, Probe, kind};
+use std::num::NonZeroU64;
+
+impl Envelope<'_> {
+    /// Appends the message to a frame that has been [begun](frame::begin).
+    ///
+    /// # Errors
+    /// [`FrameError::Oversized`], if one of its texts is too long. The frame is then as it was.
+    pub fn append(&self, out: &mut Vec<u8>) -> Result<(), FrameError> {
+        frame::append(out, |out| self.write(out))
+    }
+
+    /// Appends what follows the length in a record. For whoever writes into a frame by other means.
+    ///
+    /// # Errors
+    /// [`FrameError::Oversized`], if one of its texts is too long. What it has appended is then of no use.
+    pub fn write(&self, out: &mut Vec<u8>) -> Result<(), FrameError> {
+        self.message.write(self.cause, out)
+    }
+}
+
+/// Appends all of a [`Message::Tell`] but its payload, which the caller appends.
+#[inline]
+pub fn write_tell(to: Slot, cause: Option<NonZeroU64>, out: &mut Vec<u8>) {
+    head(kind::TELL, cause, out);
+    write_slot(to, out);
+}
+
+/// Appends all of a [`Message::Ask`] but its payload, which the caller appends.
+#[inline]
+pub fn write_ask(to: Slot, call: u64, limit: u64, cause: Option<NonZeroU64>, out: &mut Vec<u8>) {
+    head(kind::ASK, cause, out);
+    write_slot(to, out);
+    varint::put(out, call);
+    varint::put(out, limit);
+}
+
+/// Appends all of a [`Message::Answer`] but its payload, which the caller appends.
+#[inline]
+pub fn write_answer(call: u64, cause: Option<NonZeroU64>, out: &mut Vec<u8>) {
+    head(kind::ANSWER, cause, out);
+    varint::put(out, call);
+}
+
+#[inline]
+fn head(kind: u8, cause: Option<NonZeroU64>, out: &mut Vec<u8>) {
+    match cause {
+        None => out.push(kind),
+        Some(cause) => {
+            out.push(kind | kind::WITH_CAUSE);
+            varint::put(out, cause.get());
+        }
+    }
+}
+
+fn text(text: &str, what: &'static str, most: usize, out: &mut Vec<u8>) -> Result<(), FrameError> {
+    if text.len() > most {
+        return Err(FrameError::Oversized { what, length: text.len(), most });
+    }
+    varint::put(out, text.len() as u64);
+    out.extend_from_slice(text.as_bytes());
+    Ok(())
+}
+
+fn detail(detail: &str, out: &mut Vec<u8>) -> Result<(), FrameError> {
+    text(detail, "a detail", LONGEST_DETAIL, out)
+}
+
+fn end(end: End<'_>, out: &mut Vec<u8>) -> Result<(), FrameError> {
+    out.push(end.kind.code());
+    detail(end.detail, out)
+}
+
+impl Message<'_> {
+    fn write(&self, cause: Option<NonZeroU64>, out: &mut Vec<u8>) -> Result<(), FrameError> {
+        let mut begin = |kind| head(kind, cause, &mut *out);
+        match *self {
+            Self::Tell { to, payload } => {
+                write_tell(to, cause, out);
+                out.extend_from_slice(payload);
+            }
+            Self::Ask { to, call, limit, payload } => {
+                write_ask(to, call, limit, cause, out);
+                out.extend_from_slice(payload);
+            }
+            Self::Answer { call, payload } => {
+                write_answer(call, cause, out);
+                out.extend_from_slice(payload);
+            }
+            Self::Failed { call, failure, detail: more } => {
+                begin(kind::FAILED);
+                varint::put(out, call);
+                out.push(failure.code());
+                detail(more, out)?;
+            }
+            Self::Abandon { call } => {
+                begin(kind::ABANDON);
+                varint::put(out, call);
+            }
+            Self::Spawn { call, script, parent, arguments } => {
+                begin(if parent.is_some() { kind::SPAWN_LINKED } else { kind::SPAWN });
+                varint::put(out, call);
+                if let Some(parent) = parent {
+                    write_slot(parent, out);
+                }
+                text(script, "the name of a script", LONGEST_NAME, out)?;
+                out.extend_from_slice(arguments);
+            }
+            Self::Locate { call, name } => {
+                begin(kind::LOCATE);
+                varint::put(out, call);
+                text(name, "the name of an actor", LONGEST_NAME, out)?;
+            }
+            Self::Located { call, at } => {
+                begin(kind::LOCATED);
+                varint::put(out, call);
+                write_slot(at, out);
+            }
+            Self::Link { from, to } => {
+                begin(kind::LINK);
+                write_slot(from, out);
+                write_slot(to, out);
+            }
+            Self::Unlink { from, to } => {
+                begin(kind::UNLINK);
+                write_slot(from, out);
+                write_slot(to, out);
+            }
+            Self::Exit { from, to, end: how } => {
+                begin(kind::EXIT);
+                write_slot(from, out);
+                write_slot(to, out);
+                end(how, out)?;
+            }
+            Self::Monitor { watch, to } => {
+                begin(kind::MONITOR);
+                varint::put(out, watch);
+                write_slot(to, out);
+            }
+            Self::Demonitor { watch, to } => {
+                begin(kind::DEMONITOR);
+                varint::put(out, watch);
+                write_slot(to, out);
+            }
+            Self::Down { watch, end: how } => {
+                begin(kind::DOWN);
+                varint::put(out, watch);
+                end(how, out)?;
+            }
+            Self::Stop { to, how } => {
+                begin(kind::STOP);
+                write_slot(to, out);
+                out.push(how.code());
+            }
+            Self::Cast { members, payload } => {
+                begin(kind::CAST);
+                members.write(out);
+                out.extend_from_slice(payload);
+            }
+            Self::Barrier { barrier, phase, step } => {
+                begin(kind::BARRIER);
+                varint::put(out, barrier);
+                varint::put(out, phase);
+                out.push(step.code());
+            }
+            Self::Termination(Probe::Token { round, count, black }) => {
+                begin(if black { kind::BLACK_TOKEN } else { kind::TOKEN });
+                varint::put(out, round);
+                varint::put(out, varint::fold(count));
+            }
+            Self::Termination(Probe::Done { round }) => {
+                begin(kind::DONE);
+                varint::put(out, round);
+            }
+            Self::Termination(Probe::Failed { node }) => {
+                begin(kind::LOST);
+                varint::put(out, node.number().into());
+            }
+            Self::Hello { node, nodes, incarnation, longest_frame, job } => {
+                begin(kind::HELLO);
+                varint::put(out, node.number().into());
+                varint::put(out, nodes.into());
+                varint::put(out, incarnation);
+                varint::put(out, longest_frame);
+                text(job, "the name of a job", LONGEST_NAME, out)?;
+            }
+            Self::Leave => begin(kind::LEAVE),
+        }
+        Ok(())
+    }
+}

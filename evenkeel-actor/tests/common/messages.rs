@@ -1,0 +1,148 @@
+//! Any message that nodes may send each other.
+
+use evenkeel_actor::node::wire::{
+    BarrierStep, End, EndKind, Envelope, Failure, MembersBuf, Message, Probe, StopHow,
+};
+use evenkeel_actor::node::{NodeId, Slot};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// All that any kind of message may hold, owned.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    kind: usize,
+    cause: Option<u64>,
+    numbers: [u64; 3],
+    count: i64,
+    small: [u32; 2],
+    slots: [Slot; 2],
+    flag: bool,
+    text: String,
+    payload: Vec<u8>,
+    members: MembersBuf,
+    failure: Failure,
+    end: EndKind,
+    how: StopHow,
+    step: BarrierStep,
+}
+
+/// How many kinds there are, those that take a parent or not counted once.
+pub(crate) const KINDS: usize = 22;
+
+/// Numbers of any magnitude, short forms as likely as long ones.
+fn number() -> impl Strategy<Value = u64> {
+    (any::<u64>(), 0..64_u32).prop_map(|(number, shift)| number >> shift)
+}
+
+fn slot() -> impl Strategy<Value = Slot> {
+    (number(), number()).prop_map(|(index, generation)| Slot {
+        index: (index >> 32) as u32,
+        generation: (generation >> 32) as u32,
+    })
+}
+
+fn members() -> impl Strategy<Value = MembersBuf> {
+    proptest::collection::vec((any::<u32>(), proptest::collection::vec(slot(), 0..4)), 0..5)
+        .prop_map(|members| {
+            let mut buffer = MembersBuf::new();
+            for (node, slots) in &members {
+                buffer.push(NodeId::new(*node), slots);
+            }
+            buffer
+        })
+}
+
+pub(crate) fn parts() -> impl Strategy<Value = Parts> {
+    let numbers = ([number(), number(), number()], any::<i64>(), any::<[u32; 2]>(), any::<bool>());
+    let things = ([slot(), slot()], "\\PC{0,60}", payload(), members());
+    let codes = (select(Failure::ALL), select(EndKind::ALL), select(StopHow::ALL));
+    let codes = (codes, select(BarrierStep::ALL));
+    (0..KINDS, proptest::option::of(1..u64::MAX), numbers, things, codes).prop_map(
+        |(
+            kind,
+            cause,
+            (numbers, count, small, flag),
+            (slots, text, payload, members),
+            ((failure, end, how), step),
+        )| {
+            let mut parts = Parts {
+                kind,
+                cause,
+                numbers,
+                count,
+                small,
+                slots,
+                flag,
+                text,
+                payload,
+                members,
+                failure,
+                end,
+                how,
+                step,
+            };
+            // Half of the causes are small.
+            parts.cause = cause.map(|cause| if flag { cause } else { cause % 100 + 1 });
+            parts
+        },
+    )
+}
+
+/// Payloads whose records have lengths of one, two and three bytes.
+fn payload() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        4 => proptest::collection::vec(any::<u8>(), 0..40),
+        2 => proptest::collection::vec(any::<u8>(), 100..140),
+        1 => proptest::collection::vec(any::<u8>(), 16_350..16_400),
+    ]
+}
+
+impl Parts {
+    /// The message of this kind with these parts.
+    pub(crate) fn envelope(&self) -> Envelope<'_> {
+        let [a, b, c] = self.numbers;
+        let [from, to] = self.slots;
+        let [small, other] = self.small;
+        let payload = &self.payload[..];
+        let text = &self.text[..];
+        let end = End { kind: self.end, detail: text };
+        let message = match self.kind {
+            0 => Message::Tell { to, payload },
+            1 => Message::Ask { to, call: a, limit: b, payload },
+            2 => Message::Answer { call: a, payload },
+            3 => Message::Failed { call: a, failure: self.failure, detail: text },
+            4 => Message::Abandon { call: a },
+            5 => Message::Spawn {
+                call: a,
+                script: text,
+                parent: self.flag.then_some(from),
+                arguments: payload,
+            },
+            6 => Message::Locate { call: a, name: text },
+            7 => Message::Located { call: a, at: to },
+            8 => Message::Link { from, to },
+            9 => Message::Unlink { from, to },
+            10 => Message::Exit { from, to, end },
+            11 => Message::Monitor { watch: a, to },
+            12 => Message::Demonitor { watch: a, to },
+            13 => Message::Down { watch: a, end },
+            14 => Message::Stop { to, how: self.how },
+            15 => Message::Cast { members: self.members.as_members(), payload },
+            16 => Message::Barrier { barrier: a, phase: b, step: self.step },
+            17 => {
+                Message::Termination(Probe::Token { round: a, count: self.count, black: self.flag })
+            }
+            18 => Message::Termination(Probe::Done { round: a }),
+            19 => Message::Termination(Probe::Failed { node: NodeId::new(small) }),
+            20 => Message::Hello {
+                node: NodeId::new(small),
+                nodes: other,
+                incarnation: a,
+                longest_frame: c,
+                job: text,
+            },
+            _ => Message::Leave,
+        };
+        Envelope { cause: self.cause.and_then(std::num::NonZeroU64::new), message }
+    }
+}
