@@ -1,7 +1,7 @@
 //! A barrier of all nodes, as a state machine without a transport.
 //!
 //! # Protocol
-//! Over the [tree](super::tree) with the root 0. A node that has entered, and all of whose children have arrived, arrives: it says so to its parent. When the root arrives
+//! Over the [tree] with the root 0. A node that has entered, and all of whose children have arrived, arrives: it says so to its parent. When the root arrives
 //! all have entered; it releases its children, and they theirs. A node is past the barrier when it releases; the next phase begins then.
 //!
 //! A child is released by its parent, so the parent's next phase has begun before the child can arrive in it: what comes from a child is of the present phase, and so is what
@@ -220,6 +220,13 @@ mod tests {
         random: Random,
     }
 
+    /// What goes wrong.
+    #[derive(Clone, Copy)]
+    enum Fault {
+        Death,
+        Cut,
+    }
+
     impl World {
         fn new(nodes: u32, seed: u64) -> Self {
             let barrier = |node| Some(Barrier::new(NodeId::new(node), nodes));
@@ -275,12 +282,32 @@ mod tests {
             }
         }
 
+        /// Two nodes lose each other, and nobody else hears of it from the transport.
+        fn cut(&mut self) {
+            let nodes = self.nodes.len();
+            let a = self.random.below(nodes as u64) as usize;
+            let b = (a + 1 + self.random.below(nodes as u64 - 1) as usize) % nodes;
+            for (node, other) in [(a, b), (b, a)] {
+                self.ways[other * nodes + node].clear();
+                let mut out = Vec::new();
+                let state = self.nodes[node].as_mut().unwrap();
+                state.lost(NodeId::new(other as u32), &mut out);
+                out.retain(|message| message.to.number() as usize != other);
+                self.send(node, out);
+            }
+        }
+
         /// Nodes enter as they come out until all have passed this many times, unless the barrier breaks. In between all is checked.
-        fn run(&mut self, phases: u64, kill_at: Option<u64>) {
+        fn run(&mut self, phases: u64, fault: Option<(u64, Fault)>) {
+            let fault_at = fault.map(|fault| fault.0);
             for step in 0.. {
-                if Some(step) == kill_at {
-                    let dead = self.random.below(self.nodes.len() as u64) as usize;
-                    self.kill(dead);
+                match fault.filter(|fault| fault.0 == step) {
+                    Some((_, Fault::Death)) => {
+                        let dead = self.random.below(self.nodes.len() as u64) as usize;
+                        self.kill(dead);
+                    }
+                    Some((_, Fault::Cut)) => self.cut(),
+                    None => {}
                 }
                 let phase = |node: &Barrier| node.phase();
                 let alive = || self.nodes.iter().flatten();
@@ -305,7 +332,7 @@ mod tests {
                     self.enter(node);
                 } else if !self.deliver()
                     && entering.is_empty()
-                    && kill_at.is_none_or(|at| at <= step)
+                    && fault_at.is_none_or(|at| at <= step)
                 {
                     return;
                 }
@@ -325,10 +352,11 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_is_lost_leaves_nobody_waiting() {
+    fn a_node_or_a_connection_that_is_lost_leaves_nobody_waiting() {
         for seed in 0..3_000 {
             let mut world = World::new(2 + (seed % 10) as u32, seed);
-            world.run(4, Some(seed % 60));
+            let fault = if seed % 3 == 0 { Fault::Cut } else { Fault::Death };
+            world.run(4, Some((seed % 61, fault)));
             for node in world.nodes.iter().flatten() {
                 assert_eq!(node.standing(), Standing::Broken, "seed {seed}");
             }

@@ -18,6 +18,15 @@ pub struct Packing {
     pub waiting: usize,
 }
 
+impl Packing {
+    /// The longest frame that this makes: one byte less than full, and then the longest message. A transport takes frames of this length, and a reader none that are longer.
+    #[must_use]
+    pub fn longest_frame(&self) -> usize {
+        // An empty frame has a head, of up to five bytes.
+        self.frame.max(8).saturating_add(self.longest_message)
+    }
+}
+
 impl Default for Packing {
     /// Frames of 8 KiB, beyond which packing gains little on shared memory (7.5 ns a message against 4.8 in frames of 64 KiB, in a
     /// stream of messages of 32 bytes by Open MPI); a cap of 100 µs, as in Thorium; messages up to 16 MiB and 4 MiB waiting, which are estimates that no benchmark sets.

@@ -85,10 +85,12 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     /// Drives this transport for this multiplexer.
     ///
     /// # Panics
-    /// If the multiplexer is another node's.
+    /// If the multiplexer is another node's, or if it makes frames that are longer than the transport takes.
     #[must_use]
     pub fn new(transport: T, multiplexer: Arc<Multiplexer>, deliver: D) -> Self {
         assert_eq!(transport.local(), multiplexer.local(), "one node has one number");
+        let (takes, makes) = (transport.longest_frame(), multiplexer.packing().longest_frame());
+        assert!(makes <= takes, "frames of {makes} bytes by a transport that takes {takes}");
         let nodes = (0..transport.nodes()).map(|_| Node::default()).collect();
         Self {
             transport,

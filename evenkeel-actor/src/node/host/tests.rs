@@ -216,3 +216,39 @@ fn a_host_that_is_dropped_leaves_nobody_waiting() {
         assert_eq!(waits.join().unwrap(), Err(PutError::Leaving));
     });
 }
+
+#[test]
+#[should_panic(expected = "by a transport that takes 1000")]
+fn a_transport_that_does_not_take_the_longest_message_is_refused() {
+    let faults = Faults { longest_frame: 1_000, ..Faults::default() };
+    let _ = nodes(2, faults, Packing { longest_message: 1_000, ..Packing::default() });
+}
+
+#[test]
+fn the_longest_message_gets_through_and_a_longer_one_is_an_error() {
+    let packing = Packing { frame: 100, longest_message: 1_000, ..Packing::default() };
+    let faults = Faults { longest_frame: packing.longest_frame(), ..Faults::default() };
+    let (_control, mut nodes) = nodes(2, faults, packing);
+    let link = nodes[0].link(B);
+    let long = |length: usize| {
+        link.try_put(|out| {
+            write_tell(Slot { index: 0, generation: 2 }, None, out);
+            out.resize(out.len() + length, 0);
+            Ok::<_, Infallible>(())
+        })
+    };
+    // As much as a frame holds without leaving.
+    while nodes[0].multiplexer.traffic(B).frames_out == 0 {
+        send(&link, 1).unwrap();
+    }
+    for _ in 0..24 {
+        send(&link, 1).unwrap();
+    }
+    assert_eq!(long(1_000), Err(PutError::TooLong { length: 1_005, most: 1_000 }));
+    long(995).unwrap();
+    nodes[0].settle();
+    nodes[1].settle();
+    assert_eq!(nodes[1].notes.take().last(), Some(&Note::Message(A, 2)));
+    let traffic = nodes[0].multiplexer.traffic(B);
+    assert_eq!((traffic.frames_out, traffic.messages_lost), (2, 0));
+}

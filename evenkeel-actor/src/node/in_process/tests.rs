@@ -119,6 +119,24 @@ fn survivors_of_a_node_receive_what_is_due_and_then_hear_of_it() {
 }
 
 #[test]
+fn what_survives_of_a_lost_node_is_what_it_sent_first() {
+    let mut cut_short = 0;
+    for seed in 0..300 {
+        let (control, mut nodes) = network(2, manual(seed, 1_000));
+        for number in 0..50 {
+            nodes[0].send(B, vec![number]).unwrap();
+            control.advance(Duration::from_nanos(20));
+        }
+        control.kill(A);
+        let seen = events(&mut nodes[1]);
+        let frames: Vec<_> = (0..seen.len() as u8 - 1).map(|number| received(A, number)).collect();
+        assert_eq!(seen[..frames.len()], frames, "seed {seed}");
+        cut_short += u32::from(frames.len() < 50);
+    }
+    assert!(cut_short > 100, "only {cut_short} runs lost anything");
+}
+
+#[test]
 fn a_cut_is_between_two_nodes() {
     let (control, mut nodes) = network(3, Faults::default());
     control.cut(A, B);

@@ -126,6 +126,12 @@ impl Multiplexer {
         self.local
     }
 
+    /// How messages are packed, and how many may wait.
+    #[must_use]
+    pub fn packing(&self) -> &Packing {
+        &self.packing
+    }
+
     /// The way to a node; `None` if there is no such node, or if it is this one.
     #[must_use]
     pub fn link(self: &Arc<Self>, to: NodeId) -> Option<Link> {

@@ -18,6 +18,13 @@ struct Node {
     end: Option<Order>,
 }
 
+/// What goes wrong.
+#[derive(Clone, Copy)]
+enum Fault {
+    Death,
+    Cut,
+}
+
 struct World {
     nodes: Vec<Option<Node>>,
     /// From, to, what; they arrive in any order.
@@ -118,8 +125,23 @@ impl World {
         }
     }
 
+    /// Two nodes lose each other, and nobody else hears of it from the transport.
+    fn cut(&mut self) {
+        let nodes = self.nodes.len();
+        let a = self.random.below(nodes as u64) as usize;
+        let b = (a + 1 + self.random.below(nodes as u64 - 1) as usize) % nodes;
+        self.flights.retain(|&(from, to, _)| (from, to) != (a, b) && (from, to) != (b, a));
+        for (number, other) in [(a, b), (b, a)] {
+            let other = NodeId::new(other as u32);
+            let mut orders = Vec::new();
+            self.nodes[number].as_mut().unwrap().detector.lost(other, &mut orders);
+            orders.retain(|order| !matches!(order, Order::Send { to, .. } if *to == other));
+            self.obey(number, orders);
+        }
+    }
+
     /// Runs until all have ended; gives the number of steps.
-    fn run(&mut self, kill_at: Option<u64>) -> u64 {
+    fn run(&mut self, fault: Option<(u64, Fault)>) -> u64 {
         for number in 0..self.nodes.len() {
             let mut orders = Vec::new();
             let node = self.nodes[number].as_mut().unwrap();
@@ -130,9 +152,15 @@ impl World {
         }
         for step in 0_u64.. {
             assert!(step < 100_000, "it goes on for ever");
-            if Some(step) == kill_at {
-                let dead = self.random.below(self.nodes.len() as u64) as usize;
-                self.kill(dead);
+            match fault.filter(|fault| fault.0 == step) {
+                Some((_, Fault::Death)) => {
+                    let dead = self.random.below(self.nodes.len() as u64) as usize;
+                    self.kill(dead);
+                }
+                Some((_, Fault::Cut)) => {
+                    self.cut();
+                }
+                None => {}
             }
             if self.nodes.iter().flatten().all(|node| node.end.is_some()) {
                 return step;
@@ -165,12 +193,13 @@ fn the_end_is_found_and_never_too_early() {
 }
 
 #[test]
-fn a_node_that_dies_ends_the_detection_on_all_others() {
+fn a_node_or_a_connection_that_is_lost_ends_the_detection_everywhere() {
     let mut failed = 0;
     for seed in 0..10_000 {
         let nodes = 2 + (seed % 8) as u32;
         let mut world = World::new(nodes, seed);
-        world.run(Some(seed % 50));
+        let fault = if seed % 3 == 0 { Fault::Cut } else { Fault::Death };
+        world.run(Some((seed % 50, fault)));
         for node in world.nodes.iter().flatten() {
             failed += u32::from(matches!(node.end, Some(Order::Failed { .. })));
         }
