@@ -2,9 +2,11 @@
 
 use crate::ask::{Ask, ReplyTo, Request};
 use crate::control::{ActorId, AnyActor};
+use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{SendError, TrySendError};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, HasId, Mailbox, Put, Ticket};
+use crate::system::System;
 use evenkeel::internal::Public;
 use std::fmt;
 use std::future::Future;
@@ -57,12 +59,21 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
             Put::Done => Ok(()),
             Put::Stopped(message) => Err(SendError::Stopped(message)),
             Put::Full(message) if P::FULL != Full::DropNewest => Err(SendError::Full(message)),
-            Put::Full(dropped) | Put::Displaced(dropped) => {
-                own.system().note_dead_letters(1);
+            Put::Full(dropped) => {
+                Self::note_drop(own, DeadLetterKind::DroppedNewest);
+                drop(dropped);
+                Ok(())
+            }
+            Put::Displaced(dropped) => {
+                Self::note_drop(own, DeadLetterKind::DroppedOldest);
                 drop(dropped);
                 Ok(())
             }
         }
+    }
+
+    fn note_drop(own: &Public<Mailbox<M>>, kind: DeadLetterKind) {
+        dead_letter::note::<M>(own.system(), Some(own.id()), kind, 1);
     }
 
     /// Sends a message; under [`Wait`] it waits for room, first come, first served. Under the other policies the future is ready at once.
@@ -97,6 +108,21 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn id(&self) -> ActorId {
         match &self.place {
             Place::Local(own) => own.id(),
+        }
+    }
+
+    /// The system that the actor belongs to.
+    #[must_use]
+    pub fn system(&self) -> System {
+        match &self.place {
+            Place::Local(own) => own.system(),
+        }
+    }
+
+    /// Has the actor's system be told of its end. False if it has stopped.
+    pub(crate) fn make_known(&self) -> bool {
+        match &self.place {
+            Place::Local(own) => own.make_known(),
         }
     }
 

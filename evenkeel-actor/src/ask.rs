@@ -1,8 +1,10 @@
 //! Asking: a message that carries the place for its answer.
 
 use crate::actor_ref::Send;
+use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{AskError, SendError};
 use crate::mailbox::overflow::{Overflow, Wait};
+use crate::system::System;
 use evenkeel::time::{Sleep, sleep};
 use std::fmt;
 use std::future::Future;
@@ -14,9 +16,11 @@ use std::time::Duration;
 pub struct ReplyTo<R>(oneshot::Sender<R>);
 
 impl<R> ReplyTo<R> {
-    /// Answers. An asker that has given up is not told, and the answer is dropped; [`try_send`](Self::try_send) gives it back.
+    /// Answers. If the asker has given up, the answer is a dead letter of the system of the actor that is running; [`try_send`](Self::try_send) gives it back.
     pub fn send(self, reply: R) {
-        drop(self.try_send(reply));
+        if self.try_send(reply).is_err() {
+            dead_letter::note::<R>(System::current(), None, DeadLetterKind::LateReply, 1);
+        }
     }
 
     /// Answers.

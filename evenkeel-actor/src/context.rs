@@ -61,6 +61,16 @@ impl<A: Actor> Context<A> {
         self.ends
     }
 
+    /// Begins a life: what is left of the one before a restart goes.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self) {
+        self.receiver.clear_timers();
+    }
+
+    pub(crate) fn receiver(&mut self) -> &mut Receiver<A::Message> {
+        &mut self.receiver
+    }
+
     /// Whether there is nothing to be done: then the turn is over, and the actor parks when its poll ends.
     #[inline(always)]
     pub(crate) fn is_idle(&mut self) -> bool {

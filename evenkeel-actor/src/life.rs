@@ -5,9 +5,10 @@
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::context::Context;
+use crate::dead_letter::{self, DeadLetterKind};
 use crate::exit::ExitReason;
 use crate::mailbox::overflow::Overflow;
-use crate::mailbox::{Mailbox, Next, Order, Receiver, Settings};
+use crate::mailbox::{HasId, Mailbox, Next, Order, Receiver, Settings};
 use crate::system::System;
 use evenkeel::internal::{Own, Public};
 use std::any::Any;
@@ -76,7 +77,11 @@ impl<M: Send + 'static, B: Future<Output = ExitReason>> Future for Life<M, B> {
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<()> {
         let this = self.project();
-        let reason = match catch_unwind(AssertUnwindSafe(|| this.body.poll(context))) {
+        let Some(system) = this.own.as_ref().map(|own| own.system()) else {
+            return Poll::Ready(());
+        };
+        let poll = || system.run(|| this.body.poll(context));
+        let reason = match catch_unwind(AssertUnwindSafe(poll)) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(reason)) => reason,
             Err(payload) => ExitReason::Panicked(words(&*payload)),
@@ -100,7 +105,11 @@ fn end<M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
     // SAFETY: the actor's body is over, and its receiver with it.
     let left = unsafe { own.close() };
     if !left.is_empty() {
-        own.system().note_dead_letters(left.len() as u64);
+        let kind = DeadLetterKind::LeftBehind;
+        dead_letter::note::<M>(own.system(), Some(own.id()), kind, left.len() as u64);
+    }
+    if own.is_known() {
+        own.system().forget(own.id());
     }
     drop((left, reason));
 }
@@ -116,6 +125,7 @@ fn live<A: Actor>(
 ) -> impl Future<Output = ExitReason> + Send {
     let mut context = Context::<A>::new(receiver);
     async move {
+        context.begin();
         if let Err(failure) = actor.started(&mut context).await {
             return ExitReason::Failed(Arc::new(failure));
         }

@@ -1,8 +1,11 @@
 //! What actors of one node share.
 
+use crate::control::ActorId;
+use crate::counters::Counters;
+use crate::dead_letter::Subscribers;
+use crate::registry::Registry;
+use std::cell::Cell;
 use std::fmt;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
 ///
@@ -12,41 +15,94 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct System(u32);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inner {
-    dead_letters: AtomicU64,
+    counters: Counters,
+    registry: Registry,
+    subscribers: Subscribers,
 }
 
-/// All there have been.
-static SYSTEMS: boxcar::Vec<Inner> = boxcar::Vec::new();
+impl Inner {
+    const fn new() -> Self {
+        Self {
+            counters: Counters::new(),
+            registry: Registry::new(),
+            subscribers: Subscribers::new(),
+        }
+    }
+}
+
+/// That of the process.
+static PROCESS: Inner = Inner::new();
+
+thread_local! {
+    /// That of the actor which this thread polls, if it is another than that of the process.
+    static RUNNING: Cell<Option<System>> = const { Cell::new(None) };
+}
+
+/// All there have been beside it. The first has the number 1.
+static SYSTEMS: boxcar::Vec<Box<Inner>> = boxcar::Vec::new();
 
 impl System {
     /// A new system, which shares nothing with others.
     #[must_use]
     pub fn new() -> Self {
-        let number = SYSTEMS.push(Inner::default());
+        let number = SYSTEMS.push(Box::new(Inner::new())) + 1;
         Self(u32::try_from(number).expect("there are fewer systems than actors"))
     }
 
+    #[inline]
     fn inner(self) -> &'static Inner {
-        &SYSTEMS[self.0 as usize]
+        match self.0 {
+            0 => &PROCESS,
+            number => &SYSTEMS[number as usize - 1],
+        }
     }
 
-    /// The system of the actor that is running, or that of the process.
+    /// The system of the actor that is running, or that of the process. A task that an actor has spawned is not the actor.
     #[must_use]
     pub fn current() -> Self {
-        static DEFAULT: OnceLock<System> = OnceLock::new();
-        *DEFAULT.get_or_init(Self::new)
+        RUNNING.get().unwrap_or(Self(0))
     }
 
-    /// How many messages nobody has handled.
-    #[must_use]
-    pub fn dead_letters(self) -> u64 {
-        self.inner().dead_letters.load(Ordering::Relaxed)
+    /// Calls `f`, which polls an actor of this system.
+    #[inline(always)]
+    pub(crate) fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        if self.0 == 0 && RUNNING.get().is_none() {
+            return f();
+        }
+        self.run_other(f)
     }
 
-    pub(crate) fn note_dead_letters(self, messages: u64) {
-        self.inner().dead_letters.fetch_add(messages, Ordering::Relaxed);
+    #[inline(never)]
+    fn run_other<R>(self, f: impl FnOnce() -> R) -> R {
+        /// Puts back what was there, also after a panic.
+        struct Back(Option<System>);
+        impl Drop for Back {
+            fn drop(&mut self) {
+                RUNNING.set(self.0);
+            }
+        }
+        let _back = Back(RUNNING.replace(Some(self)));
+        f()
+    }
+
+    pub(crate) fn counters(self) -> &'static Counters {
+        &self.inner().counters
+    }
+
+    pub(crate) fn registry(self) -> &'static Registry {
+        &self.inner().registry
+    }
+
+    pub(crate) fn subscribers(self) -> &'static Subscribers {
+        &self.inner().subscribers
+    }
+
+    /// Forgets an actor that has ended and was known by something here.
+    #[cold]
+    pub(crate) fn forget(self, actor: ActorId) {
+        self.registry().forget(actor);
     }
 }
 

@@ -44,13 +44,14 @@ pub(crate) use waiting::Ticket;
 use crate::control::ActorId;
 use crate::policy::room;
 use crate::system::System;
+use crate::timers::Timers;
 use evenkeel::internal::{After, Berth, Own, Part, Public, Right, SpinGuard, SpinLock};
 use overflow::{Full, Overflow};
 use ring::Ring;
 use slots::Slots;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::task::Waker;
 use waiting::Waiting;
 
@@ -77,22 +78,26 @@ impl Settings {
 }
 
 /// There are messages in the queue.
-const QUEUE: u8 = 1;
+const QUEUE: u16 = 1;
 /// There are orders.
-const ORDERS: u8 = 2;
+const ORDERS: u16 = 2;
 /// Senders wait for room.
-const WAITING: u8 = 4;
+const WAITING: u16 = 4;
 /// Nothing more is put in, and the actor ends when it has handled what is there.
-const DRAINS: u8 = 8;
+const DRAINS: u16 = 8;
 /// The slots are not used.
-const PLAIN: u8 = 16;
+const PLAIN: u16 = 16;
+/// The system is to be told of the end: it knows the actor by a name or in a group.
+const KNOWN: u16 = 256;
+/// The actor has timers.
+const TIMED: u16 = 512;
 
 /// In this order the header of the task and what the lock guards share a cache line, and what senders and actor share besides lies in the next.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Mailbox<M> {
+pub(crate) struct Mailbox<M: Send + 'static> {
     shared: SpinLock<Shared<M>>,
-    flags: AtomicU8,
+    flags: AtomicU16,
     /// Whether the actor has found nothing in its present poll and waits for nothing else.
     parks: AtomicBool,
     system: System,
@@ -102,11 +107,11 @@ pub(crate) struct Mailbox<M> {
 }
 
 // SAFETY: `batch` is used by the actor alone, which is in one place at a time.
-unsafe impl<M: Send> Sync for Mailbox<M> {}
+unsafe impl<M: Send + 'static> Sync for Mailbox<M> {}
 
 /// What the lock guards.
 #[derive(Debug)]
-struct Shared<M> {
+struct Shared<M: Send + 'static> {
     berth: Berth,
     /// Whether nothing is put in any more.
     shut: bool,
@@ -118,19 +123,32 @@ struct Shared<M> {
 }
 
 #[derive(Debug)]
-struct Rest<M> {
+struct Rest<M: Send + 'static> {
     queue: Ring<M>,
     waiting: Waiting,
     orders: VecDeque<Order>,
+    /// How many messages have come into the queue, or from a timer.
+    received: u32,
+    /// None while the actor is busy with them, too.
+    timers: Option<Box<Timers<M>>>,
+    /// Whether the actor is to look at its timers.
+    rings: bool,
 }
 
-impl<M> Default for Rest<M> {
+impl<M: Send + 'static> Default for Rest<M> {
     fn default() -> Self {
-        Self { queue: Ring::new(), waiting: Waiting::default(), orders: VecDeque::new() }
+        Self {
+            queue: Ring::new(),
+            waiting: Waiting::default(),
+            orders: VecDeque::new(),
+            received: 0,
+            timers: None,
+            rings: false,
+        }
     }
 }
 
-impl<M> Shared<M> {
+impl<M: Send + 'static> Shared<M> {
     fn rest(&mut self) -> &mut Rest<M> {
         self.rest.get_or_insert_with(Box::default)
     }
@@ -162,19 +180,19 @@ impl<M: Send + 'static> Mailbox<M> {
             slots: Slots::new(),
             batch: UnsafeCell::new(Ring::new()),
             system,
-            flags: AtomicU8::new(if plain { PLAIN } else { 0 }),
+            flags: AtomicU16::new(if plain { PLAIN } else { 0 }),
             parks: AtomicBool::new(false),
         }
     }
 
     #[inline(always)]
-    fn has(&self, flag: u8) -> bool {
+    fn has(&self, flag: u16) -> bool {
         self.flags.load(Ordering::Relaxed) & flag != 0
     }
 
     /// Sets or clears a flag. The caller holds the lock, so nobody else does.
     #[inline(always)]
-    fn set(&self, flag: u8, on: bool) {
+    fn set(&self, flag: u16, on: bool) {
         let flags = self.flags.load(Ordering::Relaxed);
         self.flags.store(if on { flags | flag } else { flags & !flag }, Ordering::Relaxed);
     }
@@ -197,6 +215,22 @@ impl<M: Send + 'static> Mailbox<M> {
         wake_all(waiting.dissolve());
     }
 
+    /// Has the system be told of the end, as it keeps something for the actor. False if the actor has stopped.
+    pub(crate) fn make_known(&self) -> bool {
+        let shared = self.shared.lock();
+        let open = !shared.berth.is_closed();
+        if open {
+            self.set(KNOWN, true);
+        }
+        open
+    }
+
+    /// Whether the system is to be told of the end, which is final once the mailbox is closed.
+    #[inline]
+    pub(crate) fn is_known(&self) -> bool {
+        self.has(KNOWN)
+    }
+
     pub(crate) fn system(&self) -> System {
         self.system
     }
@@ -205,6 +239,13 @@ impl<M: Send + 'static> Mailbox<M> {
     pub(crate) fn depth(&self) -> usize {
         let shared = self.shared.lock();
         self.slots.len() as usize + shared.rest.as_ref().map_or(0, |rest| rest.queue.len())
+    }
+
+    /// How many messages have come in, of slots, queue and timers, as far as 32 bits tell.
+    pub(crate) fn received(&self) -> u32 {
+        let shared = self.shared.lock();
+        let behind = shared.rest.as_ref().map_or(0, |rest| rest.received);
+        self.slots.received().wrapping_add(behind)
     }
 
     /// Puts a message in; the caller holds the lock and has found the mailbox open.
@@ -227,6 +268,7 @@ impl<M: Send + 'static> Mailbox<M> {
             // In line, so that the message does not go through memory once more: 4 of 19 ns per message of `evenkeel-bench run --bench fanin`.
             Some(rest) if (rest.queue.len() as u32) < room => {
                 rest.queue.push(message);
+                rest.received = rest.received.wrapping_add(1);
                 self.set(QUEUE, true);
                 Put::Done
             }
@@ -252,6 +294,7 @@ impl<M: Send + 'static> Mailbox<M> {
             };
         }
         rest.queue.push(message);
+        rest.received = rest.received.wrapping_add(1);
         self.set(QUEUE, true);
         Put::Done
     }
@@ -261,6 +304,7 @@ impl<M: Send + 'static> Mailbox<M> {
         let rest = shared.rest();
         rest.waiting.settle();
         rest.queue.push(message);
+        rest.received = rest.received.wrapping_add(1);
         self.set(QUEUE, true);
         self.settle_crowd(shared);
     }
@@ -309,7 +353,7 @@ impl<M: Send + 'static> Mailbox<M> {
         // SAFETY: the caller is the actor.
         left.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
         let rest = shared.rest.take();
-        self.flags.store(0, Ordering::Relaxed);
+        self.flags.store(self.flags.load(Ordering::Relaxed) & KNOWN, Ordering::Relaxed);
         drop(shared);
         if let Some(mut rest) = rest {
             left.extend(std::iter::from_fn(|| rest.queue.pop()));
@@ -448,6 +492,17 @@ pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) ->
     to.set(ORDERS, true);
     leave(to, shared);
     true
+}
+
+/// Has an actor look at its timers.
+pub(crate) fn look_at_timers<M: Send + 'static>(to: &Public<Mailbox<M>>) {
+    let mut shared = to.shared.lock();
+    if shared.berth.is_closed() {
+        return;
+    }
+    shared.rest().rings = true;
+    to.set(ORDERS, true);
+    leave(to, shared);
 }
 
 /// What is known of an actor by its mailbox.

@@ -2,10 +2,12 @@
 
 #![allow(unsafe_code, reason = "the actor's own parts of the mailbox are reached by sharing it")]
 
-use super::{DRAINS, Mailbox, ORDERS, Order, QUEUE, Ring, WAITING};
+use super::{DRAINS, Mailbox, ORDERS, Order, QUEUE, Ring, TIMED, WAITING};
+use crate::timers::{Taken, Timers};
 use evenkeel::internal::Own;
 use std::fmt;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// What an actor has to do next.
 #[derive(Debug)]
@@ -50,8 +52,8 @@ impl<M: Send + 'static> Receiver<M> {
         if self.0.slots.len() > 0 || !self.batch().is_empty() || flags & (QUEUE | ORDERS) != 0 {
             return false;
         }
-        if flags & WAITING != 0 {
-            self.0.call_waiting();
+        if flags & (WAITING | TIMED) != 0 {
+            self.see_to_rest(flags);
         }
         if flags & DRAINS != 0 || self.0.is_alone() {
             return false;
@@ -65,9 +67,9 @@ impl<M: Send + 'static> Receiver<M> {
     pub(crate) fn next(&mut self) -> Next<M> {
         let flags = self.0.flags.load(Ordering::Relaxed);
         if flags & (ORDERS | WAITING) != 0
-            && let Some(order) = self.see_to(flags)
+            && let Some(next) = self.see_to(flags)
         {
-            return Next::Order(order);
+            return next;
         }
         if let Some(message) = self.batch().pop() {
             return Next::Message(message);
@@ -112,19 +114,98 @@ impl<M: Send + 'static> Receiver<M> {
         self.0.shut();
     }
 
-    /// Calls those that wait for room, and takes the first order.
+    /// Calls those that wait for room, and takes the first order, or what is due.
     #[cold]
     #[inline(never)]
-    fn see_to(&mut self, flags: u8) -> Option<Order> {
+    fn see_to(&mut self, flags: u16) -> Option<Next<M>> {
         if flags & WAITING != 0 {
             self.0.call_waiting();
         }
         let mut shared = self.0.shared.lock();
         let rest = shared.rest.as_mut()?;
         let order = rest.orders.pop_front();
+        let rings = std::mem::take(&mut rest.rings);
         let more = !rest.orders.is_empty();
-        self.0.set(ORDERS, more);
-        order
+        if order.is_some() || !rings {
+            rest.rings = rings;
+            self.0.set(ORDERS, more || rings);
+            return order.map(Next::Order);
+        }
+        self.0.set(ORDERS, false);
+        drop(shared);
+        self.take_due().map(Next::Message)
+    }
+
+    /// Takes a message that is due. Until there is none it looks again.
+    fn take_due(&mut self) -> Option<M> {
+        let received = self.0.received();
+        let taken = self.with_timers(|timers| {
+            let taken = timers.take(received);
+            if matches!(taken, Taken::Nothing) {
+                timers.settle();
+            }
+            taken
+        });
+        if let Taken::Nothing = taken {
+            return None;
+        }
+        let mut shared = self.0.shared.lock();
+        let rest = shared.rest();
+        rest.rings = true;
+        let message = match taken {
+            Taken::Message(message) => {
+                rest.received = rest.received.wrapping_add(1);
+                Some(message)
+            }
+            _ => None,
+        };
+        self.0.set(ORDERS, true);
+        message
+    }
+
+    /// Calls `f` with the actor's timers, without the lock: it may ring their bell.
+    pub(crate) fn with_timers<R>(&mut self, f: impl FnOnce(&mut Timers<M>) -> R) -> R {
+        let mut shared = self.0.shared.lock();
+        let timers = shared.rest.as_mut().and_then(|rest| rest.timers.take());
+        drop(shared);
+        // SAFETY: they are put into the mailbox, which the actor closes and empties before its end, or are dropped here.
+        let mut timers = timers.unwrap_or_else(|| unsafe { Timers::new(&self.0) });
+        let result = f(&mut timers);
+        let mut shared = self.0.shared.lock();
+        shared.rest().timers = Some(timers);
+        self.0.set(TIMED, true);
+        result
+    }
+
+    /// Sets a timer for one message.
+    pub(crate) fn send_after(&mut self, duration: Duration, message: M) -> u64 {
+        let own = self.0.public();
+        self.with_timers(|timers| timers.once(own, duration, message))
+    }
+
+    /// Drops the timers that are left from before a restart.
+    pub(crate) fn clear_timers(&mut self) {
+        if !self.0.has(TIMED) {
+            return;
+        }
+        let mut shared = self.0.shared.lock();
+        let timers = shared.rest.as_mut().and_then(|rest| rest.timers.take());
+        self.0.set(TIMED, false);
+        drop(shared);
+        drop(timers);
+    }
+
+    /// Sees to those that wait for room, and to the timers, when there is nothing else to do.
+    #[cold]
+    #[inline(never)]
+    fn see_to_rest(&mut self, flags: u16) {
+        if flags & WAITING != 0 {
+            self.0.call_waiting();
+        }
+        if flags & TIMED != 0 {
+            let received = self.0.received();
+            self.with_timers(|timers| timers.rests(received));
+        }
     }
 }
 

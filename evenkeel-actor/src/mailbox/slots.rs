@@ -60,6 +60,11 @@ impl<T> Slots<T> {
         self.tail.load(Ordering::Acquire).wrapping_sub(self.head.load(Ordering::Acquire))
     }
 
+    /// How many there have been, as far as 32 bits tell.
+    pub(crate) fn received(&self) -> u32 {
+        self.tail.load(Ordering::Acquire)
+    }
+
     /// # Safety
     /// There are places.
     #[inline(always)]
