@@ -6,6 +6,7 @@ use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{SendError, TrySendError};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, HasId, Mailbox, Put, Ticket};
+use crate::metrics::ActorMetrics;
 use crate::system::System;
 use evenkeel::internal::Public;
 use std::fmt;
@@ -50,6 +51,14 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
                 other => Self::settle(own, other),
             },
         }
+    }
+
+    /// The same, and whether the message is in the mailbox now: false if the policy has dropped it.
+    pub(crate) fn offer(&self, message: M) -> Result<bool, TrySendError<M>> {
+        let Place::Local(own) = &self.place;
+        let put = mailbox::put::<M, P>(own, message);
+        let dropped = matches!(put, Put::Full(_)) && P::FULL == Full::DropNewest;
+        Self::settle(own, put).map(|()| !dropped)
     }
 
     /// What a message that did not simply go in comes to.
@@ -161,6 +170,17 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn depth(&self) -> usize {
         match &self.place {
             Place::Local(own) => own.depth(),
+        }
+    }
+
+    /// What has been counted of it.
+    ///
+    /// # Examples
+    /// See [`ActorMetrics`].
+    #[must_use]
+    pub fn metrics(&self) -> ActorMetrics {
+        match &self.place {
+            Place::Local(own) => own.metrics(),
         }
     }
 

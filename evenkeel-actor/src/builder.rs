@@ -56,13 +56,14 @@ pub fn spawn<A: Actor>(actor: A) -> ActorRef<A::Message> {
 pub struct Builder<P: Overflow = Wait> {
     capacity: usize,
     system: Option<System>,
+    measured: bool,
     policy: PhantomData<P>,
 }
 
 impl Builder {
     /// The defaults: room for 256 messages, senders wait for room.
     pub fn new() -> Self {
-        Self { capacity: CAPACITY as usize, system: None, policy: PhantomData }
+        Self { capacity: CAPACITY as usize, system: None, measured: false, policy: PhantomData }
     }
 }
 
@@ -81,12 +82,20 @@ impl<P: Overflow> Builder<P> {
 
     /// What becomes of a message that finds the mailbox full.
     pub fn overflow<Q: Overflow>(self) -> Builder<Q> {
-        Builder { capacity: self.capacity, system: self.system, policy: PhantomData }
+        let Self { capacity, system, measured, policy: _ } = self;
+        Builder { capacity, system, measured, policy: PhantomData }
     }
 
     /// The system that the actor belongs to, instead of the one that the caller does.
     pub fn system(mut self, system: System) -> Self {
         self.system = Some(system);
+        self
+    }
+
+    /// Has the time that the actor is busy be measured, for its [metrics](ActorRef::metrics): two looks at the clock and a locked
+    /// instruction per turn. See also [`System::measure_busy_time`].
+    pub fn measure_busy_time(mut self) -> Self {
+        self.measured = true;
         self
     }
 
@@ -111,6 +120,7 @@ impl<P: Overflow> Builder<P> {
         let capacity = u32::try_from(self.capacity).ok().filter(|&capacity| capacity <= MOST);
         let capacity = capacity
             .ok_or(SpawnError::TooLarge { capacity: self.capacity, most: MOST as usize })?;
-        Ok(Settings::new::<P>(capacity))
+        let settings = Settings::new::<P>(capacity);
+        Ok(if self.measured { settings.measured() } else { settings })
     }
 }

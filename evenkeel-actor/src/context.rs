@@ -61,10 +61,19 @@ impl<A: Actor> Context<A> {
         self.ends
     }
 
+    /// Notes what has been handled in a turn that is over.
+    #[inline(always)]
+    pub(crate) fn end_turn(&mut self) {
+        let handled = self.turn.end();
+        self.receiver.own().note_handled(handled);
+    }
+
     /// Begins a life: what is left of the one before a restart goes.
     #[inline(always)]
     pub(crate) fn begin(&mut self) {
-        self.receiver.clear_timers();
+        if self.receiver.own().starts_again() {
+            self.receiver.clear_timers();
+        }
     }
 
     pub(crate) fn receiver(&mut self) -> &mut Receiver<A::Message> {
@@ -76,7 +85,7 @@ impl<A: Actor> Context<A> {
     pub(crate) fn is_idle(&mut self) -> bool {
         let idle = self.receiver.is_idle();
         if idle {
-            self.turn.end();
+            self.end_turn();
         }
         idle
     }
@@ -90,7 +99,8 @@ impl<A: Actor> Context<A> {
     /// Whether the actor is to give way to others, after a message.
     #[inline(always)]
     pub(crate) fn is_turn_over(&mut self) -> bool {
-        self.turn.is_over()
+        let own = self.receiver.own();
+        self.turn.is_over(|handled| own.note_handled(handled))
     }
 
     pub(crate) fn drain(&mut self) {

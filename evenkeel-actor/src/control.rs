@@ -1,6 +1,7 @@
 //! Actors without the type of their messages.
 
 use crate::mailbox::{HasId, Mailbox, Order};
+use crate::metrics::ActorMetrics;
 use evenkeel::internal::Public;
 use evenkeel::task::Id;
 use std::fmt;
@@ -22,6 +23,7 @@ pub(crate) trait Control: Send + Sync {
     fn order(&self, order: Order) -> bool;
     fn kill(&self);
     fn is_stopped(&self) -> bool;
+    fn metrics(&self) -> ActorMetrics;
 }
 
 impl<M: Send + 'static> Control for Public<Mailbox<M>> {
@@ -39,6 +41,10 @@ impl<M: Send + 'static> Control for Public<Mailbox<M>> {
 
     fn is_stopped(&self) -> bool {
         Mailbox::is_closed(self)
+    }
+
+    fn metrics(&self) -> ActorMetrics {
+        Mailbox::metrics(self)
     }
 }
 
@@ -78,8 +84,10 @@ impl AnyActor {
         self.0.is_stopped()
     }
 
-    pub(crate) fn order(&self, order: Order) -> bool {
-        self.0.order(order)
+    /// What has been counted of it.
+    #[must_use]
+    pub fn metrics(&self) -> ActorMetrics {
+        self.0.metrics()
     }
 }
 

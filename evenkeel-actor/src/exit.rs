@@ -62,6 +62,14 @@ impl ExitReason {
     }
 }
 
+impl ExitReason {
+    /// Whether a handler panicked or returned an error.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Panicked(_) | Self::Failed(_))
+    }
+}
+
 impl fmt::Display for ExitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

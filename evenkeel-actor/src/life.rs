@@ -5,12 +5,13 @@
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::context::Context;
+use crate::counters::Count;
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::exit::ExitReason;
 use crate::mailbox::overflow::Overflow;
 use crate::mailbox::{HasId, Mailbox, Next, Order, Receiver, Settings};
 use crate::system::System;
-use evenkeel::internal::{Own, Public};
+use evenkeel::internal::{Own, Public, now};
 use std::any::Any;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
@@ -26,6 +27,8 @@ pub(crate) fn spawn<A: Actor, P: Overflow>(
     system: System,
     site: &'static Location<'static>,
 ) -> ActorRef<A::Message, P> {
+    system.counters().add(Count::Spawned, 1);
+    let settings = if system.measures() { settings.measured() } else { settings };
     let mailbox = Mailbox::new(settings, system);
     ActorRef::local(Public::spawn(mailbox, |own| Life::new(actor, own), site))
 }
@@ -80,8 +83,14 @@ impl<M: Send + 'static, B: Future<Output = ExitReason>> Future for Life<M, B> {
         let Some(system) = this.own.as_ref().map(|own| own.system()) else {
             return Poll::Ready(());
         };
+        let measured = this.own.as_ref().filter(|own| own.is_measured());
+        let begun = measured.map(|_| now());
         let poll = || system.run(|| this.body.poll(context));
-        let reason = match catch_unwind(AssertUnwindSafe(poll)) {
+        let polled = catch_unwind(AssertUnwindSafe(poll));
+        if let (Some(own), Some(begun)) = (measured, begun) {
+            own.note_busy(now().saturating_sub(begun));
+        }
+        let reason = match polled {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(reason)) => reason,
             Err(payload) => ExitReason::Panicked(words(&*payload)),
@@ -107,6 +116,11 @@ fn end<M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
     if !left.is_empty() {
         let kind = DeadLetterKind::LeftBehind;
         dead_letter::note::<M>(own.system(), Some(own.id()), kind, left.len() as u64);
+    }
+    let counters = own.system().counters();
+    counters.add(Count::Ended, 1);
+    if reason.is_failure() {
+        counters.add(Count::Failed, 1);
     }
     if own.is_known() {
         own.system().forget(own.id());
@@ -148,12 +162,14 @@ fn live<A: Actor>(
                 Next::Alone => break ExitReason::Unreferenced,
             };
             if let Err(failure) = actor.handle(message, &mut context).await {
+                context.end_turn();
                 return ExitReason::Failed(Arc::new(failure));
             }
             if context.is_turn_over() {
                 evenkeel::yield_now().await;
             }
         };
+        context.end_turn();
         actor.stopped(&reason, &mut context).await;
         reason
     }

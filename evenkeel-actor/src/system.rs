@@ -3,9 +3,11 @@
 use crate::control::ActorId;
 use crate::counters::Counters;
 use crate::dead_letter::Subscribers;
+use crate::group::Groups;
 use crate::registry::Registry;
 use std::cell::Cell;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
 ///
@@ -19,7 +21,10 @@ pub struct System(u32);
 struct Inner {
     counters: Counters,
     registry: Registry,
+    groups: Groups,
     subscribers: Subscribers,
+    /// Whether the busy time of actors is measured that are spawned from now on.
+    measures: AtomicBool,
 }
 
 impl Inner {
@@ -27,7 +32,9 @@ impl Inner {
         Self {
             counters: Counters::new(),
             registry: Registry::new(),
+            groups: Groups::new(),
             subscribers: Subscribers::new(),
+            measures: AtomicBool::new(false),
         }
     }
 }
@@ -91,8 +98,23 @@ impl System {
         &self.inner().counters
     }
 
+    /// Has the time that actors are busy be measured, or not any more, of those that are spawned from now on: see
+    /// [`Builder::measure_busy_time`](crate::Builder::measure_busy_time).
+    pub fn measure_busy_time(self, on: bool) {
+        self.inner().measures.store(on, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn measures(self) -> bool {
+        self.inner().measures.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn registry(self) -> &'static Registry {
         &self.inner().registry
+    }
+
+    pub(crate) fn groups(self) -> &'static Groups {
+        &self.inner().groups
     }
 
     pub(crate) fn subscribers(self) -> &'static Subscribers {
@@ -103,6 +125,7 @@ impl System {
     #[cold]
     pub(crate) fn forget(self, actor: ActorId) {
         self.registry().forget(actor);
+        self.groups().forget(actor);
     }
 }
 

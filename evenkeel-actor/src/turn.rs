@@ -21,23 +21,26 @@ impl Default for Turn {
 }
 
 impl Turn {
-    /// Ends the turn: the next message begins another.
+    /// Ends the turn, and says how many messages it has had since [`is_over`](Self::is_over) last told: the next message begins another.
     #[inline(always)]
-    pub(crate) fn end(&mut self) {
+    pub(crate) fn end(&mut self) -> u8 {
+        let handled = self.stride - self.left;
         self.begun = 0;
         self.left = self.stride;
+        handled
     }
 
-    /// Whether the turn is over, after a message.
+    /// Whether the turn is over, after a message. Now and then it tells `note` how many there have been.
     #[inline(always)]
-    pub(crate) fn is_over(&mut self) -> bool {
+    pub(crate) fn is_over(&mut self, note: impl FnOnce(u8)) -> bool {
         self.left -= 1;
-        self.left == 0 && self.look()
+        self.left == 0 && self.look(note)
     }
 
     #[cold]
     #[inline(never)]
-    fn look(&mut self) -> bool {
+    fn look(&mut self, note: impl FnOnce(u8)) -> bool {
+        note(self.stride);
         // Half of it is enough for four seconds, and a turn that is longer is over at the next look.
         let now = (now() as u32).max(1);
         if self.begun == 0 {

@@ -42,6 +42,8 @@ pub(crate) use ring::MOST;
 pub(crate) use waiting::Ticket;
 
 use crate::control::ActorId;
+use crate::counters::Count;
+use crate::metrics::ActorMetrics;
 use crate::policy::room;
 use crate::system::System;
 use crate::timers::Timers;
@@ -51,8 +53,9 @@ use ring::Ring;
 use slots::Slots;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::task::Waker;
+use std::time::Duration;
 use waiting::Waiting;
 
 /// What an actor is told to do, before its messages.
@@ -69,11 +72,17 @@ pub(crate) enum Order {
 pub(crate) struct Settings {
     capacity: u32,
     full: Full,
+    measured: bool,
 }
 
 impl Settings {
     pub(crate) fn new<P: Overflow>(capacity: u32) -> Self {
-        Self { capacity, full: P::FULL }
+        Self { capacity, full: P::FULL, measured: false }
+    }
+
+    /// Has the actor's busy time be measured.
+    pub(crate) fn measured(self) -> Self {
+        Self { measured: true, ..self }
     }
 }
 
@@ -91,6 +100,8 @@ const PLAIN: u16 = 16;
 const KNOWN: u16 = 256;
 /// The actor has timers.
 const TIMED: u16 = 512;
+/// Its polls are timed.
+const MEASURED: u16 = 1_024;
 
 /// In this order the header of the task and what the lock guards share a cache line, and what senders and actor share besides lies in the next.
 #[derive(Debug)]
@@ -100,10 +111,14 @@ pub(crate) struct Mailbox<M: Send + 'static> {
     flags: AtomicU16,
     /// Whether the actor has found nothing in its present poll and waits for nothing else.
     parks: AtomicBool,
+    /// Whether the actor has begun a life. The actor's own.
+    started: AtomicBool,
     system: System,
     slots: Slots<M>,
     /// The actor's own.
     batch: UnsafeCell<Ring<M>>,
+    /// Messages handled, as of the last turn. Written by the actor alone.
+    handled: AtomicU64,
 }
 
 // SAFETY: `batch` is used by the actor alone, which is in one place at a time.
@@ -133,6 +148,16 @@ struct Rest<M: Send + 'static> {
     timers: Option<Box<Timers<M>>>,
     /// Whether the actor is to look at its timers.
     rings: bool,
+    counts: Counts,
+}
+
+/// Counts of what happens seldom.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// The most messages that have lain in the queue at once.
+    highest: u32,
+    restarts: u32,
+    busy: u64,
 }
 
 impl<M: Send + 'static> Default for Rest<M> {
@@ -144,6 +169,7 @@ impl<M: Send + 'static> Default for Rest<M> {
             received: 0,
             timers: None,
             rings: false,
+            counts: Counts::default(),
         }
     }
 }
@@ -170,7 +196,7 @@ pub(crate) enum Put<M> {
 impl<M: Send + 'static> Mailbox<M> {
     #[inline]
     pub(crate) fn new(settings: Settings, system: System) -> Self {
-        let Settings { capacity, full } = settings;
+        let Settings { capacity, full, measured } = settings;
         // Whoever drops the oldest takes from the other end, which in the slots is the actor's.
         let plain = full == Full::DropOldest || capacity < Slots::<M>::PLACES;
         let shared =
@@ -180,8 +206,12 @@ impl<M: Send + 'static> Mailbox<M> {
             slots: Slots::new(),
             batch: UnsafeCell::new(Ring::new()),
             system,
-            flags: AtomicU16::new(if plain { PLAIN } else { 0 }),
+            flags: AtomicU16::new(
+                if plain { PLAIN } else { 0 } | if measured { MEASURED } else { 0 },
+            ),
             parks: AtomicBool::new(false),
+            started: AtomicBool::new(false),
+            handled: AtomicU64::new(0),
         }
     }
 
@@ -223,6 +253,62 @@ impl<M: Send + 'static> Mailbox<M> {
             self.set(KNOWN, true);
         }
         open
+    }
+
+    /// Notes that the actor begins a life. True if it has had one before.
+    #[inline(always)]
+    pub(crate) fn starts_again(&self) -> bool {
+        let again = self.started.load(Ordering::Relaxed);
+        self.started.store(true, Ordering::Relaxed);
+        if again {
+            self.shared.lock().rest().counts.restarts += 1;
+            self.system.counters().add(Count::Restarted, 1);
+        }
+        again
+    }
+
+    /// Notes that the actor has handled messages.
+    #[inline(always)]
+    pub(crate) fn note_handled(&self, messages: u8) {
+        let messages = u64::from(messages);
+        self.handled.store(self.handled.load(Ordering::Relaxed) + messages, Ordering::Relaxed);
+        self.system.counters().add(Count::Messages, messages);
+    }
+
+    /// Whether the actor's polls are timed.
+    #[inline(always)]
+    pub(crate) fn is_measured(&self) -> bool {
+        self.has(MEASURED)
+    }
+
+    /// Notes that a poll has taken so many nanoseconds.
+    #[cold]
+    pub(crate) fn note_busy(&self, nanos: u64) {
+        self.shared.lock().rest().counts.busy += nanos;
+    }
+
+    /// What has been counted.
+    pub(crate) fn metrics(&self) -> ActorMetrics {
+        let shared = self.shared.lock();
+        let in_slots = self.slots.len();
+        let (behind, counts) = match &shared.rest {
+            Some(rest) => (rest.received, rest.counts),
+            None => (0, Counts::default()),
+        };
+        let depth = in_slots + shared.rest.as_ref().map_or(0, |rest| rest.queue.len() as u32);
+        let handled = self.handled.load(Ordering::Relaxed);
+        // What has come in and is not handled is less than 32 bits tell.
+        let known = self.slots.received().wrapping_add(behind);
+        let received = handled + u64::from(known.wrapping_sub(handled as u32));
+        ActorMetrics {
+            received,
+            handled,
+            depth: depth as usize,
+            highest_depth: counts.highest.max(depth).max(u32::from(received > 0)) as usize,
+            waiting_senders: shared.rest.as_ref().map_or(0, |rest| rest.waiting.len()),
+            busy: self.is_measured().then(|| Duration::from_nanos(counts.busy)),
+            restarts: counts.restarts,
+        }
     }
 
     /// Whether the system is to be told of the end, which is final once the mailbox is closed.
@@ -352,7 +438,11 @@ impl<M: Send + 'static> Mailbox<M> {
         shared.shut = true;
         // SAFETY: the caller is the actor.
         left.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
-        let rest = shared.rest.take();
+        // The counts stay.
+        let rest = shared.rest.as_deref_mut().map(|rest| {
+            let counts = rest.counts;
+            std::mem::replace(rest, Rest { counts, received: rest.received, ..Rest::default() })
+        });
         self.flags.store(self.flags.load(Ordering::Relaxed) & KNOWN, Ordering::Relaxed);
         drop(shared);
         if let Some(mut rest) = rest {

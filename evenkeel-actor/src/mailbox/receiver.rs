@@ -103,6 +103,8 @@ impl<M: Send + 'static> Receiver<M> {
             return Some(message);
         }
         let rest = shared.rest.as_mut()?;
+        // It has only grown since it was taken before.
+        rest.counts.highest = rest.counts.highest.max(rest.queue.len() as u32);
         std::mem::swap(&mut rest.queue, batch);
         self.0.set(QUEUE, false);
         drop(shared);

@@ -1,0 +1,146 @@
+//! What is counted of actors and systems.
+
+use evenkeel::sync::Semaphore;
+use evenkeel_actor::{
+    Actor, ActorRef, Builder, Context, DropOldest, Handled, Overflow, ReplyTo, System,
+};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+enum Message {
+    Note([u64; 4]),
+    Spin(Duration),
+    Hold(Arc<Semaphore>),
+    Ask(ReplyTo<()>),
+    Fail,
+}
+
+struct Busy;
+
+impl Actor for Busy {
+    type Message = Message;
+
+    async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+        match message {
+            Message::Note(numbers) => assert_eq!(numbers, [1; 4]),
+            Message::Spin(duration) => {
+                let start = Instant::now();
+                while start.elapsed() < duration {
+                    std::hint::spin_loop();
+                }
+            }
+            Message::Hold(gate) => gate.acquire().await,
+            Message::Ask(reply) => reply.send(()),
+            Message::Fail => return Err(evenkeel_actor::Failure::message("on purpose")),
+        }
+        Ok(())
+    }
+}
+
+fn run(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
+    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
+    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
+}
+
+async fn held<P: Overflow>(actor: &ActorRef<Message, P>) -> Arc<Semaphore> {
+    let gate = Arc::new(Semaphore::new(0));
+    actor.send(Message::Hold(gate.clone())).await.unwrap();
+    while actor.depth() > 0 {
+        evenkeel::yield_now().await;
+    }
+    gate
+}
+
+async fn until(condition: impl Fn() -> bool) {
+    while !condition() {
+        evenkeel::yield_now().await;
+    }
+}
+
+#[test]
+fn what_comes_in_and_is_handled_is_counted_exactly_once_the_actor_rests() {
+    for workers in [1, 2] {
+        run(workers, async {
+            let system = System::new();
+            let actor = Builder::new().system(system).capacity(7).spawn(Busy).unwrap();
+            for _ in 0..1_000 {
+                actor.send(Message::Note([1; 4])).await.unwrap();
+            }
+            until(|| actor.metrics().handled == 1_000).await;
+            let metrics = actor.metrics();
+            assert_eq!((metrics.received, metrics.depth), (1_000, 0));
+            assert!((1..=7).contains(&metrics.highest_depth), "{metrics:?}");
+            assert_eq!((metrics.waiting_senders, metrics.busy, metrics.restarts), (0, None, 0));
+            assert_eq!(system.snapshot().messages, 1_000);
+            assert_eq!(actor.any().metrics(), metrics);
+        });
+    }
+}
+
+#[test]
+fn depth_and_those_that_wait_are_seen_while_the_actor_is_held_up() {
+    run(1, async {
+        let actor = Builder::new().capacity(5).spawn(Busy).unwrap();
+        let gate = held(&actor).await;
+        for _ in 0..5 {
+            actor.try_send(Message::Note([1; 4])).unwrap();
+        }
+        let mut waiting = Box::pin(actor.send(Message::Note([1; 4])));
+        assert!(futures::poll!(&mut waiting).is_pending());
+        let metrics = actor.metrics();
+        assert_eq!((metrics.received, metrics.handled, metrics.depth), (6, 0, 5));
+        assert_eq!((metrics.highest_depth, metrics.waiting_senders), (5, 1));
+        gate.release();
+        waiting.await.unwrap();
+        until(|| actor.metrics().handled == 7).await;
+        assert_eq!(actor.metrics().highest_depth, 5);
+
+        // What is put out was never in.
+        let builder = Builder::new().capacity(2).overflow::<DropOldest>();
+        let oldest = builder.spawn(Busy).unwrap();
+        let gate = held(&oldest).await;
+        for _ in 0..10 {
+            oldest.try_send(Message::Note([1; 4])).unwrap();
+        }
+        assert_eq!(oldest.metrics().received, 3);
+        gate.release();
+        until(|| oldest.metrics().handled == 3).await;
+    });
+}
+
+#[test]
+fn busy_time_is_that_of_polls() {
+    run(1, async {
+        let spin = Duration::from_millis(2);
+        let system = System::new();
+        system.measure_busy_time(true);
+        let actor = Builder::new().system(system).spawn(Busy).unwrap();
+        actor.send(Message::Spin(spin)).await.unwrap();
+        actor.ask(Message::Ask).await.unwrap();
+        until(|| actor.metrics().busy.unwrap() >= spin).await;
+        system.measure_busy_time(false);
+        let actor = Builder::new().system(system).spawn(Busy).unwrap();
+        assert_eq!(actor.metrics().busy, None);
+    });
+}
+
+#[test]
+fn ends_are_counted_and_counts_outlive_their_actor() {
+    run(2, async {
+        let system = System::new();
+        let spawn = || Builder::new().system(system).spawn(Busy).unwrap();
+        let (stops, fails, killed, lives) = (spawn(), spawn(), spawn(), spawn());
+        for _ in 0..20 {
+            stops.send(Message::Note([1; 4])).await.unwrap();
+        }
+        stops.stop();
+        fails.send(Message::Fail).await.unwrap();
+        killed.kill();
+        until(|| system.snapshot().ended == 3).await;
+        let snapshot = system.snapshot();
+        assert_eq!((snapshot.spawned, snapshot.alive(), snapshot.failed), (4, 1, 1));
+        assert_eq!(snapshot.messages, 20);
+        assert_eq!((stops.metrics().received, stops.metrics().handled), (20, 20));
+        assert!(!lives.is_stopped());
+    });
+}
