@@ -53,6 +53,7 @@ pub mod node;
 mod policy;
 mod recipient;
 mod registry;
+pub mod remote;
 mod system;
 mod timers;
 mod timing;

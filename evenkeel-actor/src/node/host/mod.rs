@@ -28,6 +28,15 @@ pub trait Deliver {
     /// A frame has come. It is untrusted bytes. Its buffer is worth [recycling](Multiplexer::recycle).
     fn frame(&mut self, from: NodeId, frame: Vec<u8>);
 
+    /// The host is about to hand on what has come.
+    fn begin(&mut self) {}
+
+    /// Whether further frames are taken now. If not, the host does not look for any, unless the transport is still sending and needs to be polled for that; whoever
+    /// has made room [wakes it](Multiplexer::wake_host).
+    fn has_room(&self) -> bool {
+        true
+    }
+
     /// A node can be sent to.
     fn up(&mut self, node: NodeId);
 
@@ -191,7 +200,11 @@ impl<T: Transport, D: Deliver> Host<T, D> {
 
     /// Hands on what has come.
     fn receive(&mut self) -> bool {
+        self.deliver.begin();
         for events in 0..EVENTS {
+            if !self.deliver.has_room() && !self.transport.is_sending() {
+                return events > 0;
+            }
             match self.transport.poll() {
                 None => return events > 0,
                 Some(Event::Received { from, frame }) => {

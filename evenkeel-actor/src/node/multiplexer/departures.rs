@@ -89,6 +89,12 @@ impl Departures {
         parks
     }
 
+    /// Ends the host's wait.
+    pub(crate) fn wake_host(&self) {
+        let host = self.lock().host.take();
+        host.into_iter().for_each(Waker::wake);
+    }
+
     /// There will be no more frames.
     pub(crate) fn close(&self) {
         let host = {

@@ -219,6 +219,11 @@ impl Multiplexer {
         self.departures.take(into)
     }
 
+    /// Ends the host's wait, as there is room again for what arrives.
+    pub(crate) fn wake_host(&self) {
+        self.departures.wake_host();
+    }
+
     /// Leaves the host's waker, unless there is something for it: then false.
     pub(crate) fn park_host(&self, waker: &Waker) -> bool {
         self.departures.park(waker)
@@ -292,6 +297,29 @@ impl Link {
         let common = this.lanes.len() - 1;
         let here = evenkeel::fork_join::worker_index().unwrap_or(common).min(common);
         self.try_put_at(here as u16, write)
+    }
+
+    /// The same, by a thread whose worker has the lane `here`.
+    /// The same whether there is room or not, for what the other side waits for: answers, and steps of protocols. There are as many as it has asked for.
+    ///
+    /// # Errors
+    /// [`PutError`], except `Full`.
+    pub(crate) fn put_anyway<E>(
+        &self,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), PutError<E>> {
+        let this = &*self.multiplexer;
+        let common = this.lanes.len() - 1;
+        let here = evenkeel::fork_join::worker_index().unwrap_or(common).min(common);
+        let lane = this.lane(here as u16);
+        let wakes = lane.put(&self.gate, &this.packing, &this.departures, || this.now(), write)?;
+        wakes.wake();
+        Ok(())
+    }
+
+    /// Whether the node is down, or this one leaves.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.gate.is_shut().is_some()
     }
 
     /// The same, by a thread whose worker has the lane `here`.

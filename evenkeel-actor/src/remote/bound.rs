@@ -1,0 +1,72 @@
+//! A value that one thread makes and uses, in a task that the type system lets others have.
+//!
+//! Transports may be bound to a thread, as MPI's is. On a runtime with one worker a task that drives one is always run by the thread of that worker, which the
+//! compiler cannot know. So each use looks which thread it is.
+
+#![allow(unsafe_code, reason = "a value that is not `Send` is in a task")]
+
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::pin::Pin;
+use std::thread::{self, ThreadId};
+
+/// A value that only the thread that has made it uses.
+///
+/// # Panics
+/// If another thread uses it. If another thread drops it, it is leaked.
+pub(crate) struct Bound<T> {
+    thread: ThreadId,
+    value: ManuallyDrop<T>,
+}
+
+// SAFETY: other threads can have it, and neither use nor drop the value.
+unsafe impl<T> Send for Bound<T> {}
+
+impl<T> Bound<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self { thread: thread::current().id(), value: ManuallyDrop::new(value) }
+    }
+
+    fn is_here(&self) -> bool {
+        thread::current().id() == self.thread
+    }
+
+    fn look(&self) {
+        assert!(
+            self.is_here(),
+            "a transport's task came to another thread: a node whose host is a task needs a runtime with one worker"
+        );
+    }
+
+    /// The value where it is pinned.
+    pub(crate) fn as_pin_mut(self: Pin<&mut Self>) -> Pin<&mut T> {
+        self.look();
+        // SAFETY: the value is not moved: it is where the wrapper is, which is pinned.
+        unsafe { self.map_unchecked_mut(|bound| &mut *bound.value) }
+    }
+}
+
+impl<T> Deref for Bound<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.look();
+        &self.value
+    }
+}
+
+impl<T> DerefMut for Bound<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.look();
+        &mut self.value
+    }
+}
+
+impl<T> Drop for Bound<T> {
+    fn drop(&mut self) {
+        if self.is_here() {
+            // SAFETY: it is dropped here, once.
+            unsafe { ManuallyDrop::drop(&mut self.value) };
+        }
+    }
+}
