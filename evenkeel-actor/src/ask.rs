@@ -6,8 +6,8 @@ use crate::error::{AskError, SendError};
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::remote::RemoteReply;
 use crate::system::System;
+use crossbeam_utils::atomic::AtomicCell;
 use evenkeel::time::{Sleep, sleep};
-use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ pub struct ReplyTo<R: 'static>(Way<R>);
 /// The way of an answer.
 enum Way<R: 'static> {
     /// To an asker in this process; empty once it is on its way to another node.
-    Local(Cell<Option<oneshot::Sender<Reply<R>>>>),
+    Local(AtomicCell<Option<oneshot::Sender<Reply<R>>>>),
     /// To another node.
     Remote(RemoteReply<R>),
 }
@@ -86,7 +86,10 @@ pub(crate) struct Request<M, R: 'static> {
 impl<M, R: 'static> Request<M, R> {
     pub(crate) fn new(request: impl FnOnce(ReplyTo<R>) -> M) -> Self {
         let (sender, receiver) = oneshot::async_channel();
-        Self { message: request(ReplyTo(Way::Local(Cell::new(Some(sender))))), reply: receiver }
+        Self {
+            message: request(ReplyTo(Way::Local(AtomicCell::new(Some(sender))))),
+            reply: receiver,
+        }
     }
 }
 

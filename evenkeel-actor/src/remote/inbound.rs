@@ -66,7 +66,7 @@ enum Stopped {
 /// Where the host hands over what comes.
 pub(crate) struct Receiver {
     node: &'static Inner,
-    /// When the host's turn is over that reads itself.
+    /// When the turn of a host that reads itself is over; zero before it has read anything.
     until: u64,
 }
 
@@ -78,15 +78,14 @@ impl Receiver {
 
 impl Deliver for Receiver {
     fn begin(&mut self) {
-        if self.node.reads_inline {
-            self.until = now() + BUDGET;
-        }
+        // The clock is read when something comes: most turns find nothing.
+        self.until = 0;
     }
 
     fn has_room(&self) -> bool {
         let unread = self.node.unread.load(Ordering::Relaxed);
         // Where it reads itself, only what it has not got to is unread.
-        unread < MOST_UNREAD && (!self.node.reads_inline || now() < self.until)
+        unread < MOST_UNREAD && (self.until == 0 || now() < self.until)
     }
 
     fn frame(&mut self, from: NodeId, frame: Vec<u8>) {
@@ -102,6 +101,9 @@ impl Deliver for Receiver {
         node.unread.fetch_add(1, Ordering::SeqCst);
         let mut frames = lock(peer);
         if node.reads_inline && frames.readers == 0 {
+            if self.until == 0 {
+                self.until = now() + BUDGET;
+            }
             // Nothing waits: who reads leaves only when nothing does.
             drop(frames);
             match read(peer, &frame, 0, self.until) {
@@ -315,9 +317,13 @@ fn tell(peer: &'static Peer, to: Slot, call: Option<u64>, payload: &[u8]) -> Opt
     match scope::read(peer, || target.tell(payload)) {
         Told::Done => {}
         Told::Waits(wait) => return Some((to, wait)),
-        Told::Full => node.undelivered(peer, call, Failure::MailboxFull, ""),
-        Told::Stopped => {
+        Told::Full(message) => {
+            node.undelivered(peer, call, Failure::MailboxFull, "");
+            drop(message);
+        }
+        Told::Stopped(message) => {
             node.undelivered(peer, call, Failure::NoSuchActor, "");
+            drop(message);
             node.table.note_stopped(to);
         }
         Told::Unreadable(error) => {

@@ -18,8 +18,8 @@ use crate::node::{NodeId, Slot};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::cell::Cell;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// In a message to another node a reference is a name; anywhere else it cannot be written.
 ///
@@ -82,14 +82,14 @@ fn peer<E: serde::de::Error>(from: &'static Peer, node: u32) -> Result<&'static 
 pub(crate) struct RemoteReply<R> {
     route: RouteId,
     /// Zero if somebody else has it.
-    call: Cell<u32>,
+    call: AtomicU32,
     answer: PhantomData<fn(R)>,
 }
 
 impl<R: 'static> RemoteReply<R> {
     /// Answers. The answer comes back if nobody waits for it, or if it cannot be sent.
     pub(crate) fn send(self, reply: R) -> Result<(), R> {
-        let (route, call) = (self.route.get(), self.call.take().into());
+        let (route, call) = (self.route.get(), u64::from(self.call.swap(0, Ordering::Relaxed)));
         match route.answer(call, &reply) {
             Ok(()) => Ok(()),
             Err(error) => {
@@ -104,7 +104,7 @@ impl<R: 'static> RemoteReply<R> {
 
 impl<R> Drop for RemoteReply<R> {
     fn drop(&mut self) {
-        let call = self.call.take();
+        let call = self.call.swap(0, Ordering::Relaxed);
         if call != 0 {
             self.route.peer().fail(call.into(), Failure::Ended, "");
         }
@@ -141,7 +141,7 @@ where
                         "the place for an answer belongs to another node that is in this process",
                     ));
                 }
-                let call = remote.call.take();
+                let call = remote.call.swap(0, Ordering::Relaxed);
                 scope::note_passed_on(owner, call);
                 (owner.id, call)
             }
@@ -160,7 +160,7 @@ where
         let (node, call): (u32, u32) = Deserialize::deserialize(deserializer)?;
         let from = scope::reading().map_err(D::Error::custom)?;
         let route = RouteId::of::<R>(peer(from, node)?);
-        Ok(Self::remote(RemoteReply { route, call: Cell::new(call), answer: PhantomData }))
+        Ok(Self::remote(RemoteReply { route, call: AtomicU32::new(call), answer: PhantomData }))
     }
 }
 

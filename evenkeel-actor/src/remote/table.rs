@@ -46,9 +46,10 @@ pub(crate) enum Told {
     Done,
     /// The mailbox is full, and the message waits for room in this future.
     Waits(Pin<Box<dyn Future<Output = bool> + Send>>),
-    /// The mailbox is full, and the policy is not to wait.
-    Full,
-    Stopped,
+    /// The mailbox is full, and the policy is not to wait. The message, to be dropped once its asker has been told: what is dropped in it says less.
+    Full(Box<dyn Any + Send>),
+    /// The actor has stopped; with the message.
+    Stopped(Box<dyn Any + Send>),
     Unreadable(PayloadError),
 }
 
@@ -73,8 +74,8 @@ impl<M: Send + DeserializeOwned + 'static, P: Overflow> Target for ActorRef<M, P
                 let to = self.clone();
                 Told::Waits(Box::pin(async move { to.send(message).await.is_ok() }))
             }
-            Err(SendError::Full(_)) => Told::Full,
-            Err(_) => Told::Stopped,
+            Err(SendError::Full(message)) => Told::Full(Box::new(message)),
+            Err(error) => Told::Stopped(Box::new(error.into_message())),
         }
     }
 
