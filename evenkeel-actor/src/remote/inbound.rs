@@ -211,12 +211,7 @@ async fn read_on(
 ) {
     loop {
         match stopped.take() {
-            Some(Stopped::Waits(to, wait)) => {
-                if !wait.await {
-                    peer.node.undelivered(peer, None, Failure::Ended, "");
-                    peer.node.table.note_stopped(to);
-                }
-            }
+            Some(Stopped::Waits(to, wait)) => await_room(peer, to, wait).await,
             Some(Stopped::Time) => evenkeel::yield_now().await,
             None => {}
         }
@@ -236,6 +231,14 @@ async fn read_on(
     };
     if starts {
         drop(peer.node.handle.spawn(read_all_boxed(peer)));
+    }
+}
+
+/// Waits until a message is in its mailbox, or its actor has stopped.
+async fn await_room(peer: &'static Peer, to: Slot, wait: Wait) {
+    if !wait.await {
+        peer.node.undelivered(peer, None, Failure::Ended, "");
+        peer.node.table.note_stopped(to);
     }
 }
 
@@ -415,13 +418,7 @@ fn stop(actor: &AnyActor, how: StopHow) {
 /// Delivers a value that was sent to several actors to one of them; waits in a task of its own if it has to.
 pub(crate) fn tell_later(peer: &'static Peer, to: Slot, payload: &[u8]) {
     if let Some((to, wait)) = tell(peer, to, None, payload) {
-        let node = peer.node;
-        drop(node.handle.spawn(async move {
-            if !wait.await {
-                node.undelivered(peer, None, Failure::Ended, "");
-                node.table.note_stopped(to);
-            }
-        }));
+        drop(peer.node.handle.spawn(await_room(peer, to, wait)));
     }
 }
 

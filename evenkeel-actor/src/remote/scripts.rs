@@ -31,11 +31,14 @@ type Script = dyn Fn(&'static Peer, &str, &[u8]) -> Result<Slot, Refusal> + Send
 /// Names an actor of the registry that takes messages of the type with that name.
 type Public = dyn Fn(&'static Inner) -> Option<Slot> + Send + Sync;
 
+/// The name of the type of an actor's messages, and what names the actor.
+type Published = (&'static str, Arc<Public>);
+
 /// The scripts of a node, and the actors that it lets others find.
 #[derive(Default)]
 pub(crate) struct Scripts {
     scripts: Mutex<HashMap<Box<str>, Arc<Script>>>,
-    public: Mutex<HashMap<Box<str>, (&'static str, Arc<Public>)>>,
+    public: Mutex<HashMap<Box<str>, Published>>,
 }
 
 impl Scripts {
