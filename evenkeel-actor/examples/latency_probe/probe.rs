@@ -20,22 +20,37 @@ pub(crate) struct Options {
     pub(crate) actors_per_worker: u32,
     pub(crate) pings: u64,
     pub(crate) workers: usize,
+    /// Only so many actors ping, the first of the first node; others answer.
+    pub(crate) sources: Option<u32>,
+    /// Whether targets are chosen among the actors of other nodes alone.
+    pub(crate) elsewhere: bool,
 }
 
 impl Options {
-    /// Reads `--actors-per-worker N --pings N --workers N`.
+    /// Reads `--actors-per-worker N --pings N --workers N --sources N --elsewhere`.
     pub(crate) fn read() -> Result<Self, Box<dyn Error>> {
-        let mut options = Self { actors_per_worker: 100, pings: 40_000, workers: 1 };
+        let mut options = Self {
+            actors_per_worker: 100,
+            pings: 40_000,
+            workers: 1,
+            sources: None,
+            elsewhere: false,
+        };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
+            if word == "--elsewhere" {
+                options.elsewhere = true;
+                continue;
+            }
             let number = words.next().ok_or_else(|| format!("{word} needs a number"))?;
             match &*word {
                 "--actors-per-worker" => options.actors_per_worker = number.parse()?,
                 "--pings" => options.pings = number.parse()?,
                 "--workers" => options.workers = number.parse()?,
+                "--sources" => options.sources = Some(number.parse()?),
                 other => {
                     return Err(format!(
-                        "{other} is no option: --actors-per-worker, --pings, --workers"
+                        "{other} is no option: --actors-per-worker, --pings, --workers, --sources, --elsewhere"
                     )
                     .into());
                 }
@@ -60,6 +75,8 @@ struct Probe {
     actors: Table,
     station: ActorRef<Order>,
     left: u64,
+    /// The first of the actors that are no targets, and how many there are.
+    excluded: (u32, u32),
     random: u64,
     answered: u64,
     since: Option<Instant>,
@@ -82,7 +99,9 @@ impl Probe {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        let target = ((self.random >> 32) * actors.len() as u64) >> 32;
+        let (first, own) = self.excluded;
+        let target = ((self.random >> 32) * (actors.len() as u64 - u64::from(own))) >> 32;
+        let target = if target < u64::from(first) { target } else { target + u64::from(own) };
         actors[target as usize].send(Message::Ping(self.number)).await?;
         Ok(())
     }
@@ -115,7 +134,14 @@ impl Actor for Probe {
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Order {
     /// Makes probes, and names them.
-    Make { first: u32, probes: u32, pings: u64, reply: ReplyTo<Vec<ActorRef<Message>>> },
+    Make {
+        first: u32,
+        probes: u32,
+        pings: u64,
+        sources: u32,
+        elsewhere: bool,
+        reply: ReplyTo<Vec<ActorRef<Message>>>,
+    },
     /// These are all.
     Actors(Vec<ActorRef<Message>>, ReplyTo<()>),
     /// Has the probes begin; answers when they are done.
@@ -139,13 +165,14 @@ impl Actor for Station {
 
     async fn handle(&mut self, order: Order, context: &mut Context<Self>) -> Handled {
         match order {
-            Order::Make { first, probes, pings, reply } => {
+            Order::Make { first, probes, pings, sources, elsewhere, reply } => {
                 for number in first..first + probes {
                     let probe = Probe {
                         number,
                         actors: Arc::clone(&self.actors),
                         station: context.me(),
-                        left: pings,
+                        left: if number < sources { pings } else { 0 },
+                        excluded: if elsewhere { (first, probes) } else { (first, 0) },
                         random: u64::from(number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
                         answered: 0,
                         since: None,
@@ -203,12 +230,13 @@ pub(crate) async fn lead(
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     let nodes = node.nodes();
     let each = options.actors_per_worker * options.workers as u32;
+    let sources = options.sources.unwrap_or(u32::MAX);
     let (mut stations, mut actors) = (Vec::new(), Vec::new());
     for number in 0..nodes {
         let station = node.spawn_on::<Order, _>(NodeId::new(number), "station", &()).await?;
         let first = number * each;
-        let pings = options.pings;
-        let make = |reply| Order::Make { first, probes: each, pings, reply };
+        let Options { pings, elsewhere, .. } = options;
+        let make = |reply| Order::Make { first, probes: each, pings, sources, elsewhere, reply };
         actors.extend(station.ask(make).await?);
         stations.push(station);
     }
@@ -231,9 +259,9 @@ pub(crate) async fn lead(
     let seconds = begin.elapsed().as_secs_f64();
     let workers = nodes * options.workers as u32;
     let count = u64::from(each * nodes);
-    let pings = count * options.pings;
+    let pings = count.min(sources.into()) * options.pings;
     // Each actor is done when it has had a reply for each of its pings, and every 64th of them was timed.
-    let timed = count * options.pings.div_ceil(SAMPLED);
+    let timed = count.min(sources.into()) * options.pings.div_ceil(SAMPLED);
     assert_eq!(samples.len() as u64, timed, "all round trips are there");
     let line = |name: &str, value: &dyn std::fmt::Display| {
         println!("PERFORMANCE_COUNTER {name} = {value}");

@@ -72,7 +72,7 @@ impl NodeBuilder {
         self
     }
 
-    /// How messages are packed, and how many may wait.
+    /// How messages are packed, and how many may wait. Frames and messages that would be longer than the transport takes are made as long as that.
     pub fn packing(mut self, packing: Packing) -> Self {
         self.packing = packing;
         self
@@ -159,7 +159,8 @@ impl NodeBuilder {
         reads_inline: bool,
     ) -> (Node, Host<T, Receiver>) {
         let (number, nodes) = (transport.local(), transport.nodes());
-        let multiplexer = Multiplexer::new(number, nodes, workers, self.packing);
+        let packing = fit(self.packing, transport.longest_frame());
+        let multiplexer = Multiplexer::new(number, nodes, workers, packing);
         let name = self.name.unwrap_or_else(|| format!("node {number}"));
         let mut names = vec![None; nodes as usize];
         names[number.number() as usize] = Some(Arc::from(&*name));
@@ -198,6 +199,13 @@ impl NodeBuilder {
         let over = Arc::new(Ending::default());
         (Node(Arc::new(Owner { inner, over })), host)
     }
+}
+
+/// The packing with frames that the transport takes: a frame is longer by at most one message than one that is full.
+fn fit(packing: Packing, longest_frame: usize) -> Packing {
+    let frame = packing.frame.min(longest_frame / 2).max(1);
+    let longest_message = packing.longest_message.min(longest_frame - frame);
+    Packing { frame, longest_message, ..packing }
 }
 
 /// When the host is gone.

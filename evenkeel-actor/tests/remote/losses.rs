@@ -26,7 +26,7 @@ fn what_waits_for_a_node_that_is_lost_fails() {
                             Err(SendError::NodeDown(Message::Add(1))) => return sent,
                             Err(error) => panic!("{error}"),
                         }
-                        if sent % 100 == 0 {
+                        if sent.is_multiple_of(100) {
                             evenkeel::yield_now().await;
                         }
                     }

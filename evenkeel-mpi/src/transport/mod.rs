@@ -1,0 +1,316 @@
+//! The transport: what is sent, what comes, who is there.
+//!
+//! On the channel for short messages each rank has receives posted at all times. Three kinds go there, by tag, and are given in the order in which they were sent:
+//! - *frame*: a frame of at most [`SHORT`] bytes, which is all of the message;
+//! - *long*: eight bytes, the length of a longer frame, which follows on the other channel. The receiver posts a receive of that length, for that rank; since those of
+//!   one rank are posted in the order of their announcements, they match in that order. [`Incoming`](crate::peer::Incoming) keeps the frame's place;
+//! - *leave*: no bytes, the last message of its sender.
+//!
+//! So no rank looks for messages whose length it does not know. Rejected: a matched probe (`MPI_Improbe`, `MPI_Imrecv`) for every message, which needs no announcements, but with
+//! which 8 bytes take nearly twice as long; posted receives that are long enough for any frame, which keep 16 MiB each and can be complete out of order.
+//!
+//! Requests are bounded: those that send by [`Config::in_flight`], twice as many with announcements, those that receive by [`ARRIVING`] and [`ARRIVING_BYTES`]; at these bounds no more messages are taken.
+//! Two ranks at their bounds do not wait for each other: a long frame that was announced is received without anything of the receiver's
+//! but its polls, and a rank that may not send still polls.
+
+mod ending;
+mod ledger;
+
+use crate::config::Config;
+use crate::error::StartError;
+use crate::peer::State;
+use crate::raw::{Channel, Finished, Posted, Requests, SHORT, Session};
+use crate::wait::{Bell, Pause};
+use evenkeel_actor::node::{Event, NodeId, Refusal, Refused, Transport, TransportWaker};
+use ledger::{FRAME, LEAVE, LONG, Ledger, Receiving, Sending, Sent};
+use std::fmt;
+use std::mem;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The version of what ranks say to each other: tags, and what they mean.
+const VERSION: i64 = 1;
+
+/// How many long frames are received at a time, and how many bytes unless one has more. Estimates; no benchmark sets them.
+const ARRIVING: usize = 64;
+const ARRIVING_BYTES: usize = 64 << 20;
+
+/// After how many messages in succession the requests are tested. One test costs about as much as a message; no benchmark sets it.
+const TAKEN_PER_TEST: u32 = 16;
+
+/// How often a wait that spins looks before it reads the clock, which costs a quarter of a look: 16 take about 2 µs. Set by the example `pingpong`, in
+/// which a clock for each look makes a frame 40 ns later.
+const LOOKS_PER_CLOCK: u32 = 16;
+
+/// Frames between the ranks of an MPI job; the [crate's documentation](crate) says what is particular.
+///
+/// It stays on the thread that has started it:
+///
+/// ```compile_fail,E0277
+/// fn elsewhere<T: Send>() {}
+/// elsewhere::<evenkeel_mpi::MpiTransport>();
+/// ```
+pub struct MpiTransport {
+    config: Config,
+    ledger: Ledger,
+    posted: Posted,
+    sends: Requests<Sending>,
+    receives: Requests<Receiving>,
+    receiving_bytes: usize,
+    /// What is complete; empty between calls.
+    sent: Vec<Finished<Sending>>,
+    received: Vec<Finished<Receiving>>,
+    /// Short messages taken since the requests were tested.
+    taken: u32,
+    leaving: bool,
+    bell: Arc<Bell>,
+    /// Whether anything was sent or has come since `quiet_since` was set.
+    active: bool,
+    quiet_since: Instant,
+    /// How often a wait looks at MPI before it reads the clock.
+    looks: u32,
+    // Last: requests end before MPI does.
+    session: Session,
+}
+
+impl MpiTransport {
+    /// Initialises MPI, on this thread, and joins the other ranks. Collective: returns when all have called it.
+    ///
+    /// Under `mpiexec -n N`; a program that is started without is the one rank of its own job.
+    ///
+    /// # Errors
+    /// [`StartError`]. What the MPI library finds wrong before it is initialised it writes to the standard error itself, and ends the process.
+    pub fn start(config: &Config) -> Result<Self, StartError> {
+        config.check()?;
+        let session = Session::start()?;
+        agree(&session, "version of the transport", VERSION)?;
+        let longest = i64::try_from(config.longest_frame).expect("checked to be a C int");
+        agree(&session, "longest frame", longest)?;
+        let ledger =
+            Ledger::new(session.rank(), session.size(), config.window, config.longest_frame);
+        Ok(Self {
+            config: config.clone(),
+            ledger,
+            posted: Posted::new(&session)?,
+            sends: Requests::new(),
+            receives: Requests::new(),
+            receiving_bytes: 0,
+            sent: Vec::new(),
+            received: Vec::new(),
+            taken: 0,
+            leaving: false,
+            bell: Bell::new(),
+            active: true,
+            quiet_since: Instant::now(),
+            looks: LOOKS_PER_CLOCK,
+            session,
+        })
+    }
+
+    /// Looks at MPI once: takes one short message, or what of the requests is complete.
+    fn progress(&mut self) {
+        let room = self.receives.is_empty()
+            || self.receives.len() < ARRIVING && self.receiving_bytes < ARRIVING_BYTES;
+        if room && !self.ledger.is_alone() {
+            match self.posted.next(&self.session) {
+                Ok(Some(short)) => {
+                    if let Some(long) = self.ledger.arrived(short) {
+                        self.receive(long);
+                    }
+                    self.taken += 1;
+                    if self.taken < TAKEN_PER_TEST {
+                        return;
+                    }
+                }
+                Ok(None) => {}
+                Err(error) => self.ledger.lose_all(&error.to_string()),
+            }
+        }
+        self.taken = 0;
+        self.test();
+    }
+
+    fn test(&mut self) {
+        if !self.sends.is_empty() {
+            let mut sent = mem::take(&mut self.sent);
+            self.sends.test(&self.session, &mut sent);
+            for finished in sent.drain(..) {
+                self.ledger.sent(finished);
+            }
+            self.sent = sent;
+        }
+        if !self.receives.is_empty() {
+            let mut received = mem::take(&mut self.received);
+            self.receives.test(&self.session, &mut received);
+            for finished in received.drain(..) {
+                self.has_received(finished);
+            }
+            self.received = received;
+        }
+    }
+
+    fn receive(&mut self, note: Receiving) {
+        let (at, length) = ((Channel::Long, note.from, LONG), note.length);
+        self.receiving_bytes += length;
+        if let Some(finished) = self.receives.receive(&self.session, at, length, note) {
+            self.has_received(finished);
+        }
+    }
+
+    fn has_received(&mut self, finished: Finished<Receiving>) {
+        self.receiving_bytes -= finished.note.length;
+        self.ledger.received(finished);
+    }
+
+    fn begin_to_send(&mut self, to: u32, kind: Sent, buffer: Vec<u8>) {
+        let (channel, tag) = match kind {
+            Sent::Frame { .. } if buffer.len() <= SHORT => (Channel::Short, FRAME),
+            Sent::Frame { .. } => {
+                let length = (buffer.len() as u64).to_le_bytes().to_vec();
+                self.begin_to_send(to, Sent::Announcement, length);
+                (Channel::Long, LONG)
+            }
+            Sent::Announcement => (Channel::Short, LONG),
+            Sent::Leave => (Channel::Short, LEAVE),
+        };
+        let synchronous = matches!(kind, Sent::Frame { synchronous: true });
+        self.ledger.sends(to);
+        let (at, note) = ((channel, to, tag), Sending { to, kind });
+        if let Some(finished) = self.sends.send(&self.session, at, synchronous, buffer, note) {
+            self.ledger.sent(finished);
+        }
+    }
+
+    /// Pauses by the rule, at most for `most`; whether the waker has ended it.
+    fn pause(&mut self, now: Instant, most: Duration) -> bool {
+        if mem::take(&mut self.active) {
+            self.quiet_since = now;
+        }
+        let under_way = !self.sends.is_empty() || !self.receives.is_empty();
+        let idle = now.duration_since(self.quiet_since);
+        match Pause::after(idle, self.config.longest_nap, under_way) {
+            Pause::Spin => {
+                self.looks = LOOKS_PER_CLOCK;
+                false
+            }
+            Pause::Yield => {
+                self.looks = 1;
+                thread::yield_now();
+                false
+            }
+            Pause::Sleep(nap) => {
+                self.looks = 1;
+                self.bell.sleep(nap.min(most))
+            }
+        }
+    }
+}
+
+impl Transport for MpiTransport {
+    fn local(&self) -> NodeId {
+        NodeId::new(self.session.rank())
+    }
+
+    fn nodes(&self) -> u32 {
+        self.session.size()
+    }
+
+    fn longest_frame(&self) -> usize {
+        self.config.longest_frame
+    }
+
+    /// A frame to this node itself is refused as one to an unknown node is: it needs no transport.
+    fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
+        let rank = to.number();
+        let why = if rank >= self.session.size() || rank == self.session.rank() {
+            Refusal::Unknown
+        } else if self.leaving || self.ledger.state(rank) != State::Up {
+            Refusal::Down
+        } else if frame.len() > self.config.longest_frame {
+            Refusal::TooLong
+        } else if self.sends.len() >= self.config.in_flight {
+            Refusal::Full
+        } else if let Some(synchronous) = self.ledger.peer(rank).window.next() {
+            self.active = true;
+            self.ledger.peer(rank).window.goes(synchronous);
+            self.begin_to_send(rank, Sent::Frame { synchronous }, frame);
+            return Ok(());
+        } else {
+            Refusal::Full
+        };
+        Err(Refused { frame, why })
+    }
+
+    fn poll(&mut self) -> Option<Event> {
+        if self.ledger.events.is_empty() {
+            self.progress();
+        }
+        let event = self.ledger.events.pop_front();
+        self.active |= event.is_some();
+        event
+    }
+
+    fn wait(&mut self, most: Duration) {
+        if self.active {
+            self.looks = LOOKS_PER_CLOCK;
+        }
+        let mut begin = None;
+        loop {
+            for _ in 0..self.looks {
+                if self.bell.take() || !self.ledger.events.is_empty() {
+                    return;
+                }
+                self.progress();
+            }
+            let now = Instant::now();
+            let passed = now.duration_since(*begin.get_or_insert(now));
+            if !self.ledger.events.is_empty() || passed >= most || self.pause(now, most - passed) {
+                return;
+            }
+        }
+    }
+
+    fn waker(&self) -> TransportWaker {
+        let bell = self.bell.clone();
+        Arc::new(move || bell.ring())
+    }
+
+    fn is_sending(&self) -> bool {
+        self.ledger.sending > 0
+    }
+
+    fn leave(&mut self) {
+        if mem::replace(&mut self.leaving, true) {
+            return;
+        }
+        // To those that have left as well: they wait for it.
+        for rank in self.ledger.other_ranks() {
+            if self.ledger.state(rank) != State::Lost {
+                self.begin_to_send(rank, Sent::Leave, Vec::new());
+            }
+        }
+    }
+}
+
+impl fmt::Debug for MpiTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MpiTransport")
+            .field("rank", &self.session.rank())
+            .field("ranks", &self.session.size())
+            .field("sending", &self.ledger.sending)
+            .field("receiving", &self.receives.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether all ranks have the same value: collective.
+fn agree(session: &Session, what: &'static str, here: i64) -> Result<(), StartError> {
+    let [greatest, negated] = session.greatest([here, -here])?;
+    let least = -negated;
+    if least == greatest {
+        Ok(())
+    } else {
+        Err(StartError::Differs { what, here, least, greatest })
+    }
+}

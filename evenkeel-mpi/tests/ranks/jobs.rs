@@ -1,0 +1,92 @@
+//! The tests: what a job of so many ranks, each running a program, must have done.
+
+use crate::{LIMIT, PROGRAM};
+use std::env;
+use std::process::{Command, Output};
+
+/// All tests by name.
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    ("frames_arrive_whole_and_in_order_between_two_ranks", || all_end("order", 2)),
+    ("frames_arrive_whole_and_in_order_among_three_ranks", || all_end("order", 3)),
+    ("order_holds_with_random_delays", || all_end("delays", 3)),
+    ("a_rank_alone_starts_and_ends", || all_end("order", 1)),
+    ("frames_of_the_greatest_length_cross_and_longer_ones_are_refused", || all_end("long", 2)),
+    ("many_small_frames_arrive", || all_end("small", 2)),
+    ("a_rank_that_does_not_poll_is_owed_a_window", || all_end("full", 2)),
+    ("long_frames_are_bounded_by_the_window_too", || all_end("full_of_long", 2)),
+    ("requests_in_flight_are_bounded", || all_end("in_flight", 3)),
+    ("who_leaves_is_down_after_its_last_frame", || all_end("leave", 3)),
+    ("who_leaves_first_waits_for_the_others_to_end", || all_end("early", 3)),
+    ("a_drop_without_leave_leaves", || all_end("dropped", 3)),
+    ("a_wait_is_ended_by_a_frame_and_by_the_waker", || all_end("wait", 2)),
+    ("frames_to_nobody_are_refused", || all_end("nobody", 2)),
+    ("mpi_is_initialised_once", || all_end("twice", 2)),
+    ("ranks_that_differ_are_told", || all_end("differs", 3)),
+    ("a_panic_ends_the_job_and_says_which_rank", a_panic),
+    ("a_rank_that_is_killed_ends_the_job", a_kill),
+    ("a_rank_that_exits_without_an_end_ends_the_job", an_exit),
+];
+
+/// Runs a job.
+fn job(program: &str, ranks: u32) -> Output {
+    let mpiexec = env::var("EVENKEEL_MPIEXEC").unwrap_or_else(|_| "mpiexec".to_owned());
+    Command::new(&mpiexec)
+        .args(["-n", &ranks.to_string()])
+        .arg(env::current_exe().expect("a program knows its path"))
+        .env(PROGRAM, program)
+        .env("MPIEXEC_TIMEOUT", LIMIT)
+        // What follows is for Open MPI. It asks whoever is root, as in a container, to say so twice.
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        // More ranks than processors, and no rank tied to one.
+        .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
+        .env("OMPI_MCA_hwloc_base_binding_policy", "none")
+        // Without the system call that reads another process's memory, which containers forbid.
+        .env("OMPI_MCA_btl_vader_single_copy_mechanism", "none")
+        .output()
+        .unwrap_or_else(|error| panic!("{mpiexec} does not start ({error}): install openmpi-bin, or name another by EVENKEEL_MPIEXEC"))
+}
+
+/// How many ranks have said that they got to their ends.
+fn ends(output: &Output) -> usize {
+    String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.ends_with(": end")).count()
+}
+
+fn describe(output: &Output) -> String {
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    format!("{}\n-- standard output\n{out}\n-- standard error\n{err}", output.status)
+}
+
+/// Runs a job that succeeds.
+fn all_end(program: &str, ranks: u32) {
+    let output = job(program, ranks);
+    let ended = ends(&output) == ranks as usize && output.status.success();
+    assert!(ended, "{program}: {}", describe(&output));
+}
+
+/// Runs a job that one of its ranks ends; its standard error.
+fn is_ended(program: &str, ranks: u32) -> String {
+    let output = job(program, ranks);
+    let described = describe(&output);
+    assert!(!output.status.success() && ends(&output) == 0, "{program}: {described}");
+    // What mpiexec says when the limit has passed.
+    assert!(!described.to_lowercase().contains("time limit"), "{program}: {described}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn a_panic() {
+    let said = is_ended("panic", 3);
+    assert!(said.contains("evenkeel-mpi: rank 1 of 3 panics"), "{said}");
+    assert!(said.contains("in mid-stream"), "the panic's own message: {said}");
+}
+
+fn a_kill() {
+    let said = is_ended("kill", 3);
+    assert!(said.contains("rank 1") && said.contains("signal 9"), "mpiexec says it: {said}");
+}
+
+fn an_exit() {
+    let said = is_ended("exit", 3);
+    assert!(said.contains("rank 1") && said.contains("exit"), "mpiexec says it: {said}");
+}
