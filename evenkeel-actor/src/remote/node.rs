@@ -190,12 +190,14 @@ impl NodeBuilder {
         let peer = |node| Peer::new(inner, node, multiplexer.link(node));
         let peers = inner.peers.set((0..nodes).map(NodeId::new).map(peer).collect());
         assert!(peers.is_ok(), "they are set here alone");
-        for flusher in multiplexer.flushers() {
+        // A host that is a task is the flusher.
+        for flusher in multiplexer.flushers().filter(|_| !reads_inline) {
             drop(handle.spawn(flusher));
         }
         // Before anybody can send, so that it is the first that arrives.
         inner.greet();
         let host = Host::new(transport, multiplexer, Receiver::new(inner));
+        let host = if reads_inline { host.flushing() } else { host };
         let over = Arc::new(Ending::default());
         (Node(Arc::new(Owner { inner, over })), host)
     }

@@ -21,7 +21,6 @@ use super::multiplexer::{Departure, Multiplexer};
 use super::{DownReason, Event, NodeId, Refusal, Refused, Transport};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// What a host tells. It calls this from its own thread or task, and waits for it.
 pub trait Deliver {
@@ -77,7 +76,10 @@ pub struct Host<T: Transport, D: Deliver> {
     /// Whether no more frames will be handed over.
     is_closed: bool,
     has_left: bool,
-    start: Instant,
+    /// Whether it is the flusher of all lanes.
+    flushes: bool,
+    /// Whether it has had something to do a moment ago.
+    spins: bool,
     /// When the host had something to do, last.
     worked: u64,
 }
@@ -110,9 +112,18 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             turns: 0,
             is_closed: false,
             has_left: false,
-            start: Instant::now(),
+            flushes: false,
+            spins: false,
             worked: 0,
         }
+    }
+
+    /// Has the host flush all lanes, at each turn; then there are no other [flushers](Multiplexer::flushers). For a host that is [a task](Self::drive) of the only worker: its
+    /// turn comes when what was ready before has run, as a flusher's does, and a frame does not wait for one turn more.
+    #[must_use]
+    pub fn flushing(mut self) -> Self {
+        self.flushes = true;
+        self
     }
 
     /// What it delivers to.
@@ -125,6 +136,9 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         self.turns = self.turns.wrapping_add(1);
         if self.turns.is_multiple_of(TURNS) {
             self.multiplexer.flush_old();
+        }
+        if self.flushes {
+            self.multiplexer.flush_seen();
         }
         let has_sent = self.send();
         let has_received = self.receive();

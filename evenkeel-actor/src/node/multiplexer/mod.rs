@@ -60,7 +60,6 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
 use trail::Step;
 
 /// Whom to wake once no lock is held.
@@ -92,7 +91,6 @@ pub struct Multiplexer {
     /// One for each worker, and the common one.
     lanes: Box<[CachePadded<Lane>]>,
     departures: Departures,
-    start: Instant,
 }
 
 /// The way to one other node. Cheap to clone; a remote reference has one.
@@ -117,7 +115,7 @@ impl Multiplexer {
         let lanes =
             (0..=workers as u16).map(|lane| CachePadded::new(Lane::new(lane, &gates))).collect();
         let departures = Departures::new(packing.frame);
-        Arc::new(Self { packing, local, gates, lanes, departures, start: Instant::now() })
+        Arc::new(Self { packing, local, gates, lanes, departures })
     }
 
     /// The number of this node.
@@ -186,7 +184,7 @@ impl Multiplexer {
     }
 
     fn now(&self) -> u64 {
-        self.start.elapsed().as_nanos() as u64
+        evenkeel::internal::now()
     }
 
     /// The lane that a thread whose worker has the lane `here` puts messages into now, once what its sender has put into others is on its way.
@@ -217,6 +215,22 @@ impl Multiplexer {
     /// Moves all frames to the end of `into`. Says whether there will be no more.
     pub(crate) fn take_departures(&self, into: &mut VecDeque<Departure>) -> bool {
         self.departures.take(into)
+    }
+
+    /// Sends what is there, in all lanes, as far as it is seen without their locks.
+    #[inline]
+    pub(crate) fn flush_seen(&self) {
+        for lane in &self.lanes {
+            lane.flush_seen(&self.departures).wake();
+        }
+    }
+
+    /// Sends what is there, in all lanes, and leaves the waker of a host that is their flusher.
+    pub(crate) fn flush_as(&self, host: &Waker) {
+        for lane in &self.lanes {
+            let (wakes, _) = lane.flush_as(host, &self.departures);
+            wakes.wake();
+        }
     }
 
     /// Ends the host's wait, as there is room again for what arrives.
