@@ -2,10 +2,10 @@
 
 #![allow(
     unsafe_code,
-    reason = "references go between threads whatever the compiler finds of messages that have some in them"
+    reason = "that references may be sent is said, where the compiler would go in a circle"
 )]
 
-use crate::ask::{Ask, ReplyTo, Request};
+use crate::ask::{Ask, Posed, Question};
 use crate::control::{ActorId, AnyActor};
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{SendError, TrySendError};
@@ -16,7 +16,7 @@ use crate::node::wire::StopHow;
 use crate::node::{Name, Slot};
 use crate::remote::{Remote, Room, Table};
 use crate::system::System;
-use evenkeel::internal::Public;
+use evenkeel::internal::{Public, detect};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -41,17 +41,29 @@ enum Place<M: std::marker::Send + 'static> {
     Remote(Remote),
 }
 
-// Said here and not left to be found, so that messages may have references to those that are sent them: the finding would go round by the mailbox's traits.
-// SAFETY: what a local place gives is `&Mailbox<M>`, which is `Sync` for messages that are `Send`; and a mailbox may be dropped anywhere. A remote place is numbers.
-unsafe impl<M: std::marker::Send + 'static> std::marker::Send for Place<M> {}
-// SAFETY: as above.
-unsafe impl<M: std::marker::Send + 'static> Sync for Place<M> {}
-
 impl<M: std::marker::Send + 'static, P: Overflow> From<Remote> for ActorRef<M, P> {
     fn from(remote: Remote) -> Self {
         Self { place: Place::Remote(remote), policy: PhantomData }
     }
 }
+
+// A message may hold a reference to an actor that is sent such messages, for its answer. Whether that reference may be sent must
+// follow from the message alone: by the fields it would follow from a trait of the mailbox, and that from the message again, a
+// circle that the compiler accepts of `Send` and `Sync` alone.
+//
+// SAFETY: `of_fields` compiles, so the fields may be sent for every message that may.
+unsafe impl<M: std::marker::Send + 'static, P: Overflow> std::marker::Send for ActorRef<M, P> {}
+// SAFETY: as above.
+unsafe impl<M: std::marker::Send + 'static, P: Overflow> Sync for ActorRef<M, P> {}
+
+/// The proof that a place may be sent and shared, whatever message is sent to it.
+const _: () = {
+    const fn both<T: std::marker::Send + Sync>() {}
+    #[allow(dead_code, reason = "it is compiled, which is what it is for")]
+    const fn of_fields<M: std::marker::Send + 'static>() {
+        both::<Place<M>>();
+    }
+};
 
 impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub(crate) fn local(own: Public<Mailbox<M>>) -> Self {
@@ -140,21 +152,20 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// A future that is dropped before it is ready has sent nothing, and its message is dropped.
     #[inline]
     pub fn send(&self, message: M) -> Send<'_, M, P> {
-        Send { to: self, message: Some(message), waits: Waits::No }
+        let room = detect::Room::new();
+        Send { to: self, message: Some(message), waits: Waits::No, room }
     }
 
-    /// Asks the actor and waits for its answer: `request` is made into a message with a [`ReplyTo`] in it.
+    /// Asks the actor and waits for its answer. The question is a closure or a constructor that makes a message with a [`ReplyTo`](crate::ReplyTo) in it, or a
+    /// [`Request`](crate::Request).
     ///
     /// The future sends the request and gives the reply; [`timeout`](Ask::timeout) limits both together.
     ///
     /// # Examples
-    /// See the [crate's page](crate).
+    /// See the [crate's page](crate), and [`Request`](crate::Request).
     #[inline]
-    pub fn ask<R: std::marker::Send + 'static>(
-        &self,
-        request: impl FnOnce(ReplyTo<R>) -> M,
-    ) -> Ask<'_, M, R, P> {
-        let Request { message, reply } = Request::new(request);
+    pub fn ask<Form, Q: Question<M, Form>>(&self, question: Q) -> Ask<'_, M, Q::Reply, P> {
+        let Posed { message, reply } = Posed::new(|reply| question.into_message(reply));
         Ask::new(self.send(message), reply)
     }
 
@@ -318,6 +329,8 @@ pub struct Send<'a, M: std::marker::Send + 'static, P: Overflow = Wait> {
     /// None once it is sent.
     message: Option<M>,
     waits: Waits,
+    /// What is told of it where deadlocks are looked for.
+    room: detect::Room,
 }
 
 /// What a sender waits for.
@@ -343,6 +356,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
         let message = self.message.take().expect("a message is sent once");
         if let Waits::No = self.waits {
             match self.to.try_send(message) {
+                // Not by the last arm, which would move the room for a message too.
+                Ok(()) => Poll::Ready(Ok(())),
                 Err(SendError::Full(message)) if P::FULL == Full::Wait => {
                     self.wait(message, context)
                 }
@@ -355,6 +370,17 @@ impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
 }
 
 impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
+    pub(crate) fn to(&self) -> &ActorRef<M, P> {
+        self.to
+    }
+
+    /// Notes that it waits in line.
+    fn note_wait(&mut self, context: &Context<'_>) {
+        let Place::Local(own) = &self.to.place else { return };
+        let mailbox: *const Mailbox<M> = &raw const **own;
+        self.room.awaited(|| own.id().0, mailbox.cast(), context.waker());
+    }
+
     #[cold]
     fn wait(&mut self, message: M, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
         let own = match &self.to.place {
@@ -367,6 +393,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
                     Ok(put) => put,
                     Err(message) => {
                         self.message = Some(message);
+                        self.note_wait(context);
                         return Poll::Pending;
                     }
                 }
@@ -376,11 +403,13 @@ impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
                 Err((message, ticket)) => {
                     self.waits = Waits::InLine(ticket);
                     self.message = Some(message);
+                    self.note_wait(context);
                     return Poll::Pending;
                 }
             },
         };
         self.waits = Waits::No;
+        self.room = detect::Room::new();
         Poll::Ready(ActorRef::<M, P>::settle(own, put))
     }
 

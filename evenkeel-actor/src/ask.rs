@@ -7,6 +7,7 @@ use crate::mailbox::overflow::{Overflow, Wait};
 use crate::remote::RemoteReply;
 use crate::system::System;
 use crossbeam_utils::atomic::AtomicCell;
+use evenkeel::internal::detect;
 use evenkeel::time::{Sleep, sleep};
 use std::fmt;
 use std::future::Future;
@@ -77,13 +78,113 @@ impl<R: 'static> fmt::Debug for ReplyTo<R> {
     }
 }
 
+/// A request as a type of its own, which says what the reply is. An actor takes it whose messages are made of it, [with the place for its
+/// reply](Asked).
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{Actor, Asked, Context, Handled, Request, spawn};
+///
+/// /// The price of so many pounds of apples.
+/// struct Price {
+///     pounds: u32,
+/// }
+///
+/// impl Request for Price {
+///     type Reply = u32;
+/// }
+///
+/// enum Message {
+///     Price(Asked<Price>),
+/// }
+///
+/// impl From<Asked<Price>> for Message {
+///     fn from(asked: Asked<Price>) -> Self {
+///         Self::Price(asked)
+///     }
+/// }
+///
+/// struct Shop;
+///
+/// impl Actor for Shop {
+///     type Message = Message;
+///
+///     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+///         match message {
+///             Message::Price(Asked { request, reply }) => reply.send(request.pounds * 3),
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     assert_eq!(spawn(Shop).ask(Price { pounds: 4 }).await, Ok(12));
+/// });
+/// ```
+pub trait Request: std::marker::Send + 'static {
+    /// What it is answered with.
+    type Reply: std::marker::Send + 'static;
+}
+
+/// A request, and where its reply goes.
+#[derive(Debug)]
+pub struct Asked<Q: Request> {
+    /// What is asked.
+    pub request: Q,
+    /// Where the reply goes.
+    pub reply: ReplyTo<Q::Reply>,
+}
+
+/// What an actor with messages of type `M` can be [asked](crate::ActorRef::ask): a closure or constructor that makes a message with a [`ReplyTo`]
+/// in it, or a [`Request`] of which its messages are made. `Form` is which of the two; the compiler finds it.
+pub trait Question<M, Form> {
+    /// What it is answered with.
+    type Reply: std::marker::Send + 'static;
+
+    /// The message that asks it.
+    fn into_message(self, reply: ReplyTo<Self::Reply>) -> M;
+}
+
+/// The form of a question that is a closure or a constructor.
+#[derive(Debug)]
+pub struct ByClosure<R>(std::marker::PhantomData<R>);
+
+/// The form of a question that is a [`Request`].
+#[derive(Debug)]
+pub struct ByRequest(());
+
+impl<M, R, F> Question<M, ByClosure<R>> for F
+where
+    R: std::marker::Send + 'static,
+    F: FnOnce(ReplyTo<R>) -> M,
+{
+    type Reply = R;
+
+    fn into_message(self, reply: ReplyTo<R>) -> M {
+        self(reply)
+    }
+}
+
+impl<M, Q> Question<M, ByRequest> for Q
+where
+    Q: Request,
+    M: From<Asked<Q>>,
+{
+    type Reply = Q::Reply;
+
+    fn into_message(self, reply: ReplyTo<Q::Reply>) -> M {
+        M::from(Asked { request: self, reply })
+    }
+}
+
 /// A message, and where its answer comes.
-pub(crate) struct Request<M, R: 'static> {
+pub(crate) struct Posed<M, R: 'static> {
     pub(crate) message: M,
     pub(crate) reply: oneshot::AsyncReceiver<Reply<R>>,
 }
 
-impl<M, R: 'static> Request<M, R> {
+impl<M, R: 'static> Posed<M, R> {
     pub(crate) fn new(request: impl FnOnce(ReplyTo<R>) -> M) -> Self {
         let (sender, receiver) = oneshot::async_channel();
         Self {
@@ -102,11 +203,14 @@ pub struct Ask<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow = Wai
     send: Option<Send<'a, M, P>>,
     reply: oneshot::AsyncReceiver<Reply<R>>,
     limit: Option<Pin<Box<Sleep>>>,
+    /// What is told of it where deadlocks are looked for.
+    wait: detect::Reply,
 }
 
 impl<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, P> {
     pub(crate) fn new(send: Send<'a, M, P>, reply: oneshot::AsyncReceiver<Reply<R>>) -> Self {
-        Self { send: Some(send), reply, limit: None }
+        let wait = detect::Reply::of(|| send.to().id().0);
+        Self { send: Some(send), reply, limit: None, wait }
     }
 
     /// Gives up after a duration, counted from now.
@@ -141,7 +245,10 @@ impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Future for Ask<'_,
         }
         match Pin::new(&mut this.reply).poll(context) {
             Poll::Ready(reply) => Poll::Ready(reply.unwrap_or(Err(AskError::NoReply))),
-            Poll::Pending => this.poll_limit(context),
+            Poll::Pending => {
+                this.wait.awaited(context.waker());
+                this.poll_limit(context)
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::error::SpawnError;
 use crate::life;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::mailbox::{MOST, Settings};
+use crate::policy::Priority;
 use crate::system::System;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -57,13 +58,20 @@ pub struct Builder<P: Overflow = Wait> {
     capacity: usize,
     system: Option<System>,
     measured: bool,
+    priority: Priority,
     policy: PhantomData<P>,
 }
 
 impl Builder {
     /// The defaults: room for 256 messages, senders wait for room.
     pub fn new() -> Self {
-        Self { capacity: CAPACITY as usize, system: None, measured: false, policy: PhantomData }
+        Self {
+            capacity: CAPACITY as usize,
+            system: None,
+            measured: false,
+            priority: Priority::Normal,
+            policy: PhantomData,
+        }
     }
 }
 
@@ -82,13 +90,40 @@ impl<P: Overflow> Builder<P> {
 
     /// What becomes of a message that finds the mailbox full.
     pub fn overflow<Q: Overflow>(self) -> Builder<Q> {
-        let Self { capacity, system, measured, policy: _ } = self;
-        Builder { capacity, system, measured, policy: PhantomData }
+        let Self { capacity, system, measured, priority, policy: _ } = self;
+        Builder { capacity, system, measured, priority, policy: PhantomData }
     }
 
     /// The system that the actor belongs to, instead of the one that the caller does.
     pub fn system(mut self, system: System) -> Self {
         self.system = Some(system);
+        self
+    }
+
+    /// How large a share of the workers' time the actor gets beside others.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Builder, Context, Handled, Priority};
+    ///
+    /// struct Indexer;
+    ///
+    /// impl Actor for Indexer {
+    ///     type Message = String;
+    ///
+    ///     async fn handle(&mut self, _text: String, _context: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let indexer = Builder::new().priority(Priority::Low).spawn(Indexer).unwrap();
+    ///     indexer.send("text".to_owned()).await.unwrap();
+    /// });
+    /// ```
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
         self
     }
 
@@ -120,7 +155,8 @@ impl<P: Overflow> Builder<P> {
         let capacity = u32::try_from(self.capacity).ok().filter(|&capacity| capacity <= MOST);
         let capacity = capacity
             .ok_or(SpawnError::TooLarge { capacity: self.capacity, most: MOST as usize })?;
-        let settings = Settings::new::<P>(capacity);
+        let mut settings = Settings::new::<P>(capacity);
+        settings.priority = self.priority;
         Ok(if self.measured { settings.measured() } else { settings })
     }
 }

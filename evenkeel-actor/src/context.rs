@@ -3,8 +3,10 @@
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::control::{ActorId, AnyActor};
+use crate::counters::Count;
 use crate::mailbox::overflow::{Overflow, Wait};
-use crate::mailbox::{HasId, Next, Receiver};
+use crate::mailbox::{HasId, Mailbox, Next, Receiver};
+use crate::policy::Priority;
 use crate::system::System;
 use crate::turn::Turn;
 use std::fmt;
@@ -13,13 +15,15 @@ use std::fmt;
 pub struct Context<A: Actor> {
     receiver: Receiver<A::Message>,
     turn: Turn,
+    /// Messages handled that the mailbox has not been told of.
+    since: u16,
     /// Set once the actor is to stop after the present message.
     ends: bool,
 }
 
 impl<A: Actor> Context<A> {
-    pub(crate) fn new(receiver: Receiver<A::Message>) -> Self {
-        Self { receiver, turn: Turn::default(), ends: false }
+    pub(crate) fn new(receiver: Receiver<A::Message>, priority: Priority) -> Self {
+        Self { receiver, turn: Turn::new(priority), since: 0, ends: false }
     }
 
     /// A reference to the actor itself, with the default policy: a message that finds the mailbox full waits.
@@ -56,6 +60,11 @@ impl<A: Actor> Context<A> {
         self.ends = true;
     }
 
+    /// Makes a message that the actor has had the next one.
+    pub(crate) fn put_back(&mut self, message: A::Message) {
+        self.receiver.put_back(message);
+    }
+
     #[inline(always)]
     pub(crate) fn ends(&self) -> bool {
         self.ends
@@ -65,7 +74,14 @@ impl<A: Actor> Context<A> {
     #[inline(always)]
     pub(crate) fn end_turn(&mut self) {
         let handled = self.turn.end();
-        self.receiver.own().note_handled(handled);
+        count(self.receiver.own(), &mut self.since, handled);
+    }
+
+    /// Tells the system of all that has been handled.
+    pub(crate) fn settle(&mut self) {
+        self.end_turn();
+        let left = u64::from(self.since % 64);
+        self.system().counters().add(Count::Messages, left);
     }
 
     /// Begins a life: what is left of the one before a restart goes.
@@ -99,12 +115,22 @@ impl<A: Actor> Context<A> {
     /// Whether the actor is to give way to others, after a message.
     #[inline(always)]
     pub(crate) fn is_turn_over(&mut self) -> bool {
-        let own = self.receiver.own();
-        self.turn.is_over(|handled| own.note_handled(handled))
+        let (own, since) = (self.receiver.own(), &mut self.since);
+        self.turn.is_over(|handled| count(own, since, handled))
     }
 
     pub(crate) fn drain(&mut self) {
         self.receiver.drain();
+    }
+}
+
+/// Counts messages, and tells of 64 at a time.
+#[inline(always)]
+fn count<M: Send + 'static>(own: &Mailbox<M>, since: &mut u16, handled: u8) {
+    let before = *since;
+    *since += u16::from(handled);
+    if (before ^ *since) & !63 != 0 {
+        own.note_handled(((before & 63) + u16::from(handled)) & !63, since);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::dead_letter::{self, DeadLetterKind};
 use crate::exit::ExitReason;
 use crate::mailbox::overflow::Overflow;
 use crate::mailbox::{HasId, Mailbox, Next, Order, Receiver, Settings};
+use crate::policy::Priority;
 use crate::system::System;
 use evenkeel::internal::{Own, Public, now};
 use std::any::Any;
@@ -30,7 +31,8 @@ pub(crate) fn spawn<A: Actor, P: Overflow>(
     system.counters().add(Count::Spawned, 1);
     let settings = if system.measures() { settings.measured() } else { settings };
     let mailbox = Mailbox::new(settings, system);
-    ActorRef::local(Public::spawn(mailbox, |own| Life::new(actor, own), site))
+    let priority = settings.priority;
+    ActorRef::local(Public::spawn(mailbox, |own| Life::new(actor, own, priority), site))
 }
 
 pin_project_lite::pin_project! {
@@ -65,12 +67,13 @@ impl<M: Send + 'static> Life<M, ()> {
     fn new<A: Actor<Message = M>>(
         actor: A,
         own: Public<Mailbox<M>>,
+        priority: Priority,
     ) -> Life<M, impl Future<Output = ExitReason> + Send> {
         // SAFETY: the life has the reference, and what is made of it is in its body, which is gone with it.
         let address = unsafe { Own::of(&own) };
         // SAFETY: it is the only one, as the body is.
         let receiver = unsafe { Receiver::new(address) };
-        Life { body: live(actor, receiver), own: Some(own) }
+        Life { body: live(actor, receiver, priority), own: Some(own) }
     }
 }
 
@@ -136,8 +139,9 @@ fn end<M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
 fn live<A: Actor>(
     mut actor: A,
     receiver: Receiver<A::Message>,
+    priority: Priority,
 ) -> impl Future<Output = ExitReason> + Send {
-    let mut context = Context::<A>::new(receiver);
+    let mut context = Context::<A>::new(receiver, priority);
     async move {
         context.begin();
         if let Err(failure) = actor.started(&mut context).await {
@@ -162,14 +166,14 @@ fn live<A: Actor>(
                 Next::Alone => break ExitReason::Unreferenced,
             };
             if let Err(failure) = actor.handle(message, &mut context).await {
-                context.end_turn();
+                context.settle();
                 return ExitReason::Failed(Arc::new(failure));
             }
             if context.is_turn_over() {
                 evenkeel::yield_now().await;
             }
         };
-        context.end_turn();
+        context.settle();
         actor.stopped(&reason, &mut context).await;
         reason
     }

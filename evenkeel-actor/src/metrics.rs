@@ -1,7 +1,7 @@
 //! What is counted.
 //!
-//! Each actor counts for itself, in its own memory, by plain additions: what it has handled once per turn, and what has come in by the numbers that its
-//! mailbox has anyway. The counts of a [system](System) are kept by each thread apart.
+//! An actor's counts come from numbers that its mailbox has anyway, and cost nothing on the way of a message; what its system is told of, an
+//! actor counts in its own memory, and tells of 64 messages at once. The counts of a [system](System) are kept by each thread apart.
 
 use crate::counters::Count;
 use crate::system::System;
@@ -43,8 +43,8 @@ use std::time::Duration;
 pub struct ActorMetrics {
     /// Messages that have come into the mailbox, and from timers. One that another has [put out](crate::DropOldest) does not count.
     pub received: u64,
-    /// Messages that have been handled, as of the end of the last turn, or of the last look at the time in a long one: up to 64 quick messages are not counted
-    /// yet while the actor runs. Those of the turn in which it panics or is killed, up to as many, are not counted.
+    /// Messages that have been handled. It is exact while the actor rests and when it has ended; while it runs, the one in hand and those that it has taken out
+    /// with it are not counted, even if they are done: up to as many as the mailbox has room for. What an ended actor had in hand counts.
     pub handled: u64,
     /// Messages in the mailbox now. What the actor has taken out, to handle it in its present turn, is not counted: that is the rest of `received`.
     pub depth: usize,
@@ -70,7 +70,8 @@ pub struct SystemMetrics {
     pub failed: u64,
     /// How often actors have been started again.
     pub restarts: u64,
-    /// Messages that have been handled, as [`ActorMetrics::handled`] counts.
+    /// Messages that have been handled. Each actor tells of 64 at once, and of the others when it stops or fails; up to 63 of one that
+    /// panics or is killed are not counted.
     pub messages: u64,
     /// Messages that nobody has handled.
     pub dead_letters: u64,

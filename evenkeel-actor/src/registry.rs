@@ -16,6 +16,7 @@ use crate::actor_ref::ActorRef;
 use crate::control::{ActorId, AnyActor};
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::system::System;
+use evenkeel::internal::detect;
 use std::any::{Any, type_name};
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -144,6 +145,7 @@ impl System {
         if !actor.make_known() {
             return Err(RegisterError::Stopped { id: actor.id() });
         }
+        detect::name(|| entry.actor.id().0, &name);
         names.names.insert(name.clone(), entry);
         let all = (name.clone(), 0)..=(name, u64::MAX);
         let keys: Vec<_> = names.waiting.range(all).map(|(key, _)| key.clone()).collect();

@@ -75,7 +75,7 @@ impl System {
     /// Calls `f`, which polls an actor of this system.
     #[inline(always)]
     pub(crate) fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        if self.0 == 0 && RUNNING.get().is_none() {
+        if self.0 == 0 {
             return f();
         }
         self.run_other(f)

@@ -62,7 +62,7 @@ struct Idle<M> {
 }
 
 /// The timers of an actor.
-pub(crate) struct Timers<M: Send + 'static> {
+pub(crate) struct Timers<M: 'static> {
     /// By their deadlines, those of one deadline in the order in which they were set.
     due: BTreeMap<(Instant, u64), What<M>>,
     deadlines: BTreeMap<u64, Instant>,
@@ -79,7 +79,7 @@ pub(crate) struct Timers<M: Send + 'static> {
 }
 
 /// Rings when the sleep is over.
-struct Bell<M: Send + 'static>(Mutex<Option<Own<Mailbox<M>>>>);
+struct Bell<M: 'static>(Mutex<Option<Own<Mailbox<M>>>>);
 
 impl<M: Send + 'static> Wake for Bell<M> {
     fn wake(self: Arc<Self>) {
@@ -278,13 +278,13 @@ fn next_tick(due: Instant, now: Instant, period: Duration) -> Instant {
     next.unwrap_or_else(|| in_at_least(period))
 }
 
-impl<M: Send + 'static> Drop for Timers<M> {
+impl<M: 'static> Drop for Timers<M> {
     fn drop(&mut self) {
         *self.bell.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-impl<M: Send + 'static> fmt::Debug for Timers<M> {
+impl<M: 'static> fmt::Debug for Timers<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Timers").field("amount", &self.due.len()).finish_non_exhaustive()
     }

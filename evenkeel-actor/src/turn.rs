@@ -1,6 +1,6 @@
 //! How far an actor's turn has come.
 
-use crate::policy::turn;
+use crate::policy::{Priority, turn};
 use evenkeel::internal::now;
 
 /// How far the present turn has come.
@@ -12,15 +12,14 @@ pub(crate) struct Turn {
     /// Messages before the next look at the time, and between two looks.
     left: u8,
     stride: u8,
-}
-
-impl Default for Turn {
-    fn default() -> Self {
-        Self { left: turn::FIRST, stride: turn::FIRST, begun: 0, looked: 0 }
-    }
+    priority: Priority,
 }
 
 impl Turn {
+    pub(crate) fn new(priority: Priority) -> Self {
+        Self { left: turn::FIRST, stride: turn::FIRST, begun: 0, looked: 0, priority }
+    }
+
     /// Ends the turn, and says how many messages it has had since [`is_over`](Self::is_over) last told: the next message begins another.
     #[inline(always)]
     pub(crate) fn end(&mut self) -> u8 {
@@ -51,7 +50,7 @@ impl Turn {
         self.stride = turn::stride(self.stride, now.wrapping_sub(self.looked));
         self.left = self.stride;
         self.looked = now;
-        let over = turn::is_over(now.wrapping_sub(self.begun));
+        let over = turn::is_over(now.wrapping_sub(self.begun), self.priority);
         if over {
             self.begun = 0;
         }

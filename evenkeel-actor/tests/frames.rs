@@ -2,7 +2,7 @@
 
 #[path = "common/messages.rs"]
 mod messages;
-#[path = "common/random.rs"]
+#[path = "../src/node/random.rs"]
 mod random;
 
 #[path = "../fuzz/driver.rs"]
@@ -130,13 +130,13 @@ fn two_hundred_thousand_random_inputs_are_read_or_refused() {
     let mut random = Random::new(20_261_122);
     let mut messages = 0;
     for _ in 0..100_000 {
-        let mut bytes: Vec<u8> = (0..random.within(0..64)).map(|_| random.next() as u8).collect();
+        let mut bytes: Vec<u8> = (0..random.below(64)).map(|_| random.next() as u8).collect();
         messages += drive(&bytes);
         bytes.splice(0..0, [MAGIC, VERSION, 0]);
         messages += drive(&bytes);
-        let mut bytes = frames[random.within(0..frames.len())].clone();
-        for _ in 0..random.within(1..4) {
-            let at = random.within(0..bytes.len());
+        let mut bytes = frames[random.below(frames.len() as u64) as usize].clone();
+        for _ in 0..random.below(3) + 1 {
+            let at = random.below(bytes.len() as u64) as usize;
             bytes[at] = random.next() as u8;
         }
         messages += drive(&bytes);

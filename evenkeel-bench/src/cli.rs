@@ -1,5 +1,6 @@
 //! The command line.
 
+mod actors;
 mod concurrency;
 mod fork;
 mod mixed;
@@ -46,7 +47,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
 /// Without a command: five experiments (locality and transfer in two variants each), with many and with few tasks, the eight fork-join programs, and timers, at one
-/// and at all cores, and the tables of "Concurrency in C∀", on every runtime found, in about three minutes; then the tables and an HTML report.
+/// and at all cores, the tables of "Concurrency in C∀", and actors, on every runtime found, in about three minutes; then the tables and an HTML report.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -80,6 +81,9 @@ enum Command {
     /// Measure memory in this process; used by the binary itself
     #[command(name = crate::workload::memory::COMMAND, hide = true)]
     MemoryProbe(ProbeArgs),
+    /// Measure the memory of actors in this process; used by the binary itself
+    #[command(name = crate::actors::memory::COMMAND, hide = true)]
+    ActorMemoryProbe(actors::ProbeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -113,6 +117,8 @@ struct RunArgs {
     /// Mutex, schedint, schedext: monitors that are entered together, separated by commas [default: 1,2,4]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     monitors: Vec<usize>,
+    #[command(flatten)]
+    actors: actors::Options,
     /// Variants, separated by commas [default: all of the experiment]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     variant: Vec<String>,
@@ -188,6 +194,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Analyse(options)) => analysis::run(&options),
         Some(Command::List) => list(),
         Some(Command::MemoryProbe(args)) => runner::probe(args.runtime, args.procs, args.tasks),
+        Some(Command::ActorMemoryProbe(args)) => actors::probe(&args),
     }
 }
 
@@ -207,6 +214,9 @@ type Run = fn(&RunArgs) -> anyhow::Result<()>;
 fn run(args: &RunArgs) -> anyhow::Result<()> {
     known(&args.bench)?;
     meant(args)?;
+    if let Some(benches) = actors::benches(args)? {
+        return actors::run(args, &benches);
+    }
     if let Some(benches) = concurrency::benches(args)? {
         return concurrency::run(args, &benches);
     }
@@ -281,7 +291,9 @@ fn known(names: &[String]) -> Result<(), Usage> {
         .map(Bench::name)
         .into_iter()
         .chain([mix::NAME, timing::NAME])
-        .chain(rounds::Bench::ALL.map(rounds::Bench::name));
+        .chain(rounds::Bench::ALL.map(rounds::Bench::name))
+        .chain(crate::actors::Bench::ALL.map(crate::actors::Bench::name))
+        .chain([crate::actors::savina::ALL]);
     let programs = Program::ALL.map(Program::name);
     let is_known =
         |name: &&String| benches.clone().chain(programs).any(|known| known == name.as_str());
@@ -417,6 +429,7 @@ fn list() -> anyhow::Result<()> {
     let variants = timing::Variant::ALL.map(timing::Variant::name).join(", ");
     println!("  {:<26} {}", format!("{} ({variants})", timing::NAME), timing::DESCRIPTION);
     concurrency::list_benches();
+    actors::list_benches();
     fork::list_programs();
     println!("runtimes of {}:", mix::NAME);
     for name in mix::pool::Name::ALL {
@@ -436,6 +449,7 @@ fn list() -> anyhow::Result<()> {
         println!("  {peer:<26} {}: {install}", peer.describe());
     }
     concurrency::list_peers();
+    actors::list_peers()?;
     fork::list_runtimes()
 }
 
@@ -484,7 +498,9 @@ mod tests {
         assert!(error.starts_with("unknown experiment `cycel`: known are cycle, yield"), "{error}");
         assert!(
             error.contains(
-                "memory, mixed, timers, ctxswitch, mutex, schedint, schedext, creation, contended, and the fork-join \
+                "memory, mixed, timers, ctxswitch, mutex, schedint, schedext, creation, contended, latency_probe, \
+                 pingpong, fanin, actor_spawn, actor_memory, savina_big, savina_threadring, savina_count, savina_fjcreate, \
+                 savina_chameneos, savina_banking, savina_bndbuffer, savina_philosopher, savina, and the fork-join \
                  programs matmul,"
             ),
             "{error}"

@@ -5,9 +5,10 @@
 //! [`runner`] alternates the runtimes, repeats what was disturbed and makes a [`record`] of each run;
 //! [`figures`] groups and summarises them, and [`table`] and [`report`] show that. Fork-join programs are [apart](forking):
 //! they have a size and an end, where the others have a rate. So is what runs [both](mixed) at once,
-//! and the tables of a thesis, which count [rounds](concurrency). [`analysis`] judges the records of
-//! all of them.
+//! the tables of a thesis, which count [rounds](concurrency), and [actors], whose systems are peers of
+//! their own. [`analysis`] judges the records of all of them.
 
+mod actors;
 mod affinity;
 mod analysis;
 mod cli;
@@ -23,6 +24,7 @@ mod regime;
 mod report;
 mod runner;
 mod runtime;
+mod served;
 mod simulated;
 mod table;
 mod timers;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::actors;
 use crate::affinity;
 use crate::concurrency;
 use crate::forking::forker::Name;
@@ -87,6 +88,30 @@ impl Effort {
         })
     }
 
+    /// The sizes of the experiments on actors: many, each of some hundredths of a second.
+    fn actors(self, workers: usize) -> actors::spec::Sizes {
+        let (pings, messages, actors) = match self {
+            Effort::Quick => (100, 20_000, 2_000),
+            Effort::Usual => (2_000, 200_000, 20_000),
+            Effort::Full => (40_000, 2_000_000, 200_000),
+        };
+        actors::spec::Sizes {
+            pings: Some(pings),
+            messages: Some(messages / (8 * workers as u32)),
+            actors: Some(actors),
+            ..actors::spec::Sizes::default()
+        }
+    }
+
+    /// The rounds of a program of Savina.
+    fn savina(self, program: actors::savina::Program) -> u32 {
+        match self {
+            Effort::Quick => (program.brief() / 10).max(1),
+            Effort::Usual => program.brief(),
+            Effort::Full => program.rounds(),
+        }
+    }
+
     /// How long Transfer may go without a transfer. Several runtimes never complete one, and the
     /// slowest that does takes 60 ms.
     fn patience(self) -> Duration {
@@ -156,6 +181,15 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     for (peer, why) in missing {
         notes.push(format!("Of the peers of the thesis's tables {peer} is skipped: {why}."));
     }
+    let (mut acting_peers, missing) = actors::runner::found()?;
+    for (peer, why) in missing {
+        notes.push(format!("Of the actor systems {peer} is skipped: {why}."));
+    }
+    if effort == Effort::Quick {
+        // They are built and warmed up for longer than the whole of a quick run takes.
+        acting_peers.retain(|peer| peer.foreign().is_none());
+        notes.push("A quick run leaves out the actor systems of other languages.".to_owned());
+    }
     for note in &notes {
         println!("{note}");
     }
@@ -166,6 +200,10 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     let runner = Runner::new(runs(&cells, effort) / SPARE);
     let round_runs: usize = rows.iter().map(|row| row.peers.len() * effort.repeats()).sum();
     let concurrency_runner = concurrency::runner::Runner::new(round_runs / SPARE);
+    let actor_cells = actor_plan(effort, affinity::cores().len(), &acting_peers);
+    let actor_runs: usize =
+        actor_cells.iter().map(|cell| cell.peers.len() * effort.repeats()).sum();
+    let actor_runner = actors::runner::Runner::new(actor_runs / SPARE);
     let spare = fork_cells.len() * forkers.there.len() * effort.fork_repeats() / SPARE;
     if peers.iter().any(|peer| peer.is_go()) || forkers.there.iter().any(|name| name.is_cpp()) {
         println!("Building the peers in other languages.");
@@ -176,6 +214,7 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
         if peers.iter().any(|peer| peer.is_go()) {
             runner.build_go()?;
         }
+        actor_runner.build(&acting_peers)?;
         for language in concurrency::runner::languages(&rows) {
             concurrency_runner.build(language)?;
         }
@@ -183,12 +222,13 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     })?;
     let begun = Instant::now();
     let (mut records, mut forking, mut timers) = (Vec::new(), Vec::new(), Vec::new());
-    let mut concurrency = Vec::new();
+    let (mut concurrency, mut acting) = (Vec::new(), Vec::new());
     // What was measured before a failure is shown and kept as well.
     let failure = measure(&runner, &cells, effort, &mut records, &mut notes)
         .and_then(|()| fork(&fork_runner, &fork_cells, effort, &mut forking))
         .and_then(|()| wait(effort, &mut timers))
-        .and_then(|()| rounds(&concurrency_runner, &rows, effort, &mut concurrency));
+        .and_then(|()| rounds(&concurrency_runner, &rows, effort, &mut concurrency))
+        .and_then(|()| act(&actor_runner, &actor_cells, effort, &mut acting));
     forking::figures::pool(&mut forking);
     if let Err(error) = &failure {
         notes.push(format!("Not all was measured: {error:#}."));
@@ -196,9 +236,19 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
 
     println!("\n{}\n{}", table::render(&records), forking::table::in_columns(&forking));
     println!("{}\n{}", timers::table::render(&timers), concurrency::table::render(&concurrency));
+    println!("{}", actors::table::render(&acting));
     println!("measured in {:.0} s", begun.elapsed().as_secs_f64());
-    let session =
-        Session { records, forking, timers, concurrency, topology, started, machine, notes };
+    let session = Session {
+        records,
+        forking,
+        timers,
+        concurrency,
+        actors: acting,
+        topology,
+        started,
+        machine,
+        notes,
+    };
     let page = report::write(folder, &session)?;
     println!("report: {}", page.canonicalize().unwrap_or(page).display());
     failure.context("not all was measured; table and report are of what was")
@@ -315,6 +365,59 @@ fn rounds(
     }
     bar.finish_and_clear();
     Ok(())
+}
+
+/// Actors, at one and all cores.
+fn act(
+    runner: &actors::runner::Runner,
+    cells: &[actors::runner::Cell],
+    effort: Effort,
+    records: &mut Vec<actors::record::Record>,
+) -> anyhow::Result<()> {
+    let bar = progress(cells.len());
+    for cell in cells {
+        let name = actors::runner::name(&cell.spec);
+        if bar.is_hidden() {
+            eprintln!("{name}");
+        }
+        bar.set_message(name);
+        // A disturbed run is counted in the report.
+        runner.run(cell, effort.repeats(), |record, _| {
+            records.push(record);
+            Ok(())
+        })?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// All cells of actors, in the order of the tables. Memory does not depend on the workers.
+fn actor_plan(
+    effort: Effort,
+    cores: usize,
+    peers: &[actors::peer::Peer],
+) -> Vec<actors::runner::Cell> {
+    let mut cells = Vec::new();
+    for bench in actors::Bench::ALL {
+        for &variant in bench.variants() {
+            for workers in processor_counts(cores) {
+                if bench == actors::Bench::Memory && workers > 1 {
+                    continue;
+                }
+                let mut sizes = effort.actors(workers);
+                if bench == actors::Bench::Pingpong {
+                    // As many messages as the hundred actors of a worker of latency_probe send.
+                    sizes.pings = sizes.pings.map(|pings| pings * 100);
+                }
+                if let actors::Bench::Savina(program) = bench {
+                    sizes.rounds = Some(effort.savina(program));
+                }
+                cells.push(actors::runner::Cell::new(bench, variant, workers, sizes, peers));
+            }
+        }
+    }
+    cells
 }
 
 /// A bar that is drawn only between runs: a thread that redraws it would take time from what is
@@ -465,6 +568,29 @@ mod tests {
         let thesis = ["ctxswitch", "mutex", "schedint", "schedext", "creation"];
         assert_eq!(benches(1), thesis);
         assert_eq!(benches(2), [&thesis[..], &["contended"]].concat());
+    }
+
+    #[test]
+    fn actors_are_measured_at_one_and_all_cores_on_every_system() {
+        let cells = actor_plan(Effort::Usual, 4, &actors::peer::Peer::ALL);
+        let is_there = |bench, workers| {
+            let of = |cell: &&actors::runner::Cell| {
+                (cell.spec.bench, cell.spec.workers) == (bench, workers)
+            };
+            cells.iter().filter(of).count()
+        };
+        for bench in actors::Bench::ALL {
+            let everywhere = bench != actors::Bench::Memory;
+            assert_eq!(is_there(bench, 1), bench.variants().len(), "{bench}");
+            assert_eq!(is_there(bench, 4) > 0, everywhere, "{bench}");
+        }
+        for cell in &cells {
+            let all = actors::peer::Peer::ALL.into_iter();
+            let have: Vec<_> = all.filter(|peer| peer.has(cell.spec.bench)).collect();
+            assert_eq!(cell.peers, have, "{}", cell.spec.bench);
+        }
+        let full = actor_plan(Effort::Full, 1, &[]);
+        assert_eq!(full[0].spec.pings, 40_000, "the published number");
     }
 
     #[test]

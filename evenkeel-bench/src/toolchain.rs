@@ -71,6 +71,11 @@ impl Workshop {
         Ok(Workshop { folder })
     }
 
+    /// Where it is.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Runs a tool in the folder.
     pub(crate) fn run(
         &self,

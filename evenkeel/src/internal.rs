@@ -1,8 +1,14 @@
 //! What evenkeel's own crates use of the library and others should not: no promise is made about it.
 
+pub use crate::primitives::slots::Slots;
 pub use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 pub use crate::task::berth::{After, Berth, Parked, Part, Right};
 pub use crate::task::public::{Own, Public};
+
+/// What actors tell [`detect`](crate::detect).
+pub mod detect {
+    pub use crate::detect::actors::{Reply, Room, called, came, closed, name, sends};
+}
 
 use crate::primitives::clock;
 use crate::scheduler::context;

@@ -5,7 +5,7 @@
 //! [orders](Order), which come before messages.
 //!
 //! # Where messages lie
-//! A few small ones lie in [`slots`], in the mailbox itself. What does not fit there goes to the `queue`, under the lock, until the actor has taken
+//! A few small ones lie in [`Slots`], in the mailbox itself. What does not fit there goes to the `queue`, under the lock, until the actor has taken
 //! all that is in the slots; then it takes the whole queue at once, as its `batch`. So three queues are one: the batch is older than the slots,
 //! and the slots are older than the queue.
 //!
@@ -34,7 +34,6 @@
 pub(crate) mod overflow;
 mod receiver;
 mod ring;
-mod slots;
 mod waiting;
 
 pub(crate) use receiver::{Next, Receiver};
@@ -44,16 +43,16 @@ pub(crate) use waiting::Ticket;
 use crate::control::ActorId;
 use crate::counters::Count;
 use crate::metrics::ActorMetrics;
-use crate::policy::room;
+use crate::policy::{Priority, room};
 use crate::system::System;
 use crate::timers::Timers;
-use evenkeel::internal::{After, Berth, Own, Part, Public, Right, SpinGuard, SpinLock};
+use evenkeel::internal::detect;
+use evenkeel::internal::{After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock};
 use overflow::{Full, Overflow};
 use ring::Ring;
-use slots::Slots;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 use waiting::Waiting;
@@ -73,11 +72,12 @@ pub(crate) struct Settings {
     capacity: u32,
     full: Full,
     measured: bool,
+    pub(crate) priority: Priority,
 }
 
 impl Settings {
     pub(crate) fn new<P: Overflow>(capacity: u32) -> Self {
-        Self { capacity, full: P::FULL, measured: false }
+        Self { capacity, full: P::FULL, measured: false, priority: Priority::Normal }
     }
 
     /// Has the actor's busy time be measured.
@@ -106,7 +106,7 @@ const MEASURED: u16 = 1_024;
 /// In this order the header of the task and what the lock guards share a cache line, and what senders and actor share besides lies in the next.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Mailbox<M: Send + 'static> {
+pub(crate) struct Mailbox<M: 'static> {
     shared: SpinLock<Shared<M>>,
     flags: AtomicU16,
     /// Whether the actor has found nothing in its present poll and waits for nothing else.
@@ -117,8 +117,6 @@ pub(crate) struct Mailbox<M: Send + 'static> {
     slots: Slots<M>,
     /// The actor's own.
     batch: UnsafeCell<Ring<M>>,
-    /// Messages handled, as of the last turn. Written by the actor alone.
-    handled: AtomicU64,
 }
 
 // SAFETY: `batch` is used by the actor alone, which is in one place at a time.
@@ -126,7 +124,7 @@ unsafe impl<M: Send + 'static> Sync for Mailbox<M> {}
 
 /// What the lock guards.
 #[derive(Debug)]
-struct Shared<M: Send + 'static> {
+struct Shared<M: 'static> {
     berth: Berth,
     /// Whether nothing is put in any more.
     shut: bool,
@@ -138,7 +136,7 @@ struct Shared<M: Send + 'static> {
 }
 
 #[derive(Debug)]
-struct Rest<M: Send + 'static> {
+struct Rest<M: 'static> {
     queue: Ring<M>,
     waiting: Waiting,
     orders: VecDeque<Order>,
@@ -157,7 +155,13 @@ struct Counts {
     /// The most messages that have lain in the queue at once.
     highest: u32,
     restarts: u32,
+    /// Messages that were there at the end.
+    left: u32,
     busy: u64,
+    /// Messages handled, as of some time ago, but fewer ago than 32 bits tell.
+    handled: u64,
+    /// How many had been handled when the actor took out the queue, as far as 32 bits tell.
+    emptied: Option<u32>,
 }
 
 impl<M: Send + 'static> Default for Rest<M> {
@@ -171,6 +175,14 @@ impl<M: Send + 'static> Default for Rest<M> {
             rings: false,
             counts: Counts::default(),
         }
+    }
+}
+
+impl<M: 'static> Rest<M> {
+    /// Whether the queue takes a message that has no ticket, where slots and queue have `room` places together.
+    #[inline(always)]
+    fn has_room(&self, room: u32) -> bool {
+        self.waiting.len() == 0 && (self.queue.len() as u32) + self.waiting.promised() < room
     }
 }
 
@@ -193,10 +205,24 @@ pub(crate) enum Put<M> {
     Stopped(M),
 }
 
+impl<M: 'static> Mailbox<M> {
+    #[inline(always)]
+    fn has(&self, flag: u16) -> bool {
+        self.flags.load(Ordering::Relaxed) & flag != 0
+    }
+
+    /// Sets or clears a flag. The caller holds the lock, so nobody else does.
+    #[inline(always)]
+    fn set(&self, flag: u16, on: bool) {
+        let flags = self.flags.load(Ordering::Relaxed);
+        self.flags.store(if on { flags | flag } else { flags & !flag }, Ordering::Relaxed);
+    }
+}
+
 impl<M: Send + 'static> Mailbox<M> {
     #[inline]
     pub(crate) fn new(settings: Settings, system: System) -> Self {
-        let Settings { capacity, full, measured } = settings;
+        let Settings { capacity, full, measured, priority: _ } = settings;
         // Whoever drops the oldest takes from the other end, which in the slots is the actor's.
         let plain = full == Full::DropOldest || capacity < Slots::<M>::PLACES;
         let shared =
@@ -211,20 +237,7 @@ impl<M: Send + 'static> Mailbox<M> {
             ),
             parks: AtomicBool::new(false),
             started: AtomicBool::new(false),
-            handled: AtomicU64::new(0),
         }
-    }
-
-    #[inline(always)]
-    fn has(&self, flag: u16) -> bool {
-        self.flags.load(Ordering::Relaxed) & flag != 0
-    }
-
-    /// Sets or clears a flag. The caller holds the lock, so nobody else does.
-    #[inline(always)]
-    fn set(&self, flag: u16, on: bool) {
-        let flags = self.flags.load(Ordering::Relaxed);
-        self.flags.store(if on { flags | flag } else { flags & !flag }, Ordering::Relaxed);
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -267,12 +280,17 @@ impl<M: Send + 'static> Mailbox<M> {
         again
     }
 
-    /// Notes that the actor has handled messages.
-    #[inline(always)]
-    pub(crate) fn note_handled(&self, messages: u8) {
-        let messages = u64::from(messages);
-        self.handled.store(self.handled.load(Ordering::Relaxed) + messages, Ordering::Relaxed);
-        self.system.counters().add(Count::Messages, messages);
+    /// Notes that the actor has handled `more` messages, and `since` of which the mailbox does not know.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_handled(&self, more: u16, since: &mut u16) {
+        self.system.counters().add(Count::Messages, u64::from(more));
+        let mut shared = self.shared.lock();
+        // Most actors handle too few for a box of their own.
+        if shared.rest.is_some() || *since >= u16::MAX / 2 {
+            shared.rest().counts.handled += u64::from(*since & !63);
+            *since %= 64;
+        }
     }
 
     /// Whether the actor's polls are timed.
@@ -296,10 +314,21 @@ impl<M: Send + 'static> Mailbox<M> {
             None => (0, Counts::default()),
         };
         let depth = in_slots + shared.rest.as_ref().map_or(0, |rest| rest.queue.len() as u32);
-        let handled = self.handled.load(Ordering::Relaxed);
-        // What has come in and is not handled is less than 32 bits tell.
+        // What has come in since is less than 32 bits tell.
         let known = self.slots.received().wrapping_add(behind);
-        let received = handled + u64::from(known.wrapping_sub(handled as u32));
+        let received = counts.handled + u64::from(known.wrapping_sub(counts.handled as u32));
+        let taken = received - u64::from(depth);
+        let handled = match counts.emptied {
+            // It has nothing in hand.
+            _ if shared.berth.is_taken() || shared.berth.is_closed() => {
+                taken - u64::from(counts.left)
+            }
+            Some(emptied) => {
+                let since = known.wrapping_sub(emptied);
+                counts.handled.max(received.saturating_sub(u64::from(since)))
+            }
+            None => taken.saturating_sub(1),
+        };
         ActorMetrics {
             received,
             handled,
@@ -337,10 +366,7 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Puts a message in; the caller holds the lock and has found the mailbox open.
     #[inline(always)]
     fn put<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
-        if shared.crowded {
-            return self.put_behind::<P>(shared, message);
-        }
-        let message = if self.has(QUEUE) {
+        let message = if self.has(QUEUE) || shared.crowded {
             message
         } else {
             // SAFETY: the caller holds the lock.
@@ -352,7 +378,7 @@ impl<M: Send + 'static> Mailbox<M> {
         let room = shared.capacity - self.slots.len();
         match &mut shared.rest {
             // In line, so that the message does not go through memory once more: 4 of 19 ns per message of `evenkeel-bench run --bench fanin`.
-            Some(rest) if (rest.queue.len() as u32) < room => {
+            Some(rest) if rest.has_room(room) => {
                 rest.queue.push(message);
                 rest.received = rest.received.wrapping_add(1);
                 self.set(QUEUE, true);
@@ -366,10 +392,9 @@ impl<M: Send + 'static> Mailbox<M> {
     #[cold]
     #[inline(never)]
     fn put_behind<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
-        let capacity = shared.capacity;
+        let room = shared.capacity - self.slots.len();
         let rest = shared.rest();
-        let used = self.slots.len() + rest.queue.len() as u32 + rest.waiting.promised();
-        if used >= capacity || rest.waiting.len() > 0 {
+        if !rest.has_room(room) {
             if P::FULL != Full::DropOldest {
                 return Put::Full(message);
             }
@@ -389,6 +414,7 @@ impl<M: Send + 'static> Mailbox<M> {
     fn put_called(&self, shared: &mut Shared<M>, message: M) {
         let rest = shared.rest();
         rest.waiting.settle();
+        detect::came((&raw const *self).cast());
         rest.queue.push(message);
         rest.received = rest.received.wrapping_add(1);
         self.set(QUEUE, true);
@@ -411,6 +437,7 @@ impl<M: Send + 'static> Mailbox<M> {
         let mut called = Vec::new();
         let amount = room::grant(capacity, used, rest.waiting.len());
         if amount > 0 {
+            detect::called((&raw const *self).cast(), amount);
             rest.waiting.call(amount, &mut called);
             self.settle_crowd(shared);
         }
@@ -435,9 +462,14 @@ impl<M: Send + 'static> Mailbox<M> {
         left.extend(std::iter::from_fn(|| batch.pop()));
         let mut shared = self.shared.lock();
         shared.berth.close();
+        detect::closed((&raw const *self).cast());
         shared.shut = true;
         // SAFETY: the caller is the actor.
         left.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
+        let behind = shared.rest.as_ref().map_or(0, |rest| rest.queue.len());
+        if left.len() + behind > 0 {
+            shared.rest().counts.left = (left.len() + behind) as u32;
+        }
         // The counts stay.
         let rest = shared.rest.as_deref_mut().map(|rest| {
             let counts = rest.counts;
@@ -460,7 +492,7 @@ fn wake_all(wakers: Vec<Waker>) {
     }
 }
 
-impl<M: Send + 'static> Part for Mailbox<M> {
+impl<M: 'static> Part for Mailbox<M> {
     #[inline(always)]
     fn after_poll(&self, right: Right<'_>) -> After {
         if !self.parks.load(Ordering::Relaxed) {
@@ -468,7 +500,7 @@ impl<M: Send + 'static> Part for Mailbox<M> {
         }
         self.parks.store(false, Ordering::Relaxed);
         let mut shared = self.shared.lock();
-        if self.slots.len() > 0 || self.has(QUEUE | ORDERS) {
+        if !self.slots.is_empty() || self.has(QUEUE | ORDERS) {
             return After::Again;
         }
         shared.berth.park(right)
@@ -493,6 +525,7 @@ fn leave<M: Send + 'static>(to: &Public<Mailbox<M>>, mut shared: SpinGuard<'_, S
 /// Puts a message into an actor's mailbox, if there is room.
 #[inline(always)]
 pub(crate) fn put<M: Send + 'static, P: Overflow>(to: &Public<Mailbox<M>>, message: M) -> Put<M> {
+    detect::sends(|| to.task().id());
     let mut shared = to.shared.lock_in_turns();
     if shared.shut {
         return Put::Stopped(message);
@@ -508,6 +541,7 @@ pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
     message: M,
     waker: Waker,
 ) -> Result<Put<M>, (M, Ticket)> {
+    detect::sends(|| to.task().id());
     let mut shared = to.shared.lock();
     if shared.shut {
         drop(shared);
@@ -538,6 +572,7 @@ pub(crate) fn put_with_ticket<M: Send + 'static>(
     waker: &Waker,
 ) -> Result<Put<M>, M> {
     let waker = waker.clone();
+    detect::sends(|| to.task().id());
     let mut shared = to.shared.lock();
     if shared.shut {
         drop(shared);
@@ -564,6 +599,7 @@ pub(crate) fn give_back<M: Send + 'static>(to: &Public<Mailbox<M>>, ticket: Tick
     let left = waiting.leave(ticket);
     if left.is_none() {
         waiting.settle();
+        detect::came((&raw const **to).cast());
     }
     to.settle_crowd(&mut shared);
     let called = to.call(&mut shared);

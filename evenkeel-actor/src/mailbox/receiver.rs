@@ -49,7 +49,7 @@ impl<M: Send + 'static> Receiver<M> {
     #[inline(always)]
     pub(crate) fn is_idle(&mut self) -> bool {
         let flags = self.0.flags.load(Ordering::Relaxed);
-        if self.0.slots.len() > 0 || !self.batch().is_empty() || flags & (QUEUE | ORDERS) != 0 {
+        if !self.0.slots.is_empty() || !self.batch().is_empty() || flags & (QUEUE | ORDERS) != 0 {
             return false;
         }
         if flags & (WAITING | TIMED) != 0 {
@@ -81,6 +81,11 @@ impl<M: Send + 'static> Receiver<M> {
         self.next_of_queue()
     }
 
+    /// Makes a message that the actor has had the next one. It does not count against the capacity.
+    pub(crate) fn put_back(&mut self, message: M) {
+        self.batch().push_front(message);
+    }
+
     /// The same, if neither batch nor slots have anything.
     #[inline(never)]
     fn next_of_queue(&mut self) -> Next<M> {
@@ -105,6 +110,8 @@ impl<M: Send + 'static> Receiver<M> {
         let rest = shared.rest.as_mut()?;
         // It has only grown since it was taken before.
         rest.counts.highest = rest.counts.highest.max(rest.queue.len() as u32);
+        let received = self.0.slots.received().wrapping_add(rest.received);
+        rest.counts.emptied = Some(received.wrapping_sub(rest.queue.len() as u32));
         std::mem::swap(&mut rest.queue, batch);
         self.0.set(QUEUE, false);
         drop(shared);

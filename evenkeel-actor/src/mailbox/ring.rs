@@ -110,6 +110,24 @@ impl<T> Ring<T> {
         unsafe { place.write(value) };
     }
 
+    /// Puts a value before the others.
+    pub(crate) fn push_front(&mut self, value: T) {
+        let full = self.numbers().is_none_or(|numbers| numbers.len == numbers.places);
+        if full {
+            self.grow();
+        }
+        let Some(mut own) = self.numbers else { unreachable!("a ring that has grown has places") };
+        // SAFETY: the ring is borrowed exclusively.
+        let numbers = unsafe { own.as_mut() };
+        let index = numbers.head.wrapping_sub(1) & (numbers.places - 1);
+        numbers.head = index;
+        numbers.len += 1;
+        // SAFETY: the index is below the number of places.
+        let place = unsafe { Self::place(own, index) };
+        // SAFETY: the place before the oldest holds nothing where not all are taken.
+        unsafe { place.write(value) };
+    }
+
     /// Takes the oldest.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<T> {
@@ -203,6 +221,27 @@ mod tests {
             assert_eq!(ring.len() as u64, sent - got);
         }
         assert!(ring.places() >= ring.len());
+    }
+
+    #[test]
+    fn what_is_pushed_in_front_comes_out_first_while_it_grows_and_wraps() {
+        let mut ring = Ring::new();
+        let mut model = std::collections::VecDeque::new();
+        for round in 0..400_u64 {
+            match round * 7 % 5 {
+                0 | 1 => {
+                    ring.push_front(round);
+                    model.push_front(round);
+                }
+                2 | 3 => {
+                    ring.push(round);
+                    model.push_back(round);
+                }
+                _ => assert_eq!(ring.pop(), model.pop_front()),
+            }
+            assert_eq!(ring.len(), model.len());
+        }
+        assert!(std::iter::from_fn(|| ring.pop()).eq(model));
     }
 
     #[test]

@@ -20,6 +20,12 @@ pub struct Packing {
 
 impl Packing {
     /// The longest frame that this makes: one byte less than full, and then the longest message. A transport takes frames of this length, and a reader none that are longer.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::node::policy::Packing;
+    /// assert_eq!(Packing::default().longest_frame(), 16 << 20);
+    /// ```
     #[must_use]
     pub fn longest_frame(&self) -> usize {
         // An empty frame has a head, of up to five bytes.
@@ -29,12 +35,13 @@ impl Packing {
 
 impl Default for Packing {
     /// Frames of 8 KiB, beyond which packing gains little on shared memory (7.5 ns a message against 4.8 in frames of 64 KiB, in a
-    /// stream of messages of 32 bytes by Open MPI); a cap of 100 µs, as in Thorium; messages up to 16 MiB and 4 MiB waiting, which are estimates that no benchmark sets.
+    /// stream of messages of 32 bytes by Open MPI); a cap of 100 µs, as in Thorium; messages up to what makes the
+    /// [longest frame](Self::longest_frame) one of 16 MiB, and 4 MiB waiting, which are estimates that no benchmark sets.
     fn default() -> Self {
         Self {
             frame: 8 << 10,
             cap: Duration::from_micros(100),
-            longest_message: 16 << 20,
+            longest_message: (16 << 20) - (8 << 10),
             waiting: 4 << 20,
         }
     }

@@ -2,3 +2,5 @@
 
 pub(crate) mod room;
 pub(crate) mod turn;
+
+pub use turn::Priority;

@@ -8,6 +8,30 @@
 /// user would call a delay. An estimate; no benchmark sets it.
 pub(crate) const BUDGET: u32 = 20_000;
 
+/// How large a share of the workers' time an actor gets beside others that always have messages, too: its turns are so long.
+///
+/// Each ready actor and task has its turn once in a round, whatever its priority, so nobody starves: one waits for the turns of the others that are ready, each of
+/// 80 µs at most and one stride of messages, or one long message, more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Priority {
+    /// A quarter of the normal share: turns of 5 µs.
+    Low,
+    /// Turns of 20 µs.
+    #[default]
+    Normal,
+    /// Four times the normal share: turns of 80 µs.
+    High,
+}
+
+/// Nanoseconds that a turn of an actor may last.
+pub(crate) fn budget(priority: Priority) -> u32 {
+    match priority {
+        Priority::Low => BUDGET / 4,
+        Priority::Normal => BUDGET,
+        Priority::High => BUDGET * 4,
+    }
+}
+
 /// Nanoseconds between two looks at the time, about: 40 to 80 of them cost a tenth of a percent.
 const BETWEEN: u32 = 2_000;
 
@@ -25,8 +49,8 @@ pub(crate) fn stride(messages: u8, nanos: u32) -> u8 {
 }
 
 /// Whether a turn of so many nanoseconds is over.
-pub(crate) fn is_over(nanos: u32) -> bool {
-    nanos >= BUDGET
+pub(crate) fn is_over(nanos: u32, priority: Priority) -> bool {
+    nanos >= budget(priority)
 }
 
 #[cfg(test)]
@@ -45,17 +69,48 @@ mod tests {
         assert_eq!(stride(1, u32::MAX), 1);
     }
 
+    const PRIORITIES: [Priority; 3] = [Priority::Low, Priority::Normal, Priority::High];
+
+    /// How long a turn of messages of `each` nanoseconds lasts, and how many it has.
+    fn turn(each: u32, priority: Priority, messages: &mut u8) -> (u32, u32) {
+        let (mut passed, mut handled) = (0, 0);
+        while !is_over(passed, priority) {
+            let nanos = u32::from(*messages) * each;
+            passed += nanos;
+            handled += u32::from(*messages);
+            *messages = stride(*messages, nanos);
+        }
+        (passed, handled)
+    }
+
     #[test]
     fn a_turn_overruns_its_budget_by_one_stride_at_most() {
-        for each in [1, 10, 100, 1_000, 10_000, 100_000] {
-            let (mut passed, mut messages) = (0, FIRST);
-            while !is_over(passed) {
-                let nanos = u32::from(messages) * each;
-                passed += nanos;
-                messages = stride(messages, nanos);
+        for priority in PRIORITIES {
+            for each in [1, 10, 100, 1_000, 10_000, 100_000] {
+                let (passed, _) = turn(each, priority, &mut { FIRST });
+                let over = passed - budget(priority);
+                let most = (2 * BETWEEN).max(each * u32::from(FIRST));
+                assert!(over <= most, "{priority:?} {each}: {over}");
             }
-            let over = passed - BUDGET;
-            assert!(over <= (2 * BETWEEN).max(each * u32::from(FIRST)), "{each}: {over}");
+        }
+    }
+
+    #[test]
+    fn shares_are_as_one_to_four_to_sixteen_and_everybody_has_a_turn_in_each_round() {
+        for each in [10, 50, 200] {
+            let mut handled = [0_u32; 3];
+            let mut strides = [FIRST; 3];
+            // A round of the queue: each of three actors that always have messages has one turn.
+            for _ in 0..1_000 {
+                for (index, priority) in PRIORITIES.into_iter().enumerate() {
+                    let (passed, messages) = turn(each, priority, &mut strides[index]);
+                    assert!(messages > 0 && passed <= budget(Priority::High) + 2 * BETWEEN);
+                    handled[index] += messages;
+                }
+            }
+            let share = |of: usize, to: usize| f64::from(handled[of]) / f64::from(handled[to]);
+            assert!((3.0..5.0).contains(&share(1, 0)), "{handled:?}");
+            assert!((3.0..5.0).contains(&share(2, 1)), "{handled:?}");
         }
     }
 }

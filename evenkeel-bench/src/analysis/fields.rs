@@ -18,7 +18,7 @@ pub(super) fn is_serial(runtime: &str) -> bool {
 pub(super) const REGIME: &str = "regime";
 
 /// Settings in the order in which they name a row; others follow by name.
-const ORDER: [&str; 10] = [
+const ORDER: [&str; 13] = [
     "bench",
     "variant",
     "n",
@@ -27,6 +27,9 @@ const ORDER: [&str; 10] = [
     "procs",
     "tasks_per_proc",
     "tasks",
+    "actors",
+    "messages",
+    "in_flight",
     "words",
     "touch",
 ];
@@ -36,7 +39,7 @@ const RESULTS: [&str; 9] =
     ["ops", "repeat", "reps", "checksum", "dnc", "computations", "polls", "wakes", "steals"];
 
 /// Results that could be written as whole numbers by other hands than the suite's.
-const FIGURES: [&str; 12] = [
+const FIGURES: [&str; 15] = [
     "seconds",
     "seconds_median",
     "seconds_min",
@@ -45,6 +48,9 @@ const FIGURES: [&str; 12] = [
     "ns_per_op_per_proc",
     "transfer_us",
     "bytes_per_task",
+    "ns_per_message",
+    "bytes_per_actor",
+    "heap_bytes_per_actor",
     "longest_wait_us",
     "line_ns_before",
     "line_ns_after",
@@ -147,6 +153,8 @@ mod tests {
         let records = [
             serde_json::to_value(common),
             serde_json::to_value(&crate::concurrency::tests::example()[0]),
+            serde_json::to_value(&crate::actors::tests::example()[0]),
+            serde_json::to_value(&crate::actors::tests::example()[6]),
             serde_json::to_value(forked),
             serde_json::to_value(both),
             serde_json::to_value(timed),

@@ -194,7 +194,7 @@ fn contended(row: &Row) -> Option<u64> {
 }
 
 /// Runs on a thread of its own, which is left behind if it does not end: somebody waits for ever in it.
-fn patiently<T: Send + 'static>(
+pub(crate) fn patiently<T: Send + 'static>(
     patience: Duration,
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> anyhow::Result<T> {
@@ -209,7 +209,7 @@ fn patiently<T: Send + 'static>(
             Err(anyhow!("it panicked"))
         }
         Err(mpsc::RecvTimeoutError::Timeout) => {
-            Err(anyhow!("it was still running after {patience:?}: a round was lost"))
+            Err(anyhow!("it was still running after {patience:?}: a round or a message was lost"))
         }
     }
 }
@@ -275,7 +275,7 @@ mod tests {
             Ok(())
         };
         let error = patiently(Duration::from_millis(20), stuck).unwrap_err().to_string();
-        assert!(error.contains("a round was lost"), "{error}");
+        assert!(error.contains("a round or a message was lost"), "{error}");
         let error = patiently(PATIENCE, || Fault::check::<()>("odd")).unwrap_err().to_string();
         assert_eq!(error, "odd");
         let panics = || -> Result<(), Fault> { panic!("a test of this") };

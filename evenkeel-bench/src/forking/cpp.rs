@@ -3,19 +3,18 @@
 //! A program runs for as long as its cell of the table is measured. It waits for a line, runs once, and answers with
 //! the seconds of its recursion and its checksum; so it takes turns with the runtimes of this process like any other.
 
-use std::io::{BufRead, BufReader, Read, Write};
 use std::panic::resume_unwind;
 use std::path::Path;
-use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::process::Command;
 use std::time::Duration;
 use std::{env, thread};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use serde::Deserialize;
 
 use super::forker::Name;
 use super::program::Program;
+use crate::served::Served;
 use crate::toolchain::{self, Workshop};
 
 /// The programs' files, as they lie under `peers/cpp`.
@@ -41,7 +40,8 @@ const SOURCES: [(&str, &str); 15] = [
 const FLAGS: [&str; 4] = ["-std=c++17", "-O3", "-march=native", "-ffp-contract=off"];
 
 /// What would bring a compiler.
-const INSTALL: &str = "install g++ (Debian: g++; Fedora: gcc-c++) or set CXX to a C++17 compiler";
+pub(crate) const INSTALL: &str =
+    "install g++ (Debian: g++; Fedora: gcc-c++) or set CXX to a C++17 compiler";
 
 /// How long a program is left alone after its answer: the threads of libgomp look for work for some milliseconds
 /// before they sleep, and would take them from whoever is next.
@@ -74,7 +74,7 @@ fn recipe(name: Name) -> Recipe {
 }
 
 /// The compiler's command.
-fn compiler() -> String {
+pub(crate) fn compiler() -> String {
     env::var("CXX").ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "g++".to_owned())
 }
 
@@ -89,15 +89,21 @@ pub(crate) fn missing(name: Name) -> anyhow::Result<Option<String>> {
         return Ok(Some(format!("`{}` was not found; {INSTALL}", compiler())));
     }
     let workshop = Workshop::with("C++", &SOURCES)?;
-    let refusal = match compile(&workshop, name, "trial", &["-O0"])? {
+    let errors = compile(&workshop, name, "trial", &["-O0"])?;
+    Ok(refusal(&workshop, errors).map(|why| format!("{why}; {}", recipe(name).install)))
+}
+
+/// What the compiler had against the program `trial`, or what that says when it runs; `None` if all is well.
+pub(crate) fn refusal(workshop: &Workshop, errors: Option<String>) -> Option<String> {
+    let errors = match errors {
         Some(errors) => errors,
         None => match Command::new(workshop.path("trial")).output() {
-            Ok(output) if output.status.success() => return Ok(None),
+            Ok(output) if output.status.success() => return None,
             Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
             Err(error) => error.to_string(),
         },
     };
-    Ok(Some(format!("{}; {}", first_error(&refusal), recipe(name).install)))
+    Some(first_error(&errors).to_owned())
 }
 
 /// The line of a compiler's or a linker's words that says what is wrong.
@@ -168,11 +174,7 @@ impl Built {
 
 /// A running program. It ends when this is dropped.
 pub(crate) struct Peer {
-    child: Child,
-    requests: ChildStdin,
-    answers: Receiver<String>,
-    errors: ChildStderr,
-    quiet: Duration,
+    served: Served,
 }
 
 /// What a program answers.
@@ -184,61 +186,21 @@ struct Answer {
 
 impl Peer {
     fn start(program: &Path, arguments: [&str; 3], quiet: Duration) -> anyhow::Result<Peer> {
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let requests = child.stdin.take().context("it has no input")?;
-        let answered = child.stdout.take().context("it has no output")?;
-        let errors = child.stderr.take().context("it has no errors")?;
-        // A thread of its own reads, so that whoever waits for an answer can stop waiting.
-        let (answer, answers) = mpsc::channel();
-        thread::spawn(move || {
-            let lines = BufReader::new(answered).lines().map_while(Result::ok);
-            // Nobody listens any more: the end.
-            lines.map(|line| answer.send(line)).take_while(Result::is_ok).for_each(drop);
-        });
-        Ok(Peer { child, requests, answers, errors, quiet })
+        let served = Served::start(Command::new(program).args(arguments), quiet)?;
+        Ok(Peer { served })
     }
 
     /// The process, whose time is spent for this one.
     pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+        self.served.id()
     }
 
     /// Runs once: seconds and checksum. `None` if that takes longer than `patience`; the program is of no use then.
     pub(crate) fn once(&mut self, patience: Duration) -> anyhow::Result<Option<(f64, u64)>> {
-        let asked = self.requests.write_all(b"\n").and_then(|()| self.requests.flush());
-        let line = match asked.map(|()| self.answers.recv_timeout(patience)) {
-            Ok(Ok(line)) => line,
-            Ok(Err(RecvTimeoutError::Timeout)) => return Ok(None),
-            Ok(Err(RecvTimeoutError::Disconnected)) | Err(_) => return Err(self.end()),
-        };
+        let Some(line) = self.served.ask("", patience)? else { return Ok(None) };
         let answer: Answer =
             serde_json::from_str(&line).with_context(|| format!("it answered `{line}`"))?;
-        thread::sleep(self.quiet);
         Ok(Some((answer.seconds, answer.checksum)))
-    }
-
-    /// Why the program has ended.
-    fn end(&mut self) -> anyhow::Error {
-        let mut errors = String::new();
-        let read = self.errors.read_to_string(&mut errors);
-        match (read, self.child.wait()) {
-            (Ok(1..), _) => anyhow!("it ended: {}", errors.trim()),
-            (_, Ok(status)) => anyhow!("it ended without a word ({status})"),
-            (_, Err(error)) => anyhow!("it ended: {error}"),
-        }
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        // It may be in the middle of a run. One that has ended by itself cannot be killed, which is no error.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

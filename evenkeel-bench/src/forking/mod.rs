@@ -5,7 +5,7 @@
 //! plain calls instead. Leaves are not inlined into the recursion, and arrays begin at pages, for everyone: both matter more
 //! than any runtime. The peers in [C++](cpp) have programs of their own, line by line the same.
 
-mod cpp;
+pub(crate) mod cpp;
 pub(crate) mod figures;
 pub(crate) mod forker;
 pub(crate) mod found;

@@ -3,6 +3,7 @@
 //! The page needs nothing beside itself: styles and pictures are inline, there are no scripts and
 //! no fonts to load. The runs lie beside it as JSON lines for whoever wants to count again.
 
+mod actors;
 pub(crate) mod analysis;
 mod concurrency;
 mod dots;
@@ -44,6 +45,8 @@ pub(crate) struct Session {
     pub(crate) timers: Vec<crate::timers::record::Record>,
     /// All runs of the tables of "Concurrency in C∀".
     pub(crate) concurrency: Vec<concurrent::Record>,
+    /// All runs of actors.
+    pub(crate) actors: Vec<crate::actors::record::Record>,
     /// The machine's topology as text, shown as it stands.
     pub(crate) topology: String,
     /// When the session began, as people write it.
@@ -77,6 +80,9 @@ const TIMERS: &str = "timers.jsonl";
 /// The runs of the tables of "Concurrency in C∀" as JSON lines, beside the page.
 const CONCURRENCY: &str = "concurrency.jsonl";
 
+/// The runs of actors as JSON lines, beside the page.
+const ACTORS: &str = "actors.jsonl";
+
 /// Writes `index.html` and, of each kind of run, a file of lines into `dir`, and returns the page's path.
 pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
     prepare(dir)?;
@@ -87,6 +93,7 @@ pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
         (FORKING, lines(forking)?),
         (TIMERS, lines(&session.timers)?),
         (CONCURRENCY, lines(&session.concurrency)?),
+        (ACTORS, lines(&session.actors)?),
     ];
     for (name, lines) in files {
         fs::write(dir.join(name), lines).with_context(|| refusal(dir))?;

@@ -5,8 +5,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::ink::{self, Stroke};
 use super::table::mark;
 use super::{
-    CONCURRENCY, FORKING, RECORDS, Session, TIMERS, concurrency, forking, pictures, remarks, table,
-    timers,
+    ACTORS, CONCURRENCY, FORKING, RECORDS, Session, TIMERS, actors, concurrency, forking, pictures,
+    remarks, table, timers,
 };
 use crate::figures::{Experiment, Figures};
 use crate::regime::MEANING;
@@ -23,6 +23,7 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
     }
     let forking = forking::render(&session.forking)?;
     let timers = timers::render(&session.timers)?;
+    let actors = actors::render(&session.actors)?;
     let title = format!("evenkeel beside its peers, {}", session.started);
     let body = html! {
         (head(session, &figures))
@@ -38,11 +39,13 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
         (forking)
         (timers)
         (concurrency::render(&session.concurrency))
+        (actors)
         footer {
             "All runs, one JSON object per line: "
             a href=(RECORDS) { (RECORDS) } "; of fork-join, " a href=(FORKING) { (FORKING) }
             ", of timers, " a href=(TIMERS) { (TIMERS) }
             ", of the tables of the thesis, " a href=(CONCURRENCY) { (CONCURRENCY) }
+            ", of actors, " a href=(ACTORS) { (ACTORS) }
         }
     };
     Ok(document(&title, &body))
@@ -84,7 +87,7 @@ fn head(session: &Session, figures: &Figures) -> Markup {
             (mark(Standing::Ahead)) "ahead of every peer in " (number(Standing::Ahead)) ", "
             (mark(Standing::Behind)) "behind in " (number(Standing::Behind)) " and "
             (mark(Standing::Even)) "neither in " (number(Standing::Even)) " of their "
-            (words::count(verdicts.len(), "row")) "; fork-join, timers and the tables of the thesis are further down."
+            (words::count(verdicts.len(), "row")) "; fork-join, timers, the tables of the thesis and actors are further down."
         }
         dl {
             dt { "Begun" } dd { (session.started) }

@@ -148,6 +148,30 @@ fn tables_of_the_thesis_stand_beside_what_it_published() {
 }
 
 #[test]
+fn actors_have_tables_and_pictures() {
+    let page = page_of(session().records);
+    for words in [
+        "<h2 class=\"pictures\">Actors",
+        "<h3>latency_probe</h3>",
+        "<strong>73.0</strong>",
+        "[89.2 to 95.5]",
+        "round trip p99.9, µs",
+        "waves: ns per actor",
+        "1, 1,000,000",
+        "actor_spawn, waves, 1 worker",
+        "pingpong, 2 workers, cores far",
+        "<h2 class=\"pictures\">Actors: programs of the Savina suite",
+        "<h3>savina_fjcreate</h3>",
+        "<strong>171</strong>",
+    ] {
+        assert!(page.contains(words), "{words} is missing");
+    }
+    assert!(!page.contains("<figcaption>latency_probe: round trip"));
+    let page = page::render(&Session { actors: Vec::new(), ..session() }).expect("a page");
+    assert!(!page.contains("<h2 class=\"pictures\">Actors"));
+}
+
+#[test]
 fn names_are_escaped() {
     let mut session = session();
     session.machine = "<b>machine</b>".to_owned();
@@ -205,7 +229,11 @@ fn the_folder_holds_the_page_and_the_runs() {
     let records: Result<Vec<concurrency::record::Record>, _> =
         lines.lines().map(serde_json::from_str).collect();
     assert_eq!(records.expect("each line is a record").len(), session.concurrency.len());
-    assert_eq!(fs::read_dir(&folder).expect("there").count(), 5);
+    let lines = fs::read_to_string(folder.join("actors.jsonl")).expect("written");
+    let records: Result<Vec<crate::actors::record::Record>, _> =
+        lines.lines().map(serde_json::from_str).collect();
+    assert_eq!(records.expect("each line is a record").len(), session.actors.len());
+    assert_eq!(fs::read_dir(&folder).expect("there").count(), 6);
     fs::remove_dir_all(folder).expect("the temporary folder is ours");
 }
 

@@ -14,6 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Fault, Outcome, Spec};
@@ -50,13 +51,15 @@ pub(super) fn run(peer: Peer, spec: &Spec) -> Result<Outcome, Fault> {
 }
 
 fn call(peer: Peer, spec: &Spec) -> anyhow::Result<Footprint> {
+    let (procs, tasks) = (spec.procs.to_string(), spec.tasks().to_string());
+    afresh(&[COMMAND, "--runtime", peer.name(), "--procs", &procs, "--tasks", &tasks])
+}
+
+/// What a fresh process of this binary prints, called with these arguments.
+pub(crate) fn afresh<T: DeserializeOwned>(arguments: &[&str]) -> anyhow::Result<T> {
     let binary = env::current_exe().context("cannot find this binary to start it afresh")?;
-    let output = Command::new(binary)
-        .args([COMMAND, "--runtime", peer.name()])
-        .args(["--procs", &spec.procs.to_string()])
-        .args(["--tasks", &spec.tasks().to_string()])
-        .output()
-        .context("cannot start this binary afresh")?;
+    let output =
+        Command::new(binary).args(arguments).output().context("cannot start this binary afresh")?;
     if !output.status.success() {
         bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
     }
@@ -113,7 +116,8 @@ fn settled() -> anyhow::Result<u64> {
     }
 }
 
-fn resident_bytes() -> anyhow::Result<u64> {
+/// The resident set of this process.
+pub(crate) fn resident_bytes() -> anyhow::Result<u64> {
     let path = "/proc/self/statm";
     let text = fs::read_to_string(path)
         .with_context(|| format!("memory is measured on Linux only: cannot read {path}"))?;

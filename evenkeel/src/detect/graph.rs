@@ -1,6 +1,6 @@
 //! The wait-for graph, and the search for knots in it.
 
-use super::report::{Deadlock, Link, Wait, What};
+use super::report::{Deadlock, Link, Wait, Waiter, What};
 use super::waiting::{Pulse, Waiting};
 use crate::task::Id;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
@@ -21,6 +21,9 @@ static SUSPECTS: AtomicUsize = AtomicUsize::new(0);
 static HOLDS: AtomicUsize = AtomicUsize::new(0);
 static CARRIERS: AtomicUsize = AtomicUsize::new(0);
 
+/// How many replies are waited for.
+static REPLIES: AtomicUsize = AtomicUsize::new(0);
+
 /// Suspects that one look is at. An estimate; no benchmark sets it.
 const SUSPECTS_AT_ONCE: usize = 32;
 
@@ -40,6 +43,10 @@ pub(super) fn has_carriers() -> bool {
     CARRIERS.load(Ordering::Relaxed) > 0
 }
 
+pub(super) fn has_replies() -> bool {
+    REPLIES.load(Ordering::Relaxed) > 0
+}
+
 pub(super) fn has_suspects() -> bool {
     SUSPECTS.load(Ordering::Relaxed) > 0
 }
@@ -51,14 +58,29 @@ pub(super) enum Key {
     Node(usize),
     /// The task that is joined: it has one joiner.
     Join(Id),
+    /// The number of an actor's wait.
+    Wait(u64),
 }
 
 /// What somebody can wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    Monitor { object: u64, type_name: &'static str, made_at: &'static Location<'static> },
-    Semaphore { object: u64, made_at: &'static Location<'static> },
+    Monitor {
+        object: u64,
+        type_name: &'static str,
+        made_at: &'static Location<'static>,
+    },
+    Semaphore {
+        object: u64,
+        made_at: &'static Location<'static>,
+    },
     Task(Id),
+    /// By the number of the wait for it.
+    Reply(u64),
+    Room {
+        actor: Id,
+        mailbox: usize,
+    },
 }
 
 /// One wait.
@@ -93,6 +115,16 @@ pub(super) struct Graph {
     pub(super) permits: HashMap<u64, Permits>,
     /// Those that are parked, and in how many futures: a handle of theirs is enough to unpark them.
     parked: HashMap<Id, usize>,
+    /// Replies that are waited for, and who may have them: the actor that was asked first.
+    replies: HashMap<u64, Vec<Id>>,
+    /// The replies that somebody may have.
+    had: HashMap<Id, Vec<u64>>,
+    /// Mailboxes, by their addresses, with senders that have been called and have not come.
+    pub(super) called: HashMap<usize, usize>,
+    /// References to tasks that are no wakers.
+    pub(super) publics: HashMap<Id, usize>,
+    /// Names for reports.
+    pub(super) names: HashMap<Id, String>,
     /// Those that would be stuck but for a waker that nobody knows. It may be about to be dropped.
     suspects: VecDeque<Id>,
 }
@@ -198,6 +230,38 @@ impl Graph {
         CARRIERS.store(self.carriers.len(), Ordering::Relaxed);
     }
 
+    /// Notes that somebody asks an actor.
+    pub(super) fn ask(&mut self, reply: u64, actor: Id) {
+        self.replies.insert(reply, vec![actor]);
+        self.had.entry(actor).or_default().push(reply);
+        REPLIES.store(self.replies.len(), Ordering::Relaxed);
+    }
+
+    /// Notes that nobody waits for the reply any more.
+    pub(super) fn answer(&mut self, reply: u64) {
+        for id in self.replies.remove(&reply).unwrap_or_default() {
+            if let Some(had) = self.had.get_mut(&id) {
+                had.retain(|other| *other != reply);
+                if had.is_empty() {
+                    self.had.remove(&id);
+                }
+            }
+        }
+        REPLIES.store(self.replies.len(), Ordering::Relaxed);
+    }
+
+    /// Notes that `from` may have passed on to `to` what it has.
+    pub(super) fn pass(&mut self, from: Id, to: Id) {
+        for reply in self.had.get(&from).cloned().unwrap_or_default() {
+            if let Some(holders) = self.replies.get_mut(&reply)
+                && !holders.contains(&to)
+            {
+                holders.push(to);
+                self.had.entry(to).or_default().push(reply);
+            }
+        }
+    }
+
     /// Notes that `id` is parked.
     pub(super) fn park(&mut self, id: Id) {
         *self.parked.entry(id).or_default() += 1;
@@ -227,7 +291,8 @@ impl Graph {
         // Of the `block_on`s of a thread, the innermost one alone is asleep.
         keys.retain(|key| self.edges[key].waiter.is_asleep());
         let Some(first) = keys.first() else { return State::Awake };
-        let pulse = self.edges[first].waiter.pulse(keys.len());
+        let publics = self.publics.get(&id).copied().unwrap_or(0);
+        let pulse = self.edges[first].waiter.pulse(keys.len(), publics);
         match pulse {
             Pulse::Awake => State::Awake,
             Pulse::Open => State::Open,
@@ -247,6 +312,9 @@ impl Graph {
                 _ => &[],
             },
             Target::Task(id) => std::slice::from_ref(id),
+            Target::Reply(reply) => self.replies.get(reply).map_or(&[], Vec::as_slice),
+            Target::Room { mailbox, .. } if self.called.contains_key(mailbox) => &[],
+            Target::Room { actor, .. } => std::slice::from_ref(actor),
         }
     }
 
@@ -269,6 +337,10 @@ impl Graph {
             for key in &keys {
                 let holders = self.holders(*key);
                 if holders.is_empty() {
+                    if let Target::Room { .. } = self.edges[key].target {
+                        // Those who have been called come, or do not, without a word.
+                        self.suspect(start);
+                    }
                     return None;
                 }
                 left.extend_from_slice(holders);
@@ -360,6 +432,8 @@ impl Graph {
                 Target::Monitor { type_name, made_at, .. } => What::Monitor { type_name, made_at },
                 Target::Semaphore { made_at, .. } => What::Semaphore { made_at },
                 Target::Task(_) => What::Task,
+                Target::Reply(_) => What::Reply,
+                Target::Room { .. } => What::Room,
             };
             let mut holders: Vec<_> = self
                 .holders(*key)
@@ -371,7 +445,12 @@ impl Graph {
         };
         let link = |id: &Id| {
             let keys = &stuck[id];
-            let waiter = self.edges[&keys[0]].waiter.describe();
+            let mut waiter = self.edges[&keys[0]].waiter.describe();
+            if let Waiter::Task(task) = &mut waiter
+                && task.name.is_none()
+            {
+                task.name = self.names.get(id).cloned();
+            }
             Link { waiter, waits: keys.iter().map(wait).collect() }
         };
         Deadlock { links: order.iter().map(link).collect() }

@@ -62,10 +62,17 @@
 //!   as a lock: if [it has been promised](crate::sync::Semaphore::returned_by_takers), or if some task has given back what it had taken itself, nobody has taken a
 //!   second one meanwhile, and nobody has ever given back one that it had not taken.
 //!
+//! * A **reply** of an actor is had by the actor that was asked, and by all to whom it may have passed the request on: see [below](#what-is-not-told).
+//! * The **room** in an actor's mailbox is had by the actor.
+//!
 //! # What is not told
 //! A hold may have been given to a task that its taker has spawned since: it counts as had by all of these, each of whom has to be stuck. One that has been given
 //! away otherwise, through a channel, counts as its taker's until it is dropped; a monitor that somebody has left who is none of these
 //! is out of account from then on. Before that, such a program may be told of a deadlock that another one could end.
+//!
+//! A request to an actor may have been passed on with any message to an actor, or any task, that its holder has sent or spawned since: all of these, and
+//! those that they have passed something to, count as having it, and each has to be stuck. One that an actor has given away otherwise, as through a channel,
+//! counts as the actor's until it is answered or dropped: a program that does so may be told of a deadlock that another one could end.
 //!
 //! Aborts are not foreseen. What waits inside a `FuturesUnordered`, or any other that gives its children wakers of their own, is not known; nor are locks and channels of
 //! others.
@@ -94,6 +101,15 @@
 //! # Source
 //! Knots in general wait-for graphs: Holt, "Some deadlock properties of computer systems", 1972.
 
+#[cfg_attr(
+    all(any(debug_assertions, feature = "detect"), not(any(loom, shuttle))),
+    path = "actors_on.rs"
+)]
+#[cfg_attr(
+    not(all(any(debug_assertions, feature = "detect"), not(any(loom, shuttle)))),
+    path = "actors_off.rs"
+)]
+pub(crate) mod actors;
 #[cfg(all(any(debug_assertions, feature = "detect"), not(any(loom, shuttle))))]
 mod graph;
 #[cfg_attr(all(any(debug_assertions, feature = "detect"), not(any(loom, shuttle))), path = "on.rs")]

@@ -30,7 +30,7 @@ thread_local! {
 }
 
 /// Who does what this thread does. None while the thread's own things are being destroyed.
-fn current() -> Option<Id> {
+pub(super) fn current() -> Option<Id> {
     let task = TASK.try_with(Cell::get).ok()?;
     let own = || {
         THREAD.try_with(|own| match own.get() {
@@ -303,10 +303,12 @@ pub(crate) fn joined(task: Id) {
 
 /// Notes that the caller is about to spawn a task with this number.
 pub(crate) fn spawned(task: Id) {
-    if graph::has_holds()
+    if (graph::has_holds() || graph::has_replies())
         && let Some(parent) = current()
     {
-        graph::lock().spawn(parent, task);
+        let mut graph = graph::lock();
+        graph.spawn(parent, task);
+        graph.pass(parent, task);
     }
 }
 

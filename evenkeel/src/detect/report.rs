@@ -69,7 +69,8 @@ pub struct Wait {
     pub what: What,
     /// Where the wait began, if that is known: where the future was made.
     pub site: Option<&'static Location<'static>>,
-    /// Who has it, by their places in [`Deadlock::links`]: of a semaphore's permits, all of these; of a monitor, the one that has entered, or one of the tasks
+    /// Who has it, by their places in [`Deadlock::links`]: of a semaphore's permits, all of these; of a reply, the actor that was asked or one of those that it may have
+    /// passed the request on to since; of a monitor, the one that has entered, or one of the tasks
     /// that it has spawned since and may have given the hold to.
     pub holders: Vec<usize>,
 }
@@ -92,6 +93,10 @@ pub enum What {
     },
     /// The end of a task.
     Task,
+    /// The reply of an actor.
+    Reply,
+    /// Room in the mailbox of an actor.
+    Room,
 }
 
 /// A callback for deadlocks.
@@ -148,11 +153,14 @@ impl fmt::Display for Deadlock {
                         " for a permit of the semaphore (made at {made_at}), all taken by "
                     )?,
                     What::Task => f.write_str(" for the end of ")?,
+                    What::Reply => f.write_str(" for the reply of ")?,
+                    What::Room => f.write_str(" for room in the mailbox of ")?,
                 }
                 for (index, holder) in wait.holders.iter().enumerate() {
                     let comma = match &wait.what {
                         _ if index == 0 => "",
                         What::Semaphore { .. } => " and ",
+                        What::Reply => ", or of whom it may have passed the request on to, ",
                         // Nothing but a spawn tells the graph where a hold may have gone.
                         _ => ", or given since to ",
                     };

@@ -59,8 +59,8 @@ impl Waiting {
         }
     }
 
-    /// How it is, if it has so many waits.
-    pub(super) fn pulse(&self, waits: usize) -> Pulse {
+    /// How it is, if it has so many waits, and so many references at least that are no wakers.
+    pub(super) fn pulse(&self, waits: usize, publics: usize) -> Pulse {
         match self {
             Self::Task(task) => {
                 // One look at one word: what it says is true of one moment.
@@ -69,7 +69,7 @@ impl Waiting {
                     return Pulse::Awake;
                 }
                 // Each wait has one where it waits, and one in the graph.
-                let known = word.references() == 2 * waits as u64;
+                let known = word.references() == (2 * waits + publics) as u64;
                 if known { Pulse::Asleep } else { Pulse::Open }
             }
             Self::Thread(thread) => {

@@ -100,6 +100,14 @@ pub(crate) enum Edge {
     LatchSet,
     /// The owner's look at that word.
     LatchSeen,
+    /// The look of whoever puts at what has been taken.
+    SlotsRoom,
+    /// The word that a value has been put.
+    SlotsPut,
+    /// The taker's look at that word.
+    SlotsSeen,
+    /// The word that a value has been taken.
+    SlotsTaken,
     /// The change of the sum of a worker's times.
     MeterSum,
     /// The word that follows it.

@@ -16,6 +16,7 @@ pub(crate) mod fence;
 #[cfg(loom)]
 pub(crate) mod mutation;
 pub(crate) mod random;
+pub(crate) mod slots;
 pub(crate) mod spin;
 pub(crate) mod spin_lock;
 pub(crate) mod thread;

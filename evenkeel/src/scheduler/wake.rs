@@ -49,8 +49,9 @@ fn unpark(task: Live<'_>) {
     }
 }
 
-/// Puts a task where a wake would have put it, whose right has lain in its berth.
-#[inline(always)]
+/// Puts a task where a wake would have put it, whose right has lain in its berth. Not in line: it would be once for each place that sends a
+/// message.
+#[inline(never)]
 pub(crate) fn queue(task: Runnable) {
     // SAFETY: it is used by this call alone.
     match unsafe { context::current() } {

@@ -45,7 +45,10 @@ pub enum After {
 }
 
 /// The public part of a task.
-pub trait Part: Send + Sync + 'static {
+///
+/// That it goes to other threads is asked of those that [spawn](super::public::Public::spawn), not here: a mailbox whose messages have references to mailboxes of the same
+/// messages is `Send` because it is `Send`, which the compiler believes of that trait alone.
+pub trait Part: 'static {
     /// Called by the poller after each poll that has returned `Pending`: the part says what becomes of the task, and parks it in its berth if that is
     /// what its future waits for.
     fn after_poll(&self, right: Right<'_>) -> After;

@@ -16,6 +16,8 @@ pub(crate) mod lent;
 mod model;
 mod parking;
 pub(crate) mod public;
+#[cfg(all(test, loom))]
+mod public_model;
 pub(crate) mod report;
 pub(crate) mod rights;
 mod spawning;

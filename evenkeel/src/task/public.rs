@@ -19,6 +19,7 @@ use super::state::{Release, Signal};
 use super::task_ref::Task;
 use super::waker;
 use crate::Handle;
+use crate::detect::actors;
 use crate::runtime::enter;
 use crate::scheduler::{context, spawn, wake};
 use std::fmt;
@@ -35,13 +36,13 @@ pub struct Public<S: Part> {
 }
 
 // SAFETY: as for `Public`.
-unsafe impl<S: Part> Send for Own<S> {}
+unsafe impl<S: Part + Send + Sync> Send for Own<S> {}
 // SAFETY: as for `Public`.
-unsafe impl<S: Part> Sync for Own<S> {}
+unsafe impl<S: Part + Send + Sync> Sync for Own<S> {}
 // SAFETY: it gives `&S` to whoever has it, and the last of them drops the part where it is.
-unsafe impl<S: Part> Send for Public<S> {}
+unsafe impl<S: Part + Send + Sync> Send for Public<S> {}
 // SAFETY: as above.
-unsafe impl<S: Part> Sync for Public<S> {}
+unsafe impl<S: Part + Send + Sync> Sync for Public<S> {}
 
 /// The address of a task with a public part, for the future in it, which has a counted reference beside. It counts nothing.
 #[derive(Debug)]
@@ -73,7 +74,9 @@ impl<S: Part> Own<S> {
     #[must_use]
     pub fn public(&self) -> Public<S> {
         // SAFETY: the future's reference is there.
-        waker::count_one(unsafe { Live::new(self.task) });
+        let task = unsafe { Live::new(self.task) };
+        waker::count_one(task);
+        actors::public_made(task.footer().id, 1);
         Public { task: self.task, part: PhantomData }
     }
 
@@ -111,7 +114,7 @@ unsafe fn part<'a, S>(task: TaskPtr) -> &'a S {
 }
 
 /// The references that a new task has: the future's and the caller's.
-const FIRST: u64 = 2;
+pub(super) const FIRST: u64 = 2;
 
 impl<S: Part> Public<S> {
     /// Spawns a task on the runtime that the caller belongs to, as [`spawn`](super::spawn) does; the future is made with a reference to the
@@ -122,6 +125,7 @@ impl<S: Part> Public<S> {
     #[inline]
     pub fn spawn<F, M>(part: S, make: M, site: &'static Location<'static>) -> Self
     where
+        S: Send + Sync,
         M: FnOnce(Self) -> F,
         F: Future<Output = ()> + Send + 'static,
     {
@@ -151,6 +155,7 @@ impl<S: Part> Public<S> {
         site: &'static Location<'static>,
     ) -> Self
     where
+        S: Send + Sync,
         M: FnOnce(Self) -> F,
         F: Future<Output = ()> + Send + 'static,
         N: Name,
@@ -187,12 +192,14 @@ impl<S: Part> Public<S> {
 
 /// What a spawn gives: the right to poll the task, and the caller's reference.
 fn made<S: Part>((task, address): (Runnable, TaskPtr)) -> (Runnable, Public<S>) {
-    (task, Public::of_new(address))
+    let public = Public::<S>::of_new(address);
+    actors::public_made(public.live().footer().id, FIRST as usize);
+    (task, public)
 }
 
 impl<S: Part> Public<S> {
     /// One of the [first](FIRST) references to a new task.
-    fn of_new(task: TaskPtr) -> Self {
+    pub(super) fn of_new(task: TaskPtr) -> Self {
         Self { task, part: PhantomData }
     }
 
@@ -261,6 +268,7 @@ impl<S: Part> Clone for Public<S> {
     #[inline]
     fn clone(&self) -> Self {
         waker::count_one(self.live());
+        actors::public_made(self.live().footer().id, 1);
         Self { task: self.task, part: PhantomData }
     }
 }
@@ -269,6 +277,7 @@ impl<S: Part> Drop for Public<S> {
     #[inline]
     fn drop(&mut self) {
         let task = self.live();
+        actors::public_gone(task.footer().id);
         let own = context::with(|context| {
             context.is_some_and(|context| context.polls(self.task)) && task.defer_reference(-1)
         });

@@ -1,0 +1,239 @@
+//! Cycles of asks and of full mailboxes are reported, and what only looks like one is not.
+
+#![cfg(debug_assertions)]
+
+use evenkeel::detect::{Deadlock, What};
+use evenkeel::sync::Semaphore;
+use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled, ReplyTo, System};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+enum Message {
+    /// Asks the next one for its number, and answers with the sum.
+    Sum(Vec<ActorRef<Message>>, ReplyTo<u32>),
+    /// The same, with a limit.
+    Limited(Vec<ActorRef<Message>>, ReplyTo<u32>),
+    /// Asks another one, which is to have a third one or a task reply, once there is a permit, and to ask this one meanwhile.
+    Begin(ActorRef<Message>, Option<ActorRef<Message>>, Arc<Semaphore>, ReplyTo<u32>),
+    PassOn(ActorRef<Message>, Option<ActorRef<Message>>, Arc<Semaphore>, ReplyTo<u32>),
+    /// Answers when there is a permit.
+    Later(Arc<Semaphore>, ReplyTo<u32>),
+    /// Sends the next one so many of these, which ask for none.
+    Flood(ActorRef<Message>, u32),
+    Hold(Arc<Semaphore>),
+}
+
+struct Member;
+
+async fn ask(chain: &[ActorRef<Message>]) -> u32 {
+    let Some((next, rest)) = chain.split_first() else { return 1 };
+    next.ask(|reply| Message::Sum(rest.to_vec(), reply)).await.unwrap_or(0) + 1
+}
+
+impl Actor for Member {
+    type Message = Message;
+
+    async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+        match message {
+            Message::Sum(chain, reply) => reply.send(ask(&chain).await),
+            Message::Limited(chain, reply) => {
+                let ask = chain[0].ask(|reply| Message::Sum(chain[1..].to_vec(), reply));
+                reply.send(ask.timeout(Duration::from_millis(20)).await.unwrap_or(100));
+            }
+            Message::Begin(to, third, gate, reply) => {
+                let me = context.me();
+                let ask = to.ask(|reply| Message::PassOn(me, third, gate, reply));
+                reply.send(ask.await.unwrap_or(0));
+            }
+            Message::PassOn(back, third, gate, reply) => {
+                match third {
+                    Some(third) => third.send(Message::Later(gate, reply)).await?,
+                    None => drop(evenkeel::spawn(async move {
+                        gate.acquire().await;
+                        reply.send(7);
+                    })),
+                }
+                ask(&[back]).await;
+            }
+            Message::Later(gate, reply) => {
+                gate.acquire().await;
+                reply.send(7);
+            }
+            Message::Flood(to, amount) => {
+                for _ in 0..amount {
+                    to.send(Message::Flood(to.clone(), 0)).await?;
+                }
+            }
+            Message::Hold(gate) => gate.acquire().await,
+        }
+        Ok(())
+    }
+}
+
+/// What is told of, in its order.
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<Deadlock>>>);
+
+impl Told {
+    fn next(&self) -> Option<Deadlock> {
+        self.0.lock().unwrap().pop()
+    }
+}
+
+/// Runs a test, with the deadlocks that are told of.
+fn run<F: Future<Output = ()> + Send + 'static>(
+    workers: usize,
+    test: impl FnOnce(System, Told) -> F,
+) {
+    let told = Told::default();
+    let hook = told.clone();
+    let runtime = evenkeel::Builder::new()
+        .workers(workers)
+        .on_deadlock(move |deadlock| hook.0.lock().unwrap().push(deadlock.clone()))
+        .build()
+        .unwrap();
+    let test = test(System::new(), told);
+    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
+}
+
+fn member(system: System, name: &str, capacity: usize) -> ActorRef<Message> {
+    let actor = Builder::new().system(system).capacity(capacity).spawn(Member).unwrap();
+    system.register(name, &actor).unwrap();
+    actor
+}
+
+async fn told(receiver: &Told) -> Deadlock {
+    loop {
+        match receiver.next() {
+            Some(deadlock) => return deadlock,
+            None => evenkeel::time::sleep(Duration::from_millis(1)).await,
+        }
+    }
+}
+
+#[test]
+fn a_cycle_of_asks_is_reported_with_the_names_of_the_actors() {
+    for workers in [1, 2] {
+        run(workers, |system, receiver| async move {
+            let members = ["broker", "bank", "shop"].map(|name| member(system, name, 4));
+            let [broker, bank, shop] = &members;
+            let chain = vec![bank.clone(), shop.clone(), broker.clone()];
+            let asker = {
+                let broker = broker.clone();
+                evenkeel::spawn(async move { broker.ask(|reply| Message::Sum(chain, reply)).await })
+            };
+            let deadlock = told(&receiver).await;
+            let mut names: Vec<_> =
+                deadlock.links.iter().map(|link| link.waiter.name().unwrap_or("?")).collect();
+            names.sort_unstable();
+            assert_eq!(names, ["bank", "broker", "shop"], "{deadlock}");
+            assert!(deadlock.links.iter().all(|link| link.waits[0].what == What::Reply));
+            assert!(deadlock.to_string().contains("for the reply of task"), "{deadlock}");
+            bank.kill();
+            assert!(asker.await.unwrap().is_ok());
+            assert!(receiver.next().is_none());
+        });
+    }
+}
+
+#[test]
+fn one_that_asks_itself_is_reported() {
+    run(1, |system, receiver| async move {
+        let narcissus = member(system, "narcissus", 4);
+        let chain = vec![narcissus.clone()];
+        let asker = {
+            let narcissus = narcissus.clone();
+            evenkeel::spawn(async move { narcissus.ask(|reply| Message::Sum(chain, reply)).await })
+        };
+        let deadlock = told(&receiver).await;
+        assert_eq!(deadlock.links.len(), 1, "{deadlock}");
+        assert_eq!(deadlock.links[0].waiter.name(), Some("narcissus"));
+        narcissus.kill();
+        assert!(asker.await.unwrap().is_err());
+    });
+}
+
+#[test]
+fn senders_that_wait_for_room_in_each_others_full_mailboxes_are_reported() {
+    run(2, |system, receiver| async move {
+        let (left, right) = (member(system, "left", 1), member(system, "right", 1));
+        let gate = Arc::new(Semaphore::new(0));
+        for (actor, other) in [(&left, &right), (&right, &left)] {
+            actor.send(Message::Hold(gate.clone())).await.unwrap();
+            while actor.depth() > 0 {
+                evenkeel::yield_now().await;
+            }
+            actor.send(Message::Flood(other.clone(), 1_000)).await.unwrap();
+        }
+        gate.release();
+        gate.release();
+        let deadlock = self::told(&receiver).await;
+        assert_eq!(deadlock.links.len(), 2, "{deadlock}");
+        assert!(deadlock.links.iter().all(|link| link.waits[0].what == What::Room));
+        assert!(deadlock.to_string().contains("for room in the mailbox of task"), "{deadlock}");
+        left.kill();
+        right.kill();
+    });
+}
+
+#[test]
+fn an_ask_and_a_full_mailbox_make_a_cycle_too() {
+    run(1, |system, receiver| async move {
+        let (asks, floods) = (member(system, "asks", 1), member(system, "floods", 1));
+        let gate = Arc::new(Semaphore::new(0));
+        floods.send(Message::Hold(gate.clone())).await.unwrap();
+        while floods.depth() > 0 {
+            evenkeel::yield_now().await;
+        }
+        floods.send(Message::Flood(asks.clone(), 1_000)).await.unwrap();
+        let chain = vec![floods.clone()];
+        let asker = {
+            let asks = asks.clone();
+            evenkeel::spawn(async move { asks.ask(|reply| Message::Sum(chain, reply)).await })
+        };
+        for _ in 0..10 {
+            evenkeel::yield_now().await;
+        }
+        gate.release();
+        let deadlock = told(&receiver).await;
+        assert_eq!(deadlock.links.len(), 2, "{deadlock}");
+        floods.kill();
+        assert!(asker.await.unwrap().is_ok());
+    });
+}
+
+#[test]
+fn a_reply_that_another_one_can_give_is_no_deadlock() {
+    for workers in [1, 2] {
+        run(workers, |system, receiver| async move {
+            let [first, second, third] =
+                ["first", "second", "third"].map(|name| member(system, name, 4));
+            // The first asks the second, which has a third, or a task, reply, and asks the first meanwhile. That looks like a cycle of two.
+            for third in [Some(third), None] {
+                let gate = Arc::new(Semaphore::new(0));
+                let asker = evenkeel::spawn({
+                    let (first, second, gate) = (first.clone(), second.clone(), gate.clone());
+                    async move { first.ask(|reply| Message::Begin(second, third, gate, reply)).await }
+                });
+                evenkeel::time::sleep(Duration::from_millis(20)).await;
+                assert!(receiver.next().is_none());
+                gate.release();
+                assert_eq!(asker.await.unwrap(), Ok(7));
+            }
+            assert!(receiver.next().is_none());
+        });
+    }
+}
+
+#[test]
+fn an_ask_with_a_limit_is_no_deadlock() {
+    run(2, |system, receiver| async move {
+        let (left, right) = (member(system, "left", 4), member(system, "right", 4));
+        let chain = vec![right.clone(), left.clone()];
+        let sum = left.ask(|reply| Message::Limited(chain, reply)).await;
+        assert_eq!(sum, Ok(100));
+        // The right one has its answer when the left one is free again.
+        assert_eq!(right.ask(|reply| Message::Sum(Vec::new(), reply)).await, Ok(1));
+        assert!(receiver.next().is_none());
+    });
+}

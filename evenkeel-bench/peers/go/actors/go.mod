@@ -1,0 +1,3 @@
+module evenkeel-peer
+
+go 1.22

@@ -1,0 +1,27 @@
+//! Actors: five experiments on this project's actors and on those of others.
+//!
+//! The rules are those of the published ones: `latency_probe` is Thorium's (as in the post on it), pingpong is Akka's
+//! `TellThroughput`, fan-in, spawn and idle memory are what every actor system is asked for. Messages count with their
+//! replies. An experiment is written once ([`workload`]) for every [`System`](system::System) in this process, and each run
+//! checks its own result by counts. [`counters`] gives Thorium's counters. Beside them stand eight programs of the [Savina](savina)
+//! suite, which are run in the same way.
+
+pub(crate) mod bench;
+pub(crate) mod counters;
+pub(crate) mod figures;
+pub(crate) mod finish;
+pub(crate) mod foreign;
+pub(crate) mod memory;
+pub(crate) mod peer;
+pub(crate) mod record;
+pub(crate) mod runner;
+pub(crate) mod savina;
+pub(crate) mod spec;
+pub(crate) mod system;
+pub(crate) mod table;
+pub(crate) mod workload;
+
+pub(crate) use self::bench::{Bench, Unknown, Variant};
+
+#[cfg(test)]
+pub(crate) mod tests;

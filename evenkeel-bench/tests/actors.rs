@@ -1,0 +1,277 @@
+//! Experiments on actors, by the built binary from outside.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn bench() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"))
+}
+
+fn run(args: &str) -> Output {
+    bench().args(args.split_whitespace()).output().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+fn lines(output: &Output) -> Vec<Value> {
+    assert!(output.status.success(), "{}", stderr(output));
+    stdout(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The command line is refused with status 2 and with these words.
+fn refused(args: &str, words: &str) {
+    let output = run(&format!("run {args}"));
+    assert_eq!(output.status.code(), Some(2), "{args}: {}", stderr(&output));
+    assert!(stderr(&output).contains(words), "{args}: {}", stderr(&output));
+    assert_eq!(stdout(&output), "", "{args}");
+}
+
+#[test]
+fn command_lines_that_cannot_be_are_refused() {
+    for (args, words) in [
+        ("--bench fanin,cycle", "fanin has columns of its own, not those of cycle"),
+        ("--bench cycle,fanin", "fanin has columns of its own, not those of cycle"),
+        ("--bench fanin --runtime tokyo", "unknown actor system `tokyo`: known are "),
+        ("--bench fanin --runtime tokio-native", "unknown actor system `tokio-native`"),
+        ("--bench fanin --pings 5", "--pings is for latency_probe and pingpong"),
+        ("--bench latency_probe --in-flight 5", "--in-flight is for pingpong"),
+        ("--bench latency_probe --pairs 5", "--pairs is for pingpong"),
+        ("--bench pingpong --actors-per-worker 5", "--actors-per-worker is for latency_probe"),
+        ("--bench pingpong --producers 5", "--producers is for fanin"),
+        ("--bench actor_spawn --messages 5", "--messages is for fanin"),
+        ("--bench fanin --actors 5", "--actors is for actor_spawn and actor_memory"),
+        ("--bench cycle --actors 5", "--actors is for actor_spawn and actor_memory"),
+        ("--bench fib --pings 5", "--pings is for latency_probe and pingpong"),
+        ("--bench fanin --tasks 5", "--tasks is not for actors"),
+        ("--bench fanin --n 5", "--n is not for actors"),
+        ("--bench fanin --monitors 1", "--monitors is not for actors"),
+        ("--bench fanin --variant alive", "fanin has no variants, so not `alive` either"),
+        ("--bench actor_spawn --variant idle", "no variant `idle`: known are alive, waves"),
+        ("--bench actor_spawn --variant all", "unknown variant `all`: known are alive, waves"),
+        ("--bench fanin --rounds 5", "--rounds is for the programs of savina"),
+        ("--bench fib --rounds 5", "--rounds is for the programs of savina"),
+        ("--bench savina --pings 5", "--pings is for latency_probe and pingpong"),
+        ("--bench savina_big,cycle", "savina_big has columns of its own, not those of cycle"),
+        ("--bench savina --runtime go", "go has no experiment `savina_big`"),
+        ("--bench savina_fib", "unknown experiment `savina_fib`"),
+        ("--bench savina_count --rounds 1000001", "1000001 is not in 1..=1000000"),
+        ("--bench fanin --producers 1", "1 is not in 2..="),
+        ("--bench latency_probe --pings 0", "0 is not in 1..="),
+        ("--bench latency_probe --workers 0", "`0` is not a whole number"),
+    ] {
+        refused(args, words);
+    }
+}
+
+#[test]
+fn latency_probe_leaves_lines_with_round_trips_that_analyse_takes() {
+    let output = run("run --bench latency_probe --runtime tokio,actix --workers 1,2 --pings 200 \
+         --actors-per-worker 10 --reps 3 --json");
+    let records = lines(&output);
+    let seen: Vec<_> = records
+        .iter()
+        .map(|line| (line["runtime"].as_str().unwrap(), line["workers"].as_u64().unwrap()))
+        .collect();
+    let pair = |workers| [("tokio", workers), ("actix", workers)];
+    assert_eq!(seen, [pair(1).repeat(3), pair(2).repeat(3)].concat());
+    for line in &records {
+        let workers = line["workers"].as_u64().unwrap();
+        let figure = |field: &str| line[field].as_f64().unwrap_or(f64::NAN);
+        assert_eq!(line["bench"], "latency_probe");
+        assert_eq!(line["actors"], 10 * workers);
+        assert_eq!(line["messages"], 2 * 10 * workers * 200);
+        let ns = figure("seconds") * 1e9 / figure("messages");
+        assert!((figure("ns_per_message") / ns - 1.0).abs() < 1e-9, "{line}");
+        assert!(figure("trip_us_p50") <= figure("trip_us_p99"), "{line}");
+        assert!(figure("trip_us_p99") <= figure("trip_us_max"), "{line}");
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &output.stdout).unwrap();
+    let output = bench()
+        .args(["analyse", "--pool", "regime", "--model", "multiplicative"])
+        .arg("--contrast=tokio,actix")
+        .arg(file.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("latency_probe"), "{}", stdout(&output));
+}
+
+#[test]
+fn every_experiment_leaves_a_line_for_each_system() {
+    let output = run("run --bench pingpong,fanin,actor_spawn --workers 2 \
+         --runtime evenkeel,actix,ractor,kameo,tokio,tokio-batch --pings 500 --in-flight 7 \
+         --pairs 2 --producers 3 --messages 400 --actors 1500 --reps 1 --json");
+    let records = lines(&output);
+    let of = |bench: &str, variant: &str| {
+        let is = |line: &&Value| line["bench"] == bench && line["variant"] == variant;
+        records.iter().filter(is).collect::<Vec<_>>()
+    };
+    for (bench, variant, actors, messages) in [
+        ("pingpong", "-", 4, 2 * 2 * 500),
+        ("fanin", "-", 4, 3 * 400),
+        ("actor_spawn", "alive", 1_500, 1_500),
+        ("actor_spawn", "waves", 1_500, 1_500),
+    ] {
+        let records = of(bench, variant);
+        let runtimes: Vec<_> = records.iter().map(|line| line["runtime"].as_str()).collect();
+        for name in ["evenkeel", "actix", "ractor", "kameo", "tokio", "tokio-batch"] {
+            assert!(runtimes.contains(&Some(name)), "{name} is missing in {runtimes:?}");
+        }
+        for line in records {
+            assert_eq!((&line["actors"], &line["messages"]), (&actors.into(), &messages.into()));
+            assert!(line["ns_per_message"].as_f64().unwrap() > 0.0, "{line}");
+            assert_eq!(line.get("in_flight").is_some(), bench == "pingpong", "{line}");
+            assert!(line.get("trip_us_p50").is_none(), "{line}");
+        }
+    }
+}
+
+#[test]
+fn the_memory_of_idle_actors_is_measured_in_a_fresh_process() {
+    let output = run("run --bench actor_memory --runtime actix,kameo,tokio --workers 1 \
+         --actors 20000 --reps 1 --json");
+    let records = lines(&output);
+    let bytes = |runtime: &str, variant: &str| {
+        let is = |line: &&Value| line["runtime"] == runtime && line["variant"] == variant;
+        let line = records.iter().find(is).unwrap();
+        assert_eq!(line["actors"], 20_000);
+        assert!(line.get("ns_per_message").is_none(), "{line}");
+        line["bytes_per_actor"].as_f64().unwrap()
+    };
+    assert_eq!(records.len(), 6);
+    for variant in ["idle", "used"] {
+        assert!((300.0..3_000.0).contains(&bytes("actix", variant)), "{records:?}");
+        assert!((600.0..6_000.0).contains(&bytes("tokio", variant)), "{records:?}");
+        assert!(bytes("kameo", variant) > bytes("tokio", variant), "{records:?}");
+    }
+}
+
+#[test]
+fn the_programs_of_savina_leave_a_line_for_each_system() {
+    let output = run("run --bench savina --workers 1,2 --rounds 20 --reps 1 --json");
+    let records = lines(&output);
+    for (bench, actors, messages) in [
+        ("savina_big", 121, 120 * 43),
+        ("savina_threadring", 100, 121),
+        ("savina_count", 2, 23),
+        ("savina_fjcreate", 20, 20),
+        ("savina_chameneos", 101, 480),
+        ("savina_banking", 1_001, 1_081),
+        ("savina_bndbuffer", 81, 40 * 82 + 40),
+        ("savina_philosopher", 21, 20 * 81),
+    ] {
+        for workers in [1, 2] {
+            let is = |line: &&Value| line["bench"] == bench && line["workers"] == workers;
+            let of: Vec<_> = records.iter().filter(is).collect();
+            let runtimes: Vec<_> =
+                of.iter().map(|line| line["runtime"].as_str().unwrap()).collect();
+            assert_eq!(
+                runtimes,
+                ["evenkeel", "actix", "ractor", "kameo", "tokio", "tokio-batch"],
+                "{bench}"
+            );
+            for line in of {
+                assert_eq!(
+                    (&line["actors"], &line["messages"]),
+                    (&actors.into(), &messages.into())
+                );
+                assert!(line["ns_per_message"].as_f64().unwrap() > 0.0, "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn tables_are_printed_and_thoriums_counters() {
+    let output = run("run --bench latency_probe,actor_spawn --runtime tokio --workers 1 \
+         --pings 200 --actors 1000 --reps 2");
+    assert!(output.status.success(), "{}", stderr(&output));
+    for words in [
+        "latency_probe: ns per message",
+        "latency_probe: round trip p99.9, µs",
+        "actor_spawn waves: ns per actor",
+        "tokio, 1 worker, the median of 2 runs:",
+        "PERFORMANCE_COUNTER actor-count = 100\n",
+        "PERFORMANCE_COUNTER message-count = 20000\n",
+        "PERFORMANCE_COUNTER message-count-with-replies = 40000\n",
+        "PERFORMANCE_COUNTER round-trip-p50 = ",
+    ] {
+        assert!(stdout(&output).contains(words), "{words}: {}", stdout(&output));
+    }
+}
+
+#[test]
+fn list_names_experiments_and_systems() {
+    let output = run("list");
+    for words in [
+        "latency_probe ",
+        "actor_spawn (alive, waves)",
+        "actor_memory (idle, used)",
+        "savina_threadring ",
+        "savina ",
+        "actor systems of latency_probe, pingpong, fanin, actor_spawn, actor_memory, found:",
+        "tokio-batch",
+        "ractor",
+    ] {
+        assert!(stdout(&output).contains(words), "{words}: {}", stdout(&output));
+    }
+}
+
+#[test]
+fn a_missing_toolchain_is_listed_and_refused_by_name_and_the_others_run() {
+    let empty = tempfile::tempdir().unwrap();
+    let without = |args: &str| {
+        let mut bench = bench();
+        let bare = bench.args(args.split_whitespace()).env("PATH", empty.path());
+        bare.env_remove("CXX").env_remove("JAVA_HOME").output().unwrap()
+    };
+    let output = without("list");
+    let (_, missing) = stdout(&output).split_once("actor_memory, missing:").unwrap();
+    for name in ["pekko", "erlang", "caf", "go"] {
+        assert!(missing.contains(name), "{name}: {missing}");
+    }
+    let output = without("run --bench fanin --runtime tokio,erlang");
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(stderr(&output).contains("erlang is not there: "), "{}", stderr(&output));
+    let output = without("run --bench fanin --messages 50 --workers 1 --reps 1 --json");
+    assert!(lines(&output).len() >= 6, "{}", stdout(&output));
+    assert!(!stdout(&output).contains("erlang"), "{}", stdout(&output));
+}
+
+#[test]
+fn systems_in_other_languages_run_what_they_are_asked_for_where_they_are_found() {
+    let listed = run("list");
+    let (_, systems) = stdout(&listed).split_once("actor_memory, found:").unwrap();
+    let (systems, _) = systems.split_once("missing:").unwrap_or((systems, ""));
+    let is_there =
+        |name: &&str| systems.lines().any(|line| line.split_whitespace().next() == Some(*name));
+    let there: Vec<&str> = ["pekko", "erlang", "caf", "go"].into_iter().filter(is_there).collect();
+    if there.is_empty() {
+        return;
+    }
+    let output = run(&format!(
+        "run --bench latency_probe,pingpong,fanin,actor_spawn,actor_memory --runtime {} --workers 1 \
+         --pings 50 --messages 100 --actors 2000 --reps 2 --json",
+        there.join(","),
+    ));
+    let records = lines(&output);
+    // Three experiments without variants, and two of two.
+    assert_eq!(records.len(), there.len() * 2 * 7);
+    for line in &records {
+        let memory = line["bench"] == "actor_memory";
+        assert_eq!(
+            line["bytes_per_actor"].as_f64().is_some_and(|bytes| bytes > 0.0),
+            memory,
+            "{line}"
+        );
+        assert_eq!(line["ns_per_message"].as_f64().is_some_and(|ns| ns > 0.0), !memory, "{line}");
+    }
+}

@@ -1,0 +1,67 @@
+//! What actors tell the graph, where there is none: nothing.
+
+use crate::task::Id;
+use std::task::Waker;
+
+#[inline(always)]
+pub(crate) fn public_made(_task: Id, _amount: usize) {}
+
+#[inline(always)]
+pub(crate) fn public_gone(_task: Id) {}
+
+/// Gives an actor's task a name for reports.
+#[inline(always)]
+pub fn name(_task: impl FnOnce() -> Id, _name: &str) {}
+
+/// Notes that the caller is about to put a message into the mailbox of `actor`.
+#[inline(always)]
+pub fn sends(_actor: impl FnOnce() -> Id) {}
+
+/// Somebody's wait for a reply.
+#[derive(Debug)]
+pub struct Reply;
+
+impl Reply {
+    /// The wait for a reply of this actor.
+    #[inline(always)]
+    pub fn of(_actor: impl FnOnce() -> Id) -> Self {
+        Self
+    }
+
+    /// Notes that whoever has this waker waits.
+    #[inline(always)]
+    pub fn awaited(&self, _waker: &Waker) {}
+}
+
+/// Somebody's wait for room in a mailbox.
+#[derive(Debug)]
+pub struct Room;
+
+impl Room {
+    /// One that has not begun.
+    #[allow(clippy::new_without_default, reason = "as where there is a graph")]
+    #[must_use]
+    #[inline(always)]
+    pub fn new() -> Self {
+        Self
+    }
+
+    /// Notes that whoever has this waker waits.
+    #[inline(always)]
+    pub fn awaited(&mut self, _actor: impl FnOnce() -> Id, _mailbox: *const (), _waker: &Waker) {}
+}
+
+/// Notes that so many who wait for room are about to be told.
+#[inline(always)]
+pub fn called(_mailbox: *const (), _amount: usize) {}
+
+/// Notes that one of them has come, or will not.
+#[inline(always)]
+pub fn came(_mailbox: *const ()) {}
+
+/// Notes that a mailbox is closed.
+#[inline(always)]
+pub fn closed(_mailbox: *const ()) {}
+
+// Nothing is left of it.
+const _: () = assert!(size_of::<(Reply, Room)>() == 0);

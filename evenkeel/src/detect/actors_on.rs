@@ -1,0 +1,146 @@
+//! What actors tell the graph, where deadlocks are looked for: who waits for a reply, and who for room in a mailbox.
+//!
+//! # Who has a reply
+//! The actor to whose mailbox the request goes, from before it is put there. Nobody sees a value move; so whoever has it may have put it into any message that
+//! it has sent since, or into any task that it has spawned since, and the actors and tasks that have got one count as having it too, and theirs.
+//! All of these have to be stuck before the asker is: to count one too many hides a deadlock, and invents none.
+//!
+//! # Who has the room
+//! The actor. While a sender has been called and has not come, its place may become another's: then nobody is known to have it.
+//!
+//! # References
+//! A task with a public part has references that wake nobody: they are counted here, after they have been counted in the task, and until before
+//! they are not. So with the graph locked there are at least as many as are counted, and what remains of the task's count is an upper bound
+//! of its wakers.
+
+use super::graph::{self, Key, Target};
+use super::hooks::current;
+use crate::task::{Id, waker};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Waker;
+
+/// The number of the next wait.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// Notes that there are more references to a task with a public part.
+pub(crate) fn public_made(task: Id, amount: usize) {
+    *graph::lock().publics.entry(task).or_default() += amount;
+}
+
+/// Notes that there is about to be one less.
+pub(crate) fn public_gone(task: Id) {
+    let mut graph = graph::lock();
+    if let Some(count) = graph.publics.get_mut(&task) {
+        *count -= 1;
+        if *count == 0 {
+            graph.publics.remove(&task);
+            graph.names.remove(&task);
+        }
+    }
+}
+
+/// Gives an actor's task a name for reports, in place of the one before.
+pub fn name(task: impl FnOnce() -> Id, name: &str) {
+    graph::lock().names.insert(task(), name.to_owned());
+}
+
+/// Notes that the caller is about to put a message into the mailbox of `actor`: whatever it has may go with it.
+pub fn sends(actor: impl FnOnce() -> Id) {
+    if graph::has_replies()
+        && let Some(from) = current()
+    {
+        graph::lock().pass(from, actor());
+    }
+}
+
+/// Somebody's wait for a reply, from before the request is sent.
+#[derive(Debug)]
+pub struct Reply(u64);
+
+impl Reply {
+    /// The wait for a reply of this actor.
+    pub fn of(actor: impl FnOnce() -> Id) -> Self {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        graph::lock().ask(number, actor());
+        Self(number)
+    }
+
+    /// Notes that whoever has this waker, which is where the reply goes, waits.
+    pub fn awaited(&self, waker: &Waker) {
+        awaited(self.0, waker, Target::Reply(self.0));
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        let mut graph = graph::lock();
+        graph.answer(self.0);
+        let edge = graph.remove(Key::Wait(self.0));
+        drop(graph);
+        drop(edge);
+    }
+}
+
+/// Somebody's wait for room in a mailbox.
+#[derive(Debug)]
+pub struct Room(u64);
+
+impl Room {
+    /// One that has not begun.
+    #[allow(clippy::new_without_default, reason = "a wait is begun on purpose")]
+    #[must_use]
+    pub fn new() -> Self {
+        Self(0)
+    }
+
+    /// Notes that whoever has this waker, which is in the line, waits for room in the mailbox of `actor` at this address.
+    pub fn awaited(&mut self, actor: impl FnOnce() -> Id, mailbox: *const (), waker: &Waker) {
+        if self.0 == 0 {
+            self.0 = NEXT.fetch_add(1, Ordering::Relaxed);
+        }
+        let target = Target::Room { actor: actor(), mailbox: mailbox.addr() };
+        awaited(self.0, waker, target);
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        if self.0 != 0 {
+            let edge = graph::lock().remove(Key::Wait(self.0));
+            drop(edge);
+        }
+    }
+}
+
+fn awaited(number: u64, waker: &Waker, target: Target) {
+    let key = Key::Wait(number);
+    let waiter = waker::waiting(waker);
+    let mut graph = graph::lock();
+    let before = match waiter {
+        Some(waiter) => graph.insert(key, waiter, target, None, false),
+        None => graph.remove(key),
+    };
+    drop(graph);
+    drop(before);
+}
+
+/// Notes that so many who wait for room in the mailbox at this address are about to be told that there is some.
+pub fn called(mailbox: *const (), amount: usize) {
+    *graph::lock().called.entry(mailbox.addr()).or_default() += amount;
+}
+
+/// Notes that one of them has come, or will not.
+pub fn came(mailbox: *const ()) {
+    let mut graph = graph::lock();
+    if let Some(count) = graph.called.get_mut(&mailbox.addr()) {
+        *count -= 1;
+        if *count == 0 {
+            graph.called.remove(&mailbox.addr());
+        }
+    }
+}
+
+/// Notes that the mailbox at this address is closed.
+pub fn closed(mailbox: *const ()) {
+    graph::lock().called.remove(&mailbox.addr());
+}

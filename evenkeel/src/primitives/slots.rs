@@ -1,0 +1,259 @@
+//! A queue of a few small values in place: many put under a lock of theirs, one takes without.
+//!
+//! # Roles
+//! *Putting* is for whoever holds a lock that the queue's user names, an actor's mailbox for example; *taking* for one *taker*, without the lock.
+//!
+//! # Protocol
+//! `tail` counts what has been put, `head` what has been taken; the place of a value is its number modulo the places. Whoever puts reads `head`
+//! with acquire ordering, writes the place, and then `tail` with release ordering. The taker reads `tail` with acquire, reads the place, and then writes
+//! `head` with release.
+//!
+//! # Why nothing is lost or torn
+//! A place is written only when its value of the round before has been read: the acquire of `head` sees the release that follows that read. A place is read only when it
+//! has been written: the acquire of `tail` sees the release that follows the write. Those who put exclude each other by their lock.
+//!
+//! # Rejected
+//! Taking under the lock: a locked instruction more for each value. Places in an allocation of their own: a cache line more, and an allocation for each actor that
+//! ever had a message.
+
+#![allow(unsafe_code, reason = "places are written and read by two parties in turn")]
+
+use super::atomic::{AtomicU32, Edge, Ordering, edge};
+use super::cell::UnsafeCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// Room for values: four words.
+const WORDS: usize = 4;
+const BYTES: usize = WORDS * size_of::<u64>();
+
+/// The room. One cell; for loom one for each place of a model's values, which are words, because those are used at once by different parties.
+#[cfg(not(loom))]
+type Room = UnsafeCell<MaybeUninit<[u64; WORDS]>>;
+#[cfg(loom)]
+type Room = [UnsafeCell<MaybeUninit<u64>>; WORDS];
+
+/// The queue.
+#[repr(C)]
+pub struct Slots<T> {
+    head: AtomicU32,
+    tail: AtomicU32,
+    room: Room,
+    values: PhantomData<T>,
+}
+
+// SAFETY: values are moved in by one thread and out by another.
+unsafe impl<T: Send> Send for Slots<T> {}
+// SAFETY: as above, by one at a time each, as the protocol says.
+unsafe impl<T: Send> Sync for Slots<T> {}
+
+impl<T> Slots<T> {
+    /// How many places there are, a power of two; none for values that are large.
+    pub const PLACES: u32 = {
+        if align_of::<T>() > align_of::<u64>() || size_of::<T>() > BYTES {
+            0
+        } else if size_of::<T>() == 0 {
+            WORDS as u32
+        } else {
+            1 << (BYTES / size_of::<T>()).ilog2()
+        }
+    };
+
+    /// An empty queue.
+    #[must_use]
+    pub fn new() -> Self {
+        #[cfg(not(loom))]
+        let room = UnsafeCell::new(MaybeUninit::uninit());
+        #[cfg(loom)]
+        let room = std::array::from_fn(|_| UnsafeCell::new(MaybeUninit::uninit()));
+        Self { head: AtomicU32::new(0), tail: AtomicU32::new(0), room, values: PhantomData }
+    }
+
+    /// How many values there are: exact for the taker while the lock is held, otherwise a number that has been right.
+    #[must_use]
+    #[inline(always)]
+    pub fn len(&self) -> u32 {
+        let head = self.head.load(Ordering::Acquire);
+        // Never below zero: the tail is read later, and is ahead of every head.
+        self.tail.load(Ordering::Acquire).wrapping_sub(head)
+    }
+
+    /// How many values have been put in, as far as 32 bits tell.
+    #[must_use]
+    pub fn received(&self) -> u32 {
+        self.tail.load(Ordering::Acquire)
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Calls `f` with the place of a number.
+    #[inline(always)]
+    fn with_place<R>(&self, number: u32, f: impl FnOnce(*mut T) -> R) -> R {
+        let index = (number % if Self::PLACES == 0 { 1 } else { Self::PLACES }) as usize;
+        #[cfg(not(loom))]
+        return self.room.with_mut(|room| f(room.cast::<T>().wrapping_add(index)));
+        #[cfg(loom)]
+        self.room[index].with_mut(|place| f(place.cast()))
+    }
+
+    /// Puts a value in, if there is room.
+    ///
+    /// # Errors
+    /// With the value, if there is none.
+    ///
+    /// # Safety
+    /// The caller holds the lock.
+    #[inline(always)]
+    pub unsafe fn put(&self, value: T) -> Result<(), T> {
+        let tail = self.tail.load(Ordering::Relaxed);
+        let head = self.head.load(edge(Edge::SlotsRoom, Ordering::Acquire));
+        if tail.wrapping_sub(head) >= Self::PLACES {
+            return Err(value);
+        }
+        self.with_place(tail, |place| {
+            // SAFETY: there is room, so the place is one; what was there has been taken, and only the holder of the lock puts something there.
+            unsafe { place.write(value) }
+        });
+        self.tail.store(tail.wrapping_add(1), edge(Edge::SlotsPut, Ordering::Release));
+        Ok(())
+    }
+
+    /// Takes the oldest.
+    ///
+    /// # Safety
+    /// The caller is the one taker.
+    #[inline(always)]
+    pub unsafe fn take(&self) -> Option<T> {
+        let head = self.head.load(Ordering::Relaxed);
+        if Self::PLACES == 0 || self.tail.load(edge(Edge::SlotsSeen, Ordering::Acquire)) == head {
+            return None;
+        }
+        let value = self.with_place(head, |place| {
+            // SAFETY: there is a value, so the place is one; it has been put there, and is read once.
+            unsafe { place.read() }
+        });
+        self.head.store(head.wrapping_add(1), edge(Edge::SlotsTaken, Ordering::Release));
+        Some(value)
+    }
+}
+
+impl<T> Default for Slots<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Drop for Slots<T> {
+    fn drop(&mut self) {
+        // SAFETY: nobody else is left.
+        while let Some(value) = unsafe { self.take() } {
+            drop(value);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Slots<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slots").field("len", &self.len()).finish()
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use loom::sync::Arc;
+
+    #[test]
+    fn what_is_put_is_taken_whole_and_in_order_while_places_are_used_again() {
+        super::super::mutation::check(&[Edge::SlotsRoom, Edge::SlotsTaken], || {
+            let slots = Arc::new(Slots::<u64>::new());
+            for n in 0..3 {
+                // SAFETY: nobody else puts.
+                unsafe { slots.put(n) }.unwrap();
+            }
+            let taker = {
+                let slots = slots.clone();
+                // SAFETY: it is the one taker.
+                loom::thread::spawn(move || {
+                    (0..2).map(|_| unsafe { slots.take() }).collect::<Vec<_>>()
+                })
+            };
+            let mut put = 3;
+            for _ in 0..2 {
+                // SAFETY: as above.
+                if unsafe { slots.put(put) }.is_ok() {
+                    put += 1;
+                }
+            }
+            assert_eq!(taker.join().unwrap(), [Some(0), Some(1)]);
+            // SAFETY: as above.
+            let rest: Vec<_> = std::iter::from_fn(|| unsafe { slots.take() }).collect();
+            assert!(rest.into_iter().eq(2..put));
+        });
+    }
+
+    #[test]
+    fn a_value_that_comes_is_seen_whole() {
+        super::super::mutation::check(&[Edge::SlotsPut, Edge::SlotsSeen], || {
+            let slots = Arc::new(Slots::<u64>::new());
+            let taker = {
+                let slots = slots.clone();
+                // SAFETY: it is the one taker.
+                loom::thread::spawn(move || unsafe { slots.take() })
+            };
+            // SAFETY: nobody else puts.
+            unsafe { slots.put(7) }.unwrap();
+            let early = taker.join().unwrap();
+            // SAFETY: as above.
+            let late = unsafe { slots.take() };
+            assert_eq!(early.or(late), Some(7));
+        });
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::Slots;
+    use std::sync::Arc;
+
+    #[test]
+    fn small_values_have_places_and_large_ones_none() {
+        #[repr(align(16))]
+        struct Wide;
+        assert_eq!(Slots::<u64>::PLACES, 4);
+        assert_eq!(Slots::<u8>::PLACES, 32);
+        assert_eq!(Slots::<()>::PLACES, 4);
+        assert_eq!(Slots::<[u64; 2]>::PLACES, 2);
+        assert_eq!(Slots::<[u64; 3]>::PLACES, 1);
+        assert_eq!(Slots::<[u64; 5]>::PLACES, 0);
+        assert_eq!(Slots::<Wide>::PLACES, 0);
+    }
+
+    #[test]
+    fn values_come_in_order_round_after_round_and_the_rest_is_dropped() {
+        let count = Arc::new(());
+        let slots = Slots::new();
+        for round in 0..50 {
+            for n in 0..2 {
+                // SAFETY: one thread puts and takes.
+                assert!(unsafe { slots.put((round * 2 + n, count.clone())) }.is_ok());
+            }
+            // SAFETY: as above.
+            assert!(unsafe { slots.put((0, count.clone())) }.is_err());
+            for n in 0..2 {
+                // SAFETY: as above.
+                assert_eq!(unsafe { slots.take() }.unwrap().0, round * 2 + n);
+            }
+        }
+        // SAFETY: as above.
+        assert!(unsafe { slots.put((0, count.clone())) }.is_ok());
+        drop(slots);
+        assert_eq!(Arc::strong_count(&count), 1);
+    }
+}

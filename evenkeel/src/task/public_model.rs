@@ -1,0 +1,201 @@
+//! Models of tasks that park in their public part: who polls them next, and who frees them.
+
+#![allow(unsafe_code, reason = "a right is given to its task")]
+
+use super::berth::{After, Berth, Part, Right};
+use super::birth::Birth;
+use super::blocks::Room;
+use super::cell::{Name, make_public};
+use super::id;
+use super::public::{FIRST, Own, Public};
+use super::rights::Runnable;
+use crate::policy::Locality;
+use crate::policy::timing::RESOLUTION;
+use crate::primitives::atomic::Edge;
+use crate::primitives::mutation::{check, explore};
+use crate::primitives::spin_lock::SpinLock;
+use crate::scheduler::context::Context;
+use crate::scheduler::neighbours::Neighbours;
+use crate::scheduler::run::run;
+use crate::scheduler::seat::Seat;
+use crate::scheduler::shared::Hooks;
+use crate::scheduler::timers::Rules;
+use loom::cell::UnsafeCell;
+use std::future::poll_fn;
+use std::mem::ManuallyDrop;
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+
+/// A mailbox that counts: how many messages are in it.
+struct Counter(SpinLock<(Berth, usize)>);
+
+impl Part for Counter {
+    fn after_poll(&self, right: Right<'_>) -> After {
+        let mut shared = self.0.lock();
+        if shared.1 > 0 { After::Again } else { shared.0.park(right) }
+    }
+
+    fn with_berth<R>(&self, f: impl FnOnce(&mut Berth) -> R) -> R {
+        f(&mut self.0.lock().0)
+    }
+}
+
+fn put(to: &Public<Counter>) {
+    let mut shared = to.0.lock();
+    shared.1 += 1;
+    let parked = shared.0.take();
+    drop(shared);
+    if let Some(parked) = parked {
+        // SAFETY: it has lain in this task's berth.
+        unsafe { to.resume(parked) };
+    }
+}
+
+/// The future's reference: the berth is closed before it goes.
+struct Kept(Public<Counter>);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // In a weakened run that has failed nothing is in order.
+        if !std::thread::panicking() {
+            self.0.0.lock().0.close();
+        }
+    }
+}
+
+/// What loom watches of a task: who polls it, and its end.
+struct Watched(UnsafeCell<()>, Arc<AtomicUsize>);
+
+// SAFETY: loom fails a model in which two threads are there at once.
+unsafe impl Send for Watched {}
+
+impl Name for Watched {
+    fn get(&self) -> Option<&str> {
+        None
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.0.with_mut(|_| ());
+        }
+        self.1.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A task that ends with its `ends`th message, or when it is alone; `others` does something with the reference to it meanwhile.
+fn meanwhile(ends: usize, others: fn(Public<Counter>) -> Option<Public<Counter>>) {
+    let alone = Neighbours::flat(0, 1);
+    let (_, mut seats) = Seat::all(
+        Box::new([alone]),
+        Locality::default(),
+        Hooks::default(),
+        false,
+        Rules::new(RESOLUTION),
+    );
+    let seat = seats.next().expect("there is a processor");
+    let freed = Arc::new(AtomicUsize::new(0));
+    let polled = Watched(UnsafeCell::new(()), Arc::default());
+    let birth = Birth { home: seat.shared().home(0), id: id::take_one(), room: Room::Compact };
+    let part = Counter(SpinLock::new((Berth::new(), 0)));
+    let (task, address) = make_public(
+        FIRST,
+        part,
+        |task| {
+            let kept = Kept(Public::of_new(task));
+            let mut seen = 0;
+            poll_fn(move |_| {
+                polled.0.with_mut(|_| ());
+                // SAFETY: the future has the reference.
+                let own = unsafe { Own::of(&kept.0) };
+                seen += std::mem::take(&mut own.0.lock().1);
+                if seen < ends && !own.is_alone() { Poll::Pending } else { Poll::Ready(()) }
+            })
+        },
+        Watched(UnsafeCell::new(()), freed.clone()),
+        Location::caller(),
+        birth,
+    );
+    seat.push_new(task, 0);
+    let task = seat.pop().expect("it has been pushed").task;
+    let reference = Public::of_new(address);
+    let other = loom::thread::spawn(move || others(reference));
+    let context = Context::new(seat, 0);
+    context.enter(|| {
+        run(&context, task);
+        let ready = |context: &Context| -> Vec<Runnable> {
+            let inbox = context.seat.processor().inbox.take();
+            let local = std::iter::from_fn(|| context.seat.pop()).map(|entry| entry.task);
+            inbox.chain(local).collect()
+        };
+        ready(&context).into_iter().for_each(|task| run(&context, task));
+        let kept = other.join().unwrap();
+        loop {
+            let tasks = ready(&context);
+            if tasks.is_empty() {
+                break;
+            }
+            tasks.into_iter().for_each(|task| run(&context, task));
+        }
+        drop(kept);
+    });
+    assert_eq!(freed.load(Ordering::Relaxed), 1, "the task ends, and is freed once");
+}
+
+#[test]
+fn a_message_is_found_by_the_poll_or_finds_the_task_parked() {
+    check(&[Edge::SpinLock, Edge::SpinUnlock], || {
+        meanwhile(1, |task| {
+            // In a weakened run that has failed it is not dropped.
+            let task = ManuallyDrop::new(task);
+            put(&task);
+            Some(ManuallyDrop::into_inner(task))
+        });
+    });
+}
+
+#[test]
+fn each_of_two_messages_is_found() {
+    explore(|| {
+        meanwhile(2, |task| {
+            put(&task);
+            put(&task);
+            Some(task)
+        });
+    });
+}
+
+#[test]
+fn a_task_that_is_aborted_while_it_parks_ends() {
+    explore(|| {
+        meanwhile(1, |task| {
+            task.abort();
+            Some(task)
+        })
+    });
+}
+
+#[test]
+fn the_last_reference_is_missed_by_the_poll_or_finds_the_task_parked() {
+    explore(|| {
+        meanwhile(1, |task| {
+            drop(task);
+            None
+        });
+    });
+}
+
+#[test]
+fn references_that_are_made_and_dropped_meanwhile_free_nothing_too_early() {
+    explore(|| {
+        meanwhile(1, |task| {
+            let other = task.clone();
+            drop(task);
+            drop(other);
+            None
+        });
+    });
+}
