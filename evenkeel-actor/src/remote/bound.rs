@@ -78,3 +78,30 @@ impl<T> Drop for Bound<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Bound;
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    #[test]
+    fn a_value_is_used_and_dropped_where_it_was_made() {
+        let value = Rc::new(Cell::new(1));
+        let bound = Bound::new(Rc::clone(&value));
+        bound.set(2);
+        drop(bound);
+        assert_eq!((value.get(), Rc::strong_count(&value)), (2, 1));
+    }
+
+    #[test]
+    fn another_thread_neither_uses_nor_drops_it() {
+        let value = Rc::new(Cell::new(1));
+        let bound = Bound::new(Rc::clone(&value));
+        let used = std::thread::spawn(move || {
+            bound.set(2);
+        });
+        assert!(used.join().is_err());
+        assert_eq!((value.get(), Rc::strong_count(&value)), (1, 2), "it is leaked");
+    }
+}

@@ -99,3 +99,77 @@ impl Calls {
         self.lock().calls.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Calls, Outcome};
+    use crate::node::NodeId;
+    use crate::node::wire::Failure;
+    use std::sync::{Arc, Mutex};
+
+    const A: NodeId = NodeId::new(1);
+    const B: NodeId = NodeId::new(2);
+
+    /// Opens a call whose outcome is noted.
+    fn open(calls: &Calls, asked: NodeId, beside: u32, notes: &Arc<Mutex<Vec<String>>>) -> u32 {
+        let notes = Arc::clone(notes);
+        let complete = Box::new(move |outcome: Outcome<'_>| {
+            notes.lock().unwrap().push(match outcome {
+                Outcome::Answer(bytes) => format!("{bytes:?}"),
+                Outcome::At(slot) => slot.to_string(),
+                Outcome::Failed(failure, detail) => format!("{failure:?} {detail}"),
+                Outcome::NodeDown => "down".to_owned(),
+            });
+            true
+        });
+        calls.open(asked, beside, complete)
+    }
+
+    #[test]
+    fn a_call_is_closed_once() {
+        let (calls, notes) = (Calls::default(), Arc::default());
+        let call = open(&calls, A, 0, &notes).into();
+        assert!(calls.close(call, Outcome::Answer(&[7])));
+        assert!(!calls.close(call, Outcome::Answer(&[8])));
+        assert!(!calls.close(u64::MAX, Outcome::NodeDown), "a number that is no call's");
+        assert_eq!(*notes.lock().unwrap(), ["[7]"]);
+        assert_eq!(calls.len(), 0);
+    }
+
+    #[test]
+    fn calls_of_one_message_fail_together_if_it_is_not_delivered() {
+        let (calls, notes) = (Calls::default(), Arc::default());
+        let first = open(&calls, A, 0, &notes);
+        let second = open(&calls, A, first, &notes);
+        let third = open(&calls, A, second, &notes);
+        calls.close(third.into(), Outcome::Failed(Failure::NoSuchActor, "gone"));
+        assert_eq!(calls.len(), 0);
+        assert_eq!(notes.lock().unwrap().len(), 3);
+        // Each place that is dropped is told of alone.
+        let first = open(&calls, A, 0, &notes);
+        let second = open(&calls, A, first, &notes);
+        calls.close(second.into(), Outcome::Failed(Failure::Ended, ""));
+        assert_eq!(calls.len(), 1);
+    }
+
+    #[test]
+    fn a_node_that_is_down_fails_its_calls_and_no_others() {
+        let (calls, notes) = (Calls::default(), Arc::default());
+        open(&calls, A, 0, &notes);
+        let other = open(&calls, B, 0, &notes);
+        open(&calls, A, 0, &notes);
+        calls.node_is_down(A);
+        assert_eq!(*notes.lock().unwrap(), ["down", "down"]);
+        assert!(calls.close(other.into(), Outcome::Answer(&[])));
+    }
+
+    #[test]
+    fn calls_whose_message_was_not_sent_are_forgotten() {
+        let (calls, notes) = (Calls::default(), Arc::default());
+        let first = open(&calls, A, 0, &notes);
+        let second = open(&calls, A, first, &notes);
+        calls.forget(second);
+        assert_eq!(calls.len(), 0);
+        assert!(notes.lock().unwrap().is_empty());
+    }
+}

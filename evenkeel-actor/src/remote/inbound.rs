@@ -12,6 +12,10 @@
 //! Under [`Wait`](crate::Wait) the reader waits with the message, and with it all that its frame's lane holds after it, since order is kept. Frames pile up until there are [`MOST_UNREAD`]; then the host looks for no more, and
 //! the sender's transport finds no room. While the own transport is still sending it is polled all the same, since transports need it.
 //!
+//! # The last of a node
+//! A node is down when what has come from it is read, so that its answers and its steps of protocols count; and at the latest after a second, since an actor may never take what waits for it. What is
+//! unread then is dropped.
+//!
 //! # Bad bytes
 //! The bytes are a peer's. What is no frame, or says what cannot be said now, is an event, and its sender is [shut out](super::NodeEvent::Malformed). A value that is not of its actor's type is a
 //! dead letter, as is one for an actor that is not there any more; if an answer is awaited, the asker is told.
@@ -41,6 +45,10 @@ pub(crate) const MOST_UNREAD: usize = 256;
 
 /// Nanoseconds that a reader reads before it gives way, as long as an actor's turn. An estimate; no benchmark sets it.
 const BUDGET: u64 = 20_000;
+
+/// Nanoseconds that the frames of a node that is gone may take to be read before it is down for this one: messages of it may wait for actors that never take them. A choice; no benchmark
+/// sets it.
+const LAST_WORDS: u64 = 1_000_000_000;
 
 /// Messages between two looks at the time. An estimate: about a microsecond; no benchmark sets it.
 const LOOK: u32 = 32;
@@ -172,7 +180,8 @@ impl Inner {
         drop(frames);
         drop(self.handle.spawn(async move {
             read_all(peer).await;
-            while !lock(peer).waiting.is_empty() {
+            let begun = now();
+            while !lock(peer).waiting.is_empty() && now().saturating_sub(begun) < LAST_WORDS {
                 evenkeel::time::sleep(std::time::Duration::from_micros(100)).await;
             }
             self.down(peer, reason, lost);

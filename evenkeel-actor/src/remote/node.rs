@@ -264,6 +264,9 @@ impl Inner {
 /// # Loss
 /// A node that is down is a [`NodeEvent`]; what waits for it fails. A message that was sent to it may have been handled or not.
 ///
+/// # The end
+/// A node leaves before its runtime ends: until then tasks of it run there, which a runtime that is dropped waits for.
+///
 /// # Memory
 /// A few kilobytes of a node are never freed: remote references lead there without counting.
 ///
@@ -469,7 +472,7 @@ impl Node {
     }
 
     /// Declares that this node begins no more work by itself, and waits for the end of all work of all nodes: all have declared so, no actor of
-    /// their systems is alive, and no message is on its way. It is found by a token that counts messages, not by silence.
+    /// their systems is alive, and no message is on its way. So actors are to be stopped; those that other nodes know do not end by themselves. It is found by a token that counts messages, not by silence.
     ///
     /// # Errors
     /// If a node is gone before: then it cannot be known.
@@ -567,5 +570,19 @@ impl NodeMetrics {
     #[must_use]
     pub fn packing(&self) -> f64 {
         self.messages_out as f64 / self.frames_out.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Packing, fit};
+
+    #[test]
+    fn packing_is_made_to_fit_the_transport() {
+        let packing = Packing::default();
+        assert_eq!(fit(packing, 1 << 30), packing);
+        for longest in [16 << 20, 100_000, 1_000] {
+            assert!(fit(packing, longest).longest_frame() <= longest, "{longest}");
+        }
     }
 }

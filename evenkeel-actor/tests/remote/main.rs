@@ -6,4 +6,5 @@ mod basics;
 mod collective;
 mod losses;
 mod order;
+mod starts;
 mod world;
