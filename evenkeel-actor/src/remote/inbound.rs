@@ -31,11 +31,14 @@ use crate::node::demultiplexer::Demultiplexer;
 use crate::node::frame::Frame;
 use crate::node::host::Deliver;
 use crate::node::multiplexer::Multiplexer;
+use crate::node::payload::PayloadError;
 use crate::node::wire::{Failure, Message, StopHow};
 use crate::node::{DownReason, NodeId, Refusal, Slot};
 use crate::system::System;
 use evenkeel::internal::now;
+use std::any::Any;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -283,10 +286,18 @@ fn read(peer: &'static Peer, frame: &[u8], at: usize, until: u64) -> Result<(), 
             Message::Ask { to, call, payload, .. } if peer.standing() == Standing::Greeted => {
                 tell(peer, to, Some(call), payload)
             }
-            other => match take(peer, other, &mut count.control) {
-                true => None,
-                false => return Ok(()),
-            },
+            other => {
+                let taken = AssertUnwindSafe(|| take(peer, other, &mut count.control));
+                match catch_unwind(taken) {
+                    Ok(true) => None,
+                    Ok(false) => return Ok(()),
+                    Err(_) => {
+                        Counts::add(&node.counts.unreadable);
+                        node.undelivered(peer, None, Failure::Unreadable, "");
+                        None
+                    }
+                }
+            }
         };
         if let Some((to, wait)) = told {
             return Err((number + 1, Stopped::Waits(to, wait)));
@@ -319,6 +330,13 @@ impl Drop for Count {
     }
 }
 
+/// What a value is that has panicked as it was read.
+#[cold]
+fn panicked(_: Box<dyn Any + Send>) -> Told {
+    let why = "it has panicked as it was read".to_owned();
+    Told::Unreadable(PayloadError::Unreadable { of: "a message", why })
+}
+
 /// Delivers a value to an actor. Gives what is to be waited for.
 #[inline]
 fn tell(peer: &'static Peer, to: Slot, call: Option<u64>, payload: &[u8]) -> Option<(Slot, Wait)> {
@@ -327,7 +345,9 @@ fn tell(peer: &'static Peer, to: Slot, call: Option<u64>, payload: &[u8]) -> Opt
         node.undelivered(peer, call, Failure::NoSuchActor, "");
         return None;
     };
-    match scope::read(peer, || target.tell(payload)) {
+    // A type's `Deserialize` is a caller's code, and its panic is not to end the node.
+    let told = catch_unwind(AssertUnwindSafe(|| scope::read(peer, || target.tell(payload))));
+    match told.unwrap_or_else(panicked) {
         Told::Done => {}
         Told::Waits(wait) => return Some((to, wait)),
         Told::Full(message) => {

@@ -15,6 +15,7 @@ mod events;
 mod hash;
 mod inbound;
 mod inner;
+mod metrics;
 mod names;
 mod node;
 mod place;
@@ -22,12 +23,15 @@ mod route;
 mod scope;
 mod scripts;
 mod senders;
+mod start;
 mod table;
 
 pub use cast::CastReport;
 pub use error::{Mismatch, NodeLost, RemoteError, StartError};
 pub use events::{Events, NodeEvent};
-pub use node::{Hosting, Node, NodeBuilder, NodeMetrics};
+pub use metrics::NodeMetrics;
+pub use node::Node;
+pub use start::{Hosting, NodeBuilder};
 
 pub(crate) use names::RemoteReply;
 pub(crate) use place::{Remote, Room};

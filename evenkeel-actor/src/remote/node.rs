@@ -1,236 +1,28 @@
-//! Nodes: handles, starting and leaving.
+//! Nodes: the handle, and leaving.
 
-use super::bound::Bound;
-use super::calls::Calls;
 use super::cast::{self, CastReport};
-use super::collective::Collective;
-use super::error::{NodeLost, RemoteError, StartError};
-use super::events::{Events, Listeners, NodeEvent};
-use super::inbound::Receiver;
-use super::inner::{Counts, Inner};
-use super::route::Peer;
-use super::scripts::{self, Scripts};
-use super::senders::Senders;
-use super::table::Table;
+use super::error::{NodeLost, RemoteError};
+use super::events::{Events, NodeEvent};
+use super::inner::Inner;
+use super::metrics::NodeMetrics;
+use super::scripts;
+use super::start::{Ending, NodeBuilder};
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::mailbox::overflow::Overflow;
-use crate::node::host::Host;
-use crate::node::multiplexer::{Multiplexer, Traffic};
+use crate::node::NodeId;
+use crate::node::multiplexer::Traffic;
 use crate::node::payload::PayloadError;
-use crate::node::policy::Packing;
-use crate::node::wire::LONGEST_NAME;
-use crate::node::{NodeId, Transport};
 use crate::system::System;
-use evenkeel::Handle;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::error::Error;
 use std::fmt;
-use std::future::poll_fn;
-use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread;
 
-/// On what a transport is driven.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Hosting {
-    /// A task if the runtime has one worker, else a thread.
-    #[default]
-    Auto,
-    /// A thread of its own.
-    Thread,
-    /// A task of the runtime, which has one worker. The transport is made, driven and dropped on that worker's thread.
-    Task,
-}
-
-/// What a node begins with.
-///
-/// # Examples
-/// See [`Node`].
-#[derive(Clone, Debug)]
-#[must_use = "a builder starts nothing by itself"]
-pub struct NodeBuilder {
-    job: String,
-    name: Option<String>,
-    packing: Packing,
-    system: Option<System>,
-    hosting: Hosting,
-}
-
-impl NodeBuilder {
-    /// What the job calls itself, on all nodes the same. By default `job`.
-    pub fn job(mut self, name: impl Into<String>) -> Self {
-        self.job = name.into();
-        self
-    }
-
-    /// What the node calls itself, unlike all others. By default `node` and its number.
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
-    /// How messages are packed, and how many may wait. Frames and messages that would be longer than the transport takes are made as long as that.
-    pub fn packing(mut self, packing: Packing) -> Self {
-        self.packing = packing;
-        self
-    }
-
-    /// The system of the node's actors. By default that of the caller.
-    pub fn system(mut self, system: System) -> Self {
-        self.system = Some(system);
-        self
-    }
-
-    /// On what the transport is driven.
-    pub fn hosting(mut self, hosting: Hosting) -> Self {
-        self.hosting = hosting;
-        self
-    }
-
-    /// Starts the node on the runtime that the caller belongs to. `transport` is called once, on the thread that drives what it makes.
-    ///
-    /// # Errors
-    /// [`StartError`]. Nothing is left running then.
-    pub async fn start<T, E>(
-        self,
-        transport: impl FnOnce() -> Result<T, E> + Send + 'static,
-    ) -> Result<Node, StartError>
-    where
-        T: Transport + 'static,
-        E: Into<Box<dyn Error + Send + Sync>>,
-    {
-        let handle = Handle::try_current().ok_or(StartError::NoRuntime)?;
-        for (of, name) in [("job", Some(&self.job)), ("node", self.name.as_ref())] {
-            if name.is_some_and(|name| name.is_empty() || name.len() > LONGEST_NAME) {
-                return Err(StartError::Name { of, most: LONGEST_NAME });
-            }
-        }
-        let workers = handle.metrics().processors.len();
-        let is_task = match self.hosting {
-            Hosting::Auto => workers == 1,
-            Hosting::Thread => false,
-            Hosting::Task => true,
-        };
-        let (started, starts) = oneshot::async_channel();
-        let make = move |handle: &Handle| -> Option<(Host<T, Receiver>, Over)> {
-            let transport = match transport() {
-                Ok(transport) => transport,
-                Err(error) => {
-                    drop(started.send(Err(StartError::Transport(error.into()))));
-                    return None;
-                }
-            };
-            let (node, host) = self.build(transport, handle.clone(), workers, is_task);
-            let over = node.0.over.clone();
-            // Nobody waits any more: the handle is dropped with the message, and the node leaves.
-            drop(started.send(Ok(node)));
-            Some((host, Over(over)))
-        };
-        if is_task {
-            drop(handle.clone().spawn(async move {
-                let host = {
-                    let Some((host, over)) = make(&handle) else { return };
-                    (Bound::new(host.drive()), over)
-                };
-                let (drive, _over) = host;
-                let mut drive = pin!(drive);
-                poll_fn(|context| drive.as_mut().as_pin_mut().poll(context)).await;
-            }));
-        } else {
-            let thread = thread::Builder::new().name("evenkeel-node".to_owned());
-            let run = move || {
-                if let Some((host, _over)) = make(&handle) {
-                    host.run();
-                }
-            };
-            thread.spawn(run).map_err(StartError::Thread)?;
-        }
-        starts.await.unwrap_or(Err(StartError::Lost))
-    }
-
-    fn build<T: Transport>(
-        self,
-        transport: T,
-        handle: Handle,
-        workers: usize,
-        reads_inline: bool,
-    ) -> (Node, Host<T, Receiver>) {
-        let (number, nodes) = (transport.local(), transport.nodes());
-        let packing = fit(self.packing, transport.longest_frame());
-        let multiplexer = Multiplexer::new(number, nodes, workers, packing);
-        let name = self.name.unwrap_or_else(|| format!("node {number}"));
-        let mut names = vec![None; nodes as usize];
-        names[number.number() as usize] = Some(Arc::from(&*name));
-        let inner: &'static Inner = Box::leak(Box::new(Inner {
-            number,
-            nodes,
-            job: self.job.into(),
-            name: name.into(),
-            system: self.system.unwrap_or_else(System::current),
-            workers,
-            multiplexer: Arc::clone(&multiplexer),
-            longest_frame: transport.longest_frame(),
-            reads_inline,
-            senders: Senders::new(workers),
-            table: Table::new(),
-            calls: Calls::default(),
-            scripts: Scripts::default(),
-            listeners: Listeners::default(),
-            collective: Collective::new(number, nodes),
-            counts: Counts::default(),
-            unread: 0.into(),
-            frames: (0..nodes).map(|_| Mutex::default()).collect(),
-            names: Mutex::new(names),
-            peers: OnceLock::new(),
-            handle: handle.clone(),
-        }));
-        let peer = |node| Peer::new(inner, node, multiplexer.link(node));
-        let peers = inner.peers.set((0..nodes).map(NodeId::new).map(peer).collect());
-        assert!(peers.is_ok(), "they are set here alone");
-        // A host that is a task is the flusher.
-        for flusher in multiplexer.flushers().filter(|_| !reads_inline) {
-            drop(handle.spawn(flusher));
-        }
-        // Before anybody can send, so that it is the first that arrives.
-        inner.greet();
-        let host = Host::new(transport, multiplexer, Receiver::new(inner));
-        let host = if reads_inline { host.flushing() } else { host };
-        let over = Arc::new(Ending::default());
-        (Node(Arc::new(Owner { inner, over })), host)
-    }
-}
-
-/// The packing with frames that the transport takes: a frame is longer by at most one message than one that is full.
-fn fit(packing: Packing, longest_frame: usize) -> Packing {
-    let frame = packing.frame.min(longest_frame / 2).max(1);
-    let longest_message = packing.longest_message.min(longest_frame - frame);
-    Packing { frame, longest_message, ..packing }
-}
-
-/// When the host is gone.
-#[derive(Default)]
-struct Ending(Mutex<(bool, Vec<std::task::Waker>)>);
-
-/// Says that the host is gone when it is dropped, by a panic too.
-struct Over(Arc<Ending>);
-
-impl Drop for Over {
-    fn drop(&mut self) {
-        let waiting = {
-            let mut ending = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-            ending.0 = true;
-            std::mem::take(&mut ending.1)
-        };
-        waiting.into_iter().for_each(std::task::Waker::wake);
-    }
-}
-
-struct Owner {
-    inner: &'static Inner,
-    over: Arc<Ending>,
+pub(super) struct Owner {
+    pub(super) inner: &'static Inner,
+    pub(super) over: Arc<Ending>,
 }
 
 impl Drop for Owner {
@@ -259,7 +51,7 @@ impl Inner {
 ///
 /// # Messages
 /// They are written by `serde` in postcard's format, packed with others for the same node, and leave when the worker has nothing else to do, when a buffer is full, or at
-/// the latest after [a cap](Packing::cap). Between two actors they keep their order. What one node calls a type the others have to know by the same fields: run the same build everywhere.
+/// the latest after [a cap](crate::node::policy::Packing::cap). Between two actors they keep their order. What one node calls a type the others have to know by the same fields: run the same build everywhere.
 ///
 /// # Loss
 /// A node that is down is a [`NodeEvent`]; what waits for it fails. A message that was sent to it may have been handled or not.
@@ -320,18 +112,12 @@ impl Inner {
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Node(Arc<Owner>);
+pub struct Node(pub(super) Arc<Owner>);
 
 impl Node {
     /// The defaults.
     pub fn builder() -> NodeBuilder {
-        NodeBuilder {
-            job: "job".to_owned(),
-            name: None,
-            packing: Packing::default(),
-            system: None,
-            hosting: Hosting::Auto,
-        }
+        NodeBuilder::new()
     }
 
     fn inner(&self) -> &'static Inner {
@@ -483,15 +269,7 @@ impl Node {
     /// Leaves the job: what has been sent is on its way when it returns, the others are told, and what is sent from now on is refused. The actors live on.
     pub async fn leave(&self) {
         self.inner().leave();
-        poll_fn(|context| {
-            let mut ending = self.0.over.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if ending.0 {
-                return std::task::Poll::Ready(());
-            }
-            ending.1.push(context.waker().clone());
-            std::task::Poll::Pending
-        })
-        .await;
+        self.0.over.wait().await;
     }
 
     /// What has gone to another node and come from it.
@@ -530,59 +308,5 @@ impl Node {
 impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Node").field("id", &self.id()).field("name", &self.name()).finish()
-    }
-}
-
-/// What a node has counted, of all other nodes together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NodeMetrics {
-    /// Frames that have left.
-    pub frames_out: u64,
-    /// The messages in them.
-    pub messages_out: u64,
-    /// Their bytes.
-    pub bytes_out: u64,
-    /// Frames that have come.
-    pub frames_in: u64,
-    /// Messages of them that were read.
-    pub messages_in: u64,
-    /// Their bytes.
-    pub bytes_in: u64,
-    /// Messages that were lost with their nodes on this side.
-    pub messages_lost: u64,
-    /// Messages that have not got to their actors: these had stopped, or were full, or the values were not of their types.
-    pub undelivered: u64,
-    /// Those of them that were not of their actors' types.
-    pub unreadable: u64,
-    /// Answers that nobody waited for any more.
-    pub late_answers: u64,
-    /// Questions that are not answered.
-    pub open_calls: usize,
-    /// Actors that other nodes have been told of.
-    pub known_actors: usize,
-    /// Frames that have come and are not read yet.
-    pub unread_frames: usize,
-}
-
-impl NodeMetrics {
-    /// Messages per frame that has left.
-    #[must_use]
-    pub fn packing(&self) -> f64 {
-        self.messages_out as f64 / self.frames_out.max(1) as f64
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Packing, fit};
-
-    #[test]
-    fn packing_is_made_to_fit_the_transport() {
-        let packing = Packing::default();
-        assert_eq!(fit(packing, 1 << 30), packing);
-        for longest in [16 << 20, 100_000, 1_000] {
-            assert!(fit(packing, longest).longest_frame() <= longest, "{longest}");
-        }
     }
 }

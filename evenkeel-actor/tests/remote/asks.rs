@@ -104,3 +104,53 @@ fn a_full_mailbox_that_fails_is_told_to_askers() {
         });
     }
 }
+
+/// Panics when it is read.
+#[derive(Debug, Serialize)]
+struct Trap;
+
+impl<'de> Deserialize<'de> for Trap {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        panic!("a trap");
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+enum Baited {
+    Trap(Trap),
+    Count(ReplyTo<Trap>),
+    Fine(ReplyTo<u64>),
+}
+
+struct Bait;
+
+impl Actor for Bait {
+    type Message = Baited;
+
+    async fn handle(&mut self, message: Baited, _context: &mut Context<Self>) -> Handled {
+        match message {
+            Baited::Trap(Trap) => {}
+            Baited::Count(reply) => reply.send(Trap),
+            Baited::Fine(reply) => reply.send(1),
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_value_that_panics_as_it_is_read_does_not_end_the_node() {
+    for workers in [1, 2] {
+        let world = World::new(2, workers, Faults::default());
+        world.nodes[1].1.register_script("bait", |()| Bait);
+        world.on(0, async |node| {
+            let bait = node.spawn_on::<Baited, _>(id(1), "bait", &()).await.unwrap();
+            bait.send(Baited::Trap(Trap)).await.unwrap();
+            assert_eq!(bait.ask(Baited::Fine).await, Ok(1));
+            // An answer that panics is none.
+            assert_eq!(bait.ask(Baited::Count).await.unwrap_err(), AskError::NoReply);
+            assert_eq!(bait.ask(Baited::Fine).await, Ok(1));
+            assert_eq!(node.metrics().unreadable, 1);
+        });
+        assert_eq!(world.nodes[1].1.metrics().unreadable, 1);
+    }
+}

@@ -31,7 +31,7 @@ pub trait Deliver {
     fn begin(&mut self) {}
 
     /// Whether further frames are taken now. If not, the host does not look for any, unless the transport is still sending and needs to be polled for that; whoever
-    /// has made room [wakes it](Multiplexer::wake_host).
+    /// has made room wakes it.
     fn has_room(&self) -> bool {
         true
     }
