@@ -6,7 +6,7 @@
 //! With one worker a rank has one thread: the main thread is the worker, and drives the transport in a task. With more, the transport has a thread of its own. The first rank prints
 //! Thorium's counters; its message count is of pings alone, `nanoseconds-per-message` counts replies too. `--sources 1 --elsewhere` has one message in flight at a time, between two ranks.
 
-#[path = "../../evenkeel-actor/examples/latency_probe/probe.rs"]
+#[path = "../../evenkeel-actor/examples/two_nodes/probe.rs"]
 mod probe;
 
 use evenkeel::Runtime;

@@ -41,7 +41,7 @@ pub enum Hosting {
 /// What a node begins with.
 ///
 /// # Examples
-/// See [`Node`](super::Node).
+/// See [`Node`].
 #[derive(Clone, Debug)]
 #[must_use = "a builder starts nothing by itself"]
 pub struct NodeBuilder {

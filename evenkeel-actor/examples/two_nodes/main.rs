@@ -1,7 +1,7 @@
 //! Thorium's latency_probe on two nodes in one process, each with a runtime of its own.
 //!
 //! ```console
-//! cargo run --release -p evenkeel-actor --example latency_probe -- --actors-per-worker 100 --pings 40000 --workers 1
+//! cargo run --release -p evenkeel-actor --example two_nodes -- --actors-per-worker 100 --pings 40000 --workers 1
 //! ```
 //! Prints Thorium's counters: its message count is of pings alone; `nanoseconds-per-message` counts replies too.
 
