@@ -8,15 +8,20 @@
 //! in one evaluation, which counts as received what had been read before it, as sent what had left after it, and is thrown away if more has been read in between or anything is unread at its end: so
 //! whatever was sent because of a message is counted together with that message. Outside of evaluations the detector takes the node for active, and holds the token.
 //!
+//! # When nodes leave
+//! A node leaves when it has passed a barrier, or knows of the end of all work, and its going may be heard of before that of which it knows has come from a third node. So a barrier is broken by the
+//! loss of a neighbour in its tree alone, whose last words come before its loss, and who else waits is told by its neighbours; and a node that has heard of the end of all work waits for all
+//! others to have, in a barrier of its own, before it says so.
+//!
 //! Evaluations are made when a probe comes, and every [`LOOK`], since the end of an actor tells nobody.
 
 use super::error::NodeLost;
 use super::inner::Inner;
 use super::route::Peer;
-use crate::node::NodeId;
 use crate::node::barrier::{Barrier, BarrierError, Outgoing, Standing};
 use crate::node::termination::{Detector, Order};
 use crate::node::wire::{BarrierStep, Message, Probe};
+use crate::node::{NodeId, tree};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::Ordering;
@@ -29,8 +34,12 @@ const LOOK: Duration = Duration::from_micros(500);
 
 pub(crate) struct Collective(Mutex<State>);
 
+/// The barrier of [`pass`](Collective::pass), and that of the end of all work, as frames name them.
+const PASS: usize = 0;
+const END: usize = 1;
+
 struct State {
-    barrier: Barrier,
+    barriers: [Barrier; 2],
     detector: Detector,
     /// What the detector has been told.
     sent: u64,
@@ -43,7 +52,7 @@ struct State {
 impl Collective {
     pub(crate) fn new(local: NodeId, nodes: u32) -> Self {
         Self(Mutex::new(State {
-            barrier: Barrier::new(local, nodes),
+            barriers: [PASS, END].map(|_| Barrier::new(local, nodes)),
             detector: Detector::new(local, nodes),
             sent: 0,
             received: 0,
@@ -61,14 +70,16 @@ impl Collective {
     fn change<R>(
         &self,
         node: &Inner,
-        change: impl FnOnce(&mut State, &mut Vec<Outgoing>, &mut Vec<Order>) -> R,
+        change: impl FnOnce(&mut State, &mut [Vec<Outgoing>; 2], &mut Vec<Order>) -> R,
     ) -> R {
-        let (mut steps, mut orders) = (Vec::new(), Vec::new());
+        let (mut steps, mut orders) = ([Vec::new(), Vec::new()], Vec::new());
         let mut state = self.lock();
         let result = change(&mut state, &mut steps, &mut orders);
-        for Outgoing { to, phase, step } in steps {
-            if let Some(peer) = node.peer(to) {
-                peer.control(Message::Barrier { barrier: 0, phase, step });
+        for (barrier, steps) in (0..).zip(steps) {
+            for Outgoing { to, phase, step } in steps {
+                if let Some(peer) = node.peer(to) {
+                    peer.control(Message::Barrier { barrier, phase, step });
+                }
             }
         }
         for order in orders {
@@ -95,12 +106,16 @@ impl Collective {
         &self,
         node: &Inner,
         peer: &'static Peer,
+        barrier: u64,
         phase: u64,
         step: BarrierStep,
     ) -> bool {
-        let received =
-            self.change(node, |state, out, _| state.barrier.receive(peer.id, phase, step, out));
-        received.is_ok() || super::inbound::out_of_turn(node, peer)
+        let received = self.change(node, |state, out, _| {
+            let barrier = usize::try_from(barrier).ok()?;
+            let machine = state.barriers.get_mut(barrier)?;
+            machine.receive(peer.id, phase, step, &mut out[barrier]).ok()
+        });
+        received.is_some() || super::inbound::out_of_turn(node, peer)
     }
 
     /// A node has sent a probe. False if it is shut out for it.
@@ -114,18 +129,27 @@ impl Collective {
     pub(crate) fn lost(&self, node: &Inner, lost: NodeId) {
         self.change(node, |state, steps, orders| {
             state.lost.get_or_insert(lost);
-            // What is over does not become undone by a node that has left since.
-            state.barrier.lost(lost, steps);
+            let (own, other) = (node.number.number(), lost.number());
+            if tree::parent(own) == Some(other) || tree::parent(other) == Some(own) {
+                for (barrier, steps) in state.barriers.iter_mut().zip(steps) {
+                    barrier.lost(lost, steps);
+                }
+            }
             state.detector.lost(lost, orders);
         });
     }
 
     /// Waits until all nodes have come as far.
     pub(crate) async fn pass(&self, node: &Inner) -> Result<(), NodeLost> {
+        self.pass_barrier(node, PASS).await
+    }
+
+    async fn pass_barrier(&self, node: &Inner, barrier: usize) -> Result<(), NodeLost> {
         let broken = |state: &State| NodeLost { node: state.lost };
         let phase = self.change(node, |state, out, _| {
-            let phase = state.barrier.phase();
-            match state.barrier.enter(out) {
+            let machine = &mut state.barriers[barrier];
+            let phase = machine.phase();
+            match machine.enter(&mut out[barrier]) {
                 // Another task of this node waits already: they pass together.
                 Ok(()) | Err(BarrierError::Entered) => Ok(phase),
                 Err(_) => Err(broken(state)),
@@ -134,10 +158,10 @@ impl Collective {
         node.multiplexer.flush();
         poll_fn(|context| {
             let mut state = self.lock();
-            if state.barrier.phase() > phase {
+            if state.barriers[barrier].phase() > phase {
                 return Poll::Ready(Ok(()));
             }
-            if state.barrier.standing() == Standing::Broken {
+            if state.barriers[barrier].standing() == Standing::Broken {
                 return Poll::Ready(Err(broken(&state)));
             }
             state.waiting.push(context.waker().clone());
@@ -164,8 +188,11 @@ impl Collective {
             })
             .await;
             if let Some(outcome) = outcome {
-                // What this has to say to others is on its way before the node leaves.
                 node.multiplexer.flush();
+                if outcome.is_ok() {
+                    // A node that is lost now has heard of the end too, or was not needed for it.
+                    let _ = self.pass_barrier(node, END).await;
+                }
                 return outcome;
             }
         }

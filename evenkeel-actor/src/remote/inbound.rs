@@ -423,9 +423,9 @@ fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64) -> bool {
             }
         }
         Message::Cast { members, payload } => super::cast::pass_on(peer, members, payload),
-        Message::Barrier { phase, step, .. } => {
+        Message::Barrier { barrier, phase, step } => {
             *control += 1;
-            return node.collective.barrier(node, peer, phase, step);
+            return node.collective.barrier(node, peer, barrier, phase, step);
         }
         Message::Termination(probe) => {
             *control += 1;

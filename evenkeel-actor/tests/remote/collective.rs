@@ -149,3 +149,17 @@ fn the_end_of_all_work_is_not_found_without_a_node() {
     });
     assert_eq!(ends[..2], [Err(NodeLost { node: Some(id(2)) }); 2]);
 }
+
+#[test]
+fn nodes_may_leave_as_soon_as_they_know() {
+    for seed in 0..20 {
+        let world = World::new(5, 1 + seed as usize % 2, slow(100 + seed));
+        let ends = all(&world, async move |node: Node| {
+            let passed = node.barrier().await;
+            let ended = if seed % 4 < 2 { node.finish().await } else { Ok(()) };
+            node.leave().await;
+            (passed, ended)
+        });
+        assert_eq!(ends, [(Ok(()), Ok(())); 5], "seed {seed}");
+    }
+}
