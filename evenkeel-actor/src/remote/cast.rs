@@ -1,6 +1,6 @@
 //! Collective sends: a value for actors on many nodes, along a binomial tree.
 
-use super::inbound::tell_later;
+use super::deliver::tell_later;
 use super::inner::Inner;
 use super::route::Peer;
 use super::scope;

@@ -115,14 +115,14 @@ impl Collective {
             let machine = state.barriers.get_mut(barrier)?;
             machine.receive(peer.id, phase, step, &mut out[barrier]).ok()
         });
-        received.is_some() || super::inbound::out_of_turn(node, peer)
+        received.is_some() || super::deliver::out_of_turn(node, peer)
     }
 
     /// A node has sent a probe. False if it is shut out for it.
     pub(crate) fn probe(&self, node: &Inner, peer: &'static Peer, probe: Probe) -> bool {
         let received =
             self.change(node, |state, _, out| state.detector.receive(peer.id, probe, out));
-        received.is_ok() || super::inbound::out_of_turn(node, peer)
+        received.is_ok() || super::deliver::out_of_turn(node, peer)
     }
 
     /// A node is gone.

@@ -177,7 +177,7 @@ impl Inner {
         let is_answer = matches!(outcome, Outcome::Answer(_));
         if !self.calls.close(call, outcome) && is_answer {
             Counts::add(&self.counts.late);
-            super::inbound::note_dead(self.system, crate::DeadLetterKind::LateReply);
+            super::deliver::note_dead(self.system, crate::DeadLetterKind::LateReply);
         }
     }
 }

@@ -10,6 +10,7 @@ mod bound;
 mod calls;
 mod cast;
 mod collective;
+mod deliver;
 mod error;
 mod events;
 mod hash;
