@@ -7,7 +7,6 @@
 
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -17,7 +16,7 @@ thread_local! {
     static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A value that only the thread that has made it uses.
+/// A value that only the thread that has made it uses. It is not pinned by where this is: what is to be pinned is so in a box, whose memory is leaked with it.
 ///
 /// # Panics
 /// If another thread uses it. If another thread drops it, it is leaked.
@@ -44,13 +43,6 @@ impl<T> Bound<T> {
             self.is_here(),
             "a transport's task came to another thread: a node whose host is a task needs a runtime with one worker"
         );
-    }
-
-    /// The value where it is pinned.
-    pub(crate) fn as_pin_mut(self: Pin<&mut Self>) -> Pin<&mut T> {
-        self.look();
-        // SAFETY: the value is not moved: it is where the wrapper is, which is pinned.
-        unsafe { self.map_unchecked_mut(|bound| &mut *bound.value) }
     }
 }
 

@@ -21,7 +21,6 @@ use crate::system::System;
 use evenkeel::Handle;
 use std::error::Error;
 use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Poll, Waker};
 use std::thread;
@@ -136,11 +135,10 @@ impl NodeBuilder {
             drop(handle.clone().spawn(async move {
                 let host = {
                     let Some((host, over)) = make(&handle) else { return };
-                    (Bound::new(host.drive()), over)
+                    (Bound::new(Box::pin(host.drive())), over)
                 };
-                let (drive, _over) = host;
-                let mut drive = pin!(drive);
-                poll_fn(|context| drive.as_mut().as_pin_mut().poll(context)).await;
+                let (mut drive, _over) = host;
+                poll_fn(|context| drive.as_mut().poll(context)).await;
             }));
         } else {
             let thread = thread::Builder::new().name("evenkeel-node".to_owned());
