@@ -8,6 +8,9 @@ use crate::kin::{Stopped, ties};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, HasId, Mailbox, Put, Ticket};
 use crate::metrics::ActorMetrics;
+use crate::node::wire::StopHow;
+use crate::node::{Name, Slot};
+use crate::remote::{Remote, Room, Table};
 use crate::system::System;
 use evenkeel::internal::{Public, detect, is_deterministic};
 use std::fmt;
@@ -30,6 +33,14 @@ pub struct ActorRef<M: std::marker::Send + 'static, P: Overflow = Wait> {
 enum Place<M: std::marker::Send + 'static> {
     /// In this process.
     Local(Public<Mailbox<M>>),
+    /// On another node.
+    Remote(Remote),
+}
+
+impl<M: std::marker::Send + 'static, P: Overflow> From<Remote> for ActorRef<M, P> {
+    fn from(remote: Remote) -> Self {
+        Self { place: Place::Remote(remote), policy: PhantomData }
+    }
 }
 
 /// The proof that a place may be sent and shared, whatever message is sent to it: [`auto`](crate::auto) says so of references.
@@ -60,12 +71,36 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
                 Put::Done => Ok(()),
                 other => Self::settle(own, other),
             },
+            Place::Remote(remote) => Self::try_send_away(*remote, message),
+        }
+    }
+
+    /// Sends a message to another node. With a policy that never waits or fails, one for which there is no room on the way is a dead letter.
+    #[cold]
+    #[inline(never)]
+    fn try_send_away(remote: Remote, message: M) -> Result<(), TrySendError<M>> {
+        match remote.try_send(message) {
+            Err(SendError::Full(dropped))
+                if matches!(P::FULL, Full::DropNewest | Full::DropOldest) =>
+            {
+                let kind = DeadLetterKind::DroppedNewest;
+                dead_letter::note::<M>(remote.peer().node.system, Some(remote.id()), kind, 1);
+                drop(dropped);
+                Ok(())
+            }
+            done => done,
         }
     }
 
     /// The same, and whether the message is in the mailbox now: false if the policy has dropped it.
     pub(crate) fn offer(&self, message: M) -> Result<bool, TrySendError<M>> {
-        let Place::Local(own) = &self.place;
+        let own = match &self.place {
+            Place::Local(own) => own,
+            // What becomes of it there is not known here.
+            Place::Remote(remote) => {
+                return Self::try_send_away(*remote, message).map(|()| true);
+            }
+        };
         let put = mailbox::put::<M, P>(own, message);
         let dropped = matches!(put, Put::Full(_)) && P::FULL == Full::DropNewest;
         Self::settle(own, put).map(|()| !dropped)
@@ -104,7 +139,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// A future that is dropped before it is ready has sent nothing, and its message is dropped.
     #[inline]
     pub fn send(&self, message: M) -> Send<'_, M, P> {
-        Send { to: self, message: Some(message), ticket: None, room: detect::Room::new() }
+        let room = detect::Room::new();
+        Send { to: self, message: Some(message), waits: Waits::No, room }
     }
 
     /// Asks the actor and waits for its answer. The question is a closure or a constructor that makes a message with a [`ReplyTo`](crate::ReplyTo) in it, or a
@@ -125,6 +161,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn id(&self) -> ActorId {
         match &self.place {
             Place::Local(own) => own.id(),
+            Place::Remote(remote) => remote.id(),
         }
     }
 
@@ -133,6 +170,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn system(&self) -> System {
         match &self.place {
             Place::Local(own) => own.system(),
+            Place::Remote(remote) => remote.peer().node.system,
         }
     }
 
@@ -140,6 +178,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub(crate) fn make_known(&self) -> bool {
         match &self.place {
             Place::Local(own) => own.make_known(),
+            Place::Remote(_) => false,
         }
     }
 
@@ -148,6 +187,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn any(&self) -> AnyActor {
         match &self.place {
             Place::Local(own) => AnyActor::local(own.clone()),
+            Place::Remote(remote) => AnyActor::remote(*remote),
         }
     }
 
@@ -155,6 +195,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn stop(&self) {
         match &self.place {
             Place::Local(own) => drop(mailbox::order(own, mailbox::Order::Drain)),
+            Place::Remote(remote) => remote.end(StopHow::Drain),
         }
     }
 
@@ -163,6 +204,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn kill(&self) {
         match &self.place {
             Place::Local(own) => ties::kill(own),
+            Place::Remote(remote) => remote.end(StopHow::Kill),
         }
     }
 
@@ -170,6 +212,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn stop_now(&self) {
         match &self.place {
             Place::Local(own) => drop(mailbox::order(own, mailbox::Order::Stop)),
+            Place::Remote(remote) => remote.end(StopHow::Stop),
         }
     }
 
@@ -177,8 +220,10 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     ///
     /// What is dropped when it ends has been dropped before: its value and the messages that nobody has handled. The future keeps no reference to the actor.
     ///
+    /// Of an actor of another node its node tells, in a message; if that is lost, the reason is [`ExitReason::NodeDown`](crate::ExitReason::NodeDown).
+    ///
     /// # Cancel safety
-    /// It may be dropped and asked for again: an actor that has ended says at once why.
+    /// It may be dropped and asked for again: an actor that has ended says at once why. On another node that may be [forgotten](crate::ExitReason::Forgotten).
     ///
     /// # Examples
     /// ```
@@ -206,26 +251,29 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn stopped(&self) -> Stopped {
         match &self.place {
             Place::Local(own) => ties::stopped(own),
+            Place::Remote(remote) => remote.stopped(),
         }
     }
 
-    /// Whether the actor has stopped.
+    /// Whether the actor has stopped; of one on another node, whether that node is down.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         match &self.place {
             Place::Local(own) => own.is_closed(),
+            Place::Remote(remote) => remote.is_down(),
         }
     }
 
-    /// How many messages wait in its mailbox.
+    /// How many messages wait in its mailbox; none are known of in that of an actor on another node.
     #[must_use]
     pub fn depth(&self) -> usize {
         match &self.place {
             Place::Local(own) => own.depth(),
+            Place::Remote(_) => 0,
         }
     }
 
-    /// What has been counted of it.
+    /// What has been counted of it; of an actor on another node nothing is known.
     ///
     /// # Examples
     /// See [`ActorMetrics`].
@@ -233,14 +281,47 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn metrics(&self) -> ActorMetrics {
         match &self.place {
             Place::Local(own) => own.metrics(),
+            Place::Remote(_) => ActorMetrics::default(),
         }
     }
 
-    /// How many messages may wait in its mailbox.
+    /// How many messages may wait in its mailbox; of an actor on another node that is not known, and as many as there are numbers.
     #[must_use]
     pub fn capacity(&self) -> usize {
         match &self.place {
             Place::Local(own) => own.capacity(),
+            Place::Remote(_) => usize::MAX,
+        }
+    }
+}
+
+impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
+    /// Where the actor is, if it is on another node.
+    pub(crate) fn remote(&self) -> Option<Remote> {
+        match &self.place {
+            Place::Local(_) => None,
+            Place::Remote(remote) => Some(*remote),
+        }
+    }
+
+    /// The name of an actor on another node, under which all nodes of the job know it; none of a local one.
+    #[must_use]
+    pub fn remote_name(&self) -> Option<Name> {
+        self.remote().map(Remote::name)
+    }
+}
+
+impl<M, P> ActorRef<M, P>
+where
+    M: serde::de::DeserializeOwned + std::marker::Send + 'static,
+    P: Overflow,
+{
+    /// The slot by which other nodes know the actor.
+    #[inline]
+    pub(crate) fn slot_in(&self, table: &Table) -> Slot {
+        match &self.place {
+            Place::Local(own) => table.slot(self, own.address()),
+            Place::Remote(remote) => remote.slot(),
         }
     }
 }
@@ -250,6 +331,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> Clone for ActorRef<M, P> {
     fn clone(&self) -> Self {
         match &self.place {
             Place::Local(own) => Self::local(own.clone()),
+            Place::Remote(remote) => Self::from(*remote),
         }
     }
 }
@@ -258,6 +340,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> PartialEq for ActorRef<M, P> {
     fn eq(&self, other: &Self) -> bool {
         match (&self.place, &other.place) {
             (Place::Local(own), Place::Local(other)) => own.is_same(other),
+            (Place::Remote(own), Place::Remote(other)) => own == other,
+            _ => false,
         }
     }
 }
@@ -266,7 +350,10 @@ impl<M: std::marker::Send + 'static, P: Overflow> Eq for ActorRef<M, P> {}
 
 impl<M: std::marker::Send + 'static, P: Overflow> fmt::Debug for ActorRef<M, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ActorRef({})", self.id())
+        match &self.place {
+            Place::Local(own) => write!(f, "ActorRef({})", own.id()),
+            Place::Remote(remote) => write!(f, "ActorRef({remote:?})"),
+        }
     }
 }
 
@@ -276,9 +363,23 @@ pub struct Send<'a, M: std::marker::Send + 'static, P: Overflow = Wait> {
     to: &'a ActorRef<M, P>,
     /// None once it is sent.
     message: Option<M>,
-    ticket: Option<Ticket>,
+    waits: Waits,
     /// What is told of it where deadlocks are looked for.
     room: detect::Room,
+}
+
+/// What a sender waits for.
+#[derive(Default)]
+enum Waits {
+    /// It has not begun to.
+    #[default]
+    No,
+    /// A turn of others, where the order is chosen by a seed.
+    Turn,
+    /// Its place in the line of the mailbox.
+    InLine(Ticket),
+    /// Room on the way to another node.
+    OnTheWay(Box<Room>),
 }
 
 /// The message is moved, never pinned.
@@ -290,7 +391,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let message = self.message.take().expect("a message is sent once");
-        if self.ticket.is_none() {
+        if let Waits::No = self.waits {
             if P::FULL == Full::Wait && is_deterministic() {
                 return self.give_way(message, context);
             }
@@ -320,60 +421,91 @@ impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
         message: M,
         context: &mut Context<'_>,
     ) -> Poll<Result<(), SendError<M>>> {
-        (self.message, self.ticket) = (Some(message), Some(Ticket::TURN));
+        (self.message, self.waits) = (Some(message), Waits::Turn);
         context.waker().wake_by_ref();
         Poll::Pending
     }
 
     /// Notes that it waits in line.
     fn note_wait(&mut self, context: &Context<'_>) {
-        let Place::Local(own) = &self.to.place;
+        let Place::Local(own) = &self.to.place else { return };
         let mailbox: *const Mailbox<M> = &raw const **own;
         self.room.awaited(|| own.id().0, mailbox.cast(), context.waker());
     }
 
     #[cold]
     fn wait(&mut self, message: M, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
-        let Place::Local(own) = &self.to.place;
-        let put = match self.ticket.filter(|&ticket| ticket != Ticket::TURN) {
-            None => match mailbox::put_or_wait::<M, P>(own, message, context.waker().clone()) {
+        let own = match &self.to.place {
+            Place::Local(own) => own,
+            Place::Remote(remote) => return self.wait_away(*remote, message, context),
+        };
+        let put = match self.waits {
+            Waits::InLine(ticket) => {
+                match mailbox::put_with_ticket(own, message, ticket, context.waker()) {
+                    Ok(put) => put,
+                    Err(message) => {
+                        self.message = Some(message);
+                        self.note_wait(context);
+                        return Poll::Pending;
+                    }
+                }
+            }
+            _ => match mailbox::put_or_wait::<M, P>(own, message, context.waker().clone()) {
                 Ok(put) => put,
                 Err((message, ticket)) => {
-                    self.ticket = Some(ticket);
-                    self.message = Some(message);
-                    self.note_wait(context);
-                    return Poll::Pending;
-                }
-            },
-            Some(ticket) => match mailbox::put_with_ticket(own, message, ticket, context.waker()) {
-                Ok(put) => put,
-                Err(message) => {
+                    self.waits = Waits::InLine(ticket);
                     self.message = Some(message);
                     self.note_wait(context);
                     return Poll::Pending;
                 }
             },
         };
-        self.ticket = None;
+        self.waits = Waits::No;
         self.room = detect::Room::new();
         Poll::Ready(ActorRef::<M, P>::settle(own, put))
+    }
+
+    /// Waits for room on the way to another node, and tries again.
+    fn wait_away(
+        &mut self,
+        remote: Remote,
+        mut message: M,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), SendError<M>>> {
+        loop {
+            // After a turn of others it has not been tried yet.
+            if let Waits::No = self.waits {
+                self.waits = Waits::OnTheWay(Box::new(remote.room()));
+            }
+            if let Waits::OnTheWay(room) = &mut self.waits
+                && room.poll(context).is_pending()
+            {
+                self.message = Some(message);
+                return Poll::Pending;
+            }
+            self.waits = Waits::No;
+            match remote.try_send(message) {
+                Err(SendError::Full(again)) => message = again,
+                done => return Poll::Ready(done),
+            }
+        }
     }
 }
 
 impl<M: std::marker::Send + 'static, P: Overflow> Drop for Send<'_, M, P> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket
-            && ticket != Ticket::TURN
-        {
-            let Place::Local(own) = &self.to.place;
-            mailbox::give_back(own, ticket);
+        if let (Waits::InLine(ticket), Place::Local(own)) = (&self.waits, &self.to.place) {
+            mailbox::give_back(own, *ticket);
         }
     }
 }
 
 impl<M: std::marker::Send + 'static, P: Overflow> fmt::Debug for Send<'_, M, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Send").field("to", self.to).field("waits", &self.ticket.is_some()).finish()
+        f.debug_struct("Send")
+            .field("to", self.to)
+            .field("waits", &!matches!(self.waits, Waits::No))
+            .finish()
     }
 }

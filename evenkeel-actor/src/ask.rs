@@ -4,7 +4,9 @@ use crate::actor_ref::Send;
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{AskError, SendError};
 use crate::mailbox::overflow::{Overflow, Wait};
+use crate::remote::RemoteReply;
 use crate::system::System;
+use crossbeam_utils::atomic::AtomicCell;
 use evenkeel::internal::detect;
 use evenkeel::time::{Sleep, sleep};
 use std::fmt;
@@ -14,9 +16,25 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// Where the answer to a request goes. Dropped without an answer, the asker gets [`AskError::NoReply`].
-pub struct ReplyTo<R>(oneshot::Sender<R>);
+///
+/// In a message to another node it goes with the message, and the answer comes back over the nodes.
+pub struct ReplyTo<R: 'static>(Way<R>);
 
-impl<R> ReplyTo<R> {
+/// The way of an answer.
+enum Way<R: 'static> {
+    /// To an asker in this process; empty once it is on its way to another node.
+    Local(AtomicCell<Option<oneshot::Sender<Reply<R>>>>),
+    /// To another node.
+    Remote(RemoteReply<R>),
+}
+
+/// What an asker gets: from another node it may be told why there is no answer.
+type Reply<R> = Result<R, AskError>;
+
+/// What is in a place for an answer: where it goes, or that it has gone, or the way to another node.
+pub(crate) type Taken<'a, R> = Result<oneshot::Sender<Reply<R>>, Option<&'a RemoteReply<R>>>;
+
+impl<R: 'static> ReplyTo<R> {
     /// Answers. If the asker has given up, the answer is a dead letter of the system of the actor that is running; [`try_send`](Self::try_send) gives it back.
     pub fn send(self, reply: R) {
         if self.try_send(reply).is_err() {
@@ -29,11 +47,32 @@ impl<R> ReplyTo<R> {
     /// # Errors
     /// The answer, if the asker has given up.
     pub fn try_send(self, reply: R) -> Result<(), R> {
-        self.0.send(reply).map_err(oneshot::SendError::into_inner)
+        match self.0 {
+            Way::Local(way) => {
+                let Some(way) = way.into_inner() else { return Err(reply) };
+                way.send(Ok(reply)).map_err(|error| match error.into_inner() {
+                    Ok(reply) => reply,
+                    Err(_) => unreachable!("what was sent is a reply"),
+                })
+            }
+            Way::Remote(way) => way.send(reply),
+        }
+    }
+
+    pub(crate) fn remote(way: RemoteReply<R>) -> Self {
+        Self(Way::Remote(way))
+    }
+
+    /// Takes out where the answer goes, or looks at the way to another node.
+    pub(crate) fn take(&self) -> Taken<'_, R> {
+        match &self.0 {
+            Way::Local(way) => way.take().ok_or(None),
+            Way::Remote(way) => Err(Some(way)),
+        }
     }
 }
 
-impl<R> fmt::Debug for ReplyTo<R> {
+impl<R: 'static> fmt::Debug for ReplyTo<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReplyTo").finish_non_exhaustive()
     }
@@ -140,15 +179,18 @@ where
 }
 
 /// A message, and where its answer comes.
-pub(crate) struct Posed<M, R> {
+pub(crate) struct Posed<M, R: 'static> {
     pub(crate) message: M,
-    pub(crate) reply: oneshot::AsyncReceiver<R>,
+    pub(crate) reply: oneshot::AsyncReceiver<Reply<R>>,
 }
 
-impl<M, R> Posed<M, R> {
+impl<M, R: 'static> Posed<M, R> {
     pub(crate) fn new(request: impl FnOnce(ReplyTo<R>) -> M) -> Self {
         let (sender, receiver) = oneshot::async_channel();
-        Self { message: request(ReplyTo(sender)), reply: receiver }
+        Self {
+            message: request(ReplyTo(Way::Local(AtomicCell::new(Some(sender))))),
+            reply: receiver,
+        }
     }
 }
 
@@ -157,16 +199,16 @@ impl<M, R> Posed<M, R> {
 /// # Cancel safety
 /// A request that has been sent is handled whether or not its asker still waits.
 #[must_use = "a request is sent when its future is awaited"]
-pub struct Ask<'a, M: std::marker::Send + 'static, R, P: Overflow = Wait> {
+pub struct Ask<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow = Wait> {
     send: Option<Send<'a, M, P>>,
-    reply: oneshot::AsyncReceiver<R>,
+    reply: oneshot::AsyncReceiver<Reply<R>>,
     limit: Option<Pin<Box<Sleep>>>,
     /// What is told of it where deadlocks are looked for.
     wait: detect::Reply,
 }
 
-impl<'a, M: std::marker::Send + 'static, R, P: Overflow> Ask<'a, M, R, P> {
-    pub(crate) fn new(send: Send<'a, M, P>, reply: oneshot::AsyncReceiver<R>) -> Self {
+impl<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, P> {
+    pub(crate) fn new(send: Send<'a, M, P>, reply: oneshot::AsyncReceiver<Reply<R>>) -> Self {
         let wait = detect::Reply::of(|| send.to().id().0);
         Self { send: Some(send), reply, limit: None, wait }
     }
@@ -178,9 +220,9 @@ impl<'a, M: std::marker::Send + 'static, R, P: Overflow> Ask<'a, M, R, P> {
     }
 }
 
-impl<M: std::marker::Send + 'static, R, P: Overflow> Unpin for Ask<'_, M, R, P> {}
+impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Unpin for Ask<'_, M, R, P> {}
 
-impl<M: std::marker::Send + 'static, R, P: Overflow> Future for Ask<'_, M, R, P> {
+impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Future for Ask<'_, M, R, P> {
     type Output = Result<R, AskError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -192,11 +234,17 @@ impl<M: std::marker::Send + 'static, R, P: Overflow> Future for Ask<'_, M, R, P>
                 Poll::Ready(Err(SendError::Stopped(_))) => {
                     return Poll::Ready(Err(AskError::Stopped));
                 }
+                Poll::Ready(Err(SendError::NodeDown(_))) => {
+                    return Poll::Ready(Err(AskError::NodeDown));
+                }
+                Poll::Ready(Err(SendError::Unwritable(_))) => {
+                    return Poll::Ready(Err(AskError::Unwritable));
+                }
                 Poll::Pending => return this.poll_limit(context),
             }
         }
         match Pin::new(&mut this.reply).poll(context) {
-            Poll::Ready(reply) => Poll::Ready(reply.map_err(|_| AskError::NoReply)),
+            Poll::Ready(reply) => Poll::Ready(reply.unwrap_or(Err(AskError::NoReply))),
             Poll::Pending => {
                 this.wait.awaited(context.waker());
                 this.poll_limit(context)
@@ -205,7 +253,7 @@ impl<M: std::marker::Send + 'static, R, P: Overflow> Future for Ask<'_, M, R, P>
     }
 }
 
-impl<M: std::marker::Send + 'static, R, P: Overflow> Ask<'_, M, R, P> {
+impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'_, M, R, P> {
     fn poll_limit(&mut self, context: &mut Context<'_>) -> Poll<Result<R, AskError>> {
         match &mut self.limit {
             Some(limit) => limit.as_mut().poll(context).map(|_| Err(AskError::Elapsed)),
@@ -214,7 +262,7 @@ impl<M: std::marker::Send + 'static, R, P: Overflow> Ask<'_, M, R, P> {
     }
 }
 
-impl<M: std::marker::Send + 'static, R, P: Overflow> fmt::Debug for Ask<'_, M, R, P> {
+impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> fmt::Debug for Ask<'_, M, R, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ask").field("sent", &self.send.is_none()).finish_non_exhaustive()
     }

@@ -128,6 +128,10 @@ impl AnyActor {
         Self(Arc::new(own))
     }
 
+    pub(crate) fn remote(remote: crate::remote::Remote) -> Self {
+        Self(Arc::new(remote))
+    }
+
     /// The actor's number.
     #[must_use]
     pub fn id(&self) -> ActorId {

@@ -7,7 +7,7 @@ use crate::counters::Count;
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::event::{Event, Notice, NoticeKind};
 use crate::exit::ExitReason;
-use crate::kin::{Kin, Witness};
+use crate::kin::Kin;
 use crate::mailbox::{HasId, Left, Mailbox};
 use crate::report::{ActorFailure, ActorInfo};
 use evenkeel::internal::Public;
@@ -81,11 +81,7 @@ fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) {
         peer.exit(id, reason);
     }
     for witness in kin.witnesses.take() {
-        match witness {
-            Witness::Actor(_, peer) => peer.down(id, reason),
-            // Whoever has given up waiting is not told.
-            Witness::Future(sender) => drop(contain(|| sender.send(reason.clone()).is_ok())),
-        }
+        witness.tell(id, reason);
     }
     if let Some((parent, number)) = kin.parent.take() {
         parent.child_ended(number, id, reason);

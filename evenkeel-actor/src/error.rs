@@ -11,6 +11,10 @@ pub enum SendError<M> {
     Full(M),
     /// The actor has stopped.
     Stopped(M),
+    /// The actor's node is down, or shut out, or the own node is about to leave.
+    NodeDown(M),
+    /// The message is longer than messages between nodes may be, or something in it cannot be written.
+    Unwritable(M),
 }
 
 /// A message that was not taken at once.
@@ -20,7 +24,10 @@ impl<M> SendError<M> {
     /// The message.
     pub fn into_message(self) -> M {
         match self {
-            Self::Full(message) | Self::Stopped(message) => message,
+            Self::Full(message)
+            | Self::Stopped(message)
+            | Self::NodeDown(message)
+            | Self::Unwritable(message) => message,
         }
     }
 
@@ -33,16 +40,26 @@ impl<M> SendError<M> {
 
 impl<M> fmt::Debug for SendError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_full() { "Full(..)" } else { "Stopped(..)" })
+        f.write_str(match self {
+            Self::Full(_) => "Full(..)",
+            Self::Stopped(_) => "Stopped(..)",
+            Self::NodeDown(_) => "NodeDown(..)",
+            Self::Unwritable(_) => "Unwritable(..)",
+        })
     }
 }
 
 impl<M> fmt::Display for SendError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_full() {
-            "the actor's mailbox is full: wait for room with send, or give it a larger capacity"
-        } else {
-            "the actor has stopped"
+        f.write_str(match self {
+            Self::Full(_) => {
+                "the actor's mailbox is full: wait for room with send, or give it a larger capacity"
+            }
+            Self::Stopped(_) => "the actor has stopped",
+            Self::NodeDown(_) => "the actor's node is down",
+            Self::Unwritable(_) => {
+                "the message cannot be sent to another node: it is too long, or something in it cannot be written"
+            }
         })
     }
 }
@@ -61,6 +78,12 @@ pub enum AskError {
     NoReply,
     /// The time is over.
     Elapsed,
+    /// The actor's node is down.
+    NodeDown,
+    /// The request cannot be sent to another node: it is too long, or something in it cannot be written.
+    Unwritable,
+    /// The request or its answer is not of the type that the other node knows, or the answer is too long.
+    Unreadable,
 }
 
 impl fmt::Display for AskError {
@@ -70,6 +93,11 @@ impl fmt::Display for AskError {
             Self::Stopped => "the actor has stopped",
             Self::NoReply => "the actor has dropped the request without a reply",
             Self::Elapsed => "the actor has not replied in time",
+            Self::NodeDown => "the actor's node is down",
+            Self::Unwritable => "the request cannot be sent to another node",
+            Self::Unreadable => {
+                "the request or its answer has another type on the other node, or is too long"
+            }
         })
     }
 }

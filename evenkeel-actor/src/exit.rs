@@ -1,6 +1,7 @@
 //! Why actors end.
 
 use crate::control::ActorId;
+use crate::node::NodeId;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -60,6 +61,12 @@ pub enum ExitReason {
         /// Why that one has ended.
         reason: Arc<ExitReason>,
     },
+    /// It was on this node, which is lost or has left; or that node has shut this one out.
+    NodeDown(NodeId),
+    /// It was on another node and has ended there; that node has forgotten why.
+    Forgotten,
+    /// It is on this node, and may be alive: a link to it was asked for, and actors of different nodes cannot be linked.
+    NotLinked(NodeId),
 }
 
 impl ExitReason {
@@ -92,6 +99,11 @@ impl fmt::Display for ExitReason {
             Self::Killed => f.write_str("killed"),
             Self::Panicked(words) => write!(f, "panicked: {words}"),
             Self::Failed(failure) => write!(f, "failed: {failure}"),
+            Self::NodeDown(node) => write!(f, "was lost with node {node}"),
+            Self::Forgotten => f.write_str("ended, and its node has forgotten why"),
+            Self::NotLinked(node) => {
+                write!(f, "is on node {node}, and cannot be linked: watch it instead")
+            }
             Self::Linked { actor, reason } => {
                 write!(f, "ended with actor {actor}, to which it was linked, and which {reason}")
             }

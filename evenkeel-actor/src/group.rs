@@ -154,7 +154,7 @@ impl<M: Send + 'static> Group<M> {
     /// Adds an actor. False if it was a member before.
     ///
     /// # Errors
-    /// If it has stopped, or belongs to another system.
+    /// If it has stopped, or belongs to another system, or is on another node.
     pub fn join<N, P>(&self, actor: &ActorRef<N, P>) -> Result<bool, JoinGroupError>
     where
         M: Into<N>,
@@ -164,6 +164,9 @@ impl<M: Send + 'static> Group<M> {
         let (id, member) = (actor.id(), actor.recipient::<M>());
         if member.system() != self.0.system {
             return Err(JoinGroupError::OtherSystem { id });
+        }
+        if actor.remote_name().is_some() {
+            return Err(JoinGroupError::OtherNode { id });
         }
         let mut members = self.0.lock();
         if members.iter().any(|member| member.id() == id) {
@@ -419,6 +422,11 @@ pub enum JoinGroupError {
         /// Which one.
         id: ActorId,
     },
+    /// It is on another node.
+    OtherNode {
+        /// Which one.
+        id: ActorId,
+    },
 }
 
 impl fmt::Display for JoinGroupError {
@@ -429,6 +437,12 @@ impl fmt::Display for JoinGroupError {
             }
             Self::OtherSystem { id } => {
                 write!(f, "actor {id} belongs to another system than the group")
+            }
+            Self::OtherNode { id } => {
+                write!(
+                    f,
+                    "actor {id} is on another node than the group: cast to actors of several nodes"
+                )
             }
         }
     }

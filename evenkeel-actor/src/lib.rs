@@ -59,6 +59,7 @@ pub mod node;
 mod policy;
 mod recipient;
 mod registry;
+pub mod remote;
 mod report;
 mod stash;
 mod supervise;

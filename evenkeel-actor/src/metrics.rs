@@ -38,7 +38,7 @@ use std::time::Duration;
 ///     assert!(metrics.busy.unwrap() > std::time::Duration::ZERO);
 /// });
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ActorMetrics {
     /// Messages that have come into the mailbox, and from timers. One that another has [put out](crate::DropOldest) does not count; one that has been in a

@@ -48,8 +48,8 @@ where
             Ok(true) => Offer::Taken,
             Ok(false) => Offer::Dropped,
             Err(SendError::Full(_)) if P::FULL == Full::Wait => Offer::Full,
-            Err(SendError::Full(_)) => Offer::Refused,
-            Err(SendError::Stopped(_)) => Offer::Stopped,
+            Err(SendError::Full(_) | SendError::Unwritable(_)) => Offer::Refused,
+            Err(SendError::Stopped(_) | SendError::NodeDown(_)) => Offer::Stopped,
         }
     }
 
@@ -59,6 +59,8 @@ where
             self.send(message).await.map_err(|error| match error {
                 SendError::Full(_) => SendError::Full(()),
                 SendError::Stopped(_) => SendError::Stopped(()),
+                SendError::NodeDown(_) => SendError::NodeDown(()),
+                SendError::Unwritable(_) => SendError::Unwritable(()),
             })
         })
     }

@@ -97,7 +97,7 @@ impl System {
     /// it is [taken back](Self::unregister); a restart keeps it.
     ///
     /// # Errors
-    /// If another actor, or this one, has the name; if the actor has stopped, or belongs to another system.
+    /// If another actor, or this one, has the name; if the actor has stopped, belongs to another system, or is on another node.
     ///
     /// # Examples
     /// ```
@@ -137,6 +137,9 @@ impl System {
             message: type_name::<M>(),
             policy: type_name::<P>(),
         };
+        if actor.remote_name().is_some() {
+            return Err(RegisterError::OtherNode { id: actor.id() });
+        }
         let mut names = self.registry().lock();
         if let Some(holder) = names.names.get(&name) {
             let holder = holder.actor.id();
@@ -297,6 +300,11 @@ pub enum RegisterError {
         /// Which one.
         id: ActorId,
     },
+    /// The actor that was to get it is on another node.
+    OtherNode {
+        /// Which one.
+        id: ActorId,
+    },
     /// The actor that was to get it has stopped.
     Stopped {
         /// Which one.
@@ -314,6 +322,10 @@ impl fmt::Display for RegisterError {
             Self::OtherSystem { id } => write!(
                 f,
                 "actor {id} belongs to another system: it gets its name from that, or is spawned in this one"
+            ),
+            Self::OtherNode { id } => write!(
+                f,
+                "actor {id} is on another node: it gets its name there, and is located by it"
             ),
             Self::Stopped { id } => {
                 write!(f, "actor {id} has stopped: a name is for one that is there")

@@ -21,3 +21,16 @@ use crate::scheduler::context;
 pub fn now() -> u64 {
     context::with(|context| context.map(|context| context.ahead.now())).unwrap_or_else(clock::now)
 }
+
+/// The address of the task that this thread polls now, if it is a worker: a number that no other task has while this one is there.
+#[must_use]
+#[inline]
+pub fn running() -> Option<usize> {
+    context::with(|context| context.map(|context| context.task_address()).filter(|&at| at != 0))
+}
+
+/// A number that no task of this process has, nor will have.
+#[must_use]
+pub fn fresh_id() -> crate::task::Id {
+    crate::task::id::take_one()
+}

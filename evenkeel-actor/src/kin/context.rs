@@ -34,6 +34,9 @@ impl<A: Actor> Context<A> {
     /// To watch twice is to watch once. To watch oneself does nothing. A watch keeps neither of the two. A restart ends nothing, and is not told; but it
     /// forgets what the actor that is restarted has watched.
     ///
+    /// An actor of another node can be watched too. If that node is lost or leaves, the reason is [`ExitReason::NodeDown`](crate::ExitReason::NodeDown); of an actor that had ended before, and that its node
+    /// has forgotten, it is [`ExitReason::Forgotten`](crate::ExitReason::Forgotten). Costs a message each way.
+    ///
     /// # Examples
     /// ```
     /// use evenkeel_actor::{Actor, AnyActor, Context, Event, Handled, ReplyTo, spawn};
@@ -95,6 +98,9 @@ impl<A: Actor> Context<A> {
     ///
     /// To link twice is to link once. To link to oneself does nothing. A link keeps neither of the two. A supervised actor that is ended by a link may be
     /// started again; its own restarts end nothing, and its links stay.
+    ///
+    /// Actors of different nodes cannot be linked. Whoever tries is told at once, as of an end, with the reason
+    /// [`ExitReason::NotLinked`](crate::ExitReason::NotLinked); it ends, unless it traps exits. Watches work: two of them, and a handler that stops, are a link.
     pub fn link(&self, actor: &AnyActor) {
         ties::Own(&self.own()).link(actor);
     }

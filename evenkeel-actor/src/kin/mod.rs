@@ -22,6 +22,7 @@ pub use stopped::Stopped;
 
 use crate::alarm::Alarm;
 use crate::control::{ActorId, AnyActor};
+use crate::end::contain;
 use crate::exit::ExitReason;
 use crate::ward::Post;
 use peer::Peer;
@@ -78,10 +79,19 @@ pub(crate) enum Witness {
 }
 
 impl Witness {
-    fn is_gone(&self) -> bool {
+    pub(crate) fn is_gone(&self) -> bool {
         match self {
             Self::Actor(_, peer) => peer.is_gone(),
             Self::Future(sender) => sender.is_closed(),
+        }
+    }
+
+    /// Tells of the end of an actor.
+    pub(crate) fn tell(self, of: ActorId, reason: &ExitReason) {
+        match self {
+            Self::Actor(_, peer) => peer.down(of, reason),
+            // Whoever has given up waiting is not told.
+            Self::Future(sender) => drop(contain(|| sender.send(reason.clone()).is_ok())),
         }
     }
 }

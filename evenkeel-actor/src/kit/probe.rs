@@ -235,7 +235,7 @@ impl<M: Debug + Send + 'static> Probe<M> {
     ///
     /// # Errors
     /// If none comes within the probe's patience, `take` gives it back, or its sender has given up.
-    pub async fn reply<R>(
+    pub async fn reply<R: 'static>(
         &mut self,
         what: &str,
         take: impl FnOnce(M) -> Result<ReplyTo<R>, M>,

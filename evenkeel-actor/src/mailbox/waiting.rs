@@ -10,11 +10,6 @@ use std::task::Waker;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ticket(u64);
 
-impl Ticket {
-    /// No ticket of any line: what a sender has that has let others have their turns first, because the order is a seed's.
-    pub(crate) const TURN: Self = Self(u64::MAX);
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     line: VecDeque<(Ticket, Waker)>,

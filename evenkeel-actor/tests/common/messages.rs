@@ -140,6 +140,7 @@ impl Parts {
                 incarnation: a,
                 longest_frame: c,
                 job: text,
+                name: text,
             },
             _ => Message::Leave,
         };

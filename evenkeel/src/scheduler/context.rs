@@ -164,6 +164,12 @@ impl Context {
         ptr::eq(self.task.get(), task.as_ptr())
     }
 
+    /// The address of the task that is being polled, zero if none is.
+    #[inline(always)]
+    pub(crate) fn task_address(&self) -> usize {
+        self.task.get().addr()
+    }
+
     #[inline(always)]
     pub(crate) fn take_after(&self) -> After {
         let after = self.after.get();

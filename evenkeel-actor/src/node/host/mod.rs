@@ -21,12 +21,20 @@ use super::multiplexer::{Departure, Multiplexer};
 use super::{DownReason, Event, NodeId, Refusal, Refused, Transport};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// What a host tells. It calls this from its own thread or task, and waits for it.
 pub trait Deliver {
     /// A frame has come. It is untrusted bytes. Its buffer is worth [recycling](Multiplexer::recycle).
     fn frame(&mut self, from: NodeId, frame: Vec<u8>);
+
+    /// The host is about to hand on what has come.
+    fn begin(&mut self) {}
+
+    /// Whether further frames are taken now. If not, the host does not look for any, unless the transport is still sending and needs to be polled for that; whoever
+    /// has made room wakes it.
+    fn has_room(&self) -> bool {
+        true
+    }
 
     /// A node can be sent to.
     fn up(&mut self, node: NodeId);
@@ -68,7 +76,10 @@ pub struct Host<T: Transport, D: Deliver> {
     /// Whether no more frames will be handed over.
     is_closed: bool,
     has_left: bool,
-    start: Instant,
+    /// Whether it is the flusher of all lanes.
+    flushes: bool,
+    /// Whether it has had something to do a moment ago.
+    spins: bool,
     /// When the host had something to do, last.
     worked: u64,
 }
@@ -101,9 +112,18 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             turns: 0,
             is_closed: false,
             has_left: false,
-            start: Instant::now(),
+            flushes: false,
+            spins: false,
             worked: 0,
         }
+    }
+
+    /// Has the host flush all lanes, at each turn; then there are no other [flushers](Multiplexer::flushers). For a host that is [a task](Self::drive) of the only worker: its
+    /// turn comes when what was ready before has run, as a flusher's does, and a frame does not wait for one turn more.
+    #[must_use]
+    pub fn flushing(mut self) -> Self {
+        self.flushes = true;
+        self
     }
 
     /// What it delivers to.
@@ -116,6 +136,9 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         self.turns = self.turns.wrapping_add(1);
         if self.turns.is_multiple_of(TURNS) {
             self.multiplexer.flush_old();
+        }
+        if self.flushes {
+            self.multiplexer.flush_seen();
         }
         let has_sent = self.send();
         let has_received = self.receive();
@@ -191,7 +214,11 @@ impl<T: Transport, D: Deliver> Host<T, D> {
 
     /// Hands on what has come.
     fn receive(&mut self) -> bool {
+        self.deliver.begin();
         for events in 0..EVENTS {
+            if !self.deliver.has_room() && !self.transport.is_sending() {
+                return events > 0;
+            }
             match self.transport.poll() {
                 None => return events > 0,
                 Some(Event::Received { from, frame }) => {

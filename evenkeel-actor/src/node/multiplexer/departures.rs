@@ -8,6 +8,7 @@
 use super::super::NodeId;
 use super::packer::Sealed;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
@@ -25,6 +26,8 @@ pub(crate) struct Departure {
 #[derive(Debug)]
 pub(crate) struct Departures {
     state: Mutex<State>,
+    /// Whether there is anything for the host, for a look without the lock. Set under it, and cleared by the host alone, under it.
+    any: AtomicBool,
     /// How much room a new buffer has.
     room: usize,
 }
@@ -40,7 +43,7 @@ struct State {
 impl Departures {
     /// For frames of `frame` bytes. A buffer has room for one message more, of usual length.
     pub(crate) fn new(frame: usize) -> Self {
-        Self { state: Mutex::default(), room: frame + frame / 8 }
+        Self { state: Mutex::default(), any: AtomicBool::new(false), room: frame + frame / 8 }
     }
 
     /// Each critical section leaves the state whole, since none runs a caller's code.
@@ -71,13 +74,19 @@ impl Departures {
     pub(crate) fn push(&self, departure: Departure) -> Option<Waker> {
         let mut state = self.lock();
         state.queue.push_back(departure);
+        self.any.store(true, Ordering::Relaxed);
         state.host.take()
     }
 
     /// Moves all frames to the end of `into`. Says whether there will be no more.
     pub(crate) fn take(&self, into: &mut VecDeque<Departure>) -> bool {
+        if !self.any.load(Ordering::Relaxed) {
+            // What is pushed meanwhile is seen at the next look; before the host waits it looks under the lock.
+            return false;
+        }
         let mut state = self.lock();
         into.append(&mut state.queue);
+        self.any.store(state.is_closed, Ordering::Relaxed);
         state.is_closed
     }
 
@@ -89,11 +98,18 @@ impl Departures {
         parks
     }
 
+    /// Ends the host's wait.
+    pub(crate) fn wake_host(&self) {
+        let host = self.lock().host.take();
+        host.into_iter().for_each(Waker::wake);
+    }
+
     /// There will be no more frames.
     pub(crate) fn close(&self) {
         let host = {
             let mut state = self.lock();
             state.is_closed = true;
+            self.any.store(true, Ordering::Relaxed);
             state.host.take()
         };
         host.into_iter().for_each(Waker::wake);

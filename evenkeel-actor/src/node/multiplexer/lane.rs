@@ -5,6 +5,7 @@ use super::departures::{Departure, Departures};
 use super::gate::{Gate, Shut};
 use super::packer::{Appended, Packer};
 use super::{PutError, Wakes};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
@@ -12,6 +13,8 @@ use std::task::Waker;
 #[derive(Debug)]
 pub(crate) struct Lane {
     number: u16,
+    /// Whether a node's buffer has something in it, for a look without the lock. Changed under it.
+    any: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -41,7 +44,11 @@ impl Lane {
             is_dirty: false,
         };
         let packers = gates.iter().map(entry).collect();
-        Self { number, state: Mutex::new(State { packers, ..State::default() }) }
+        Self {
+            number,
+            any: AtomicBool::new(false),
+            state: Mutex::new(State { packers, ..State::default() }),
+        }
     }
 
     /// The only caller's code that runs under the lock is a message's writer. If it panics there is half a record at the end of a buffer, which the
@@ -76,11 +83,23 @@ impl Lane {
                 if !std::mem::replace(&mut entry.is_dirty, true) {
                     state.dirty.push(node);
                 }
+                self.any.store(true, Ordering::Relaxed);
                 wakes.flusher = state.flusher.take();
             }
             Appended::Leaves => wakes.host = depart(entry, departures),
         }
         Ok(wakes)
+    }
+
+    /// Sends what is there, as far as this thread can see without the lock: what it has put in itself, and what others have some time ago. For a host that looks again.
+    #[inline]
+    pub(crate) fn flush_seen(&self, departures: &Departures) -> Wakes {
+        if !self.any.load(Ordering::Relaxed) {
+            return Wakes::default();
+        }
+        let mut state = self.lock();
+        self.any.store(false, Ordering::Relaxed);
+        flush(&mut state, departures)
     }
 
     /// Sends what is there. When it returns, all that was put in before is with the host, whoever took it there.

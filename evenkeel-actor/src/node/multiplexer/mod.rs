@@ -60,7 +60,6 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
 use trail::Step;
 
 /// Whom to wake once no lock is held.
@@ -92,7 +91,6 @@ pub struct Multiplexer {
     /// One for each worker, and the common one.
     lanes: Box<[CachePadded<Lane>]>,
     departures: Departures,
-    start: Instant,
 }
 
 /// The way to one other node. Cheap to clone; a remote reference has one.
@@ -117,7 +115,7 @@ impl Multiplexer {
         let lanes =
             (0..=workers as u16).map(|lane| CachePadded::new(Lane::new(lane, &gates))).collect();
         let departures = Departures::new(packing.frame);
-        Arc::new(Self { packing, local, gates, lanes, departures, start: Instant::now() })
+        Arc::new(Self { packing, local, gates, lanes, departures })
     }
 
     /// The number of this node.
@@ -186,7 +184,7 @@ impl Multiplexer {
     }
 
     fn now(&self) -> u64 {
-        self.start.elapsed().as_nanos() as u64
+        evenkeel::internal::now()
     }
 
     /// The lane that a thread whose worker has the lane `here` puts messages into now, once what its sender has put into others is on its way.
@@ -217,6 +215,27 @@ impl Multiplexer {
     /// Moves all frames to the end of `into`. Says whether there will be no more.
     pub(crate) fn take_departures(&self, into: &mut VecDeque<Departure>) -> bool {
         self.departures.take(into)
+    }
+
+    /// Sends what is there, in all lanes, as far as it is seen without their locks.
+    #[inline]
+    pub(crate) fn flush_seen(&self) {
+        for lane in &self.lanes {
+            lane.flush_seen(&self.departures).wake();
+        }
+    }
+
+    /// Sends what is there, in all lanes, and leaves the waker of a host that is their flusher.
+    pub(crate) fn flush_as(&self, host: &Waker) {
+        for lane in &self.lanes {
+            let (wakes, _) = lane.flush_as(host, &self.departures);
+            wakes.wake();
+        }
+    }
+
+    /// Ends the host's wait, as there is room again for what arrives.
+    pub(crate) fn wake_host(&self) {
+        self.departures.wake_host();
     }
 
     /// Leaves the host's waker, unless there is something for it: then false.
@@ -292,6 +311,29 @@ impl Link {
         let common = this.lanes.len() - 1;
         let here = evenkeel::fork_join::worker_index().unwrap_or(common).min(common);
         self.try_put_at(here as u16, write)
+    }
+
+    /// The same, by a thread whose worker has the lane `here`.
+    /// The same whether there is room or not, for what the other side waits for: answers, and steps of protocols. There are as many as it has asked for.
+    ///
+    /// # Errors
+    /// [`PutError`], except `Full`.
+    pub(crate) fn put_anyway<E>(
+        &self,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), PutError<E>> {
+        let this = &*self.multiplexer;
+        let common = this.lanes.len() - 1;
+        let here = evenkeel::fork_join::worker_index().unwrap_or(common).min(common);
+        let lane = this.lane(here as u16);
+        let wakes = lane.put(&self.gate, &this.packing, &this.departures, || this.now(), write)?;
+        wakes.wake();
+        Ok(())
+    }
+
+    /// Whether the node is down, or this one leaves.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.gate.is_shut().is_some()
     }
 
     /// The same, by a thread whose worker has the lane `here`.

@@ -57,6 +57,8 @@ code! {
     Leaving = 10,
     /// The time that the asker waits was over before the question's turn came.
     Late = 11,
+    /// The actor is there, and takes messages of another type.
+    OtherMessages = 12,
 }
 
 code! {

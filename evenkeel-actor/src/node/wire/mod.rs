@@ -226,6 +226,8 @@ pub enum Message<'a> {
         longest_frame: u64,
         /// The name of the job.
         job: &'a str,
+        /// The node's own name, which no other node of the job has.
+        name: &'a str,
     },
     /// The last message of a node that ends as it should.
     Leave,

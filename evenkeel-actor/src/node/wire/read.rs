@@ -98,6 +98,7 @@ impl<'a> Message<'a> {
                 incarnation: reader.number()?,
                 longest_frame: reader.number()?,
                 job: reader.text("the name of a job", LONGEST_NAME)?,
+                name: reader.text("the name of a node", LONGEST_NAME)?,
             },
             kind::LEAVE => Self::Leave,
             kind => return Err(FrameError::UnknownKind { at, kind }),

@@ -180,13 +180,14 @@ impl Message<'_> {
                 begin(kind::LOST);
                 varint::put(out, node.number().into());
             }
-            Self::Hello { node, nodes, incarnation, longest_frame, job } => {
+            Self::Hello { node, nodes, incarnation, longest_frame, job, name } => {
                 begin(kind::HELLO);
                 varint::put(out, node.number().into());
                 varint::put(out, nodes.into());
                 varint::put(out, incarnation);
                 varint::put(out, longest_frame);
                 text(job, "the name of a job", LONGEST_NAME, out)?;
+                text(name, "the name of a node", LONGEST_NAME, out)?;
             }
             Self::Leave => begin(kind::LEAVE),
         }

@@ -1,0 +1,37 @@
+//! Thorium's latency_probe on two nodes in one process, each with a runtime of its own.
+//!
+//! ```console
+//! cargo run --release -p evenkeel-actor --example two_nodes -- --actors-per-worker 100 --pings 40000 --workers 1
+//! ```
+//! Prints Thorium's counters: its message count is of pings alone; `nanoseconds-per-message` counts replies too.
+
+mod probe;
+
+use evenkeel_actor::node::in_process::{Faults, network};
+use evenkeel_actor::remote::Hosting;
+use probe::Options;
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::read()?;
+    let (_control, mut ends) = network(2, Faults::default());
+    let (end, other) = (ends.remove(0), ends.remove(0));
+    let runtime = || evenkeel::Builder::new().workers(options.workers).build();
+    let (leading, following) = (runtime()?, runtime()?);
+    let follow = following.spawn(async move {
+        let node = probe::node(|| Ok::<_, String>(other), Hosting::Auto).await?;
+        node.barrier().await?;
+        node.leave().await;
+        Ok::<_, Box<dyn Error + Send + Sync>>(())
+    });
+    let lead = leading.spawn(async move {
+        let node = probe::node(|| Ok::<_, String>(end), Hosting::Auto).await?;
+        probe::lead(&node, options).await?;
+        node.barrier().await?;
+        node.leave().await;
+        Ok::<_, Box<dyn Error + Send + Sync>>(())
+    });
+    evenkeel::block_on(lead)?.map_err(|error| error.to_string())?;
+    evenkeel::block_on(follow)?.map_err(|error| error.to_string())?;
+    Ok(())
+}

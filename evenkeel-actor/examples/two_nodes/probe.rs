@@ -1,0 +1,293 @@
+//! Thorium's latency_probe, on nodes: the actors, and what the leading node does.
+//!
+//! Each actor is source and target: it sends an empty ping to an actor that it chooses at random among all, itself included, waits for the empty reply, and does so again. A ping carries the
+//! number of its sender in the table of all actors, as a message of Thorium carries its source.
+
+use evenkeel_actor::node::{NodeId, Transport};
+use evenkeel_actor::remote::{Hosting, Node};
+use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled, ReplyTo, System};
+use serde::{Deserialize, Serialize};
+use std::error::Error;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+/// One round trip of so many is timed.
+const SAMPLED: u64 = 64;
+
+/// What is asked for on the command line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options {
+    pub(crate) actors_per_worker: u32,
+    pub(crate) pings: u64,
+    pub(crate) workers: usize,
+    /// Only so many actors ping, the first of the first node; others answer.
+    pub(crate) sources: Option<u32>,
+    /// Whether targets are chosen among the actors of other nodes alone.
+    pub(crate) elsewhere: bool,
+}
+
+impl Options {
+    /// Reads `--actors-per-worker N --pings N --workers N --sources N --elsewhere`.
+    pub(crate) fn read() -> Result<Self, Box<dyn Error>> {
+        let mut options = Self {
+            actors_per_worker: 100,
+            pings: 40_000,
+            workers: 1,
+            sources: None,
+            elsewhere: false,
+        };
+        let mut words = std::env::args().skip(1);
+        while let Some(word) = words.next() {
+            if word == "--elsewhere" {
+                options.elsewhere = true;
+                continue;
+            }
+            let number = words.next().ok_or_else(|| format!("{word} needs a number"))?;
+            match &*word {
+                "--actors-per-worker" => options.actors_per_worker = number.parse()?,
+                "--pings" => options.pings = number.parse()?,
+                "--workers" => options.workers = number.parse()?,
+                "--sources" => options.sources = Some(number.parse()?),
+                other => {
+                    return Err(format!(
+                        "{other} is no option: --actors-per-worker, --pings, --workers, --sources, --elsewhere"
+                    )
+                    .into());
+                }
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// All actors, by their numbers.
+type Table = Arc<OnceLock<Vec<ActorRef<Message>>>>;
+
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Message {
+    Begin,
+    Ping(u32),
+    Pong,
+}
+
+struct Probe {
+    number: u32,
+    actors: Table,
+    station: ActorRef<Order>,
+    left: u64,
+    /// The first of the actors that are no targets, and how many there are.
+    excluded: (u32, u32),
+    random: u64,
+    answered: u64,
+    since: Option<Instant>,
+    samples: Vec<u64>,
+}
+
+impl Probe {
+    async fn ping(&mut self) -> Handled {
+        let Some(actors) = self.actors.get() else { return Ok(()) };
+        if self.left == 0 {
+            let samples = std::mem::take(&mut self.samples);
+            self.station.send(Order::Done(samples)).await?;
+            return Ok(());
+        }
+        self.left -= 1;
+        if self.left.is_multiple_of(SAMPLED) {
+            self.since = Some(Instant::now());
+        }
+        // Xorshift (G. Marsaglia, 2003).
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        let (first, own) = self.excluded;
+        let target = ((self.random >> 32) * (actors.len() as u64 - u64::from(own))) >> 32;
+        let target = if target < u64::from(first) { target } else { target + u64::from(own) };
+        actors[target as usize].send(Message::Ping(self.number)).await?;
+        Ok(())
+    }
+}
+
+impl Actor for Probe {
+    type Message = Message;
+
+    async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+        match message {
+            Message::Begin => self.ping().await,
+            Message::Ping(from) => {
+                self.answered += 1;
+                let Some(actors) = self.actors.get() else { return Ok(()) };
+                actors[from as usize].send(Message::Pong).await?;
+                let _ = context;
+                Ok(())
+            }
+            Message::Pong => {
+                if let Some(since) = self.since.take() {
+                    self.samples.push(since.elapsed().as_nanos() as u64);
+                }
+                self.ping().await
+            }
+        }
+    }
+}
+
+/// What stations are told.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// Makes probes, and names them.
+    Make {
+        first: u32,
+        probes: u32,
+        pings: u64,
+        sources: u32,
+        elsewhere: bool,
+        reply: ReplyTo<Vec<ActorRef<Message>>>,
+    },
+    /// These are all.
+    Actors(Vec<ActorRef<Message>>, ReplyTo<()>),
+    /// Has the probes begin; answers when they are done.
+    Run(ReplyTo<Vec<u64>>),
+    /// A probe is done.
+    Done(Vec<u64>),
+}
+
+/// Makes the probes of a node and hears when they are done.
+#[derive(Default)]
+struct Station {
+    actors: Table,
+    own: Vec<ActorRef<Message>>,
+    done: usize,
+    samples: Vec<u64>,
+    reply: Option<ReplyTo<Vec<u64>>>,
+}
+
+impl Actor for Station {
+    type Message = Order;
+
+    async fn handle(&mut self, order: Order, context: &mut Context<Self>) -> Handled {
+        match order {
+            Order::Make { first, probes, pings, sources, elsewhere, reply } => {
+                for number in first..first + probes {
+                    let probe = Probe {
+                        number,
+                        actors: Arc::clone(&self.actors),
+                        station: context.me(),
+                        left: if number < sources { pings } else { 0 },
+                        excluded: if elsewhere { (first, probes) } else { (first, 0) },
+                        random: u64::from(number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+                        answered: 0,
+                        since: None,
+                        samples: Vec::with_capacity((pings / SAMPLED + 1) as usize),
+                    };
+                    self.own.push(Builder::new().system(context.system()).spawn(probe)?);
+                }
+                reply.send(self.own.clone());
+            }
+            Order::Actors(actors, reply) => {
+                drop(self.actors.set(actors));
+                reply.send(());
+            }
+            Order::Run(reply) => {
+                self.reply = Some(reply);
+                for probe in &self.own {
+                    probe.send(Message::Begin).await?;
+                }
+            }
+            Order::Done(samples) => {
+                self.samples.extend(samples);
+                self.done += 1;
+                if self.done == self.own.len()
+                    && let Some(reply) = self.reply.take()
+                {
+                    reply.send(std::mem::take(&mut self.samples));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Starts a node.
+pub(crate) async fn node<T, E>(
+    transport: impl FnOnce() -> Result<T, E> + Send + 'static,
+    hosting: Hosting,
+) -> Result<Node, Box<dyn Error + Send + Sync>>
+where
+    T: Transport + 'static,
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    let builder = Node::builder().job("latency_probe").system(System::new()).hosting(hosting);
+    let node = builder.start(transport).await?;
+    node.register_script("station", |()| Station::default());
+    node.ready().await?;
+    node.barrier().await?;
+    Ok(node)
+}
+
+/// What the first node does: prints the counters.
+pub(crate) async fn lead(
+    node: &Node,
+    options: Options,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let nodes = node.nodes();
+    let each = options.actors_per_worker * options.workers as u32;
+    let sources = options.sources.unwrap_or(u32::MAX);
+    let (mut stations, mut actors) = (Vec::new(), Vec::new());
+    for number in 0..nodes {
+        let station = node.spawn_on::<Order, _>(NodeId::new(number), "station", &()).await?;
+        let first = number * each;
+        let Options { pings, elsewhere, .. } = options;
+        let make = |reply| Order::Make { first, probes: each, pings, sources, elsewhere, reply };
+        actors.extend(station.ask(make).await?);
+        stations.push(station);
+    }
+    for station in &stations {
+        station.ask(|reply| Order::Actors(actors.clone(), reply)).await?;
+    }
+    let begin = Instant::now();
+    // All are begun before the first is waited for.
+    let runs: Vec<_> = stations
+        .iter()
+        .map(|station| {
+            let station = station.clone();
+            evenkeel::spawn(async move { station.ask(Order::Run).await })
+        })
+        .collect();
+    let mut samples = Vec::new();
+    for run in runs {
+        samples.extend(run.await.map_err(|error| error.to_string())??);
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    let workers = nodes * options.workers as u32;
+    let count = u64::from(each * nodes);
+    let pings = count.min(sources.into()) * options.pings;
+    // Each actor is done when it has had a reply for each of its pings, and every 64th of them was timed.
+    let timed = count.min(sources.into()) * options.pings.div_ceil(SAMPLED);
+    assert_eq!(samples.len() as u64, timed, "all round trips are there");
+    let line = |name: &str, value: &dyn std::fmt::Display| {
+        println!("PERFORMANCE_COUNTER {name} = {value}");
+    };
+    let throughput = pings as f64 / seconds;
+    line("node-count", &nodes);
+    line("worker-count-per-node", &options.workers);
+    line("actor-count-per-worker", &options.actors_per_worker);
+    line("worker-count", &workers);
+    line("actor-count", &count);
+    line("message-count-per-actor", &options.pings);
+    line("message-count", &pings);
+    line("elapsed-time", &seconds);
+    line("computation-throughput", &throughput);
+    line("node-throughput", &(throughput / f64::from(nodes)));
+    line("worker-throughput", &(throughput / f64::from(workers)));
+    line("worker-latency", &(1e9 * f64::from(workers) / throughput));
+    line("actor-throughput", &(throughput / count as f64));
+    line("actor-latency", &(1e9 * count as f64 / throughput));
+    line("ping-and-pong-message-count", &(2 * pings));
+    line("nanoseconds-per-message", &(1e9 * seconds / (2 * pings) as f64));
+    samples.sort_unstable();
+    let at = |share: f64| samples[((samples.len() - 1) as f64 * share) as usize];
+    for (name, share) in [("median", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("maximum", 1.0)] {
+        line(&format!("round-trip-{name}"), &at(share));
+    }
+    line("messages-per-frame", &node.metrics().packing());
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! What messages from other nodes say, once they are read: to actors, and to the node.
+
+use super::calls::Outcome;
+use super::inbound::Wait;
+use super::inner::{Counts, Hello, Inner};
+use super::route::{Peer, Standing};
+use super::scope;
+use super::table::Told;
+use crate::control::AnyActor;
+use crate::dead_letter::{self, DeadLetterKind};
+use crate::node::Slot;
+use crate::node::payload::PayloadError;
+use crate::node::wire::{Failure, Message, StopHow};
+use crate::system::System;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Waits until a message is in its mailbox, or its actor has stopped.
+pub(super) async fn await_room(peer: &'static Peer, to: Slot, wait: Wait) {
+    if !wait.await {
+        peer.node.undelivered(peer, None, Failure::Ended, "");
+        peer.node.table.note_stopped(to);
+    }
+}
+
+/// What a value is that has panicked as it was read.
+#[cold]
+fn panicked(_: Box<dyn Any + Send>) -> Told {
+    let why = "it has panicked as it was read".to_owned();
+    Told::Unreadable(PayloadError::Unreadable { of: "a message", why })
+}
+
+/// Delivers a value to an actor. Gives what is to be waited for.
+#[inline]
+pub(super) fn tell(
+    peer: &'static Peer,
+    to: Slot,
+    call: Option<u64>,
+    payload: &[u8],
+) -> Option<(Slot, Wait)> {
+    let node = peer.node;
+    let Some(target) = node.table.get(to) else {
+        node.undelivered(peer, call, Failure::NoSuchActor, "");
+        return None;
+    };
+    // A type's `Deserialize` is a caller's code, and its panic is not to end the node.
+    let told = catch_unwind(AssertUnwindSafe(|| scope::read(peer, || target.tell(payload))));
+    match told.unwrap_or_else(panicked) {
+        Told::Done => {}
+        Told::Waits(wait) => return Some((to, wait)),
+        Told::Full(message) => {
+            node.undelivered(peer, call, Failure::MailboxFull, "");
+            drop(message);
+        }
+        Told::Stopped(message) => {
+            node.undelivered(peer, call, Failure::NoSuchActor, "");
+            drop(message);
+            node.table.note_stopped(to);
+        }
+        Told::Unreadable(error) => {
+            Counts::add(&node.counts.unreadable);
+            node.undelivered(peer, call, Failure::Unreadable, &error.to_string());
+        }
+    }
+    None
+}
+
+impl Inner {
+    /// A message has not got to its actor.
+    #[cold]
+    pub(super) fn undelivered(&self, peer: &Peer, call: Option<u64>, why: Failure, detail: &str) {
+        Counts::add(&self.counts.undelivered);
+        note_dead(self.system, DeadLetterKind::Undelivered);
+        if let Some(call) = call {
+            peer.fail(call, why, detail);
+        }
+    }
+}
+
+/// A message from another node is a dead letter, of which only the bytes were there.
+pub(crate) fn note_dead(system: System, kind: DeadLetterKind) {
+    dead_letter::note::<[u8; 0]>(system, None, kind, 1);
+}
+
+/// Does what a message says that is not for an actor's mailbox. False if nothing more of this frame is to be read.
+#[inline(never)]
+pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64) -> bool {
+    let node = peer.node;
+    if let Message::Hello { node: number, nodes, job, name, .. } = message {
+        *control += 1;
+        node.greeted(peer, &Hello { node: number, nodes, job, name });
+        return peer.standing() == Standing::Greeted;
+    }
+    match peer.standing() {
+        Standing::Greeted => {}
+        Standing::New => {
+            node.refuse(peer, super::error::Mismatch::Silent);
+            return false;
+        }
+        Standing::Down => return false,
+    }
+    match message {
+        Message::Answer { call, payload } => node.close_call(call, Outcome::Answer(payload)),
+        Message::Located { call, at } => node.close_call(call, Outcome::At(at)),
+        Message::Failed { call, failure, detail } => {
+            node.close_call(call, Outcome::Failed(failure, detail));
+        }
+        Message::Spawn { call, script, arguments, .. } => {
+            match node.scripts.start(peer, script, arguments) {
+                Ok(at) => peer.say(Message::Located { call, at }),
+                Err((failure, detail)) => peer.fail(call, failure, &detail),
+            }
+        }
+        Message::Locate { call, name } => match node.scripts.locate(node, name) {
+            Ok(at) => peer.say(Message::Located { call, at }),
+            Err((failure, detail)) => peer.fail(call, failure, &detail),
+        },
+        Message::Stop { to, how } => {
+            if let Some(target) = node.table.get(to) {
+                stop(&target.any(), how);
+            }
+        }
+        Message::Cast { members, payload } => super::cast::pass_on(peer, members, payload),
+        Message::Barrier { barrier, phase, step } => {
+            *control += 1;
+            return node.collective.barrier(node, peer, barrier, phase, step);
+        }
+        Message::Termination(probe) => {
+            *control += 1;
+            return node.collective.probe(node, peer, probe);
+        }
+        Message::Monitor { watch, to } => super::watches::monitor(peer, watch, to),
+        Message::Demonitor { watch, to } => super::watches::demonitor(peer, watch, to),
+        Message::Down { watch, end } => node.watches.ended(peer.id, watch, &end),
+        // Nobody answers less for an `Abandon`, and actors of different nodes are not linked.
+        _ => {}
+    }
+    true
+}
+
+fn stop(actor: &AnyActor, how: StopHow) {
+    match how {
+        StopHow::Drain => actor.stop(),
+        StopHow::Stop => actor.stop_now(),
+        StopHow::Kill => actor.kill(),
+    }
+}
+
+/// Delivers a value that was sent to several actors to one of them; waits in a task of its own if it has to.
+pub(crate) fn tell_later(peer: &'static Peer, to: Slot, payload: &[u8]) {
+    if let Some((to, wait)) = tell(peer, to, None, payload) {
+        drop(peer.node.handle.spawn(await_room(peer, to, wait)));
+    }
+}
+
+/// What a node that breaks the rules of a protocol has done to it.
+pub(crate) fn out_of_turn(node: &Inner, peer: &'static Peer) -> bool {
+    node.refuse(peer, super::error::Mismatch::OutOfTurn);
+    false
+}

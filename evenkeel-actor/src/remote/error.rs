@@ -1,0 +1,188 @@
+//! What can go wrong between nodes.
+
+use crate::node::NodeId;
+use crate::node::frame::VERSION;
+use std::error::Error;
+use std::fmt;
+
+/// Why another node does not belong to the job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mismatch {
+    /// Its frames are of another version.
+    Version {
+        /// Of which.
+        says: u8,
+    },
+    /// It takes itself for another node.
+    Number {
+        /// For which.
+        says: NodeId,
+    },
+    /// It knows of another number of nodes.
+    Nodes {
+        /// Of how many.
+        says: u32,
+    },
+    /// It belongs to another job.
+    Job {
+        /// To which.
+        says: Box<str>,
+    },
+    /// It calls itself as another node does.
+    SameName {
+        /// How.
+        name: Box<str>,
+        /// Which node has the name.
+        other: NodeId,
+    },
+    /// Its first message does not say who it is.
+    Silent,
+    /// It has said what it cannot say now.
+    OutOfTurn,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version { says } => write!(
+                f,
+                "its frames have version {says}, this node's have {VERSION}: run the same build on all nodes"
+            ),
+            Self::Number { says } => write!(f, "it takes itself for node {says}"),
+            Self::Nodes { says } => write!(f, "it knows of {says} nodes"),
+            Self::Job { says } => write!(f, "it belongs to the job `{says}`"),
+            Self::SameName { name, other } => {
+                write!(f, "node {other} is called `{name}` already: give each node its own name")
+            }
+            Self::Silent => f.write_str("its first message does not say who it is"),
+            Self::OutOfTurn => f.write_str("it has said what it cannot say now"),
+        }
+    }
+}
+
+/// Why a node has not started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// There is no runtime here.
+    NoRuntime,
+    /// The name of the job or of the node is too long, or is empty.
+    Name {
+        /// Of what.
+        of: &'static str,
+        /// How many bytes it may have.
+        most: usize,
+    },
+    /// The transport has not started.
+    Transport(Box<dyn Error + Send + Sync>),
+    /// The system refuses a thread.
+    Thread(std::io::Error),
+    /// What starts the transport has panicked, or the runtime has ended meanwhile.
+    Lost,
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRuntime => f.write_str(
+                "a node is started outside of a runtime: do it in a task or inside Runtime::block_on",
+            ),
+            Self::Name { of, most } => {
+                write!(f, "the name of the {of} is empty, or longer than {most} bytes")
+            }
+            Self::Transport(error) => write!(f, "the transport has not started: {error}"),
+            Self::Thread(error) => write!(f, "no thread for the node's host: {error}"),
+            Self::Lost => f.write_str("the transport has panicked as it started, or the runtime has ended"),
+        }
+    }
+}
+
+impl Error for StartError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Transport(error) => Some(&**error),
+            Self::Thread(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Why no actor was started on another node, or found there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RemoteError {
+    /// There is no such node in the job.
+    NoSuchNode {
+        /// Which.
+        node: NodeId,
+    },
+    /// The node is down, or this one is about to leave.
+    NodeDown {
+        /// Which.
+        node: NodeId,
+    },
+    /// The node has registered no script of this name.
+    NoSuchScript,
+    /// The script takes other arguments.
+    Arguments {
+        /// In the node's words.
+        why: String,
+    },
+    /// The actor takes messages of another type.
+    OtherMessages {
+        /// In the node's words.
+        why: String,
+    },
+    /// No actor of the node has this name.
+    NoSuchName,
+    /// The script has panicked.
+    Panicked,
+    /// The name or the arguments are too long or cannot be written.
+    Unwritable {
+        /// In words.
+        why: String,
+    },
+    /// The node's answer makes no sense.
+    Answer,
+}
+
+impl fmt::Display for RemoteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchNode { node } => write!(f, "there is no node {node} in the job"),
+            Self::NodeDown { node } => write!(f, "node {node} is down"),
+            Self::NoSuchScript => {
+                f.write_str("the node has no script of this name: register it there first")
+            }
+            Self::Arguments { why } => write!(f, "the script takes other arguments: {why}"),
+            Self::OtherMessages { why } => {
+                write!(f, "the actor takes messages of another type: {why}")
+            }
+            Self::NoSuchName => f.write_str("no actor of the node has this name"),
+            Self::Panicked => f.write_str("the script has panicked"),
+            Self::Unwritable { why } => write!(f, "the request cannot be sent: {why}"),
+            Self::Answer => f.write_str("the node's answer makes no sense"),
+        }
+    }
+}
+
+impl Error for RemoteError {}
+
+/// A node is gone, so what all nodes were to do together is not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeLost {
+    /// Which, as far as this node knows.
+    pub node: Option<NodeId>,
+}
+
+impl fmt::Display for NodeLost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.node {
+            Some(node) => write!(f, "node {node} is gone"),
+            None => f.write_str("a node is gone, or this one has left"),
+        }
+    }
+}
+
+impl Error for NodeLost {}

@@ -1,0 +1,316 @@
+//! What comes from other nodes: frames are read by the workers, and their messages delivered.
+//!
+//! # Roles
+//! The *host* hands frames over ([`Receiver`]). *Readers* are tasks that read a node's frames, as many of a node at once as there are workers and as its
+//! [`Demultiplexer`] allows. Where the host is a task of the only worker it reads what it can itself, within the time of a turn: a frame then costs no task.
+//!
+//! # Why nothing stays
+//! A frame is put into the demultiplexer, and a reader is started unless there are as many as may be, in one hold of the lock. A reader that finds no frame to read ends, and says so, in one hold of the lock.
+//! A frame that may not be read yet waits for one that is being read, and that one's reader looks again when it gives it back.
+//!
+//! # A full mailbox
+//! Under [`Wait`](crate::Wait) the reader waits with the message, and with it all that its frame's lane holds after it, since order is kept. Frames pile up until there are [`MOST_UNREAD`]; then the host looks for no more, and
+//! the sender's transport finds no room. While the own transport is still sending it is polled all the same, since transports need it.
+//!
+//! # The last of a node
+//! A node is down when what has come from it is read, so that its answers and its steps of protocols count; and at the latest after a second, since an actor may never take what waits for it. What is
+//! unread then is dropped.
+//!
+//! # Bad bytes
+//! The bytes are a peer's. What is no frame, or says what cannot be said now, is an event, and its sender is [shut out](super::NodeEvent::Malformed). A value that is not of its actor's type is a
+//! dead letter, as is one for an actor that is not there any more; if an answer is awaited, the asker is told.
+
+use super::deliver::{await_room, take, tell};
+use super::inner::{Counts, Inner};
+use super::route::{Peer, Standing};
+use crate::node::demultiplexer::Demultiplexer;
+use crate::node::frame::Frame;
+use crate::node::host::Deliver;
+use crate::node::multiplexer::Multiplexer;
+use crate::node::wire::{Failure, Message};
+use crate::node::{DownReason, NodeId, Refusal, Slot};
+use evenkeel::internal::now;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+/// Frames that wait to be read before the host looks for no more. An estimate: some megabytes of small messages; no benchmark sets it.
+pub(crate) const MOST_UNREAD: usize = 256;
+
+/// Nanoseconds that a reader reads before it gives way, as long as an actor's turn. An estimate; no benchmark sets it.
+const BUDGET: u64 = 20_000;
+
+/// Nanoseconds that the frames of a node that is gone may take to be read before it is down for this one: messages of it may wait for actors that never take them. A choice; no benchmark
+/// sets it.
+const LAST_WORDS: u64 = 1_000_000_000;
+
+/// Messages between two looks at the time. An estimate: about a microsecond; no benchmark sets it.
+const LOOK: u32 = 32;
+
+/// What a node has sent that is not read yet.
+#[derive(Default)]
+pub(crate) struct Frames {
+    waiting: Demultiplexer<Vec<u8>>,
+    readers: usize,
+}
+
+/// A message that somebody waits with.
+pub(super) type Wait = Pin<Box<dyn Future<Output = bool> + Send>>;
+
+/// Why a frame was not read to its end.
+enum Stopped {
+    /// The message waits for room.
+    Waits(Slot, Wait),
+    /// The time is over.
+    Time,
+}
+
+/// Where the host hands over what comes.
+pub(crate) struct Receiver {
+    node: &'static Inner,
+    /// When the turn of a host that reads itself is over; zero before it has read anything.
+    until: u64,
+}
+
+impl Receiver {
+    pub(crate) fn new(node: &'static Inner) -> Self {
+        Self { node, until: 0 }
+    }
+}
+
+impl Deliver for Receiver {
+    fn begin(&mut self) {
+        // The clock is read when something comes: most turns find nothing.
+        self.until = 0;
+    }
+
+    fn has_room(&self) -> bool {
+        let unread = self.node.unread.load(Ordering::Relaxed);
+        // Where it reads itself, only what it has not got to is unread.
+        // One that reads itself has the actors run after each frame: what they answer leaves sooner, and looking for another frame costs as much as a turn.
+        unread < MOST_UNREAD && self.until == 0
+    }
+
+    fn frame(&mut self, from: NodeId, frame: Vec<u8>) {
+        let node = self.node;
+        let Some(peer) = node.peer(from) else { return };
+        if peer.standing() == Standing::Down {
+            return node.multiplexer.recycle(frame);
+        }
+        let (lane, fenced) = match Frame::read(&frame, node.longest_frame) {
+            Ok(head) => (head.lane, head.fenced),
+            Err(error) => return node.malformed(peer, error),
+        };
+        node.unread.fetch_add(1, Ordering::SeqCst);
+        let mut frames = lock(peer);
+        if node.reads_inline && frames.readers == 0 {
+            if self.until == 0 {
+                self.until = now() + BUDGET;
+            }
+            // Nothing waits: who reads leaves only when nothing does.
+            drop(frames);
+            match read(peer, &frame, 0, self.until) {
+                Ok(()) => node.finished(frame),
+                Err((at, stopped)) => {
+                    let mut frames = lock(peer);
+                    frames.readers += 1;
+                    frames.waiting.came(lane, fenced, Vec::new());
+                    // It is the only one, so it may be read.
+                    let _ = frames.waiting.next();
+                    drop(frames);
+                    drop(node.handle.spawn(async move {
+                        read_on(peer, lane, frame, at, Some(stopped)).await;
+                        read_all(peer).await;
+                    }));
+                }
+            }
+            return;
+        }
+        frames.waiting.came(lane, fenced, frame);
+        if frames.readers < node.workers {
+            frames.readers += 1;
+            drop(frames);
+            drop(node.handle.spawn(read_all(peer)));
+        }
+    }
+
+    fn up(&mut self, _node: NodeId) {
+        // It is up for actors when it has said who it is.
+    }
+
+    fn down(&mut self, node: NodeId, reason: DownReason, lost: u64) {
+        if let Some(peer) = self.node.peer(node) {
+            self.node.ended(peer, reason, lost);
+        }
+    }
+
+    fn refused(&mut self, _to: NodeId, messages: u32, _why: Refusal) {
+        self.node.counts.undelivered.fetch_add(messages.into(), Ordering::Relaxed);
+    }
+}
+
+fn lock(peer: &Peer) -> std::sync::MutexGuard<'static, Frames> {
+    let frames = &peer.node.frames[peer.id.number() as usize];
+    frames.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Inner {
+    /// A frame has been read.
+    fn finished(&self, frame: Vec<u8>) {
+        recycle(&self.multiplexer, frame);
+        if self.unread.fetch_sub(1, Ordering::SeqCst) == MOST_UNREAD {
+            self.multiplexer.wake_host();
+        }
+    }
+
+    /// The transport says that nothing more comes from a node: so it is once what has come is read.
+    fn ended(&'static self, peer: &'static Peer, reason: DownReason, lost: u64) {
+        let mut frames = lock(peer);
+        if frames.waiting.is_empty() {
+            drop(frames);
+            return self.down(peer, reason, lost);
+        }
+        frames.readers += 1;
+        drop(frames);
+        drop(self.handle.spawn(async move {
+            read_all(peer).await;
+            let begun = now();
+            while !lock(peer).waiting.is_empty() && now().saturating_sub(begun) < LAST_WORDS {
+                evenkeel::time::sleep(std::time::Duration::from_micros(100)).await;
+            }
+            self.down(peer, reason, lost);
+        }));
+    }
+}
+
+fn recycle(multiplexer: &Multiplexer, frame: Vec<u8>) {
+    if frame.capacity() > 0 {
+        multiplexer.recycle(frame);
+    }
+}
+
+/// Reads a node's frames as long as there are some that may be read.
+async fn read_all(peer: &'static Peer) {
+    loop {
+        let next = {
+            let mut frames = lock(peer);
+            let next = frames.waiting.next();
+            if next.is_none() {
+                frames.readers -= 1;
+            }
+            next
+        };
+        let Some((lane, frame)) = next else { return };
+        read_on(peer, lane, frame, 0, None).await;
+    }
+}
+
+/// Reads a frame from its message with the number `at`, and gives it back.
+async fn read_on(
+    peer: &'static Peer,
+    lane: u16,
+    frame: Vec<u8>,
+    mut at: usize,
+    mut stopped: Option<Stopped>,
+) {
+    loop {
+        match stopped.take() {
+            Some(Stopped::Waits(to, wait)) => await_room(peer, to, wait).await,
+            Some(Stopped::Time) => evenkeel::yield_now().await,
+            None => {}
+        }
+        match read(peer, &frame, at, now() + BUDGET) {
+            Ok(()) => break,
+            Err((next, why)) => (at, stopped) = (next, Some(why)),
+        }
+    }
+    peer.node.finished(frame);
+    let starts = {
+        let mut frames = lock(peer);
+        frames.waiting.read(lane);
+        // What waited for this one may be read now, by another reader too.
+        let starts = !frames.waiting.is_empty() && frames.readers < peer.node.workers;
+        frames.readers += usize::from(starts);
+        starts
+    };
+    if starts {
+        drop(peer.node.handle.spawn(read_all_boxed(peer)));
+    }
+}
+
+/// The same as [`read_all`], which would contain itself otherwise.
+fn read_all_boxed(peer: &'static Peer) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(read_all(peer))
+}
+
+/// Reads a frame from its message with the number `at`, until something has to be waited for; then with the number of the next message.
+fn read(peer: &'static Peer, frame: &[u8], at: usize, until: u64) -> Result<(), (usize, Stopped)> {
+    let node = peer.node;
+    let Ok(head) = Frame::read(frame, node.longest_frame) else { return Ok(()) };
+    let mut messages = head.messages();
+    if at > 0 {
+        messages.nth(at - 1);
+    }
+    let mut count = Count { node, messages: 0, control: 0 };
+    let mut left = LOOK;
+    for (number, message) in (at..).zip(messages) {
+        let message = match message {
+            Ok(envelope) => envelope.message,
+            Err(error) => {
+                node.malformed(peer, error);
+                return Ok(());
+            }
+        };
+        count.messages += 1;
+        let told = match message {
+            Message::Tell { to, payload } if peer.standing() == Standing::Greeted => {
+                tell(peer, to, None, payload)
+            }
+            Message::Ask { to, call, payload, .. } if peer.standing() == Standing::Greeted => {
+                tell(peer, to, Some(call), payload)
+            }
+            other => {
+                let taken = AssertUnwindSafe(|| take(peer, other, &mut count.control));
+                match catch_unwind(taken) {
+                    Ok(true) => None,
+                    Ok(false) => return Ok(()),
+                    Err(_) => {
+                        Counts::add(&node.counts.unreadable);
+                        node.undelivered(peer, None, Failure::Unreadable, "");
+                        None
+                    }
+                }
+            }
+        };
+        if let Some((to, wait)) = told {
+            return Err((number + 1, Stopped::Waits(to, wait)));
+        }
+        left -= 1;
+        if left == 0 {
+            left = LOOK;
+            if now() >= until {
+                return Err((number + 1, Stopped::Time));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Counts the messages of a frame, at once when it is read, however that ends.
+struct Count {
+    node: &'static Inner,
+    messages: u64,
+    control: u64,
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        let counts = &self.node.counts;
+        if self.control > 0 {
+            counts.control.fetch_add(self.control, Ordering::SeqCst);
+        }
+        counts.messages.fetch_add(self.messages, Ordering::SeqCst);
+    }
+}

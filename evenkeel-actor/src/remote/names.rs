@@ -1,0 +1,176 @@
+//! References in messages: an actor's name is its node, its slot and the slot's generation; that of a place for an answer is its node and the call's number.
+//!
+//! A reference that comes back to the node of its actor is a local one again.
+
+use super::calls::Outcome;
+use super::place::Remote;
+use super::route::{Peer, RouteId};
+use super::scope;
+use super::table::Found;
+use crate::actor_ref::ActorRef;
+use crate::ask::ReplyTo;
+use crate::error::AskError;
+use crate::mailbox::overflow::Overflow;
+use crate::node::multiplexer::PutError;
+use crate::node::payload;
+use crate::node::wire::Failure;
+use crate::node::{NodeId, Slot};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// In a message to another node a reference is a name; anywhere else it cannot be written.
+///
+/// From then on the actor is kept until it is stopped: whether other nodes still have the reference is not known.
+impl<M, P> Serialize for ActorRef<M, P>
+where
+    M: Serialize + DeserializeOwned + Send + 'static,
+    P: Overflow,
+{
+    #[inline]
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let peer = scope::writing().map_err(S::Error::custom)?;
+        let (node, slot) = match self.remote() {
+            None => (peer.node.number, self.slot_in(&peer.node.table)),
+            Some(remote) if std::ptr::eq(remote.peer().node, peer.node) => {
+                (remote.peer().id, remote.slot())
+            }
+            Some(_) => {
+                return Err(S::Error::custom(
+                    "the reference belongs to another node that is in this process",
+                ));
+            }
+        };
+        (node.number(), slot.index, slot.generation).serialize(serializer)
+    }
+}
+
+/// In a message from another node; the name of an actor of this node becomes a local reference.
+impl<'de, M, P> Deserialize<'de> for ActorRef<M, P>
+where
+    M: Serialize + DeserializeOwned + Send + 'static,
+    P: Overflow,
+{
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (node, index, generation) = Deserialize::deserialize(deserializer)?;
+        let from = scope::reading().map_err(D::Error::custom)?;
+        let (owner, slot) = (peer(from, node)?, Slot { index, generation });
+        if owner.link.is_none() {
+            match owner.node.table.find(slot) {
+                Found::Here(actor) => return Ok(actor),
+                Found::OtherType => {
+                    return Err(D::Error::custom("the actor takes messages of another type"));
+                }
+                // A reference to an actor that has stopped.
+                Found::Gone => {}
+            }
+        }
+        Ok(Self::from(Remote::new::<M>(owner, slot)))
+    }
+}
+
+/// The node that is named in a message that has come from another.
+fn peer<E: serde::de::Error>(from: &'static Peer, node: u32) -> Result<&'static Peer, E> {
+    let peer = from.node.peer(NodeId::new(node));
+    peer.ok_or_else(|| E::custom(format_args!("there is no node {node}")))
+}
+
+/// Where the answer to a question of another node goes. Dropped, it says that there is none.
+pub(crate) struct RemoteReply<R> {
+    route: RouteId,
+    /// Zero if somebody else has it.
+    call: AtomicU32,
+    answer: PhantomData<fn(R)>,
+}
+
+impl<R: 'static> RemoteReply<R> {
+    /// Answers. The answer comes back if nobody waits for it, or if it cannot be sent.
+    pub(crate) fn send(self, reply: R) -> Result<(), R> {
+        let (route, call) = (self.route.get(), u64::from(self.call.swap(0, Ordering::Relaxed)));
+        match route.answer(call, &reply) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                if let PutError::Unwritable(_) | PutError::TooLong { .. } = error {
+                    route.peer.fail(call, Failure::Unwritable, &error.to_string());
+                }
+                Err(reply)
+            }
+        }
+    }
+}
+
+impl<R> Drop for RemoteReply<R> {
+    fn drop(&mut self) {
+        let call = self.call.swap(0, Ordering::Relaxed);
+        if call != 0 {
+            self.route.peer().fail(call.into(), Failure::Ended, "");
+        }
+    }
+}
+
+/// In a message to another node, which then answers over it. It is empty afterwards: there is one answer.
+impl<R> Serialize for ReplyTo<R>
+where
+    R: Serialize + DeserializeOwned + Send + 'static,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let peer = scope::asking().map_err(S::Error::custom)?;
+        let (node, call) = match self.take() {
+            Ok(sender) => {
+                let complete = Box::new(move |outcome: Outcome<'_>| {
+                    let reply = match outcome {
+                        Outcome::Answer(bytes) => scope::read(peer, || payload::get(bytes))
+                            .map_err(|_| AskError::Unreadable),
+                        Outcome::Failed(failure, _) => Err(failed(failure)),
+                        Outcome::At(_) => Err(AskError::Unreadable),
+                        Outcome::NodeDown => Err(AskError::NodeDown),
+                    };
+                    sender.send(reply).is_ok()
+                });
+                let call = peer.node.calls.open(peer.id, scope::last_call(), complete);
+                scope::note_call(call);
+                (peer.node.number, call)
+            }
+            Err(Some(remote)) => {
+                let owner = remote.route.peer();
+                if !std::ptr::eq(owner.node, peer.node) {
+                    return Err(S::Error::custom(
+                        "the place for an answer belongs to another node that is in this process",
+                    ));
+                }
+                let call = remote.call.swap(0, Ordering::Relaxed);
+                scope::note_passed_on(owner, call);
+                (owner.id, call)
+            }
+            Err(None) => return Err(S::Error::custom("a place for an answer is sent once")),
+        };
+        (node.number(), call).serialize(serializer)
+    }
+}
+
+/// In a message from another node.
+impl<'de, R> Deserialize<'de> for ReplyTo<R>
+where
+    R: Serialize + DeserializeOwned + Send + 'static,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (node, call): (u32, u32) = Deserialize::deserialize(deserializer)?;
+        let from = scope::reading().map_err(D::Error::custom)?;
+        let route = RouteId::of::<R>(peer(from, node)?);
+        Ok(Self::remote(RemoteReply { route, call: AtomicU32::new(call), answer: PhantomData }))
+    }
+}
+
+/// What an asker is told of a failure.
+fn failed(failure: Failure) -> AskError {
+    match failure {
+        Failure::NoSuchActor => AskError::Stopped,
+        Failure::MailboxFull => AskError::Full,
+        Failure::Unreadable | Failure::Unwritable => AskError::Unreadable,
+        Failure::Leaving => AskError::NodeDown,
+        _ => AskError::NoReply,
+    }
+}

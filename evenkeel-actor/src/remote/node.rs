@@ -1,0 +1,316 @@
+//! Nodes: the handle, and leaving.
+
+use super::cast::{self, CastReport};
+use super::error::{NodeLost, RemoteError};
+use super::events::{Events, NodeEvent};
+use super::inner::Inner;
+use super::metrics::NodeMetrics;
+use super::scripts;
+use super::start::{Ending, NodeBuilder};
+use crate::actor::Actor;
+use crate::actor_ref::ActorRef;
+use crate::mailbox::overflow::Overflow;
+use crate::node::NodeId;
+use crate::node::multiplexer::Traffic;
+use crate::node::payload::PayloadError;
+use crate::system::System;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+pub(super) struct Owner {
+    pub(super) inner: &'static Inner,
+    pub(super) over: Arc<Ending>,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.inner.leave();
+    }
+}
+
+impl Inner {
+    fn leave(&self) {
+        self.multiplexer.close();
+        self.scripts.clear();
+        self.table.clear();
+        for peer in self.others() {
+            self.calls.node_is_down(peer.id);
+            self.watches.node_is_down(peer.id);
+        }
+        self.listeners.end();
+    }
+}
+
+/// A process of a job whose actors send messages to those of others: the handle. Cheap to clone; the node leaves when the last one is dropped, or by [`leave`](Self::leave).
+///
+/// # References
+/// An [`ActorRef`] whose messages can be serialised can be in a message to another node, and is a reference to the same actor there: it sends, asks, stops. So can a [`ReplyTo`](crate::ReplyTo). A
+/// reference that comes home is a local one again. An actor that other nodes have been told of is kept until it is stopped: whether they still know it is not known.
+///
+/// # Messages
+/// They are written by `serde` in postcard's format, packed with others for the same node, and leave when the worker has nothing else to do, when a buffer is full, or at
+/// the latest after [a cap](crate::node::policy::Packing::cap). Between two actors they keep their order. What one node calls a type the others have to know by the same fields: run the same build everywhere.
+///
+/// # Loss
+/// A node that is down is a [`NodeEvent`]; what waits for it fails, and whoever [watches](crate::Context::watch) an actor of it is told. A message that was sent to it may have been handled or not.
+///
+/// # The end
+/// A node leaves before its runtime ends: until then tasks of it run there, which a runtime that is dropped waits for.
+///
+/// # Memory
+/// A few kilobytes of a node are never freed: remote references lead there without counting.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::node::NodeId;
+/// use evenkeel_actor::node::in_process::{Faults, network};
+/// use evenkeel_actor::remote::Node;
+/// use evenkeel_actor::{Actor, Context, Handled, ReplyTo, System};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize)]
+/// enum Message {
+///     Add(u64),
+///     Get(ReplyTo<u64>),
+/// }
+///
+/// struct Counter(u64);
+///
+/// impl Actor for Counter {
+///     type Message = Message;
+///
+///     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+///         match message {
+///             Message::Add(n) => self.0 += n,
+///             Message::Get(reply) => reply.send(self.0),
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // Two nodes in one process.
+/// let (_control, mut ends) = network(2, Faults::default());
+/// let (end, other_end) = (ends.remove(0), ends.remove(0));
+/// let runtime = evenkeel::Runtime::new()?;
+/// let sum = runtime.block_on(async {
+///     let node = Node::builder().system(System::new()).start(|| Ok::<_, String>(end)).await?;
+///     let other = Node::builder().system(System::new()).start(|| Ok::<_, String>(other_end)).await?;
+///     other.register_script("counter", |from: u64| Counter(from));
+///
+///     let counter = node.spawn_on::<Message, _>(NodeId::new(1), "counter", &40_u64).await?;
+///     counter.send(Message::Add(2)).await?;
+///     let sum = counter.ask(Message::Get).await?;
+///     node.leave().await;
+///     other.leave().await;
+///     Ok::<_, Box<dyn std::error::Error>>(sum)
+/// })?;
+/// assert_eq!(sum, 42);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Node(pub(super) Arc<Owner>);
+
+impl Node {
+    /// The defaults.
+    pub fn builder() -> NodeBuilder {
+        NodeBuilder::new()
+    }
+
+    fn inner(&self) -> &'static Inner {
+        self.0.inner
+    }
+
+    /// The node's number.
+    #[must_use]
+    pub fn id(&self) -> NodeId {
+        self.inner().number
+    }
+
+    /// How many nodes the job has.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        self.inner().nodes
+    }
+
+    /// What the node calls itself.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.inner().name
+    }
+
+    /// The system of the node's actors.
+    #[must_use]
+    pub fn system(&self) -> System {
+        self.inner().system
+    }
+
+    /// What happens to other nodes.
+    #[must_use]
+    pub fn events(&self) -> Events {
+        self.inner().listeners.listen()
+    }
+
+    /// Waits until all nodes have said who they are.
+    ///
+    /// # Errors
+    /// If one of them is gone, or does not belong to the job.
+    pub async fn ready(&self) -> Result<(), NodeLost> {
+        let mut events = self.events();
+        let mut missing = self.nodes() - 1;
+        while missing > 0 {
+            match events.next().await {
+                Some(NodeEvent::Up { .. }) => missing -= 1,
+                Some(NodeEvent::Missed(_)) => {}
+                Some(event) => return Err(NodeLost { node: event.node() }),
+                None => return Err(NodeLost { node: None }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Has other nodes start actors here, by name. False if there is a script of that name; it stays.
+    ///
+    /// `script` is called by a worker: it does not block. A script that keeps a handle of its own node keeps the node until it [leaves](Self::leave).
+    pub fn register_script<A, Arguments>(
+        &self,
+        name: &str,
+        script: impl Fn(Arguments) -> A + Send + Sync + 'static,
+    ) -> bool
+    where
+        A: Actor,
+        A::Message: Serialize + DeserializeOwned,
+        Arguments: DeserializeOwned,
+    {
+        self.inner().scripts.register(name, script)
+    }
+
+    /// Starts an actor on a node, this one or another, by a script that is registered there.
+    ///
+    /// # Errors
+    /// [`RemoteError`].
+    ///
+    /// # Cancel safety
+    /// If the future is dropped the actor may have been started.
+    pub async fn spawn_on<M, Arguments>(
+        &self,
+        node: NodeId,
+        script: &str,
+        arguments: &Arguments,
+    ) -> Result<ActorRef<M>, RemoteError>
+    where
+        M: Serialize + DeserializeOwned + Send + 'static,
+        Arguments: Serialize + ?Sized,
+    {
+        scripts::spawn_on(self.inner(), node, script, arguments).await
+    }
+
+    /// Lets other nodes find an actor of this one by a name. False if there is another one of that name.
+    pub fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
+    where
+        M: Serialize + DeserializeOwned + Send + 'static,
+    {
+        self.inner().scripts.publish(name, actor)
+    }
+
+    /// Finds an actor of a node, this one or another, by the name under which it is [published](Self::publish) there.
+    ///
+    /// # Errors
+    /// [`RemoteError`].
+    pub async fn locate<M>(&self, node: NodeId, name: &str) -> Result<ActorRef<M>, RemoteError>
+    where
+        M: Serialize + DeserializeOwned + Send + 'static,
+    {
+        scripts::locate(self.inner(), node, name).await
+    }
+
+    /// Sends a message to all of these actors, each node passing it on to others along a binomial tree: with 100 nodes it takes seven steps, not 99.
+    ///
+    /// # Errors
+    /// If the message cannot be written. A [`ReplyTo`](crate::ReplyTo) cannot be in it.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped some have it.
+    pub async fn cast<M, P>(
+        &self,
+        to: &[ActorRef<M, P>],
+        message: &M,
+    ) -> Result<CastReport, PayloadError>
+    where
+        M: Serialize + DeserializeOwned + Clone + Send + Sync + 'static,
+        P: Overflow,
+    {
+        cast::cast(self.inner(), to, message).await
+    }
+
+    /// Waits until all nodes have come as far. Tasks of one node that wait at once pass together.
+    ///
+    /// # Errors
+    /// If a node is gone: then nobody passes any more.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped this node has come as far all the same.
+    pub async fn barrier(&self) -> Result<(), NodeLost> {
+        self.inner().collective.pass(self.inner()).await
+    }
+
+    /// Declares that this node begins no more work by itself, and waits for the end of all work of all nodes: all have declared so, no actor of
+    /// their systems is alive, and no message is on its way. So actors are to be stopped; those that other nodes know do not end by themselves. It is found by a token that counts messages, not by silence.
+    ///
+    /// # Errors
+    /// If a node is gone before: then it cannot be known.
+    pub async fn finish(&self) -> Result<(), NodeLost> {
+        self.inner().collective.finish(self.inner()).await
+    }
+
+    /// Leaves the job: what has been sent is on its way when it returns, the others are told, and what is sent from now on is refused. The actors live on.
+    pub async fn leave(&self) {
+        self.inner().leave();
+        self.0.over.wait().await;
+    }
+
+    /// What has gone to another node and come from it.
+    #[must_use]
+    pub fn traffic(&self, node: NodeId) -> Traffic {
+        self.inner().multiplexer.traffic(node)
+    }
+
+    /// What the node has counted so far.
+    #[must_use]
+    pub fn metrics(&self) -> NodeMetrics {
+        let inner = self.inner();
+        let (counts, traffic) = (&inner.counts, inner.others().map(|peer| self.traffic(peer.id)));
+        let (open_watches, watched) = inner.watches.len();
+        let mut metrics = NodeMetrics {
+            messages_in: counts.messages.load(Ordering::Relaxed),
+            undelivered: counts.undelivered.load(Ordering::Relaxed),
+            unreadable: counts.unreadable.load(Ordering::Relaxed),
+            late_answers: counts.late.load(Ordering::Relaxed),
+            open_calls: inner.calls.len(),
+            open_watches,
+            watched,
+            known_actors: inner.table.len(),
+            unread_frames: inner.unread.load(Ordering::Relaxed),
+            ..NodeMetrics::default()
+        };
+        for traffic in traffic {
+            metrics.frames_in += traffic.frames_in;
+            metrics.bytes_in += traffic.bytes_in;
+            metrics.frames_out += traffic.frames_out;
+            metrics.bytes_out += traffic.bytes_out;
+            metrics.messages_out += traffic.messages_out;
+            metrics.messages_lost += traffic.messages_lost;
+        }
+        metrics
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node").field("id", &self.id()).field("name", &self.name()).finish()
+    }
+}

@@ -1,0 +1,185 @@
+//! A remote actor's place, and what a reference to it does.
+
+use super::route::{RouteId, Standing};
+use crate::control::{ActorId, Control};
+use crate::error::SendError;
+use crate::exit::ExitReason;
+use crate::kin::peer::Peer as KinPeer;
+use crate::kin::{Stopped, Witness};
+use crate::mailbox::Order;
+use crate::metrics::ActorMetrics;
+use crate::node::multiplexer::PutError;
+use crate::node::wire::{Message, StopHow};
+use crate::node::{Name, Slot};
+use evenkeel::internal::fresh_id;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use super::route::Peer;
+
+/// The place of an actor of another node. Twelve bytes, and nothing to count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Remote {
+    route: RouteId,
+    slot: Slot,
+}
+
+/// A wait for room on the way to a node.
+pub(crate) struct Room(Pin<Box<dyn Future<Output = ()> + Send>>);
+
+impl Room {
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.0.as_mut().poll(context)
+    }
+}
+
+impl Remote {
+    pub(crate) fn new<M: Serialize + 'static>(peer: &'static Peer, slot: Slot) -> Self {
+        Self { route: RouteId::of::<M>(peer), slot }
+    }
+
+    pub(crate) fn peer(self) -> &'static Peer {
+        self.route.peer()
+    }
+
+    pub(crate) fn slot(self) -> Slot {
+        self.slot
+    }
+
+    pub(crate) fn name(self) -> Name {
+        Name { node: self.peer().id, slot: self.slot }
+    }
+
+    /// Sends a message, if there is room on the way.
+    #[inline]
+    pub(crate) fn try_send<M: 'static>(self, message: M) -> Result<(), SendError<M>> {
+        match self.route.get().tell(self.slot, &message) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(Self::refused(message, &error)),
+        }
+    }
+
+    #[cold]
+    fn refused<M, E>(message: M, error: &PutError<E>) -> SendError<M> {
+        match error {
+            PutError::Full { .. } => SendError::Full(message),
+            PutError::Down | PutError::Leaving => SendError::NodeDown(message),
+            PutError::TooLong { .. } | PutError::Unwritable(_) => SendError::Unwritable(message),
+        }
+    }
+
+    /// Waits for room.
+    pub(crate) fn room(self) -> Room {
+        let peer = self.peer();
+        Room(Box::pin(async move {
+            if let Some(link) = &peer.link {
+                link.room().await;
+            }
+        }))
+    }
+
+    pub(crate) fn end(self, how: StopHow) {
+        self.peer().say(Message::Stop { to: self.slot, how });
+    }
+
+    /// Whether its node is known to be gone. Of an actor that has ended there, nothing is known here.
+    pub(crate) fn is_down(self) -> bool {
+        let peer = self.peer();
+        peer.link.as_ref().is_none_or(|link| link.is_shut()) || peer.standing() == Standing::Down
+    }
+
+    /// Waits for its end.
+    pub(crate) fn stopped(self) -> Stopped {
+        let (sender, receiver) = oneshot::async_channel();
+        match self.peer().node.watches.watch(self, Witness::Future(sender)) {
+            Ok(()) => Stopped::when(receiver),
+            Err(reason) => Stopped::over(reason),
+        }
+    }
+
+    /// A number for it in this process, given when it is first asked for.
+    pub(crate) fn id(self) -> ActorId {
+        type Ids = HashMap<(usize, Slot), ActorId>;
+        static IDS: Mutex<Option<Ids>> = Mutex::new(None);
+        let peer = std::ptr::from_ref(self.peer()).addr();
+        let mut ids = IDS.lock().unwrap_or_else(PoisonError::into_inner);
+        let ids = ids.get_or_insert_with(Ids::new);
+        *ids.entry((peer, self.slot)).or_insert_with(|| ActorId(fresh_id()))
+    }
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.name(), f)
+    }
+}
+
+impl Control for Remote {
+    fn id(&self) -> ActorId {
+        Self::id(*self)
+    }
+
+    fn order(&self, order: Order) -> bool {
+        match order {
+            Order::Drain => self.end(StopHow::Drain),
+            Order::Stop | Order::Cease => self.end(StopHow::Stop),
+            // Events go by peers, and to actors of this node.
+            Order::Event(_) => return false,
+        }
+        !self.is_down()
+    }
+
+    fn kill(&self) {
+        self.end(StopHow::Kill);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_down()
+    }
+
+    fn metrics(&self) -> ActorMetrics {
+        ActorMetrics::default()
+    }
+
+    fn peer(&self) -> Option<KinPeer> {
+        // It is told nothing by local actors: there are no links between nodes.
+        None
+    }
+
+    fn watch(&self, witness: Witness) -> Result<(), ExitReason> {
+        (*self).peer().node.watches.watch(*self, witness)
+    }
+
+    fn unwatch(&self, by: ActorId) {
+        (*self).peer().node.watches.unwatch(*self, by);
+    }
+
+    fn link(&self, _id: ActorId, _peer: KinPeer) -> Result<(), ExitReason> {
+        Err(ExitReason::NotLinked((*self).peer().id))
+    }
+
+    fn stopped(&self) -> Stopped {
+        Self::stopped(*self)
+    }
+
+    // Parents and supervisors spawn their children, on their own node. What follows is for them alone, and does the nearest that there is.
+
+    fn orphan(&self) {
+        self.end(StopHow::Kill);
+    }
+
+    fn rise(&self, _term: u64, _supervisor: KinPeer, _index: usize) {}
+
+    fn cease(&self, _term: u64) {
+        self.end(StopHow::Stop);
+    }
+
+    fn raze(&self) {
+        self.end(StopHow::Kill);
+    }
+}

@@ -1,0 +1,274 @@
+//! Where values of one type go to one node: what a remote reference needs beside the actor's slot, in four bytes.
+//!
+//! A *peer* is another node as seen from this one. A *route* is a peer and a type whose values are written for it. There are as many as a program has pairs of these that it uses, so they are
+//! kept for ever, and a reference that has a route's number can be copied without counting.
+//!
+//! Nodes are never freed either, as [`System`](crate::System)s are not. A process has one, or a few in tests.
+
+use super::calls::Outcome;
+use super::inner::Inner;
+use super::scope;
+use crate::node::multiplexer::{Link, PutError};
+use crate::node::payload::{self, PayloadError};
+use crate::node::wire::{self, Envelope, Failure, Message};
+use crate::node::{NodeId, Slot};
+use serde::Serialize;
+use std::any::{Any, TypeId};
+use std::cell::Cell;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Writes a value of `T`.
+type Put<T> = fn(&T, &mut Vec<u8>) -> Result<(), PayloadError>;
+
+/// Another node, as seen from this one; or this one, whose actors that have ended it names.
+pub(crate) struct Peer {
+    pub(crate) node: &'static Inner,
+    pub(crate) id: NodeId,
+    /// None to the node itself.
+    pub(crate) link: Option<Link>,
+    standing: AtomicU8,
+    /// Messages of the protocols of nodes that were put in for it, which are no work.
+    pub(crate) control: AtomicU64,
+    routes: Mutex<Vec<(TypeId, u32)>>,
+}
+
+/// What is known of a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Standing {
+    /// It has not said who it is.
+    New = 0,
+    /// It has, and belongs to the job.
+    Greeted = 1,
+    /// It is down, or shut out.
+    Down = 2,
+}
+
+impl Peer {
+    pub(crate) fn new(node: &'static Inner, id: NodeId, link: Option<Link>) -> Self {
+        Self {
+            node,
+            id,
+            link,
+            standing: AtomicU8::new(Standing::New as u8),
+            control: AtomicU64::new(0),
+            routes: Mutex::default(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn standing(&self) -> Standing {
+        match self.standing.load(Ordering::Acquire) {
+            0 => Standing::New,
+            1 => Standing::Greeted,
+            _ => Standing::Down,
+        }
+    }
+
+    /// What is known now; says what was known before.
+    pub(crate) fn stand(&self, standing: Standing) -> Standing {
+        match self.standing.swap(standing as u8, Ordering::AcqRel) {
+            0 => Standing::New,
+            1 => Standing::Greeted,
+            _ => Standing::Down,
+        }
+    }
+
+    /// Puts a message of nodes in, which is no work: it is not counted for the end of all work.
+    pub(crate) fn control(&self, message: Message<'_>) {
+        if let Some(link) = &self.link {
+            // Before it can have arrived.
+            self.control.fetch_add(1, Ordering::Relaxed);
+            let envelope = Envelope { cause: None, message };
+            if link.put_anyway(|out| envelope.write(out)).is_err() {
+                self.control.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Puts a message in that is not waited for. What is for a node that is down is lost with it.
+    pub(crate) fn say(&self, message: Message<'_>) {
+        if let Some(link) = &self.link {
+            let envelope = Envelope { cause: None, message };
+            let said = self.node.senders.under(|| link.put_anyway(|out| envelope.write(out)));
+            drop(said);
+        }
+    }
+
+    /// A question was in vain.
+    pub(crate) fn fail(&self, call: u64, failure: Failure, detail: &str) {
+        if self.link.is_none() {
+            self.node.calls.close(call, Outcome::Failed(failure, detail));
+            return;
+        }
+        let detail = super::short(detail, wire::LONGEST_DETAIL);
+        self.say(Message::Failed { call, failure, detail });
+    }
+}
+
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Peer({})", self.id)
+    }
+}
+
+/// The number of a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RouteId(u32);
+
+/// A peer, and how values of a type are written for it.
+pub(crate) struct Route {
+    pub(crate) peer: &'static Peer,
+    /// A [`Put`] of the type.
+    put: Box<dyn Any + Send + Sync>,
+}
+
+static ROUTES: boxcar::Vec<Route> = boxcar::Vec::new();
+
+/// How many routes a thread remembers. An estimate; no benchmark sets it.
+const REMEMBERED: usize = 16;
+
+type Remembered = Cell<Option<(*const Peer, TypeId, u32)>>;
+
+thread_local! {
+    /// Routes that were asked for, by peer and type. They stay true for ever.
+    static CACHE: [Remembered; REMEMBERED] = const { [const { Cell::new(None) }; REMEMBERED] };
+}
+
+/// Takes the last word of what is hashed, which for a [`TypeId`] is good enough.
+#[derive(Default)]
+struct LastWord(u64);
+
+impl Hasher for LastWord {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 ^= word;
+    }
+}
+
+fn place(peer: &Peer, of: TypeId) -> usize {
+    let mut hasher = LastWord::default();
+    of.hash(&mut hasher);
+    (hasher.finish() as usize).wrapping_add(peer.id.number() as usize) % REMEMBERED
+}
+
+impl RouteId {
+    /// The route for values of `T`.
+    #[inline]
+    pub(crate) fn of<T: Serialize + 'static>(peer: &'static Peer) -> Self {
+        let of = TypeId::of::<T>();
+        let at = place(peer, of);
+        CACHE.with(|cache| match cache[at].get() {
+            Some((cached, cached_of, route)) if std::ptr::eq(cached, peer) && cached_of == of => {
+                Self(route)
+            }
+            _ => {
+                let route = Self::make::<T>(peer);
+                cache[at].set(Some((peer, of, route.0)));
+                route
+            }
+        })
+    }
+
+    #[cold]
+    fn make<T: Serialize + 'static>(peer: &'static Peer) -> Self {
+        let of = TypeId::of::<T>();
+        let mut routes = peer.routes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&(_, route)) = routes.iter().find(|route| route.0 == of) {
+            return Self(route);
+        }
+        let put: Put<T> = payload::put::<T>;
+        let route = ROUTES.push(Route { peer, put: Box::new(put) });
+        let route = u32::try_from(route).expect("there are fewer types than that");
+        routes.push((of, route));
+        Self(route)
+    }
+
+    #[inline]
+    pub(crate) fn get(self) -> &'static Route {
+        &ROUTES[self.0 as usize]
+    }
+
+    #[inline]
+    pub(crate) fn peer(self) -> &'static Peer {
+        self.get().peer
+    }
+}
+
+impl Route {
+    /// How values of `T` are written. The route is for that type.
+    #[inline]
+    fn put<T: 'static>(&self) -> Put<T> {
+        *self.put.downcast_ref::<Put<T>>().expect("a route is made for its references' type")
+    }
+
+    /// Puts a value for an actor in, if there is room.
+    #[inline]
+    pub(crate) fn tell<T: 'static>(
+        &self,
+        to: Slot,
+        value: &T,
+    ) -> Result<(), PutError<PayloadError>> {
+        let put = self.put::<T>();
+        let Some(link) = &self.peer.link else { return Err(PutError::Down) };
+        scope::write(self.peer, |calls| {
+            self.peer.node.senders.under(|| {
+                link.try_put(|out| {
+                    let start = out.len();
+                    wire::write_tell(to, None, out);
+                    let head = out.len();
+                    put(value, out)?;
+                    if let Some(call) = calls.first() {
+                        make_question(out, start, head, to, call);
+                    }
+                    Ok(())
+                })
+            })
+        })
+    }
+
+    /// Puts an answer in. Never waits.
+    pub(crate) fn answer<T: 'static>(
+        &self,
+        call: u64,
+        value: &T,
+    ) -> Result<(), PutError<PayloadError>> {
+        let put = self.put::<T>();
+        let Some(link) = &self.peer.link else {
+            // The question has come back to the node that asked it.
+            let mut bytes = Vec::new();
+            scope::write(self.peer, |_| put(value, &mut bytes).map_err(PutError::Unwritable))?;
+            let is_awaited = self.peer.node.calls.close(call, Outcome::Answer(&bytes));
+            return if is_awaited { Ok(()) } else { Err(PutError::Down) };
+        };
+        scope::write(self.peer, |_| {
+            self.peer.node.senders.under(|| {
+                link.put_anyway(|out| {
+                    wire::write_answer(call, None, out);
+                    put(value, out)
+                })
+            })
+        })
+    }
+}
+
+/// Has a message say that its answer is awaited, once it is known that a place for the answer is in it: then whoever cannot deliver it can say so.
+#[cold]
+fn make_question(out: &mut Vec<u8>, start: usize, head: usize, to: Slot, call: u64) {
+    let payload = out.split_off(head);
+    out.truncate(start);
+    wire::write_ask(to, call, 0, None, out);
+    out.extend_from_slice(&payload);
+}

@@ -1,0 +1,261 @@
+//! How a node starts, and how it is known that its host has ended.
+
+use super::bound::Bound;
+use super::calls::Calls;
+use super::collective::Collective;
+use super::error::StartError;
+use super::events::Listeners;
+use super::inbound::Receiver;
+use super::inner::{Counts, Inner};
+use super::node::{Node, Owner};
+use super::route::Peer;
+use super::scripts::Scripts;
+use super::senders::Senders;
+use super::table::Table;
+use super::watches::Watches;
+use crate::node::host::Host;
+use crate::node::multiplexer::Multiplexer;
+use crate::node::policy::Packing;
+use crate::node::wire::LONGEST_NAME;
+use crate::node::{NodeId, Transport};
+use crate::system::System;
+use evenkeel::Handle;
+use std::error::Error;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::{Poll, Waker};
+use std::thread;
+
+/// On what a transport is driven.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hosting {
+    /// A task if the runtime has one worker, else a thread.
+    #[default]
+    Auto,
+    /// A thread of its own.
+    Thread,
+    /// A task of the runtime, which has one worker. The transport is made, driven and dropped on that worker's thread.
+    Task,
+}
+
+/// What a node begins with.
+///
+/// # Examples
+/// See [`Node`].
+#[derive(Clone, Debug)]
+#[must_use = "a builder starts nothing by itself"]
+pub struct NodeBuilder {
+    job: String,
+    name: Option<String>,
+    packing: Packing,
+    system: Option<System>,
+    hosting: Hosting,
+}
+
+impl NodeBuilder {
+    pub(super) fn new() -> Self {
+        Self {
+            job: "job".to_owned(),
+            name: None,
+            packing: Packing::default(),
+            system: None,
+            hosting: Hosting::Auto,
+        }
+    }
+
+    /// What the job calls itself, on all nodes the same. By default `job`.
+    pub fn job(mut self, name: impl Into<String>) -> Self {
+        self.job = name.into();
+        self
+    }
+
+    /// What the node calls itself, unlike all others. By default `node` and its number.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// How messages are packed, and how many may wait. Frames and messages that would be longer than the transport takes are made as long as that.
+    pub fn packing(mut self, packing: Packing) -> Self {
+        self.packing = packing;
+        self
+    }
+
+    /// The system of the node's actors. By default that of the caller.
+    pub fn system(mut self, system: System) -> Self {
+        self.system = Some(system);
+        self
+    }
+
+    /// On what the transport is driven.
+    pub fn hosting(mut self, hosting: Hosting) -> Self {
+        self.hosting = hosting;
+        self
+    }
+
+    /// Starts the node on the runtime that the caller belongs to. `transport` is called once, on the thread that drives what it makes.
+    ///
+    /// # Errors
+    /// [`StartError`]. Nothing is left running then.
+    pub async fn start<T, E>(
+        self,
+        transport: impl FnOnce() -> Result<T, E> + Send + 'static,
+    ) -> Result<Node, StartError>
+    where
+        T: Transport + 'static,
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let handle = Handle::try_current().ok_or(StartError::NoRuntime)?;
+        for (of, name) in [("job", Some(&self.job)), ("node", self.name.as_ref())] {
+            if name.is_some_and(|name| name.is_empty() || name.len() > LONGEST_NAME) {
+                return Err(StartError::Name { of, most: LONGEST_NAME });
+            }
+        }
+        let workers = handle.metrics().processors.len();
+        let is_task = match self.hosting {
+            Hosting::Auto => workers == 1,
+            Hosting::Thread => false,
+            Hosting::Task => true,
+        };
+        let (started, starts) = oneshot::async_channel();
+        let make = move |handle: &Handle| -> Option<(Host<T, Receiver>, Over)> {
+            let transport = match transport() {
+                Ok(transport) => transport,
+                Err(error) => {
+                    drop(started.send(Err(StartError::Transport(error.into()))));
+                    return None;
+                }
+            };
+            let (node, host) = self.build(transport, handle.clone(), workers, is_task);
+            let over = node.0.over.clone();
+            // Nobody waits any more: the handle is dropped with the message, and the node leaves.
+            drop(started.send(Ok(node)));
+            Some((host, Over(over)))
+        };
+        if is_task {
+            drop(handle.clone().spawn(async move {
+                let host = {
+                    let Some((host, over)) = make(&handle) else { return };
+                    (Bound::new(Box::pin(host.drive())), over)
+                };
+                let (mut drive, _over) = host;
+                poll_fn(|context| drive.as_mut().poll(context)).await;
+            }));
+        } else {
+            let thread = thread::Builder::new().name("evenkeel-node".to_owned());
+            let run = move || {
+                if let Some((host, _over)) = make(&handle) {
+                    host.run();
+                }
+            };
+            thread.spawn(run).map_err(StartError::Thread)?;
+        }
+        starts.await.unwrap_or(Err(StartError::Lost))
+    }
+
+    fn build<T: Transport>(
+        self,
+        transport: T,
+        handle: Handle,
+        workers: usize,
+        reads_inline: bool,
+    ) -> (Node, Host<T, Receiver>) {
+        let (number, nodes) = (transport.local(), transport.nodes());
+        let packing = fit(self.packing, transport.longest_frame());
+        let multiplexer = Multiplexer::new(number, nodes, workers, packing);
+        let name = self.name.unwrap_or_else(|| format!("node {number}"));
+        let mut names = vec![None; nodes as usize];
+        names[number.number() as usize] = Some(Arc::from(&*name));
+        let inner: &'static Inner = Box::leak(Box::new(Inner {
+            number,
+            nodes,
+            job: self.job.into(),
+            name: name.into(),
+            system: self.system.unwrap_or_else(System::current),
+            workers,
+            multiplexer: Arc::clone(&multiplexer),
+            longest_frame: transport.longest_frame(),
+            reads_inline,
+            senders: Senders::new(workers),
+            table: Table::new(),
+            calls: Calls::default(),
+            watches: Watches::default(),
+            scripts: Scripts::default(),
+            listeners: Listeners::default(),
+            collective: Collective::new(number, nodes),
+            counts: Counts::default(),
+            unread: 0.into(),
+            frames: (0..nodes).map(|_| Mutex::default()).collect(),
+            names: Mutex::new(names),
+            peers: OnceLock::new(),
+            handle: handle.clone(),
+        }));
+        let peer = |node| Peer::new(inner, node, multiplexer.link(node));
+        let peers = inner.peers.set((0..nodes).map(NodeId::new).map(peer).collect());
+        assert!(peers.is_ok(), "they are set here alone");
+        // A host that is a task is the flusher.
+        for flusher in multiplexer.flushers().filter(|_| !reads_inline) {
+            drop(handle.spawn(flusher));
+        }
+        // Before anybody can send, so that it is the first that arrives.
+        inner.greet();
+        let host = Host::new(transport, multiplexer, Receiver::new(inner));
+        let host = if reads_inline { host.flushing() } else { host };
+        let over = Arc::new(Ending::default());
+        (Node(Arc::new(Owner { inner, over })), host)
+    }
+}
+
+/// The packing with frames that the transport takes: a frame is longer by at most one message than one that is full.
+fn fit(packing: Packing, longest_frame: usize) -> Packing {
+    let frame = packing.frame.min(longest_frame / 2).max(1);
+    let longest_message = packing.longest_message.min(longest_frame - frame);
+    Packing { frame, longest_message, ..packing }
+}
+
+/// When the host is gone.
+#[derive(Default)]
+pub(super) struct Ending(Mutex<(bool, Vec<Waker>)>);
+
+impl Ending {
+    /// Waits for it.
+    pub(super) async fn wait(&self) {
+        poll_fn(|context| {
+            let mut ending = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if ending.0 {
+                return Poll::Ready(());
+            }
+            ending.1.push(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+/// Says that the host is gone when it is dropped, by a panic too.
+struct Over(Arc<Ending>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        let waiting = {
+            let mut ending = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+            ending.0 = true;
+            std::mem::take(&mut ending.1)
+        };
+        waiting.into_iter().for_each(Waker::wake);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Packing, fit};
+
+    #[test]
+    fn packing_is_made_to_fit_the_transport() {
+        let packing = Packing::default();
+        assert_eq!(fit(packing, 1 << 30), packing);
+        for longest in [16 << 20, 100_000, 1_000] {
+            assert!(fit(packing, longest).longest_frame() <= longest, "{longest}");
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The actors of this node that other nodes know: their slots.
+//!
+//! An actor gets a slot when a reference to it is first written into a message to another node, one for each policy of such references. From then on the table keeps it: whether another node still
+//! has the reference is not known, so there is no garbage collection across nodes, and an actor that others know ends when it is stopped. When it has ended its slot is given to
+//! another one, with the next generation: at the next message for it, or when the table has grown to twice of what was alive in it, and is swept.
+//!
+//! # Protocol
+//! `lists` is locked to give slots and to free them; the lock of a slot's cell is taken under it, or alone, for a few instructions, in which no caller's code runs: whoever delivers takes out a
+//! counted reference to the target. The address of an actor is the number of one actor for as long as somebody has a reference to it, as the table has and as whoever
+//! asks for its slot has.
+
+use super::hash::Numbers;
+use crate::actor_ref::ActorRef;
+use crate::control::AnyActor;
+use crate::error::SendError;
+use crate::mailbox::overflow::{Full, Overflow};
+use crate::node::Slot;
+use crate::node::payload::{self, PayloadError};
+use evenkeel::internal::SpinLock;
+use serde::de::DeserializeOwned;
+use std::any::Any;
+use std::cell::Cell as Single;
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Slots in use before the table is swept for the first time. An estimate; no benchmark sets it.
+const FIRST_SWEEP: usize = 64;
+
+/// Slots that a thread remembers. An estimate: some hundred actors take turns on a worker; no benchmark sets it.
+const REMEMBERED: usize = 256;
+
+type Remembered = Single<Option<(u32, usize, u32)>>;
+
+thread_local! {
+    /// By address: where an actor with that address was. Whether it is there yet is looked up.
+    static CACHE: [Remembered; REMEMBERED] = const { [const { Single::new(None) }; REMEMBERED] };
+}
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// What became of a message for an actor.
+pub(crate) enum Told {
+    Done,
+    /// The mailbox is full, and the message waits for room in this future.
+    Waits(Pin<Box<dyn Future<Output = bool> + Send>>),
+    /// The mailbox is full, and the policy is not to wait. The message, to be dropped once its asker has been told: what is dropped in it says less.
+    Full(Box<dyn Any + Send>),
+    /// The actor has stopped; with the message.
+    Stopped(Box<dyn Any + Send>),
+    Unreadable(PayloadError),
+}
+
+/// An actor that others know.
+pub(crate) trait Target: Any + Send + Sync {
+    /// Delivers a value. Called in the scope of reading.
+    fn tell(&self, payload: &[u8]) -> Told;
+    fn any(&self) -> AnyActor;
+    fn is_stopped(&self) -> bool;
+}
+
+impl<M: Send + DeserializeOwned + 'static, P: Overflow> Target for ActorRef<M, P> {
+    #[inline]
+    fn tell(&self, payload: &[u8]) -> Told {
+        let message = match payload::get::<M>(payload) {
+            Ok(message) => message,
+            Err(error) => return Told::Unreadable(error),
+        };
+        match self.try_send(message) {
+            Ok(()) => Told::Done,
+            Err(SendError::Full(message)) if P::FULL == Full::Wait => {
+                let to = self.clone();
+                Told::Waits(Box::pin(async move { to.send(message).await.is_ok() }))
+            }
+            Err(SendError::Full(message)) => Told::Full(Box::new(message)),
+            Err(error) => Told::Stopped(Box::new(error.into_message())),
+        }
+    }
+
+    fn any(&self) -> AnyActor {
+        ActorRef::any(self)
+    }
+
+    fn is_stopped(&self) -> bool {
+        ActorRef::is_stopped(self)
+    }
+}
+
+struct Cell {
+    generation: u32,
+    /// The key of the target, or zero.
+    key: usize,
+    target: Option<Arc<dyn Target>>,
+}
+
+#[derive(Default)]
+struct Lists {
+    by_key: HashMap<usize, u32, Numbers>,
+    free: Vec<u32>,
+    /// With as many slots in use it is swept.
+    sweep_at: usize,
+}
+
+/// The slots of a node.
+pub(crate) struct Table {
+    /// Tells nodes of one process apart.
+    number: u32,
+    cells: boxcar::Vec<SpinLock<Cell>>,
+    lists: Mutex<Lists>,
+}
+
+/// What there is under a name.
+pub(crate) enum Found<T> {
+    Here(T),
+    /// It has ended.
+    Gone,
+    /// Its messages or its policy are others.
+    OtherType,
+}
+
+impl Table {
+    pub(crate) fn new() -> Self {
+        let lists = Lists { sweep_at: FIRST_SWEEP, ..Lists::default() };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { number, cells: boxcar::Vec::new(), lists: Mutex::new(lists) }
+    }
+
+    fn lists(&self) -> MutexGuard<'_, Lists> {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The slot of a local actor, a new one if it has none. `address` is the actor's.
+    #[inline]
+    pub(crate) fn slot<M, P>(&self, actor: &ActorRef<M, P>, address: usize) -> Slot
+    where
+        M: Send + DeserializeOwned + 'static,
+        P: Overflow,
+    {
+        // Addresses are even, so each policy has a key of its own.
+        let key = address + P::FULL as usize;
+        let at = (key >> 6) % REMEMBERED;
+        CACHE.with(|cache| {
+            if let Some((number, known, index)) = cache[at].get()
+                && number == self.number
+                && known == key
+                && let Some(slot) = self.at(index, key)
+            {
+                return slot;
+            }
+            let slot = self.give(key, || Arc::new(actor.clone()));
+            cache[at].set(Some((self.number, key, slot.index)));
+            slot
+        })
+    }
+
+    fn at(&self, index: u32, key: usize) -> Option<Slot> {
+        let cell = self.cells.get(index as usize)?.lock();
+        (cell.key == key).then_some(Slot { index, generation: cell.generation })
+    }
+
+    #[cold]
+    fn give(&self, key: usize, target: impl FnOnce() -> Arc<dyn Target>) -> Slot {
+        let mut dropped = Vec::new();
+        let mut lists = self.lists();
+        if let Some(slot) = lists.by_key.get(&key).and_then(|&index| self.at(index, key)) {
+            return slot;
+        }
+        if lists.free.is_empty() && lists.by_key.len() >= lists.sweep_at {
+            self.sweep(&mut lists, &mut dropped);
+        }
+        let target = Some(target());
+        let slot = match lists.free.pop() {
+            Some(index) => {
+                let mut cell = self.cells[index as usize].lock();
+                (cell.key, cell.target) = (key, target);
+                Slot { index, generation: cell.generation }
+            }
+            None => {
+                let index = self.cells.push(SpinLock::new(Cell { generation: 0, key, target }));
+                let index = u32::try_from(index).expect("there are fewer actors at once");
+                Slot { index, generation: 0 }
+            }
+        };
+        lists.by_key.insert(key, slot.index);
+        drop(lists);
+        drop(dropped);
+        slot
+    }
+
+    /// Frees the slots of actors that have ended.
+    fn sweep(&self, lists: &mut Lists, dropped: &mut Vec<Arc<dyn Target>>) {
+        let known: Vec<u32> = lists.by_key.values().copied().collect();
+        for index in known {
+            let target = self.cells[index as usize].lock().target.clone();
+            if target.is_some_and(|target| target.is_stopped()) {
+                dropped.extend(self.free(lists, index));
+            }
+        }
+        lists.sweep_at = FIRST_SWEEP.max(2 * lists.by_key.len());
+    }
+
+    /// Frees a slot. What is given is dropped without the lock: it may be the last reference.
+    fn free(&self, lists: &mut Lists, index: u32) -> Option<Arc<dyn Target>> {
+        let (key, target) = {
+            let mut cell = self.cells[index as usize].lock();
+            let generation = cell.generation.checked_add(1);
+            let key = std::mem::take(&mut cell.key);
+            let target = cell.target.take();
+            // One whose generations are used up is not given again.
+            if let Some(generation) = generation
+                && target.is_some()
+            {
+                cell.generation = generation;
+                lists.free.push(index);
+            }
+            (key, target)
+        };
+        lists.by_key.remove(&key);
+        target
+    }
+
+    /// The actor at a slot, if it is the one that is meant.
+    #[inline]
+    pub(crate) fn get(&self, slot: Slot) -> Option<Arc<dyn Target>> {
+        let cell = self.cells.get(slot.index as usize)?.lock();
+        if cell.generation == slot.generation { cell.target.clone() } else { None }
+    }
+
+    /// The reference to the actor at a slot.
+    pub(crate) fn find<M: Send + 'static, P: Overflow>(&self, slot: Slot) -> Found<ActorRef<M, P>> {
+        let Some(target) = self.get(slot) else { return Found::Gone };
+        let target: &dyn Any = &*target;
+        match target.downcast_ref::<ActorRef<M, P>>() {
+            Some(actor) => Found::Here(actor.clone()),
+            None => Found::OtherType,
+        }
+    }
+
+    /// The actor at this slot was found stopped.
+    #[cold]
+    pub(crate) fn note_stopped(&self, slot: Slot) {
+        let mut lists = self.lists();
+        let is_it = self.cells.get(slot.index as usize).is_some_and(|cell| {
+            let cell = cell.lock();
+            cell.generation == slot.generation && cell.target.is_some()
+        });
+        let dropped = if is_it { self.free(&mut lists, slot.index) } else { None };
+        drop(lists);
+        drop(dropped);
+    }
+
+    /// How many actors it keeps.
+    pub(crate) fn len(&self) -> usize {
+        self.lists().by_key.len()
+    }
+
+    /// Forgets all, at the end of the node.
+    pub(crate) fn clear(&self) {
+        let mut dropped = Vec::new();
+        let mut lists = self.lists();
+        let known: Vec<u32> = lists.by_key.values().copied().collect();
+        for index in known {
+            dropped.extend(self.free(&mut lists, index));
+        }
+        drop(lists);
+        drop(dropped);
+    }
+}

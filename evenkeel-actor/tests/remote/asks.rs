@@ -1,0 +1,156 @@
+//! Questions to actors of other nodes, and what becomes of them.
+
+use crate::world::{Message, Sum, World, id, slow};
+use evenkeel_actor::node::in_process::Faults;
+use evenkeel_actor::{Actor, ActorRef, AskError, Builder, Context, Fail, Handled, ReplyTo};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+#[test]
+fn a_question_that_is_dropped_or_left_behind_has_no_reply() {
+    for workers in [1, 2] {
+        let world = World::new(2, workers, slow(3));
+        world.on(0, async |node| {
+            let sum = node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap();
+            assert_eq!(sum.ask(Message::Forget).await, Err(AskError::NoReply));
+            // It keeps the place for the answer until it ends.
+            let (kept, ()) = futures::join!(sum.ask(Message::Keep), async {
+                evenkeel::yield_now().await;
+                sum.send(Message::Stop).await.unwrap();
+            });
+            assert_eq!(kept, Err(AskError::NoReply));
+            while sum.ask(Message::Get).await != Err(AskError::Stopped) {}
+            assert_eq!(node.metrics().open_calls, 0);
+        });
+    }
+}
+
+#[test]
+fn an_answer_to_an_asker_that_has_given_up_is_a_dead_letter() {
+    let world = World::new(2, 1, Faults::default());
+    world.on(0, async |node| {
+        let sum = node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap();
+        let kept = sum.ask(Message::Keep).timeout(Duration::from_millis(1)).await;
+        assert_eq!(kept, Err(AskError::Elapsed));
+        let asked = sum.ask(Message::Get).timeout(Duration::ZERO).await;
+        // Whoever is quick enough has the answer all the same.
+        let late = u64::from(asked == Err(AskError::Elapsed));
+        sum.send(Message::Add(1)).await.unwrap();
+        while sum.ask(Message::Get).await != Ok(1) {}
+        assert_eq!(node.metrics().late_answers, late);
+        assert_eq!(node.system().dead_letters(), late);
+    });
+}
+
+#[test]
+fn a_full_mailbox_holds_up_its_senders_and_loses_nothing() {
+    for workers in [1, 2] {
+        let world = World::new(2, workers, Faults::default());
+        // An actor with room for two, which is asked for its reference through another.
+        let (runtime, other) = &world.nodes[1];
+        let small = runtime.block_on(async {
+            Builder::new().capacity(2).system(other.system()).spawn(Sum::default()).unwrap()
+        });
+        assert!(other.publish("small", small));
+        world.on(0, async |node| {
+            let small = node.locate::<Message>(id(1), "small").await.unwrap();
+            for n in 0..20_000 {
+                small.send(Message::Add(n)).await.unwrap();
+            }
+            assert_eq!(small.ask(Message::Get).await, Ok(199_990_000));
+        });
+    }
+}
+
+/// Handles its first message for ever.
+struct Stuck;
+
+impl Actor for Stuck {
+    type Message = Message;
+
+    async fn handle(&mut self, _message: Message, _context: &mut Context<Self>) -> Handled {
+        std::future::pending().await
+    }
+}
+
+/// Makes an actor with room for one message, which fails if there are more.
+struct Maker;
+
+#[derive(Serialize, Deserialize)]
+struct Make(ReplyTo<ActorRef<Message, Fail>>);
+
+impl Actor for Maker {
+    type Message = Make;
+
+    async fn handle(&mut self, Make(reply): Make, context: &mut Context<Self>) -> Handled {
+        let builder = Builder::new().capacity(1).overflow::<Fail>().system(context.system());
+        reply.send(builder.spawn(Stuck)?);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_full_mailbox_that_fails_is_told_to_askers() {
+    for workers in [1, 2] {
+        let world = World::new(2, workers, Faults::default());
+        world.nodes[1].1.register_script("maker", |()| Maker);
+        world.on(0, async |node| {
+            let maker = node.spawn_on::<Make, _>(id(1), "maker", &()).await.unwrap();
+            let stuck = maker.ask(Make).await.unwrap();
+            // One is handled for ever, one is in the mailbox, and the third finds no room.
+            let asked = futures::future::select_all((0..3).map(|_| stuck.ask(Message::Get)));
+            assert_eq!(asked.await.0, Err(AskError::Full));
+            stuck.kill();
+        });
+    }
+}
+
+/// Panics when it is read.
+#[derive(Debug, Serialize)]
+struct Trap;
+
+impl<'de> Deserialize<'de> for Trap {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        panic!("a trap");
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+enum Baited {
+    Trap(Trap),
+    Count(ReplyTo<Trap>),
+    Fine(ReplyTo<u64>),
+}
+
+struct Bait;
+
+impl Actor for Bait {
+    type Message = Baited;
+
+    async fn handle(&mut self, message: Baited, _context: &mut Context<Self>) -> Handled {
+        match message {
+            Baited::Trap(Trap) => {}
+            Baited::Count(reply) => reply.send(Trap),
+            Baited::Fine(reply) => reply.send(1),
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_value_that_panics_as_it_is_read_does_not_end_the_node() {
+    for workers in [1, 2] {
+        let world = World::new(2, workers, Faults::default());
+        world.nodes[1].1.register_script("bait", |()| Bait);
+        world.on(0, async |node| {
+            let bait = node.spawn_on::<Baited, _>(id(1), "bait", &()).await.unwrap();
+            bait.send(Baited::Trap(Trap)).await.unwrap();
+            assert_eq!(bait.ask(Baited::Fine).await, Ok(1));
+            // An answer that panics is none.
+            assert_eq!(bait.ask(Baited::Count).await.unwrap_err(), AskError::NoReply);
+            assert_eq!(bait.ask(Baited::Fine).await, Ok(1));
+            assert_eq!(node.metrics().unreadable, 1);
+        });
+        assert_eq!(world.nodes[1].1.metrics().unreadable, 1);
+    }
+}

@@ -1,0 +1,217 @@
+//! Peers that send what they should not.
+
+use crate::world::{Message, Sum, runtime};
+use evenkeel::Runtime;
+use evenkeel_actor::node::frame::{self, VERSION};
+use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
+use evenkeel_actor::node::wire::{Envelope, Message as Wire};
+use evenkeel_actor::node::{Event, NodeId, Slot, Transport};
+use evenkeel_actor::remote::{Events, Mismatch, Node, NodeEvent};
+use evenkeel_actor::{Builder, System};
+
+const NODE: NodeId = NodeId::new(0);
+const PEER: NodeId = NodeId::new(1);
+
+/// A node, and a peer that is driven by hand.
+struct Pair {
+    _control: Control,
+    peer: InProcess,
+    runtime: Runtime,
+    node: Node,
+    events: Events,
+}
+
+fn hello(name: &'static str) -> Wire<'static> {
+    Wire::Hello { node: PEER, nodes: 2, incarnation: 0, longest_frame: 1 << 20, job: "job", name }
+}
+
+impl Pair {
+    fn new(workers: usize) -> Self {
+        let (control, mut ends) = network(2, Faults::default());
+        let (end, peer) = (ends.remove(0), ends.remove(0));
+        let runtime = runtime(workers);
+        let builder = Node::builder().name("good").system(System::new());
+        let node = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap();
+        node.register_script("sum", Sum::new);
+        let events = node.events();
+        Self { _control: control, peer, runtime, node, events }
+    }
+
+    fn send(&mut self, messages: &[Wire<'_>]) {
+        let mut bytes = Vec::new();
+        frame::begin(&mut bytes, 0);
+        for message in messages {
+            Envelope { cause: None, message: message.clone() }.append(&mut bytes).unwrap();
+        }
+        self.send_bytes(bytes);
+    }
+
+    fn send_bytes(&mut self, bytes: Vec<u8>) {
+        self.peer.send(NODE, bytes).unwrap();
+    }
+
+    fn event(&mut self) -> NodeEvent {
+        self.runtime.block_on(self.events.next()).unwrap()
+    }
+
+    /// Waits for the next message of a kind from the node.
+    fn receive<R>(&mut self, pick: impl Fn(&Wire<'_>) -> Option<R>) -> R {
+        loop {
+            match self.peer.poll() {
+                Some(Event::Received { frame, .. }) => {
+                    let frame = frame::Frame::read(&frame, 1 << 20).unwrap();
+                    let mut messages = frame.messages().map(|message| message.unwrap().message);
+                    if let Some(found) = messages.find_map(|message| pick(&message)) {
+                        return found;
+                    }
+                }
+                Some(_) => {}
+                None => std::thread::yield_now(),
+            }
+        }
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        self.runtime.block_on(self.node.leave());
+    }
+}
+
+#[test]
+fn a_peer_that_is_not_of_the_job_is_shut_out() {
+    let refusals: [(Wire<'_>, Mismatch); 5] = [
+        (hello("good"), Mismatch::SameName { name: "good".into(), other: NODE }),
+        (
+            Wire::Hello {
+                node: NODE,
+                nodes: 2,
+                incarnation: 0,
+                longest_frame: 1,
+                job: "job",
+                name: "bad",
+            },
+            Mismatch::Number { says: NODE },
+        ),
+        (
+            Wire::Hello {
+                node: PEER,
+                nodes: 3,
+                incarnation: 0,
+                longest_frame: 1,
+                job: "job",
+                name: "bad",
+            },
+            Mismatch::Nodes { says: 3 },
+        ),
+        (
+            Wire::Hello {
+                node: PEER,
+                nodes: 2,
+                incarnation: 0,
+                longest_frame: 1,
+                job: "another",
+                name: "bad",
+            },
+            Mismatch::Job { says: "another".into() },
+        ),
+        (Wire::Abandon { call: 1 }, Mismatch::Silent),
+    ];
+    for (message, why) in refusals {
+        for workers in [1, 2] {
+            let mut pair = Pair::new(workers);
+            pair.send(std::slice::from_ref(&message));
+            assert_eq!(pair.event(), NodeEvent::Refused { node: PEER, why: why.clone() });
+            let error = pair.runtime.block_on(pair.node.ready()).unwrap_err();
+            assert_eq!(error.node, Some(PEER));
+        }
+    }
+}
+
+#[test]
+fn a_peer_of_another_version_is_shut_out() {
+    let mut pair = Pair::new(1);
+    pair.send_bytes(vec![frame::MAGIC, VERSION + 1, 0, 1, 1]);
+    let why = Mismatch::Version { says: VERSION + 1 };
+    assert!(why.to_string().contains("same build"));
+    assert_eq!(pair.event(), NodeEvent::Refused { node: PEER, why });
+}
+
+#[test]
+fn bytes_that_are_no_frame_are_an_event() {
+    for workers in [1, 2] {
+        for bytes in [vec![], vec![7; 40], vec![frame::MAGIC, VERSION, 0, 200]] {
+            let mut pair = Pair::new(workers);
+            pair.send(&[hello("bad")]);
+            assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+            pair.send_bytes(bytes);
+            assert!(matches!(pair.event(), NodeEvent::Malformed { node: PEER, .. }));
+        }
+    }
+}
+
+#[test]
+fn random_bytes_behind_a_frames_head_do_no_harm() {
+    let mut random = 1_u64;
+    for _ in 0..200 {
+        let mut pair = Pair::new(1);
+        pair.send(&[hello("bad")]);
+        let mut bytes = vec![frame::MAGIC, VERSION, 0];
+        for _ in 0..40 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            bytes.push((random >> 59) as u8);
+        }
+        pair.send_bytes(bytes);
+        // What comes behind is read, or its sender is shut out: the node goes on.
+        assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+        let own = pair.runtime.block_on(async {
+            let own = Builder::new().system(pair.node.system()).spawn(Sum::new(3)).unwrap();
+            own.ask(Message::Get).await
+        });
+        assert_eq!(own, Ok(3));
+    }
+}
+
+#[test]
+fn values_for_nobody_and_of_other_types_are_dead_letters_and_the_peer_stays() {
+    for workers in [1, 2] {
+        let mut pair = Pair::new(workers);
+        pair.send(&[hello("peer")]);
+        assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+        let mut arguments = std::any::type_name::<Message>().as_bytes().to_vec();
+        arguments.extend([0, 9]);
+        pair.send(&[Wire::Spawn { call: 5, script: "sum", parent: None, arguments: &arguments }]);
+        let at = pair.receive(|message| match message {
+            Wire::Located { call: 5, at } => Some(*at),
+            _ => None,
+        });
+        let nobody = Slot { index: 1_000, generation: 0 };
+        pair.send(&[
+            Wire::Tell { to: nobody, payload: &[] },
+            Wire::Tell { to: at, payload: &[99] },
+            // A reference to an actor of a node that there is not.
+            Wire::Tell { to: at, payload: &[2, 77, 0, 0, 1] },
+            Wire::Ask { to: nobody, call: 6, limit: 0, payload: &[] },
+            Wire::Ask { to: at, call: 7, limit: 0, payload: &[99] },
+            // Get, with the place for the answer.
+            Wire::Ask { to: at, call: 8, limit: 0, payload: &[1, 1, 8] },
+        ]);
+        let mut failures = Vec::new();
+        for _ in 0..3 {
+            failures.push(pair.receive(|message| match message {
+                Wire::Failed { call, failure, .. } => Some((*call, failure.code())),
+                Wire::Answer { call, payload } => Some((*call, payload[0])),
+                _ => None,
+            }));
+            if failures.len() == 1 {
+                break;
+            }
+        }
+        assert_eq!(failures[0], (6, 1), "there is no such actor");
+        while pair.node.metrics().undelivered < 5 {
+            std::thread::yield_now();
+        }
+        assert_eq!(pair.node.metrics().unreadable, 3);
+        assert_eq!(pair.node.system().dead_letters(), 5);
+    }
+}

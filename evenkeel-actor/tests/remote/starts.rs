@@ -1,0 +1,67 @@
+//! How nodes start, and what they do not start with.
+
+use crate::world::{Message, Sum, id, runtime};
+use evenkeel_actor::System;
+use evenkeel_actor::node::in_process::{Faults, network};
+use evenkeel_actor::remote::{Hosting, Node, StartError};
+
+#[test]
+fn what_a_node_cannot_start_with_is_a_typed_error() {
+    let (_control, mut ends) = network(1, Faults::default());
+    let end = ends.remove(0);
+    let error = evenkeel::block_on(Node::builder().start(|| Ok::<_, String>(end))).unwrap_err();
+    assert!(matches!(error, StartError::NoRuntime), "{error}");
+    for workers in [1, 2] {
+        let runtime = runtime(workers);
+        let fails = || Err::<evenkeel_actor::node::in_process::InProcess, _>("no cable");
+        let error = runtime.block_on(Node::builder().start(fails)).unwrap_err();
+        assert_eq!(error.to_string(), "the transport has not started: no cable");
+        for name in [String::new(), "n".repeat(300)] {
+            let error = runtime.block_on(Node::builder().name(name).start(fails)).unwrap_err();
+            assert!(matches!(error, StartError::Name { of: "node", most: 255 }), "{error}");
+        }
+        let error = runtime.block_on(Node::builder().job("").start(fails)).unwrap_err();
+        assert!(matches!(error, StartError::Name { of: "job", .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_host_can_be_a_thread_or_a_task() {
+    for hosting in [Hosting::Thread, Hosting::Task] {
+        let (_control, ends) = network(2, Faults::default());
+        let runtime = runtime(1);
+        runtime.block_on(async {
+            let mut nodes = Vec::new();
+            for end in ends {
+                let builder = Node::builder().system(System::new()).hosting(hosting);
+                let node = builder.start(|| Ok::<_, String>(end)).await.unwrap();
+                assert!(node.register_script("sum", Sum::new));
+                nodes.push(node);
+            }
+            let sum = nodes[0].spawn_on::<Message, _>(id(1), "sum", &5_u64).await.unwrap();
+            assert_eq!(sum.ask(Message::Get).await, Ok(5));
+            assert!(nodes[0].metrics().packing() >= 1.0);
+            for node in nodes {
+                node.leave().await;
+            }
+        });
+    }
+}
+
+#[test]
+fn a_node_whose_handles_are_gone_leaves() {
+    let (_control, mut ends) = network(2, Faults::default());
+    let (end, other) = (ends.remove(0), ends.remove(0));
+    let runtime = runtime(2);
+    runtime.block_on(async {
+        let start = |end| Node::builder().system(System::new()).start(|| Ok::<_, String>(end));
+        let node = start(end).await.unwrap();
+        let mut events = node.events();
+        let other = start(other).await.unwrap();
+        node.ready().await.unwrap();
+        drop(other);
+        while !events.next().await.unwrap().is_loss() {}
+        node.leave().await;
+        assert_eq!(events.next().await, None);
+    });
+}

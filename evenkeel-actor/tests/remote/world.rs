@@ -1,0 +1,114 @@
+//! Several nodes, each with a runtime of its own.
+
+use evenkeel::Runtime;
+use evenkeel_actor::node::NodeId;
+use evenkeel_actor::node::in_process::{Control, Faults, network};
+use evenkeel_actor::node::policy::Packing;
+use evenkeel_actor::remote::Node;
+use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, System};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// What the tests' actors are sent.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Message {
+    Add(u64),
+    Get(ReplyTo<u64>),
+    /// Sends this to that actor.
+    Pass(ActorRef<Message>, u64),
+    /// Answers with the actor itself.
+    Me(ReplyTo<ActorRef<Message>>),
+    /// Keeps this and does not answer.
+    Keep(ReplyTo<u64>),
+    /// Drops this.
+    Forget(ReplyTo<u64>),
+    /// Has that actor answer.
+    Ask(ActorRef<Message>, ReplyTo<u64>),
+    Stop,
+}
+
+/// Adds numbers up.
+#[derive(Default)]
+pub(crate) struct Sum {
+    pub(crate) sum: u64,
+    kept: Vec<ReplyTo<u64>>,
+}
+
+impl Sum {
+    pub(crate) fn new(sum: u64) -> Self {
+        Self { sum, kept: Vec::new() }
+    }
+}
+
+impl Actor for Sum {
+    type Message = Message;
+
+    async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+        match message {
+            Message::Add(n) => self.sum += n,
+            Message::Get(reply) => reply.send(self.sum),
+            Message::Pass(to, n) => drop(to.send(Message::Add(n)).await),
+            Message::Me(reply) => reply.send(context.me()),
+            Message::Keep(reply) => self.kept.push(reply),
+            Message::Forget(_) => {}
+            Message::Ask(whom, reply) => drop(whom.send(Message::Get(reply)).await),
+            Message::Stop => context.stop(),
+        }
+        Ok(())
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) control: Control,
+    pub(crate) nodes: Vec<(Runtime, Node)>,
+}
+
+pub(crate) fn runtime(workers: usize) -> Runtime {
+    evenkeel::Builder::new().workers(workers).build().unwrap()
+}
+
+/// What a network does that delays frames and has those of different pairs overtake each other.
+pub(crate) fn slow(seed: u64) -> Faults {
+    let delay = Duration::ZERO..Duration::from_micros(300);
+    Faults { seed, delay, ..Faults::default() }
+}
+
+impl World {
+    pub(crate) fn new(nodes: u32, workers: usize, faults: Faults) -> Self {
+        Self::with(nodes, workers, faults, Packing::default())
+    }
+
+    pub(crate) fn with(nodes: u32, workers: usize, faults: Faults, packing: Packing) -> Self {
+        let (control, ends) = network(nodes, faults);
+        let start = |end| {
+            let runtime = runtime(workers);
+            let builder = Node::builder().system(System::new()).packing(packing);
+            let node = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap();
+            node.register_script("sum", Sum::new);
+            (runtime, node)
+        };
+        let nodes: Vec<_> = ends.into_iter().map(start).collect();
+        for (runtime, node) in &nodes {
+            runtime.block_on(node.ready()).unwrap();
+        }
+        Self { control, nodes }
+    }
+
+    /// Runs something on a node.
+    pub(crate) fn on<R: Send + 'static>(&self, node: usize, f: impl AsyncFnOnce(Node) -> R) -> R {
+        let (runtime, node) = &self.nodes[node];
+        runtime.block_on(f(node.clone()))
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        for (runtime, node) in &self.nodes {
+            runtime.block_on(node.leave());
+        }
+    }
+}
+
+pub(crate) fn id(node: u32) -> NodeId {
+    NodeId::new(node)
+}
