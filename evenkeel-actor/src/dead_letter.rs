@@ -272,6 +272,7 @@ impl System {
     ///     type Message = u32;
     ///
     ///     async fn handle(&mut self, _message: u32, context: &mut Context<Self>) -> Handled {
+    ///         context.me().try_send(2).unwrap();
     ///         context.stop();
     ///         Ok(())
     ///     }
@@ -284,7 +285,6 @@ impl System {
     ///     let _subscription = system.on_dead_letter(move |letter| sender.send(letter).unwrap());
     ///     let deaf = Builder::new().system(system).spawn(Deaf).unwrap();
     ///     deaf.try_send(1).unwrap();
-    ///     deaf.try_send(2).unwrap();
     ///     loop {
     ///         match receiver.try_recv() {
     ///             Ok(letter) => break letter,
