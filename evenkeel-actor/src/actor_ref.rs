@@ -426,6 +426,15 @@ impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
         Poll::Pending
     }
 
+    /// Waits no more.
+    #[cold]
+    #[inline(never)]
+    fn leave(&self, waits: Waits) {
+        if let (Waits::InLine(ticket), Place::Local(own)) = (waits, &self.to.place) {
+            mailbox::give_back(own, ticket);
+        }
+    }
+
     /// Notes that it waits in line.
     fn note_wait(&mut self, context: &Context<'_>) {
         let Place::Local(own) = &self.to.place else { return };
@@ -495,8 +504,10 @@ impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
 impl<M: std::marker::Send + 'static, P: Overflow> Drop for Send<'_, M, P> {
     #[inline]
     fn drop(&mut self) {
-        if let (Waits::InLine(ticket), Place::Local(own)) = (&self.waits, &self.to.place) {
-            mailbox::give_back(own, *ticket);
+        // Taken in any case, so that the compiler knows that there is nothing to drop of one that never waited.
+        match std::mem::take(&mut self.waits) {
+            Waits::No => {}
+            waits => self.leave(waits),
         }
     }
 }
