@@ -34,6 +34,7 @@ pub struct Context<A: Actor> {
 }
 
 impl<A: Actor> Context<A> {
+    #[inline]
     pub(crate) fn new(receiver: Receiver<A::Message>, priority: Priority) -> Self {
         Self { receiver, turn: Turn::new(priority), since: 0, before: Before::Nothing }
     }

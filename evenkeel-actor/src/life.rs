@@ -40,7 +40,7 @@ pub(crate) fn spawn<A: Actor, P: Overflow>(
     site: &'static Location<'static>,
 ) -> ActorRef<A::Message, P> {
     let settings = enter(settings, system);
-    let mailbox = Mailbox::new(settings, system);
+    let mailbox = || Mailbox::new(settings, system);
     let priority = settings.priority;
     ActorRef::local(Public::spawn(mailbox, |own| Life::new(actor, own, priority), site))
 }
@@ -54,7 +54,7 @@ pub(crate) fn spawn_with<A: Actor>(
     site: &'static Location<'static>,
 ) -> Public<Mailbox<A::Message>> {
     let settings = enter(settings, system);
-    let mailbox = Mailbox::with_kin(settings, system, kin);
+    let mailbox = || Mailbox::with_kin(settings, system, kin);
     Public::spawn(mailbox, |own| Life::new(actor, own, settings.priority), site)
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn spawn_ward<A: Actor>(
     let settings = enter(settings, system);
     let name = kin.name.clone();
     let kin = Kin { post: Some(Box::<Post>::default()), ..kin };
-    let mailbox = Mailbox::with_kin(settings, system, kin);
+    let mailbox = || Mailbox::with_kin(settings, system, kin);
     let make = move |receiver| live(factory(), receiver, settings.priority, begun);
     let own = Public::spawn(mailbox, |own| Ward::<A, _, _, _>::new(own, make), site);
     if let Some(name) = name {

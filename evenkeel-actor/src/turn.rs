@@ -16,6 +16,7 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
+    #[inline]
     pub(crate) fn new(priority: Priority) -> Self {
         let first = if is_deterministic() { turn::SINGLE } else { turn::FIRST };
         Self { left: first, stride: first, begun: 0, looked: 0, priority }

@@ -126,39 +126,36 @@ unsafe fn part<'a, S>(task: TaskPtr) -> &'a S {
 pub(super) const FIRST: u64 = 2;
 
 impl<S: Part> Public<S> {
-    /// Spawns a task on the runtime that the caller belongs to, as [`spawn`](super::spawn) does; the future is made with a reference to the
+    /// Spawns a task on the runtime that the caller belongs to, as [`spawn`](super::spawn) does; part and future are made where they lie, the future with a reference to the
     /// task it becomes, which it must not follow before it is polled.
     ///
     /// # Panics
     /// If the caller belongs to no runtime.
     #[inline]
-    pub fn spawn<F, M>(part: S, make: M, site: &'static Location<'static>) -> Self
+    pub fn spawn<F, M>(part: impl FnOnce() -> S, make: M, site: &'static Location<'static>) -> Self
     where
         S: Send + Sync,
         M: FnOnce(Self) -> F,
         F: Future<Output = ()> + Send + 'static,
     {
-        let mut parts = Some((part, make));
-        let spawned = spawn::here(|birth| {
-            let (part, make) = parts.take().expect("a task is made once");
-            made(make_public(FIRST, part, |task| make(Self::of_new(task)), (), site, birth))
-        });
-        match (spawned, parts) {
-            (Some(own), _) => own,
-            (None, Some((part, make))) => match enter::current() {
+        spawn::here(
+            (part, make),
+            |(part, make), birth| {
+                made(make_public(FIRST, part, |task| make(Self::of_new(task)), (), site, birth))
+            },
+            |(part, make)| match enter::current() {
                 Some(handle) => Self::spawn_on(&handle, part, make, (), site),
                 None => panic!(
                     "an actor is spawned at {site}, outside of a runtime: do it in a task or inside Runtime::block_on"
                 ),
             },
-            (None, None) => unreachable!("parts are taken by a spawn that succeeds"),
-        }
+        )
     }
 
     /// The same on the runtime of `handle`; a runtime that ends cancels the task at once.
     fn spawn_on<F, M, N>(
         handle: &Handle,
-        part: S,
+        part: impl FnOnce() -> S,
         make: M,
         name: N,
         site: &'static Location<'static>,

@@ -103,7 +103,7 @@ fn meanwhile(ends: usize, others: fn(Public<Counter>) -> Option<Public<Counter>>
     let part = Counter(SpinLock::new((Berth::new(), 0)));
     let (task, address) = make_public(
         FIRST,
-        part,
+        || part,
         |task| {
             let kept = Kept(Public::of_new(task));
             let mut seen = 0;

@@ -113,22 +113,17 @@ where
     F::Output: Send + 'static,
     N: Name,
 {
-    let mut parts = Some((future, name));
-    let spawned = spawn::here(|birth| {
-        let (future, name) = parts.take().expect("a task is made once");
-        make(future, name, site, birth)
-    });
-    match (spawned, parts) {
-        (Some(handle), _) => handle,
-        (None, Some((future, name))) => match enter::current() {
+    spawn::here(
+        (future, name),
+        |(future, name), birth| make(future, name, site, birth),
+        |(future, name)| match enter::current() {
             Some(handle) => spawn_on(&handle, future, name, site),
             None => panic!(
                 "spawn is called at {site}, outside of a runtime: call it in a task or inside \
                  Runtime::block_on, or use Runtime::spawn"
             ),
         },
-        (None, None) => unreachable!("parts are taken by a spawn that succeeds"),
-    }
+    )
 }
 
 /// Spawns a task on the runtime of `handle`, or cancels it at once if that takes no more.
