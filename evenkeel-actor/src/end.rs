@@ -19,7 +19,34 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 ///
 /// # Safety
 /// The caller is the actor's life, and its body, with the receiver, is gone.
+#[inline]
 pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
+    // SAFETY: the caller's promise.
+    if unsafe { own.close_empty(&reason) } {
+        settle(own);
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { end_with_words::<A, M>(own, reason) }
+}
+
+/// Counts the end, and gives back the actor's names. Before others are told: whoever is may give them to another.
+#[inline]
+fn settle<M: Send + 'static>(own: &Public<Mailbox<M>>) {
+    let system = own.system();
+    system.counters().add(Count::Ended, 1);
+    if own.is_known() {
+        system.forget(own.id());
+    }
+}
+
+/// The same of an actor that leaves something behind, or did not end in order.
+///
+/// # Safety
+/// As [`end`].
+#[cold]
+#[inline(never)]
+unsafe fn end_with_words<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
     // SAFETY: the caller's promise.
     let left = unsafe { own.close(reason) };
     let (id, system) = (own.id(), own.system());
@@ -27,22 +54,16 @@ pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason:
         let kind = DeadLetterKind::LeftBehind;
         dead_letter::note::<M>(system, Some(id), kind, left.messages.len() as u64);
     }
-    system.counters().add(Count::Ended, 1);
     if left.reason.is_failure() {
         system.counters().add(Count::Failed, 1);
     }
-    // Before others are told: whoever is may give its names to another.
-    if own.is_known() {
-        system.forget(id);
-    }
+    settle(own);
     if left.is_empty() && !left.reason.is_failure() {
         return;
     }
     tell::<A, M>(own, left);
 }
 
-#[cold]
-#[inline(never)]
 fn tell<A, M: Send + 'static>(own: &Public<Mailbox<M>>, mut left: Left<M>) {
     let id = own.id();
     let reason = left.reason.clone();

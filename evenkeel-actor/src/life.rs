@@ -258,12 +258,15 @@ fn live<A: Actor>(
         if context.has_children() {
             poll_fn(|task| context.poll_children(task)).await;
         }
-        // Made here: what lives through two awaits has room of its own in every actor.
-        let reason = if alone { ExitReason::Unreferenced } else { ExitReason::Normal };
-        actor.stopped(&reason, &mut context).await;
-        reason
+        // Twice, not kept: what lives through an await has room of its own in every actor, and is copied out of it in other pieces than it was put in.
+        actor.stopped(if alone { &UNREFERENCED } else { &NORMAL }, &mut context).await;
+        if alone { ExitReason::Unreferenced } else { ExitReason::Normal }
     }
 }
+
+/// What an actor that ends in order is shown.
+static NORMAL: ExitReason = ExitReason::Normal;
+static UNREFERENCED: ExitReason = ExitReason::Unreferenced;
 
 /// The end of a poll: ready when it is polled again.
 struct Pause(bool);

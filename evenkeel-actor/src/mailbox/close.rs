@@ -79,6 +79,36 @@ impl<M: Send + 'static> Mailbox<M> {
         self.has(KNOWN)
     }
 
+    /// Closes the mailbox of an actor that ends in order, has nothing left and never had much: of most. False otherwise, and then nothing has changed.
+    ///
+    /// # Safety
+    /// The caller is the actor, and does not use its receiver any more if this is true.
+    #[inline]
+    pub(crate) unsafe fn close_empty(&self, reason: &ExitReason) -> bool {
+        let door = match reason {
+            ExitReason::Normal => Door::Normal,
+            ExitReason::Unreferenced => Door::Unreferenced,
+            _ => return false,
+        };
+        // SAFETY: the caller is the actor.
+        let batch = unsafe { &*self.batch.get() };
+        let mut shared = self.shared.lock();
+        if shared.rest.is_some() || !self.slots.is_empty() || !batch.is_empty() {
+            return false;
+        }
+        shared.berth.close();
+        detect::closed((&raw const *self).cast());
+        shared.door = door;
+        self.forget_flags();
+        true
+    }
+
+    /// What stays is what others ask for afterwards. The caller holds the lock.
+    fn forget_flags(&self) {
+        let flags = self.flags.load(Ordering::Relaxed);
+        self.flags.store(flags & (KNOWN | MEASURED), Ordering::Relaxed);
+    }
+
     /// Closes the mailbox and gives what is left in it. For the actor.
     ///
     /// # Safety
@@ -112,8 +142,7 @@ impl<M: Send + 'static> Mailbox<M> {
         if shared.door == Door::InWords {
             shared.rest().reason = Some(reason.clone());
         }
-        let flags = self.flags.load(Ordering::Relaxed);
-        self.flags.store(flags & (KNOWN | MEASURED), Ordering::Relaxed);
+        self.forget_flags();
         drop(shared);
         let (mut orders, mut timers) = (VecDeque::new(), None);
         if let Some(mut rest) = rest {

@@ -18,7 +18,7 @@ use crate::scheduler::context;
 use std::alloc::Layout;
 use std::any::type_name;
 use std::future::Future;
-use std::mem::{self, ManuallyDrop, offset_of};
+use std::mem::{ManuallyDrop, offset_of};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -272,9 +272,10 @@ fn panicked(task: TaskPtr, payload: Box<dyn std::any::Any + Send>) -> Failure {
 ///
 /// # Safety
 /// The caller has the task's `Runnable`, and the future is there.
+#[inline]
 unsafe fn replace<S: Part, F: Future + 'static, N: Name, T: Tail>(
     task: TaskPtr,
-    mut output: Result<F::Output, Failure>,
+    output: Result<F::Output, Failure>,
 ) {
     // SAFETY: the caller has the task's `Runnable`.
     let cell = unsafe { cell::<S, F, N, T>(task) };
@@ -284,17 +285,30 @@ unsafe fn replace<S: Part, F: Future + 'static, N: Name, T: Tail>(
             // whatever comes of it, the output takes its place.
             unsafe { stage.cast::<F>().drop_in_place() };
         }));
-        if let Err(payload) = dropped {
-            let lost = match &output {
-                Err(Failure::Panicked(_)) => Err(payload),
-                _ => Ok(mem::replace(&mut output, Err(panicked(task, payload)))),
-            };
-            // What the joiner does not get may panic in its destructor too: that stays here.
-            contain(|| drop(lost));
-        }
+        let output = match (dropped, output) {
+            (Ok(()), output) => output,
+            (Err(payload), output) => output_of_panic(task, output, payload),
+        };
         // SAFETY: the place is this thread's, and what was there has been dropped.
         unsafe { stage.write(Stage { output: ManuallyDrop::new(output) }) };
     });
+}
+
+/// What a task gives whose future has panicked as it was dropped: the panic, or the one before it.
+#[cold]
+#[inline(never)]
+fn output_of_panic<R>(
+    task: TaskPtr,
+    output: Result<R, Failure>,
+    payload: Box<dyn std::any::Any + Send>,
+) -> Result<R, Failure> {
+    let (output, lost) = match output {
+        Err(Failure::Panicked(first)) => (Err(Failure::Panicked(first)), Err(payload)),
+        output => (Err(panicked(task, payload)), Ok(output)),
+    };
+    // What the joiner does not get may panic in its destructor too: that stays here.
+    contain(|| drop(lost));
+    output
 }
 
 /// # Safety
