@@ -69,9 +69,7 @@ fn tell<A, M: Send + 'static>(own: &Public<Mailbox<M>>, mut left: Left<M>) {
     let reason = left.reason.clone();
     let mut kin = left.kin.take();
     if let Some(kin) = &mut kin {
-        if let Some(peer) = kin.peer.take() {
-            peer.sever();
-        }
+        drop(kin.peer.take());
         for child in mem::take(&mut kin.children).into_values().rev() {
             child.control().orphan();
         }

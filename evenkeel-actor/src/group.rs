@@ -17,6 +17,7 @@ use std::any::{Any, type_name};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Actors that take messages of type `M`, and are all sent what is published.
@@ -73,6 +74,8 @@ pub struct Group<M: Send + 'static>(Arc<Inner<M>>);
 struct Inner<M> {
     system: System,
     name: Option<Arc<str>>,
+    /// How many handles there are. It falls outside of the lock of the lists, and then whoever made it zero looks under that; it rises from zero under it.
+    handles: AtomicUsize,
     members: Mutex<Arc<Vec<Recipient<M>>>>,
 }
 
@@ -129,8 +132,8 @@ impl<M: Send + 'static> Inner<M> {
         let mut lists = groups.lock();
         let mut gone = None;
         if let Some((_, group)) = lists.named.get(name)
-            // The list's, and that of whoever asks.
-            && Arc::strong_count(group) <= 2
+            && std::ptr::addr_eq(Arc::as_ptr(group), self)
+            && self.handles.load(Ordering::Relaxed) == 0
             && self.lock().is_empty()
         {
             gone = lists.named.remove(name);
@@ -148,7 +151,8 @@ impl<M: Send + 'static> Group<M> {
     }
 
     fn of(system: System, name: Option<Arc<str>>) -> Self {
-        Self(Arc::new(Inner { system, name, members: Mutex::default() }))
+        let (handles, members) = (AtomicUsize::new(1), Mutex::default());
+        Self(Arc::new(Inner { system, name, handles, members }))
     }
 
     /// Adds an actor. False if it was a member before.
@@ -282,13 +286,15 @@ impl<M: Send + 'static> Default for Group<M> {
 
 impl<M: Send + 'static> Clone for Group<M> {
     fn clone(&self) -> Self {
+        self.0.handles.fetch_add(1, Ordering::Relaxed);
         Self(self.0.clone())
     }
 }
 
 impl<M: Send + 'static> Drop for Group<M> {
     fn drop(&mut self) {
-        if self.0.name.is_some() {
+        // What the others did with the group comes before the last one looks, by the lock.
+        if self.0.handles.fetch_sub(1, Ordering::Relaxed) == 1 && self.0.name.is_some() {
             self.0.prune();
         }
     }
@@ -375,11 +381,11 @@ impl System {
         let name = name.into();
         let mut lists = self.groups().lock();
         if let Some((has, group)) = lists.named.get(&name) {
-            let (has, group) = (*has, group.clone());
-            // A group that is dropped takes the lock.
-            drop(lists);
-            return match group.downcast::<Inner<M>>() {
-                Ok(group) => Ok(Group(group)),
+            return match group.clone().downcast::<Inner<M>>() {
+                Ok(group) => {
+                    group.handles.fetch_add(1, Ordering::Relaxed);
+                    Ok(Group(group))
+                }
                 Err(_) => Err(GroupTypeError { name, has }),
             };
         }

@@ -14,6 +14,7 @@
 
 use crate::actor_ref::ActorRef;
 use crate::control::{ActorId, AnyActor};
+use crate::end::contain;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::system::System;
 use evenkeel::internal::detect;
@@ -155,7 +156,7 @@ impl System {
         let wakers: Vec<_> = keys.iter().filter_map(|key| names.waiting.remove(key)).collect();
         drop(names);
         for waker in wakers {
-            waker.wake();
+            contain(|| waker.wake());
         }
         Ok(())
     }

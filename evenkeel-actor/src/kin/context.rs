@@ -97,7 +97,8 @@ impl<A: Actor> Context<A> {
     /// [traps exits](Self::trap_exits). The other may have ended already: then this happens now.
     ///
     /// To link twice is to link once. To link to oneself does nothing. A link keeps neither of the two. A supervised actor that is ended by a link may be
-    /// started again; its own restarts end nothing, and its links stay.
+    /// started again; its own restarts end nothing, and its links stay. A link to an actor that ends while this one is down is gone without a word: whoever is started
+    /// anew and needs the other looks for it, or watches it, in [`started`](crate::Actor::started).
     ///
     /// Actors of different nodes cannot be linked. Whoever tries is told at once, as of an end, with the reason
     /// [`ExitReason::NotLinked`](crate::ExitReason::NotLinked); it ends, unless it traps exits. Watches work: two of them, and a handler that stops, are a link.

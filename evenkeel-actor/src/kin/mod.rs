@@ -11,7 +11,11 @@
 //! # Why nothing is told twice, or late
 //! What A wants to hear of B is noted on both sides, first with A. When B ends it closes its mailbox, after which nobody is noted there, and takes out whom
 //! it has to tell; who comes later is told at once. So each noted one is told once. A takes word of B only if it has B noted still, and crosses it
-//! out: so after an `unwatch` or `unlink` nothing comes, though B may be about to tell. Each step holds one mailbox's lock, so no two locks are ever held.
+//! out: so after an `unwatch` or `unlink` nothing comes, though B may be about to tell.
+//!
+//! # Locks
+//! Each step holds one mailbox's lock, never two. Under it come locks that have none below them: that of a peer's cell (who looks whether a witness is gone), and
+//! that of the graph of waits. Above it are those of a system's names, and of a supervisor's table.
 
 pub(crate) mod context;
 pub(crate) mod peer;
@@ -25,7 +29,7 @@ use crate::control::{ActorId, AnyActor};
 use crate::end::contain;
 use crate::exit::ExitReason;
 use crate::ward::Post;
-use peer::Peer;
+use peer::{OwnPeer, Peer};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::task::Waker;
@@ -33,7 +37,7 @@ use std::task::Waker;
 #[derive(Default)]
 pub(crate) struct Kin {
     /// The actor's own address, if others have it.
-    pub(crate) peer: Option<Peer>,
+    pub(crate) peer: Option<OwnPeer>,
     /// Whom the actor watches.
     pub(crate) watching: HashSet<ActorId>,
     /// Who is told when it ends.
@@ -105,13 +109,18 @@ pub(crate) struct Witnesses {
 }
 
 impl Witnesses {
-    /// One more. Gives those that have gone, to be dropped outside of the lock: they are looked for whenever the number has doubled, so
-    /// that a long life with many short watches does not grow.
+    /// One more. Gives those that have gone, and those that are there twice, as a watch is forgotten by an actor that is started anew: to be dropped outside
+    /// of the lock. They are looked for whenever the number has doubled, so that a long life with many short watches does not grow.
     #[must_use]
     pub(crate) fn add(&mut self, witness: Witness) -> Vec<Witness> {
         let mut gone = Vec::new();
         if self.all.len() >= self.bound.max(8) {
-            gone.extend(self.all.extract_if(.., |witness| witness.is_gone()));
+            let mut seen = HashSet::new();
+            let mut is_spare = |witness: &mut Witness| match witness {
+                Witness::Actor(by, _) if !seen.insert(*by) => true,
+                witness => witness.is_gone(),
+            };
+            gone.extend(self.all.extract_if(.., &mut is_spare));
             self.bound = self.all.len() * 2;
         }
         self.all.push(witness);

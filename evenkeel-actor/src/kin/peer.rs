@@ -33,6 +33,15 @@ pub(crate) trait Reach: Send + Sync {
 
 pub(crate) type Peer = Arc<dyn Reach>;
 
+/// An actor's own peer, as the actor has it: severed when it is dropped, however that comes about.
+pub(crate) struct OwnPeer(Peer);
+
+impl Drop for OwnPeer {
+    fn drop(&mut self) {
+        self.0.sever();
+    }
+}
+
 /// The peer of an actor of this process.
 struct Local<M: Send + 'static>(SpinLock<Option<Own<Mailbox<M>>>>);
 
@@ -118,7 +127,7 @@ pub(crate) fn of<M: Send + 'static>(own: &Public<Mailbox<M>>) -> Option<Peer> {
     note(own, |kin, _| {
         // SAFETY: an actor severs the peer that it has when it ends, and after that it takes none.
         let make = || unsafe { local(own) };
-        kin.peer.get_or_insert_with(make).clone()
+        kin.peer.get_or_insert_with(|| OwnPeer(make())).0.clone()
     })
     .ok()
 }

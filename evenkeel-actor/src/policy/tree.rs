@@ -1,10 +1,11 @@
 //! What a supervisor does next: a state machine of plain values.
 //!
-//! What has happened goes in, what is to be done comes out as [`Step`]s. Children are numbered in the order in which they start.
+//! What has happened goes in, what is to be done comes out as [`Step`]s. Children are numbered in the order in which they start; a number is not given twice, and what is said of
+//! a child that is gone means nothing.
 //!
 //! # States of a child
 //! *Waiting* to be started, or waiting for the end of a *back-off* before that; *starting*; *up*; *ceasing*, which means that it has been told to stop
-//! for the sake of another or of the supervisor's own end; *gone*.
+//! for the sake of another or of the supervisor's own end. One that is *gone* is not there any more.
 //!
 //! # Rules
 //! Children that have to stop do so one at a time, the last first, and nothing is started meanwhile. Then those that wait are started: one at
@@ -14,6 +15,7 @@
 
 use super::intensity::{Backoff, Intensity, Limit};
 use super::restart::{Restart, Strategy};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What is to be done.
@@ -52,7 +54,6 @@ enum State {
     Starting,
     Up,
     Ceasing,
-    Gone,
 }
 
 /// What is asked for a child.
@@ -79,7 +80,7 @@ struct Member {
 pub(crate) struct Tree {
     strategy: Strategy,
     intensity: Intensity,
-    members: Vec<Member>,
+    members: BTreeMap<usize, Member>,
     phase: Phase,
     steps: Vec<Step>,
 }
@@ -89,7 +90,7 @@ impl Tree {
         Self {
             strategy,
             intensity: Intensity::new(limit),
-            members: Vec::new(),
+            members: BTreeMap::new(),
             phase: Phase::Booting,
             steps: Vec::new(),
         }
@@ -100,7 +101,7 @@ impl Tree {
     }
 
     pub(crate) fn is_up(&self, index: usize) -> bool {
-        self.members[index].state == State::Up
+        self.members.get(&index).is_some_and(|member| member.state == State::Up)
     }
 
     /// What has become due since the last call, in the order in which it is to be done.
@@ -108,28 +109,27 @@ impl Tree {
         std::mem::take(&mut self.steps)
     }
 
-    /// One child more, the last; `gone` if it has ended for good already.
-    pub(crate) fn add(&mut self, terms: Terms, gone: bool) {
-        let state = if gone { State::Gone } else { State::Waiting };
-        let up_since = Duration::ZERO;
-        self.members.push(Member { terms, state, cease: false, failures: 0, up_since });
+    /// One child more, the last.
+    pub(crate) fn add(&mut self, index: usize, terms: Terms) {
+        let (state, up_since) = (State::Waiting, Duration::ZERO);
+        self.members.insert(index, Member { terms, state, cease: false, failures: 0, up_since });
     }
 
     /// Stops a child for good.
     pub(crate) fn remove(&mut self, index: usize) {
-        let member = &mut self.members[index];
+        let Some(member) = self.members.get_mut(&index) else { return };
         member.terms.restart = Restart::Temporary;
         match member.state {
             State::Waiting | State::BackOff => self.dismiss(index),
             State::Starting | State::Up => member.cease = true,
-            State::Ceasing | State::Gone => {}
+            State::Ceasing => {}
         }
         self.go_on();
     }
 
     /// A child has started.
     pub(crate) fn started(&mut self, index: usize, now: Duration) {
-        let member = &mut self.members[index];
+        let Some(member) = self.members.get_mut(&index) else { return };
         if member.state == State::Starting {
             member.state = State::Up;
             member.up_since = now;
@@ -139,9 +139,8 @@ impl Tree {
 
     /// A child has ended, and can be started again.
     pub(crate) fn fell(&mut self, index: usize, normal: bool, now: Duration) {
-        let member = &mut self.members[index];
+        let Some(member) = self.members.get_mut(&index) else { return };
         match member.state {
-            State::Gone => return,
             State::Ceasing => {
                 self.steps.push(Step::Calm(index));
                 self.settle(index);
@@ -160,17 +159,16 @@ impl Tree {
 
     /// A child has ended and cannot be started again.
     pub(crate) fn lost(&mut self, index: usize) {
-        let member = &mut self.members[index];
+        let Some(member) = self.members.remove(&index) else { return };
         if matches!(member.state, State::Ceasing | State::BackOff) {
             self.steps.push(Step::Calm(index));
         }
-        member.state = State::Gone;
         self.go_on();
     }
 
     /// The time of an alarm has come.
     pub(crate) fn alarm(&mut self, index: usize) {
-        let member = &mut self.members[index];
+        let Some(member) = self.members.get_mut(&index) else { return };
         match member.state {
             State::BackOff => member.state = State::Waiting,
             State::Ceasing => self.steps.push(Step::Raze(index)),
@@ -189,21 +187,21 @@ impl Tree {
 
     fn halt_for(&mut self, culprit: Option<usize>) {
         self.phase = Phase::Halting(culprit);
-        for (index, member) in self.members.iter_mut().enumerate() {
+        for (&index, member) in &mut self.members {
             match member.state {
                 State::Starting | State::Up => member.cease = true,
                 State::BackOff => {
                     self.steps.push(Step::Calm(index));
                     member.state = State::Waiting;
                 }
-                State::Waiting | State::Ceasing | State::Gone => {}
+                State::Waiting | State::Ceasing => {}
             }
         }
     }
 
     /// An end that was asked for.
     fn settle(&mut self, index: usize) {
-        let member = &mut self.members[index];
+        let Some(member) = self.members.get_mut(&index) else { return };
         member.cease = false;
         member.state = State::Waiting;
         let stays = matches!(self.phase, Phase::Halting(_));
@@ -214,7 +212,7 @@ impl Tree {
 
     /// An end that was not.
     fn judge(&mut self, index: usize, normal: bool, now: Duration) {
-        let member = &mut self.members[index];
+        let Some(member) = self.members.get_mut(&index) else { return };
         if !member.terms.restart.is_due(normal) {
             self.dismiss(index);
             return;
@@ -233,24 +231,22 @@ impl Tree {
             member.state = State::BackOff;
             self.steps.push(Step::Alarm(index, backoff.after(member.failures)));
         }
-        for other in self.strategy.affected(index, self.members.len()) {
-            let member = &mut self.members[other];
+        let end = self.members.keys().next_back().map_or(0, |last| last + 1);
+        for (_, member) in self.members.range_mut(self.strategy.affected(index, end)) {
             member.cease |= matches!(member.state, State::Starting | State::Up);
         }
     }
 
     fn dismiss(&mut self, index: usize) {
-        let member = &mut self.members[index];
+        let Some(member) = self.members.remove(&index) else { return };
         if member.state == State::BackOff {
             self.steps.push(Step::Calm(index));
         }
-        member.cease = false;
-        member.state = State::Gone;
         self.steps.push(Step::Dismiss(index));
     }
 
     fn has(&self, state: State) -> bool {
-        self.members.iter().any(|member| member.state == state)
+        self.members.values().any(|member| member.state == state)
     }
 
     /// Whatever can be done now.
@@ -258,8 +254,9 @@ impl Tree {
         if self.has(State::Ceasing) {
             return;
         }
-        if let Some(last) = self.members.iter().rposition(|member| member.cease) {
-            let member = &mut self.members[last];
+        if let Some((&last, member)) =
+            self.members.iter_mut().rev().find(|(_, member)| member.cease)
+        {
             member.state = State::Ceasing;
             member.cease = false;
             self.steps.push(Step::Cease(last));
@@ -276,7 +273,7 @@ impl Tree {
         if ordered && (self.has(State::Starting) || self.has(State::BackOff)) {
             return;
         }
-        for (index, member) in self.members.iter_mut().enumerate() {
+        for (&index, member) in &mut self.members {
             if member.state == State::Waiting {
                 member.state = State::Starting;
                 self.steps.push(Step::Rise(index));

@@ -9,8 +9,8 @@ fn terms(restart: Restart) -> Terms {
 
 fn tree(strategy: Strategy, restarts: u32, kinds: &[Restart]) -> Tree {
     let mut tree = Tree::new(strategy, Limit { restarts, window: S * 5 });
-    for &kind in kinds {
-        tree.add(terms(kind), false);
+    for (index, &kind) in kinds.iter().enumerate() {
+        tree.add(index, terms(kind));
     }
     tree.go_on();
     tree
@@ -145,8 +145,8 @@ fn a_back_off_delays_the_child_or_the_group() {
     let backoff = Some(Backoff { first: S, most: S * 3 });
     for strategy in [Strategy::OneForOne, Strategy::OneForAll] {
         let mut tree = Tree::new(strategy, Limit { restarts: 9, window: S });
-        for _ in 0..2 {
-            tree.add(Terms { backoff, ..terms(Permanent) }, false);
+        for index in 0..2 {
+            tree.add(index, Terms { backoff, ..terms(Permanent) });
         }
         tree.go_on();
         tree.started(0, S);
@@ -180,7 +180,7 @@ fn a_child_that_is_told_to_stop_while_it_is_down_is_judged_by_its_kind() {
     let backoff = Some(Backoff { first: S, most: S });
     for kind in [Permanent, Transient] {
         let mut tree = Tree::new(Strategy::OneForOne, Limit { restarts: 9, window: S });
-        tree.add(Terms { backoff, ..terms(kind) }, false);
+        tree.add(0, Terms { backoff, ..terms(kind) });
         tree.go_on();
         tree.started(0, S);
         tree.fell(0, false, S);

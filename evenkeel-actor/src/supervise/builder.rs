@@ -17,8 +17,8 @@ use crate::policy::tree::Terms;
 use crate::system::System;
 use std::collections::BTreeMap;
 use std::panic::Location;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A supervisor to be, and its children. Dropped instead of spawned, its children end.
@@ -124,7 +124,8 @@ impl SupervisorBuilder {
         Arc::new(Table {
             strategy: self.strategy,
             limit: self.limit,
-            rows: std::mem::take(&mut self.rows).into(),
+            next: AtomicUsize::new(self.rows.len()),
+            rows: Mutex::new(std::mem::take(&mut self.rows).into_iter().enumerate().collect()),
             terms: AtomicU64::new(0),
         })
     }

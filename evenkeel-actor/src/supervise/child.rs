@@ -120,15 +120,13 @@ pub(super) struct Row {
     /// The present start, and how many there were.
     pub(super) term: u64,
     pub(super) starts: u64,
-    /// It has ended for good.
-    pub(super) gone: bool,
     /// A supervisor has it.
     pub(super) kept: bool,
 }
 
 impl Row {
     pub(super) fn new(spec: Spec, actor: AnyActor) -> Self {
-        Self { spec, actor, term: 0, starts: 0, gone: false, kept: false }
+        Self { spec, actor, term: 0, starts: 0, kept: false }
     }
 }
 

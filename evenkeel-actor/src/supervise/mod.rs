@@ -22,10 +22,11 @@ use crate::policy::restart::Strategy;
 use crate::policy::tree::{Phase, Step, Tree};
 use child::Row;
 use evenkeel::time::{Duration, Instant};
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{self, Poll};
 
@@ -88,18 +89,22 @@ use std::task::{self, Poll};
 pub struct Supervisor {
     table: Arc<Table>,
     tree: Tree,
-    alarms: Vec<Option<Alarm>>,
-    /// Why each child has ended last.
-    reasons: Vec<ExitReason>,
+    /// The children that this incarnation knows, each with the alarm that is set for it.
+    alarms: BTreeMap<usize, Option<Alarm>>,
+    /// The child that has ended once too often, and why.
+    culprit: Option<(Arc<str>, ExitReason)>,
     began: Instant,
 }
 
-/// What outlives a restart of a supervisor.
+/// What outlives a restart of a supervisor. A child that is gone is in it no more, so that a supervisor which is given child after child does not grow.
 #[derive(Debug)]
 pub(crate) struct Table {
     strategy: Strategy,
     limit: Limit,
-    rows: Mutex<Vec<Row>>,
+    /// By their numbers, which are given once.
+    rows: Mutex<BTreeMap<usize, Row>>,
+    /// The next number of a child.
+    next: AtomicUsize,
     /// The last number of a start or an alarm.
     terms: AtomicU64,
 }
@@ -109,7 +114,7 @@ impl Table {
         self.terms.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    fn rows(&self) -> MutexGuard<'_, Vec<Row>> {
+    fn rows(&self) -> MutexGuard<'_, BTreeMap<usize, Row>> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -164,14 +169,13 @@ impl Supervisor {
     fn new(table: Arc<Table>) -> Self {
         let tree = Tree::new(table.strategy, table.limit);
         let began = Instant::now();
-        Self { table, tree, alarms: Vec::new(), reasons: Vec::new(), began }
+        Self { table, tree, alarms: BTreeMap::new(), culprit: None, began }
     }
 
-    /// Knows one child more, the next of the table.
-    fn enter(&mut self, row: &Row) {
-        self.tree.add(row.spec.terms, row.gone);
-        self.alarms.push(None);
-        self.reasons.push(ExitReason::Normal);
+    /// Knows one child more, the last of the table.
+    fn enter(&mut self, index: usize, row: &Row) {
+        self.tree.add(index, row.spec.terms);
+        self.alarms.insert(index, None);
     }
 
     /// Carries out what has become due.
@@ -181,60 +185,75 @@ impl Supervisor {
                 Step::Rise(index) => {
                     let Some(peer) = context.peer() else { return };
                     let term = self.table.next_term();
-                    let row = &mut self.table.rows()[index];
-                    (row.term, row.starts) = (term, row.starts + 1);
-                    row.actor.control().rise(term, peer, index);
+                    if let Some(row) = self.table.rows().get_mut(&index) {
+                        (row.term, row.starts) = (term, row.starts + 1);
+                        row.actor.control().rise(term, peer, index);
+                    }
                 }
-                Step::Cease(index) => {
-                    let row = &self.table.rows()[index];
-                    row.actor.control().cease(row.term);
-                }
-                Step::Raze(index) => self.table.rows()[index].actor.control().raze(),
+                Step::Cease(index) => self.with(index, |row| row.actor.control().cease(row.term)),
+                Step::Raze(index) => self.with(index, |row| row.actor.control().raze()),
                 Step::Dismiss(index) => {
-                    self.forget(index, context);
-                    self.table.rows()[index].actor.control().orphan();
+                    if let Some(row) = self.forget(index, context) {
+                        row.actor.control().orphan();
+                    }
                 }
                 Step::Alarm(_, Duration::MAX) => {}
                 Step::Alarm(index, time) => {
                     let Some(peer) = context.peer() else { return };
                     let number = self.table.next_term();
-                    self.alarms[index] = Some(Alarm::after(time, peer, index, number));
+                    if let Some(alarm) = self.alarms.get_mut(&index) {
+                        *alarm = Some(Alarm::after(time, peer, index, number));
+                    }
                 }
-                Step::Calm(index) => self.alarms[index] = None,
+                Step::Calm(index) => {
+                    if let Some(alarm) = self.alarms.get_mut(&index) {
+                        *alarm = None;
+                    }
+                }
             }
         }
     }
 
-    /// A child is not started again.
-    fn forget(&self, index: usize, context: &Context<Self>) {
-        self.table.rows()[index].gone = true;
+    /// Calls `f` with the row of a child, if it is not gone.
+    fn with(&self, index: usize, f: impl FnOnce(&Row)) {
+        if let Some(row) = self.table.rows().get(&index) {
+            f(row);
+        }
+    }
+
+    /// A child is not started again: gives what was known of it.
+    fn forget(&mut self, index: usize, context: &Context<Self>) -> Option<Row> {
+        let row = self.table.rows().remove(&index);
+        self.alarms.remove(&index);
         let ward = note(context.mailbox(), |kin, _| kin.wards.remove(&index));
         drop(ward);
+        row
     }
 
     /// Takes note of what has happened to a child.
     fn take(&mut self, notice: Notice, context: &Context<Self>) {
         let Notice { index, kind } = notice;
-        if index >= self.reasons.len() {
+        if !self.alarms.contains_key(&index) {
             return;
         }
+        let Some(present) = self.table.rows().get(&index).map(|row| row.term) else { return };
         let now = Instant::now().saturating_duration_since(self.began);
-        let present = self.table.rows()[index].term;
         match kind {
             NoticeKind::Started { term } if term == present => self.tree.started(index, now),
             NoticeKind::Fell { term, reason } if term == present => {
-                let normal = reason.is_normal();
-                self.reasons[index] = reason;
-                self.tree.fell(index, normal, now);
+                self.tree.fell(index, reason.is_normal(), now);
+                self.note_culprit(index, reason);
             }
             // From before the supervisor has decided otherwise.
             NoticeKind::Started { .. } | NoticeKind::Fell { .. } => {}
             NoticeKind::Gone => {
-                self.forget(index, context);
+                drop(self.forget(index, context));
                 self.tree.lost(index);
             }
             NoticeKind::Alarm { number } => {
-                if self.alarms[index].take_if(|alarm| alarm.number == number).is_some() {
+                let alarm = self.alarms.get_mut(&index);
+                let rung = alarm.and_then(|set| set.take_if(|alarm| alarm.number == number));
+                if rung.is_some() {
                     self.tree.alarm(index);
                 }
             }
@@ -242,12 +261,22 @@ impl Supervisor {
         self.act(context);
     }
 
+    /// Keeps the name of the child whose end was one too many, which may be gone when that is told.
+    fn note_culprit(&mut self, index: usize, reason: ExitReason) {
+        let (Phase::Halting(by) | Phase::Halted(by)) = self.tree.phase() else { return };
+        if by == Some(index) && self.culprit.is_none() {
+            let name = self.table.rows().get(&index).map(|row| row.spec.name.clone());
+            self.culprit = name.map(|name| (name, reason));
+        }
+    }
+
     /// Whether it goes on.
     fn verdict(&self) -> Handled {
-        let Phase::Halted(Some(index)) = self.tree.phase() else { return Ok(()) };
+        if !matches!(self.tree.phase(), Phase::Halted(Some(_))) {
+            return Ok(());
+        }
+        let Some((child, reason)) = self.culprit.clone() else { return Ok(()) };
         let Limit { restarts, window } = self.table.limit;
-        let child = self.table.rows()[index].spec.name.clone();
-        let reason = self.reasons[index].clone();
         Err(Failure::from(Escalated { child, reason, restarts, window }))
     }
 
@@ -259,7 +288,7 @@ impl Supervisor {
                 self.take(notice, context);
             }
         }
-        if self.table.rows().iter().all(|row| row.gone) {
+        if self.table.rows().is_empty() {
             context.leave_orders();
             return Poll::Ready(());
         }
@@ -305,13 +334,11 @@ impl Actor for Supervisor {
     /// Starts the children, and has started when all have.
     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
         let table = self.table.clone();
-        for row in table.rows().iter_mut() {
-            self.enter(row);
+        for (&index, row) in table.rows().iter_mut() {
+            self.enter(index, row);
             // What an earlier incarnation has started is nothing to this one.
             row.term = table.next_term();
-            if !row.gone {
-                row.actor.control().raze();
-            }
+            row.actor.control().raze();
         }
         self.tree.go_on();
         self.act(context);
@@ -341,10 +368,8 @@ impl Actor for Supervisor {
             // Its own supervisor may start it anew, and its children with it.
             return;
         }
-        for row in self.table.rows().iter().rev() {
-            if !row.gone {
-                row.actor.control().orphan();
-            }
+        for row in self.table.rows().values().rev() {
+            row.actor.control().orphan();
         }
         poll_fn(|task| self.poll_gone(context, task)).await;
     }

@@ -1,8 +1,8 @@
 //! References to supervisors.
 
+use super::Supervisor;
 use super::builder::make;
 use super::child::{Child, ChildInfo, Row};
-use super::{Supervisor, Table};
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::ask::ReplyTo;
@@ -14,6 +14,7 @@ use crate::mailbox::note;
 use crate::mailbox::overflow::Overflow;
 use std::fmt;
 use std::panic::Location;
+use std::sync::atomic::Ordering;
 
 /// What supervisors are sent: by [`SupervisorRef`].
 #[derive(Debug)]
@@ -106,15 +107,16 @@ impl Supervisor {
             Inner::Add(mut row) => {
                 row.kept = true;
                 let (actor, row) = (row.actor.clone(), *row);
-                self.enter(&row);
-                let table = self.table.clone();
-                let index = add(&table, row);
+                let index = self.table.next.fetch_add(1, Ordering::Relaxed);
+                self.enter(index, &row);
+                self.table.rows().insert(index, row);
                 let _ = note(context.mailbox(), |kin, _| kin.wards.insert(index, actor));
                 self.tree.go_on();
             }
             Inner::Remove(child, reply) => {
                 let rows = self.table.rows();
-                let index = rows.iter().position(|row| !row.gone && row.actor.id() == child);
+                let found = rows.iter().find(|(_, row)| row.actor.id() == child);
+                let index = found.map(|(&index, _)| index);
                 drop(rows);
                 if let Some(index) = index {
                     self.tree.remove(index);
@@ -127,8 +129,7 @@ impl Supervisor {
 
     fn list(&self) -> Vec<ChildInfo> {
         let rows = self.table.rows();
-        let live = rows.iter().enumerate().filter(|(_, row)| !row.gone);
-        let info = live.map(|(index, row)| ChildInfo {
+        let info = rows.iter().map(|(&index, row)| ChildInfo {
             name: row.spec.name.clone(),
             actor: row.actor.clone(),
             restart: row.spec.terms.restart,
@@ -137,12 +138,6 @@ impl Supervisor {
         });
         info.collect()
     }
-}
-
-fn add(table: &Table, row: Row) -> usize {
-    let mut rows = table.rows();
-    rows.push(row);
-    rows.len() - 1
 }
 
 impl fmt::Display for SupervisorRef {
