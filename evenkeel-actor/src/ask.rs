@@ -6,6 +6,7 @@ use crate::error::{AskError, SendError};
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::remote::RemoteReply;
 use crate::system::System;
+use crate::trace::{Parcel, answered, open, seal};
 use crossbeam_utils::atomic::AtomicCell;
 use evenkeel::internal::detect;
 use evenkeel::time::{Sleep, sleep};
@@ -29,7 +30,7 @@ enum Way<R: 'static> {
 }
 
 /// What an asker gets: from another node it may be told why there is no answer.
-type Reply<R> = Result<R, AskError>;
+type Reply<R> = Parcel<Result<R, AskError>>;
 
 /// What is in a place for an answer: where it goes, or that it has gone, or the way to another node.
 pub(crate) type Taken<'a, R> = Result<oneshot::Sender<Reply<R>>, Option<&'a RemoteReply<R>>>;
@@ -50,7 +51,7 @@ impl<R: 'static> ReplyTo<R> {
         match self.0 {
             Way::Local(way) => {
                 let Some(way) = way.into_inner() else { return Err(reply) };
-                way.send(Ok(reply)).map_err(|error| match error.into_inner() {
+                way.send(seal(Ok(reply))).map_err(|error| match open(error.into_inner()) {
                     Ok(reply) => reply,
                     Err(_) => unreachable!("what was sent is a reply"),
                 })
@@ -244,7 +245,7 @@ impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Future for Ask<'_,
             }
         }
         match Pin::new(&mut this.reply).poll(context) {
-            Poll::Ready(reply) => Poll::Ready(reply.unwrap_or(Err(AskError::NoReply))),
+            Poll::Ready(reply) => Poll::Ready(reply.map_or(Err(AskError::NoReply), answered)),
             Poll::Pending => {
                 this.wait.awaited(context.waker());
                 this.poll_limit(context)

@@ -39,6 +39,9 @@ pub(crate) trait Control: Send + Sync {
     fn orphan(&self);
     /// Starts it, as its supervisor, who is told as of the child with that number.
     fn rise(&self, term: u64, supervisor: Peer, index: usize);
+    /// Calls it by a registered name, or no longer.
+    #[cfg(feature = "tracing")]
+    fn call(&self, name: &Arc<str>, has: bool);
     /// Has that start stopped, after the present message, as its supervisor.
     fn cease(&self, term: u64);
     /// Kills what has been started last, as its supervisor.
@@ -105,6 +108,16 @@ impl<M: Send + 'static> Control for Public<Mailbox<M>> {
             post.rise = Some(term);
             post.supervisor.replace((supervisor, index))
         });
+    }
+
+    #[cfg(feature = "tracing")]
+    fn call(&self, name: &Arc<str>, has: bool) {
+        let before = mailbox::note(self, |kin, _| match &kin.registered {
+            _ if has => kin.registered.replace(name.clone()),
+            Some(last) if last == name => kin.registered.take(),
+            _ => None,
+        });
+        drop(before);
     }
 
     fn cease(&self, term: u64) {

@@ -16,6 +16,7 @@ use crate::end::contain;
 use crate::error::SendError;
 use crate::mailbox::overflow::{Fail, Overflow};
 use crate::system::System;
+use crate::trace;
 use std::any::type_name;
 use std::cell::Cell;
 use std::fmt;
@@ -156,6 +157,7 @@ pub(crate) fn note<M>(system: System, to: Option<ActorId>, kind: DeadLetterKind,
         return;
     }
     system.counters().add(kind.count(), count);
+    trace::dead_letter::<M>(system, to, kind, count);
     let subscribers = system.subscribers();
     if !subscribers.any.load(Ordering::Relaxed) {
         return;

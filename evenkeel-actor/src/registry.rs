@@ -17,6 +17,7 @@ use crate::control::{ActorId, AnyActor};
 use crate::end::contain;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::system::System;
+use crate::trace;
 use evenkeel::internal::detect;
 use std::any::{Any, type_name};
 use std::collections::BTreeMap;
@@ -150,6 +151,7 @@ impl System {
             return Err(RegisterError::Stopped { id: actor.id() });
         }
         detect::name(|| entry.actor.id().0, &name);
+        trace::name(&entry.actor, &name, true);
         names.names.insert(name.clone(), entry);
         let all = (name.clone(), 0)..=(name, u64::MAX);
         let keys: Vec<_> = names.waiting.range(all).map(|(key, _)| key.clone()).collect();
@@ -163,7 +165,10 @@ impl System {
 
     /// Takes a name back, and says who had it; the actor goes on.
     pub fn unregister(self, name: &str) -> Option<ActorId> {
-        let entry = self.registry().lock().names.remove(name)?;
+        let mut names = self.registry().lock();
+        let (name, entry) = names.names.remove_entry(name)?;
+        trace::name(&entry.actor, &name, false);
+        drop(names);
         Some(entry.actor.id())
     }
 

@@ -27,8 +27,9 @@ use crate::node::demultiplexer::Demultiplexer;
 use crate::node::frame::Frame;
 use crate::node::host::Deliver;
 use crate::node::multiplexer::Multiplexer;
-use crate::node::wire::{Failure, Message};
+use crate::node::wire::{Envelope, Failure, Message};
 use crate::node::{DownReason, NodeId, Refusal, Slot};
+use crate::trace;
 use evenkeel::internal::now;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -256,14 +257,15 @@ fn read(peer: &'static Peer, frame: &[u8], at: usize, until: u64) -> Result<(), 
     let mut count = Count { node, messages: 0, control: 0 };
     let mut left = LOOK;
     for (number, message) in (at..).zip(messages) {
-        let message = match message {
-            Ok(envelope) => envelope.message,
+        let Envelope { cause, message } = match message {
+            Ok(envelope) => envelope,
             Err(error) => {
                 node.malformed(peer, error);
                 return Ok(());
             }
         };
         count.messages += 1;
+        let _within = trace::within(cause);
         let told = match message {
             Message::Tell { to, payload } if peer.standing() == Standing::Greeted => {
                 tell(peer, to, None, payload)

@@ -14,6 +14,7 @@ use crate::node::multiplexer::Multiplexer;
 use crate::node::wire::Message;
 use crate::node::{DownReason, FrameError, NodeId};
 use crate::system::System;
+use crate::trace;
 use evenkeel::Handle;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -126,16 +127,22 @@ impl Inner {
         names[peer.id.number() as usize] = Some(Arc::clone(&name));
         drop(names);
         match peer.stand(Standing::Greeted) {
-            Standing::New => self.listeners.tell(&NodeEvent::Up { node: peer.id, name }),
+            Standing::New => self.tell(&NodeEvent::Up { node: peer.id, name }),
             Standing::Greeted => self.refuse(peer, Mismatch::OutOfTurn),
             Standing::Down => _ = peer.stand(Standing::Down),
         }
     }
 
+    /// Tells those who listen what has happened to a node.
+    fn tell(&self, event: &NodeEvent) {
+        trace::node_event(self.system, event);
+        self.listeners.tell(event);
+    }
+
     /// A node does not belong to the job.
     pub(crate) fn refuse(&self, peer: &'static Peer, why: Mismatch) {
         if self.shut_out(peer) {
-            self.listeners.tell(&NodeEvent::Refused { node: peer.id, why });
+            self.tell(&NodeEvent::Refused { node: peer.id, why });
         }
     }
 
@@ -146,7 +153,7 @@ impl Inner {
             return self.refuse(peer, Mismatch::Version { says: found });
         }
         if self.shut_out(peer) {
-            self.listeners.tell(&NodeEvent::Malformed { node: peer.id, error });
+            self.tell(&NodeEvent::Malformed { node: peer.id, error });
         }
     }
 
@@ -164,7 +171,7 @@ impl Inner {
     pub(crate) fn down(&self, peer: &'static Peer, reason: DownReason, lost: u64) {
         if peer.stand(Standing::Down) != Standing::Down {
             self.gone(peer);
-            self.listeners.tell(&NodeEvent::Down { node: peer.id, reason, lost });
+            self.tell(&NodeEvent::Down { node: peer.id, reason, lost });
         }
     }
 

@@ -15,6 +15,7 @@ use crate::node::multiplexer::PutError;
 use crate::node::payload;
 use crate::node::wire::Failure;
 use crate::node::{NodeId, Slot};
+use crate::trace::seal;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -128,7 +129,7 @@ where
                         Outcome::At(_) => Err(AskError::Unreadable),
                         Outcome::NodeDown => Err(AskError::NodeDown),
                     };
-                    sender.send(reply).is_ok()
+                    sender.send(seal(reply)).is_ok()
                 });
                 let call = peer.node.calls.open(peer.id, scope::last_call(), complete);
                 scope::note_call(call);

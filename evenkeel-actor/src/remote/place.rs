@@ -175,6 +175,9 @@ impl Control for Remote {
 
     fn rise(&self, _term: u64, _supervisor: KinPeer, _index: usize) {}
 
+    #[cfg(feature = "tracing")]
+    fn call(&self, _name: &std::sync::Arc<str>, _has: bool) {}
+
     fn cease(&self, _term: u64) {
         self.end(StopHow::Stop);
     }

@@ -12,6 +12,7 @@ use crate::node::multiplexer::{Link, PutError};
 use crate::node::payload::{self, PayloadError};
 use crate::node::wire::{self, Envelope, Failure, Message};
 use crate::node::{NodeId, Slot};
+use crate::trace;
 use serde::Serialize;
 use std::any::{Any, TypeId};
 use std::cell::Cell;
@@ -92,7 +93,7 @@ impl Peer {
     /// Puts a message in that is not waited for. What is for a node that is down is lost with it.
     pub(crate) fn say(&self, message: Message<'_>) {
         if let Some(link) = &self.link {
-            let envelope = Envelope { cause: None, message };
+            let envelope = Envelope { cause: trace::current(), message };
             let said = self.node.senders.under(|| link.put_anyway(|out| envelope.write(out)));
             drop(said);
         }
@@ -227,7 +228,7 @@ impl Route {
             self.peer.node.senders.under(|| {
                 link.try_put(|out| {
                     let start = out.len();
-                    wire::write_tell(to, None, out);
+                    wire::write_tell(to, trace::current(), out);
                     let head = out.len();
                     put(value, out)?;
                     if let Some(call) = calls.first() {
@@ -256,7 +257,7 @@ impl Route {
         scope::write(self.peer, |_| {
             self.peer.node.senders.under(|| {
                 link.put_anyway(|out| {
-                    wire::write_answer(call, None, out);
+                    wire::write_answer(call, trace::current(), out);
                     put(value, out)
                 })
             })
@@ -269,6 +270,6 @@ impl Route {
 fn make_question(out: &mut Vec<u8>, start: usize, head: usize, to: Slot, call: u64) {
     let payload = out.split_off(head);
     out.truncate(start);
-    wire::write_ask(to, call, 0, None, out);
+    wire::write_ask(to, call, 0, trace::current(), out);
     out.extend_from_slice(&payload);
 }

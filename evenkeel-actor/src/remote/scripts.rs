@@ -15,6 +15,7 @@ use crate::node::multiplexer::PutError;
 use crate::node::payload;
 use crate::node::wire::{Envelope, Failure, Message};
 use crate::node::{NodeId, Slot};
+use crate::trace;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::any::type_name;
@@ -231,7 +232,7 @@ where
         bytes.truncate(named);
         payload::put(arguments, &mut bytes).map_err(|error| error.to_string())?;
         let message = Message::Spawn { call, script, parent: None, arguments: &bytes };
-        Envelope { cause: None, message }.write(out).map_err(|error| error.to_string())
+        Envelope { cause: trace::current(), message }.write(out).map_err(|error| error.to_string())
     })
     .await
 }
@@ -253,7 +254,7 @@ where
     }
     request(peer, |call, out| {
         let message = Message::Locate { call, name: &name };
-        Envelope { cause: None, message }.write(out).map_err(|error| error.to_string())
+        Envelope { cause: trace::current(), message }.write(out).map_err(|error| error.to_string())
     })
     .await
 }

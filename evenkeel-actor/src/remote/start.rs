@@ -19,6 +19,7 @@ use crate::node::policy::Packing;
 use crate::node::wire::LONGEST_NAME;
 use crate::node::{NodeId, Transport};
 use crate::system::System;
+use crate::trace;
 use evenkeel::Handle;
 use std::error::Error;
 use std::future::poll_fn;
@@ -197,6 +198,7 @@ impl NodeBuilder {
         for flusher in multiplexer.flushers().filter(|_| !reads_inline) {
             drop(handle.spawn(flusher));
         }
+        trace::node(inner.system, number);
         // Before anybody can send, so that it is the first that arrives.
         inner.greet();
         let host = Host::new(transport, multiplexer, Receiver::new(inner));

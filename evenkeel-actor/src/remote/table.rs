@@ -16,6 +16,7 @@ use crate::error::SendError;
 use crate::mailbox::overflow::{Full, Overflow};
 use crate::node::Slot;
 use crate::node::payload::{self, PayloadError};
+use crate::trace::carry;
 use evenkeel::internal::SpinLock;
 use serde::de::DeserializeOwned;
 use std::any::Any;
@@ -72,7 +73,7 @@ impl<M: Send + DeserializeOwned + 'static, P: Overflow> Target for ActorRef<M, P
             Ok(()) => Told::Done,
             Err(SendError::Full(message)) if P::FULL == Full::Wait => {
                 let to = self.clone();
-                Told::Waits(Box::pin(async move { to.send(message).await.is_ok() }))
+                Told::Waits(Box::pin(carry(async move { to.send(message).await.is_ok() })))
             }
             Err(SendError::Full(message)) => Told::Full(Box::new(message)),
             Err(error) => Told::Stopped(Box::new(error.into_message())),
