@@ -27,10 +27,11 @@ pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason:
         let kind = DeadLetterKind::LeftBehind;
         dead_letter::note::<M>(system, Some(id), kind, left.messages.len() as u64);
     }
-    system.counters().add(Count::Ended, 1);
     if left.reason.is_failure() {
         system.counters().add(Count::Failed, 1);
     }
+    // Whoever sees that it has ended sees all else that is counted of it.
+    system.counters().add(Count::Ended, 1);
     // Before others are told: whoever is may give its names to another.
     if own.is_known() {
         system.forget(id);
