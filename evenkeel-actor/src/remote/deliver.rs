@@ -120,6 +120,10 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
                 stop(&target.any(), how);
             }
         }
+        // Each node is named once.
+        Message::Cast { members, .. } if members.len() > node.nodes as usize => {
+            return out_of_turn(node, peer);
+        }
         Message::Cast { members, payload } => super::cast::pass_on(peer, members, payload),
         Message::Barrier { barrier, phase, step } => {
             *control += 1;

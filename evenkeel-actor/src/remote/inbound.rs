@@ -207,7 +207,7 @@ async fn read_all(peer: &'static Peer) {
     }
 }
 
-/// Reads a frame from its message with the number `at`, and gives it back.
+/// Reads a frame from the message that is `at` this place, and gives it back.
 async fn read_on(
     peer: &'static Peer,
     lane: u16,
@@ -245,17 +245,15 @@ fn read_all_boxed(peer: &'static Peer) -> Pin<Box<dyn Future<Output = ()> + Send
     Box::pin(read_all(peer))
 }
 
-/// Reads a frame from its message with the number `at`, until something has to be waited for; then with the number of the next message.
+/// Reads a frame from the message that is `at` this place, until something has to be waited for; then with the place of the next message: by their numbers a long frame
+/// of a peer would be read anew from its beginning each time.
 fn read(peer: &'static Peer, frame: &[u8], at: usize, until: u64) -> Result<(), (usize, Stopped)> {
     let node = peer.node;
     let Ok(head) = Frame::read(frame, node.longest_frame) else { return Ok(()) };
-    let mut messages = head.messages();
-    if at > 0 {
-        messages.nth(at - 1);
-    }
+    let mut messages = head.messages_from(at);
     let mut count = Count { node, messages: 0, control: 0 };
     let mut left = LOOK;
-    for (number, message) in (at..).zip(messages) {
+    while let Some(message) = messages.next() {
         let message = match message {
             Ok(envelope) => envelope.message,
             Err(error) => {
@@ -285,13 +283,13 @@ fn read(peer: &'static Peer, frame: &[u8], at: usize, until: u64) -> Result<(), 
             }
         };
         if let Some((to, wait)) = told {
-            return Err((number + 1, Stopped::Waits(to, wait)));
+            return Err((messages.at(), Stopped::Waits(to, wait)));
         }
         left -= 1;
         if left == 0 {
             left = LOOK;
             if now() >= until {
-                return Err((number + 1, Stopped::Time));
+                return Err((messages.at(), Stopped::Time));
             }
         }
     }

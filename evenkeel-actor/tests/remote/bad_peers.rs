@@ -4,7 +4,7 @@ use crate::world::{Message, Sum, runtime};
 use evenkeel::Runtime;
 use evenkeel_actor::node::frame::{self, VERSION};
 use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
-use evenkeel_actor::node::wire::{Envelope, Message as Wire};
+use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message as Wire};
 use evenkeel_actor::node::{Event, NodeId, Slot, Transport};
 use evenkeel_actor::remote::{Events, Mismatch, Node, NodeEvent};
 use evenkeel_actor::{Builder, System};
@@ -135,6 +135,22 @@ fn a_peer_of_another_version_is_shut_out() {
     let why = Mismatch::Version { says: VERSION + 1 };
     assert!(why.to_string().contains("same build"));
     assert_eq!(pair.event(), NodeEvent::Refused { node: PEER, why });
+}
+
+#[test]
+fn a_peer_that_casts_to_more_nodes_than_there_are_is_shut_out() {
+    for workers in [1, 2] {
+        let mut pair = Pair::new(workers);
+        let mut members = MembersBuf::new();
+        for _ in 0..3 {
+            members.push(NODE, &[Slot { index: 0, generation: 0 }]);
+        }
+        let cast = Wire::Cast { members: members.as_members(), payload: &[0, 1] };
+        pair.send(&[hello("peer"), cast]);
+        assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+        let why = Mismatch::OutOfTurn;
+        assert_eq!(pair.event(), NodeEvent::Refused { node: PEER, why });
+    }
 }
 
 #[test]
