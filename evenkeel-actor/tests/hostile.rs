@@ -9,6 +9,7 @@ use driver::drive;
 use random::Random;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
@@ -19,12 +20,16 @@ fn bytes() -> usize {
     stats.bytes_allocated.saturating_sub(stats.bytes_deallocated)
 }
 
+/// One test at a time, as the bytes are the process's.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// What an input of half a kilobyte may take, with a new world for the next. An estimate.
 const MOST: usize = 32 << 20;
 
 #[test]
 fn a_node_survives_four_thousand_inputs_of_a_hostile_peer_and_serves_another() {
     static PANICS: AtomicU32 = AtomicU32::new(0);
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         PANICS.fetch_add(1, Ordering::SeqCst);
@@ -44,4 +49,18 @@ fn a_node_survives_four_thousand_inputs_of_a_hostile_peer_and_serves_another() {
             assert_eq!(PANICS.load(Ordering::SeqCst), 0, "by {input:?}");
         }
     }
+}
+
+#[test]
+fn a_node_that_has_left_keeps_kilobytes_and_not_its_runtime() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let world = || drive(&mut None, 1, &[]);
+    world();
+    let before = bytes();
+    for _ in 0..20 {
+        world();
+    }
+    let each = bytes().saturating_sub(before) / 20;
+    // A runtime has megabytes.
+    assert!(each < 256 << 10, "{each} bytes");
 }

@@ -153,7 +153,7 @@ fn stop(actor: &AnyActor, how: StopHow) {
 /// Delivers a value that was sent to several actors to one of them; waits in a task of its own if it has to.
 pub(crate) fn tell_later(peer: &'static Peer, to: Slot, payload: &[u8]) {
     if let Some((to, wait)) = tell(peer, to, None, payload) {
-        drop(peer.node.handle.spawn(await_room(peer, to, wait)));
+        peer.node.spawn(await_room(peer, to, wait));
     }
 }
 

@@ -120,10 +120,10 @@ impl Deliver for Receiver {
                     // It is the only one, so it may be read.
                     let _ = frames.waiting.next();
                     drop(frames);
-                    drop(node.handle.spawn(async move {
+                    node.spawn(async move {
                         read_on(peer, lane, frame, at, Some(stopped)).await;
                         read_all(peer).await;
-                    }));
+                    });
                 }
             }
             return;
@@ -132,7 +132,7 @@ impl Deliver for Receiver {
         if frames.readers < node.workers {
             frames.readers += 1;
             drop(frames);
-            drop(node.handle.spawn(read_all(peer)));
+            node.spawn(read_all(peer));
         }
     }
 
@@ -174,14 +174,14 @@ impl Inner {
         }
         frames.readers += 1;
         drop(frames);
-        drop(self.handle.spawn(async move {
+        self.spawn(async move {
             read_all(peer).await;
             let begun = now();
             while !lock(peer).waiting.is_empty() && now().saturating_sub(begun) < LAST_WORDS {
                 evenkeel::time::sleep(std::time::Duration::from_micros(100)).await;
             }
             self.down(peer, reason, lost);
-        }));
+        });
     }
 }
 
@@ -236,7 +236,7 @@ async fn read_on(
         starts
     };
     if starts {
-        drop(peer.node.handle.spawn(read_all_boxed(peer)));
+        peer.node.spawn(read_all_boxed(peer));
     }
 }
 
