@@ -33,7 +33,7 @@ pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason:
     unsafe { end_with_words::<A, M>(own, reason, &called) }
 }
 
-/// Counts the end, and gives back the actor's names. Before others are told: whoever is may give them to another.
+/// Counts the end, after all else that is counted of it, and gives back the actor's names. Before others are told: whoever is may give them to another.
 #[inline]
 fn settle<M: Send + 'static>(own: &Public<Mailbox<M>>) {
     let system = own.system();

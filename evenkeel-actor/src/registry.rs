@@ -228,8 +228,8 @@ impl System {
     /// let runtime = evenkeel::Runtime::new().unwrap();
     /// runtime.block_on(async {
     ///     let system = System::current();
-    ///     let found = evenkeel::spawn(async move { system.wait_for::<u64>("clock").await });
-    ///     system.register("clock", &spawn(Clock)).unwrap();
+    ///     let found = evenkeel::spawn(async move { system.wait_for::<u64>("hours").await });
+    ///     system.register("hours", &spawn(Clock)).unwrap();
     ///     found.await.unwrap().unwrap().send(1).await.unwrap();
     /// });
     /// ```

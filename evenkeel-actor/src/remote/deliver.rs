@@ -120,6 +120,10 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
                 stop(&target.any(), how);
             }
         }
+        // Each node is named once.
+        Message::Cast { members, .. } if members.len() > node.nodes as usize => {
+            return out_of_turn(node, peer);
+        }
         Message::Cast { members, payload } => super::cast::pass_on(peer, members, payload),
         Message::Barrier { barrier, phase, step } => {
             *control += 1;
@@ -149,7 +153,7 @@ fn stop(actor: &AnyActor, how: StopHow) {
 /// Delivers a value that was sent to several actors to one of them; waits in a task of its own if it has to.
 pub(crate) fn tell_later(peer: &'static Peer, to: Slot, payload: &[u8]) {
     if let Some((to, wait)) = tell(peer, to, None, payload) {
-        drop(peer.node.handle.spawn(await_room(peer, to, wait)));
+        peer.node.spawn(await_room(peer, to, wait));
     }
 }
 

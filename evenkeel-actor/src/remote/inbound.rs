@@ -121,10 +121,10 @@ impl Deliver for Receiver {
                     // It is the only one, so it may be read.
                     let _ = frames.waiting.next();
                     drop(frames);
-                    drop(node.handle.spawn(async move {
+                    node.spawn(async move {
                         read_on(peer, lane, frame, at, Some(stopped)).await;
                         read_all(peer).await;
-                    }));
+                    });
                 }
             }
             return;
@@ -133,7 +133,7 @@ impl Deliver for Receiver {
         if frames.readers < node.workers {
             frames.readers += 1;
             drop(frames);
-            drop(node.handle.spawn(read_all(peer)));
+            node.spawn(read_all(peer));
         }
     }
 
@@ -175,14 +175,14 @@ impl Inner {
         }
         frames.readers += 1;
         drop(frames);
-        drop(self.handle.spawn(async move {
+        self.spawn(async move {
             read_all(peer).await;
             let begun = now();
             while !lock(peer).waiting.is_empty() && now().saturating_sub(begun) < LAST_WORDS {
                 evenkeel::time::sleep(std::time::Duration::from_micros(100)).await;
             }
             self.down(peer, reason, lost);
-        }));
+        });
     }
 }
 
@@ -208,7 +208,7 @@ async fn read_all(peer: &'static Peer) {
     }
 }
 
-/// Reads a frame from its message with the number `at`, and gives it back.
+/// Reads a frame from the message that is `at` this place, and gives it back.
 async fn read_on(
     peer: &'static Peer,
     lane: u16,
@@ -237,7 +237,7 @@ async fn read_on(
         starts
     };
     if starts {
-        drop(peer.node.handle.spawn(read_all_boxed(peer)));
+        peer.node.spawn(read_all_boxed(peer));
     }
 }
 
@@ -246,17 +246,15 @@ fn read_all_boxed(peer: &'static Peer) -> Pin<Box<dyn Future<Output = ()> + Send
     Box::pin(read_all(peer))
 }
 
-/// Reads a frame from its message with the number `at`, until something has to be waited for; then with the number of the next message.
+/// Reads a frame from the message that is `at` this place, until something has to be waited for; then with the place of the next message: by their numbers a long frame
+/// of a peer would be read anew from its beginning each time.
 fn read(peer: &'static Peer, frame: &[u8], at: usize, until: u64) -> Result<(), (usize, Stopped)> {
     let node = peer.node;
     let Ok(head) = Frame::read(frame, node.longest_frame) else { return Ok(()) };
-    let mut messages = head.messages();
-    if at > 0 {
-        messages.nth(at - 1);
-    }
+    let mut messages = head.messages_from(at);
     let mut count = Count { node, messages: 0, control: 0 };
     let mut left = LOOK;
-    for (number, message) in (at..).zip(messages) {
+    while let Some(message) = messages.next() {
         let Envelope { cause, message } = match message {
             Ok(envelope) => envelope,
             Err(error) => {
@@ -287,13 +285,13 @@ fn read(peer: &'static Peer, frame: &[u8], at: usize, until: u64) -> Result<(), 
             }
         };
         if let Some((to, wait)) = told {
-            return Err((number + 1, Stopped::Waits(to, wait)));
+            return Err((messages.at(), Stopped::Waits(to, wait)));
         }
         left -= 1;
         if left == 0 {
             left = LOOK;
             if now() >= until {
-                return Err((number + 1, Stopped::Time));
+                return Err((messages.at(), Stopped::Time));
             }
         }
     }

@@ -16,8 +16,9 @@ use crate::node::{DownReason, FrameError, NodeId};
 use crate::system::System;
 use crate::trace;
 use evenkeel::Handle;
+use std::future::Future;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// A node, for ever: remote references have numbers that lead to it and count nothing.
 pub(crate) struct Inner {
@@ -26,7 +27,8 @@ pub(crate) struct Inner {
     pub(crate) job: Box<str>,
     pub(crate) name: Box<str>,
     pub(crate) system: System,
-    pub(crate) handle: Handle,
+    /// Where tasks of the node run; none once its host has ended, as a node is for ever and its runtime is not.
+    pub(crate) handle: RwLock<Option<Handle>>,
     pub(crate) workers: usize,
     pub(crate) multiplexer: Arc<Multiplexer>,
     /// The longest frame that is read.
@@ -69,6 +71,21 @@ impl Counts {
 }
 
 impl Inner {
+    /// Starts a task of the node, unless its host has ended.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        // Without the lock: a runtime that ends drops the task at once.
+        let handle = self.handle.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(handle) = handle {
+            drop(handle.spawn(task));
+        }
+    }
+
+    /// The host has ended: no task of the node is started any more.
+    pub(crate) fn part(&self) {
+        let handle = self.handle.write().unwrap_or_else(PoisonError::into_inner).take();
+        drop(handle);
+    }
+
     pub(crate) fn peers(&self) -> &'static [Peer] {
         // Set before anybody gets a reference to the node, all of which are for ever.
         let peers: &[Peer] = self.peers.get().map_or(&[], |peers| peers);

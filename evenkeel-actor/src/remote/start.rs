@@ -23,7 +23,7 @@ use crate::trace;
 use evenkeel::Handle;
 use std::error::Error;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::task::{Poll, Waker};
 use std::thread;
 
@@ -128,10 +128,10 @@ impl NodeBuilder {
                 }
             };
             let (node, host) = self.build(transport, handle.clone(), workers, is_task);
-            let over = node.0.over.clone();
+            let over = Over { node: node.0.inner, ending: node.0.over.clone() };
             // Nobody waits any more: the handle is dropped with the message, and the node leaves.
             drop(started.send(Ok(node)));
-            Some((host, Over(over)))
+            Some((host, over))
         };
         if is_task {
             drop(handle.clone().spawn(async move {
@@ -189,7 +189,7 @@ impl NodeBuilder {
             frames: (0..nodes).map(|_| Mutex::default()).collect(),
             names: Mutex::new(names),
             peers: OnceLock::new(),
-            handle: handle.clone(),
+            handle: RwLock::new(Some(handle.clone())),
         }));
         let peer = |node| Peer::new(inner, node, multiplexer.link(node));
         let peers = inner.peers.set((0..nodes).map(NodeId::new).map(peer).collect());
@@ -235,12 +235,16 @@ impl Ending {
 }
 
 /// Says that the host is gone when it is dropped, by a panic too.
-struct Over(Arc<Ending>);
+struct Over {
+    node: &'static Inner,
+    ending: Arc<Ending>,
+}
 
 impl Drop for Over {
     fn drop(&mut self) {
+        self.node.part();
         let waiting = {
-            let mut ending = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ending = self.ending.0.lock().unwrap_or_else(PoisonError::into_inner);
             ending.0 = true;
             std::mem::take(&mut ending.1)
         };

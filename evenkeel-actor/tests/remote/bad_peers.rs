@@ -4,7 +4,7 @@ use crate::world::{Message, Sum, runtime};
 use evenkeel::Runtime;
 use evenkeel_actor::node::frame::{self, VERSION};
 use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
-use evenkeel_actor::node::wire::{Envelope, Message as Wire};
+use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message as Wire};
 use evenkeel_actor::node::{Event, NodeId, Slot, Transport};
 use evenkeel_actor::remote::{Events, Mismatch, Node, NodeEvent};
 use evenkeel_actor::{Builder, System};
@@ -138,6 +138,22 @@ fn a_peer_of_another_version_is_shut_out() {
 }
 
 #[test]
+fn a_peer_that_casts_to_more_nodes_than_there_are_is_shut_out() {
+    for workers in [1, 2] {
+        let mut pair = Pair::new(workers);
+        let mut members = MembersBuf::new();
+        for _ in 0..3 {
+            members.push(NODE, &[Slot { index: 0, generation: 0 }]);
+        }
+        let cast = Wire::Cast { members: members.as_members(), payload: &[0, 1] };
+        pair.send(&[hello("peer"), cast]);
+        assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+        let why = Mismatch::OutOfTurn;
+        assert_eq!(pair.event(), NodeEvent::Refused { node: PEER, why });
+    }
+}
+
+#[test]
 fn bytes_that_are_no_frame_are_an_event() {
     for workers in [1, 2] {
         for bytes in [vec![], vec![7; 40], vec![frame::MAGIC, VERSION, 0, 200]] {
@@ -208,10 +224,12 @@ fn values_for_nobody_and_of_other_types_are_dead_letters_and_the_peer_stays() {
             }
         }
         assert_eq!(failures[0], (6, 1), "there is no such actor");
-        while pair.node.metrics().undelivered < 5 {
+        // The last that is counted of each.
+        while pair.node.system().dead_letters() < 5 {
             std::thread::yield_now();
         }
-        assert_eq!(pair.node.metrics().unreadable, 3);
+        let metrics = pair.node.metrics();
+        assert_eq!((metrics.undelivered, metrics.unreadable), (5, 3));
         assert_eq!(pair.node.system().dead_letters(), 5);
     }
 }

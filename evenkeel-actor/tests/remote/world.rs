@@ -20,6 +20,8 @@ pub(crate) enum Message {
     Me(ReplyTo<ActorRef<Message>>),
     /// Keeps this and does not answer.
     Keep(ReplyTo<u64>),
+    /// Answers all that are kept.
+    Release,
     /// Drops this.
     Forget(ReplyTo<u64>),
     /// Has that actor answer.
@@ -50,6 +52,7 @@ impl Actor for Sum {
             Message::Pass(to, n) => drop(to.send(Message::Add(n)).await),
             Message::Me(reply) => reply.send(context.me()),
             Message::Keep(reply) => self.kept.push(reply),
+            Message::Release => self.kept.drain(..).for_each(|reply| reply.send(self.sum)),
             Message::Forget(_) => {}
             Message::Ask(whom, reply) => drop(whom.send(Message::Get(reply)).await),
             Message::Stop => context.stop(),
