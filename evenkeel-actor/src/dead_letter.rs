@@ -245,7 +245,7 @@ impl System {
         let tell = move |letter: &DeadLetter| match actor.try_send(M::from(letter.clone())) {
             Ok(()) => Told::Taken,
             Err(SendError::Full(_)) => Told::Full,
-            Err(SendError::Unwritable(_)) => Told::Full,
+            Err(SendError::Unwritable(_) | SendError::TooManyCalls(_)) => Told::Full,
             Err(SendError::Stopped(_) | SendError::NodeDown(_)) => Told::Gone,
         };
         let subscribers = self.subscribers();

@@ -148,7 +148,7 @@ impl System {
         if !actor.make_known() {
             return Err(RegisterError::Stopped { id: actor.id() });
         }
-        detect::name(|| entry.actor.id().0, &name);
+        detect::name(|| entry.actor.id().task(), &name);
         names.names.insert(name.clone(), entry);
         let all = (name.clone(), 0)..=(name, u64::MAX);
         let keys: Vec<_> = names.waiting.range(all).map(|(key, _)| key.clone()).collect();

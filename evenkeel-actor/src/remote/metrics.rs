@@ -30,6 +30,8 @@ pub struct NodeMetrics {
     pub open_watches: usize,
     /// Watches of actors of this node, by other nodes.
     pub watched: usize,
+    /// Pairs of an actor of this node and one of another that are linked.
+    pub links: usize,
     /// Actors that other nodes have been told of.
     pub known_actors: usize,
     /// Frames that have come and are not read yet.

@@ -38,7 +38,7 @@ impl Inner {
         self.table.clear();
         for peer in self.others() {
             self.calls.node_is_down(peer.id);
-            self.watches.node_is_down(peer.id);
+            peer.untie_all();
         }
         self.listeners.end();
     }
@@ -284,19 +284,22 @@ impl Node {
     pub fn metrics(&self) -> NodeMetrics {
         let inner = self.inner();
         let (counts, traffic) = (&inner.counts, inner.others().map(|peer| self.traffic(peer.id)));
-        let (open_watches, watched) = inner.watches.len();
         let mut metrics = NodeMetrics {
             messages_in: counts.messages.load(Ordering::Relaxed),
             undelivered: counts.undelivered.load(Ordering::Relaxed),
             unreadable: counts.unreadable.load(Ordering::Relaxed),
             late_answers: counts.late.load(Ordering::Relaxed),
             open_calls: inner.calls.len(),
-            open_watches,
-            watched,
             known_actors: inner.table.len(),
             unread_frames: inner.unread.load(Ordering::Relaxed),
             ..NodeMetrics::default()
         };
+        for peer in inner.others() {
+            let [watching, watched, links] = peer.ties.count();
+            metrics.open_watches += watching;
+            metrics.watched += watched;
+            metrics.links += links;
+        }
         for traffic in traffic {
             metrics.frames_in += traffic.frames_in;
             metrics.bytes_in += traffic.bytes_in;

@@ -22,7 +22,15 @@ struct Pair {
 }
 
 fn hello(name: &'static str) -> Wire<'static> {
-    Wire::Hello { node: PEER, nodes: 2, incarnation: 0, longest_frame: 1 << 20, job: "job", name }
+    Wire::Hello {
+        node: PEER,
+        nodes: 2,
+        incarnation: 0,
+        longest_frame: 1 << 20,
+        ties: 1 << 16,
+        job: "job",
+        name,
+    }
 }
 
 impl Pair {
@@ -88,6 +96,7 @@ fn a_peer_that_is_not_of_the_job_is_shut_out() {
                 nodes: 2,
                 incarnation: 0,
                 longest_frame: 1,
+                ties: 1,
                 job: "job",
                 name: "bad",
             },
@@ -99,6 +108,7 @@ fn a_peer_that_is_not_of_the_job_is_shut_out() {
                 nodes: 3,
                 incarnation: 0,
                 longest_frame: 1,
+                ties: 1,
                 job: "job",
                 name: "bad",
             },
@@ -110,6 +120,7 @@ fn a_peer_that_is_not_of_the_job_is_shut_out() {
                 nodes: 2,
                 incarnation: 0,
                 longest_frame: 1,
+                ties: 1,
                 job: "another",
                 name: "bad",
             },

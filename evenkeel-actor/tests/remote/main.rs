@@ -4,6 +4,8 @@ mod asks;
 mod bad_peers;
 mod basics;
 mod collective;
+mod link_storms;
+mod links;
 mod losses;
 mod order;
 mod starts;
