@@ -27,6 +27,7 @@ mod scope;
 mod scripts;
 mod senders;
 mod start;
+mod subscribers;
 mod table;
 mod ties;
 

@@ -13,6 +13,7 @@ use crate::mailbox::overflow::Overflow;
 use crate::node::NodeId;
 use crate::node::multiplexer::Traffic;
 use crate::node::payload::PayloadError;
+use crate::subscription::Subscription;
 use crate::system::System;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -155,6 +156,52 @@ impl Node {
         self.inner().listeners.listen()
     }
 
+    /// Has an actor be sent what happens to other nodes, at first the last event of each of them, until the subscription is dropped, the actor has stopped or this node has left.
+    ///
+    /// Nobody waits for the actor: an event that finds its mailbox full is [counted](NodeMetrics::missed_events) and left out, and the next one for which there is room comes behind
+    /// [`NodeEvent::Missed`]. The subscription counts as a reference to the actor.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::node::in_process::{Faults, network};
+    /// use evenkeel_actor::node::NodeId;
+    /// use evenkeel_actor::remote::{Node, NodeEvent};
+    /// use evenkeel_actor::{Actor, Context, Handled, spawn};
+    ///
+    /// /// Stops when it hears that a node is gone.
+    /// struct Guard;
+    ///
+    /// impl Actor for Guard {
+    ///     type Message = NodeEvent;
+    ///
+    ///     async fn handle(&mut self, event: NodeEvent, context: &mut Context<Self>) -> Handled {
+    ///         if event.is_loss() {
+    ///             context.stop();
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let (control, mut ends) = network(2, Faults::default());
+    ///     let end = ends.remove(0);
+    ///     let node = Node::builder().start(|| Ok::<_, String>(end)).await.unwrap();
+    ///     let guard = spawn(Guard);
+    ///     let _subscription = node.send_events_to(&guard);
+    ///     control.kill(NodeId::new(1));
+    ///     assert!(guard.stopped().await.is_normal());
+    ///     node.leave().await;
+    /// });
+    /// ```
+    pub fn send_events_to<M, P>(&self, actor: &ActorRef<M, P>) -> Subscription
+    where
+        M: From<NodeEvent> + Send + 'static,
+        P: Overflow,
+    {
+        self.inner().listeners.subscribe(actor.clone())
+    }
+
     /// Waits until all nodes have said who they are.
     ///
     /// # Errors
@@ -291,6 +338,7 @@ impl Node {
             late_answers: counts.late.load(Ordering::Relaxed),
             open_calls: inner.calls.len(),
             known_actors: inner.table.len(),
+            missed_events: inner.listeners.missed(),
             unread_frames: inner.unread.load(Ordering::Relaxed),
             ..NodeMetrics::default()
         };
