@@ -15,7 +15,7 @@
 //! A tie is closed on each side by the first of these, said or heard, and for good: numbers do not come again, so what is heard of a tie that is not there is old, and means nothing.
 //!
 //! # Why order is kept
-//! All that one node says to another of ties arrives in the order of saying: it is put in under the lists' lock, behind what was put in before, by the [`Trail`] of the lists. So an `Untie` never overtakes its
+//! All that one node says to another of ties arrives in the order of saying: it is put in under the lists' lock, behind what was put in before, by the [`Trail`](crate::node::multiplexer::Trail) of the lists. So an `Untie` never overtakes its
 //! `Link`. It is also put in by the sender's own trail, so a message that an actor sends after it has linked itself finds the link made.
 //!
 //! # Why both sides agree
