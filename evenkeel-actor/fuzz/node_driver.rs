@@ -7,7 +7,8 @@ use evenkeel::Runtime;
 use evenkeel_actor::node::frame::{self, Frame, MAGIC, VERSION};
 use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
 use evenkeel_actor::node::wire::{
-    BarrierStep, End, EndKind, Envelope, Failure, MembersBuf, Message as Wire, Probe, StopHow,
+    BarrierStep, End, EndBy, EndKind, Envelope, Failure, MembersBuf, Message as Wire, Probe,
+    StopHow,
 };
 use evenkeel_actor::node::{Event, NodeId, Slot, Transport};
 use evenkeel_actor::remote::{Events, Node};
@@ -148,7 +149,9 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
     let kind = from.byte() % 32;
     let (call, to, payload) = (from.number(), from.slot(), payload(from));
     let (text, other) = (from.text(), from.slot());
-    let end = End { kind: from.pick(EndKind::ALL), detail: &text };
+    let (by, way) = (from.pick(EndBy::ALL), from.pick(EndKind::ALL));
+    let end = End { by, kind: way, node: NodeId::new(from.number32() % 4), detail: &text };
+    let opener = from.byte() % 2 == 0;
     let mut arguments = from.pick(&types).as_bytes().to_vec();
     arguments.push(0);
     arguments.extend_from_slice(&payload[1..]);
@@ -168,12 +171,10 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
         16 => Wire::Locate { call, name: &name },
         17 => Wire::Locate { call, name: &text },
         18 => Wire::Located { call, at: to },
-        19 => Wire::Link { from: other, to },
-        20 => Wire::Unlink { from: other, to },
-        21 => Wire::Exit { from: other, to, end },
-        22 => Wire::Monitor { watch: call, to },
-        23 => Wire::Demonitor { watch: call, to },
-        24 => Wire::Down { watch: call, end },
+        19 | 20 => Wire::Link { tie: call, from: other, to },
+        21 => Wire::Monitor { tie: call, to },
+        22 => Wire::Untie { tie: call, opener },
+        23 | 24 => Wire::Exit { tie: call, opener, end },
         25 => Wire::Stop { to, how: from.pick(StopHow::ALL) },
         26 | 27 => {
             for _ in 0..from.byte() % 5 {
@@ -202,7 +203,15 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
 
 fn hello() -> Wire<'static> {
     let (job, name) = ("job", "hostile");
-    Wire::Hello { node: PEER, nodes: 3, incarnation: 0, longest_frame: 1 << 20, job, name }
+    Wire::Hello {
+        node: PEER,
+        nodes: 3,
+        incarnation: 0,
+        longest_frame: 1 << 20,
+        ties: 100,
+        job,
+        name,
+    }
 }
 
 fn frame_of(lane: u16, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {

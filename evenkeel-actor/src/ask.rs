@@ -210,7 +210,7 @@ pub struct Ask<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow = Wai
 
 impl<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, P> {
     pub(crate) fn new(send: Send<'a, M, P>, reply: oneshot::AsyncReceiver<Reply<R>>) -> Self {
-        let wait = detect::Reply::of(|| send.to().id().0);
+        let wait = detect::Reply::of(|| send.to().id().task());
         Self { send: Some(send), reply, limit: None, wait }
     }
 
@@ -240,6 +240,9 @@ impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Future for Ask<'_,
                 }
                 Poll::Ready(Err(SendError::Unwritable(_))) => {
                     return Poll::Ready(Err(AskError::Unwritable));
+                }
+                Poll::Ready(Err(SendError::TooManyCalls(_))) => {
+                    return Poll::Ready(Err(AskError::TooManyCalls));
                 }
                 Poll::Pending => return this.poll_limit(context),
             }

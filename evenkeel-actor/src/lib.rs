@@ -116,6 +116,7 @@ mod registry;
 pub mod remote;
 mod report;
 mod stash;
+mod subscription;
 mod supervise;
 mod system;
 mod timers;
@@ -134,7 +135,7 @@ pub use ask::{Ask, Asked, ByClosure, ByRequest, Question, ReplyTo, Request};
 pub use builder::{Builder, spawn};
 pub use context::Context;
 pub use control::{ActorId, AnyActor};
-pub use dead_letter::{DeadLetter, DeadLetterKind, Subscription};
+pub use dead_letter::{DeadLetter, DeadLetterKind};
 pub use error::{AskError, SendError, SpawnError, TrySendError};
 pub use event::Event;
 pub use exit::{ExitReason, Failure};
@@ -148,6 +149,7 @@ pub use recipient::Recipient;
 pub use registry::{LookUpError, RegisterError, WaitForName};
 pub use report::{ActorFailure, ActorInfo};
 pub use stash::{Stash, StashFull};
+pub use subscription::Subscription;
 pub use supervise::{
     Child, ChildInfo, Command, Escalated, Supervisor, SupervisorBuilder, SupervisorRef,
 };

@@ -150,7 +150,7 @@ impl System {
         if !actor.make_known() {
             return Err(RegisterError::Stopped { id: actor.id() });
         }
-        detect::name(|| entry.actor.id().0, &name);
+        detect::name(|| entry.actor.id().task(), &name);
         trace::name(&entry.actor, &name, true);
         names.names.insert(name.clone(), entry);
         let all = (name.clone(), 0)..=(name, u64::MAX);

@@ -220,12 +220,12 @@ pub(crate) trait HasId {
 
 impl<M: Send + 'static> HasId for Public<Mailbox<M>> {
     fn id(&self) -> ActorId {
-        ActorId(self.task_id())
+        ActorId::here(self.task_id())
     }
 }
 
 impl<M: Send + 'static> HasId for Own<Mailbox<M>> {
     fn id(&self) -> ActorId {
-        ActorId(self.task_id())
+        ActorId::here(self.task_id())
     }
 }

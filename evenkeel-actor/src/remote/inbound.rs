@@ -21,12 +21,13 @@
 //! dead letter, as is one for an actor that is not there any more; if an answer is awaited, the asker is told.
 
 use super::deliver::{await_room, take, tell};
+use super::error::Mismatch;
 use super::inner::{Counts, Inner};
 use super::route::{Peer, Standing};
 use crate::node::demultiplexer::Demultiplexer;
 use crate::node::frame::Frame;
 use crate::node::host::Deliver;
-use crate::node::multiplexer::Multiplexer;
+use crate::node::multiplexer::{Link, Multiplexer};
 use crate::node::wire::{Envelope, Failure, Message};
 use crate::node::{DownReason, NodeId, Refusal, Slot};
 use crate::trace;
@@ -251,6 +252,12 @@ fn read_all_boxed(peer: &'static Peer) -> Pin<Box<dyn Future<Output = ()> + Send
 fn read(peer: &'static Peer, frame: &[u8], at: usize, until: u64) -> Result<(), (usize, Stopped)> {
     let node = peer.node;
     let Ok(head) = Frame::read(frame, node.longest_frame) else { return Ok(()) };
+    let backlog = peer.link.as_ref().map_or(0, Link::backlog);
+    if backlog > node.limits.backlog {
+        // What is read has more said to it, and it takes nothing.
+        node.refuse(peer, Mismatch::Backlog { bytes: backlog });
+        return Ok(());
+    }
     let mut messages = head.messages_from(at);
     let mut count = Count { node, messages: 0, control: 0 };
     let mut left = LOOK;

@@ -5,11 +5,11 @@ use super::collective::Collective;
 use super::error::Mismatch;
 use super::events::{Listeners, NodeEvent};
 use super::inbound::Frames;
+use super::limits::Limits;
 use super::route::{Peer, Standing};
 use super::scripts::Scripts;
 use super::senders::Senders;
 use super::table::Table;
-use super::watches::Watches;
 use crate::node::multiplexer::Multiplexer;
 use crate::node::wire::Message;
 use crate::node::{DownReason, FrameError, NodeId};
@@ -22,8 +22,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// A node, for ever: remote references have numbers that lead to it and count nothing.
 pub(crate) struct Inner {
+    /// Tells the nodes of this process apart, 65,536 of them.
+    pub(crate) here: u16,
     pub(crate) number: NodeId,
     pub(crate) nodes: u32,
+    pub(crate) limits: Limits,
     pub(crate) job: Box<str>,
     pub(crate) name: Box<str>,
     pub(crate) system: System,
@@ -38,7 +41,6 @@ pub(crate) struct Inner {
     pub(crate) senders: Senders,
     pub(crate) table: Table,
     pub(crate) calls: Calls,
-    pub(crate) watches: Watches,
     pub(crate) scripts: Scripts,
     pub(crate) listeners: Listeners,
     pub(crate) collective: Collective,
@@ -114,6 +116,7 @@ impl Inner {
                 nodes: self.nodes,
                 incarnation: 0,
                 longest_frame: self.longest_frame as u64,
+                ties: self.limits.ties as u64,
                 job: &self.job,
                 name: &self.name,
             });
@@ -143,6 +146,7 @@ impl Inner {
         let name: Arc<str> = hello.name.into();
         names[peer.id.number() as usize] = Some(Arc::clone(&name));
         drop(names);
+        peer.takes_ties(hello.ties);
         match peer.stand(Standing::Greeted) {
             Standing::New => self.tell(&NodeEvent::Up { node: peer.id, name }),
             Standing::Greeted => self.refuse(peer, Mismatch::OutOfTurn),
@@ -195,7 +199,7 @@ impl Inner {
     /// Tells those who wait for something from a node that nothing comes.
     fn gone(&self, peer: &'static Peer) {
         self.calls.node_is_down(peer.id);
-        self.watches.node_is_down(peer.id);
+        peer.untie_all();
         self.collective.lost(self, peer.id);
     }
 
@@ -213,6 +217,7 @@ impl Inner {
 pub(crate) struct Hello<'a> {
     pub(crate) node: NodeId,
     pub(crate) nodes: u32,
+    pub(crate) ties: u64,
     pub(crate) job: &'a str,
     pub(crate) name: &'a str,
 }

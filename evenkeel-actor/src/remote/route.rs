@@ -8,6 +8,7 @@
 use super::calls::Outcome;
 use super::inner::Inner;
 use super::scope;
+use super::ties::Ties;
 use crate::node::multiplexer::{Link, PutError};
 use crate::node::payload::{self, PayloadError};
 use crate::node::wire::{self, Envelope, Failure, Message};
@@ -18,7 +19,7 @@ use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Writes a value of `T`.
@@ -34,6 +35,9 @@ pub(crate) struct Peer {
     /// Messages of the protocols of nodes that were put in for it, which are no work.
     pub(crate) control: AtomicU64,
     routes: Mutex<Vec<(TypeId, u32)>>,
+    pub(crate) ties: Ties,
+    /// Messages of collective sends from there that wait for room in mailboxes.
+    pub(crate) waiting_casts: AtomicUsize,
 }
 
 /// What is known of a peer.
@@ -57,6 +61,8 @@ impl Peer {
             standing: AtomicU8::new(Standing::New as u8),
             control: AtomicU64::new(0),
             routes: Mutex::default(),
+            ties: Ties::new(),
+            waiting_casts: AtomicUsize::new(0),
         }
     }
 

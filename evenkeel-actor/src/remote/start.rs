@@ -7,12 +7,12 @@ use super::error::StartError;
 use super::events::Listeners;
 use super::inbound::Receiver;
 use super::inner::{Counts, Inner};
+use super::limits::Limits;
 use super::node::{Node, Owner};
 use super::route::Peer;
 use super::scripts::Scripts;
 use super::senders::Senders;
 use super::table::Table;
-use super::watches::Watches;
 use crate::node::host::Host;
 use crate::node::multiplexer::Multiplexer;
 use crate::node::policy::Packing;
@@ -23,6 +23,7 @@ use crate::trace;
 use evenkeel::Handle;
 use std::error::Error;
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::task::{Poll, Waker};
 use std::thread;
@@ -51,7 +52,11 @@ pub struct NodeBuilder {
     packing: Packing,
     system: Option<System>,
     hosting: Hosting,
+    limits: Limits,
 }
+
+/// The number of the next node of this process.
+static NEXT: AtomicU16 = AtomicU16::new(0);
 
 impl NodeBuilder {
     pub(super) fn new() -> Self {
@@ -61,6 +66,7 @@ impl NodeBuilder {
             packing: Packing::default(),
             system: None,
             hosting: Hosting::Auto,
+            limits: Limits::default(),
         }
     }
 
@@ -91,6 +97,12 @@ impl NodeBuilder {
     /// On what the transport is driven.
     pub fn hosting(mut self, hosting: Hosting) -> Self {
         self.hosting = hosting;
+        self
+    }
+
+    /// How much it keeps of other nodes, at most. At first what [`Limits`] says.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -167,9 +179,13 @@ impl NodeBuilder {
         let name = self.name.unwrap_or_else(|| format!("node {number}"));
         let mut names = vec![None; nodes as usize];
         names[number.number() as usize] = Some(Arc::from(&*name));
+        let ties = self.limits.ties.max(Limits::LEAST_TIES);
+        let limits = Limits { ties, ..self.limits };
         let inner: &'static Inner = Box::leak(Box::new(Inner {
+            here: NEXT.fetch_add(1, Ordering::Relaxed),
             number,
             nodes,
+            limits,
             job: self.job.into(),
             name: name.into(),
             system: self.system.unwrap_or_else(System::current),
@@ -179,8 +195,7 @@ impl NodeBuilder {
             reads_inline,
             senders: Senders::new(workers),
             table: Table::new(),
-            calls: Calls::default(),
-            watches: Watches::default(),
+            calls: Calls::new(limits.calls),
             scripts: Scripts::default(),
             listeners: Listeners::default(),
             collective: Collective::new(number, nodes),
