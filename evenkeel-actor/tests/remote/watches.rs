@@ -114,6 +114,8 @@ fn whoever_watches_an_actor_of_another_node_is_told_how_it_ends() {
                 watcher.send(Order::Watch(actor.any())).await.unwrap();
                 // To watch twice is to watch once.
                 watcher.send(Order::Watch(actor.any())).await.unwrap();
+                // It has seen both: one that watches after the end is told once more.
+                assert_eq!(watcher.ask(Order::Unasked).await, Ok(0));
                 let stopped = actor.stopped();
                 match blow {
                     Some(blow) => actor.send(blow).await.unwrap(),
