@@ -439,7 +439,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
     fn note_wait(&mut self, context: &Context<'_>) {
         let Place::Local(own) = &self.to.place else { return };
         let mailbox: *const Mailbox<M> = &raw const **own;
-        self.room.awaited(|| own.id().0, mailbox.cast(), context.waker());
+        self.room.awaited(|| own.id().task(), mailbox.cast(), context.waker());
     }
 
     #[cold]

@@ -6,6 +6,7 @@ use crate::error::{AskError, SendError};
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::remote::RemoteReply;
 use crate::system::System;
+use crate::trace::{Parcel, answered, open, seal};
 use crossbeam_utils::atomic::AtomicCell;
 use evenkeel::internal::detect;
 use evenkeel::time::{Sleep, sleep};
@@ -29,7 +30,7 @@ enum Way<R: 'static> {
 }
 
 /// What an asker gets: from another node it may be told why there is no answer.
-type Reply<R> = Result<R, AskError>;
+type Reply<R> = Parcel<Result<R, AskError>>;
 
 /// What is in a place for an answer: where it goes, or that it has gone, or the way to another node.
 pub(crate) type Taken<'a, R> = Result<oneshot::Sender<Reply<R>>, Option<&'a RemoteReply<R>>>;
@@ -50,7 +51,7 @@ impl<R: 'static> ReplyTo<R> {
         match self.0 {
             Way::Local(way) => {
                 let Some(way) = way.into_inner() else { return Err(reply) };
-                way.send(Ok(reply)).map_err(|error| match error.into_inner() {
+                way.send(seal(Ok(reply))).map_err(|error| match open(error.into_inner()) {
                     Ok(reply) => reply,
                     Err(_) => unreachable!("what was sent is a reply"),
                 })
@@ -209,7 +210,7 @@ pub struct Ask<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow = Wai
 
 impl<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, P> {
     pub(crate) fn new(send: Send<'a, M, P>, reply: oneshot::AsyncReceiver<Reply<R>>) -> Self {
-        let wait = detect::Reply::of(|| send.to().id().0);
+        let wait = detect::Reply::of(|| send.to().id().task());
         Self { send: Some(send), reply, limit: None, wait }
     }
 
@@ -240,11 +241,14 @@ impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Future for Ask<'_,
                 Poll::Ready(Err(SendError::Unwritable(_))) => {
                     return Poll::Ready(Err(AskError::Unwritable));
                 }
+                Poll::Ready(Err(SendError::TooManyCalls(_))) => {
+                    return Poll::Ready(Err(AskError::TooManyCalls));
+                }
                 Poll::Pending => return this.poll_limit(context),
             }
         }
         match Pin::new(&mut this.reply).poll(context) {
-            Poll::Ready(reply) => Poll::Ready(reply.unwrap_or(Err(AskError::NoReply))),
+            Poll::Ready(reply) => Poll::Ready(reply.map_or(Err(AskError::NoReply), answered)),
             Poll::Pending => {
                 this.wait.awaited(context.waker());
                 this.poll_limit(context)

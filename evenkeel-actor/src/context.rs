@@ -12,6 +12,8 @@ use crate::system::System;
 use crate::turn::Turn;
 use evenkeel::internal::Public;
 use std::fmt;
+#[cfg(feature = "tracing")]
+use std::num::NonZeroU64;
 
 /// What an actor does before its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +72,21 @@ impl<A: Actor> Context<A> {
     #[must_use]
     pub fn system(&self) -> System {
         self.receiver.own().system()
+    }
+
+    /// The number of the message that is handled, or of the event or the start: see [`trace`](crate::trace). None if it is not traced.
+    #[cfg(feature = "tracing")]
+    #[must_use]
+    pub fn message_id(&self) -> Option<NonZeroU64> {
+        crate::trace::current_id().0
+    }
+
+    /// The number of the message in whose handling the present one was sent. None if that was not traced, or it came from outside. One from another node is what
+    /// that node says.
+    #[cfg(feature = "tracing")]
+    #[must_use]
+    pub fn cause(&self) -> Option<NonZeroU64> {
+        crate::trace::current_id().1
     }
 
     /// Stops the actor after the present message. What is left in its mailbox becomes dead letters.

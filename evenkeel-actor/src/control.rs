@@ -5,18 +5,56 @@ use crate::kin::peer::{self, Peer};
 use crate::kin::{Stopped, Witness, ties};
 use crate::mailbox::{self, HasId, Mailbox, Order, tell};
 use crate::metrics::ActorMetrics;
-use evenkeel::internal::Public;
+use crate::node::{Name, NodeId, Slot};
+use evenkeel::internal::{Public, fresh_id};
 use evenkeel::task::Id;
 use std::fmt;
 use std::sync::Arc;
 
-/// The number of an actor, which no other in this process has or will have.
+/// Which actor: no other has the same, in this process or on a node that this process knows.
+///
+/// Displays as a number; that of an actor of another node as the actor's [name](crate::node::Name).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ActorId(pub(crate) Id);
+pub struct ActorId(Which);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Which {
+    /// An actor of this process, by the number of its task.
+    Here(Id),
+    /// One of another node, by its name: so whatever names a peer makes up, nothing is kept of them. The number tells the nodes of this process apart that know it.
+    There { by: u16, node: NodeId, slot: Slot },
+}
+
+impl ActorId {
+    #[inline]
+    pub(crate) const fn here(task: Id) -> Self {
+        Self(Which::Here(task))
+    }
+
+    pub(crate) const fn there(by: u16, name: Name) -> Self {
+        Self(Which::There { by, node: name.node, slot: name.slot })
+    }
+
+    /// That of an actor of which nothing else is known.
+    pub(crate) fn fresh() -> Self {
+        Self::here(fresh_id())
+    }
+
+    /// The number of its task; of an actor of another node one that no task has.
+    pub(crate) fn task(self) -> Id {
+        match self.0 {
+            Which::Here(task) => task,
+            Which::There { .. } => fresh_id(),
+        }
+    }
+}
 
 impl fmt::Display for ActorId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        match self.0 {
+            Which::Here(task) => task.fmt(f),
+            Which::There { node, slot, .. } => Name { node, slot }.fmt(f),
+        }
     }
 }
 
@@ -39,6 +77,9 @@ pub(crate) trait Control: Send + Sync {
     fn orphan(&self);
     /// Starts it, as its supervisor, who is told as of the child with that number.
     fn rise(&self, term: u64, supervisor: Peer, index: usize);
+    /// Calls it by a registered name, or no longer.
+    #[cfg(feature = "tracing")]
+    fn call(&self, name: &Arc<str>, has: bool);
     /// Has that start stopped, after the present message, as its supervisor.
     fn cease(&self, term: u64);
     /// Kills what has been started last, as its supervisor.
@@ -105,6 +146,16 @@ impl<M: Send + 'static> Control for Public<Mailbox<M>> {
             post.rise = Some(term);
             post.supervisor.replace((supervisor, index))
         });
+    }
+
+    #[cfg(feature = "tracing")]
+    fn call(&self, name: &Arc<str>, has: bool) {
+        let before = mailbox::note(self, |kin, _| match &kin.registered {
+            _ if has => kin.registered.replace(name.clone()),
+            Some(last) if last == name => kin.registered.take(),
+            _ => None,
+        });
+        drop(before);
     }
 
     fn cease(&self, term: u64) {

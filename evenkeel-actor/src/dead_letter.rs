@@ -15,7 +15,9 @@ use crate::counters::Count;
 use crate::end::contain;
 use crate::error::SendError;
 use crate::mailbox::overflow::{Fail, Overflow};
+use crate::subscription::{Subscribed, Subscription, Told};
 use crate::system::System;
+use crate::trace;
 use std::any::type_name;
 use std::cell::Cell;
 use std::fmt;
@@ -98,13 +100,6 @@ impl fmt::Display for DeadLetter {
     }
 }
 
-/// What becomes of a record.
-enum Told {
-    Taken,
-    Full,
-    Gone,
-}
-
 #[derive(Clone)]
 struct Subscriber {
     number: u64,
@@ -127,8 +122,10 @@ impl Subscribers {
     fn lock(&self) -> MutexGuard<'_, Vec<Subscriber>> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    fn remove(&self, number: u64) {
+impl Subscribed for Subscribers {
+    fn unsubscribe(&self, number: u64) {
         let mut list = self.lock();
         let place = list.iter().position(|subscriber| subscriber.number == number);
         let gone = place.map(|place| list.swap_remove(place));
@@ -156,6 +153,7 @@ pub(crate) fn note<M>(system: System, to: Option<ActorId>, kind: DeadLetterKind,
         return;
     }
     system.counters().add(kind.count(), count);
+    trace::dead_letter::<M>(system, to, kind, count);
     let subscribers = system.subscribers();
     if !subscribers.any.load(Ordering::Relaxed) {
         return;
@@ -170,31 +168,10 @@ pub(crate) fn note<M>(system: System, to: Option<ActorId>, kind: DeadLetterKind,
         match contain(|| tell(&letter)).unwrap_or(Told::Full) {
             Told::Taken => {}
             Told::Full => system.counters().add(Count::Unrecorded, count),
-            Told::Gone => subscribers.remove(number),
+            Told::Gone => subscribers.unsubscribe(number),
         }
     }
     TELLS.set(false);
-}
-
-/// Ends when it is dropped: nothing is told any more.
-#[must_use = "a subscription that is dropped ends at once"]
-#[derive(Debug)]
-pub struct Subscription {
-    system: System,
-    number: u64,
-}
-
-impl Subscription {
-    /// Keeps it for as long as its actor.
-    pub fn keep(self) {
-        std::mem::forget(self);
-    }
-}
-
-impl Drop for Subscription {
-    fn drop(&mut self) {
-        self.system.subscribers().remove(self.number);
-    }
 }
 
 /// Records that wait for a closure. An estimate: a burst's worth in some 40 kilobytes; no benchmark sets it.
@@ -245,7 +222,7 @@ impl System {
         let tell = move |letter: &DeadLetter| match actor.try_send(M::from(letter.clone())) {
             Ok(()) => Told::Taken,
             Err(SendError::Full(_)) => Told::Full,
-            Err(SendError::Unwritable(_)) => Told::Full,
+            Err(SendError::Unwritable(_) | SendError::TooManyCalls(_)) => Told::Full,
             Err(SendError::Stopped(_) | SendError::NodeDown(_)) => Told::Gone,
         };
         let subscribers = self.subscribers();
@@ -253,7 +230,7 @@ impl System {
         let mut list = subscribers.lock();
         list.push(Subscriber { number, tell: Arc::new(tell) });
         subscribers.any.store(true, Ordering::Relaxed);
-        Subscription { system: self, number }
+        Subscription::new(subscribers, number)
     }
 
     /// Has `f` called with a record of each dead letter from now on, until the subscription is dropped: by an actor of its own, one record

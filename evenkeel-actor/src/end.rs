@@ -10,6 +10,7 @@ use crate::exit::ExitReason;
 use crate::kin::Kin;
 use crate::mailbox::{HasId, Left, Mailbox};
 use crate::report::{ActorFailure, ActorInfo};
+use crate::trace::{self, Called};
 use evenkeel::internal::Public;
 use std::any::Any;
 use std::mem;
@@ -21,16 +22,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// The caller is the actor's life, and its body, with the receiver, is gone.
 #[inline]
 pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
+    let called = Called::of(own);
     // SAFETY: the caller's promise.
     if unsafe { own.close_empty(&reason) } {
         settle(own);
+        trace::stopped::<A, M>(own, &called, &reason);
         return;
     }
     // SAFETY: the caller's promise.
-    unsafe { end_with_words::<A, M>(own, reason) }
+    unsafe { end_with_words::<A, M>(own, reason, &called) }
 }
 
-/// Counts the end, and gives back the actor's names. Before others are told: whoever is may give them to another.
+/// Counts the end, after all else that is counted of it, and gives back the actor's names. Before others are told: whoever is may give them to another.
 #[inline]
 fn settle<M: Send + 'static>(own: &Public<Mailbox<M>>) {
     let system = own.system();
@@ -46,7 +49,11 @@ fn settle<M: Send + 'static>(own: &Public<Mailbox<M>>) {
 /// As [`end`].
 #[cold]
 #[inline(never)]
-unsafe fn end_with_words<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
+unsafe fn end_with_words<A, M: Send + 'static>(
+    own: &Public<Mailbox<M>>,
+    reason: ExitReason,
+    called: &Called,
+) {
     // SAFETY: the caller's promise.
     let left = unsafe { own.close(reason) };
     let (id, system) = (own.id(), own.system());
@@ -58,13 +65,14 @@ unsafe fn end_with_words<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason:
         system.counters().add(Count::Failed, 1);
     }
     settle(own);
+    trace::stopped::<A, M>(own, called, &left.reason);
     if left.is_empty() && !left.reason.is_failure() {
         return;
     }
-    tell::<A, M>(own, left);
+    tell::<A, M>(own, left, called);
 }
 
-fn tell<A, M: Send + 'static>(own: &Public<Mailbox<M>>, mut left: Left<M>) {
+fn tell<A, M: Send + 'static>(own: &Public<Mailbox<M>>, mut left: Left<M>, called: &Called) {
     let id = own.id();
     let reason = left.reason.clone();
     let mut kin = left.kin.take();
@@ -78,16 +86,16 @@ fn tell<A, M: Send + 'static>(own: &Public<Mailbox<M>>, mut left: Left<M>) {
         }
     }
     let messages = mem::take(&mut left.messages);
-    drop_each::<A, M>(own, messages);
+    drop_each::<A, M>(own, messages, called);
     if let Some(timers) = left.timers.take()
         && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(timers)))
     {
-        report::<A, M>(own, None, panicked(payload));
+        report::<A, M>(own, None, called, panicked(payload));
     }
     let name = kin.as_ref().and_then(|kin| kin.name.clone());
     // A supervised actor has told of its failures when it fell.
     if reason.is_failure() && kin.as_ref().is_none_or(|kin| kin.post.is_none()) {
-        report::<A, M>(own, name, reason.clone());
+        report::<A, M>(own, name, called, reason.clone());
     }
     if let Some(kin) = kin {
         tell_kin(id, *kin, &reason);
@@ -111,13 +119,13 @@ fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) {
 }
 
 /// Drops messages each by itself: one whose destructor panics does not keep the others.
-fn drop_each<A, M: Send + 'static>(own: &Public<Mailbox<M>>, messages: Vec<M>) {
+fn drop_each<A, M: Send + 'static>(own: &Public<Mailbox<M>>, messages: Vec<M>, called: &Called) {
     if !mem::needs_drop::<M>() {
         return;
     }
     for message in messages {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(message))) {
-            report::<A, M>(own, None, panicked(payload));
+            report::<A, M>(own, None, called, panicked(payload));
         }
     }
 }
@@ -126,8 +134,10 @@ fn drop_each<A, M: Send + 'static>(own: &Public<Mailbox<M>>, messages: Vec<M>) {
 pub(crate) fn report<A, M: Send + 'static>(
     own: &Public<Mailbox<M>>,
     name: Option<std::sync::Arc<str>>,
+    called: &Called,
     reason: ExitReason,
 ) {
+    trace::failed::<A, M>(own, called, &reason);
     let task = own.task();
     let actor = ActorInfo {
         id: own.id(),

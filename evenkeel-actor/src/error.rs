@@ -15,6 +15,8 @@ pub enum SendError<M> {
     NodeDown(M),
     /// The message is longer than messages between nodes may be, or something in it cannot be written.
     Unwritable(M),
+    /// The message asks something, and there are as many questions to the actor's node without an answer as [there may be](crate::remote::Limits::calls).
+    TooManyCalls(M),
 }
 
 /// A message that was not taken at once.
@@ -27,7 +29,8 @@ impl<M> SendError<M> {
             Self::Full(message)
             | Self::Stopped(message)
             | Self::NodeDown(message)
-            | Self::Unwritable(message) => message,
+            | Self::Unwritable(message)
+            | Self::TooManyCalls(message) => message,
         }
     }
 
@@ -45,6 +48,7 @@ impl<M> fmt::Debug for SendError<M> {
             Self::Stopped(_) => "Stopped(..)",
             Self::NodeDown(_) => "NodeDown(..)",
             Self::Unwritable(_) => "Unwritable(..)",
+            Self::TooManyCalls(_) => "TooManyCalls(..)",
         })
     }
 }
@@ -59,6 +63,9 @@ impl<M> fmt::Display for SendError<M> {
             Self::NodeDown(_) => "the actor's node is down",
             Self::Unwritable(_) => {
                 "the message cannot be sent to another node: it is too long, or something in it cannot be written"
+            }
+            Self::TooManyCalls(_) => {
+                "there are as many questions to the actor's node without an answer as there may be: wait for some, or raise the limit"
             }
         })
     }
@@ -82,6 +89,8 @@ pub enum AskError {
     NodeDown,
     /// The request cannot be sent to another node: it is too long, or something in it cannot be written.
     Unwritable,
+    /// There are as many questions to the actor's node without an answer as [there may be](crate::remote::Limits::calls).
+    TooManyCalls,
     /// The request or its answer is not of the type that the other node knows, or the answer is too long.
     Unreadable,
 }
@@ -95,6 +104,9 @@ impl fmt::Display for AskError {
             Self::Elapsed => "the actor has not replied in time",
             Self::NodeDown => "the actor's node is down",
             Self::Unwritable => "the request cannot be sent to another node",
+            Self::TooManyCalls => {
+                "there are as many questions to the actor's node without an answer as there may be"
+            }
             Self::Unreadable => {
                 "the request or its answer has another type on the other node, or is too long"
             }

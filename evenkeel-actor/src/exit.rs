@@ -65,8 +65,8 @@ pub enum ExitReason {
     NodeDown(NodeId),
     /// It was on another node and has ended there; that node has forgotten why.
     Forgotten,
-    /// It is on this node, and may be alive: a link to it was asked for, and actors of different nodes cannot be linked.
-    NotLinked(NodeId),
+    /// It is on this node, and may be alive: there are as many watches and links between that node and this one as [there may be](crate::remote::Limits::ties).
+    TooManyTies(NodeId),
 }
 
 impl ExitReason {
@@ -101,9 +101,10 @@ impl fmt::Display for ExitReason {
             Self::Failed(failure) => write!(f, "failed: {failure}"),
             Self::NodeDown(node) => write!(f, "was lost with node {node}"),
             Self::Forgotten => f.write_str("ended, and its node has forgotten why"),
-            Self::NotLinked(node) => {
-                write!(f, "is on node {node}, and cannot be linked: watch it instead")
-            }
+            Self::TooManyTies(node) => write!(
+                f,
+                "is on node {node}, and there are as many watches and links with that node as there may be: raise the limit on both"
+            ),
             Self::Linked { actor, reason } => {
                 write!(f, "ended with actor {actor}, to which it was linked, and which {reason}")
             }

@@ -34,6 +34,60 @@
 //! });
 //! assert_eq!(sum, 42);
 //! ```
+//!
+//! # Features
+//! | feature | adds | without it |
+//! |---|---|---|
+//! | `tracing`, off by default | spans of handlers and events of actors and nodes, for the [`tracing`](https://docs.rs/tracing) crate: see the module `trace` | nothing is larger, nothing is executed |
+//!
+//! With `tracing` and a subscriber, what is handled has a number, and knows that of the message in whose handling it was sent: its cause. So a chain of messages can be followed through actors
+//! and nodes.
+#![cfg_attr(feature = "tracing", doc = "```")]
+#![cfg_attr(not(feature = "tracing"), doc = "```ignore")]
+//! use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, spawn};
+//! use std::num::NonZeroU64;
+//!
+//! /// Says by which message it passes a question on.
+//! struct Front(ActorRef<Question>);
+//!
+//! /// Says because of which message it was asked.
+//! struct Back;
+//!
+//! struct Question {
+//!     passed_on_by: Option<NonZeroU64>,
+//!     reply: ReplyTo<(Option<NonZeroU64>, Option<NonZeroU64>)>,
+//! }
+//!
+//! impl Actor for Front {
+//!     type Message = Question;
+//!
+//!     async fn handle(&mut self, question: Question, context: &mut Context<Self>) -> Handled {
+//!         tracing::info!("passed on");
+//!         self.0.send(Question { passed_on_by: context.message_id(), ..question }).await?;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! impl Actor for Back {
+//!     type Message = Question;
+//!
+//!     async fn handle(&mut self, question: Question, context: &mut Context<Self>) -> Handled {
+//!         tracing::info!("answered");
+//!         question.reply.send((question.passed_on_by, context.cause()));
+//!         Ok(())
+//!     }
+//! }
+//!
+//! // Each line of the log names the actor and the message, and says what caused it.
+//! tracing_subscriber::fmt().with_max_level(tracing::Level::DEBUG).init();
+//! let runtime = evenkeel::Runtime::new().unwrap();
+//! let (passed_on_by, cause) = runtime.block_on(async {
+//!     let front = spawn(Front(spawn(Back)));
+//!     front.ask(|reply| Question { passed_on_by: None, reply }).await.unwrap()
+//! });
+//! assert!(cause.is_some());
+//! assert_eq!(cause, passed_on_by);
+//! ```
 
 mod actor;
 mod actor_ref;
@@ -62,10 +116,16 @@ mod registry;
 pub mod remote;
 mod report;
 mod stash;
+mod subscription;
 mod supervise;
 mod system;
 mod timers;
 mod timing;
+#[cfg(not(feature = "tracing"))]
+#[path = "trace/off.rs"]
+mod trace;
+#[cfg(feature = "tracing")]
+pub mod trace;
 mod turn;
 mod ward;
 
@@ -75,7 +135,7 @@ pub use ask::{Ask, Asked, ByClosure, ByRequest, Question, ReplyTo, Request};
 pub use builder::{Builder, spawn};
 pub use context::Context;
 pub use control::{ActorId, AnyActor};
-pub use dead_letter::{DeadLetter, DeadLetterKind, Subscription};
+pub use dead_letter::{DeadLetter, DeadLetterKind};
 pub use error::{AskError, SendError, SpawnError, TrySendError};
 pub use event::Event;
 pub use exit::{ExitReason, Failure};
@@ -89,6 +149,7 @@ pub use recipient::Recipient;
 pub use registry::{LookUpError, RegisterError, WaitForName};
 pub use report::{ActorFailure, ActorInfo};
 pub use stash::{Stash, StashFull};
+pub use subscription::Subscription;
 pub use supervise::{
     Child, ChildInfo, Command, Escalated, Supervisor, SupervisorBuilder, SupervisorRef,
 };

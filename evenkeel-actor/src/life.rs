@@ -13,6 +13,7 @@ use crate::mailbox::overflow::Overflow;
 use crate::mailbox::{Mailbox, Next, Order, Receiver, Settings};
 use crate::policy::Priority;
 use crate::system::{Entered, System};
+use crate::trace;
 use crate::ward::{Post, Ward, begun};
 use evenkeel::internal::{Own, Public, detect, now};
 use std::future::{Future, poll_fn};
@@ -204,10 +205,12 @@ fn live<A: Actor>(
     begun: impl FnOnce(&Mailbox<A::Message>) + Send,
 ) -> impl Future<Output = ExitReason> + Send {
     let mut context = Context::<A>::new(receiver, priority);
+    let born = trace::Born::now();
     async move {
-        if let Err(failure) = actor.started(&mut context).await {
+        if let Err(failure) = trace::starting!(born, context, actor.started(&mut context)) {
             return ExitReason::Failed(Arc::new(failure));
         }
+        trace::started(&context);
         begun(context.mailbox());
         let alone = loop {
             if context.is_exceptional() {
@@ -216,7 +219,11 @@ fn live<A: Actor>(
                 }
                 // In a box, as most actors have none, and here, as the match would keep room for a message beside it.
                 if let Some(event) = context.take_event()
-                    && let Err(failure) = Box::pin(actor.event(*event, &mut context)).await
+                    && let Err(failure) = trace::noticing!(
+                        event,
+                        context,
+                        Box::pin(actor.event(*event, &mut context))
+                    )
                 {
                     context.settle();
                     return ExitReason::Failed(Arc::new(failure));
@@ -246,7 +253,9 @@ fn live<A: Actor>(
                 }
                 Next::Alone => break true,
             };
-            if let Err(failure) = actor.handle(message, &mut context).await {
+            if let Err(failure) =
+                trace::handling!(message, context, actor.handle(message, &mut context))
+            {
                 context.settle();
                 return ExitReason::Failed(Arc::new(failure));
             }
@@ -259,7 +268,8 @@ fn live<A: Actor>(
             poll_fn(|task| context.poll_children(task)).await;
         }
         // Twice, not kept: what lives through an await has room of its own in every actor, and is copied out of it in other pieces than it was put in.
-        actor.stopped(if alone { &UNREFERENCED } else { &NORMAL }, &mut context).await;
+        let shown = if alone { &UNREFERENCED } else { &NORMAL };
+        trace::stopping!(context, actor.stopped(shown, &mut context));
         if alone { ExitReason::Unreferenced } else { ExitReason::Normal }
     }
 }
@@ -277,5 +287,58 @@ impl Future for Pause {
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, _context: &mut task::Context<'_>) -> Poll<()> {
         if std::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+/// Without traces an actor and what it is sent are as large as they would be if there were none to choose.
+#[cfg(all(test, target_pointer_width = "64", not(feature = "tracing")))]
+mod tests {
+    use super::*;
+    use crate::timers::Timers;
+    use crate::{Handled, Recipient, ReplyTo, Stash};
+
+    struct Quick(u64);
+
+    impl Actor for Quick {
+        type Message = u64;
+
+        async fn handle(&mut self, n: u64, _context: &mut Context<Self>) -> Handled {
+            self.0 += n;
+            Ok(())
+        }
+    }
+
+    struct Slow([u64; 8]);
+
+    impl Actor for Slow {
+        type Message = [u64; 8];
+
+        async fn handle(&mut self, n: [u64; 8], _context: &mut Context<Self>) -> Handled {
+            evenkeel::yield_now().await;
+            self.0 = n;
+            Ok(())
+        }
+    }
+
+    fn size_of_life<A: Actor, L>(
+        _: impl FnOnce(A, Public<Mailbox<A::Message>>, Priority) -> L,
+    ) -> usize {
+        size_of::<L>()
+    }
+
+    #[test]
+    fn an_actor_is_as_small_as_it_was() {
+        assert_eq!(size_of_life(Life::<Quick, u64, ()>::new), 80);
+        assert_eq!(size_of_life(Life::<Slow, [u64; 8], ()>::new), 264);
+        assert_eq!([size_of::<Mailbox<u64>>(), size_of::<Mailbox<[u64; 8]>>()], [80, 80]);
+        assert_eq!(size_of::<crate::trace::Parcel<u64>>(), size_of::<u64>());
+    }
+
+    #[test]
+    fn what_users_hold_is_as_small_as_it_was() {
+        assert_eq!(size_of::<ActorRef<u64>>(), 16);
+        assert_eq!([size_of::<ReplyTo<u64>>(), size_of::<Recipient<u64>>()], [16, 16]);
+        assert_eq!([size_of::<Stash<u64>>(), size_of::<Context<Quick>>()], [40, 24]);
+        assert_eq!([size_of::<Timers<u64>>(), size_of::<System>()], [176, 4]);
     }
 }

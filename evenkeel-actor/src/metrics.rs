@@ -99,12 +99,12 @@ impl System {
     #[must_use]
     pub fn snapshot(self) -> SystemMetrics {
         let counters = self.counters();
-        // First, so that no more have ended than are spawned.
-        let (failed, ended) = (counters.sum(Count::Failed), counters.sum(Count::Ended));
+        // First, so that no more have ended than are spawned, and what has ended is in the others.
+        let ended = counters.sum(Count::Ended);
         SystemMetrics {
             spawned: counters.sum(Count::Spawned),
             ended,
-            failed,
+            failed: counters.sum(Count::Failed).min(ended),
             restarts: counters.sum(Count::Restarted),
             messages: counters.sum(Count::Messages),
             dead_letters: self.dead_letters(),

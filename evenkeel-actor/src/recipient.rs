@@ -48,7 +48,9 @@ where
             Ok(true) => Offer::Taken,
             Ok(false) => Offer::Dropped,
             Err(SendError::Full(_)) if P::FULL == Full::Wait => Offer::Full,
-            Err(SendError::Full(_) | SendError::Unwritable(_)) => Offer::Refused,
+            Err(SendError::Full(_) | SendError::Unwritable(_) | SendError::TooManyCalls(_)) => {
+                Offer::Refused
+            }
             Err(SendError::Stopped(_) | SendError::NodeDown(_)) => Offer::Stopped,
         }
     }
@@ -61,6 +63,7 @@ where
                 SendError::Stopped(_) => SendError::Stopped(()),
                 SendError::NodeDown(_) => SendError::NodeDown(()),
                 SendError::Unwritable(_) => SendError::Unwritable(()),
+                SendError::TooManyCalls(_) => SendError::TooManyCalls(()),
             })
         })
     }

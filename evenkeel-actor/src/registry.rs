@@ -17,6 +17,7 @@ use crate::control::{ActorId, AnyActor};
 use crate::end::contain;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::system::System;
+use crate::trace;
 use evenkeel::internal::detect;
 use std::any::{Any, type_name};
 use std::collections::BTreeMap;
@@ -149,7 +150,8 @@ impl System {
         if !actor.make_known() {
             return Err(RegisterError::Stopped { id: actor.id() });
         }
-        detect::name(|| entry.actor.id().0, &name);
+        detect::name(|| entry.actor.id().task(), &name);
+        trace::name(&entry.actor, &name, true);
         names.names.insert(name.clone(), entry);
         let all = (name.clone(), 0)..=(name, u64::MAX);
         let keys: Vec<_> = names.waiting.range(all).map(|(key, _)| key.clone()).collect();
@@ -163,7 +165,10 @@ impl System {
 
     /// Takes a name back, and says who had it; the actor goes on.
     pub fn unregister(self, name: &str) -> Option<ActorId> {
-        let entry = self.registry().lock().names.remove(name)?;
+        let mut names = self.registry().lock();
+        let (name, entry) = names.names.remove_entry(name)?;
+        trace::name(&entry.actor, &name, false);
+        drop(names);
         Some(entry.actor.id())
     }
 
@@ -223,8 +228,8 @@ impl System {
     /// let runtime = evenkeel::Runtime::new().unwrap();
     /// runtime.block_on(async {
     ///     let system = System::current();
-    ///     let found = evenkeel::spawn(async move { system.wait_for::<u64>("clock").await });
-    ///     system.register("clock", &spawn(Clock)).unwrap();
+    ///     let found = evenkeel::spawn(async move { system.wait_for::<u64>("hours").await });
+    ///     system.register("hours", &spawn(Clock)).unwrap();
     ///     found.await.unwrap().unwrap().send(1).await.unwrap();
     /// });
     /// ```

@@ -10,6 +10,8 @@ use evenkeel::internal::is_deterministic;
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
+#[cfg(feature = "tracing")]
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
@@ -29,6 +31,9 @@ struct Inner {
     failures: Failures,
     /// Whether the busy time of actors is measured that are spawned from now on.
     measures: AtomicBool,
+    /// The number of its node, plus one, for traces; zero if it belongs to none.
+    #[cfg(feature = "tracing")]
+    node: AtomicU32,
 }
 
 impl Inner {
@@ -40,6 +45,8 @@ impl Inner {
             subscribers: Subscribers::new(),
             failures: Failures::new(),
             measures: AtomicBool::new(false),
+            #[cfg(feature = "tracing")]
+            node: AtomicU32::new(0),
         }
     }
 }
@@ -116,6 +123,18 @@ impl System {
     #[inline]
     pub(crate) fn measures(self) -> bool {
         self.inner().measures.load(Ordering::Relaxed)
+    }
+
+    /// The number of the node that it belongs to.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn node(self) -> Option<u32> {
+        self.inner().node.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// It belongs to a node; the last, if several share it.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn set_node(self, node: u32) {
+        self.inner().node.store(node.saturating_add(1), Ordering::Relaxed);
     }
 
     pub(crate) fn registry(self) -> &'static Registry {

@@ -27,6 +27,7 @@
 #![allow(unsafe_code, reason = "the bell knows its actor by an address that it does not count")]
 
 use crate::mailbox::{self, Mailbox};
+use crate::trace::{Parcel, seal};
 use evenkeel::internal::{Own, Public};
 use evenkeel::time::{Instant, Sleep, sleep_until};
 use std::collections::BTreeMap;
@@ -47,7 +48,7 @@ pub struct TimerId {
 
 /// What becomes due.
 enum What<M> {
-    Once(M),
+    Once(Parcel<M>),
     Every { period: Duration, make: Box<dyn FnMut() -> M + Send> },
 }
 
@@ -136,7 +137,7 @@ impl<M: Send + 'static> Timers<M> {
         self.promised += 1;
         self.keep.get_or_insert(own);
         let number = self.number();
-        self.insert(in_at_least(after), number, What::Once(message));
+        self.insert(in_at_least(after), number, What::Once(seal(message)));
         number
     }
 
@@ -223,7 +224,7 @@ impl<M: Send + 'static> Timers<M> {
                     message
                 }
                 What::Every { period, mut make } => {
-                    let message = make();
+                    let message = seal(make());
                     let next = next_tick(deadline, now, period);
                     self.due.insert((next, number), What::Every { period, make });
                     self.deadlines.insert(number, next);
@@ -243,7 +244,7 @@ impl<M: Send + 'static> Timers<M> {
                 idle.told = true;
                 // The message that tells of it is one: the actor is idle anew when it has handled it.
                 idle.since = None;
-                return Taken::Message((idle.make)());
+                return Taken::Message(seal((idle.make)()));
             }
         }
         Taken::Nothing
@@ -258,7 +259,7 @@ impl<M: Send + 'static> Timers<M> {
 
 /// What the timers have for the actor.
 pub(crate) enum Taken<M> {
-    Message(M),
+    Message(Parcel<M>),
     /// A message of the mailbox comes first.
     Later,
     Nothing,

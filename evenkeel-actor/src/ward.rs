@@ -31,6 +31,7 @@ use crate::exit::ExitReason;
 use crate::kin::peer::Peer;
 use crate::life;
 use crate::mailbox::{Mailbox, Order, Receiver, attend, note};
+use crate::trace::{self, Called};
 use evenkeel::internal::{Own, Public};
 use std::future::Future;
 use std::marker::PhantomData;
@@ -113,7 +114,7 @@ pin_project_lite::pin_project! {
             let mut this = this.project();
             let Some(own) = this.own.take() else { return };
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| this.body.set(None))) {
-                end::report::<A, M>(&own, None, end::panicked(payload));
+                end::report::<A, M>(&own, None, &Called::of(&own), end::panicked(payload));
             }
             // SAFETY: this is the life, and the body is gone.
             unsafe { end::end::<A, M>(&own, ExitReason::Killed) };
@@ -234,6 +235,7 @@ where
                         this.body.set(Some(body));
                         if mem::replace(this.risen, true) {
                             own.note_restart();
+                            trace::restarted::<A, M>(own);
                         }
                         continue;
                     }
@@ -282,7 +284,7 @@ fn fall<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) -> E
         ward.control().raze();
     }
     if reason.is_failure() {
-        end::report::<A, M>(own, name, reason);
+        end::report::<A, M>(own, name, &Called::of(own), reason);
     }
     send(notice);
     outward

@@ -11,7 +11,7 @@ mod driver;
 use driver::drive;
 use evenkeel_actor::node::frame::{self, Frame, MAGIC, VERSION};
 use evenkeel_actor::node::wire::{
-    End, EndKind, Envelope, LONGEST_DETAIL, LONGEST_NAME, MembersBuf, Message, write_tell,
+    End, EndBy, EndKind, Envelope, LONGEST_DETAIL, LONGEST_NAME, MembersBuf, Message, write_tell,
 };
 use evenkeel_actor::node::{FrameError, NodeId, Slot};
 use messages::{Parts, parts};
@@ -225,6 +225,25 @@ fn an_unknown_code_is_refused() {
 }
 
 #[test]
+fn an_end_names_a_node_where_one_is_meant_and_nowhere_else() {
+    let bytes = |by, kind, node: &[u8]| record(&[&[12, 1, by, kind], node, &[0]].concat());
+    let read = |bytes: &[u8]| match Frame::read(bytes, MOST).unwrap().messages().next().unwrap() {
+        Ok(Envelope { message: Message::Exit { end, .. }, .. }) => Ok((end.by, end.kind, end.node)),
+        Ok(other) => panic!("{other:?}"),
+        Err(error) => Err(error),
+    };
+    let down = (EndBy::Link, EndKind::NodeDown, NodeId::new(9));
+    assert_eq!(read(&bytes(1, 7, &[9])), Ok(down));
+    assert_eq!(read(&bytes(0, 2, &[])), Ok((EndBy::Itself, EndKind::Killed, NodeId::new(0))));
+    assert_eq!(read(&bytes(0, 7, &[])), Err(FrameError::Truncated { at: 9, missing: 1 }));
+    let code = FrameError::UnknownCode { at: 6, what: "whose end", code: 2 };
+    assert_eq!(read(&bytes(2, 0, &[])), Err(code));
+    // Five was an end by a link, before it was said of whom that is.
+    let code = FrameError::UnknownCode { at: 7, what: "an end", code: 5 };
+    assert_eq!(read(&bytes(0, 5, &[])), Err(code));
+}
+
+#[test]
 fn a_slot_of_more_than_32_bits_is_refused() {
     let error = error_of(&record(&[1, 0x80, 0x80, 0x80, 0x80, 0x10, 0]));
     assert_eq!(error, FrameError::TooGreat { at: 5, most: u32::MAX.into() });
@@ -254,9 +273,10 @@ fn a_text_that_is_too_long_is_neither_written_nor_read() {
     assert_eq!(error_of(&record(&forged)), oversized);
 
     let detail = "d".repeat(LONGEST_DETAIL + 1);
-    let end = End { kind: EndKind::Panicked, detail: &detail };
-    let down = Envelope { cause: None, message: Message::Down { watch: 1, end } };
-    assert!(matches!(down.append(&mut bytes), Err(FrameError::Oversized { .. })));
+    let node = NodeId::new(0);
+    let end = End { by: EndBy::Itself, kind: EndKind::Panicked, node, detail: &detail };
+    let exit = Envelope { cause: None, message: Message::Exit { tie: 1, opener: true, end } };
+    assert!(matches!(exit.append(&mut bytes), Err(FrameError::Oversized { .. })));
     assert_eq!(bytes, before);
 }
 

@@ -221,7 +221,7 @@ impl Target {
                 assert_eq!(back.0.stamp, stamp, "another message comes back");
                 account.refused.insert(stamp);
             }
-            Err(SendError::NodeDown(_) | SendError::Unwritable(_)) => {
+            Err(SendError::NodeDown(_) | SendError::Unwritable(_) | SendError::TooManyCalls(_)) => {
                 panic!("{stamp:?} is sent to an actor of this node")
             }
         });

@@ -35,7 +35,8 @@ impl<A: Actor> Context<A> {
     /// forgets what the actor that is restarted has watched.
     ///
     /// An actor of another node can be watched too. If that node is lost or leaves, the reason is [`ExitReason::NodeDown`](crate::ExitReason::NodeDown); of an actor that had ended before, and that its node
-    /// has forgotten, it is [`ExitReason::Forgotten`](crate::ExitReason::Forgotten). Costs a message each way.
+    /// has forgotten, it is [`ExitReason::Forgotten`](crate::ExitReason::Forgotten); where there are too many watches and links with that node already, it is [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies).
+    /// Costs a message each way.
     ///
     /// # Examples
     /// ```
@@ -100,8 +101,9 @@ impl<A: Actor> Context<A> {
     /// started again; its own restarts end nothing, and its links stay. A link to an actor that ends while this one is down is gone without a word: whoever is started
     /// anew and needs the other looks for it, or watches it, in [`started`](crate::Actor::started).
     ///
-    /// Actors of different nodes cannot be linked. Whoever tries is told at once, as of an end, with the reason
-    /// [`ExitReason::NotLinked`](crate::ExitReason::NotLinked); it ends, unless it traps exits. Watches work: two of them, and a handler that stops, are a link.
+    /// An actor of another node is linked in the same way. The loss of its node is an end, with the reason [`ExitReason::NodeDown`](crate::ExitReason::NodeDown); of one that had ended before, and that its node
+    /// has forgotten, the reason is [`ExitReason::Forgotten`](crate::ExitReason::Forgotten), which is none in order. Where there are too many watches and links with that node already, it is
+    /// [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies), at once. Costs a message, and one at the end.
     pub fn link(&self, actor: &AnyActor) {
         ties::Own(&self.own()).link(actor);
     }

@@ -62,6 +62,9 @@ pub(crate) struct Kin {
     /// What it supervises: these outlive a restart of their supervisor.
     pub(crate) wards: BTreeMap<usize, AnyActor>,
     pub(crate) name: Option<Arc<str>>,
+    /// The name under which it is registered, for traces.
+    #[cfg(feature = "tracing")]
+    pub(crate) registered: Option<Arc<str>>,
     /// It waits for its children to stop, until then at the latest.
     pub(crate) stopping: bool,
     pub(crate) alarm: Option<Alarm>,

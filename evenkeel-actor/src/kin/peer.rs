@@ -19,6 +19,8 @@ pub(crate) trait Reach: Send + Sync {
     fn down(&self, from: ActorId, reason: &ExitReason);
     /// The actor `from`, to which it may be linked, has ended.
     fn exit(&self, from: ActorId, reason: &ExitReason);
+    /// It is linked to the actor `to` from now on, which has that peer. False if it has ended.
+    fn link(&self, to: ActorId, peer: Peer) -> bool;
     /// The actor `from` has given up its link.
     fn unlink(&self, from: ActorId);
     /// Its child with this number has ended.
@@ -87,6 +89,11 @@ impl<M: Send + 'static> Reach for Local<M> {
         if let Ok((true, _)) = dies {
             super::ties::kill_for(&to, reason.for_linked(from));
         }
+    }
+
+    fn link(&self, other: ActorId, peer: Peer) -> bool {
+        let Some(to) = self.reach() else { return false };
+        super::ties::link(&to, other, peer).is_ok()
     }
 
     fn unlink(&self, from: ActorId) {

@@ -8,6 +8,7 @@ use super::{DRAINS, KNOWN, MEASURED, Mailbox, WAITING, wake_all};
 use crate::exit::ExitReason;
 use crate::kin::Kin;
 use crate::timers::Timers;
+use crate::trace::open;
 use evenkeel::internal::detect;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -117,12 +118,12 @@ impl<M: Send + 'static> Mailbox<M> {
         let mut messages = Vec::new();
         // SAFETY: the caller is the actor.
         let batch = unsafe { &mut *self.batch.get() };
-        messages.extend(std::iter::from_fn(|| batch.pop()));
+        messages.extend(std::iter::from_fn(|| batch.pop().map(open)));
         let mut shared = self.shared.lock();
         shared.berth.close();
         detect::closed((&raw const *self).cast());
         // SAFETY: the caller is the actor.
-        messages.extend(std::iter::from_fn(|| unsafe { self.slots.take() }));
+        messages.extend(std::iter::from_fn(|| unsafe { self.slots.take() }.map(open)));
         let behind = shared.rest.as_ref().map_or(0, |rest| rest.queue.len());
         if messages.len() + behind > 0 {
             shared.rest().counts.left = (messages.len() + behind) as u32;
@@ -146,7 +147,7 @@ impl<M: Send + 'static> Mailbox<M> {
         drop(shared);
         let (mut orders, mut timers) = (VecDeque::new(), None);
         if let Some(mut rest) = rest {
-            messages.extend(std::iter::from_fn(|| rest.queue.pop()));
+            messages.extend(std::iter::from_fn(|| rest.queue.pop().map(open)));
             wake_all(std::mem::take(&mut rest.waiting).dissolve());
             orders = std::mem::take(&mut rest.orders);
             timers = rest.timers.take();

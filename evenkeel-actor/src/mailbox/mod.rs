@@ -52,6 +52,7 @@ use crate::control::ActorId;
 use crate::end::contain;
 use crate::policy::Priority;
 use crate::system::System;
+use crate::trace::Parcel;
 use evenkeel::internal::{After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock};
 use overflow::{Full, Overflow};
 use ring::Ring;
@@ -114,9 +115,9 @@ pub(crate) struct Mailbox<M: 'static> {
     /// Whether the actor has found nothing in its present poll and waits for nothing else.
     parks: AtomicBool,
     system: System,
-    slots: Slots<M>,
+    slots: Slots<Parcel<M>>,
     /// The actor's own.
-    batch: UnsafeCell<Ring<M>>,
+    batch: UnsafeCell<Ring<Parcel<M>>>,
 }
 
 // SAFETY: `batch` is used by the actor alone, which is in one place at a time.
@@ -141,7 +142,7 @@ impl<M: Send + 'static> Mailbox<M> {
     pub(crate) fn new(settings: Settings, system: System) -> Self {
         let Settings { capacity, full, measured, priority: _ } = settings;
         // Whoever drops the oldest takes from the other end, which in the slots is the actor's.
-        let plain = full == Full::DropOldest || capacity < Slots::<M>::PLACES;
+        let plain = full == Full::DropOldest || capacity < Slots::<Parcel<M>>::PLACES;
         let flags = [(plain, PLAIN), (measured, MEASURED), (!system.is_of_process(), APART)];
         let flags = flags.into_iter().fold(0, |all, (on, flag)| if on { all | flag } else { all });
         let shared =
@@ -219,12 +220,12 @@ pub(crate) trait HasId {
 
 impl<M: Send + 'static> HasId for Public<Mailbox<M>> {
     fn id(&self) -> ActorId {
-        ActorId(self.task_id())
+        ActorId::here(self.task_id())
     }
 }
 
 impl<M: Send + 'static> HasId for Own<Mailbox<M>> {
     fn id(&self) -> ActorId {
-        ActorId(self.task_id())
+        ActorId::here(self.task_id())
     }
 }

@@ -38,6 +38,14 @@ impl<M: Send + 'static> Mailbox<M> {
         self.has(CHILDREN)
     }
 
+    /// The actor's name, for traces.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn called(&self) -> Option<std::sync::Arc<str>> {
+        let shared = self.shared.lock();
+        let kin = shared.rest.as_ref()?.kin.as_ref()?;
+        kin.name.as_ref().or(kin.registered.as_ref()).cloned()
+    }
+
     /// Whether the actor is supervised.
     pub(crate) fn has_post(&self) -> bool {
         self.has(POST)

@@ -7,6 +7,7 @@ use super::shared::Shared;
 use super::waiting::Ticket;
 use super::{Mailbox, PLAIN, QUEUE, WAITING, leave, wake_all};
 use crate::policy::room;
+use crate::trace::{Parcel, open, seal};
 use evenkeel::internal::{Public, detect};
 use std::task::Waker;
 
@@ -27,6 +28,7 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Puts a message in; the caller holds the lock and has found the mailbox open.
     #[inline(always)]
     fn put<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
+        let message = seal(message);
         let message = if self.has(QUEUE) || shared.crowded {
             message
         } else {
@@ -52,16 +54,16 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Puts a message into the queue, if there is room.
     #[cold]
     #[inline(never)]
-    fn put_behind<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
+    fn put_behind<P: Overflow>(&self, shared: &mut Shared<M>, message: Parcel<M>) -> Put<M> {
         let room = shared.capacity - self.slots.len();
         let rest = shared.rest();
         if !rest.has_room(room) {
             if P::FULL != Full::DropOldest {
-                return Put::Full(message);
+                return Put::Full(open(message));
             }
             rest.queue.push(message);
             return match rest.queue.pop() {
-                Some(oldest) => Put::Displaced(oldest),
+                Some(oldest) => Put::Displaced(open(oldest)),
                 None => Put::Done,
             };
         }
@@ -76,7 +78,7 @@ impl<M: Send + 'static> Mailbox<M> {
         let rest = shared.rest();
         rest.waiting.settle();
         detect::came((&raw const *self).cast());
-        rest.queue.push(message);
+        rest.queue.push(seal(message));
         rest.received = rest.received.wrapping_add(1);
         self.set(QUEUE, true);
         self.settle_crowd(shared);

@@ -8,6 +8,7 @@ use super::shared::Rest;
 use super::{DRAINS, Mailbox, ORDERS, QUEUE, TIMED, WAITING};
 use crate::event::Event;
 use crate::timers::{Taken, Timers};
+use crate::trace::{Parcel, seal};
 use evenkeel::internal::Own;
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -16,7 +17,7 @@ use std::time::Duration;
 /// What an actor has to do next.
 #[derive(Debug)]
 pub(crate) enum Next<M> {
-    Message(M),
+    Message(Parcel<M>),
     Order(Order),
     /// The first of the orders is an event: see [`Receiver::take_event`].
     Event,
@@ -46,7 +47,7 @@ impl<M: Send + 'static> Receiver<M> {
     }
 
     #[inline(always)]
-    fn batch(&mut self) -> &mut Ring<M> {
+    fn batch(&mut self) -> &mut Ring<Parcel<M>> {
         // SAFETY: the batch is the receiver's, which there is one of, and which is borrowed exclusively.
         unsafe { &mut *self.0.batch.get() }
     }
@@ -90,7 +91,7 @@ impl<M: Send + 'static> Receiver<M> {
     /// Makes a message that the actor has had the next one. It does not count against the capacity, and counts as received once more, as it is
     /// handled once more.
     pub(crate) fn put_back(&mut self, message: M) {
-        self.batch().push_front(message);
+        self.batch().push_front(seal(message));
         let mut shared = self.0.shared.lock();
         let rest = shared.rest();
         rest.received = rest.received.wrapping_add(1);
@@ -108,7 +109,7 @@ impl<M: Send + 'static> Receiver<M> {
     }
 
     /// Takes the whole queue, if all that came before it has been taken.
-    fn refill(&mut self) -> Option<M> {
+    fn refill(&mut self) -> Option<Parcel<M>> {
         // SAFETY: as in `batch`; the borrow is of another field than those used below.
         let batch = unsafe { &mut *self.0.batch.get() };
         let mut shared = self.0.shared.lock();
@@ -172,7 +173,7 @@ impl<M: Send + 'static> Receiver<M> {
     }
 
     /// Takes a message that is due. Until there is none it looks again.
-    fn take_due(&mut self) -> Option<M> {
+    fn take_due(&mut self) -> Option<Parcel<M>> {
         let received = self.0.received();
         let taken = self.with_timers(|timers| {
             let taken = timers.take(received);

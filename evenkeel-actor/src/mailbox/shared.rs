@@ -7,6 +7,7 @@ use super::waiting::Waiting;
 use crate::exit::ExitReason;
 use crate::kin::Kin;
 use crate::timers::Timers;
+use crate::trace::Parcel;
 use evenkeel::internal::Berth;
 use std::collections::VecDeque;
 
@@ -26,7 +27,7 @@ pub(super) struct Shared<M: 'static> {
 /// What most mailboxes never need.
 #[derive(Debug)]
 pub(super) struct Rest<M: 'static> {
-    pub(super) queue: Ring<M>,
+    pub(super) queue: Ring<Parcel<M>>,
     pub(super) waiting: Waiting,
     pub(super) orders: VecDeque<Order>,
     pub(super) kin: Option<Box<Kin>>,

@@ -1,6 +1,6 @@
 //! Frames: what travels from one node to another at once, several messages in one.
 //!
-//! # The format, version 1
+//! # The format, version 2
 //! ```text
 //! frame   := 0xEA  version  lane  record+
 //! lane    := number                       twice the lane's number, plus one if the frame is fenced
@@ -25,7 +25,7 @@ use super::wire::Envelope;
 pub const MAGIC: u8 = 0xEA;
 
 /// The version of the format that this build writes, and the only one that it reads.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// The greatest number of a lane.
 pub const MOST_LANES: u16 = u16::MAX >> 1;
@@ -136,6 +136,16 @@ impl<'a> Frame<'a> {
     pub fn messages(&self) -> Messages<'a> {
         Messages { rest: self.records.clone() }
     }
+
+    /// Those from a place on that [`Messages::at`] has named; at zero, all.
+    pub(crate) fn messages_from(&self, at: usize) -> Messages<'a> {
+        let mut messages = self.messages();
+        let before = at.saturating_sub(messages.at());
+        if messages.rest.bytes(before).is_err() {
+            messages.rest.rest();
+        }
+        messages
+    }
 }
 
 /// The messages of a frame.
@@ -145,6 +155,11 @@ pub struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
+    /// Where the next one is in the frame.
+    pub(crate) fn at(&self) -> usize {
+        self.rest.at()
+    }
+
     fn read(&mut self) -> Result<Envelope<'a>, FrameError> {
         let length = usize::try_from(self.rest.number()?).unwrap_or(usize::MAX);
         let at = self.rest.at();
@@ -169,3 +184,33 @@ impl<'a> Iterator for Messages<'a> {
 }
 
 impl std::iter::FusedIterator for Messages<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Slot;
+    use super::super::wire::write_tell;
+    use super::{Frame, append, begin};
+
+    #[test]
+    fn messages_are_read_on_from_where_the_last_one_ended() {
+        let mut bytes = Vec::new();
+        begin(&mut bytes, 700);
+        for index in 0..300 {
+            let written = append(&mut bytes, |out| {
+                write_tell(Slot { index, generation: 0 }, None, out);
+                out.resize(out.len() + index as usize, 7);
+                Ok::<_, ()>(())
+            });
+            written.unwrap();
+        }
+        let frame = Frame::read(&bytes, bytes.len()).unwrap();
+        let all: Vec<_> = frame.messages().collect();
+        let mut messages = frame.messages_from(0);
+        for number in 1..=all.len() {
+            assert!(messages.next().is_some());
+            let rest = frame.messages_from(messages.at());
+            assert!(rest.eq(all[number..].iter().cloned()), "behind {number}");
+        }
+        assert_eq!(frame.messages_from(bytes.len() + 1).count(), 0);
+    }
+}

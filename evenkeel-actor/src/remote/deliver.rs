@@ -6,6 +6,7 @@ use super::inner::{Counts, Hello, Inner};
 use super::route::{Peer, Standing};
 use super::scope;
 use super::table::Told;
+use super::ties;
 use crate::control::AnyActor;
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::node::Slot;
@@ -14,6 +15,7 @@ use crate::node::wire::{Failure, Message, StopHow};
 use crate::system::System;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 
 /// Waits until a message is in its mailbox, or its actor has stopped.
 pub(super) async fn await_room(peer: &'static Peer, to: Slot, wait: Wait) {
@@ -86,9 +88,9 @@ pub(crate) fn note_dead(system: System, kind: DeadLetterKind) {
 #[inline(never)]
 pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64) -> bool {
     let node = peer.node;
-    if let Message::Hello { node: number, nodes, job, name, .. } = message {
+    if let Message::Hello { node: number, nodes, ties, job, name, .. } = message {
         *control += 1;
-        node.greeted(peer, &Hello { node: number, nodes, job, name });
+        node.greeted(peer, &Hello { node: number, nodes, ties, job, name });
         return peer.standing() == Standing::Greeted;
     }
     match peer.standing() {
@@ -105,6 +107,9 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
         Message::Failed { call, failure, detail } => {
             node.close_call(call, Outcome::Failed(failure, detail));
         }
+        Message::Spawn { call, .. } if !node.table.has_room(node.limits.actors) => {
+            peer.fail(call, Failure::TooManyActors, "");
+        }
         Message::Spawn { call, script, arguments, .. } => {
             match node.scripts.start(peer, script, arguments) {
                 Ok(at) => peer.say(Message::Located { call, at }),
@@ -120,6 +125,10 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
                 stop(&target.any(), how);
             }
         }
+        // Each node is named once.
+        Message::Cast { members, .. } if members.len() > node.nodes as usize => {
+            return out_of_turn(node, peer);
+        }
         Message::Cast { members, payload } => super::cast::pass_on(peer, members, payload),
         Message::Barrier { barrier, phase, step } => {
             *control += 1;
@@ -129,10 +138,11 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
             *control += 1;
             return node.collective.probe(node, peer, probe);
         }
-        Message::Monitor { watch, to } => super::watches::monitor(peer, watch, to),
-        Message::Demonitor { watch, to } => super::watches::demonitor(peer, watch, to),
-        Message::Down { watch, end } => node.watches.ended(peer.id, watch, &end),
-        // Nobody answers less for an `Abandon`, and actors of different nodes are not linked.
+        Message::Monitor { tie, to } => return ties::monitored(peer, tie, to),
+        Message::Link { tie, from, to } => return ties::linked(peer, tie, from, to),
+        Message::Untie { tie, opener } => ties::untied(peer, tie, opener),
+        Message::Exit { tie, opener, end } => ties::exited(peer, tie, opener, &end),
+        // Nobody answers less for an `Abandon`.
         _ => {}
     }
     true
@@ -148,9 +158,16 @@ fn stop(actor: &AnyActor, how: StopHow) {
 
 /// Delivers a value that was sent to several actors to one of them; waits in a task of its own if it has to.
 pub(crate) fn tell_later(peer: &'static Peer, to: Slot, payload: &[u8]) {
-    if let Some((to, wait)) = tell(peer, to, None, payload) {
-        drop(peer.node.handle.spawn(await_room(peer, to, wait)));
+    let Some((to, wait)) = tell(peer, to, None, payload) else { return };
+    // Nobody waits behind it, so this is what bounds them.
+    if peer.waiting_casts.fetch_add(1, Ordering::Relaxed) >= peer.node.limits.waiting_casts {
+        peer.waiting_casts.fetch_sub(1, Ordering::Relaxed);
+        return peer.node.undelivered(peer, None, Failure::MailboxFull, "");
     }
+    peer.node.spawn(async move {
+        await_room(peer, to, wait).await;
+        peer.waiting_casts.fetch_sub(1, Ordering::Relaxed);
+    });
 }
 
 /// What a node that breaks the rules of a protocol has done to it.

@@ -40,6 +40,16 @@ pub enum Mismatch {
     Silent,
     /// It has said what it cannot say now.
     OutOfTurn,
+    /// It has opened more watches and links than it was told that there may be.
+    TooManyTies {
+        /// How many that is.
+        most: usize,
+    },
+    /// It sends, and takes nothing of what this sends it.
+    Backlog {
+        /// Bytes that wait for it.
+        bytes: usize,
+    },
 }
 
 impl fmt::Display for Mismatch {
@@ -57,6 +67,13 @@ impl fmt::Display for Mismatch {
             }
             Self::Silent => f.write_str("its first message does not say who it is"),
             Self::OutOfTurn => f.write_str("it has said what it cannot say now"),
+            Self::TooManyTies { most } => write!(
+                f,
+                "it has opened more than {most} watches and links, of which it was told that it is the limit"
+            ),
+            Self::Backlog { bytes } => {
+                write!(f, "it goes on sending while {bytes} bytes wait for it, more than may")
+            }
         }
     }
 }
@@ -138,6 +155,16 @@ pub enum RemoteError {
     NoSuchName,
     /// The script has panicked.
     Panicked,
+    /// The node has as many actors that others know as it may have.
+    TooManyActors {
+        /// Which.
+        node: NodeId,
+    },
+    /// There are as many questions to the node without an answer as there may be.
+    TooManyCalls {
+        /// Which.
+        node: NodeId,
+    },
     /// The name or the arguments are too long or cannot be written.
     Unwritable {
         /// In words.
@@ -161,6 +188,14 @@ impl fmt::Display for RemoteError {
             }
             Self::NoSuchName => f.write_str("no actor of the node has this name"),
             Self::Panicked => f.write_str("the script has panicked"),
+            Self::TooManyActors { node } => write!(
+                f,
+                "node {node} has as many actors that others know as it may have: raise its limit, or stop some"
+            ),
+            Self::TooManyCalls { node } => write!(
+                f,
+                "there are as many questions to node {node} without an answer as there may be: wait for some, or raise the limit"
+            ),
             Self::Unwritable { why } => write!(f, "the request cannot be sent: {why}"),
             Self::Answer => f.write_str("the node's answer makes no sense"),
         }

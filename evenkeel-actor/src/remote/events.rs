@@ -1,15 +1,20 @@
 //! What happens to nodes, told to those who listen.
 
 use super::error::Mismatch;
+use super::subscribers::Subscriber;
+use crate::actor_ref::ActorRef;
+use crate::mailbox::overflow::Overflow;
 use crate::node::{DownReason, FrameError, NodeId};
+use crate::subscription::{Subscribed, Subscription};
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Poll, Waker};
 
 /// Events that wait for a listener; later ones are counted. An estimate: a few for each of some hundred nodes.
-const MOST: usize = 1_024;
+pub(super) const MOST: usize = 1_024;
 
 /// Something that has happened to another node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,11 +83,17 @@ fn push(queue: &Shared, event: NodeEvent) {
 
 /// Those who listen to a node's events.
 #[derive(Default)]
-pub(crate) struct Listeners(Mutex<All>);
+pub(crate) struct Listeners {
+    all: Mutex<All>,
+    /// Events that actors were not told of.
+    missed: AtomicU64,
+}
 
 #[derive(Default)]
 struct All {
     queues: Vec<Weak<Shared>>,
+    subscribers: Vec<Arc<Subscriber>>,
+    subscribed: u64,
     /// The last event of each node, for those who come later.
     last: Vec<(NodeId, NodeEvent)>,
     is_over: bool,
@@ -90,7 +101,7 @@ struct All {
 
 impl Listeners {
     fn lock(&self) -> MutexGuard<'_, All> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn tell(&self, event: &NodeEvent) {
@@ -106,6 +117,44 @@ impl Listeners {
             }
             None => false,
         });
+        let subscribers = all.subscribers.clone();
+        for subscriber in &subscribers {
+            subscriber.push(event.clone(), &self.missed);
+        }
+        drop(all);
+        subscribers.iter().for_each(|subscriber| self.drain(subscriber));
+    }
+
+    fn drain(&self, subscriber: &Subscriber) {
+        if !subscriber.drain(&self.missed) {
+            self.unsubscribe(subscriber.number);
+        }
+    }
+
+    /// Has an actor be sent the events, at first the last one of each other node.
+    pub(crate) fn subscribe<M, P>(&'static self, actor: ActorRef<M, P>) -> Subscription
+    where
+        M: From<NodeEvent> + Send + 'static,
+        P: Overflow,
+    {
+        let mut all = self.lock();
+        all.subscribed += 1;
+        let number = all.subscribed;
+        let subscriber = Arc::new(Subscriber::new(number, actor));
+        for (_, event) in &all.last {
+            subscriber.push(event.clone(), &self.missed);
+        }
+        if !all.is_over {
+            all.subscribers.push(Arc::clone(&subscriber));
+        }
+        drop(all);
+        self.drain(&subscriber);
+        Subscription::new(self, number)
+    }
+
+    /// How many events actors were not told of.
+    pub(crate) fn missed(&self) -> u64 {
+        self.missed.load(Ordering::Relaxed)
     }
 
     pub(crate) fn listen(&self) -> Events {
@@ -121,6 +170,7 @@ impl Listeners {
     pub(crate) fn end(&self) {
         let mut all = self.lock();
         all.is_over = true;
+        let subscribers = std::mem::take(&mut all.subscribers);
         for queue in std::mem::take(&mut all.queues).iter().filter_map(Weak::upgrade) {
             let waker = {
                 let mut queue = lock(&queue);
@@ -128,6 +178,20 @@ impl Listeners {
                 queue.waker.take()
             };
             waker.into_iter().for_each(Waker::wake);
+        }
+        drop(all);
+        drop(subscribers);
+    }
+}
+
+impl Subscribed for Listeners {
+    fn unsubscribe(&self, number: u64) {
+        let mut all = self.lock();
+        let place = all.subscribers.iter().position(|subscriber| subscriber.number == number);
+        let gone = place.map(|place| all.subscribers.remove(place));
+        drop(all);
+        if let Some(gone) = gone {
+            gone.end();
         }
     }
 }

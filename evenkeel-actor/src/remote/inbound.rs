@@ -21,14 +21,16 @@
 //! dead letter, as is one for an actor that is not there any more; if an answer is awaited, the asker is told.
 
 use super::deliver::{await_room, take, tell};
+use super::error::Mismatch;
 use super::inner::{Counts, Inner};
 use super::route::{Peer, Standing};
 use crate::node::demultiplexer::Demultiplexer;
 use crate::node::frame::Frame;
 use crate::node::host::Deliver;
-use crate::node::multiplexer::Multiplexer;
-use crate::node::wire::{Failure, Message};
+use crate::node::multiplexer::{Link, Multiplexer};
+use crate::node::wire::{Envelope, Failure, Message};
 use crate::node::{DownReason, NodeId, Refusal, Slot};
+use crate::trace;
 use evenkeel::internal::now;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -120,10 +122,10 @@ impl Deliver for Receiver {
                     // It is the only one, so it may be read.
                     let _ = frames.waiting.next();
                     drop(frames);
-                    drop(node.handle.spawn(async move {
+                    node.spawn(async move {
                         read_on(peer, lane, frame, at, Some(stopped)).await;
                         read_all(peer).await;
-                    }));
+                    });
                 }
             }
             return;
@@ -132,7 +134,7 @@ impl Deliver for Receiver {
         if frames.readers < node.workers {
             frames.readers += 1;
             drop(frames);
-            drop(node.handle.spawn(read_all(peer)));
+            node.spawn(read_all(peer));
         }
     }
 
@@ -174,14 +176,14 @@ impl Inner {
         }
         frames.readers += 1;
         drop(frames);
-        drop(self.handle.spawn(async move {
+        self.spawn(async move {
             read_all(peer).await;
             let begun = now();
             while !lock(peer).waiting.is_empty() && now().saturating_sub(begun) < LAST_WORDS {
                 evenkeel::time::sleep(std::time::Duration::from_micros(100)).await;
             }
             self.down(peer, reason, lost);
-        }));
+        });
     }
 }
 
@@ -207,7 +209,7 @@ async fn read_all(peer: &'static Peer) {
     }
 }
 
-/// Reads a frame from its message with the number `at`, and gives it back.
+/// Reads a frame from the message that is `at` this place, and gives it back.
 async fn read_on(
     peer: &'static Peer,
     lane: u16,
@@ -236,7 +238,7 @@ async fn read_on(
         starts
     };
     if starts {
-        drop(peer.node.handle.spawn(read_all_boxed(peer)));
+        peer.node.spawn(read_all_boxed(peer));
     }
 }
 
@@ -245,25 +247,30 @@ fn read_all_boxed(peer: &'static Peer) -> Pin<Box<dyn Future<Output = ()> + Send
     Box::pin(read_all(peer))
 }
 
-/// Reads a frame from its message with the number `at`, until something has to be waited for; then with the number of the next message.
+/// Reads a frame from the message that is `at` this place, until something has to be waited for; then with the place of the next message: by their numbers a long frame
+/// of a peer would be read anew from its beginning each time.
 fn read(peer: &'static Peer, frame: &[u8], at: usize, until: u64) -> Result<(), (usize, Stopped)> {
     let node = peer.node;
     let Ok(head) = Frame::read(frame, node.longest_frame) else { return Ok(()) };
-    let mut messages = head.messages();
-    if at > 0 {
-        messages.nth(at - 1);
+    let backlog = peer.link.as_ref().map_or(0, Link::backlog);
+    if backlog > node.limits.backlog {
+        // What is read has more said to it, and it takes nothing.
+        node.refuse(peer, Mismatch::Backlog { bytes: backlog });
+        return Ok(());
     }
+    let mut messages = head.messages_from(at);
     let mut count = Count { node, messages: 0, control: 0 };
     let mut left = LOOK;
-    for (number, message) in (at..).zip(messages) {
-        let message = match message {
-            Ok(envelope) => envelope.message,
+    while let Some(message) = messages.next() {
+        let Envelope { cause, message } = match message {
+            Ok(envelope) => envelope,
             Err(error) => {
                 node.malformed(peer, error);
                 return Ok(());
             }
         };
         count.messages += 1;
+        let _within = trace::within(cause);
         let told = match message {
             Message::Tell { to, payload } if peer.standing() == Standing::Greeted => {
                 tell(peer, to, None, payload)
@@ -285,13 +292,13 @@ fn read(peer: &'static Peer, frame: &[u8], at: usize, until: u64) -> Result<(), 
             }
         };
         if let Some((to, wait)) = told {
-            return Err((number + 1, Stopped::Waits(to, wait)));
+            return Err((messages.at(), Stopped::Waits(to, wait)));
         }
         left -= 1;
         if left == 0 {
             left = LOOK;
             if now() >= until {
-                return Err((number + 1, Stopped::Time));
+                return Err((messages.at(), Stopped::Time));
             }
         }
     }

@@ -5,27 +5,33 @@ use super::collective::Collective;
 use super::error::Mismatch;
 use super::events::{Listeners, NodeEvent};
 use super::inbound::Frames;
+use super::limits::Limits;
 use super::route::{Peer, Standing};
 use super::scripts::Scripts;
 use super::senders::Senders;
 use super::table::Table;
-use super::watches::Watches;
 use crate::node::multiplexer::Multiplexer;
 use crate::node::wire::Message;
 use crate::node::{DownReason, FrameError, NodeId};
 use crate::system::System;
+use crate::trace;
 use evenkeel::Handle;
+use std::future::Future;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// A node, for ever: remote references have numbers that lead to it and count nothing.
 pub(crate) struct Inner {
+    /// Tells the nodes of this process apart, 65,536 of them.
+    pub(crate) here: u16,
     pub(crate) number: NodeId,
     pub(crate) nodes: u32,
+    pub(crate) limits: Limits,
     pub(crate) job: Box<str>,
     pub(crate) name: Box<str>,
     pub(crate) system: System,
-    pub(crate) handle: Handle,
+    /// Where tasks of the node run; none once its host has ended, as a node is for ever and its runtime is not.
+    pub(crate) handle: RwLock<Option<Handle>>,
     pub(crate) workers: usize,
     pub(crate) multiplexer: Arc<Multiplexer>,
     /// The longest frame that is read.
@@ -35,7 +41,6 @@ pub(crate) struct Inner {
     pub(crate) senders: Senders,
     pub(crate) table: Table,
     pub(crate) calls: Calls,
-    pub(crate) watches: Watches,
     pub(crate) scripts: Scripts,
     pub(crate) listeners: Listeners,
     pub(crate) collective: Collective,
@@ -68,6 +73,21 @@ impl Counts {
 }
 
 impl Inner {
+    /// Starts a task of the node, unless its host has ended.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        // Without the lock: a runtime that ends drops the task at once.
+        let handle = self.handle.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(handle) = handle {
+            drop(handle.spawn(task));
+        }
+    }
+
+    /// The host has ended: no task of the node is started any more.
+    pub(crate) fn part(&self) {
+        let handle = self.handle.write().unwrap_or_else(PoisonError::into_inner).take();
+        drop(handle);
+    }
+
     pub(crate) fn peers(&self) -> &'static [Peer] {
         // Set before anybody gets a reference to the node, all of which are for ever.
         let peers: &[Peer] = self.peers.get().map_or(&[], |peers| peers);
@@ -96,6 +116,7 @@ impl Inner {
                 nodes: self.nodes,
                 incarnation: 0,
                 longest_frame: self.longest_frame as u64,
+                ties: self.limits.ties as u64,
                 job: &self.job,
                 name: &self.name,
             });
@@ -125,17 +146,24 @@ impl Inner {
         let name: Arc<str> = hello.name.into();
         names[peer.id.number() as usize] = Some(Arc::clone(&name));
         drop(names);
+        peer.takes_ties(hello.ties);
         match peer.stand(Standing::Greeted) {
-            Standing::New => self.listeners.tell(&NodeEvent::Up { node: peer.id, name }),
+            Standing::New => self.tell(&NodeEvent::Up { node: peer.id, name }),
             Standing::Greeted => self.refuse(peer, Mismatch::OutOfTurn),
             Standing::Down => _ = peer.stand(Standing::Down),
         }
     }
 
+    /// Tells those who listen what has happened to a node.
+    fn tell(&self, event: &NodeEvent) {
+        trace::node_event(self.system, event);
+        self.listeners.tell(event);
+    }
+
     /// A node does not belong to the job.
     pub(crate) fn refuse(&self, peer: &'static Peer, why: Mismatch) {
         if self.shut_out(peer) {
-            self.listeners.tell(&NodeEvent::Refused { node: peer.id, why });
+            self.tell(&NodeEvent::Refused { node: peer.id, why });
         }
     }
 
@@ -146,7 +174,7 @@ impl Inner {
             return self.refuse(peer, Mismatch::Version { says: found });
         }
         if self.shut_out(peer) {
-            self.listeners.tell(&NodeEvent::Malformed { node: peer.id, error });
+            self.tell(&NodeEvent::Malformed { node: peer.id, error });
         }
     }
 
@@ -164,14 +192,14 @@ impl Inner {
     pub(crate) fn down(&self, peer: &'static Peer, reason: DownReason, lost: u64) {
         if peer.stand(Standing::Down) != Standing::Down {
             self.gone(peer);
-            self.listeners.tell(&NodeEvent::Down { node: peer.id, reason, lost });
+            self.tell(&NodeEvent::Down { node: peer.id, reason, lost });
         }
     }
 
     /// Tells those who wait for something from a node that nothing comes.
     fn gone(&self, peer: &'static Peer) {
         self.calls.node_is_down(peer.id);
-        self.watches.node_is_down(peer.id);
+        peer.untie_all();
         self.collective.lost(self, peer.id);
     }
 
@@ -189,6 +217,7 @@ impl Inner {
 pub(crate) struct Hello<'a> {
     pub(crate) node: NodeId,
     pub(crate) nodes: u32,
+    pub(crate) ties: u64,
     pub(crate) job: &'a str,
     pub(crate) name: &'a str,
 }

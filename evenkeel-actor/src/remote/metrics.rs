@@ -30,6 +30,10 @@ pub struct NodeMetrics {
     pub open_watches: usize,
     /// Watches of actors of this node, by other nodes.
     pub watched: usize,
+    /// Events that [subscribed](super::Node::send_events_to) actors were not sent, as their mailboxes were full.
+    pub missed_events: u64,
+    /// Pairs of an actor of this node and one of another that are linked.
+    pub links: usize,
     /// Actors that other nodes have been told of.
     pub known_actors: usize,
     /// Frames that have come and are not read yet.

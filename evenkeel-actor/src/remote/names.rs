@@ -2,7 +2,7 @@
 //!
 //! A reference that comes back to the node of its actor is a local one again.
 
-use super::calls::Outcome;
+use super::calls::{Asker, Outcome};
 use super::place::Remote;
 use super::route::{Peer, RouteId};
 use super::scope;
@@ -15,6 +15,7 @@ use crate::node::multiplexer::PutError;
 use crate::node::payload;
 use crate::node::wire::Failure;
 use crate::node::{NodeId, Slot};
+use crate::trace::seal;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -120,17 +121,20 @@ where
         let peer = scope::asking().map_err(S::Error::custom)?;
         let (node, call) = match self.take() {
             Ok(sender) => {
-                let complete = Box::new(move |outcome: Outcome<'_>| {
-                    let reply = match outcome {
+                let asker = Asker::new(sender, move |outcome: Outcome<'_>| {
+                    seal(match outcome {
                         Outcome::Answer(bytes) => scope::read(peer, || payload::get(bytes))
                             .map_err(|_| AskError::Unreadable),
                         Outcome::Failed(failure, _) => Err(failed(failure)),
                         Outcome::At(_) => Err(AskError::Unreadable),
                         Outcome::NodeDown => Err(AskError::NodeDown),
-                    };
-                    sender.send(reply).is_ok()
+                    })
                 });
-                let call = peer.node.calls.open(peer.id, scope::last_call(), complete);
+                let call = peer.node.calls.open(peer.id, scope::last_call(), Box::new(asker));
+                let call = call.ok_or_else(|| {
+                    scope::note_too_many_calls();
+                    S::Error::custom("there are too many questions to the node without an answer")
+                })?;
                 scope::note_call(call);
                 (peer.node.number, call)
             }

@@ -13,6 +13,7 @@ use crate::mailbox::overflow::Overflow;
 use crate::node::NodeId;
 use crate::node::multiplexer::Traffic;
 use crate::node::payload::PayloadError;
+use crate::subscription::Subscription;
 use crate::system::System;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,7 +39,7 @@ impl Inner {
         self.table.clear();
         for peer in self.others() {
             self.calls.node_is_down(peer.id);
-            self.watches.node_is_down(peer.id);
+            peer.untie_all();
         }
         self.listeners.end();
     }
@@ -153,6 +154,52 @@ impl Node {
     #[must_use]
     pub fn events(&self) -> Events {
         self.inner().listeners.listen()
+    }
+
+    /// Has an actor be sent what happens to other nodes, at first the last event of each of them, until the subscription is dropped, the actor has stopped or this node has left.
+    ///
+    /// Nobody waits for the actor: an event that finds its mailbox full is [counted](NodeMetrics::missed_events) and left out, and the next one for which there is room comes behind
+    /// [`NodeEvent::Missed`]. The subscription counts as a reference to the actor.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::node::in_process::{Faults, network};
+    /// use evenkeel_actor::node::NodeId;
+    /// use evenkeel_actor::remote::{Node, NodeEvent};
+    /// use evenkeel_actor::{Actor, Context, Handled, spawn};
+    ///
+    /// /// Stops when it hears that a node is gone.
+    /// struct Guard;
+    ///
+    /// impl Actor for Guard {
+    ///     type Message = NodeEvent;
+    ///
+    ///     async fn handle(&mut self, event: NodeEvent, context: &mut Context<Self>) -> Handled {
+    ///         if event.is_loss() {
+    ///             context.stop();
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let (control, mut ends) = network(2, Faults::default());
+    ///     let end = ends.remove(0);
+    ///     let node = Node::builder().start(|| Ok::<_, String>(end)).await.unwrap();
+    ///     let guard = spawn(Guard);
+    ///     let _subscription = node.send_events_to(&guard);
+    ///     control.kill(NodeId::new(1));
+    ///     assert!(guard.stopped().await.is_normal());
+    ///     node.leave().await;
+    /// });
+    /// ```
+    pub fn send_events_to<M, P>(&self, actor: &ActorRef<M, P>) -> Subscription
+    where
+        M: From<NodeEvent> + Send + 'static,
+        P: Overflow,
+    {
+        self.inner().listeners.subscribe(actor.clone())
     }
 
     /// Waits until all nodes have said who they are.
@@ -284,19 +331,23 @@ impl Node {
     pub fn metrics(&self) -> NodeMetrics {
         let inner = self.inner();
         let (counts, traffic) = (&inner.counts, inner.others().map(|peer| self.traffic(peer.id)));
-        let (open_watches, watched) = inner.watches.len();
         let mut metrics = NodeMetrics {
             messages_in: counts.messages.load(Ordering::Relaxed),
             undelivered: counts.undelivered.load(Ordering::Relaxed),
             unreadable: counts.unreadable.load(Ordering::Relaxed),
             late_answers: counts.late.load(Ordering::Relaxed),
             open_calls: inner.calls.len(),
-            open_watches,
-            watched,
             known_actors: inner.table.len(),
+            missed_events: inner.listeners.missed(),
             unread_frames: inner.unread.load(Ordering::Relaxed),
             ..NodeMetrics::default()
         };
+        for peer in inner.others() {
+            let [watching, watched, links] = peer.ties.count();
+            metrics.open_watches += watching;
+            metrics.watched += watched;
+            metrics.links += links;
+        }
         for traffic in traffic {
             metrics.frames_in += traffic.frames_in;
             metrics.bytes_in += traffic.bytes_in;

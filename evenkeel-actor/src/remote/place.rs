@@ -1,6 +1,8 @@
 //! A remote actor's place, and what a reference to it does.
 
 use super::route::{RouteId, Standing};
+use super::scope;
+use super::ties;
 use crate::control::{ActorId, Control};
 use crate::error::SendError;
 use crate::exit::ExitReason;
@@ -11,13 +13,10 @@ use crate::metrics::ActorMetrics;
 use crate::node::multiplexer::PutError;
 use crate::node::wire::{Message, StopHow};
 use crate::node::{Name, Slot};
-use evenkeel::internal::fresh_id;
 use serde::Serialize;
-use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use super::route::Peer;
@@ -69,6 +68,9 @@ impl Remote {
         match error {
             PutError::Full { .. } => SendError::Full(message),
             PutError::Down | PutError::Leaving => SendError::NodeDown(message),
+            PutError::Unwritable(_) if scope::were_too_many_calls() => {
+                SendError::TooManyCalls(message)
+            }
             PutError::TooLong { .. } | PutError::Unwritable(_) => SendError::Unwritable(message),
         }
     }
@@ -96,20 +98,14 @@ impl Remote {
     /// Waits for its end.
     pub(crate) fn stopped(self) -> Stopped {
         let (sender, receiver) = oneshot::async_channel();
-        match self.peer().node.watches.watch(self, Witness::Future(sender)) {
+        match ties::watch(self, Witness::Future(sender)) {
             Ok(()) => Stopped::when(receiver),
             Err(reason) => Stopped::over(reason),
         }
     }
 
-    /// A number for it in this process, given when it is first asked for.
     pub(crate) fn id(self) -> ActorId {
-        type Ids = HashMap<(usize, Slot), ActorId>;
-        static IDS: Mutex<Option<Ids>> = Mutex::new(None);
-        let peer = std::ptr::from_ref(self.peer()).addr();
-        let mut ids = IDS.lock().unwrap_or_else(PoisonError::into_inner);
-        let ids = ids.get_or_insert_with(Ids::new);
-        *ids.entry((peer, self.slot)).or_insert_with(|| ActorId(fresh_id()))
+        self.peer().actor(self.slot)
     }
 }
 
@@ -147,20 +143,20 @@ impl Control for Remote {
     }
 
     fn peer(&self) -> Option<KinPeer> {
-        // It is told nothing by local actors: there are no links between nodes.
+        // Its own node tells it, and a link has both sides known at once: see `link`.
         None
     }
 
     fn watch(&self, witness: Witness) -> Result<(), ExitReason> {
-        (*self).peer().node.watches.watch(*self, witness)
+        ties::watch(*self, witness)
     }
 
     fn unwatch(&self, by: ActorId) {
-        (*self).peer().node.watches.unwatch(*self, by);
+        ties::unwatch(*self, by);
     }
 
-    fn link(&self, _id: ActorId, _peer: KinPeer) -> Result<(), ExitReason> {
-        Err(ExitReason::NotLinked((*self).peer().id))
+    fn link(&self, id: ActorId, peer: KinPeer) -> Result<(), ExitReason> {
+        ties::link(*self, id, peer)
     }
 
     fn stopped(&self) -> Stopped {
@@ -174,6 +170,9 @@ impl Control for Remote {
     }
 
     fn rise(&self, _term: u64, _supervisor: KinPeer, _index: usize) {}
+
+    #[cfg(feature = "tracing")]
+    fn call(&self, _name: &std::sync::Arc<str>, _has: bool) {}
 
     fn cease(&self, _term: u64) {
         self.end(StopHow::Stop);

@@ -8,16 +8,18 @@
 use super::calls::Outcome;
 use super::inner::Inner;
 use super::scope;
+use super::ties::Ties;
 use crate::node::multiplexer::{Link, PutError};
 use crate::node::payload::{self, PayloadError};
 use crate::node::wire::{self, Envelope, Failure, Message};
 use crate::node::{NodeId, Slot};
+use crate::trace;
 use serde::Serialize;
 use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Writes a value of `T`.
@@ -33,6 +35,9 @@ pub(crate) struct Peer {
     /// Messages of the protocols of nodes that were put in for it, which are no work.
     pub(crate) control: AtomicU64,
     routes: Mutex<Vec<(TypeId, u32)>>,
+    pub(crate) ties: Ties,
+    /// Messages of collective sends from there that wait for room in mailboxes.
+    pub(crate) waiting_casts: AtomicUsize,
 }
 
 /// What is known of a peer.
@@ -56,6 +61,8 @@ impl Peer {
             standing: AtomicU8::new(Standing::New as u8),
             control: AtomicU64::new(0),
             routes: Mutex::default(),
+            ties: Ties::new(),
+            waiting_casts: AtomicUsize::new(0),
         }
     }
 
@@ -92,7 +99,7 @@ impl Peer {
     /// Puts a message in that is not waited for. What is for a node that is down is lost with it.
     pub(crate) fn say(&self, message: Message<'_>) {
         if let Some(link) = &self.link {
-            let envelope = Envelope { cause: None, message };
+            let envelope = Envelope { cause: trace::current(), message };
             let said = self.node.senders.under(|| link.put_anyway(|out| envelope.write(out)));
             drop(said);
         }
@@ -227,7 +234,7 @@ impl Route {
             self.peer.node.senders.under(|| {
                 link.try_put(|out| {
                     let start = out.len();
-                    wire::write_tell(to, None, out);
+                    wire::write_tell(to, trace::current(), out);
                     let head = out.len();
                     put(value, out)?;
                     if let Some(call) = calls.first() {
@@ -256,7 +263,7 @@ impl Route {
         scope::write(self.peer, |_| {
             self.peer.node.senders.under(|| {
                 link.put_anyway(|out| {
-                    wire::write_answer(call, None, out);
+                    wire::write_answer(call, trace::current(), out);
                     put(value, out)
                 })
             })
@@ -269,6 +276,6 @@ impl Route {
 fn make_question(out: &mut Vec<u8>, start: usize, head: usize, to: Slot, call: u64) {
     let payload = out.split_off(head);
     out.truncate(start);
-    wire::write_ask(to, call, 0, None, out);
+    wire::write_ask(to, call, 0, trace::current(), out);
     out.extend_from_slice(&payload);
 }

@@ -18,6 +18,8 @@ enum Scope {
 }
 
 thread_local! {
+    /// Whether a value was not written because too many answers are awaited.
+    static TOO_MANY_CALLS: Cell<bool> = const { Cell::new(false) };
     static SCOPE: Cell<Scope> = const { Cell::new(Scope::Outside) };
     /// The last of the calls whose places are in the value that is written; zero if there is none.
     static CALLS: Cell<u32> = const { Cell::new(0) };
@@ -132,6 +134,16 @@ pub(crate) fn note_call(call: u32) -> u32 {
 /// The call that was noted last.
 pub(crate) fn last_call() -> u32 {
     CALLS.get()
+}
+
+/// A question was refused, as there are too many to the node.
+pub(crate) fn note_too_many_calls() {
+    TOO_MANY_CALLS.set(true);
+}
+
+/// Whether that is why a value could not be written just now.
+pub(crate) fn were_too_many_calls() -> bool {
+    TOO_MANY_CALLS.take()
 }
 
 /// The place for an answer to another node is in the value that is written.

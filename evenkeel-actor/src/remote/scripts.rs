@@ -1,6 +1,6 @@
 //! Scripts: what starts an actor when another node asks for it.
 
-use super::calls::Outcome;
+use super::calls::{Asker, Outcome};
 use super::error::RemoteError;
 use super::inner::Inner;
 use super::place::Remote;
@@ -15,6 +15,7 @@ use crate::node::multiplexer::PutError;
 use crate::node::payload;
 use crate::node::wire::{Envelope, Failure, Message};
 use crate::node::{NodeId, Slot};
+use crate::trace;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::any::type_name;
@@ -151,6 +152,7 @@ fn outcome(node: NodeId, failure: Failure, detail: &str) -> RemoteError {
         Failure::NoSuchName => RemoteError::NoSuchName,
         Failure::Panicked => RemoteError::Panicked,
         Failure::Leaving => RemoteError::NodeDown { node },
+        Failure::TooManyActors => RemoteError::TooManyActors { node },
         _ => RemoteError::Answer,
     }
 }
@@ -167,20 +169,18 @@ where
     let down = RemoteError::NodeDown { node };
     let Some(link) = &peer.link else { return Err(RemoteError::Answer) };
     let (sender, receiver) = oneshot::async_channel();
-    let complete = Box::new(move |outcome: Outcome<'_>| {
-        let result = match outcome {
-            Outcome::At(slot) => Ok(slot),
-            Outcome::Failed(failure, detail) => Err(self::outcome(node, failure, detail)),
-            Outcome::Answer(_) => Err(RemoteError::Answer),
-            Outcome::NodeDown => Err(RemoteError::NodeDown { node }),
-        };
-        sender.send(result).is_ok()
+    let asker = Asker::new(sender, move |outcome: Outcome<'_>| match outcome {
+        Outcome::At(slot) => Ok(slot),
+        Outcome::Failed(failure, detail) => Err(self::outcome(node, failure, detail)),
+        Outcome::Answer(_) => Err(RemoteError::Answer),
+        Outcome::NodeDown => Err(RemoteError::NodeDown { node }),
     });
     link.room().await;
     if peer.standing() == Standing::Down {
         return Err(down);
     }
-    let call = peer.node.calls.open(node, 0, complete);
+    let call = peer.node.calls.open(node, 0, Box::new(asker));
+    let call = call.ok_or(RemoteError::TooManyCalls { node })?;
     // What is put in after a node is down is refused, and what was put in before is told of the loss.
     let put = scope::write(peer, |_| {
         peer.node.senders.under(|| link.put_anyway(|out| request(call.into(), out)))
@@ -231,7 +231,7 @@ where
         bytes.truncate(named);
         payload::put(arguments, &mut bytes).map_err(|error| error.to_string())?;
         let message = Message::Spawn { call, script, parent: None, arguments: &bytes };
-        Envelope { cause: None, message }.write(out).map_err(|error| error.to_string())
+        Envelope { cause: trace::current(), message }.write(out).map_err(|error| error.to_string())
     })
     .await
 }
@@ -253,7 +253,7 @@ where
     }
     request(peer, |call, out| {
         let message = Message::Locate { call, name: &name };
-        Envelope { cause: None, message }.write(out).map_err(|error| error.to_string())
+        Envelope { cause: trace::current(), message }.write(out).map_err(|error| error.to_string())
     })
     .await
 }

@@ -7,22 +7,24 @@ use super::error::StartError;
 use super::events::Listeners;
 use super::inbound::Receiver;
 use super::inner::{Counts, Inner};
+use super::limits::Limits;
 use super::node::{Node, Owner};
 use super::route::Peer;
 use super::scripts::Scripts;
 use super::senders::Senders;
 use super::table::Table;
-use super::watches::Watches;
 use crate::node::host::Host;
 use crate::node::multiplexer::Multiplexer;
 use crate::node::policy::Packing;
 use crate::node::wire::LONGEST_NAME;
 use crate::node::{NodeId, Transport};
 use crate::system::System;
+use crate::trace;
 use evenkeel::Handle;
 use std::error::Error;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::task::{Poll, Waker};
 use std::thread;
 
@@ -50,7 +52,11 @@ pub struct NodeBuilder {
     packing: Packing,
     system: Option<System>,
     hosting: Hosting,
+    limits: Limits,
 }
+
+/// The number of the next node of this process.
+static NEXT: AtomicU16 = AtomicU16::new(0);
 
 impl NodeBuilder {
     pub(super) fn new() -> Self {
@@ -60,6 +66,7 @@ impl NodeBuilder {
             packing: Packing::default(),
             system: None,
             hosting: Hosting::Auto,
+            limits: Limits::default(),
         }
     }
 
@@ -90,6 +97,12 @@ impl NodeBuilder {
     /// On what the transport is driven.
     pub fn hosting(mut self, hosting: Hosting) -> Self {
         self.hosting = hosting;
+        self
+    }
+
+    /// How much it keeps of other nodes, at most. At first what [`Limits`] says.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -127,10 +140,10 @@ impl NodeBuilder {
                 }
             };
             let (node, host) = self.build(transport, handle.clone(), workers, is_task);
-            let over = node.0.over.clone();
+            let over = Over { node: node.0.inner, ending: node.0.over.clone() };
             // Nobody waits any more: the handle is dropped with the message, and the node leaves.
             drop(started.send(Ok(node)));
-            Some((host, Over(over)))
+            Some((host, over))
         };
         if is_task {
             drop(handle.clone().spawn(async move {
@@ -166,9 +179,13 @@ impl NodeBuilder {
         let name = self.name.unwrap_or_else(|| format!("node {number}"));
         let mut names = vec![None; nodes as usize];
         names[number.number() as usize] = Some(Arc::from(&*name));
+        let ties = self.limits.ties.max(Limits::LEAST_TIES);
+        let limits = Limits { ties, ..self.limits };
         let inner: &'static Inner = Box::leak(Box::new(Inner {
+            here: NEXT.fetch_add(1, Ordering::Relaxed),
             number,
             nodes,
+            limits,
             job: self.job.into(),
             name: name.into(),
             system: self.system.unwrap_or_else(System::current),
@@ -178,8 +195,7 @@ impl NodeBuilder {
             reads_inline,
             senders: Senders::new(workers),
             table: Table::new(),
-            calls: Calls::default(),
-            watches: Watches::default(),
+            calls: Calls::new(limits.calls),
             scripts: Scripts::default(),
             listeners: Listeners::default(),
             collective: Collective::new(number, nodes),
@@ -188,7 +204,7 @@ impl NodeBuilder {
             frames: (0..nodes).map(|_| Mutex::default()).collect(),
             names: Mutex::new(names),
             peers: OnceLock::new(),
-            handle: handle.clone(),
+            handle: RwLock::new(Some(handle.clone())),
         }));
         let peer = |node| Peer::new(inner, node, multiplexer.link(node));
         let peers = inner.peers.set((0..nodes).map(NodeId::new).map(peer).collect());
@@ -197,6 +213,7 @@ impl NodeBuilder {
         for flusher in multiplexer.flushers().filter(|_| !reads_inline) {
             drop(handle.spawn(flusher));
         }
+        trace::node(inner.system, number);
         // Before anybody can send, so that it is the first that arrives.
         inner.greet();
         let host = Host::new(transport, multiplexer, Receiver::new(inner));
@@ -233,12 +250,16 @@ impl Ending {
 }
 
 /// Says that the host is gone when it is dropped, by a panic too.
-struct Over(Arc<Ending>);
+struct Over {
+    node: &'static Inner,
+    ending: Arc<Ending>,
+}
 
 impl Drop for Over {
     fn drop(&mut self) {
+        self.node.part();
         let waiting = {
-            let mut ending = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ending = self.ending.0.lock().unwrap_or_else(PoisonError::into_inner);
             ending.0 = true;
             std::mem::take(&mut ending.1)
         };

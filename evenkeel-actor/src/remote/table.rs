@@ -4,18 +4,23 @@
 //! has the reference is not known, so there is no garbage collection across nodes, and an actor that others know ends when it is stopped. When it has ended its slot is given to
 //! another one, with the next generation: at the next message for it, or when the table has grown to twice of what was alive in it, and is swept.
 //!
+//! A link names an actor too, and does not keep it: such a slot has no target, is found by the actor's number, and is free again when the last of its links is gone. A reference
+//! that is written meanwhile takes the same slot, so that other nodes know the actor by one name.
+//!
 //! # Protocol
 //! `lists` is locked to give slots and to free them; the lock of a slot's cell is taken under it, or alone, for a few instructions, in which no caller's code runs: whoever delivers takes out a
 //! counted reference to the target. The address of an actor is the number of one actor for as long as somebody has a reference to it, as the table has and as whoever
 //! asks for its slot has.
 
 use super::hash::Numbers;
+use super::limits::Sweeper;
 use crate::actor_ref::ActorRef;
-use crate::control::AnyActor;
+use crate::control::{ActorId, AnyActor};
 use crate::error::SendError;
 use crate::mailbox::overflow::{Full, Overflow};
 use crate::node::Slot;
 use crate::node::payload::{self, PayloadError};
+use crate::trace::carry;
 use evenkeel::internal::SpinLock;
 use serde::de::DeserializeOwned;
 use std::any::Any;
@@ -25,9 +30,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// Slots in use before the table is swept for the first time. An estimate; no benchmark sets it.
-const FIRST_SWEEP: usize = 64;
 
 /// Slots that a thread remembers. An estimate: some hundred actors take turns on a worker; no benchmark sets it.
 const REMEMBERED: usize = 256;
@@ -72,7 +74,7 @@ impl<M: Send + DeserializeOwned + 'static, P: Overflow> Target for ActorRef<M, P
             Ok(()) => Told::Done,
             Err(SendError::Full(message)) if P::FULL == Full::Wait => {
                 let to = self.clone();
-                Told::Waits(Box::pin(async move { to.send(message).await.is_ok() }))
+                Told::Waits(Box::pin(carry(async move { to.send(message).await.is_ok() })))
             }
             Err(SendError::Full(message)) => Told::Full(Box::new(message)),
             Err(error) => Told::Stopped(Box::new(error.into_message())),
@@ -93,14 +95,18 @@ struct Cell {
     /// The key of the target, or zero.
     key: usize,
     target: Option<Arc<dyn Target>>,
+    /// Whose slot it is, if `by_id` leads here.
+    id: Option<ActorId>,
+    /// Links that name the actor by this slot.
+    ties: u32,
 }
 
-#[derive(Default)]
 struct Lists {
     by_key: HashMap<usize, u32, Numbers>,
+    /// By which slot an actor is named first, and in links.
+    by_id: HashMap<ActorId, u32>,
     free: Vec<u32>,
-    /// With as many slots in use it is swept.
-    sweep_at: usize,
+    sweeper: Sweeper,
 }
 
 /// The slots of a node.
@@ -122,7 +128,12 @@ pub(crate) enum Found<T> {
 
 impl Table {
     pub(crate) fn new() -> Self {
-        let lists = Lists { sweep_at: FIRST_SWEEP, ..Lists::default() };
+        let lists = Lists {
+            by_key: HashMap::default(),
+            by_id: HashMap::new(),
+            free: Vec::new(),
+            sweeper: Sweeper::new(),
+        };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Self { number, cells: boxcar::Vec::new(), lists: Mutex::new(lists) }
     }
@@ -149,7 +160,7 @@ impl Table {
             {
                 return slot;
             }
-            let slot = self.give(key, || Arc::new(actor.clone()));
+            let slot = self.give(key, actor.id(), || Arc::new(actor.clone()));
             cache[at].set(Some((self.number, key, slot.index)));
             slot
         })
@@ -161,27 +172,25 @@ impl Table {
     }
 
     #[cold]
-    fn give(&self, key: usize, target: impl FnOnce() -> Arc<dyn Target>) -> Slot {
+    fn give(&self, key: usize, id: ActorId, target: impl FnOnce() -> Arc<dyn Target>) -> Slot {
         let mut dropped = Vec::new();
         let mut lists = self.lists();
         if let Some(slot) = lists.by_key.get(&key).and_then(|&index| self.at(index, key)) {
             return slot;
         }
-        if lists.free.is_empty() && lists.by_key.len() >= lists.sweep_at {
-            self.sweep(&mut lists, &mut dropped);
+        if lists.free.is_empty() {
+            self.sweep(&mut lists, usize::MAX, &mut dropped);
         }
         let target = Some(target());
-        let slot = match lists.free.pop() {
+        let tied = lists.by_id.get(&id).copied();
+        let tied = tied.filter(|&index| self.cells[index as usize].lock().target.is_none());
+        let slot = match tied {
             Some(index) => {
                 let mut cell = self.cells[index as usize].lock();
                 (cell.key, cell.target) = (key, target);
                 Slot { index, generation: cell.generation }
             }
-            None => {
-                let index = self.cells.push(SpinLock::new(Cell { generation: 0, key, target }));
-                let index = u32::try_from(index).expect("there are fewer actors at once");
-                Slot { index, generation: 0 }
-            }
+            None => self.take(&mut lists, id, key, target),
         };
         lists.by_key.insert(key, slot.index);
         drop(lists);
@@ -189,8 +198,84 @@ impl Table {
         slot
     }
 
-    /// Frees the slots of actors that have ended.
-    fn sweep(&self, lists: &mut Lists, dropped: &mut Vec<Arc<dyn Target>>) {
+    /// A slot that nobody has.
+    fn take(
+        &self,
+        lists: &mut Lists,
+        id: ActorId,
+        key: usize,
+        target: Option<Arc<dyn Target>>,
+    ) -> Slot {
+        let named = lists.by_id.contains_key(&id);
+        let named = (!named).then_some(id);
+        let slot = match lists.free.pop() {
+            Some(index) => {
+                let mut cell = self.cells[index as usize].lock();
+                (cell.key, cell.target, cell.id) = (key, target, named);
+                Slot { index, generation: cell.generation }
+            }
+            None => {
+                let cell = Cell { generation: 0, key, target, id: named, ties: 0 };
+                let index = self.cells.push(SpinLock::new(cell));
+                let index = u32::try_from(index).expect("there are fewer actors at once");
+                Slot { index, generation: 0 }
+            }
+        };
+        if named.is_some() {
+            lists.by_id.insert(id, slot.index);
+        }
+        slot
+    }
+
+    /// Names an actor in a link, by the slot that it has or by a new one, which does not keep the actor.
+    pub(crate) fn tie(&self, id: ActorId) -> Slot {
+        let mut lists = self.lists();
+        let slot = match lists.by_id.get(&id) {
+            Some(&index) => {
+                let generation = self.cells[index as usize].lock().generation;
+                Slot { index, generation }
+            }
+            None => self.take(&mut lists, id, 0, None),
+        };
+        self.cells[slot.index as usize].lock().ties += 1;
+        slot
+    }
+
+    /// A link is no more that has named its actor by this slot.
+    pub(crate) fn untie(&self, slot: Slot) {
+        let mut lists = self.lists();
+        let is_free = {
+            let mut cell = self.cells[slot.index as usize].lock();
+            if cell.generation != slot.generation || cell.ties == 0 {
+                // The actor has ended, and its slot was freed.
+                return;
+            }
+            cell.ties -= 1;
+            cell.ties == 0 && cell.target.is_none()
+        };
+        if is_free {
+            let none = self.free(&mut lists, slot.index);
+            debug_assert!(none.is_none());
+        }
+    }
+
+    /// Whether other nodes may come to know one more actor, if they know that many at most.
+    pub(crate) fn has_room(&self, most: usize) -> bool {
+        let mut dropped = Vec::new();
+        let mut lists = self.lists();
+        self.sweep(&mut lists, most, &mut dropped);
+        let has_room = lists.by_key.len() < most;
+        drop(lists);
+        drop(dropped);
+        has_room
+    }
+
+    /// Frees the slots of actors that have ended, if it is time to look.
+    fn sweep(&self, lists: &mut Lists, most: usize, dropped: &mut Vec<Arc<dyn Target>>) {
+        let len = lists.by_key.len();
+        if !lists.sweeper.is_due(len, len >= most, most) {
+            return;
+        }
         let known: Vec<u32> = lists.by_key.values().copied().collect();
         for index in known {
             let target = self.cells[index as usize].lock().target.clone();
@@ -198,7 +283,8 @@ impl Table {
                 dropped.extend(self.free(lists, index));
             }
         }
-        lists.sweep_at = FIRST_SWEEP.max(2 * lists.by_key.len());
+        let left = lists.by_key.len();
+        lists.sweeper.swept(left);
     }
 
     /// Frees a slot. What is given is dropped without the lock: it may be the last reference.
@@ -208,9 +294,14 @@ impl Table {
             let generation = cell.generation.checked_add(1);
             let key = std::mem::take(&mut cell.key);
             let target = cell.target.take();
+            let is_used = target.is_some() || cell.id.is_some();
+            cell.ties = 0;
+            if let Some(id) = cell.id.take() {
+                lists.by_id.remove(&id);
+            }
             // One whose generations are used up is not given again.
             if let Some(generation) = generation
-                && target.is_some()
+                && is_used
             {
                 cell.generation = generation;
                 lists.free.push(index);

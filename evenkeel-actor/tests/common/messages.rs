@@ -1,7 +1,7 @@
 //! Any message that nodes may send each other.
 
 use evenkeel_actor::node::wire::{
-    BarrierStep, End, EndKind, Envelope, Failure, MembersBuf, Message, Probe, StopHow,
+    BarrierStep, End, EndBy, EndKind, Envelope, Failure, MembersBuf, Message, Probe, StopHow,
 };
 use evenkeel_actor::node::{NodeId, Slot};
 use proptest::prelude::*;
@@ -21,13 +21,14 @@ pub(crate) struct Parts {
     payload: Vec<u8>,
     members: MembersBuf,
     failure: Failure,
+    by: EndBy,
     end: EndKind,
     how: StopHow,
     step: BarrierStep,
 }
 
 /// How many kinds there are, those that take a parent or not counted once.
-pub(crate) const KINDS: usize = 22;
+pub(crate) const KINDS: usize = 20;
 
 /// Numbers of any magnitude, short forms as likely as long ones.
 fn number() -> impl Strategy<Value = u64> {
@@ -55,7 +56,8 @@ fn members() -> impl Strategy<Value = MembersBuf> {
 pub(crate) fn parts() -> impl Strategy<Value = Parts> {
     let numbers = ([number(), number(), number()], any::<i64>(), any::<[u32; 2]>(), any::<bool>());
     let things = ([slot(), slot()], "\\PC{0,60}", payload(), members());
-    let codes = (select(Failure::ALL), select(EndKind::ALL), select(StopHow::ALL));
+    let codes =
+        (select(Failure::ALL), select(EndBy::ALL), select(EndKind::ALL), select(StopHow::ALL));
     let codes = (codes, select(BarrierStep::ALL));
     (0..KINDS, proptest::option::of(1..u64::MAX), numbers, things, codes).prop_map(
         |(
@@ -63,7 +65,7 @@ pub(crate) fn parts() -> impl Strategy<Value = Parts> {
             cause,
             (numbers, count, small, flag),
             (slots, text, payload, members),
-            ((failure, end, how), step),
+            ((failure, by, end, how), step),
         )| {
             let mut parts = Parts {
                 kind,
@@ -77,6 +79,7 @@ pub(crate) fn parts() -> impl Strategy<Value = Parts> {
                 payload,
                 members,
                 failure,
+                by,
                 end,
                 how,
                 step,
@@ -105,7 +108,9 @@ impl Parts {
         let [small, other] = self.small;
         let payload = &self.payload[..];
         let text = &self.text[..];
-        let end = End { kind: self.end, detail: text };
+        // The node is written only where one is meant.
+        let node = NodeId::new(if self.end.has_node() { small } else { 0 });
+        let end = End { by: self.by, kind: self.end, node, detail: text };
         let message = match self.kind {
             0 => Message::Tell { to, payload },
             1 => Message::Ask { to, call: a, limit: b, payload },
@@ -120,25 +125,24 @@ impl Parts {
             },
             6 => Message::Locate { call: a, name: text },
             7 => Message::Located { call: a, at: to },
-            8 => Message::Link { from, to },
-            9 => Message::Unlink { from, to },
-            10 => Message::Exit { from, to, end },
-            11 => Message::Monitor { watch: a, to },
-            12 => Message::Demonitor { watch: a, to },
-            13 => Message::Down { watch: a, end },
-            14 => Message::Stop { to, how: self.how },
-            15 => Message::Cast { members: self.members.as_members(), payload },
-            16 => Message::Barrier { barrier: a, phase: b, step: self.step },
-            17 => {
+            8 => Message::Link { tie: a, from, to },
+            9 => Message::Untie { tie: a, opener: self.flag },
+            10 => Message::Exit { tie: a, opener: self.flag, end },
+            11 => Message::Monitor { tie: a, to },
+            12 => Message::Stop { to, how: self.how },
+            13 => Message::Cast { members: self.members.as_members(), payload },
+            14 => Message::Barrier { barrier: a, phase: b, step: self.step },
+            15 => {
                 Message::Termination(Probe::Token { round: a, count: self.count, black: self.flag })
             }
-            18 => Message::Termination(Probe::Done { round: a }),
-            19 => Message::Termination(Probe::Failed { node: NodeId::new(small) }),
-            20 => Message::Hello {
+            16 => Message::Termination(Probe::Done { round: a }),
+            17 => Message::Termination(Probe::Failed { node: NodeId::new(small) }),
+            18 => Message::Hello {
                 node: NodeId::new(small),
                 nodes: other,
                 incarnation: a,
                 longest_frame: c,
+                ties: b,
                 job: text,
                 name: text,
             },

@@ -32,13 +32,11 @@ fn an_answer_to_an_asker_that_has_given_up_is_a_dead_letter() {
         let sum = node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap();
         let kept = sum.ask(Message::Keep).timeout(Duration::from_millis(1)).await;
         assert_eq!(kept, Err(AskError::Elapsed));
-        let asked = sum.ask(Message::Get).timeout(Duration::ZERO).await;
-        // Whoever is quick enough has the answer all the same.
-        let late = u64::from(asked == Err(AskError::Elapsed));
-        sum.send(Message::Add(1)).await.unwrap();
-        while sum.ask(Message::Get).await != Ok(1) {}
-        assert_eq!(node.metrics().late_answers, late);
-        assert_eq!(node.system().dead_letters(), late);
+        // It comes for certain after the asker has given up.
+        sum.send(Message::Release).await.unwrap();
+        assert_eq!(sum.ask(Message::Get).await, Ok(0));
+        assert_eq!(node.metrics().late_answers, 1);
+        assert_eq!(node.system().dead_letters(), 1);
     });
 }
 
@@ -149,6 +147,10 @@ fn a_value_that_panics_as_it_is_read_does_not_end_the_node() {
             // An answer that panics is none.
             assert_eq!(bait.ask(Baited::Count).await.unwrap_err(), AskError::NoReply);
             assert_eq!(bait.ask(Baited::Fine).await, Ok(1));
+            // Another reader may have had what came behind it.
+            while node.metrics().unreadable == 0 {
+                evenkeel::yield_now().await;
+            }
             assert_eq!(node.metrics().unreadable, 1);
         });
         assert_eq!(world.nodes[1].1.metrics().unreadable, 1);

@@ -4,58 +4,75 @@ use crate::world::{Message, Sum, runtime};
 use evenkeel::Runtime;
 use evenkeel_actor::node::frame::{self, VERSION};
 use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
-use evenkeel_actor::node::wire::{Envelope, Message as Wire};
-use evenkeel_actor::node::{Event, NodeId, Slot, Transport};
-use evenkeel_actor::remote::{Events, Mismatch, Node, NodeEvent};
+use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message as Wire};
+use evenkeel_actor::node::{Event, FrameError, NodeId, Refusal, Slot, Transport};
+use evenkeel_actor::remote::{Events, Limits, Mismatch, Node, NodeEvent};
 use evenkeel_actor::{Builder, System};
 
-const NODE: NodeId = NodeId::new(0);
-const PEER: NodeId = NodeId::new(1);
+pub(crate) const NODE: NodeId = NodeId::new(0);
+pub(crate) const PEER: NodeId = NodeId::new(1);
 
 /// A node, and a peer that is driven by hand.
-struct Pair {
+pub(crate) struct Pair {
     _control: Control,
     peer: InProcess,
-    runtime: Runtime,
-    node: Node,
+    pub(crate) runtime: Runtime,
+    pub(crate) node: Node,
     events: Events,
 }
 
-fn hello(name: &'static str) -> Wire<'static> {
-    Wire::Hello { node: PEER, nodes: 2, incarnation: 0, longest_frame: 1 << 20, job: "job", name }
+pub(crate) fn hello(name: &'static str) -> Wire<'static> {
+    Wire::Hello {
+        node: PEER,
+        nodes: 2,
+        incarnation: 0,
+        longest_frame: 1 << 20,
+        ties: 1 << 16,
+        job: "job",
+        name,
+    }
+}
+
+/// A frame of lane 0.
+fn frame_of(messages: &[Wire<'_>]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    frame::begin(&mut bytes, 0);
+    for message in messages {
+        Envelope { cause: None, message: message.clone() }.append(&mut bytes).unwrap();
+    }
+    bytes
 }
 
 impl Pair {
     fn new(workers: usize) -> Self {
-        let (control, mut ends) = network(2, Faults::default());
+        Self::limited(workers, Faults::default(), Limits::default())
+    }
+
+    pub(crate) fn limited(workers: usize, faults: Faults, limits: Limits) -> Self {
+        let (control, mut ends) = network(2, faults);
         let (end, peer) = (ends.remove(0), ends.remove(0));
         let runtime = runtime(workers);
-        let builder = Node::builder().name("good").system(System::new());
+        let builder = Node::builder().name("good").system(System::new()).limits(limits);
         let node = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap();
         node.register_script("sum", Sum::new);
         let events = node.events();
         Self { _control: control, peer, runtime, node, events }
     }
 
-    fn send(&mut self, messages: &[Wire<'_>]) {
-        let mut bytes = Vec::new();
-        frame::begin(&mut bytes, 0);
-        for message in messages {
-            Envelope { cause: None, message: message.clone() }.append(&mut bytes).unwrap();
-        }
-        self.send_bytes(bytes);
+    pub(crate) fn send(&mut self, messages: &[Wire<'_>]) {
+        self.send_bytes(frame_of(messages));
     }
 
-    fn send_bytes(&mut self, bytes: Vec<u8>) {
+    pub(crate) fn send_bytes(&mut self, bytes: Vec<u8>) {
         self.peer.send(NODE, bytes).unwrap();
     }
 
-    fn event(&mut self) -> NodeEvent {
+    pub(crate) fn event(&mut self) -> NodeEvent {
         self.runtime.block_on(self.events.next()).unwrap()
     }
 
     /// Waits for the next message of a kind from the node.
-    fn receive<R>(&mut self, pick: impl Fn(&Wire<'_>) -> Option<R>) -> R {
+    pub(crate) fn receive<R>(&mut self, pick: impl Fn(&Wire<'_>) -> Option<R>) -> R {
         loop {
             match self.peer.poll() {
                 Some(Event::Received { frame, .. }) => {
@@ -88,6 +105,7 @@ fn a_peer_that_is_not_of_the_job_is_shut_out() {
                 nodes: 2,
                 incarnation: 0,
                 longest_frame: 1,
+                ties: 1,
                 job: "job",
                 name: "bad",
             },
@@ -99,6 +117,7 @@ fn a_peer_that_is_not_of_the_job_is_shut_out() {
                 nodes: 3,
                 incarnation: 0,
                 longest_frame: 1,
+                ties: 1,
                 job: "job",
                 name: "bad",
             },
@@ -110,6 +129,7 @@ fn a_peer_that_is_not_of_the_job_is_shut_out() {
                 nodes: 2,
                 incarnation: 0,
                 longest_frame: 1,
+                ties: 1,
                 job: "another",
                 name: "bad",
             },
@@ -138,6 +158,22 @@ fn a_peer_of_another_version_is_shut_out() {
 }
 
 #[test]
+fn a_peer_that_casts_to_more_nodes_than_there_are_is_shut_out() {
+    for workers in [1, 2] {
+        let mut pair = Pair::new(workers);
+        let mut members = MembersBuf::new();
+        for _ in 0..3 {
+            members.push(NODE, &[Slot { index: 0, generation: 0 }]);
+        }
+        let cast = Wire::Cast { members: members.as_members(), payload: &[0, 1] };
+        pair.send(&[hello("peer"), cast]);
+        assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+        let why = Mismatch::OutOfTurn;
+        assert_eq!(pair.event(), NodeEvent::Refused { node: PEER, why });
+    }
+}
+
+#[test]
 fn bytes_that_are_no_frame_are_an_event() {
     for workers in [1, 2] {
         for bytes in [vec![], vec![7; 40], vec![frame::MAGIC, VERSION, 0, 200]] {
@@ -147,6 +183,23 @@ fn bytes_that_are_no_frame_are_an_event() {
             pair.send_bytes(bytes);
             assert!(matches!(pair.event(), NodeEvent::Malformed { node: PEER, .. }));
         }
+    }
+}
+
+#[test]
+fn a_frame_that_is_too_long_for_the_transport_is_an_event() {
+    for workers in [1, 2] {
+        let faults = Faults { longest_frame: 2_000, ..Faults::default() };
+        let mut pair = Pair::limited(workers, faults, Limits::default());
+        pair.send(&[hello("bad")]);
+        assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+        // The record says that it is longer than any frame.
+        pair.send_bytes(vec![frame::MAGIC, VERSION, 0, 0xFF, 0xFF, 0x7F, 1, 0, 0]);
+        let NodeEvent::Malformed { node: PEER, error } = pair.event() else { panic!("no event") };
+        assert!(matches!(error, FrameError::Truncated { .. }), "{error}");
+        // The transport itself takes none that is longer.
+        let refused = pair.peer.send(NODE, vec![0; 2_001]).unwrap_err();
+        assert!(matches!(refused.why, Refusal::TooLong), "{:?}", refused.why);
     }
 }
 
@@ -208,10 +261,12 @@ fn values_for_nobody_and_of_other_types_are_dead_letters_and_the_peer_stays() {
             }
         }
         assert_eq!(failures[0], (6, 1), "there is no such actor");
-        while pair.node.metrics().undelivered < 5 {
+        // The last that is counted of each.
+        while pair.node.system().dead_letters() < 5 {
             std::thread::yield_now();
         }
-        assert_eq!(pair.node.metrics().unreadable, 3);
+        let metrics = pair.node.metrics();
+        assert_eq!((metrics.undelivered, metrics.unreadable), (5, 3));
         assert_eq!(pair.node.system().dead_letters(), 5);
     }
 }

@@ -36,7 +36,6 @@ impl Actor for Fragile {
 enum Order {
     Watch(AnyActor),
     Unwatch(AnyActor),
-    Link(AnyActor, bool),
     /// Answers with the next event, or with one that has come.
     Next(ReplyTo<(ActorId, ExitReason)>),
     /// How many events have come that nobody has asked for.
@@ -66,10 +65,6 @@ impl Actor for Watcher {
         match order {
             Order::Watch(actor) => context.watch(&actor),
             Order::Unwatch(actor) => context.unwatch(&actor),
-            Order::Link(actor, traps) => {
-                context.trap_exits(traps);
-                context.link(&actor);
-            }
             Order::Next(asker) => self.asker = Some(asker),
             Order::Unasked(asker) => asker.send(self.told.len()),
         }
@@ -78,7 +73,7 @@ impl Actor for Watcher {
     }
 
     async fn event(&mut self, event: Event, _context: &mut Context<Self>) -> Handled {
-        if let Event::Down { actor, reason } | Event::Exit { actor, reason } = event {
+        if let Event::Down { actor, reason } = event {
             self.told.push((actor, reason));
         }
         self.answer();
@@ -119,6 +114,8 @@ fn whoever_watches_an_actor_of_another_node_is_told_how_it_ends() {
                 watcher.send(Order::Watch(actor.any())).await.unwrap();
                 // To watch twice is to watch once.
                 watcher.send(Order::Watch(actor.any())).await.unwrap();
+                // It has seen both: one that watches after the end is told once more.
+                assert_eq!(watcher.ask(Order::Unasked).await, Ok(0));
                 let stopped = actor.stopped();
                 match blow {
                     Some(blow) => actor.send(blow).await.unwrap(),
@@ -208,28 +205,6 @@ fn what_is_not_watched_any_more_is_forgotten_on_both_nodes() {
             actor.send(Blow::Stop).await.unwrap();
             assert!(last.await.is_normal());
             assert_eq!(watcher.ask(Order::Unasked).await, Ok(0));
-        });
-    }
-}
-
-#[test]
-fn actors_of_different_nodes_are_not_linked_and_whoever_tries_is_told() {
-    for workers in [1, 2] {
-        let world = world(2, workers, Faults::default());
-        world.on(0, async |node| {
-            let actor = fragile(&node, 1).await;
-            let watcher = spawn_watcher(&node);
-            watcher.send(Order::Link(actor.any(), true)).await.unwrap();
-            let (whom, reason) = watcher.ask(Order::Next).await.unwrap();
-            assert_eq!(whom, actor.id());
-            assert!(matches!(reason, ExitReason::NotLinked(node) if node == id(1)), "{reason}");
-            watcher.send(Order::Link(actor.any(), false)).await.unwrap();
-            let reason = watcher.stopped().await;
-            let ExitReason::Linked { actor: whom, reason } = reason else { panic!("{reason}") };
-            assert_eq!(whom, actor.id());
-            assert!(matches!(*reason, ExitReason::NotLinked(_)), "{reason}");
-            actor.send(Blow::Stop).await.unwrap();
-            assert!(actor.stopped().await.is_normal(), "it has gone on");
         });
     }
 }

@@ -4,7 +4,7 @@ use evenkeel::Runtime;
 use evenkeel_actor::node::NodeId;
 use evenkeel_actor::node::in_process::{Control, Faults, network};
 use evenkeel_actor::node::policy::Packing;
-use evenkeel_actor::remote::Node;
+use evenkeel_actor::remote::{Node, NodeBuilder};
 use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, System};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -20,6 +20,8 @@ pub(crate) enum Message {
     Me(ReplyTo<ActorRef<Message>>),
     /// Keeps this and does not answer.
     Keep(ReplyTo<u64>),
+    /// Answers all that are kept.
+    Release,
     /// Drops this.
     Forget(ReplyTo<u64>),
     /// Has that actor answer.
@@ -50,6 +52,7 @@ impl Actor for Sum {
             Message::Pass(to, n) => drop(to.send(Message::Add(n)).await),
             Message::Me(reply) => reply.send(context.me()),
             Message::Keep(reply) => self.kept.push(reply),
+            Message::Release => self.kept.drain(..).for_each(|reply| reply.send(self.sum)),
             Message::Forget(_) => {}
             Message::Ask(whom, reply) => drop(whom.send(Message::Get(reply)).await),
             Message::Stop => context.stop(),
@@ -79,15 +82,25 @@ impl World {
     }
 
     pub(crate) fn with(nodes: u32, workers: usize, faults: Faults, packing: Packing) -> Self {
+        Self::built(nodes, workers, faults, |_, builder| builder.packing(packing))
+    }
+
+    /// With nodes that are made in some way, by their numbers.
+    pub(crate) fn built(
+        nodes: u32,
+        workers: usize,
+        faults: Faults,
+        build: impl Fn(u32, NodeBuilder) -> NodeBuilder,
+    ) -> Self {
         let (control, ends) = network(nodes, faults);
-        let start = |end| {
+        let start = |(number, end)| {
             let runtime = runtime(workers);
-            let builder = Node::builder().system(System::new()).packing(packing);
+            let builder = build(number, Node::builder().system(System::new()));
             let node = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap();
             node.register_script("sum", Sum::new);
             (runtime, node)
         };
-        let nodes: Vec<_> = ends.into_iter().map(start).collect();
+        let nodes: Vec<_> = (0..).zip(ends).map(start).collect();
         for (runtime, node) in &nodes {
             runtime.block_on(node.ready()).unwrap();
         }

@@ -9,6 +9,7 @@ use crate::node::wire::{Message, write_tell};
 use crate::node::{DownReason, NodeId, Refusal, Slot};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 const A: NodeId = NodeId::new(0);
 const B: NodeId = NodeId::new(1);
@@ -65,6 +66,11 @@ struct Node {
     notes: Notes,
 }
 
+/// Buffers do not leave because time passes, as it does for a test that others keep from its core.
+fn timeless() -> Packing {
+    Packing { cap: Duration::from_secs(3_600), ..Packing::default() }
+}
+
 fn nodes(nodes: u32, faults: Faults, packing: Packing) -> (Control, Vec<Node>) {
     let (control, ends) = network(nodes, faults);
     let node = |(number, end)| {
@@ -101,7 +107,7 @@ fn send(link: &Link, number: u32) -> Result<(), PutError<Infallible>> {
 
 #[test]
 fn messages_get_from_node_to_node_packed() {
-    let (_control, mut nodes) = nodes(2, Faults::default(), Packing::default());
+    let (_control, mut nodes) = nodes(2, Faults::default(), timeless());
     let link = nodes[0].link(B);
     for number in 0..3 {
         send(&link, number).unwrap();
@@ -120,7 +126,7 @@ fn messages_get_from_node_to_node_packed() {
 
 #[test]
 fn a_host_that_turns_sends_what_is_old() {
-    let cap = std::time::Duration::from_nanos(1);
+    let cap = Duration::from_nanos(1);
     let (_control, mut nodes) = nodes(2, Faults::default(), Packing { cap, ..Packing::default() });
     send(&nodes[0].link(B), 0).unwrap();
     assert_eq!(nodes[0].multiplexer.traffic(B).frames_out, 0, "nobody has looked");
@@ -132,7 +138,7 @@ fn a_host_that_turns_sends_what_is_old() {
 #[test]
 fn a_transport_that_is_full_is_tried_again_in_order() {
     let faults = Faults { under_way: 1, ..Faults::default() };
-    let (_control, mut nodes) = nodes(2, faults, Packing { frame: 1, ..Packing::default() });
+    let (_control, mut nodes) = nodes(2, faults, Packing { frame: 1, ..timeless() });
     let link = nodes[0].link(B);
     for number in 0..5 {
         send(&link, number).unwrap();
@@ -149,7 +155,7 @@ fn a_transport_that_is_full_is_tried_again_in_order() {
 #[test]
 fn a_node_that_is_lost_is_an_event_and_its_messages_are_counted() {
     let faults = Faults { under_way: 1, ..Faults::default() };
-    let (control, mut nodes) = nodes(3, faults, Packing::default());
+    let (control, mut nodes) = nodes(3, faults, timeless());
     nodes[0].settle();
     nodes[0].notes.take();
     let link = nodes[0].link(B);
@@ -181,7 +187,7 @@ fn a_node_that_is_lost_is_an_event_and_its_messages_are_counted() {
 #[test]
 fn closing_sends_everything_and_the_others_hear_that_the_node_has_left() {
     let faults = Faults { under_way: 1, ..Faults::default() };
-    let (_control, mut nodes) = nodes(2, faults, Packing { frame: 1, ..Packing::default() });
+    let (_control, mut nodes) = nodes(2, faults, Packing { frame: 1, ..timeless() });
     let link = nodes[0].link(B);
     for number in 0..2 {
         send(&link, number).unwrap();
@@ -226,7 +232,7 @@ fn a_transport_that_does_not_take_the_longest_message_is_refused() {
 
 #[test]
 fn the_longest_message_gets_through_and_a_longer_one_is_an_error() {
-    let packing = Packing { frame: 100, longest_message: 1_000, ..Packing::default() };
+    let packing = Packing { frame: 100, longest_message: 1_000, ..timeless() };
     let faults = Faults { longest_frame: packing.longest_frame(), ..Faults::default() };
     let (_control, mut nodes) = nodes(2, faults, packing);
     let link = nodes[0].link(B);

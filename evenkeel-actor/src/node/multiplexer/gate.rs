@@ -93,6 +93,11 @@ impl Gate {
         self.most
     }
 
+    /// Bytes that lanes have handed over and the transport has not taken.
+    pub(crate) fn queued(&self) -> usize {
+        self.queued.load(Ordering::Relaxed)
+    }
+
     /// Whether it is shut. To be asked under the lock of a lane; [`shut`](Self::shut) says why.
     #[inline]
     pub(crate) fn is_shut(&self) -> Option<Shut> {

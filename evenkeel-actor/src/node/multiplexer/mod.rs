@@ -183,6 +183,13 @@ impl Multiplexer {
         self.gates.get(node.number() as usize).filter(|_| node != self.local)
     }
 
+    /// The lane of the worker that this thread is, or the common one.
+    #[inline]
+    fn here(&self) -> u16 {
+        let common = self.lanes.len() - 1;
+        evenkeel::fork_join::worker_index().unwrap_or(common).min(common) as u16
+    }
+
     fn now(&self) -> u64 {
         evenkeel::internal::now()
     }
@@ -307,10 +314,7 @@ impl Link {
         &self,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), PutError<E>> {
-        let this = &*self.multiplexer;
-        let common = this.lanes.len() - 1;
-        let here = evenkeel::fork_join::worker_index().unwrap_or(common).min(common);
-        self.try_put_at(here as u16, write)
+        self.try_put_at(self.multiplexer.here(), write)
     }
 
     /// The same, by a thread whose worker has the lane `here`.
@@ -323,9 +327,7 @@ impl Link {
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), PutError<E>> {
         let this = &*self.multiplexer;
-        let common = this.lanes.len() - 1;
-        let here = evenkeel::fork_join::worker_index().unwrap_or(common).min(common);
-        let lane = this.lane(here as u16);
+        let lane = this.lane(this.here());
         let wakes = lane.put(&self.gate, &this.packing, &this.departures, || this.now(), write)?;
         wakes.wake();
         Ok(())
@@ -334,6 +336,23 @@ impl Link {
     /// Whether the node is down, or this one leaves.
     pub(crate) fn is_shut(&self) -> bool {
         self.gate.is_shut().is_some()
+    }
+
+    /// The same as [`put_anyway`](Self::put_anyway), behind all that was put in under `line` before, by whomever. The caller has a lock that the others with this line take too.
+    pub(crate) fn put_in_line<E>(
+        &self,
+        line: &Trail,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), PutError<E>> {
+        let this = &*self.multiplexer;
+        // As if the line were a sender that has come to this lane: what it sends next is read after what it has sent before.
+        line.under(|| _ = this.lane(this.here()));
+        self.put_anyway(write)
+    }
+
+    /// Bytes that wait for the transport.
+    pub(crate) fn backlog(&self) -> usize {
+        self.gate.queued()
     }
 
     /// The same, by a thread whose worker has the lane `here`.

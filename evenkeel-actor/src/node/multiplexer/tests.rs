@@ -12,6 +12,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
 /// A waker that counts.
 #[derive(Debug, Default)]
@@ -25,6 +26,11 @@ impl Wake for Count {
 
 fn small_frames() -> Packing {
     Packing { frame: 64, waiting: usize::MAX, ..Packing::default() }
+}
+
+/// Buffers do not leave because time passes, as it does for a test that others keep from its core.
+fn timeless() -> Packing {
+    Packing { cap: Duration::from_secs(3_600), ..Packing::default() }
 }
 
 fn pair(packing: Packing, workers: usize) -> (Arc<Multiplexer>, Link) {
@@ -189,7 +195,7 @@ fn senders_on_threads_that_swap_places_are_read_in_order() {
 
 #[test]
 fn the_first_message_wakes_the_flusher_and_the_others_do_not() {
-    let (multiplexer, link) = pair(Packing::default(), 1);
+    let (multiplexer, link) = pair(timeless(), 1);
     let mut flushers: Vec<_> = multiplexer.flushers().map(Box::pin).collect();
     let count = Arc::new(Count::default());
     let waker = Waker::from(Arc::clone(&count));
@@ -219,7 +225,7 @@ fn the_first_message_wakes_the_flusher_and_the_others_do_not() {
 
 #[test]
 fn a_frame_wakes_the_host_that_waits() {
-    let (multiplexer, link) = pair(Packing::default(), 1);
+    let (multiplexer, link) = pair(timeless(), 1);
     let count = Arc::new(Count::default());
     let waker = Waker::from(Arc::clone(&count));
     assert!(multiplexer.park_host(&waker));
@@ -236,7 +242,7 @@ fn a_frame_wakes_the_host_that_waits() {
 
 #[test]
 fn beyond_the_bound_senders_are_told_or_wait_until_half_has_gone() {
-    let (multiplexer, link) = pair(Packing { frame: 1, waiting: 20, ..Packing::default() }, 1);
+    let (multiplexer, link) = pair(Packing { frame: 1, waiting: 20, ..timeless() }, 1);
     let mut number = 0;
     let error = loop {
         match send(&link, 0, 0, number) {
@@ -274,7 +280,7 @@ fn beyond_the_bound_senders_are_told_or_wait_until_half_has_gone() {
 
 #[test]
 fn a_node_that_goes_down_wakes_who_waits_and_loses_what_is_packed() {
-    let (multiplexer, link) = pair(Packing { waiting: 1, ..Packing::default() }, 1);
+    let (multiplexer, link) = pair(Packing { waiting: 1, ..timeless() }, 1);
     send(&link, 0, 0, 0).unwrap();
     multiplexer.flush();
     let mut put = pin!(link.put(|_| Ok::<_, Infallible>(())));
@@ -303,7 +309,7 @@ fn a_node_that_goes_down_wakes_who_waits_and_loses_what_is_packed() {
 
 #[test]
 fn a_node_that_leaves_sends_to_nobody_who_comes_up() {
-    let (multiplexer, link) = pair(Packing::default(), 1);
+    let (multiplexer, link) = pair(timeless(), 1);
     multiplexer.close();
     multiplexer.node_is_down(NodeId::new(1));
     multiplexer.node_is_up(NodeId::new(1));
@@ -312,14 +318,14 @@ fn a_node_that_leaves_sends_to_nobody_who_comes_up() {
 
 #[test]
 fn there_is_no_way_to_oneself_or_to_nobody() {
-    let (multiplexer, _) = pair(Packing::default(), 1);
+    let (multiplexer, _) = pair(timeless(), 1);
     assert!(multiplexer.link(NodeId::new(0)).is_none());
     assert!(multiplexer.link(NodeId::new(3)).is_none());
 }
 
 #[test]
 fn traffic_counts_frames_messages_and_bytes() {
-    let (multiplexer, link) = pair(Packing::default(), 1);
+    let (multiplexer, link) = pair(timeless(), 1);
     for number in 0..10 {
         send(&link, 0, 0, number).unwrap();
     }
@@ -332,7 +338,7 @@ fn traffic_counts_frames_messages_and_bytes() {
 
 #[test]
 fn buffers_come_back() {
-    let (multiplexer, link) = pair(Packing::default(), 1);
+    let (multiplexer, link) = pair(timeless(), 1);
     send(&link, 0, 0, 0).unwrap();
     multiplexer.flush();
     send(&link, 0, 0, 1).unwrap();

@@ -59,6 +59,8 @@ code! {
     Late = 11,
     /// The actor is there, and takes messages of another type.
     OtherMessages = 12,
+    /// The node has as many actors that others know as it may have.
+    TooManyActors = 13,
 }
 
 code! {
@@ -74,10 +76,29 @@ code! {
     Panicked = 3,
     /// It has returned an error.
     Error = 4,
-    /// An actor that it is linked to has ended.
-    Linked = 5,
     /// There is no such actor, or none any more.
     NoSuchActor = 6,
+    /// It was lost with its node.
+    NodeDown = 7,
+    /// It may be alive: a node keeps no more watches and links with its own.
+    TooManyTies = 8,
+}
+
+impl EndKind {
+    /// Whether it is said which node this is about.
+    #[must_use]
+    pub const fn has_node(self) -> bool {
+        matches!(self, Self::NodeDown | Self::TooManyTies)
+    }
+}
+
+code! {
+    /// Whose end it was at first.
+    EndBy, "whose end":
+    /// The actor's own.
+    Itself = 0,
+    /// That of another actor, to which it was linked.
+    Link = 1,
 }
 
 code! {

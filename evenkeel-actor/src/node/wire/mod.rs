@@ -9,8 +9,8 @@
 //! | `Ask` | a value for an actor, whose answer is awaited | `Answer` or `Failed`, unless an `Abandon` is faster |
 //! | `Spawn` | start a script | `Located` or `Failed` |
 //! | `Locate` | where is the actor with this name | `Located` or `Failed` |
-//! | `Link`, `Unlink` | end with me | `Exit` at the end of either |
-//! | `Monitor`, `Demonitor` | tell me when you end | `Down`, at once if there is no such actor |
+//! | `Monitor`, `Link` | tell me when you end; and I tell you | `Exit`, at once if there is no such actor, or `Untie` |
+//! | `Untie` | that is over | |
 //! | `Stop` | end | |
 //! | `Cast` | a value for actors on many nodes, to be passed on | |
 //! | `Barrier`, `Termination` | steps of [`barrier`](super::barrier) and [`termination`](super::termination) | |
@@ -23,7 +23,7 @@ mod read;
 mod write;
 
 pub use cast::{Member, Members, MembersBuf};
-pub use codes::{BarrierStep, EndKind, Failure, StopHow};
+pub use codes::{BarrierStep, EndBy, EndKind, Failure, StopHow};
 pub use write::{write_answer, write_ask, write_tell};
 
 use super::{NodeId, Slot};
@@ -47,8 +47,12 @@ pub struct Envelope<'a> {
 /// How an actor has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End<'a> {
+    /// Whether it ended with another to which it was linked: then the rest is about the first of that chain.
+    pub by: EndBy,
     /// In which of the ways.
     pub kind: EndKind,
+    /// The node that it is about, if the kind [says so](EndKind::has_node); otherwise it is not written.
+    pub node: NodeId,
     /// More of it, for people; may be empty.
     pub detail: &'a str,
 }
@@ -145,47 +149,35 @@ pub enum Message<'a> {
         /// The place, on the node that answers.
         at: Slot,
     },
-    /// Two actors end together from now on.
-    Link {
-        /// The one that asks.
-        from: Slot,
-        /// The other.
-        to: Slot,
-    },
-    /// They no longer do.
-    Unlink {
-        /// The one that asks.
-        from: Slot,
-        /// The other.
-        to: Slot,
-    },
-    /// An actor has ended, and `to` was linked to it.
-    Exit {
-        /// Who has ended.
-        from: Slot,
-        /// Who is to know.
-        to: Slot,
-        /// How.
-        end: End<'a>,
-    },
-    /// An actor wants to know of the end of another.
+    /// An actor wants to know of the end of another: opens a tie.
     Monitor {
-        /// The number under which it will hear of it.
-        watch: u64,
+        /// The number of the tie, which the sender has given no other.
+        tie: u64,
         /// Whose end.
         to: Slot,
     },
-    /// It no longer wants to know.
-    Demonitor {
-        /// The number.
-        watch: u64,
-        /// Whose end.
+    /// Two actors end together from now on: opens a tie.
+    Link {
+        /// The number of the tie, which the sender has given no other.
+        tie: u64,
+        /// The one that asks.
+        from: Slot,
+        /// The other.
         to: Slot,
     },
-    /// A monitored actor has ended, or was not there.
-    Down {
-        /// The number of the watch.
-        watch: u64,
+    /// A tie is no more, and nobody has ended.
+    Untie {
+        /// Its number.
+        tie: u64,
+        /// Whether the sender of this has opened it; otherwise, the receiver.
+        opener: bool,
+    },
+    /// A tie is no more: the actor at the sender's end of it has ended, or was not there.
+    Exit {
+        /// Its number.
+        tie: u64,
+        /// Whether the sender of this has opened it; otherwise, the receiver.
+        opener: bool,
         /// How.
         end: End<'a>,
     },
@@ -224,6 +216,8 @@ pub enum Message<'a> {
         incarnation: u64,
         /// The longest frame that it takes.
         longest_frame: u64,
+        /// How many ties it takes from the other node at once.
+        ties: u64,
         /// The name of the job.
         job: &'a str,
         /// The node's own name, which no other node of the job has.

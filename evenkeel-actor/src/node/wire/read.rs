@@ -3,7 +3,7 @@
 use super::super::varint::{self, Reader};
 use super::super::{FrameError, NodeId};
 use super::cast::read_slot;
-use super::{BarrierStep, EndKind, Failure, StopHow};
+use super::{BarrierStep, EndBy, EndKind, Failure, StopHow};
 use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, Members, Message, Probe, kind};
 use std::num::NonZeroU64;
 
@@ -29,7 +29,9 @@ fn cause(reader: &mut Reader<'_>) -> Result<NonZeroU64, FrameError> {
 }
 
 fn end<'a>(reader: &mut Reader<'a>) -> Result<End<'a>, FrameError> {
-    Ok(End { kind: EndKind::read(reader)?, detail: detail(reader)? })
+    let (by, kind) = (EndBy::read(reader)?, EndKind::read(reader)?);
+    let node = if kind.has_node() { reader.number32()? } else { 0 };
+    Ok(End { by, kind, node: NodeId::new(node), detail: detail(reader)? })
 }
 
 fn detail<'a>(reader: &mut Reader<'a>) -> Result<&'a str, FrameError> {
@@ -68,14 +70,18 @@ impl<'a> Message<'a> {
                 name: reader.text("the name of an actor", LONGEST_NAME)?,
             },
             kind::LOCATED => Self::Located { call: reader.number()?, at: read_slot(reader)? },
-            kind::LINK => Self::Link { from: read_slot(reader)?, to: read_slot(reader)? },
-            kind::UNLINK => Self::Unlink { from: read_slot(reader)?, to: read_slot(reader)? },
-            kind::EXIT => {
-                Self::Exit { from: read_slot(reader)?, to: read_slot(reader)?, end: end(reader)? }
+            kind::LINK => Self::Link {
+                tie: reader.number()?,
+                from: read_slot(reader)?,
+                to: read_slot(reader)?,
+            },
+            kind::MONITOR => Self::Monitor { tie: reader.number()?, to: read_slot(reader)? },
+            kind::UNTIE | kind::UNTIE_BACK => {
+                Self::Untie { tie: reader.number()?, opener: kind == kind::UNTIE }
             }
-            kind::MONITOR => Self::Monitor { watch: reader.number()?, to: read_slot(reader)? },
-            kind::DEMONITOR => Self::Demonitor { watch: reader.number()?, to: read_slot(reader)? },
-            kind::DOWN => Self::Down { watch: reader.number()?, end: end(reader)? },
+            kind::EXIT | kind::EXIT_BACK => {
+                Self::Exit { tie: reader.number()?, opener: kind == kind::EXIT, end: end(reader)? }
+            }
             kind::STOP => Self::Stop { to: read_slot(reader)?, how: StopHow::read(reader)? },
             kind::CAST => Self::Cast { members: Members::read(reader)?, payload: reader.rest() },
             kind::BARRIER => Self::Barrier {
@@ -97,6 +103,7 @@ impl<'a> Message<'a> {
                 nodes: reader.number32()?,
                 incarnation: reader.number()?,
                 longest_frame: reader.number()?,
+                ties: reader.number()?,
                 job: reader.text("the name of a job", LONGEST_NAME)?,
                 name: reader.text("the name of a node", LONGEST_NAME)?,
             },

@@ -71,7 +71,10 @@ fn detail(detail: &str, out: &mut Vec<u8>) -> Result<(), FrameError> {
 }
 
 fn end(end: End<'_>, out: &mut Vec<u8>) -> Result<(), FrameError> {
-    out.push(end.kind.code());
+    out.extend([end.by.code(), end.kind.code()]);
+    if end.kind.has_node() {
+        varint::put(out, end.node.number().into());
+    }
     detail(end.detail, out)
 }
 
@@ -120,35 +123,24 @@ impl Message<'_> {
                 varint::put(out, call);
                 write_slot(at, out);
             }
-            Self::Link { from, to } => {
+            Self::Link { tie, from, to } => {
                 begin(kind::LINK);
+                varint::put(out, tie);
                 write_slot(from, out);
                 write_slot(to, out);
             }
-            Self::Unlink { from, to } => {
-                begin(kind::UNLINK);
-                write_slot(from, out);
-                write_slot(to, out);
-            }
-            Self::Exit { from, to, end: how } => {
-                begin(kind::EXIT);
-                write_slot(from, out);
-                write_slot(to, out);
-                end(how, out)?;
-            }
-            Self::Monitor { watch, to } => {
+            Self::Monitor { tie, to } => {
                 begin(kind::MONITOR);
-                varint::put(out, watch);
+                varint::put(out, tie);
                 write_slot(to, out);
             }
-            Self::Demonitor { watch, to } => {
-                begin(kind::DEMONITOR);
-                varint::put(out, watch);
-                write_slot(to, out);
+            Self::Untie { tie, opener } => {
+                begin(if opener { kind::UNTIE } else { kind::UNTIE_BACK });
+                varint::put(out, tie);
             }
-            Self::Down { watch, end: how } => {
-                begin(kind::DOWN);
-                varint::put(out, watch);
+            Self::Exit { tie, opener, end: how } => {
+                begin(if opener { kind::EXIT } else { kind::EXIT_BACK });
+                varint::put(out, tie);
                 end(how, out)?;
             }
             Self::Stop { to, how } => {
@@ -180,12 +172,13 @@ impl Message<'_> {
                 begin(kind::LOST);
                 varint::put(out, node.number().into());
             }
-            Self::Hello { node, nodes, incarnation, longest_frame, job, name } => {
+            Self::Hello { node, nodes, incarnation, longest_frame, ties, job, name } => {
                 begin(kind::HELLO);
                 varint::put(out, node.number().into());
                 varint::put(out, nodes.into());
                 varint::put(out, incarnation);
                 varint::put(out, longest_frame);
+                varint::put(out, ties);
                 text(job, "the name of a job", LONGEST_NAME, out)?;
                 text(name, "the name of a node", LONGEST_NAME, out)?;
             }

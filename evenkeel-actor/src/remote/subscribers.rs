@@ -1,0 +1,123 @@
+//! Actors that are sent what happens to nodes.
+//!
+//! # Roles
+//! The *teller* is whoever finds that something has happened: a reader, the host, whoever drops a node. It puts the event into the list of each subscriber, under the lock of the listeners, so in order, and then
+//! *drains* the list, without that lock: what makes a message of an event is a user's code.
+//!
+//! # Why nothing stays, and order is kept
+//! Whoever drains says so in the list; others leave their events to it. It looks whether the list is empty and gives up in one hold of the list's lock, so what is put in is drained by the one or the
+//! other, one event after the other. A list that is longer than [`MOST`] takes no more: events are counted then.
+//!
+//! # Nobody waits
+//! A message that finds the mailbox full is counted. The next one that finds room comes behind [`NodeEvent::Missed`], which says how many were left out, or is counted too if there is no room for both.
+
+use super::events::{MOST, NodeEvent};
+use crate::actor_ref::ActorRef;
+use crate::end::contain;
+use crate::error::SendError;
+use crate::mailbox::overflow::Overflow;
+use crate::subscription::Told;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+#[derive(Default)]
+struct List {
+    events: VecDeque<NodeEvent>,
+    missed: u64,
+    is_drained: bool,
+    is_over: bool,
+}
+
+/// An actor that is sent the events of a node.
+pub(super) struct Subscriber {
+    pub(super) number: u64,
+    list: Mutex<List>,
+    tell: Box<dyn Fn(NodeEvent) -> Told + Send + Sync>,
+}
+
+impl Subscriber {
+    pub(super) fn new<M, P>(number: u64, actor: ActorRef<M, P>) -> Self
+    where
+        M: From<NodeEvent> + Send + 'static,
+        P: Overflow,
+    {
+        let tell = move |event| match actor.try_send(M::from(event)) {
+            Ok(()) => Told::Taken,
+            Err(SendError::Stopped(_) | SendError::NodeDown(_)) => Told::Gone,
+            Err(_) => Told::Full,
+        };
+        Self { number, list: Mutex::default(), tell: Box::new(tell) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, List> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts an event in, which is drained afterwards.
+    pub(super) fn push(&self, event: NodeEvent, missed: &AtomicU64) {
+        let mut list = self.lock();
+        if list.is_over {
+            return;
+        }
+        if list.events.len() < MOST {
+            list.events.push_back(event);
+        } else {
+            list.missed += 1;
+            missed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Nothing more is told.
+    pub(super) fn end(&self) {
+        let mut list = self.lock();
+        list.is_over = true;
+        let left = std::mem::take(&mut list.events);
+        drop(list);
+        drop(left);
+    }
+
+    /// The next event, and how many before it were left out. None if there is none, or somebody else drains.
+    fn next(&self, goes_on: bool) -> Option<(NodeEvent, u64)> {
+        let mut list = self.lock();
+        if list.is_drained && !goes_on {
+            return None;
+        }
+        let event = if list.is_over { None } else { list.events.pop_front() };
+        list.is_drained = event.is_some();
+        Some((event?, list.missed))
+    }
+
+    /// Tells what is in the list. False if the actor has stopped.
+    pub(super) fn drain(&self, missed: &AtomicU64) -> bool {
+        let mut goes_on = false;
+        while let Some((event, left_out)) = self.next(goes_on) {
+            goes_on = true;
+            // A conversion that panics is an event that is left out.
+            let tell = |event| contain(|| (self.tell)(event)).unwrap_or(Told::Full);
+            let mut told = Told::Taken;
+            if left_out > 0 {
+                told = tell(NodeEvent::Missed(left_out));
+                if told == Told::Taken {
+                    self.lock().missed -= left_out;
+                }
+            }
+            if told == Told::Taken {
+                told = tell(event);
+            }
+            match told {
+                Told::Taken => {}
+                Told::Full => {
+                    self.lock().missed += 1;
+                    missed.fetch_add(1, Ordering::Relaxed);
+                }
+                Told::Gone => {
+                    self.end();
+                    self.lock().is_drained = false;
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}

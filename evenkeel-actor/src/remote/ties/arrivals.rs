@@ -1,0 +1,155 @@
+//! What another node says of ties.
+
+use super::super::deliver::out_of_turn;
+use super::super::ends::{Words, reason};
+use super::super::error::Mismatch;
+use super::super::route::Peer;
+use super::lists::{Number, Opened, Pair, Tie};
+use super::{Linked, Watched};
+use crate::control::ActorId;
+use crate::exit::ExitReason;
+use crate::kin::Witness;
+use crate::kin::peer::Reach;
+use crate::node::Slot;
+use crate::node::wire::End;
+use std::sync::Arc;
+
+/// Whether another node may not open this tie, and is shut out for it.
+fn breaks_rules(peer: &'static Peer, number: Number) -> bool {
+    let lists = peer.ties.lock();
+    let (again, open) = (lists.is_open(number), lists.open(Opened::There));
+    drop(lists);
+    if again {
+        out_of_turn(peer.node, peer);
+        return true;
+    }
+    let most = peer.node.limits.ties;
+    if open >= most {
+        peer.node.refuse(peer, Mismatch::TooManyTies { most });
+        return true;
+    }
+    false
+}
+
+/// Another node watches an actor of this one. False if it is shut out for it.
+pub(in super::super) fn monitored(peer: &'static Peer, tie: u64, to: Slot) -> bool {
+    let number = Number(Opened::There, tie);
+    if breaks_rules(peer, number) {
+        return false;
+    }
+    let target = peer.node.table.get(to);
+    let by = ActorId::fresh();
+    let mut lists = peer.ties.lock();
+    if lists.is_shut() {
+        return false;
+    }
+    let Some(target) = target else {
+        peer.say_ended(&lists, number, &Words::of(&ExitReason::Forgotten));
+        return true;
+    };
+    lists.note(number, Tie::Watched { slot: to, by });
+    drop(lists);
+    let far: Arc<dyn Reach> = Arc::new(Watched { peer, number });
+    if let Err(reason) = target.any().control().watch(Witness::Actor(by, far.clone())) {
+        far.down(by, &reason);
+    }
+    true
+}
+
+/// An actor of another node links itself to one of this node. False if the node is shut out for it.
+pub(in super::super) fn linked(peer: &'static Peer, tie: u64, from: Slot, to: Slot) -> bool {
+    let number = Number(Opened::There, tie);
+    if breaks_rules(peer, number) {
+        return false;
+    }
+    // Outlives the hold of the lock: it may be the last reference to an actor that has ended.
+    let target = peer.node.table.get(to).map(|target| target.any());
+    let mut lists = peer.ties.lock();
+    if lists.is_shut() {
+        return false;
+    }
+    let ended = match &target {
+        None => ExitReason::Forgotten,
+        Some(target) => {
+            let pair = Pair { own: target.id(), other: from };
+            let far = Arc::new(Linked { peer, pair });
+            match (target.control().peer(), target.control().link(peer.actor(from), far)) {
+                (Some(own), Ok(())) => {
+                    lists.open_link(number, pair, own, None);
+                    return true;
+                }
+                (_, Err(reason)) => reason,
+                // It has ended in between, and has told whom it found.
+                (None, Ok(())) => ExitReason::Forgotten,
+            }
+        }
+    };
+    drop(lists);
+    let words = Words::of(&ended);
+    peer.say_ended(&peer.ties.lock(), number, &words);
+    true
+}
+
+fn number(tie: u64, opener: bool) -> Number {
+    Number(if opener { Opened::There } else { Opened::Here }, tie)
+}
+
+/// A tie is no more.
+pub(in super::super) fn untied(peer: &'static Peer, tie: u64, opener: bool) {
+    let number = number(tie, opener);
+    let mut lists = peer.ties.lock();
+    match lists.take(number) {
+        None => {}
+        Some(Tie::Linked(pair)) => {
+            let link = lists.loosen(pair, number);
+            if let Some(link) = &link {
+                peer.forget(link);
+                link.own.unlink(peer.actor(pair.other));
+            }
+            drop(lists);
+            drop(link);
+        }
+        Some(tie) => {
+            drop(lists);
+            give_up(peer, tie, &ExitReason::Forgotten);
+        }
+    }
+}
+
+/// The actor at the other side of a tie has ended.
+pub(in super::super) fn exited(peer: &'static Peer, tie: u64, opener: bool, end: &End<'_>) {
+    let number = number(tie, opener);
+    let reason = reason(end);
+    let mut lists = peer.ties.lock();
+    match lists.take(number) {
+        None => {}
+        Some(Tie::Linked(pair)) => {
+            // All links of the pair: what is yet to come of the others is old then.
+            let link = lists.take_link(pair);
+            if let Some(link) = &link {
+                peer.forget(link);
+            }
+            drop(lists);
+            if let Some(link) = link {
+                link.own.exit(peer.actor(pair.other), &reason);
+            }
+        }
+        Some(tie) => {
+            drop(lists);
+            give_up(peer, tie, &reason);
+        }
+    }
+}
+
+/// A watch is no more.
+fn give_up(peer: &'static Peer, tie: Tie, reason: &ExitReason) {
+    match tie {
+        Tie::Watching { slot, witness } => witness.tell(peer.actor(slot), reason),
+        Tie::Watched { slot, by } => {
+            if let Some(target) = peer.node.table.get(slot) {
+                target.any().control().unwatch(by);
+            }
+        }
+        Tie::Linked(_) => {}
+    }
+}

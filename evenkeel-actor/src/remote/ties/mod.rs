@@ -1,0 +1,328 @@
+//! Ties between actors of different nodes: watches and links.
+//!
+//! # Roles
+//! A *tie* is between an actor, or a future, of one node and an actor of another. The node that *opens* it gives it a number. A *watch* tells the opener's side of the end of the other; a *link*
+//! tells each side of the other's end. Each of the two nodes has [`Lists`] of its ties with the other. To its own actor a tie is a [`Reach`], as an actor beside it would be: so watching,
+//! linking, trapping exits and ending are [`kin`](crate::kin)'s, and are the same as on one node.
+//!
+//! # States
+//! A node has a tie in its lists, *open*, or has it no more. A pair of actors is *linked* on a node while that has an open link of theirs, of which there may be several: each side may open one
+//! before it hears of the other's. The actor has the other among its links exactly then, or has ended: both are changed in one hold of the lists' lock.
+//!
+//! # Steps
+//! *Open* (`Monitor`, `Link`): noted here, then said; noted there, unless the actor there has ended, which is then said at once. To watch or link twice opens nothing. *Untie* (`Untie`): whoever
+//! watches or is linked takes back what it has; a pair's links all at once. *End* (`Exit`): the actor at one side has ended, and its node says why.
+//! A tie is closed on each side by the first of these, said or heard, and for good: numbers do not come again, so what is heard of a tie that is not there is old, and means nothing.
+//!
+//! # Why order is kept
+//! All that one node says to another of ties arrives in the order of saying: it is put in under the lists' lock, behind what was put in before, by the [`Trail`](crate::node::multiplexer::Trail) of the lists. So an `Untie` never overtakes its
+//! `Link`. It is also put in by the sender's own trail, so a message that an actor sends after it has linked itself finds the link made.
+//!
+//! # Why both sides agree
+//! Once nothing is under way, both nodes have the same ties: each side that closes one says so, unless it has heard so, and the other closes it then or has done so. So if one side unties while the other opens a link,
+//! that link is there for both; if both untie, nothing is; and what was untied here and has ended there meanwhile is not told here, as on one node.
+//!
+//! # Why nobody waits in vain
+//! A tie is closed by `Exit`, or by the loss of the node: lists that are *shut* by that open nothing more, and all that was open was taken out in the same step; whoever comes later is told at once. Whoever takes a tie out
+//! tells, so each is told once.
+//!
+//! # What a peer can make us keep
+//! Each node says in its `Hello` how many ties it takes. A slot is free for the opener only after the other side has closed the tie, or will hear of that before it hears of the next one, since order is kept. So a peer that has more open
+//! has broken the rules, exactly, and is shut out. Watchers that are gone are looked for whenever the number of watches has doubled, and at the limit.
+//!
+//! # Rejected
+//! Closing both ways, with an answer for each `Untie` and `Exit`, which needs no order: half-closed ties are kept for as long as the slowest lane takes, so that no exact limit can be
+//! checked. Links by the names of actors, without numbers: an `Untie` and a `Link` that meet half-way leave one side linked. A link as two watches: two messages more, and a moment
+//! in which one side is bound and the other is not.
+
+mod arrivals;
+mod lists;
+
+pub(super) use arrivals::{exited, linked, monitored, untied};
+pub(crate) use lists::Ties;
+use lists::{Link, Lists, Number, Opened, Pair};
+
+use super::ends::Words;
+use super::place::Remote;
+use super::route::{Peer, Standing};
+use crate::control::ActorId;
+use crate::event::Event;
+use crate::exit::ExitReason;
+use crate::kin::Witness;
+use crate::kin::peer::{Peer as KinPeer, Reach};
+use crate::node::wire::Message;
+use crate::node::{Name, Slot};
+use std::sync::Arc;
+
+impl Peer {
+    /// What an actor of that node is called here.
+    pub(super) fn actor(&self, slot: Slot) -> ActorId {
+        ActorId::there(self.node.here, Name { node: self.id, slot })
+    }
+
+    fn say_of_tie(&self, lists: &Lists, message: Message<'_>) {
+        if let Some(link) = &self.link {
+            let envelope = crate::node::wire::Envelope { cause: None, message };
+            let put = || link.put_in_line(lists.line(), |out| envelope.write(out));
+            // What is for a node that is down is lost with it.
+            drop(self.node.senders.under(put));
+        }
+    }
+
+    fn say_untied(&self, lists: &Lists, number: Number) {
+        let Number(opened, tie) = number;
+        self.say_of_tie(lists, Message::Untie { tie, opener: opened == Opened::Here });
+    }
+
+    fn say_ended(&self, lists: &Lists, number: Number, words: &Words) {
+        let Number(opened, tie) = number;
+        let opener = opened == Opened::Here;
+        self.say_of_tie(lists, Message::Exit { tie, opener, end: words.end() });
+    }
+
+    /// Says how many ties that node takes.
+    pub(super) fn takes_ties(&self, most: u64) {
+        let own = self.node.limits.ties;
+        self.ties.lock().bound(usize::try_from(most).unwrap_or(own).min(own));
+    }
+
+    /// The node is down, and its actors with it.
+    pub(super) fn untie_all(&self) {
+        let left = self.ties.lock().shut();
+        let reason = ExitReason::NodeDown(self.id);
+        for (slot, witness) in left.watches {
+            witness.tell(self.actor(slot), &reason);
+        }
+        for (pair, link) in left.links {
+            self.forget(&link);
+            link.own.exit(self.actor(pair.other), &reason);
+        }
+    }
+
+    /// A link is in no list any more.
+    fn forget(&self, link: &Link) {
+        if let Some(slot) = link.named {
+            self.node.table.untie(slot);
+        }
+    }
+
+    /// Ends all links of a pair, from this side.
+    fn close(&'static self, pair: Pair, reason: Option<&ExitReason>) {
+        let words = reason.map(Words::of);
+        let mut lists = self.ties.lock();
+        let link = lists.take_link(pair);
+        if let Some(link) = &link {
+            for &number in &link.ties {
+                match &words {
+                    Some(words) => self.say_ended(&lists, number, words),
+                    None => self.say_untied(&lists, number),
+                }
+            }
+            self.forget(link);
+            if words.is_none() {
+                // One that has come since the actor has taken back its own.
+                link.own.unlink(self.actor(pair.other));
+            }
+        }
+        drop(lists);
+        drop(link);
+    }
+}
+
+/// Why nothing is opened with a node, if that is so.
+fn refusal(peer: &Peer, lists: &Lists) -> Option<ExitReason> {
+    if peer.link.is_none() {
+        // The name of an actor of this node that has ended.
+        return Some(ExitReason::Forgotten);
+    }
+    lists.is_shut().then_some(ExitReason::NodeDown(peer.id))
+}
+
+/// Has a witness told of the end of an actor; gives the reason if that is known.
+pub(super) fn watch(whom: Remote, witness: Witness) -> Result<(), ExitReason> {
+    let (peer, slot) = (whom.peer(), whom.slot());
+    let mut lists = peer.ties.lock();
+    if let Some(reason) = refusal(peer, &lists) {
+        return Err(reason);
+    }
+    if let Witness::Actor(by, _) = &witness
+        && lists.is_watched(slot, *by)
+    {
+        return Ok(());
+    }
+    let gone = lists.sweep();
+    for &(number, _) in &gone {
+        peer.say_untied(&lists, number);
+    }
+    let opened = lists.open_watch(slot, witness);
+    if let Some(Number(_, tie)) = opened {
+        peer.say_of_tie(&lists, Message::Monitor { tie, to: slot });
+    }
+    drop(lists);
+    drop(gone);
+    opened.map(drop).ok_or(ExitReason::TooManyTies(peer.id))
+}
+
+/// Takes a watch back.
+pub(super) fn unwatch(whom: Remote, by: ActorId) {
+    let peer = whom.peer();
+    let mut lists = peer.ties.lock();
+    let watch = lists.take_watch(whom.slot(), by);
+    if let Some((number, _)) = watch {
+        peer.say_untied(&lists, number);
+    }
+    drop(lists);
+}
+
+/// Links an own actor; gives the reason if the other's end is known.
+pub(super) fn link(whom: Remote, id: ActorId, own: KinPeer) -> Result<(), ExitReason> {
+    let peer = whom.peer();
+    let pair = Pair { own: id, other: whom.slot() };
+    let mut lists = peer.ties.lock();
+    if let Some(reason) = refusal(peer, &lists) {
+        return Err(reason);
+    }
+    if lists.is_linked(pair) {
+        return Ok(());
+    }
+    let gone = lists.sweep();
+    for &(number, _) in &gone {
+        peer.say_untied(&lists, number);
+    }
+    let number = lists.number();
+    // An actor that has ended meanwhile is linked to nobody.
+    if let Some(number @ Number(_, tie)) = number
+        && own.link(whom.id(), Arc::new(Linked { peer, pair }))
+    {
+        let from = peer.node.table.tie(id);
+        lists.open_link(number, pair, own, Some(from));
+        peer.say_of_tie(&lists, Message::Link { tie, from, to: pair.other });
+    }
+    drop(lists);
+    drop(gone);
+    number.map(drop).ok_or(ExitReason::TooManyTies(peer.id))
+}
+
+/// A watch that another node has opened, as the watched actor knows it.
+struct Watched {
+    peer: &'static Peer,
+    number: Number,
+}
+
+/// An actor of another node, as an actor that is linked to it knows it.
+struct Linked {
+    peer: &'static Peer,
+    pair: Pair,
+}
+
+impl Reach for Watched {
+    fn down(&self, _from: ActorId, reason: &ExitReason) {
+        let words = Words::of(reason);
+        let mut lists = self.peer.ties.lock();
+        if lists.take(self.number).is_some() {
+            self.peer.say_ended(&lists, self.number, &words);
+        }
+    }
+
+    fn is_gone(&self) -> bool {
+        // Asked under the lock of a mailbox, which is taken under that of the lists.
+        self.peer.standing() == Standing::Down
+    }
+
+    // A watch is told of ends alone.
+
+    fn exit(&self, _from: ActorId, _reason: &ExitReason) {}
+
+    fn link(&self, _to: ActorId, _peer: KinPeer) -> bool {
+        false
+    }
+
+    fn unlink(&self, _from: ActorId) {}
+
+    fn child_ended(&self, _number: u64, _child: ActorId, _reason: &ExitReason) {}
+
+    fn event(&self, _event: Event) {}
+
+    fn sever(&self) {}
+}
+
+impl Reach for Linked {
+    fn exit(&self, _from: ActorId, reason: &ExitReason) {
+        self.peer.close(self.pair, Some(reason));
+    }
+
+    fn unlink(&self, _from: ActorId) {
+        self.peer.close(self.pair, None);
+    }
+
+    fn is_gone(&self) -> bool {
+        // Asked under the lock of a mailbox, which is taken under that of the lists.
+        self.peer.standing() == Standing::Down
+    }
+
+    // A link is told of ends alone, and of its own.
+
+    fn down(&self, _from: ActorId, _reason: &ExitReason) {}
+
+    fn link(&self, _to: ActorId, _peer: KinPeer) -> bool {
+        false
+    }
+
+    fn child_ended(&self, _number: u64, _child: ActorId, _reason: &ExitReason) {}
+
+    fn event(&self, _event: Event) {}
+
+    fn sever(&self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lists::{Lists, Number, Opened, Pair, Tie};
+    use crate::control::ActorId;
+    use crate::kin::Witness;
+    use crate::node::Slot;
+
+    const SLOT: Slot = Slot { index: 3, generation: 1 };
+
+    #[test]
+    fn a_tie_is_taken_once_and_its_number_does_not_come_again() {
+        let mut lists = Lists::new(100);
+        let (sender, _waits) = oneshot::async_channel();
+        let first = lists.open_watch(SLOT, Witness::Future(sender)).unwrap();
+        assert!(matches!(lists.take(first), Some(Tie::Watching { .. })));
+        assert!(lists.take(first).is_none());
+        let (sender, _waits) = oneshot::async_channel();
+        assert_ne!(lists.open_watch(SLOT, Witness::Future(sender)), Some(first));
+        assert_eq!(lists.open(Opened::Here), 1);
+    }
+
+    #[test]
+    fn there_are_no_more_ties_than_may_be_and_those_of_the_gone_make_room() {
+        let mut lists = Lists::new(100);
+        let mut waits = Vec::new();
+        for _ in 0..100 {
+            let (sender, receiver) = oneshot::async_channel();
+            assert!(lists.sweep().is_empty());
+            assert!(lists.open_watch(SLOT, Witness::Future(sender)).is_some());
+            waits.push(receiver);
+        }
+        let (sender, _waits) = oneshot::async_channel();
+        assert_eq!(lists.open_watch(SLOT, Witness::Future(sender)), None);
+        waits.truncate(70);
+        assert_eq!(lists.sweep().len(), 30);
+        let (sender, _waits) = oneshot::async_channel();
+        assert!(lists.open_watch(SLOT, Witness::Future(sender)).is_some());
+    }
+
+    #[test]
+    fn a_watch_of_another_node_is_no_watch_of_ours() {
+        let mut lists = Lists::new(100);
+        let (own, theirs) = (Number(Opened::Here, 1), Number(Opened::There, 1));
+        lists.note(theirs, Tie::Watched { slot: SLOT, by: ActorId::fresh() });
+        assert_eq!((lists.open(Opened::Here), lists.open(Opened::There)), (0, 1));
+        assert!(lists.take(own).is_none());
+        let pair = Pair { own: ActorId::fresh(), other: SLOT };
+        assert!(!lists.is_linked(pair));
+        assert!(lists.take(theirs).is_some());
+    }
+}

@@ -1,0 +1,62 @@
+//! Spans and events for the `tracing` crate, behind the feature `tracing`.
+//!
+//! # Spans
+//! What a handler does happens in a span, entered at each of its polls and never held across an await, so it does not cover what other actors do on the same
+//! worker meanwhile. It has no parent: actors are not called by each other. It has level `DEBUG` and the target `evenkeel_actor::handle`, so that one
+//! directive (`evenkeel_actor::handle=debug`) names the actor in whatever a handler logs, and `evenkeel_actor::handle=off` leaves the events below.
+//!
+//! | span | covers |
+//! |---|---|
+//! | `handle` | [`Actor::handle`](crate::Actor::handle) of one message, [`Actor::event`](crate::Actor::event) of one event |
+//! | `start`, `stop` | [`Actor::started`](crate::Actor::started), [`Actor::stopped`](crate::Actor::stopped) |
+//!
+//! | field | is |
+//! |---|---|
+//! | `actor.type`, `actor.id` | the actor's type and number |
+//! | `actor.name` | its name as a supervised child, or else the last one under which it was [registered](crate::System::register) |
+//! | `node` | the number of its node, if its system belongs to one |
+//! | `message.type` | of `handle`: the type of the message; of an event, which one |
+//! | `message.id` | the number of what is handled: see below |
+//! | `cause` | the number of the message in whose handling this one was sent; absent if it came from outside |
+//! | `priority` | of `handle`: `system` for events, which come before messages, else `normal` |
+//!
+//! # Events
+//! | target | level | says |
+//! |---|---|---|
+//! | `evenkeel_actor::life` | `DEBUG` | `actor started`, `actor stopped` with its `reason` |
+//! | | `ERROR` | `actor failed`: it has panicked or returned an error, with the `message.id` and `cause` of what it handled |
+//! | | `WARN` | `actor restarted` by its supervisor |
+//! | `evenkeel_actor::dead_letter` | `INFO` | `dead letter`; `DEBUG` if a mailbox has dropped it as its policy is |
+//! | `evenkeel_actor::node` | `INFO` | `node up`, `node left` |
+//! | | `WARN` | `node down`, `node refused`, `frame rejected` |
+//! | `evenkeel_actor::reply` | `TRACE` | `reply`, in the span of the asker: its `cause` is the message in whose handling it was sent |
+//!
+//! # Numbers and causes
+//! What is handled has a number: that of its actor's node, plus one, in the upper 20 bits, and a count of the process below, which threads take in blocks. So numbers differ
+//! within a run of a job; a node that is started again counts anew. [`Context::message_id`](crate::Context::message_id) gives the present one, [`Context::cause`](crate::Context::cause) the one before it.
+//!
+//! A message carries the number of the one in whose handling it was sent: in its mailbox, which is eight bytes per message larger for it, in a timer of
+//! [`send_after`](crate::Context::send_after), in a reply, and between nodes. So do spawns, for `start`. From outside come: what tasks send that are no actors, unless they [carry] a cause;
+//! ticks of [`send_every`](crate::Context::send_every); events. A message that was put aside in a [`Stash`](crate::Stash) has come from the message in whose handling it was taken out.
+//!
+//! A cause that comes from another node is what that node says. Nothing is looked up by it, and any number will do.
+//!
+//! A process or a filter that does not trace an actor passes causes on: the chain goes around that actor.
+//!
+//! # Cost
+//! Without the feature there is nothing of this: no message, mailbox, actor or frame is larger, no instruction is executed. With it, and as long as no subscriber takes `DEBUG`, a handled message costs one relaxed load and
+//! a few loads and stores of the thread's own memory. With a subscriber it costs what that takes for a span.
+//!
+//! A subscriber that sends messages to actors sees to it that these are not traced in turn.
+
+mod events;
+mod ids;
+mod on;
+mod scene;
+
+pub(crate) use events::{
+    Called, answered, dead_letter, failed, name, node, node_event, restarted, started, stopped,
+};
+pub use on::{Carried, carry};
+pub(crate) use on::{Parcel, current, current_id, open, seal, within};
+pub(crate) use scene::{Born, Scene, handling, noticing, starting, stopping};

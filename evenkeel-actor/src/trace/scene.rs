@@ -1,0 +1,235 @@
+//! Handlers and their spans.
+
+use super::events::Called;
+use super::on::{Current, Parcel, Within, running};
+use super::{ids, on};
+use crate::actor::{Actor, Handled};
+use crate::context::Context;
+use crate::event::Event;
+use pin_project_lite::pin_project;
+use std::any::type_name;
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{self, Poll};
+use std::thread;
+use tracing::instrument::{Instrument, Instrumented};
+use tracing::level_filters::{LevelFilter, STATIC_MAX_LEVEL};
+use tracing::{Level, Span, span};
+
+thread_local! {
+    /// What the last handler handled that has failed on this thread: its life reports it next.
+    static BROKEN: Cell<Current> = const { Cell::new(Current { id: 0, cause: 0 }) };
+}
+
+/// What has failed on this thread; nothing if that has been asked already.
+pub(super) fn take_broken() -> Current {
+    BROKEN.take()
+}
+
+/// Whether somebody takes spans of this level: the one load that costs something where nobody does.
+#[inline(always)]
+fn is_on() -> bool {
+    Level::DEBUG <= STATIC_MAX_LEVEL && Level::DEBUG <= LevelFilter::current()
+}
+
+/// One call of a handler.
+pub(crate) struct Scene {
+    span: Span,
+    current: Current,
+}
+
+impl Scene {
+    /// What is not traced, but passes its cause on.
+    #[inline(always)]
+    fn untraced(cause: u64) -> Self {
+        Self { span: Span::none(), current: Current { id: 0, cause } }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn traced<A: Actor>(
+        context: &Context<A>,
+        cause: u64,
+        span: impl FnOnce(Option<&str>, Option<u32>, u64, Option<u64>) -> Span,
+    ) -> Self {
+        let system = context.system();
+        let id = ids::fresh(system);
+        let Called(called) = Called::of(context.mailbox());
+        let span = span(called.as_deref(), system.node(), id, (cause != 0).then_some(cause));
+        if span.is_disabled() {
+            return Self::untraced(cause);
+        }
+        Self { span, current: Current { id, cause } }
+    }
+
+    fn handle<A: Actor>(
+        context: &Context<A>,
+        cause: u64,
+        message: &'static str,
+        priority: &'static str,
+    ) -> Self {
+        Self::traced(context, cause, |name, node, id, cause| {
+            span!(
+                target: "evenkeel_actor::handle", parent: None, Level::DEBUG, "handle",
+                actor.type = type_name::<A>(), actor.id = %context.id(), actor.name = name, node,
+                message.type = message, message.id = id, cause, priority,
+            )
+        })
+    }
+
+    #[inline]
+    pub(crate) fn message<A: Actor>(
+        parcel: Parcel<A::Message>,
+        context: &Context<A>,
+    ) -> (A::Message, Self) {
+        let (message, cause) = parcel.into_parts();
+        let scene = if is_on() {
+            Self::handle(context, cause, type_name::<A::Message>(), "normal")
+        } else {
+            Self::untraced(cause)
+        };
+        (message, scene)
+    }
+
+    pub(crate) fn event<A: Actor>(event: &Event, context: &Context<A>) -> Self {
+        if !is_on() {
+            return Self::untraced(0);
+        }
+        let which = match event {
+            Event::Down { .. } => "Event::Down",
+            Event::Exit { .. } => "Event::Exit",
+            Event::ChildEnded { .. } => "Event::ChildEnded",
+            Event::Notice(_) => "Event::Notice",
+        };
+        Self::handle(context, 0, which, "system")
+    }
+
+    pub(crate) fn start<A: Actor>(born: Born, context: &Context<A>) -> Self {
+        if !is_on() {
+            return Self::untraced(born.0);
+        }
+        Self::traced(context, born.0, |name, node, id, cause| {
+            span!(
+                target: "evenkeel_actor::handle", parent: None, Level::DEBUG, "start",
+                actor.type = type_name::<A>(), actor.id = %context.id(), actor.name = name, node,
+                message.id = id, cause,
+            )
+        })
+    }
+
+    pub(crate) fn stop<A: Actor>(context: &Context<A>) -> Self {
+        if !is_on() {
+            return Self::untraced(0);
+        }
+        Self::traced(context, 0, |name, node, id, _| {
+            span!(
+                target: "evenkeel_actor::handle", parent: None, Level::DEBUG, "stop",
+                actor.type = type_name::<A>(), actor.id = %context.id(), actor.name = name, node,
+                message.id = id,
+            )
+        })
+    }
+
+    /// Polls a handler as this.
+    #[inline]
+    pub(crate) fn run<F: Future<Output: Outcome>>(self, handler: F) -> Traced<F> {
+        Traced { handler: handler.instrument(self.span), current: self.current }
+    }
+}
+
+/// Because of which message an actor was spawned.
+#[derive(Clone, Copy)]
+pub(crate) struct Born(u64);
+
+impl Born {
+    #[inline]
+    pub(crate) fn now() -> Self {
+        Self(on::current().map_or(0, std::num::NonZeroU64::get))
+    }
+}
+
+/// What a handler comes to.
+pub(crate) trait Outcome {
+    fn is_failure(&self) -> bool;
+}
+
+impl Outcome for Handled {
+    fn is_failure(&self) -> bool {
+        self.is_err()
+    }
+}
+
+impl Outcome for () {
+    fn is_failure(&self) -> bool {
+        false
+    }
+}
+
+pin_project! {
+    /// A handler, and what it handles.
+    pub(crate) struct Traced<F> {
+        #[pin]
+        handler: Instrumented<F>,
+        current: Current,
+    }
+}
+
+/// Notes a panic on its way through.
+struct Guard(Current);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            BROKEN.set(self.0);
+        }
+    }
+}
+
+impl<F: Future<Output: Outcome>> Future for Traced<F> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _within = Within::enter(*this.current);
+        let _guard = Guard(*this.current);
+        let polled = this.handler.poll(context);
+        if let Poll::Ready(outcome) = &polled
+            && outcome.is_failure()
+        {
+            BROKEN.set(running());
+        }
+        polled
+    }
+}
+
+macro_rules! handling {
+    ($message:ident, $context:ident, $handle:expr) => {{
+        let ($message, scene) = $crate::trace::Scene::message($message, &$context);
+        scene.run($handle).await
+    }};
+}
+
+macro_rules! noticing {
+    ($event:ident, $context:ident, $handle:expr) => {{
+        let scene = $crate::trace::Scene::event(&$event, &$context);
+        scene.run($handle).await
+    }};
+}
+
+macro_rules! starting {
+    ($born:ident, $context:ident, $start:expr) => {{
+        let scene = $crate::trace::Scene::start($born, &$context);
+        scene.run($start).await
+    }};
+}
+
+macro_rules! stopping {
+    ($context:ident, $stop:expr) => {{
+        let scene = $crate::trace::Scene::stop(&$context);
+        scene.run($stop).await
+    }};
+}
+
+pub(crate) use {handling, noticing, starting, stopping};

@@ -1,0 +1,66 @@
+//! What a peer may say that is not of good will, from a seed: the node goes on, and takes no more memory than what was sent to it.
+
+#[path = "../fuzz/node_driver.rs"]
+mod driver;
+#[path = "../src/node/random.rs"]
+mod random;
+
+use driver::drive;
+use random::Random;
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
+
+/// Bytes that are allocated now.
+fn bytes() -> usize {
+    let stats = ALLOCATOR.stats();
+    stats.bytes_allocated.saturating_sub(stats.bytes_deallocated)
+}
+
+/// One test at a time, as the bytes are the process's.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// What an input of half a kilobyte may take, with a new world for the next. An estimate.
+const MOST: usize = 32 << 20;
+
+#[test]
+fn a_node_survives_four_thousand_inputs_of_a_hostile_peer_and_serves_another() {
+    static PANICS: AtomicU32 = AtomicU32::new(0);
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        PANICS.fetch_add(1, Ordering::SeqCst);
+        hook(info);
+    }));
+    for workers in [1, 2] {
+        let mut random = Random::new(20_261_122 + workers as u64);
+        let mut world = None;
+        for input in 0..2_000 {
+            let length = random.below(500) as usize;
+            let input: Vec<u8> =
+                (0..length).map(|_| random.next() as u8).chain([input as u8]).collect();
+            let before = bytes();
+            drive(&mut world, workers, &input);
+            let taken = bytes().saturating_sub(before);
+            assert!(taken < MOST, "{taken} bytes by {input:?}");
+            assert_eq!(PANICS.load(Ordering::SeqCst), 0, "by {input:?}");
+        }
+    }
+}
+
+#[test]
+fn a_node_that_has_left_keeps_kilobytes_and_not_its_runtime() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let world = || drive(&mut None, 1, &[]);
+    world();
+    let before = bytes();
+    for _ in 0..20 {
+        world();
+    }
+    let each = bytes().saturating_sub(before) / 20;
+    // A runtime has megabytes.
+    assert!(each < 256 << 10, "{each} bytes");
+}

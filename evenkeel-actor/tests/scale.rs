@@ -1,0 +1,289 @@
+//! A million idle actors, and ten thousand with full mailboxes: what they take is bounded, does not grow, and comes back.
+//!
+//! What is counted is what is asked of the allocator and not given back, by all threads; not the resident set, which depends on the
+//! allocator's mood.
+
+use evenkeel::sync::Semaphore;
+use evenkeel_actor::{
+    Actor, ActorRef, Builder, Context, DeadLetterKind, DropNewest, DropOldest, Fail, Handled,
+    Overflow, Send, System, Wait,
+};
+use futures::FutureExt;
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
+
+/// Bytes that are allocated now.
+fn bytes() -> usize {
+    let stats = ALLOCATOR.stats();
+    stats.bytes_allocated - stats.bytes_deallocated
+}
+
+/// One test at a time, as the bytes are the process's.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Runs a test as a task, after which all its actors end and all memory comes back.
+fn on_workers<F: Future<Output = ()> + core::marker::Send + 'static>(
+    workers: usize,
+    test: impl FnOnce(System) -> F,
+) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = bytes();
+    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
+    let (system, built) = (System::new(), bytes());
+    let test = test(system);
+    runtime.block_on(async {
+        evenkeel::spawn(test).await.unwrap();
+        until(|| system.snapshot().alive() == 0).await;
+        // An actor's memory is freed a moment after its end is counted.
+        for _ in 0..100_000 {
+            if bytes() <= built + CACHES {
+                break;
+            }
+            evenkeel::yield_now().await;
+        }
+    });
+    let cached = bytes().saturating_sub(built);
+    drop(runtime);
+    let kept = bytes().saturating_sub(before);
+    // Where deadlocks are looked for, tables of what was there once keep their room.
+    if cfg!(not(debug_assertions)) {
+        assert!(cached <= CACHES, "{cached} bytes are kept by the workers");
+        assert!(kept <= ASIDE, "{kept} bytes are kept by nobody");
+    }
+}
+
+async fn until(condition: impl Fn() -> bool) {
+    while !condition() {
+        evenkeel::yield_now().await;
+    }
+}
+
+/// What is kept for ever by a process, or by a test harness. An estimate.
+const ASIDE: usize = 256 << 10;
+
+/// What two workers keep after a million actors: 1.25 MiB of blocks each at most, and queues and tables with room for all tasks that have been ready or there at once. An estimate.
+const CACHES: usize = 48 << 20;
+
+/// What has happened to all the actors of a test.
+#[derive(Default)]
+struct Counts {
+    started: AtomicUsize,
+    handled: AtomicUsize,
+    dropped: AtomicUsize,
+}
+
+impl Counts {
+    fn count(counter: &AtomicUsize) {
+        counter.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+struct Idler(Arc<Counts>);
+
+impl Actor for Idler {
+    type Message = u64;
+
+    async fn started(&mut self, _context: &mut Context<Self>) -> Handled {
+        Counts::count(&self.0.started);
+        Ok(())
+    }
+
+    async fn handle(&mut self, number: u64, _context: &mut Context<Self>) -> Handled {
+        self.0.handled.fetch_add(number as usize, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+impl Drop for Idler {
+    fn drop(&mut self) {
+        Counts::count(&self.0.dropped);
+    }
+}
+
+#[test]
+fn a_million_idle_actors_take_256_bytes_each_and_give_them_back() {
+    const ACTORS: usize = 1_000_000;
+    /// Where deadlocks are looked for an actor has a little more.
+    const EACH: usize = if cfg!(debug_assertions) { 272 } else { 256 };
+    /// With the reference that is kept of each.
+    const MOST: usize = ACTORS * (EACH + size_of::<ActorRef<u64>>()) + ASIDE;
+    on_workers(2, |system| async move {
+        let counts = Arc::new(Counts::default());
+        let count = |counter: fn(&Counts) -> &AtomicUsize| counter(&counts).load(Ordering::SeqCst);
+        let before = bytes();
+        let mut actors = Vec::with_capacity(ACTORS);
+        let builder = Builder::new().system(system);
+        while actors.len() < ACTORS {
+            for _ in 0..1_000 {
+                actors.push(builder.clone().spawn(Idler(Arc::clone(&counts))).unwrap());
+            }
+            // They run as they come, so that the queue of those that are to run is a short one.
+            until(|| count(|counts| &counts.started) == actors.len()).await;
+        }
+        let idle = bytes() - before;
+        assert!(idle <= MOST, "{} bytes each", idle / ACTORS);
+        // One that has had a message and waits for the next is no larger.
+        for (number, actors) in (0..).zip(actors.chunks(1_000)) {
+            for actor in actors {
+                actor.try_send(1).unwrap();
+            }
+            until(|| count(|counts| &counts.handled) == (number + 1) * 1_000).await;
+        }
+        let used = bytes() - before;
+        assert!(used <= MOST, "{} bytes each", used / ACTORS);
+        assert_eq!(system.snapshot().alive(), ACTORS as u64);
+        // The last reference of each: they end by themselves.
+        drop(actors);
+        until(|| system.snapshot().ended == ACTORS as u64).await;
+        let snapshot = system.snapshot();
+        assert_eq!((snapshot.alive(), snapshot.failed, snapshot.dead_letters), (0, 0, 0));
+        assert_eq!(count(|counts| &counts.dropped), ACTORS);
+        assert_eq!(Arc::strong_count(&counts), 1);
+    });
+}
+
+/// Of each policy.
+const FULL: usize = 2_500;
+const CAPACITY: usize = 16;
+const ROUNDS: usize = 12;
+
+enum Message {
+    /// Waits for a permit.
+    Hold(Arc<Semaphore>),
+    /// Owns memory, as most do.
+    Note(Box<[u64; 4]>),
+}
+
+fn note() -> Message {
+    Message::Note(Box::new([7; 4]))
+}
+
+struct Busy(Arc<Counts>);
+
+impl Actor for Busy {
+    type Message = Message;
+
+    async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+        match message {
+            Message::Hold(gate) => gate.acquire().await,
+            Message::Note(numbers) => {
+                assert_eq!(*numbers, [7; 4]);
+                Counts::count(&self.0.handled);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Actors of one policy.
+struct Crowd<P: Overflow> {
+    actors: Vec<ActorRef<Message, P>>,
+}
+
+impl<P: Overflow> Crowd<P> {
+    fn new(system: System, counts: &Arc<Counts>) -> Self {
+        let builder = Builder::new().system(system).capacity(CAPACITY).overflow::<P>();
+        let spawn = |_| builder.clone().spawn(Busy(Arc::clone(counts))).unwrap();
+        Self { actors: (0..FULL).map(spawn).collect() }
+    }
+
+    /// Has each be busy with a message, and have no other.
+    async fn hold(&self, gate: &Arc<Semaphore>) {
+        for actor in &self.actors {
+            actor.send(Message::Hold(Arc::clone(gate))).await.unwrap();
+        }
+        for actor in &self.actors {
+            until(|| actor.depth() == 0).await;
+        }
+    }
+
+    /// Waits until each has handled so many messages and rests.
+    async fn rest(&self, handled: usize) {
+        for actor in &self.actors {
+            until(|| actor.metrics().handled == handled as u64).await;
+        }
+    }
+
+    /// Fills the mailboxes, and then does to each what finds no room.
+    fn crowd(&self, mut further: impl FnMut(&ActorRef<Message, P>)) {
+        for actor in &self.actors {
+            for _ in 0..CAPACITY {
+                actor.try_send(note()).unwrap();
+            }
+            (0..3).for_each(|_| further(actor));
+            assert_eq!(actor.depth(), CAPACITY);
+        }
+    }
+}
+
+/// Waits for room, and is given up.
+fn give_up(mut send: Send<'_, Message, Wait>) {
+    assert!((&mut send).now_or_never().is_none());
+}
+
+#[test]
+fn ten_thousand_actors_with_full_mailboxes_do_not_grow() {
+    on_workers(2, |system| async move {
+        let counts = Arc::new(Counts::default());
+        let before = bytes();
+        let wait = Crowd::<Wait>::new(system, &counts);
+        let fail = Crowd::<Fail>::new(system, &counts);
+        let newest = Crowd::<DropNewest>::new(system, &counts);
+        let oldest = Crowd::<DropOldest>::new(system, &counts);
+        // When all are full, and when all are empty again.
+        let (mut full, mut empty) = (Vec::new(), Vec::new());
+        for round in 1..=ROUNDS {
+            let gate = Arc::new(Semaphore::new(0));
+            wait.hold(&gate).await;
+            fail.hold(&gate).await;
+            newest.hold(&gate).await;
+            oldest.hold(&gate).await;
+            wait.crowd(|actor| {
+                assert!(actor.try_send(note()).unwrap_err().is_full());
+                give_up(actor.send(note()));
+            });
+            fail.crowd(|actor| {
+                assert!(actor.try_send(note()).unwrap_err().is_full());
+                let refused = actor.send(note()).now_or_never().expect("it never waits");
+                assert!(refused.unwrap_err().is_full());
+            });
+            newest.crowd(|actor| actor.try_send(note()).unwrap());
+            oldest.crowd(|actor| actor.try_send(note()).unwrap());
+            // One that stays in the line of each.
+            let waiting = wait.actors.iter().map(|actor| {
+                let mut send = actor.send(note());
+                assert!((&mut send).now_or_never().is_none());
+                send
+            });
+            let waiting: Vec<_> = waiting.collect();
+            full.push(bytes());
+            (0..4 * FULL).for_each(|_| gate.release());
+            for send in waiting {
+                send.await.unwrap();
+            }
+            wait.rest(round * (CAPACITY + 2)).await;
+            fail.rest(round * (CAPACITY + 1)).await;
+            newest.rest(round * (CAPACITY + 1)).await;
+            oldest.rest(round * (CAPACITY + 1)).await;
+            let handled = counts.handled.load(Ordering::SeqCst);
+            assert_eq!(handled, round * (4 * CAPACITY + 1) * FULL);
+            drop(gate);
+            empty.push(bytes());
+            let dropped = (3 * FULL * round) as u64;
+            assert_eq!(system.dead_letters_of(DeadLetterKind::DroppedNewest), dropped);
+            assert_eq!(system.dead_letters_of(DeadLetterKind::DroppedOldest), dropped);
+            assert_eq!(system.dead_letters(), 2 * dropped);
+        }
+        // A mailbox has two rings, which take turns; in the first rounds both appear.
+        for (what, bytes) in [("full", full), ("empty", empty)] {
+            let (first, last) = bytes.split_at(ROUNDS / 2);
+            let grown =
+                last.iter().max() > first.iter().max().map(|most| most + 4 * ASIDE).as_ref();
+            assert!(!grown, "{what}: {bytes:?}, of which {before} before");
+        }
+    });
+}
