@@ -6,6 +6,7 @@ use evenkeel_actor::{
     Handled, JoinGroupError, Overflow, Recipient, ReplyTo, SendError, System,
 };
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Clone)]
 struct News(Arc<str>);
@@ -145,6 +146,29 @@ fn a_named_group_lasts_as_long_as_its_members_and_references() {
             evenkeel::yield_now().await;
         }
     });
+}
+
+/// In one round in thousands both looked before either had gone, when the references of the allocation were counted.
+#[test]
+fn a_named_group_is_forgotten_whose_last_two_references_go_at_once() {
+    let system = System::new();
+    for round in 0..10_000 {
+        let name = format!("room {}", round % 8);
+        let one: Group<u32> = system.group(name.as_str()).unwrap();
+        let two = one.clone();
+        let go = &AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                go.store(true, Ordering::Release);
+                drop(one);
+            });
+            while !go.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            drop(two);
+        });
+        assert!(system.group::<String>(name.as_str()).is_ok(), "round {round}: nobody has it");
+    }
 }
 
 #[test]

@@ -5,8 +5,8 @@
 
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
-    Actor, ActorRef, Builder, Context, DeadLetterKind, DropNewest, DropOldest, Fail, Handled,
-    Overflow, Send, System, Wait,
+    Actor, ActorRef, Builder, Child, Context, DeadLetterKind, DropNewest, DropOldest, Fail,
+    Handled, Overflow, Restart, Send, Supervisor, System, Wait,
 };
 use futures::FutureExt;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
@@ -285,5 +285,35 @@ fn ten_thousand_actors_with_full_mailboxes_do_not_grow() {
                 last.iter().max() > first.iter().max().map(|most| most + 4 * ASIDE).as_ref();
             assert!(!grown, "{what}: {bytes:?}, of which {before} before");
         }
+    });
+}
+
+/// The rows of children that come and go.
+#[test]
+fn a_supervisor_forgets_children_that_have_ended_for_good() {
+    struct Quick;
+    impl Actor for Quick {
+        type Message = ();
+        async fn handle(&mut self, (): (), _: &mut Context<Self>) -> Handled {
+            Ok(())
+        }
+    }
+    const ROUND: usize = 2_000;
+    on_workers(1, |system| async move {
+        let tree = Supervisor::one_for_one().system(system).spawn();
+        let mut before = 0;
+        for round in 0..2 * ROUND {
+            if round == ROUND {
+                before = bytes();
+            }
+            let child = Child::new("quick", || Quick).restart(Restart::Temporary);
+            let child = tree.add(child).await.unwrap();
+            child.stop();
+            child.stopped().await;
+        }
+        let grown = bytes().saturating_sub(before);
+        assert!(grown / ROUND < 16, "{} bytes for each child that is gone", grown / ROUND);
+        tree.stop();
+        tree.stopped().await;
     });
 }
