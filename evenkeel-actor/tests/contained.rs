@@ -43,7 +43,7 @@ impl Actor for Held {
     type Message = u32;
 
     async fn handle(&mut self, _: u32, _: &mut Context<Self>) -> Handled {
-        self.0.v();
+        self.0.release();
         std::future::pending().await
     }
 }
@@ -80,7 +80,7 @@ fn a_foreign_waker_that_panics_keeps_no_end_from_those_it_concerns() {
         let held = Builder::new().capacity(1).spawn(Held(inside.clone())).unwrap();
         watcher.ask(|reply| (held.any(), reply)).await.unwrap();
         held.send(1).await.unwrap();
-        inside.p().await;
+        inside.acquire().await;
         held.try_send(2).unwrap();
         let (bad, good) = (Foreign::new(true), Foreign::new(false));
         let (mut one, mut two) = (pin!(held.send(3)), pin!(held.send(4)));
@@ -132,8 +132,8 @@ fn an_ask_that_has_given_up_leaves_the_line() {
     impl Actor for Slow {
         type Message = ReplyTo<()>;
         async fn handle(&mut self, _: ReplyTo<()>, _: &mut Context<Self>) -> Handled {
-            self.inside.v();
-            self.go.p().await;
+            self.inside.release();
+            self.go.acquire().await;
             Ok(())
         }
     }
@@ -146,14 +146,14 @@ fn an_ask_that_has_given_up_leaves_the_line() {
             evenkeel::spawn(async move { slow.ask(|reply| reply).await })
         };
         let first = ask(&slow);
-        inside.p().await;
+        inside.acquire().await;
         let second = ask(&slow);
         while slow.depth() == 0 {
             evenkeel::yield_now().await;
         }
         let mut late = pin!(slow.ask(|reply| reply).timeout(Duration::from_millis(5)));
         assert_eq!(late.as_mut().await, Err(AskError::Elapsed));
-        (0..3).for_each(|_| go.v());
+        (0..3).for_each(|_| go.release());
         assert_eq!(first.await.unwrap(), Err(AskError::NoReply));
         assert_eq!(second.await.unwrap(), Err(AskError::NoReply));
         // `late` is there still, and waits for nothing.

@@ -18,10 +18,7 @@ const PINGS: u32 = 2_000;
 const SENDERS: u32 = 20;
 
 /// Sends the messages that come back to where they came from, or to the test.
-struct Inbound {
-    multiplexer: Arc<Multiplexer>,
-    to: To,
-}
+struct Inbound(To);
 
 enum To {
     Back(Link),
@@ -29,17 +26,17 @@ enum To {
 }
 
 impl Deliver for Inbound {
-    fn frame(&mut self, _from: NodeId, frame: Vec<u8>) {
+    fn frame(&mut self, _from: NodeId, frame: Vec<u8>) -> Option<Vec<u8>> {
         for message in Frame::read(&frame, 1 << 20).unwrap().messages() {
             let Message::Tell { to, .. } = message.unwrap().message else {
                 panic!("an echo of something else");
             };
-            match &self.to {
+            match &self.0 {
                 To::Back(link) => put(link, to).unwrap(),
                 To::Test(test) => test.send((to.index, to.generation)).unwrap(),
             }
         }
-        self.multiplexer.recycle(frame);
+        Some(frame)
     }
 
     fn up(&mut self, _node: NodeId) {}
@@ -74,7 +71,7 @@ fn node(end: InProcess, number: u32, to: impl FnOnce(&Arc<Multiplexer>) -> To) -
     for flusher in multiplexer.flushers() {
         drop(runtime.spawn(flusher));
     }
-    let inbound = Inbound { multiplexer: Arc::clone(&multiplexer), to: to(&multiplexer) };
+    let inbound = Inbound(to(&multiplexer));
     let host = Host::new(end, Arc::clone(&multiplexer), inbound);
     Node { runtime, multiplexer, host }
 }

@@ -85,9 +85,12 @@ impl<'a> Reader<'a> {
     pub(crate) fn number(&mut self) -> Result<u64, FrameError> {
         let at = self.at;
         let first = self.byte()?;
-        if first < 0x80 {
-            return Ok(first.into());
-        }
+        if first < 0x80 { Ok(first.into()) } else { self.longer(at, first) }
+    }
+
+    /// A number of several bytes, after its first. Apart, so that what is in line is short.
+    #[inline(never)]
+    fn longer(&mut self, at: usize, first: u8) -> Result<u64, FrameError> {
         let mut number = u64::from(first & 0x7F);
         for index in 1..LONGEST_NUMBER as u32 {
             let byte = self.byte()?;
@@ -115,6 +118,12 @@ impl<'a> Reader<'a> {
     #[inline]
     pub(crate) fn number32(&mut self) -> Result<u32, FrameError> {
         self.number_up_to(u32::MAX.into()).map(|number| number as u32)
+    }
+
+    /// The next byte, which stays there.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.rest.first().copied()
     }
 
     /// A length, and as many bytes of text, of which there may be `most`.

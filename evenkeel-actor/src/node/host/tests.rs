@@ -38,13 +38,14 @@ impl Notes {
 }
 
 impl Deliver for Notes {
-    fn frame(&mut self, from: NodeId, frame: Vec<u8>) {
+    fn frame(&mut self, from: NodeId, frame: Vec<u8>) -> Option<Vec<u8>> {
         for message in Frame::read(&frame, 1 << 20).unwrap().messages() {
             match message.unwrap().message {
                 Message::Tell { to, .. } => self.note(Note::Message(from, to.generation)),
                 other => panic!("{other:?}"),
             }
         }
+        Some(frame)
     }
 
     fn up(&mut self, node: NodeId) {
@@ -257,4 +258,81 @@ fn the_longest_message_gets_through_and_a_longer_one_is_an_error() {
     assert_eq!(nodes[1].notes.take().last(), Some(&Note::Message(A, 2)));
     let traffic = nodes[0].multiplexer.traffic(B);
     assert_eq!((traffic.frames_out, traffic.messages_lost), (2, 0));
+}
+
+#[test]
+fn a_host_that_flushes_takes_what_was_handed_over_before_what_is_packed() {
+    let (_control, mut nodes) =
+        nodes(2, Faults::default(), Packing { frame: 12, ..Packing::default() });
+    let mut answers = nodes.pop().unwrap();
+    let Node { host, multiplexer, .. } = nodes.pop().unwrap();
+    let mut host = host.flushing();
+    let link = multiplexer.link(B).unwrap();
+    for number in 0..10 {
+        send(&link, number).unwrap();
+    }
+    assert!(multiplexer.traffic(B).messages_out < 10, "some are packed");
+    let _ = host.turn();
+    answers.settle();
+    let messages = (0..10).map(|number| Note::Message(A, number));
+    assert!(answers.notes.take().into_iter().skip(1).eq(messages));
+    let traffic = multiplexer.traffic(B);
+    assert_eq!((traffic.messages_out, traffic.messages_lost), (10, 0));
+}
+
+#[test]
+fn what_a_host_has_taken_itself_counts_as_waiting_while_the_transport_is_full() {
+    let faults = Faults { under_way: 1, ..Faults::default() };
+    let (_control, mut nodes) = nodes(2, faults, Packing { waiting: 1, ..Packing::default() });
+    let mut answers = nodes.pop().unwrap();
+    let Node { host, multiplexer, .. } = nodes.pop().unwrap();
+    let mut host = host.flushing();
+    let link = multiplexer.link(B).unwrap();
+    send(&link, 0).unwrap();
+    let _ = host.turn();
+    send(&link, 1).unwrap();
+    let _ = host.turn();
+    assert_eq!(send(&link, 2), Err(PutError::Full { most: 1 }));
+    answers.settle();
+    let _ = host.turn();
+    send(&link, 2).unwrap();
+    answers.settle();
+    let _ = host.turn();
+    answers.settle();
+    let notes = answers.notes.take();
+    assert_eq!(notes[1..], [0, 1, 2].map(|number| Note::Message(A, number)));
+}
+
+#[test]
+fn a_frame_after_a_silence_is_handed_on_alone_and_then_all_that_are_there() {
+    let (_control, mut nodes) = nodes(2, Faults::default(), Packing::default());
+    for node in &mut nodes {
+        node.settle();
+        node.notes.take();
+    }
+    let link = nodes[0].link(B);
+    for number in 0..4 {
+        send(&link, number).unwrap();
+        nodes[0].multiplexer.flush();
+    }
+    nodes[0].settle();
+    assert_eq!(nodes[1].host.turn(), Progress::Worked);
+    assert_eq!(nodes[1].notes.take(), [Note::Message(A, 0)]);
+    assert_eq!(nodes[1].host.turn(), Progress::Worked);
+    assert_eq!(nodes[1].notes.take(), [1, 2, 3].map(|number| Note::Message(A, number)));
+    assert_eq!(nodes[1].host.turn(), Progress::Idle);
+}
+
+#[test]
+fn a_task_is_alone_while_no_other_is_ready() {
+    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let alone = runtime.spawn(async {
+        let before = evenkeel::internal::is_alone();
+        let other = evenkeel::spawn(async {});
+        let beside = evenkeel::internal::is_alone();
+        drop(other.await);
+        [before, beside]
+    });
+    assert_eq!(evenkeel::block_on(alone).unwrap(), [true, false]);
+    assert!(!evenkeel::internal::is_alone(), "this thread is no worker");
 }
