@@ -151,7 +151,7 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
     let (text, other) = (from.text(), from.slot());
     let (by, way) = (from.pick(EndBy::ALL), from.pick(EndKind::ALL));
     let end = End { by, kind: way, node: NodeId::new(from.number32() % 4), detail: &text };
-    let opener = from.byte() % 2 == 0;
+    let opener = from.byte().is_multiple_of(2);
     let mut arguments = from.pick(&types).as_bytes().to_vec();
     arguments.push(0);
     arguments.extend_from_slice(&payload[1..]);

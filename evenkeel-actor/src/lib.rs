@@ -38,12 +38,12 @@
 //! # Features
 //! | feature | adds | without it |
 //! |---|---|---|
-//! | `tracing`, off by default | spans of handlers and events of actors and nodes, for the [`tracing`](https://docs.rs/tracing) crate: see the module `trace` | nothing is larger, nothing is executed |
+//! | `tracing`, off by default | spans of handlers and events of actors and nodes, for the crate of that name: see the module `trace` | nothing is larger, nothing is executed |
 //!
 //! With `tracing` and a subscriber, what is handled has a number, and knows that of the message in whose handling it was sent: its cause. So a chain of messages can be followed through actors
 //! and nodes.
 #![cfg_attr(feature = "tracing", doc = "```")]
-#![cfg_attr(not(feature = "tracing"), doc = "```ignore")]
+#![cfg_attr(not(feature = "tracing"), doc = "```text")]
 //! use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, spawn};
 //! use std::num::NonZeroU64;
 //!

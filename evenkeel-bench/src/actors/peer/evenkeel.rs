@@ -1,8 +1,11 @@
 //! This project's actors, with their bounded mailboxes.
 
 use std::future::Future;
+use std::pin::Pin;
+use std::task::{self, Poll};
 
 use evenkeel_actor::{ActorRef, Builder, Context, Handled};
+use pin_project_lite::pin_project;
 
 use crate::actors::system::{self, Flow, System};
 
@@ -10,8 +13,8 @@ use crate::actors::system::{self, Flow, System};
 /// Storage appears with the messages, so it costs nothing.
 const ROOM: usize = 1 << 20;
 
-/// Room of a mailbox that holds senders back: the default.
-const BOUND: usize = 256;
+/// Room of a mailbox that holds senders back.
+const BOUND: usize = 1_024;
 
 /// A running runtime of this project.
 pub(crate) struct Evenkeel(evenkeel::Runtime);
@@ -22,11 +25,40 @@ struct Host<A>(A);
 impl<A: system::Actor> evenkeel_actor::Actor for Host<A> {
     type Message = A::Message;
 
-    async fn handle(&mut self, message: A::Message, context: &mut Context<Self>) -> Handled {
-        if self.0.handle(message).await == Flow::Stop {
-            context.stop();
-        }
-        Ok(())
+    fn handle(
+        &mut self,
+        message: A::Message,
+        context: &mut Context<Self>,
+    ) -> impl Future<Output = Handled> + Send {
+        Handling { inner: self.0.handle(message), context }
+    }
+}
+
+pin_project! {
+    /// The experiment's handler as one of this project: by hand, as it would be if the experiment were written for it. An `async` block around it
+    /// has states of its own, 2 of 11 ns per message of `pingpong`.
+    struct Handling<'a, F, A>
+    where
+        A: system::Actor,
+    {
+        #[pin]
+        inner: F,
+        context: &'a mut Context<Host<A>>,
+    }
+}
+
+impl<F: Future<Output = Flow>, A: system::Actor> Future for Handling<'_, F, A> {
+    type Output = Handled;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, task: &mut task::Context<'_>) -> Poll<Handled> {
+        let this = self.project();
+        this.inner.poll(task).map(|flow| {
+            if flow == Flow::Stop {
+                this.context.stop();
+            }
+            Ok(())
+        })
     }
 }
 
