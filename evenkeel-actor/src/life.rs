@@ -6,7 +6,7 @@ use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::context::Context;
 use crate::counters::Count;
-use crate::end::{self, end};
+use crate::end::{self, contain, end};
 use crate::exit::ExitReason;
 use crate::kin::Kin;
 use crate::mailbox::overflow::Overflow;
@@ -18,7 +18,7 @@ use crate::ward::{Post, Ward, begun};
 use evenkeel::internal::{Own, Public, detect, now};
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, needs_drop};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -201,15 +201,16 @@ impl<'a, M: Send + 'static> Attended<'a, M> {
 /// take the room of the actor, of its context and of each message a second time.
 #[inline]
 fn live<A: Actor>(
-    mut actor: A,
+    actor: A,
     receiver: Receiver<A::Message>,
     priority: Priority,
     begun: impl FnOnce(&Mailbox<A::Message>) + Send,
 ) -> impl Future<Output = ExitReason> + Send {
+    let mut actor = Value(ManuallyDrop::new(actor));
     let mut context = Context::<A>::new(receiver, priority);
     let born = trace::Born::now();
     async move {
-        if let Err(failure) = trace::starting!(born, context, actor.started(&mut context)) {
+        if let Err(failure) = trace::starting!(born, context, actor.0.started(&mut context)) {
             return ExitReason::Failed(Arc::new(failure));
         }
         trace::started(&context);
@@ -224,7 +225,7 @@ fn live<A: Actor>(
                     && let Err(failure) = trace::noticing!(
                         event,
                         context,
-                        Box::pin(actor.event(*event, &mut context))
+                        Box::pin(actor.0.event(*event, &mut context))
                     )
                 {
                     context.settle();
@@ -256,7 +257,7 @@ fn live<A: Actor>(
                 Next::Alone => break true,
             };
             if let Err(failure) =
-                trace::handling!(message, context, actor.handle(message, &mut context))
+                trace::handling!(message, context, actor.0.handle(message, &mut context))
             {
                 context.settle();
                 return ExitReason::Failed(Arc::new(failure));
@@ -271,8 +272,25 @@ fn live<A: Actor>(
         }
         // Twice, not kept: what lives through an await has room of its own in every actor, and is copied out of it in other pieces than it was put in.
         let shown = if alone { &UNREFERENCED } else { &NORMAL };
-        trace::stopping!(context, actor.stopped(shown, &mut context));
+        trace::stopping!(context, actor.0.stopped(shown, &mut context));
         if alone { ExitReason::Unreferenced } else { ExitReason::Normal }
+    }
+}
+
+/// The value of an actor, which its own panic drops. A second panic out of a drop in that unwinding would end the process, so it stays here, as one
+/// does whose future has panicked before: the process's panic hook has told of it.
+struct Value<A>(ManuallyDrop<A>);
+
+impl<A> Drop for Value<A> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: it is dropped here, once.
+        let mut value = || unsafe { ManuallyDrop::drop(&mut self.0) };
+        if needs_drop::<A>() && thread::panicking() {
+            contain(value);
+        } else {
+            value();
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Actors that end because nobody has a reference to them any more: not before they have handled all there is, and whoever has a waker.
 
 use evenkeel_actor::{Actor, Context, ExitReason, Handled, spawn};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
