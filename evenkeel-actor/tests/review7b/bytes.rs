@@ -43,9 +43,8 @@ fn a_node_that_was_not_asked_does_not_answer() {
         let (runtime, node) = &nodes[0];
         runtime.block_on(node.ready()).unwrap();
         let keeps = runtime.block_on(node.spawn_on::<Message, _>(id(1), "sum", &0_u64)).unwrap();
-        let open = runtime.spawn(async move {
-            keeps.ask(Message::Keep).timeout(Duration::from_secs(2)).await
-        });
+        let open = runtime
+            .spawn(async move { keeps.ask(Message::Keep).timeout(Duration::from_secs(2)).await });
         while node.metrics().open_calls < 1 {
             std::thread::yield_now();
         }
@@ -113,7 +112,12 @@ fn a_deep_value_does_not_end_the_process() {
         let mut test = std::process::Command::new(program);
         test.args(["bytes::a_deep_value_does_not_end_the_process", "--exact"]).env(DEEP, "1");
         let output = test.output().unwrap();
-        assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}: {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        );
         return;
     }
     ends(|| {

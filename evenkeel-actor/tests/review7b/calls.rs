@@ -5,7 +5,9 @@ use crate::world::{Message, Sum, World, id, runtime};
 use evenkeel_actor::node::in_process::{Faults, InProcess, network};
 use evenkeel_actor::node::{Event, NodeId, Refused, Transport, TransportWaker};
 use evenkeel_actor::remote::{Node, RemoteError};
-use evenkeel_actor::{Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo, SendError, System};
+use evenkeel_actor::{
+    Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo, SendError, System,
+};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,9 +83,8 @@ fn a_question_that_was_handed_on_to_a_node_that_is_lost_fails() {
             let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
             let keeps = node.spawn_on::<Message, _>(id(2), "sum", &0_u64).await.unwrap();
             let whom = keeps.clone();
-            let open = evenkeel::spawn(async move {
-                broker.ask(|reply| Deal::Keep(whom, reply)).await
-            });
+            let open =
+                evenkeel::spawn(async move { broker.ask(|reply| Deal::Keep(whom, reply)).await });
             // It is kept once the third node has answered a question that comes after it.
             for _ in 0..50 {
                 evenkeel::time::sleep(Duration::from_millis(1)).await;
@@ -312,7 +313,8 @@ fn questions_whose_askers_have_given_up_are_forgotten() {
         world.on(0, async |node| {
             let keeps = node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap();
             for _ in 0..100 {
-                let asked = (0..100).map(|_| keeps.ask(Message::Keep).timeout(Duration::from_millis(2)));
+                let asked =
+                    (0..100).map(|_| keeps.ask(Message::Keep).timeout(Duration::from_millis(2)));
                 for asked in futures::future::join_all(asked).await {
                     assert_eq!(asked, Err(AskError::Elapsed));
                 }

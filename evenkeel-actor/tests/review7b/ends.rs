@@ -336,9 +336,8 @@ fn a_cast_that_is_too_long_is_an_error_and_not_handed_on() {
 fn actors_live_on_when_their_node_leaves() {
     ends(|| {
         let world = World::new(2, 2, Faults::default());
-        let _sum = world.on(0, async |node| {
-            node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap()
-        });
+        let _sum = world
+            .on(0, async |node| node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap());
         let (runtime, node) = &world.nodes[1];
         let before = node.system().snapshot().alive();
         runtime.block_on(node.leave());

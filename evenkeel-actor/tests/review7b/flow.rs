@@ -5,9 +5,7 @@ use crate::world::{Message, World, id, runtime};
 use evenkeel_actor::node::in_process::{Faults, network};
 use evenkeel_actor::node::policy::Packing;
 use evenkeel_actor::remote::{Hosting, Node};
-use evenkeel_actor::{
-    Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo, System,
-};
+use evenkeel_actor::{Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo, System};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -141,6 +139,29 @@ fn a_node_that_is_lost_behind_a_full_mailbox_is_down() {
         }
         control.kill(id(0));
         assert_eq!(evenkeel::block_on(open).unwrap(), Err(AskError::NodeDown));
+    });
+}
+
+/// "What is unread then is dropped", says the module of what comes.
+#[test]
+fn what_is_unread_of_a_node_that_is_down_is_dropped() {
+    ends(|| {
+        let world = stuck(2, small());
+        let (runtime, node) = &world.nodes[1];
+        let mut events = node.events();
+        world.on(0, async |node| {
+            let stuck = node.locate::<Message>(id(1), "stuck").await.unwrap();
+            for n in 0..50 {
+                stuck.send(Message::Add(n)).await.unwrap();
+            }
+        });
+        while node.metrics().unread_frames < 40 {
+            std::thread::yield_now();
+        }
+        world.control.kill(id(0));
+        runtime.block_on(async { while !events.next().await.unwrap().is_loss() {} });
+        std::thread::sleep(Duration::from_millis(200));
+        assert_eq!(node.metrics().unread_frames, 0);
     });
 }
 

@@ -361,7 +361,8 @@ fn wait() -> u32 {
 
 /// Rank 0 leaves, and goes on with work of its own, for which the other waits before it leaves.
 fn early_node() -> u32 {
-    let mark = std::env::temp_dir().join(format!("evenkeel-mpi-{}", std::os::unix::process::parent_id()));
+    let mark =
+        std::env::temp_dir().join(format!("evenkeel-mpi-{}", std::os::unix::process::parent_id()));
     let runtime = evenkeel::Builder::new().workers(1).build().expect("a runtime");
     let part = runtime.spawn(async move {
         let start = || MpiTransport::start(&Config::new());
