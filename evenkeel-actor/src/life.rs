@@ -174,20 +174,22 @@ pub(crate) fn poll<M: Send + 'static, B: Future<Output = ExitReason>>(
 /// A poll of an actor of another system than the process's, or one that is timed.
 struct Attended<'a, M: Send + 'static> {
     own: &'a Mailbox<M>,
-    begun: u64,
+    /// When it began, if it is timed: the clock costs more than all else here.
+    begun: Option<u64>,
     _entered: Entered,
 }
 
 impl<'a, M: Send + 'static> Attended<'a, M> {
     #[cold]
     fn begin(own: &'a Mailbox<M>) -> Self {
-        Self { own, begun: now(), _entered: own.system().enter() }
+        let begun = own.is_measured().then(now);
+        Self { own, begun, _entered: own.system().enter() }
     }
 
     #[cold]
     fn end(self) {
-        if self.own.is_measured() {
-            self.own.note_busy(now().saturating_sub(self.begun));
+        if let Some(begun) = self.begun {
+            self.own.note_busy(now().saturating_sub(begun));
         }
     }
 }

@@ -29,7 +29,7 @@ enum To {
 }
 
 impl Deliver for Inbound {
-    fn frame(&mut self, _from: NodeId, frame: Vec<u8>) {
+    fn frame(&mut self, _from: NodeId, frame: Vec<u8>) -> Option<Vec<u8>> {
         for message in Frame::read(&frame, 1 << 20).unwrap().messages() {
             let Message::Tell { to, .. } = message.unwrap().message else {
                 panic!("an echo of something else");
@@ -39,7 +39,7 @@ impl Deliver for Inbound {
                 To::Test(test) => test.send((to.index, to.generation)).unwrap(),
             }
         }
-        self.multiplexer.recycle(frame);
+        Some(frame)
     }
 
     fn up(&mut self, _node: NodeId) {}

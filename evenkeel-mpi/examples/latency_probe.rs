@@ -4,22 +4,78 @@
 //! mpiexec -n 2 target/release/examples/latency_probe --actors-per-worker 100 --pings 40000 --workers 1
 //! ```
 //! With one worker a rank has one thread: the main thread is the worker, and drives the transport in a task. With more, the transport has a thread of its own. The first rank prints
-//! Thorium's counters; its message count is of pings alone, `nanoseconds-per-message` counts replies too. `--sources 1 --elsewhere` has one message in flight at a time, between two ranks.
+//! Thorium's counters; its message count is of pings alone, `nanoseconds-per-message` counts replies too. `--sources 1 --elsewhere` has one message in flight at a time, between two ranks;
+//! what 8 bytes take there and back between the first two ranks by `MPI_Send` and `MPI_Recv`, before the node begins, stands beside it: `bare-round-trip-median`, of as many trips.
 
 #[path = "../../evenkeel-actor/examples/two_nodes/probe.rs"]
 mod probe;
 
 use evenkeel::Runtime;
+use evenkeel_actor::System;
 use evenkeel_actor::node::NodeId;
 use evenkeel_actor::remote::Hosting;
-use evenkeel_mpi::{Config, MpiTransport};
+use evenkeel_mpi::{Config, MpiTransport, StartError};
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::{Communicator, Destination, Source};
 use probe::Options;
 use std::error::Error;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+/// Round trips that are timed together, so that the clock is a small part of them.
+const TOGETHER: u64 = 16;
+
+/// The median round trip of a ping-pong of the first two ranks by MPI's blocking calls, in nanoseconds. On the thread that MPI was initialised on.
+fn bare(trips: u64) -> u64 {
+    let world = SimpleCommunicator::world();
+    let rank = world.rank();
+    if rank > 1 || world.size() < 2 {
+        return 0;
+    }
+    let other = world.process_at_rank(1 - rank);
+    let mut answer = 0_u64;
+    let mut times = Vec::new();
+    for _ in 0..trips.div_ceil(TOGETHER) {
+        let begin = Instant::now();
+        for trip in 0..TOGETHER {
+            if rank == 0 {
+                other.send(&trip);
+                other.receive_into(&mut answer);
+                assert_eq!(answer, trip);
+            } else {
+                other.receive_into(&mut answer);
+                other.send(&answer);
+            }
+        }
+        times.push(begin.elapsed().as_nanos() as u64 / TOGETHER);
+    }
+    times.sort_unstable();
+    times[times.len() / 2]
+}
 
 async fn rank(options: Options) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let node = probe::node(|| MpiTransport::start(&Config::new()), Hosting::Auto).await?;
+    let one = options.sources == Some(1) && options.elsewhere;
+    let measured = Arc::new(OnceLock::new());
+    let start = {
+        let measured = Arc::clone(&measured);
+        move || {
+            let transport = MpiTransport::start(&Config::new())?;
+            if one {
+                _ = measured.set(bare(options.pings));
+            }
+            Ok::<_, StartError>(transport)
+        }
+    };
+    let node = probe::node(start, System::current(), Hosting::Auto).await?;
     if node.id() == NodeId::new(0) {
-        probe::lead(&node, options).await?;
+        let median = probe::lead(&node, options).await?;
+        if let Some(&bare) = measured.get() {
+            println!("PERFORMANCE_COUNTER bare-round-trip-median = {bare}");
+            println!(
+                "PERFORMANCE_COUNTER round-trip-to-bare = {}",
+                median as f64 / bare.max(1) as f64
+            );
+        }
     }
     node.barrier().await?;
     node.leave().await;

@@ -90,6 +90,11 @@ pub(crate) enum Message {
 }
 
 impl Incoming {
+    /// Whether nothing waits for what was matched before it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// A place for a message that was matched.
     pub(crate) fn matched(&mut self) -> u64 {
         self.waiting.push_back(None);

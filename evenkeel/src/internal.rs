@@ -29,6 +29,13 @@ pub fn running() -> Option<usize> {
     context::with(|context| context.map(|context| context.task_address()).filter(|&at| at != 0))
 }
 
+/// Whether the task that this thread polls now keeps no other waiting: the thread is a worker that has nothing else that is ready, and has been handed nothing.
+#[must_use]
+#[inline]
+pub fn is_alone() -> bool {
+    context::with(|context| context.is_some_and(|context| context.is_alone()))
+}
+
 /// A number that no task of this process has, nor will have.
 #[must_use]
 pub fn fresh_id() -> crate::task::Id {

@@ -206,16 +206,17 @@ impl Actor for Station {
     }
 }
 
-/// Starts a node.
+/// Starts a node with these actors.
 pub(crate) async fn node<T, E>(
     transport: impl FnOnce() -> Result<T, E> + Send + 'static,
+    system: System,
     hosting: Hosting,
 ) -> Result<Node, Box<dyn Error + Send + Sync>>
 where
     T: Transport + 'static,
     E: Into<Box<dyn Error + Send + Sync>>,
 {
-    let builder = Node::builder().job("latency_probe").system(System::new()).hosting(hosting);
+    let builder = Node::builder().job("latency_probe").system(system).hosting(hosting);
     let node = builder.start(transport).await?;
     node.register_script("station", |()| Station::default());
     node.ready().await?;
@@ -223,11 +224,11 @@ where
     Ok(node)
 }
 
-/// What the first node does: prints the counters.
+/// What the first node does: prints the counters. Gives the median of the round trips.
 pub(crate) async fn lead(
     node: &Node,
     options: Options,
-) -> Result<(), Box<dyn Error + Send + Sync>> {
+) -> Result<u64, Box<dyn Error + Send + Sync>> {
     let nodes = node.nodes();
     let each = options.actors_per_worker * options.workers as u32;
     let sources = options.sources.unwrap_or(u32::MAX);
@@ -288,6 +289,14 @@ pub(crate) async fn lead(
     for (name, share) in [("median", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("maximum", 1.0)] {
         line(&format!("round-trip-{name}"), &at(share));
     }
-    line("messages-per-frame", &node.metrics().packing());
-    Ok(())
+    // Of the first node, until now; nodes send as much as they receive.
+    let metrics = node.metrics();
+    line("node-messages-out", &metrics.messages_out);
+    line("node-bytes-out", &metrics.bytes_out);
+    line("node-frames-out", &metrics.frames_out);
+    line("node-messages-in", &metrics.messages_in);
+    line("node-bytes-in", &metrics.bytes_in);
+    line("node-frames-in", &metrics.frames_in);
+    line("messages-per-frame", &metrics.packing());
+    Ok(at(0.5))
 }

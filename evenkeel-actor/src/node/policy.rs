@@ -84,6 +84,28 @@ pub enum Idle {
     Wait(u64),
 }
 
+/// Whether a host that has handed on a frame looks for another one in the same turn: if it has in the turn before, too.
+///
+/// Frames that come one by one, with turns between them in which nothing does, are answered at once: a look in vain would make each answer later by as long as it takes. Where each
+/// turn finds one, more may be there, and answers to all of them travel together. Without that rule two nodes that have each other's frames queued read one and send one, with few
+/// messages in it, in each turn, for ever: `latency_probe` on two ranks then packed 2 messages into a frame, not 20.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::node::policy::looks_for_more;
+/// assert!(!looks_for_more(false, 1), "the first after a silence");
+/// assert!(looks_for_more(true, 1), "frames are flowing");
+/// assert!(looks_for_more(false, 2), "this is not the first of the turn");
+/// ```
+#[must_use]
+pub fn looks_for_more(came_in_last_turn: bool, frames: u32) -> bool {
+    came_in_last_turn || frames > 1
+}
+
+/// How often a host that is a task, and spins, looks at its transport more in a turn, while no other task is ready. A choice: a look takes a twentieth to a tenth of
+/// a microsecond, and the worker's own duties, as timers, wait for all of them.
+pub const LOOKS_ALONE: u32 = 8;
+
 /// A host that had work less than this ago spins: a few round trips of shared memory. An estimate; no benchmark sets it.
 pub const SPIN: u64 = 20_000;
 

@@ -137,6 +137,11 @@ pub trait Transport {
         Vec::new()
     }
 
+    /// Takes a buffer that the host does not need, as that of a frame that has been read: a transport that copies what comes has use for it.
+    fn recycle(&mut self, buffer: Vec<u8>) {
+        drop(buffer);
+    }
+
     /// Whether frames are under way that were sent here and have not left yet.
     fn is_sending(&self) -> bool;
 

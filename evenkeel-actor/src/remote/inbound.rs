@@ -6,7 +6,9 @@
 //!
 //! # Why nothing stays
 //! A frame is put into the demultiplexer, and a reader is started unless there are as many as may be, in one hold of the lock. A reader that finds no frame to read ends, and says so, in one hold of the lock.
-//! A frame that may not be read yet waits for one that is being read, and that one's reader looks again when it gives it back.
+//! A frame that may not be read yet waits for one that is being read, and that one's reader looks again when it gives it back. A host that reads itself does so without
+//! the lock while no frame is counted as unread. It alone adds to these, and a frame is counted until the demultiplexer has it back, so none waits and none is being read. What it reads
+//! itself is counted only if it does not get to its end. A message that is being read is for the search for the [end of all work](super::collective) one that has not come.
 //!
 //! # A full mailbox
 //! Under [`Wait`](crate::Wait) the reader waits with the message, and with it all that its frame's lane holds after it, since order is kept. Frames pile up until there are [`MOST_UNREAD`]; then the host looks for no more, and
@@ -46,6 +48,9 @@ const BUDGET: u64 = 20_000;
 /// sets it.
 const LAST_WORDS: u64 = 1_000_000_000;
 
+/// Bytes that a host reads in a turn before it gives way, if it reads itself. An estimate: a thousand small messages, as long as an actor's turn; no benchmark sets it.
+const MOST_READ: usize = 8 << 10;
+
 /// Messages between two looks at the time. An estimate: about a microsecond; no benchmark sets it.
 const LOOK: u32 = 32;
 
@@ -70,70 +75,70 @@ enum Stopped {
 /// Where the host hands over what comes.
 pub(crate) struct Receiver {
     node: &'static Inner,
-    /// When the turn of a host that reads itself is over; zero before it has read anything.
-    until: u64,
+    /// Bytes that a host that reads itself has read in this turn.
+    read: usize,
 }
 
 impl Receiver {
     pub(crate) fn new(node: &'static Inner) -> Self {
-        Self { node, until: 0 }
+        Self { node, read: 0 }
     }
 }
 
 impl Deliver for Receiver {
     fn begin(&mut self) {
-        // The clock is read when something comes: most turns find nothing.
-        self.until = 0;
+        self.read = 0;
     }
 
     fn has_room(&self) -> bool {
-        let unread = self.node.unread.load(Ordering::Relaxed);
         // Where it reads itself, only what it has not got to is unread.
-        // One that reads itself has the actors run after each frame: what they answer leaves sooner, and looking for another frame costs as much as a turn.
-        unread < MOST_UNREAD && self.until == 0
+        self.node.unread.load(Ordering::Relaxed) < MOST_UNREAD
     }
 
-    fn frame(&mut self, from: NodeId, frame: Vec<u8>) {
+    fn gives_way(&self) -> bool {
+        self.read >= MOST_READ
+    }
+
+    fn frame(&mut self, from: NodeId, frame: Vec<u8>) -> Option<Vec<u8>> {
         let node = self.node;
-        let Some(peer) = node.peer(from) else { return };
+        let peer = node.peer(from)?;
         if peer.standing() == Standing::Down {
-            return node.multiplexer.recycle(frame);
+            return Some(frame);
         }
-        let (lane, fenced) = match Frame::read(&frame, node.longest_frame) {
-            Ok(head) => (head.lane, head.fenced),
-            Err(error) => return node.malformed(peer, error),
+        let head = match Frame::read(&frame, node.longest_frame) {
+            Ok(head) => head,
+            Err(error) => {
+                node.malformed(peer, error);
+                return None;
+            }
         };
+        let (lane, fenced) = (head.lane, head.fenced);
+        // Where the host reads itself it alone adds to what is unread, so there is nothing.
+        if node.reads_inline && node.unread.load(Ordering::Acquire) == 0 {
+            self.read += frame.len();
+            let begun = || _ = node.unread.fetch_add(1, Ordering::SeqCst);
+            let Err((at, stopped)) = read(peer, head, 0, begun) else { return Some(frame) };
+            let mut frames = lock(peer);
+            frames.readers += 1;
+            frames.waiting.came(lane, fenced, Vec::new());
+            // It is the only one, so it may be read.
+            let _ = frames.waiting.next();
+            drop(frames);
+            drop(node.handle.spawn(async move {
+                read_on(peer, lane, frame, at, Some(stopped)).await;
+                read_all(peer).await;
+            }));
+            return None;
+        }
         node.unread.fetch_add(1, Ordering::SeqCst);
         let mut frames = lock(peer);
-        if node.reads_inline && frames.readers == 0 {
-            if self.until == 0 {
-                self.until = now() + BUDGET;
-            }
-            // Nothing waits: who reads leaves only when nothing does.
-            drop(frames);
-            match read(peer, &frame, 0, self.until) {
-                Ok(()) => node.finished(frame),
-                Err((at, stopped)) => {
-                    let mut frames = lock(peer);
-                    frames.readers += 1;
-                    frames.waiting.came(lane, fenced, Vec::new());
-                    // It is the only one, so it may be read.
-                    let _ = frames.waiting.next();
-                    drop(frames);
-                    drop(node.handle.spawn(async move {
-                        read_on(peer, lane, frame, at, Some(stopped)).await;
-                        read_all(peer).await;
-                    }));
-                }
-            }
-            return;
-        }
         frames.waiting.came(lane, fenced, frame);
         if frames.readers < node.workers {
             frames.readers += 1;
             drop(frames);
             drop(node.handle.spawn(read_all(peer)));
         }
+        None
     }
 
     fn up(&mut self, _node: NodeId) {
@@ -221,12 +226,13 @@ async fn read_on(
             Some(Stopped::Time) => evenkeel::yield_now().await,
             None => {}
         }
-        match read(peer, &frame, at, now() + BUDGET) {
+        // Its head has been read before, when it came.
+        let Ok(head) = Frame::read(&frame, peer.node.longest_frame) else { break };
+        match read(peer, head, at, || ()) {
             Ok(()) => break,
             Err((next, why)) => (at, stopped) = (next, Some(why)),
         }
     }
-    peer.node.finished(frame);
     let starts = {
         let mut frames = lock(peer);
         frames.waiting.read(lane);
@@ -235,6 +241,8 @@ async fn read_on(
         frames.readers += usize::from(starts);
         starts
     };
+    // After the demultiplexer has it back: a host that finds nothing unread reads at once.
+    peer.node.finished(frame);
     if starts {
         drop(peer.node.handle.spawn(read_all_boxed(peer)));
     }
@@ -245,16 +253,22 @@ fn read_all_boxed(peer: &'static Peer) -> Pin<Box<dyn Future<Output = ()> + Send
     Box::pin(read_all(peer))
 }
 
-/// Reads a frame from its message with the number `at`, until something has to be waited for; then with the number of the next message.
-fn read(peer: &'static Peer, frame: &[u8], at: usize, until: u64) -> Result<(), (usize, Stopped)> {
+/// Reads a frame from its message with the number `at`, until something has to be waited for, or [`BUDGET`] is used up; then with the number of the next message, and
+/// after a call of `stays`, before what was read is counted.
+fn read(
+    peer: &'static Peer,
+    frame: Frame<'_>,
+    at: usize,
+    stays: impl FnOnce(),
+) -> Result<(), (usize, Stopped)> {
     let node = peer.node;
-    let Ok(head) = Frame::read(frame, node.longest_frame) else { return Ok(()) };
-    let mut messages = head.messages();
+    let mut messages = frame.messages();
     if at > 0 {
         messages.nth(at - 1);
     }
     let mut count = Count { node, messages: 0, control: 0 };
-    let mut left = LOOK;
+    // The time begins to count at the first look, which a small frame does not come to.
+    let (mut left, mut until) = (LOOK, 0);
     for (number, message) in (at..).zip(messages) {
         let message = match message {
             Ok(envelope) => envelope.message,
@@ -285,12 +299,17 @@ fn read(peer: &'static Peer, frame: &[u8], at: usize, until: u64) -> Result<(), 
             }
         };
         if let Some((to, wait)) = told {
+            stays();
             return Err((number + 1, Stopped::Waits(to, wait)));
         }
         left -= 1;
         if left == 0 {
             left = LOOK;
-            if now() >= until {
+            let now = now();
+            if until == 0 {
+                until = now + BUDGET;
+            } else if now >= until {
+                stays();
                 return Err((number + 1, Stopped::Time));
             }
         }

@@ -56,8 +56,12 @@ impl Posted {
         Ok(posted)
     }
 
-    /// The next message, if it is there. Also moves on what is under way.
-    pub(crate) fn next(&mut self, session: &Session) -> Result<Option<Short>, MpiError> {
+    /// The next message, if it is there, in a buffer that `buffer` gives. Also moves on what is under way.
+    pub(crate) fn next(
+        &mut self,
+        session: &Session,
+        buffer: impl FnOnce() -> Vec<u8>,
+    ) -> Result<Option<Short>, MpiError> {
         if mem::take(&mut self.emptied) {
             self.slots[(self.oldest + SLOTS - 1) % SLOTS].post(session)?;
         }
@@ -71,7 +75,10 @@ impl Posted {
         }
         let length = count(&status)?.min(SHORT);
         // SAFETY: the slot has `SHORT` bytes, initialised when they were made; the request is complete, so nobody writes them until the next `post`, which is in a later call.
-        let bytes = unsafe { slice::from_raw_parts(slot.memory, length) }.to_vec();
+        let message = unsafe { slice::from_raw_parts(slot.memory, length) };
+        let mut bytes = buffer();
+        bytes.clear();
+        bytes.extend_from_slice(message);
         self.oldest = (self.oldest + 1) % SLOTS;
         self.emptied = true;
         Ok(Some(Short { from: status.MPI_SOURCE.unsigned_abs(), tag: status.MPI_TAG, bytes }))

@@ -38,6 +38,17 @@ pub(super) enum Sent {
     Leave,
 }
 
+/// What a short message was.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Arrived {
+    /// A frame that none of its sender's has to come before.
+    Frame(Event),
+    /// It has announced a long one, which is to be received.
+    Long(Receiving),
+    /// What there is to tell of it, if anything, is among the events.
+    Noted,
+}
+
 /// Where a long frame that is being received belongs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Receiving {
@@ -84,25 +95,29 @@ impl Ledger {
         self.other_ranks().any(|rank| self.state(rank) == State::Up)
     }
 
-    /// A short message has come; gives the long frame that is now to be received, if it announces one.
-    pub(super) fn arrived(&mut self, Short { from, tag, bytes }: Short) -> Option<Receiving> {
+    /// A short message has come. There are no events.
+    pub(super) fn arrived(&mut self, Short { from, tag, bytes }: Short) -> Arrived {
+        debug_assert!(self.events.is_empty(), "a frame that is given would be before them");
         match self.state(from) {
             State::Up => {}
             State::Left => {
                 self.lose(from, "it has sent something after it left".to_owned());
-                return None;
+                return Arrived::Noted;
             }
-            State::Lost => return None,
+            State::Lost => return Arrived::Noted,
         }
         let longest = self.longest_frame;
         let incoming = &mut self.peer(from).incoming;
+        if tag == FRAME && bytes.len() <= longest && incoming.is_empty() {
+            return Arrived::Frame(Event::Received { from: NodeId::new(from), frame: bytes });
+        }
         let place = incoming.matched();
         match (tag, announced(&bytes)) {
             (FRAME, _) if bytes.len() <= longest => {
                 incoming.complete(place, Message::Frame(bytes));
             }
             (LONG, Some(length)) if length <= longest => {
-                return Some(Receiving { from, place, length });
+                return Arrived::Long(Receiving { from, place, length });
             }
             (LEAVE, _) => incoming.complete(place, Message::Leave),
             _ => {
@@ -116,7 +131,7 @@ impl Ledger {
             }
         }
         self.deliver(from);
-        None
+        Arrived::Noted
     }
 
     /// The receive of a long frame is complete.
@@ -239,13 +254,12 @@ mod tests {
     fn a_short_frame_waits_for_a_long_one_before_it() {
         let mut ledger = ledger();
         let long = ledger.arrived(short(0, LONG, &5_000_u64.to_le_bytes()));
-        let note = long.expect("a long frame is announced");
+        let Arrived::Long(note) = long else { panic!("a long frame is announced") };
         assert_eq!(note.length, 5_000);
-        assert_eq!(ledger.arrived(short(0, FRAME, b"after")), None);
-        assert_eq!(ledger.arrived(short(0, LEAVE, b"")), None);
-        assert_eq!(ledger.arrived(short(2, FRAME, b"of another")), None);
+        assert_eq!(ledger.arrived(short(0, FRAME, b"after")), Arrived::Noted);
+        assert_eq!(ledger.arrived(short(0, LEAVE, b"")), Arrived::Noted);
         let other = Event::Received { from: node(2), frame: b"of another".to_vec() };
-        assert_eq!(ledger.events.pop_front(), Some(other));
+        assert_eq!(ledger.arrived(short(2, FRAME, b"of another")), Arrived::Frame(other));
         assert_eq!(ledger.events.pop_front(), None);
         ledger.received(Finished { note, result: Ok(vec![7; 5_000]) });
         let events: Vec<_> = ledger.events.drain(..).collect();
@@ -271,7 +285,7 @@ mod tests {
         ];
         for (tag, bytes) in cases {
             let mut ledger = ledger();
-            assert_eq!(ledger.arrived(short(0, tag, bytes)), None);
+            assert_eq!(ledger.arrived(short(0, tag, bytes)), Arrived::Noted);
             let down = ledger.events.pop_front();
             assert!(
                 matches!(&down, Some(Event::Down { node, reason: DownReason::Lost(how) })
@@ -279,8 +293,8 @@ mod tests {
                 "{down:?}"
             );
             // Nothing more of it counts, and it is told of once.
-            assert_eq!(ledger.arrived(short(0, FRAME, b"more")), None);
-            assert_eq!(ledger.arrived(short(0, 77, b"")), None);
+            assert_eq!(ledger.arrived(short(0, FRAME, b"more")), Arrived::Noted);
+            assert_eq!(ledger.arrived(short(0, 77, b"")), Arrived::Noted);
             assert_eq!(ledger.events.pop_front(), None);
             assert_eq!((ledger.any_is_up(), ledger.is_alone()), (true, false));
         }
@@ -289,7 +303,8 @@ mod tests {
     #[test]
     fn a_long_frame_shorter_than_announced_is_a_loss() {
         let mut ledger = ledger();
-        let note = ledger.arrived(short(0, LONG, &9_u64.to_le_bytes())).expect("announced");
+        let note = ledger.arrived(short(0, LONG, &9_u64.to_le_bytes()));
+        let Arrived::Long(note) = note else { panic!("announced") };
         ledger.received(Finished { note, result: Ok(vec![0; 8]) });
         let how = "it has announced 9 bytes and sent 8".to_owned();
         let down = Event::Down { node: node(0), reason: DownReason::Lost(how) };
@@ -324,9 +339,9 @@ mod tests {
     #[test]
     fn a_rank_that_has_left_may_still_be_lost_but_is_down_once() {
         let mut ledger = ledger();
-        assert_eq!(ledger.arrived(short(2, LEAVE, b"")), None);
+        assert_eq!(ledger.arrived(short(2, LEAVE, b"")), Arrived::Noted);
         assert_eq!(ledger.events.len(), 1);
-        assert_eq!(ledger.arrived(short(2, FRAME, b"after all")), None);
+        assert_eq!(ledger.arrived(short(2, FRAME, b"after all")), Arrived::Noted);
         assert_eq!(ledger.events.len(), 1);
         assert_eq!(ledger.lost.as_deref(), Some("rank 2: it has sent something after it left"));
     }

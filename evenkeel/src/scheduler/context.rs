@@ -328,6 +328,11 @@ impl Context {
         self.moved.borrow_mut().shrink_to(SCRATCH);
     }
 
+    /// Whether there is nothing beside the task that is being polled.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.ready() == 0 && self.seat.processor().inbox.is_empty()
+    }
+
     /// Tasks in the ready queue.
     pub(crate) fn ready(&self) -> usize {
         self.seat.processor().published.ready.len()

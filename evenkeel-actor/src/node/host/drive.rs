@@ -68,14 +68,25 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         }
     }
 
+    fn has_worked(&mut self) -> Idle {
+        // The clock is read when there is nothing to do.
+        self.worked = 0;
+        self.spins = true;
+        Idle::Spin
+    }
+
+    /// Looks at the transport again, as long as no other task of the worker is ready: what would send has sent, and a way through the worker's loop takes as long as a look. Says
+    /// whether anything has come.
+    fn looks_again(&mut self) -> bool {
+        (0..policy::LOOKS_ALONE).any(|_| evenkeel::internal::is_alone() && self.receive())
+    }
+
     /// One turn, and what to do after it; `None` if that was the last.
     fn step(&mut self) -> Option<Idle> {
         match self.turn() {
-            Progress::Worked => {
-                // The clock is read when there is nothing to do.
-                self.worked = 0;
-                self.spins = true;
-                Some(Idle::Spin)
+            Progress::Worked => Some(self.has_worked()),
+            Progress::Idle if self.flushes && self.spins && self.looks_again() => {
+                Some(self.has_worked())
             }
             // The clock is not looked at by each of a few quick turns.
             Progress::Idle if !self.turns.is_multiple_of(LOOK) && self.spins => Some(Idle::Spin),

@@ -17,15 +17,16 @@ mod drive;
 #[cfg(test)]
 mod tests;
 
-use super::multiplexer::{Departure, Multiplexer};
-use super::{DownReason, Event, NodeId, Refusal, Refused, Transport};
+use super::multiplexer::{Departure, Multiplexer, Sealed};
+use super::{DownReason, Event, NodeId, Refusal, Refused, Transport, policy};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What a host tells. It calls this from its own thread or task, and waits for it.
 pub trait Deliver {
-    /// A frame has come. It is untrusted bytes. Its buffer is worth [recycling](Multiplexer::recycle).
-    fn frame(&mut self, from: NodeId, frame: Vec<u8>);
+    /// A frame has come. It is untrusted bytes. If it has been read, its buffer is given back; if others read it, it is worth
+    /// [recycling](Multiplexer::recycle) then.
+    fn frame(&mut self, from: NodeId, frame: Vec<u8>) -> Option<Vec<u8>>;
 
     /// The host is about to hand on what has come.
     fn begin(&mut self) {}
@@ -34,6 +35,11 @@ pub trait Deliver {
     /// has made room wakes it.
     fn has_room(&self) -> bool {
         true
+    }
+
+    /// Whether the host hands on no more in this turn.
+    fn gives_way(&self) -> bool {
+        false
     }
 
     /// A node can be sent to.
@@ -63,6 +69,9 @@ const EVENTS: usize = 64;
 /// Turns between two looks for messages that have waited for the cap. An estimate; no benchmark sets it.
 const TURNS: u32 = 64;
 
+/// Buffers that a host keeps for itself; others are the transport's. An estimate: those of the frames of a turn; no benchmark sets it.
+const SPARE: usize = 8;
+
 /// Drives a transport; the module says how.
 #[derive(Debug)]
 pub struct Host<T: Transport, D: Deliver> {
@@ -72,6 +81,10 @@ pub struct Host<T: Transport, D: Deliver> {
     /// Frames that were handed over, not sorted yet.
     taken: VecDeque<Departure>,
     nodes: Vec<Node>,
+    /// How many nodes have frames that the transport has not taken yet.
+    behind: usize,
+    /// Buffers to be used again.
+    spare: Vec<Vec<u8>>,
     turns: u32,
     /// Whether no more frames will be handed over.
     is_closed: bool,
@@ -80,6 +93,8 @@ pub struct Host<T: Transport, D: Deliver> {
     flushes: bool,
     /// Whether it has had something to do a moment ago.
     spins: bool,
+    /// Whether a frame has come in the last turn.
+    flows: bool,
     /// When the host had something to do, last.
     worked: u64,
 }
@@ -109,11 +124,14 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             multiplexer,
             taken: VecDeque::new(),
             nodes,
+            behind: 0,
+            spare: Vec::new(),
             turns: 0,
             is_closed: false,
             has_left: false,
             flushes: false,
             spins: false,
+            flows: false,
             worked: 0,
         }
     }
@@ -138,14 +156,14 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             self.multiplexer.flush_old();
         }
         if self.flushes {
-            self.multiplexer.flush_seen();
+            self.multiplexer.take_seen(&mut self.spare, &mut self.taken);
         }
         let has_sent = self.send();
         let has_received = self.receive();
         if has_sent || has_received {
             return Progress::Worked;
         }
-        if self.is_closed && self.nodes.iter().all(|node| node.frames.is_empty()) {
+        if self.is_closed && self.behind == 0 {
             if !self.has_left {
                 self.has_left = true;
                 self.transport.leave();
@@ -162,75 +180,121 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     fn send(&mut self) -> bool {
         self.is_closed = self.multiplexer.take_departures(&mut self.taken);
         let mut has_sent = !self.taken.is_empty();
-        for departure in self.taken.drain(..) {
-            // The multiplexer has links to nodes that there are.
-            if let Some(node) = self.nodes.get_mut(departure.to.number() as usize) {
-                node.frames.push_back(departure);
+        // What has waited goes first.
+        if self.behind > 0 {
+            for number in 0..self.nodes.len() {
+                has_sent |= self.send_to(number);
             }
         }
-        for number in 0..self.nodes.len() {
-            has_sent |= self.send_to(number);
+        while let Some(departure) = self.taken.pop_front() {
+            let number = departure.to.number() as usize;
+            // The multiplexer has links to nodes that there are.
+            if self.nodes.get(number).is_some_and(|node| node.frames.is_empty()) {
+                if let Err(departure) = self.give(departure) {
+                    self.keep(number, departure);
+                    self.behind += 1;
+                }
+            } else if number < self.nodes.len() {
+                self.keep(number, departure);
+            }
         }
         has_sent
     }
 
+    /// Sends what has waited for a node, as far as the transport takes it.
     fn send_to(&mut self, number: usize) -> bool {
         let mut has_sent = false;
-        while let Some(Departure { to, sealed }) = self.nodes[number].frames.pop_front() {
-            if self.nodes[number].is_down {
-                self.multiplexer.dropped(to, sealed.frame.len(), sealed.messages);
-                self.deliver.refused(to, sealed.messages, Refusal::Down);
-                continue;
+        while let Some(departure) = self.nodes[number].frames.pop_front() {
+            if let Err(departure) = self.give(departure) {
+                self.nodes[number].frames.push_front(departure);
+                return has_sent;
             }
-            let bytes = sealed.frame.len();
-            match self.transport.send(to, sealed.frame) {
-                Ok(()) => self.multiplexer.taken(to, bytes),
-                // It will be up, unless this node leaves before.
-                Err(Refused { frame, why: Refusal::Unknown })
-                    if !self.nodes[number].is_up && !self.is_closed =>
-                {
-                    self.put_back(number, to, frame, sealed.messages);
-                    break;
-                }
-                Err(Refused { frame, why: Refusal::Full }) => {
-                    self.put_back(number, to, frame, sealed.messages);
-                    break;
-                }
-                // If the node is down, the transport is about to say so; what has come from it before comes before that.
-                Err(Refused { why, .. }) => {
-                    self.multiplexer.dropped(to, bytes, sealed.messages);
-                    self.deliver.refused(to, sealed.messages, why);
-                }
-            }
+            self.behind -= usize::from(self.nodes[number].frames.is_empty());
             has_sent = true;
         }
         has_sent
     }
 
-    fn put_back(&mut self, number: usize, to: NodeId, frame: Vec<u8>, messages: u32) {
-        let sealed = super::multiplexer::Sealed { frame, messages };
-        self.nodes[number].frames.push_front(Departure { to, sealed });
+    /// Gives the transport a frame, or drops it, if its node is down or it is refused for good. It comes back if it is to be tried again.
+    fn give(&mut self, departure: Departure) -> Result<(), Departure> {
+        let Departure { to, sealed: Sealed { frame, messages }, is_queued } = departure;
+        let node = &self.nodes[to.number() as usize];
+        let bytes = frame.len();
+        let why = if node.is_down {
+            Refusal::Down
+        } else {
+            match self.transport.send(to, frame) {
+                Ok(()) => {
+                    if is_queued {
+                        self.multiplexer.taken(to, bytes);
+                    }
+                    return Ok(());
+                }
+                // A node that is unknown will be up, unless this node leaves before.
+                Err(Refused { frame, why })
+                    if why == Refusal::Full
+                        || why == Refusal::Unknown && !node.is_up && !self.is_closed =>
+                {
+                    return Err(Departure { to, sealed: Sealed { frame, messages }, is_queued });
+                }
+                // If the node is down, the transport is about to say so; what has come from it before comes before that.
+                Err(Refused { why, .. }) => why,
+            }
+        };
+        self.multiplexer.dropped(to, bytes, messages, is_queued);
+        self.deliver.refused(to, messages, why);
+        Ok(())
+    }
+
+    /// Keeps a frame behind those that wait.
+    fn keep(&mut self, number: usize, mut departure: Departure) {
+        if !departure.is_queued {
+            departure.is_queued = true;
+            self.multiplexer.queues(departure.to, departure.sealed.frame.len());
+        }
+        self.nodes[number].frames.push_back(departure);
     }
 
     /// Hands on what has come.
     fn receive(&mut self) -> bool {
         self.deliver.begin();
+        let (flows, mut frames) = (self.flows, 0);
+        self.flows = false;
         for events in 0..EVENTS {
-            if !self.deliver.has_room() && !self.transport.is_sending() {
+            if self.deliver.gives_way() || !self.deliver.has_room() && !self.transport.is_sending()
+            {
                 return events > 0;
             }
             match self.transport.poll() {
                 None => return events > 0,
                 Some(Event::Received { from, frame }) => {
                     self.multiplexer.arrived(from, frame.len());
-                    self.deliver.frame(from, frame);
+                    if let Some(buffer) = self.deliver.frame(from, frame) {
+                        self.recycle(buffer);
+                    }
+                    frames += 1;
+                    self.flows = true;
+                    if !policy::looks_for_more(flows, frames) {
+                        return true;
+                    }
                 }
-                Some(Event::Sent { buffer }) => self.multiplexer.recycle(buffer),
+                Some(Event::Sent { buffer }) => self.recycle(buffer),
                 Some(Event::Up { node }) => self.is_up(node),
                 Some(Event::Down { node, reason }) => self.is_down(node, reason),
             }
         }
         true
+    }
+
+    /// Keeps a buffer for the lanes, or gives it to the transport.
+    fn recycle(&mut self, buffer: Vec<u8>) {
+        if !self.flushes {
+            self.multiplexer.recycle(buffer);
+        } else if self.spare.len() < SPARE && self.multiplexer.is_of_use(&buffer) {
+            self.spare.push(buffer);
+        } else {
+            self.transport.recycle(buffer);
+        }
     }
 
     fn is_up(&mut self, node: NodeId) {
@@ -248,9 +312,10 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         state.is_down = true;
         // First nothing more gets in, then what has got in is dropped: what is in departures yet is so at the next turn.
         let mut lost = self.multiplexer.node_is_down(node);
-        for Departure { to, sealed } in state.frames.drain(..) {
+        self.behind -= usize::from(!state.frames.is_empty());
+        for Departure { to, sealed, is_queued } in state.frames.drain(..) {
             lost += u64::from(sealed.messages);
-            self.multiplexer.dropped(to, sealed.frame.len(), sealed.messages);
+            self.multiplexer.dropped(to, sealed.frame.len(), sealed.messages, is_queued);
         }
         self.deliver.down(node, reason, lost);
     }

@@ -37,13 +37,14 @@ impl Notes {
 }
 
 impl Deliver for Notes {
-    fn frame(&mut self, from: NodeId, frame: Vec<u8>) {
+    fn frame(&mut self, from: NodeId, frame: Vec<u8>) -> Option<Vec<u8>> {
         for message in Frame::read(&frame, 1 << 20).unwrap().messages() {
             match message.unwrap().message {
                 Message::Tell { to, .. } => self.note(Note::Message(from, to.generation)),
                 other => panic!("{other:?}"),
             }
         }
+        Some(frame)
     }
 
     fn up(&mut self, node: NodeId) {

@@ -20,6 +20,8 @@ const SPARE: usize = 64;
 pub(crate) struct Departure {
     pub(crate) to: NodeId,
     pub(crate) sealed: Sealed,
+    /// Whether its bytes count as waiting for the transport.
+    pub(crate) is_queued: bool,
 }
 
 /// The queue.
@@ -57,9 +59,14 @@ impl Departures {
         spare.unwrap_or_else(|| Vec::with_capacity(self.room))
     }
 
-    /// Takes back a buffer. One that is much longer than a frame, or has no memory, is dropped.
+    /// Whether a buffer is worth keeping: not one that is much longer than a frame, or has no memory.
+    pub(crate) fn is_of_use(&self, buffer: &Vec<u8>) -> bool {
+        (self.room / 2..=self.room * 4).contains(&buffer.capacity())
+    }
+
+    /// Takes back a buffer. One that is of no use is dropped.
     pub(crate) fn give_back(&self, mut buffer: Vec<u8>) {
-        if buffer.capacity() < self.room / 2 || buffer.capacity() > self.room * 4 {
+        if !self.is_of_use(&buffer) {
             return;
         }
         buffer.clear();

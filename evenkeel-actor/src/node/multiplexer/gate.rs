@@ -1,8 +1,8 @@
 //! What all lanes know of one node: whether it can be sent to, how much waits for it, who waits for room.
 //!
 //! # Waiting for room
-//! `queued` counts the bytes of frames that lanes have handed over and the transport has not taken. Lanes add to it, the host subtracts under the lock
-//! of `waiters`. Whoever wants to wait looks under the same lock: either there is room, or the subtraction that makes room comes later and
+//! `queued` counts the bytes of frames that lanes have handed over and the transport has not taken; a frame that the host takes from a lane itself counts if
+//! the transport refuses it. The host subtracts under the lock of `waiters`. Whoever wants to wait looks under the same lock: either there is room, or the subtraction that makes room comes later and
 //! finds the waiter. A waiter is left when at least `most` bytes are queued, and it *holds* the gate: from then on nobody finds room, so that those who
 //! do not wait cannot keep the queue above the half for ever, at which all waiters are woken and the hold ends. Every frame is taken by the transport or
 //! dropped with its node, so that comes. Those who are woken are in no order; one that finds no room waits again.
@@ -51,12 +51,43 @@ pub(crate) struct Gate {
     /// Whether somebody waits for the queue to become half as long. Changed under the lock of `waiters`.
     held: AtomicBool,
     waiters: Mutex<Waiters>,
-    frames_out: AtomicU64,
-    messages_out: AtomicU64,
-    bytes_out: AtomicU64,
-    frames_in: AtomicU64,
-    bytes_in: AtomicU64,
+    /// Of frames that were handed over to the host.
+    out: Tally,
+    /// Of frames that it has taken from lanes itself.
+    taken_out: Tally,
+    into: Tally,
     messages_lost: AtomicU64,
+}
+
+/// Frames that were counted.
+#[derive(Debug, Default)]
+struct Tally {
+    frames: AtomicU64,
+    messages: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Tally {
+    fn add(&self, bytes: usize, messages: u32) {
+        self.frames.fetch_add(1, Ordering::Relaxed);
+        self.messages.fetch_add(messages.into(), Ordering::Relaxed);
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// The same by the one thread that adds to it: without locked instructions, which would be a tenth of what a frame costs its host.
+    fn add_alone(&self, bytes: usize, messages: u32) {
+        let add = |counter: &AtomicU64, more: u64| {
+            counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+        };
+        add(&self.frames, 1);
+        add(&self.messages, messages.into());
+        add(&self.bytes, bytes as u64);
+    }
+
+    fn read(&self) -> (u64, u64, u64) {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (read(&self.frames), read(&self.messages), read(&self.bytes))
+    }
 }
 
 /// Who waits for room, the first first.
@@ -75,11 +106,9 @@ impl Gate {
             queued: AtomicUsize::new(0),
             held: AtomicBool::new(false),
             waiters: Mutex::default(),
-            frames_out: AtomicU64::new(0),
-            messages_out: AtomicU64::new(0),
-            bytes_out: AtomicU64::new(0),
-            frames_in: AtomicU64::new(0),
-            bytes_in: AtomicU64::new(0),
+            out: Tally::default(),
+            taken_out: Tally::default(),
+            into: Tally::default(),
             messages_lost: AtomicU64::new(0),
         }
     }
@@ -129,13 +158,21 @@ impl Gate {
 
     /// A frame is handed over.
     pub(crate) fn departs(&self, bytes: usize, messages: u32) {
-        self.queued.fetch_add(bytes, Ordering::Relaxed);
-        self.frames_out.fetch_add(1, Ordering::Relaxed);
-        self.messages_out.fetch_add(messages.into(), Ordering::Relaxed);
-        self.bytes_out.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.queues(bytes);
+        self.out.add(bytes, messages);
     }
 
-    /// The transport has taken a frame, or it was dropped.
+    /// The host has taken a frame from its lane itself. It does not wait yet: the host is about to try to send it.
+    pub(crate) fn departs_at_once(&self, bytes: usize, messages: u32) {
+        self.taken_out.add_alone(bytes, messages);
+    }
+
+    /// A frame waits for the transport to take it.
+    pub(crate) fn queues(&self, bytes: usize) {
+        self.queued.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The transport has taken a frame that waited, or it was dropped.
     pub(crate) fn taken(&self, bytes: usize) {
         let woken = {
             let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
@@ -149,9 +186,9 @@ impl Gate {
         woken.into_values().for_each(Waker::wake);
     }
 
+    /// The host has received a frame.
     pub(crate) fn arrived(&self, bytes: usize) {
-        self.frames_in.fetch_add(1, Ordering::Relaxed);
-        self.bytes_in.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.into.add_alone(bytes, 0);
     }
 
     pub(crate) fn lost(&self, messages: u64) {
@@ -188,14 +225,14 @@ impl Gate {
     }
 
     pub(crate) fn traffic(&self) -> Traffic {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (out, taken, into) = (self.out.read(), self.taken_out.read(), self.into.read());
         Traffic {
-            frames_out: read(&self.frames_out),
-            messages_out: read(&self.messages_out),
-            bytes_out: read(&self.bytes_out),
-            frames_in: read(&self.frames_in),
-            bytes_in: read(&self.bytes_in),
-            messages_lost: read(&self.messages_lost),
+            frames_out: out.0 + taken.0,
+            messages_out: out.1 + taken.1,
+            bytes_out: out.2 + taken.2,
+            frames_in: into.0,
+            bytes_in: into.2,
+            messages_lost: self.messages_lost.load(Ordering::Relaxed),
         }
     }
 }

@@ -5,6 +5,7 @@ use super::departures::{Departure, Departures};
 use super::gate::{Gate, Shut};
 use super::packer::{Appended, Packer};
 use super::{PutError, Wakes};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
@@ -91,15 +92,33 @@ impl Lane {
         Ok(wakes)
     }
 
-    /// Sends what is there, as far as this thread can see without the lock: what it has put in itself, and what others have some time ago. For a host that looks again.
+    /// The host takes what is there, as far as its thread can see without the lock: what it has put in itself, and what others have some time ago. What was handed over
+    /// before goes before it.
     #[inline]
-    pub(crate) fn flush_seen(&self, departures: &Departures) -> Wakes {
+    pub(crate) fn take(
+        &self,
+        departures: &Departures,
+        spare: &mut Vec<Vec<u8>>,
+        into: &mut VecDeque<Departure>,
+    ) {
         if !self.any.load(Ordering::Relaxed) {
-            return Wakes::default();
+            return;
         }
         let mut state = self.lock();
+        let state = &mut *state;
         self.any.store(false, Ordering::Relaxed);
-        flush(&mut state, departures)
+        // Under the lock, so that all frames of this lane are seen that were handed over.
+        departures.take(into);
+        for node in state.dirty.drain(..) {
+            let entry = &mut state.packers[node as usize];
+            entry.is_dirty = false;
+            if !entry.packer.is_empty() {
+                let fresh = spare.pop().unwrap_or_else(|| departures.buffer());
+                let sealed = entry.packer.seal(fresh);
+                entry.gate.departs_at_once(sealed.frame.len(), sealed.messages);
+                into.push_back(Departure { to: entry.gate.node(), sealed, is_queued: false });
+            }
+        }
     }
 
     /// Sends what is there. When it returns, all that was put in before is with the host, whoever took it there.
@@ -168,5 +187,5 @@ fn flush(state: &mut State, departures: &Departures) -> Wakes {
 fn depart(entry: &mut Entry, departures: &Departures) -> Option<Waker> {
     let sealed = entry.packer.seal(departures.buffer());
     entry.gate.departs(sealed.frame.len(), sealed.messages);
-    departures.push(Departure { to: entry.gate.node(), sealed })
+    departures.push(Departure { to: entry.gate.node(), sealed, is_queued: true })
 }

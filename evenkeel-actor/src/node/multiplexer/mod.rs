@@ -17,6 +17,7 @@
 //! waker, since the same step takes it out and wakes it; so the flusher is going to be polled. Its poll flushes and leaves its waker in
 //! one hold of the lock. A lane is closed, and its buffers are flushed for the last time, after all gates are shut, and messages look at their gate under the lane's lock: so a
 //! message is either flushed or refused. It is the same with a node that is down.
+//! A host that is itself the flusher of all lanes takes what is in them without the queue, under each lane's lock, and what is in the queue before that.
 //!
 //! # Why order is kept
 //! What one sender sends to one actor arrives in the order of sending. *While the sender stays on one lane* all its messages for a node are in the lane's buffer in
@@ -24,7 +25,8 @@
 //! the sender comes to another lane*, because its worker is another, its trail says by which lane it has sent last. Before it puts anything into the new lane it flushes
 //! the old one: as handing over happens under the lock, all it has sent is then in the queue, whoever put it there. So its next frame, of the new lane, stands behind them in
 //! the queue. It then *fences* the new lane: the next frame to each node is read after all that came before it from here, so the receiver may read frames of
-//! different lanes at once and still reads this sender's in order; further frames of the lane come after that one. Other senders' messages in the fenced frame wait for nothing but time.
+//! different lanes at once and still reads this sender's in order; further frames of the lane come after that one. *A host that takes from a lane itself* takes what is in the queue before, under
+//! the lane's lock: whatever a sender had handed over when it put something into this lane is in the queue then, or with the host. Other senders' messages in the fenced frame wait for nothing but time.
 //! *A sender without a trail* always sends by the common lane.
 //!
 //! The trail names one lane for all nodes: at any time all of a sender's messages that are not in the queue are in the trail's lane.
@@ -217,12 +219,19 @@ impl Multiplexer {
         self.departures.take(into)
     }
 
-    /// Sends what is there, in all lanes, as far as it is seen without their locks.
+    /// Moves what is there, in all lanes, as far as it is seen without their locks, to the end of `into`, for a host that is the flusher. New buffers come
+    /// from `spare`, as long as it has some.
     #[inline]
-    pub(crate) fn flush_seen(&self) {
+    pub(crate) fn take_seen(&self, spare: &mut Vec<Vec<u8>>, into: &mut VecDeque<Departure>) {
         for lane in &self.lanes {
-            lane.flush_seen(&self.departures).wake();
+            lane.take(&self.departures, spare, into);
         }
+    }
+
+    /// Whether a buffer is worth keeping for a frame.
+    #[inline]
+    pub(crate) fn is_of_use(&self, buffer: &Vec<u8>) -> bool {
+        self.departures.is_of_use(buffer)
     }
 
     /// Sends what is there, in all lanes, and leaves the waker of a host that is their flusher.
@@ -243,7 +252,14 @@ impl Multiplexer {
         self.departures.park(waker)
     }
 
-    /// The transport has taken a frame.
+    /// A frame that the host has taken from a lane itself waits after all.
+    pub(crate) fn queues(&self, to: NodeId, bytes: usize) {
+        if let Some(gate) = self.gate(to) {
+            gate.queues(bytes);
+        }
+    }
+
+    /// The transport has taken a frame that waited.
     pub(crate) fn taken(&self, to: NodeId, bytes: usize) {
         if let Some(gate) = self.gate(to) {
             gate.taken(bytes);
@@ -257,11 +273,13 @@ impl Multiplexer {
         }
     }
 
-    /// A frame for a node was dropped.
-    pub(crate) fn dropped(&self, to: NodeId, bytes: usize, messages: u32) {
+    /// A frame was dropped.
+    pub(crate) fn dropped(&self, to: NodeId, bytes: usize, messages: u32, was_queued: bool) {
         if let Some(gate) = self.gate(to) {
             gate.lost(messages.into());
-            gate.taken(bytes);
+            if was_queued {
+                gate.taken(bytes);
+            }
         }
     }
 
@@ -313,7 +331,6 @@ impl Link {
         self.try_put_at(here as u16, write)
     }
 
-    /// The same, by a thread whose worker has the lane `here`.
     /// The same whether there is room or not, for what the other side waits for: answers, and steps of protocols. There are as many as it has asked for.
     ///
     /// # Errors
