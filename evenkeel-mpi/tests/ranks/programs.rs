@@ -32,6 +32,7 @@ pub(crate) fn run(program: &str) -> ExitCode {
         "dropped" => dropped(),
         "wait" => wait(),
         "nobody" => nobody(),
+        "early_node" => early_node(),
         "twice" => twice(),
         "differs" => differs(),
         "panic" => lost(|| panic!("in mid-stream")),
@@ -356,6 +357,32 @@ fn wait() -> u32 {
         rank.until(|rank| rank.received.get(&other) == Some(&1));
     }
     rank.end()
+}
+
+/// Rank 0 leaves, and goes on with work of its own, for which the other waits before it leaves.
+fn early_node() -> u32 {
+    let mark =
+        std::env::temp_dir().join(format!("evenkeel-mpi-{}", std::os::unix::process::parent_id()));
+    let runtime = evenkeel::Builder::new().workers(1).build().expect("a runtime");
+    let part = runtime.spawn(async move {
+        let start = || MpiTransport::start(&Config::new());
+        let node = evenkeel_actor::remote::Node::builder().start(start).await.expect("a node");
+        node.barrier().await.expect("all are there");
+        if node.id() == NodeId::new(0) {
+            drop(evenkeel::spawn(async move {
+                evenkeel::time::sleep(Duration::from_millis(200)).await;
+                std::fs::write(mark, b"").expect("a file can be written");
+            }));
+        } else {
+            while !mark.exists() {
+                evenkeel::time::sleep(Duration::from_millis(5)).await;
+            }
+            std::fs::remove_file(mark).expect("it is there");
+        }
+        node.leave().await;
+        node.id().number()
+    });
+    evenkeel::block_on(part).expect("it does not panic")
 }
 
 fn nobody() -> u32 {
