@@ -145,7 +145,16 @@ pub trait Transport {
     /// Whether frames are under way that were sent here and have not left yet.
     fn is_sending(&self) -> bool;
 
-    /// Says to the others that this node leaves, after what is under way. Polls go on until [`is_sending`](Self::is_sending) is false;
-    /// then the transport is dropped.
+    /// Says to the others that this node leaves, after what is under way. Polls go on until [`is_sending`](Self::is_sending) is false, then calls of
+    /// [`ended`](Self::ended) until that is true; then the transport is dropped.
     fn leave(&mut self);
+
+    /// Moves the end on, and says whether nothing of it has to be waited for. Does not block; is called once nothing [is being sent](Self::is_sending) after [`leave`](Self::leave), from then on
+    /// instead of polls. Whatever still comes is thrown away.
+    ///
+    /// A transport that cannot end alone, as MPI's, waits for the others here, because a host may be a task whose worker has more to do. A transport that is dropped before this is true, or
+    /// without this, may block in its drop.
+    fn ended(&mut self) -> bool {
+        true
+    }
 }

@@ -20,6 +20,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_drop_without_leave_leaves", || all_end("dropped", 3)),
     ("a_wait_is_ended_by_a_frame_and_by_the_waker", || all_end("wait", 2)),
     ("a_node_that_leaves_first_does_not_stop_its_worker", || all_end("early_node", 2)),
+    ("nor_does_one_with_a_thread_for_its_host", || all_end("early_node_on_a_thread", 2)),
     ("frames_to_nobody_are_refused", || all_end("nobody", 2)),
     ("mpi_is_initialised_once", || all_end("twice", 2)),
     ("ranks_that_differ_are_told", || all_end("differs", 3)),

@@ -32,7 +32,8 @@ pub(crate) fn run(program: &str) -> ExitCode {
         "dropped" => dropped(),
         "wait" => wait(),
         "nobody" => nobody(),
-        "early_node" => early_node(),
+        "early_node" => early_node(1),
+        "early_node_on_a_thread" => early_node(2),
         "twice" => twice(),
         "differs" => differs(),
         "panic" => lost(|| panic!("in mid-stream")),
@@ -360,10 +361,10 @@ fn wait() -> u32 {
 }
 
 /// Rank 0 leaves, and goes on with work of its own, for which the other waits before it leaves.
-fn early_node() -> u32 {
+fn early_node(workers: usize) -> u32 {
     let mark =
         std::env::temp_dir().join(format!("evenkeel-mpi-{}", std::os::unix::process::parent_id()));
-    let runtime = evenkeel::Builder::new().workers(1).build().expect("a runtime");
+    let runtime = evenkeel::Builder::new().workers(workers).build().expect("a runtime");
     let part = runtime.spawn(async move {
         let start = || MpiTransport::start(&Config::new());
         let node = evenkeel_actor::remote::Node::builder().start(start).await.expect("a node");

@@ -21,7 +21,7 @@ impl Wake for ByTransport {
 }
 
 impl<T: Transport, D: Deliver> Host<T, D> {
-    /// Drives the transport on this thread until the multiplexer has been [closed](super::Multiplexer::close) and everything is sent. The transport is dropped on this thread.
+    /// Drives the transport on this thread until the multiplexer has been [closed](super::Multiplexer::close), everything is sent and the transport has ended. It is dropped on this thread.
     pub fn run(mut self) {
         let waker = Waker::from(Arc::new(ByTransport(self.transport.waker())));
         loop {
@@ -41,7 +41,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     }
 
     /// Drives the transport from a task, for runtimes whose only worker is also the transport's thread. Every turn is followed by a yield, so that tasks that are ready run
-    /// in between.
+    /// in between, to the end: however long the transport waits for others before it can be dropped, its worker goes on.
     ///
     /// # Cancel safety
     /// A future that is dropped ends as a host that panics: all other nodes are down for those who send here.
@@ -85,7 +85,9 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     fn step(&mut self) -> Option<Idle> {
         match self.turn() {
             Progress::Worked => Some(self.has_worked()),
-            Progress::Idle if self.flushes && self.spins && self.looks_again() => {
+            Progress::Idle
+                if self.flushes && self.spins && !self.is_ending && self.looks_again() =>
+            {
                 Some(self.has_worked())
             }
             // The clock is not looked at by each of a few quick turns.

@@ -10,8 +10,9 @@
 //! can, and is found by a task, or a transport that cannot, at the end of the wait.
 //!
 //! # The end
-//! After [`Multiplexer::close`] the host sends what was handed over, drops what it has for nodes that have never come up, says that this node leaves, and is finished once the transport
-//! has sent everything. If a host ends otherwise, by a panic, all nodes are down for those who send here.
+//! After [`Multiplexer::close`] the host sends what was handed over, drops what it has for nodes that have never come up, and says that this node leaves. Once the transport
+//! has sent everything it is not polled any more: it [ends](Transport::ended) by itself, with waits between two looks as at other times, which block a thread of the host's own and no worker. Then the
+//! host is finished, and drops it. If a host ends otherwise, by a panic, all nodes are down for those who send here.
 
 mod drive;
 #[cfg(test)]
@@ -89,6 +90,8 @@ pub struct Host<T: Transport, D: Deliver> {
     /// Whether no more frames will be handed over.
     is_closed: bool,
     has_left: bool,
+    /// Whether the transport has sent everything, and only its end is left.
+    is_ending: bool,
     /// Whether it is the flusher of all lanes.
     flushes: bool,
     /// Whether it has had something to do a moment ago.
@@ -129,6 +132,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             turns: 0,
             is_closed: false,
             has_left: false,
+            is_ending: false,
             flushes: false,
             spins: false,
             flows: false,
@@ -152,6 +156,9 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     /// One turn. Does not block.
     pub fn turn(&mut self) -> Progress {
         self.turns = self.turns.wrapping_add(1);
+        if self.is_ending {
+            return self.end();
+        }
         if self.turns.is_multiple_of(TURNS) {
             self.multiplexer.flush_old();
         }
@@ -170,10 +177,16 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                 return Progress::Worked;
             }
             if !self.transport.is_sending() {
-                return Progress::Finished;
+                self.is_ending = true;
+                return self.end();
             }
         }
         Progress::Idle
+    }
+
+    /// Moves the transport's end on.
+    fn end(&mut self) -> Progress {
+        if self.transport.ended() { Progress::Finished } else { Progress::Idle }
     }
 
     /// Gives the transport what it takes.

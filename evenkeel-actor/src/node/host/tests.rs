@@ -6,9 +6,11 @@ use crate::node::in_process::{Control, Faults, InProcess, network};
 use crate::node::multiplexer::{Link, Multiplexer, PutError};
 use crate::node::policy::Packing;
 use crate::node::wire::{Message, write_tell};
-use crate::node::{DownReason, NodeId, Refusal, Slot};
+use crate::node::{DownReason, Event, NodeId, Refusal, Refused, Slot, Transport, TransportWaker};
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 const A: NodeId = NodeId::new(0);
 const B: NodeId = NodeId::new(1);
@@ -121,7 +123,7 @@ fn messages_get_from_node_to_node_packed() {
 
 #[test]
 fn a_host_that_turns_sends_what_is_old() {
-    let cap = std::time::Duration::from_nanos(1);
+    let cap = Duration::from_nanos(1);
     let (_control, mut nodes) = nodes(2, Faults::default(), Packing { cap, ..Packing::default() });
     send(&nodes[0].link(B), 0).unwrap();
     assert_eq!(nodes[0].multiplexer.traffic(B).frames_out, 0, "nobody has looked");
@@ -252,4 +254,116 @@ fn the_longest_message_gets_through_and_a_longer_one_is_an_error() {
     assert_eq!(nodes[1].notes.take().last(), Some(&Note::Message(A, 2)));
     let traffic = nodes[0].multiplexer.traffic(B);
     assert_eq!((traffic.frames_out, traffic.messages_lost), (2, 0));
+}
+
+/// What a test sees of a transport, and says to it.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Whether the others have ended too.
+    all_end: AtomicBool,
+    /// How often it was asked for its end.
+    ends: AtomicU32,
+    /// Polls after that.
+    polls: AtomicU32,
+    waits: AtomicU32,
+    dropped: AtomicBool,
+}
+
+/// A transport that ends with others only.
+struct Together(InProcess, Arc<Seen>);
+
+impl Transport for Together {
+    fn local(&self) -> NodeId {
+        self.0.local()
+    }
+
+    fn nodes(&self) -> u32 {
+        self.0.nodes()
+    }
+
+    fn longest_frame(&self) -> usize {
+        self.0.longest_frame()
+    }
+
+    fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
+        self.0.send(to, frame)
+    }
+
+    fn poll(&mut self) -> Option<Event> {
+        let is_ending = self.1.ends.load(Ordering::SeqCst) > 0;
+        self.1.polls.fetch_add(is_ending.into(), Ordering::SeqCst);
+        self.0.poll()
+    }
+
+    fn wait(&mut self, most: Duration) {
+        self.1.waits.fetch_add(1, Ordering::SeqCst);
+        self.0.wait(most);
+    }
+
+    fn waker(&self) -> TransportWaker {
+        self.0.waker()
+    }
+
+    fn is_sending(&self) -> bool {
+        self.0.is_sending()
+    }
+
+    fn leave(&mut self) {
+        self.0.leave();
+    }
+
+    fn ended(&mut self) -> bool {
+        self.1.ends.fetch_add(1, Ordering::SeqCst);
+        self.1.all_end.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Together {
+    fn drop(&mut self) {
+        assert!(self.1.all_end.load(Ordering::SeqCst), "the drop would block");
+        self.1.dropped.store(true, Ordering::SeqCst);
+    }
+}
+
+fn together() -> (Arc<Multiplexer>, Arc<Seen>, Host<Together, Notes>) {
+    let (_control, mut ends) = network(2, Faults::default());
+    let multiplexer = Multiplexer::new(A, 2, 1, Packing::default());
+    let seen = Arc::<Seen>::default();
+    let transport = Together(ends.remove(0), Arc::clone(&seen));
+    let host = Host::new(transport, Arc::clone(&multiplexer), Notes::default());
+    (multiplexer, seen, host)
+}
+
+#[test]
+fn a_worker_goes_on_while_the_transport_it_drives_waits_for_the_end_of_others() {
+    let (multiplexer, seen, host) = together();
+    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let drives = runtime.spawn(host.flushing().drive());
+    multiplexer.close();
+    let sees = Arc::clone(&seen);
+    let works = runtime.spawn(async move {
+        while sees.ends.load(Ordering::SeqCst) < 100 {
+            evenkeel::yield_now().await;
+        }
+        sees.all_end.store(true, Ordering::SeqCst);
+    });
+    evenkeel::block_on(works).unwrap();
+    evenkeel::block_on(drives).unwrap();
+    assert!(seen.dropped.load(Ordering::SeqCst));
+    assert_eq!(seen.polls.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn a_thread_waits_for_the_end_of_others_before_it_drops_its_transport() {
+    let (multiplexer, seen, host) = together();
+    multiplexer.close();
+    std::thread::scope(|scope| {
+        scope.spawn(|| host.run());
+        while seen.waits.load(Ordering::SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+        seen.all_end.store(true, Ordering::SeqCst);
+    });
+    assert!(seen.dropped.load(Ordering::SeqCst));
+    assert_eq!(seen.polls.load(Ordering::SeqCst), 0);
 }
