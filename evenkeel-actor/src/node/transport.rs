@@ -9,7 +9,8 @@
 //! [`Event::Down`] says that no more will come. It promises nothing of the order between different pairs of nodes. What it does not promise: that a
 //! frame is well formed. Whoever reads frames checks them.
 //!
-//! Nodes may come ([`Event::Up`]) and go. A transport whose nodes are the same from beginning to end, such as MPI, gives
+//! Nodes may come late ([`Event::Up`]), and go. One that has gone does not come back under its number: what others knew of its actors, and waited for, ended with it, and nobody could tell the actors of a
+//! process that was started again from those. So a host takes no notice of a node that is up after it was down. A transport whose nodes are the same from beginning to end, such as MPI, gives
 //! all of them at its first polls.
 
 use super::NodeId;
@@ -21,7 +22,7 @@ use std::time::Duration;
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A node can be sent to. A transport that authenticates its peers has done so before it says this.
+    /// A node can be sent to. Comes once for each node. A transport that authenticates its peers has done so before it says this.
     Up {
         /// Which node.
         node: NodeId,

@@ -6,6 +6,7 @@ mod basics;
 mod collective;
 mod losses;
 mod order;
+mod returns;
 mod starts;
 mod watches;
 mod world;

@@ -107,6 +107,7 @@ struct Node {
     /// Frames that the transport has not taken yet.
     frames: VecDeque<Departure>,
     is_up: bool,
+    /// For ever.
     is_down: bool,
 }
 
@@ -311,16 +312,19 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     }
 
     fn is_up(&mut self, node: NodeId) {
-        if let Some(state) = self.nodes.get_mut(node.number() as usize) {
+        // One that was down stays so, as its gate does.
+        if let Some(state) = self.nodes.get_mut(node.number() as usize).filter(|node| !node.is_down)
+        {
             state.is_up = true;
-            state.is_down = false;
-            self.multiplexer.node_is_up(node);
             self.deliver.up(node);
         }
     }
 
     fn is_down(&mut self, node: NodeId, reason: DownReason) {
-        let Some(state) = self.nodes.get_mut(node.number() as usize) else { return };
+        let Some(state) = self.nodes.get_mut(node.number() as usize).filter(|node| !node.is_down)
+        else {
+            return;
+        };
         state.is_up = false;
         state.is_down = true;
         // First nothing more gets in, then what has got in is dropped: what is in departures yet is so at the next turn.
