@@ -9,6 +9,9 @@
 //! [`Transport::wait`], which what arrives ends, a task sleeps. So a frame that is handed over ends a wait, always; what arrives ends that of a thread, where the transport
 //! can, and is found by a task, or a transport that cannot, at the end of the wait.
 //!
+//! A host without [room](Deliver::has_room) waits for that: not inside of the transport, whose wait ends at once as long as something is there that is not taken. It looks once more whether there is room after it has
+//! left its waker. Whoever makes room does that first and then takes the waker, under the same lock, so either the look sees the room or the waker is found.
+//!
 //! # The end
 //! After [`Multiplexer::close`] the host sends what was handed over, drops what it has for nodes that have never come up, and says that this node leaves. Once the transport
 //! has sent everything it is not polled any more: it [ends](Transport::ended) by itself, with waits between two looks as at other times, which block a thread of the host's own and no worker. Then the
@@ -98,6 +101,8 @@ pub struct Host<T: Transport, D: Deliver> {
     spins: bool,
     /// Whether a frame has come in the last turn.
     flows: bool,
+    /// Whether nothing was looked for any more, as there was no room.
+    is_full: bool,
     /// When the host had something to do, last.
     worked: u64,
 }
@@ -137,6 +142,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             flushes: false,
             spins: false,
             flows: false,
+            is_full: false,
             worked: 0,
         }
     }
@@ -178,7 +184,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                 return Progress::Worked;
             }
             if !self.transport.is_sending() {
-                self.is_ending = true;
+                (self.is_ending, self.is_full) = (true, false);
                 return self.end();
             }
         }
@@ -275,8 +281,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         let (flows, mut frames) = (self.flows, 0);
         self.flows = false;
         for events in 0..EVENTS {
-            if self.deliver.gives_way() || !self.deliver.has_room() && !self.transport.is_sending()
-            {
+            self.is_full = !self.deliver.has_room() && !self.transport.is_sending();
+            if self.is_full || self.deliver.gives_way() {
                 return events > 0;
             }
             match self.transport.poll() {

@@ -10,7 +10,7 @@ use crate::node::{DownReason, Event, NodeId, Refusal, Refused, Slot, Transport, 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const A: NodeId = NodeId::new(0);
 const B: NodeId = NodeId::new(1);
@@ -366,4 +366,58 @@ fn a_thread_waits_for_the_end_of_others_before_it_drops_its_transport() {
     });
     assert!(seen.dropped.load(Ordering::SeqCst));
     assert_eq!(seen.polls.load(Ordering::SeqCst), 0);
+}
+
+/// Has no room for some time, which is longer than a host spins.
+struct Busy {
+    notes: Notes,
+    begun: Instant,
+    has_room: AtomicBool,
+    multiplexer: Arc<Multiplexer>,
+}
+
+impl Deliver for Busy {
+    fn frame(&mut self, from: NodeId, frame: Vec<u8>) -> Option<Vec<u8>> {
+        assert!(self.has_room(), "there is no room");
+        // That was all.
+        self.multiplexer.close();
+        self.notes.frame(from, frame)
+    }
+
+    fn has_room(&self) -> bool {
+        if self.begun.elapsed() > Duration::from_millis(5) {
+            self.has_room.store(true, Ordering::SeqCst);
+        }
+        self.has_room.load(Ordering::SeqCst)
+    }
+
+    fn up(&mut self, _node: NodeId) {}
+
+    fn down(&mut self, _node: NodeId, _reason: DownReason, _lost: u64) {}
+
+    fn refused(&mut self, _to: NodeId, _messages: u32, _why: Refusal) {}
+}
+
+#[test]
+fn a_host_without_room_does_not_wait_in_a_transport_that_has_something() {
+    let (_control, mut ends) = network(2, Faults::default());
+    let (end, other) = (ends.remove(0), ends.remove(0));
+    let sender = Multiplexer::new(B, 2, 1, Packing::default());
+    let mut sends = Host::new(other, Arc::clone(&sender), Notes::default());
+    send(&sender.link(A).unwrap(), 7).unwrap();
+    sender.flush();
+    while sends.turn() != Progress::Idle {}
+
+    let multiplexer = Multiplexer::new(A, 2, 1, Packing::default());
+    let (seen, notes) = (Arc::<Seen>::default(), Notes::default());
+    seen.all_end.store(true, Ordering::SeqCst);
+    let deliver = Busy {
+        notes: notes.clone(),
+        begun: Instant::now(),
+        has_room: AtomicBool::new(false),
+        multiplexer: Arc::clone(&multiplexer),
+    };
+    Host::new(Together(end, Arc::clone(&seen)), multiplexer, deliver).run();
+    assert_eq!(notes.take(), [Note::Message(B, 7)]);
+    assert_eq!(seen.waits.load(Ordering::SeqCst), 0, "each would have ended at once");
 }
