@@ -115,7 +115,7 @@ pub trait Transport {
     /// How many nodes there are at the start, this one included: those with the numbers below it.
     fn nodes(&self) -> u32;
 
-    /// The most bytes that a frame may have.
+    /// The most bytes that a frame may have. The same on all nodes of a job: a longer frame is none to whoever gets it.
     fn longest_frame(&self) -> usize;
 
     /// Begins to send a frame. Does not block; the buffer comes back by [`Event::Sent`].
