@@ -48,8 +48,9 @@
 //! in place.
 //!
 //! # Ends
-//! - **Orderly:** each node calls [`leave`](evenkeel_actor::node::Transport::leave) and drops the transport. `MPI_Finalize` is collective and spins, so the drop first takes and
-//!   throws away what still comes, in growing pauses, until all have left. A transport that is dropped without `leave` leaves then.
+//! - **Orderly:** each node calls [`leave`](evenkeel_actor::node::Transport::leave) and drops the transport. `MPI_Finalize` is collective and spins, so the end first takes and
+//!   throws away what still comes, in growing pauses, until all have left: by [`ended`](evenkeel_actor::node::Transport::ended), which does not block and which a node calls between other work, and else by the
+//!   drop. A transport that is dropped without `leave` leaves then. So [`Node::leave`](evenkeel_actor::remote::Node::leave) returns when all nodes have left, and tasks and actors go on meanwhile.
 //! - **A panic** that drops the transport ends the job: a line on the standard error says which rank it was, then `MPI_Abort`. The others could wait for it for ever.
 //! - **An error of MPI** about one node, or about all, becomes [`Event::Down`](evenkeel_actor::node::Event::Down) with
 //!   [`DownReason::Lost`](evenkeel_actor::node::DownReason::Lost) in the words of the library. The drop then says so and calls `MPI_Abort`, because a collective end

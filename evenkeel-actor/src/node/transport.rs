@@ -9,7 +9,8 @@
 //! [`Event::Down`] says that no more will come. It promises nothing of the order between different pairs of nodes. What it does not promise: that a
 //! frame is well formed. Whoever reads frames checks them.
 //!
-//! Nodes may come ([`Event::Up`]) and go. A transport whose nodes are the same from beginning to end, such as MPI, gives
+//! Nodes may come late ([`Event::Up`]), and go. One that has gone does not come back under its number: what others knew of its actors, and waited for, ended with it, and nobody could tell the actors of a
+//! process that was started again from those. So a host takes no notice of a node that is up after it was down. A transport whose nodes are the same from beginning to end, such as MPI, gives
 //! all of them at its first polls.
 
 use super::NodeId;
@@ -21,7 +22,7 @@ use std::time::Duration;
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A node can be sent to. A transport that authenticates its peers has done so before it says this.
+    /// A node can be sent to. Comes once for each node. A transport that authenticates its peers has done so before it says this.
     Up {
         /// Which node.
         node: NodeId,
@@ -114,7 +115,7 @@ pub trait Transport {
     /// How many nodes there are at the start, this one included: those with the numbers below it.
     fn nodes(&self) -> u32;
 
-    /// The most bytes that a frame may have.
+    /// The most bytes that a frame may have. The same on all nodes of a job: a longer frame is none to whoever gets it.
     fn longest_frame(&self) -> usize;
 
     /// Begins to send a frame. Does not block; the buffer comes back by [`Event::Sent`].
@@ -145,7 +146,16 @@ pub trait Transport {
     /// Whether frames are under way that were sent here and have not left yet.
     fn is_sending(&self) -> bool;
 
-    /// Says to the others that this node leaves, after what is under way. Polls go on until [`is_sending`](Self::is_sending) is false;
-    /// then the transport is dropped.
+    /// Says to the others that this node leaves, after what is under way. Polls go on until [`is_sending`](Self::is_sending) is false, then calls of
+    /// [`ended`](Self::ended) until that is true; then the transport is dropped.
     fn leave(&mut self);
+
+    /// Moves the end on, and says whether nothing of it has to be waited for. Does not block; is called once nothing [is being sent](Self::is_sending) after [`leave`](Self::leave), from then on
+    /// instead of polls. Whatever still comes is thrown away.
+    ///
+    /// A transport that cannot end alone, as MPI's, waits for the others here, because a host may be a task whose worker has more to do. A transport that is dropped before this is true, or
+    /// without this, may block in its drop.
+    fn ended(&mut self) -> bool {
+        true
+    }
 }

@@ -91,6 +91,11 @@ pub enum StartError {
         /// How many bytes it may have.
         most: usize,
     },
+    /// The host was to be a [task](super::Hosting::Task) of a runtime with several workers, which would pass it from thread to thread.
+    Workers {
+        /// How many the runtime has.
+        workers: usize,
+    },
     /// The transport has not started.
     Transport(Box<dyn Error + Send + Sync>),
     /// The system refuses a thread.
@@ -108,6 +113,10 @@ impl fmt::Display for StartError {
             Self::Name { of, most } => {
                 write!(f, "the name of the {of} is empty, or longer than {most} bytes")
             }
+            Self::Workers { workers } => write!(
+                f,
+                "a node whose host is a task needs a runtime with one worker, and this one has {workers}: take Hosting::Auto or Hosting::Thread"
+            ),
             Self::Transport(error) => write!(f, "the transport has not started: {error}"),
             Self::Thread(error) => write!(f, "no thread for the node's host: {error}"),
             Self::Lost => f.write_str("the transport has panicked as it started, or the runtime has ended"),

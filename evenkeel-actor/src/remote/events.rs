@@ -105,7 +105,15 @@ impl Listeners {
     }
 
     pub(crate) fn tell(&self, event: &NodeEvent) {
+        self.tell_if(event, || true);
+    }
+
+    /// Tells of what `happens` makes happen, if it says that it has: whoever undoes that, and tells of it afterwards, is heard after this.
+    pub(crate) fn tell_if(&self, event: &NodeEvent, happens: impl FnOnce() -> bool) {
         let mut all = self.lock();
+        if !happens() {
+            return;
+        }
         if let Some(node) = event.node() {
             all.last.retain(|last| last.0 != node);
             all.last.push((node, event.clone()));
@@ -246,5 +254,31 @@ impl Events {
 impl fmt::Debug for Events {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Events").field("waiting", &lock(&self.0).events.len()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Listeners, NodeEvent};
+    use crate::node::{DownReason, NodeId};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn a_node_is_not_up_after_it_was_down() {
+        let node = NodeId::new(1);
+        let up = NodeEvent::Up { node, name: "one".into() };
+        let down = NodeEvent::Down { node, reason: DownReason::Left, lost: 0 };
+        for _ in 0..1_000 {
+            let (listeners, is_down) = (Listeners::default(), AtomicBool::new(false));
+            std::thread::scope(|scope| {
+                scope.spawn(|| listeners.tell_if(&up, || !is_down.load(Ordering::SeqCst)));
+                is_down.store(true, Ordering::SeqCst);
+                listeners.tell(&down);
+            });
+            let mut events = listeners.listen();
+            listeners.end();
+            let last = evenkeel::block_on(events.next());
+            assert_eq!(last, Some(down.clone()));
+        }
     }
 }

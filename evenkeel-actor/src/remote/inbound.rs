@@ -333,9 +333,10 @@ struct Count {
 impl Drop for Count {
     fn drop(&mut self) {
         let counts = &self.node.counts;
+        // First, so that whoever reads the other before this sees no more messages of protocols than messages.
+        counts.messages.fetch_add(self.messages, Ordering::SeqCst);
         if self.control > 0 {
             counts.control.fetch_add(self.control, Ordering::SeqCst);
         }
-        counts.messages.fetch_add(self.messages, Ordering::SeqCst);
     }
 }

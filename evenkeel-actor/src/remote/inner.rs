@@ -137,6 +137,8 @@ impl Inner {
             let known = (0..).zip(names.iter());
             let mut same = known.filter(|(_, name)| name.as_deref() == Some(hello.name));
             let other = same.next().map(|(other, _)| NodeId::new(other));
+            // That it says so twice is for later.
+            let other = other.filter(|&other| other != peer.id);
             other.map(|other| Mismatch::SameName { name: hello.name.into(), other })
         };
         if let Some(why) = mismatch {
@@ -147,10 +149,17 @@ impl Inner {
         names[peer.id.number() as usize] = Some(Arc::clone(&name));
         drop(names);
         peer.takes_ties(hello.ties);
-        match peer.stand(Standing::Greeted) {
-            Standing::New => self.tell(&NodeEvent::Up { node: peer.id, name }),
-            Standing::Greeted => self.refuse(peer, Mismatch::OutOfTurn),
-            Standing::Down => _ = peer.stand(Standing::Down),
+        let up = NodeEvent::Up { node: peer.id, name };
+        let mut is_first = false;
+        self.listeners.tell_if(&up, || {
+            is_first = peer.greets();
+            is_first
+        });
+        if is_first {
+            trace::node_event(self.system, &up);
+        } else {
+            // Nothing happens if it is down.
+            self.refuse(peer, Mismatch::OutOfTurn);
         }
     }
 

@@ -75,6 +75,12 @@ impl Peer {
         }
     }
 
+    /// It has said who it is. False if it had before, or is down, which it stays: nobody takes for a moment what a node sends that is shut out.
+    pub(crate) fn greets(&self) -> bool {
+        let (new, greeted) = (Standing::New as u8, Standing::Greeted as u8);
+        self.standing.compare_exchange(new, greeted, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
     /// What is known now; says what was known before.
     pub(crate) fn stand(&self, standing: Standing) -> Standing {
         match self.standing.swap(standing as u8, Ordering::AcqRel) {

@@ -36,7 +36,7 @@ pub enum Hosting {
     Auto,
     /// A thread of its own.
     Thread,
-    /// A task of the runtime, which has one worker. The transport is made, driven and dropped on that worker's thread.
+    /// A task of the runtime, which has one worker; one with more is an [error](StartError::Workers). The transport is made, driven and dropped on that worker's thread.
     Task,
 }
 
@@ -130,6 +130,9 @@ impl NodeBuilder {
             Hosting::Thread => false,
             Hosting::Task => true,
         };
+        if is_task && workers > 1 {
+            return Err(StartError::Workers { workers });
+        }
         let (started, starts) = oneshot::async_channel();
         let make = move |handle: &Handle| -> Option<(Host<T, Receiver>, Over)> {
             let transport = match transport() {

@@ -149,6 +149,21 @@ fn a_peer_that_is_not_of_the_job_is_shut_out() {
 }
 
 #[test]
+fn a_peer_that_says_twice_who_it_is_is_shut_out_and_stays_so() {
+    for workers in [1, 2] {
+        let mut pair = Pair::new(workers);
+        pair.send(&[hello("twice")]);
+        assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+        pair.send(&[hello("twice")]);
+        let why = Mismatch::OutOfTurn;
+        assert_eq!(pair.event(), NodeEvent::Refused { node: PEER, why });
+        pair.send(&[hello("twice")]);
+        pair.runtime.block_on(pair.node.leave());
+        assert_eq!(pair.runtime.block_on(pair.events.next()), None);
+    }
+}
+
+#[test]
 fn a_peer_of_another_version_is_shut_out() {
     let mut pair = Pair::new(1);
     pair.send_bytes(vec![frame::MAGIC, VERSION + 1, 0, 1, 1]);

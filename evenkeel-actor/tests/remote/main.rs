@@ -11,6 +11,7 @@ mod link_storms;
 mod links;
 mod losses;
 mod order;
+mod returns;
 mod starts;
 mod watches;
 mod world;

@@ -49,6 +49,15 @@ fn a_host_can_be_a_thread_or_a_task() {
 }
 
 #[test]
+fn a_host_that_is_a_task_needs_one_worker() {
+    let (_control, mut ends) = network(1, Faults::default());
+    let end = ends.remove(0);
+    let builder = Node::builder().system(System::new()).hosting(Hosting::Task);
+    let error = runtime(3).block_on(builder.start(|| Ok::<_, String>(end))).unwrap_err();
+    assert!(matches!(error, StartError::Workers { workers: 3 }), "{error}");
+}
+
+#[test]
 fn a_node_whose_handles_are_gone_leaves() {
     let (_control, mut ends) = network(2, Faults::default());
     let (end, other) = (ends.remove(0), ends.remove(0));

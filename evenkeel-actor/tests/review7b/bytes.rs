@@ -23,6 +23,7 @@ fn a_node_that_was_not_asked_does_not_answer() {
             nodes: 3,
             incarnation: 0,
             longest_frame: 1 << 20,
+            ties: 1 << 16,
             job: "job",
             name: "forger",
         };
@@ -93,6 +94,7 @@ fn with_peer(test: impl FnOnce(&evenkeel::Runtime, &Node, &mut InProcess)) {
         nodes: 2,
         incarnation: 0,
         longest_frame: 1 << 20,
+        ties: 1 << 16,
         job: "job",
         name: "peer",
     };

@@ -4,7 +4,7 @@ use crate::ends;
 use crate::world::{Message, Sum, World, id, runtime};
 use evenkeel_actor::node::in_process::{Faults, network};
 use evenkeel_actor::node::policy::Packing;
-use evenkeel_actor::remote::{Hosting, Node, RemoteError};
+use evenkeel_actor::remote::{Node, RemoteError};
 use evenkeel_actor::{
     Actor, ActorRef, AskError, Builder, Context, ExitReason, Handled, ReplyTo, SendError, System,
 };
@@ -190,18 +190,6 @@ fn a_short_longest_message_does_not_keep_a_node_from_saying_who_it_is() {
                 node.leave().await;
             }
         });
-    });
-}
-
-#[test]
-fn a_host_that_is_a_task_needs_one_worker_and_says_so() {
-    ends(|| {
-        let runtime = runtime(3);
-        let (_control, mut nodes) = network(1, Faults::default());
-        let end = nodes.remove(0);
-        let builder = Node::builder().system(System::new()).hosting(Hosting::Task);
-        let started = runtime.block_on(builder.start(|| Ok::<_, String>(end)));
-        assert!(started.is_err(), "it has started, to panic when its task is stolen");
     });
 }
 

@@ -13,7 +13,7 @@ mod session;
 
 pub(crate) use posted::{Posted, Short};
 pub(crate) use requests::{Finished, Requests};
-pub(crate) use session::{Channel, Session};
+pub(crate) use session::{Channel, Collective, Session};
 
 /// The most bytes of a message on [`Channel::Short`]: a little less than Open MPI sends between the processes of a machine without asking first (4 KiB with its header; other
 /// ways of it and other libraries send more), so that one that was matched is there. With 1024, frames of 2 KiB take longer by a third in a stream as that of the example `pingpong`.

@@ -21,6 +21,7 @@ use crate::error::StartError;
 use crate::peer::State;
 use crate::raw::{Channel, Finished, Posted, Requests, SHORT, Session};
 use crate::wait::{Bell, Pause};
+use ending::Ending;
 use evenkeel_actor::node::{Event, NodeId, Refusal, Refused, Transport, TransportWaker};
 use ledger::{Arrived, FRAME, LEAVE, LONG, Ledger, Receiving, Sending, Sent};
 use std::fmt;
@@ -70,6 +71,7 @@ pub struct MpiTransport {
     /// Short messages taken since the requests were tested.
     taken: u32,
     leaving: bool,
+    ending: Ending,
     bell: Arc<Bell>,
     /// Whether anything was sent or has come since `quiet_since` was set.
     active: bool,
@@ -107,6 +109,7 @@ impl MpiTransport {
             spare: Vec::new(),
             taken: 0,
             leaving: false,
+            ending: Ending::Leaves,
             bell: Bell::new(),
             active: true,
             quiet_since: Instant::now(),
@@ -316,6 +319,11 @@ impl Transport for MpiTransport {
                 self.begin_to_send(rank, Sent::Leave, Vec::new());
             }
         }
+    }
+
+    /// When all have left.
+    fn ended(&mut self) -> bool {
+        self.moves_end()
     }
 }
 

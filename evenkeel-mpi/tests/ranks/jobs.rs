@@ -20,6 +20,13 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_drop_without_leave_leaves", || all_end("dropped", 3)),
     ("a_wait_is_ended_by_a_frame_and_by_the_waker", || all_end("wait", 2)),
     ("a_node_that_leaves_first_does_not_stop_its_worker", || all_end("early_node", 2)),
+    ("nor_does_one_with_a_thread_for_its_host", || all_end("early_node_on_a_thread", 2)),
+    ("a_panic_of_a_handler_ends_its_actor_and_no_rank", || all_end("handler", 2)),
+    ("nor_any_whose_host_has_a_thread", || all_end("handler_on_a_thread", 2)),
+    ("a_panic_of_a_node_s_owner_ends_the_job_with_an_error", || a_panic_outside("part")),
+    ("and_so_does_one_whose_host_has_a_thread", || a_panic_outside("part_on_a_thread")),
+    ("a_panic_of_a_host_ends_the_job_and_says_which_rank", || a_panic_of_a_host("host")),
+    ("and_so_does_that_of_a_host_with_a_thread", || a_panic_of_a_host("host_on_a_thread")),
     ("frames_to_nobody_are_refused", || all_end("nobody", 2)),
     ("mpi_is_initialised_once", || all_end("twice", 2)),
     ("ranks_that_differ_are_told", || all_end("differs", 3)),
@@ -80,6 +87,23 @@ fn a_panic() {
     let said = is_ended("panic", 3);
     assert!(said.contains("evenkeel-mpi: rank 1 of 3 panics"), "{said}");
     assert!(said.contains("in mid-stream"), "the panic's own message: {said}");
+}
+
+/// The node leaves in order, so the other one goes on; then the rank ends with an error.
+fn a_panic_outside(program: &str) {
+    let output = job(program, 2);
+    let described = describe(&output);
+    assert!(!output.status.success() && described.contains("outside of all actors"), "{described}");
+    // Another message would be that of a rank that could not end, or of what it finds wrong.
+    assert_eq!(described.matches("panicked at").count(), 1, "{described}");
+    assert!(!described.contains("rank 1: end"), "{described}");
+    assert!(!described.to_lowercase().contains("time limit"), "{described}");
+}
+
+fn a_panic_of_a_host(program: &str) {
+    let said = is_ended(program, 2);
+    assert!(said.contains("evenkeel-mpi: rank 1 of 2 panics"), "{said}");
+    assert!(said.contains("in the host"), "the panic's own message: {said}");
 }
 
 fn a_kill() {

@@ -1,11 +1,17 @@
 //! The programs of the ranks.
 
-use evenkeel_actor::node::{DownReason, Event, NodeId, Refusal, Transport};
+use evenkeel_actor::node::{
+    DownReason, Event, NodeId, Refusal, Refused, Transport, TransportWaker,
+};
+use evenkeel_actor::remote::Node;
+use evenkeel_actor::{Actor, AskError, Context, ExitReason, Handled, ReplyTo};
 use evenkeel_mpi::{Config, MpiTransport, StartError};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, Destination, Source};
 use std::collections::HashMap;
 use std::process::{self, Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -31,8 +37,15 @@ pub(crate) fn run(program: &str) -> ExitCode {
         "early" => early(),
         "dropped" => dropped(),
         "wait" => wait(),
+        "handler" => handler_panics(1),
+        "handler_on_a_thread" => handler_panics(2),
+        "part" => part_panics(1),
+        "part_on_a_thread" => part_panics(2),
+        "host" => host_panics(1),
+        "host_on_a_thread" => host_panics(2),
         "nobody" => nobody(),
-        "early_node" => early_node(),
+        "early_node" => early_node(1),
+        "early_node_on_a_thread" => early_node(2),
         "twice" => twice(),
         "differs" => differs(),
         "panic" => lost(|| panic!("in mid-stream")),
@@ -360,13 +373,13 @@ fn wait() -> u32 {
 }
 
 /// Rank 0 leaves, and goes on with work of its own, for which the other waits before it leaves.
-fn early_node() -> u32 {
+fn early_node(workers: usize) -> u32 {
     let mark =
         std::env::temp_dir().join(format!("evenkeel-mpi-{}", std::os::unix::process::parent_id()));
-    let runtime = evenkeel::Builder::new().workers(1).build().expect("a runtime");
+    let runtime = evenkeel::Builder::new().workers(workers).build().expect("a runtime");
     let part = runtime.spawn(async move {
         let start = || MpiTransport::start(&Config::new());
-        let node = evenkeel_actor::remote::Node::builder().start(start).await.expect("a node");
+        let node = Node::builder().start(start).await.expect("a node");
         node.barrier().await.expect("all are there");
         if node.id() == NodeId::new(0) {
             drop(evenkeel::spawn(async move {
@@ -383,6 +396,116 @@ fn early_node() -> u32 {
         node.id().number()
     });
     evenkeel::block_on(part).expect("it does not panic")
+}
+
+/// Panics at every question.
+struct Panics;
+
+impl Actor for Panics {
+    type Message = ReplyTo<u32>;
+
+    async fn handle(&mut self, _reply: ReplyTo<u32>, _context: &mut Context<Self>) -> Handled {
+        panic!("in a handler");
+    }
+}
+
+fn node(workers: usize) -> (evenkeel::Runtime, Node) {
+    let runtime = evenkeel::Builder::new().workers(workers).build().expect("a runtime");
+    let start = || MpiTransport::start(&Config::new());
+    let node = runtime.block_on(Node::builder().start(start)).expect("a node");
+    node.register_script("panics", |()| Panics);
+    runtime.block_on(node.barrier()).expect("all are there");
+    (runtime, node)
+}
+
+/// A handler of rank 1 panics, which ends its actor and nothing else.
+fn handler_panics(workers: usize) -> u32 {
+    let (runtime, node) = node(workers);
+    runtime.block_on(async {
+        if node.id() == NodeId::new(0) {
+            let panics = node.spawn_on::<ReplyTo<u32>, _>(NodeId::new(1), "panics", &()).await;
+            let panics = panics.expect("it is started");
+            assert_eq!(panics.ask(|reply| reply).await, Err(AskError::NoReply));
+            let end = panics.stopped().await;
+            assert!(matches!(&end, ExitReason::Panicked(how) if &**how == "in a handler"), "{end}");
+        }
+        node.barrier().await.expect("both nodes go on");
+        node.leave().await;
+    });
+    node.id().number()
+}
+
+/// Rank 1 panics outside of all actors: its node is dropped with what had it, and leaves.
+fn part_panics(workers: usize) -> u32 {
+    let (runtime, node) = node(workers);
+    runtime.block_on(async move {
+        if node.id() == NodeId::new(1) {
+            panic!("outside of all actors");
+        }
+        assert!(node.barrier().await.is_err(), "rank 1 does not come");
+        node.leave().await;
+        node.id().number()
+    })
+}
+
+/// A transport that panics when it is told to.
+struct Breaks(MpiTransport, Arc<AtomicBool>);
+
+impl Transport for Breaks {
+    fn local(&self) -> NodeId {
+        self.0.local()
+    }
+
+    fn nodes(&self) -> u32 {
+        self.0.nodes()
+    }
+
+    fn longest_frame(&self) -> usize {
+        self.0.longest_frame()
+    }
+
+    fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
+        self.0.send(to, frame)
+    }
+
+    fn poll(&mut self) -> Option<Event> {
+        assert!(!self.1.load(Ordering::SeqCst), "in the host");
+        self.0.poll()
+    }
+
+    fn wait(&mut self, most: Duration) {
+        self.0.wait(most);
+    }
+
+    fn waker(&self) -> TransportWaker {
+        self.0.waker()
+    }
+
+    fn is_sending(&self) -> bool {
+        self.0.is_sending()
+    }
+
+    fn leave(&mut self) {
+        self.0.leave();
+    }
+
+    fn ended(&mut self) -> bool {
+        self.0.ended()
+    }
+}
+
+/// What drives rank 1's transport panics, while both ranks wait for what does not come.
+fn host_panics(workers: usize) -> u32 {
+    let runtime = evenkeel::Builder::new().workers(workers).build().expect("a runtime");
+    let breaks = Arc::<AtomicBool>::default();
+    let told = Arc::clone(&breaks);
+    let start = || MpiTransport::start(&Config::new()).map(|transport| Breaks(transport, told));
+    runtime.block_on(async move {
+        let node = Node::builder().start(start).await.expect("a node");
+        node.barrier().await.expect("all are there");
+        breaks.store(node.id() == NodeId::new(1), Ordering::SeqCst);
+        std::future::pending().await
+    })
 }
 
 fn nobody() -> u32 {

@@ -6,33 +6,41 @@ use super::{Deliver, Host, Progress};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Poll, Wake, Waker};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 /// Turns without work between two looks at the clock, while the host spins. An estimate: about a microsecond; no benchmark sets it.
 const LOOK: u32 = 8;
 
-/// Ends a transport's wait as a waker.
-struct ByTransport(TransportWaker);
+/// Ends the wait of a host's thread as a waker, in the transport or outside.
+struct OfThread(TransportWaker, Thread);
 
-impl Wake for ByTransport {
+impl Wake for OfThread {
     fn wake(self: Arc<Self>) {
         (self.0)();
+        // If it is not parked, this may end a later park, which looks at what it waits for and parks again.
+        self.1.unpark();
     }
 }
 
 impl<T: Transport, D: Deliver> Host<T, D> {
-    /// Drives the transport on this thread until the multiplexer has been [closed](super::Multiplexer::close) and everything is sent. The transport is dropped on this thread.
+    /// Drives the transport on this thread until the multiplexer has been [closed](super::Multiplexer::close), everything is sent and the transport has ended. It is dropped on this thread.
     pub fn run(mut self) {
-        let waker = Waker::from(Arc::new(ByTransport(self.transport.waker())));
+        let waker = Waker::from(Arc::new(OfThread(self.transport.waker(), thread::current())));
         loop {
             match self.step() {
                 None => return,
                 Some(Idle::Spin) => std::hint::spin_loop(),
-                Some(Idle::Yield) => std::thread::yield_now(),
+                Some(Idle::Yield) => thread::yield_now(),
                 Some(Idle::Wait(most)) => {
                     // If the transport is still sending, it is its progress that is waited for, in short steps at first.
                     if self.multiplexer.park_host(&waker) || self.is_closed {
-                        self.transport.wait(Duration::from_nanos(most));
+                        let most = Duration::from_nanos(most);
+                        match self.is_full {
+                            false => self.transport.wait(most),
+                            true if self.deliver.has_room() => continue,
+                            true => thread::park_timeout(most),
+                        }
                         self.multiplexer.flush_old();
                     }
                 }
@@ -41,7 +49,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     }
 
     /// Drives the transport from a task, for runtimes whose only worker is also the transport's thread. Every turn is followed by a yield, so that tasks that are ready run
-    /// in between.
+    /// in between, to the end: however long the transport waits for others before it can be dropped, its worker goes on.
     ///
     /// # Cancel safety
     /// A future that is dropped ends as a host that panics: all other nodes are down for those who send here.
@@ -54,6 +62,9 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                     let mut sleep = pin!(evenkeel::time::sleep(Duration::from_nanos(most)));
                     std::future::poll_fn(|context| {
                         if !self.multiplexer.park_host(context.waker()) && !self.is_closed {
+                            return Poll::Ready(());
+                        }
+                        if self.is_full && self.deliver.has_room() {
                             return Poll::Ready(());
                         }
                         if self.flushes {
@@ -85,7 +96,9 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     fn step(&mut self) -> Option<Idle> {
         match self.turn() {
             Progress::Worked => Some(self.has_worked()),
-            Progress::Idle if self.flushes && self.spins && self.looks_again() => {
+            Progress::Idle
+                if self.flushes && self.spins && !self.is_ending && self.looks_again() =>
+            {
                 Some(self.has_worked())
             }
             // The clock is not looked at by each of a few quick turns.

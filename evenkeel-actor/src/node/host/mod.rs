@@ -11,9 +11,13 @@
 //! [`Transport::wait`], which what arrives ends, a task sleeps. So a frame that is handed over ends a wait, always; what arrives ends that of a thread, where the transport
 //! can, and is found by a task, or a transport that cannot, at the end of the wait.
 //!
+//! A host without [room](Deliver::has_room) waits for that: not inside of the transport, whose wait ends at once as long as something is there that is not taken. It looks once more whether there is room after it has
+//! left its waker. Whoever makes room does that first and then takes the waker, under the same lock, so either the look sees the room or the waker is found.
+//!
 //! # The end
-//! After [`Multiplexer::close`] the host sends what was handed over, drops what it has for nodes that have never come up, says that this node leaves, and is finished once the transport
-//! has sent everything. If a host ends otherwise, by a panic, all nodes are down for those who send here.
+//! After [`Multiplexer::close`] the host sends what was handed over, drops what it has for nodes that have never come up, and says that this node leaves. Once the transport
+//! has sent everything it is not polled any more: it [ends](Transport::ended) by itself, with waits between two looks as at other times, which block a thread of the host's own and no worker. Then the
+//! host is finished, and drops it. If a host ends otherwise, by a panic, all nodes are down for those who send here.
 
 mod drive;
 #[cfg(test)]
@@ -91,12 +95,16 @@ pub struct Host<T: Transport, D: Deliver> {
     /// Whether no more frames will be handed over.
     is_closed: bool,
     has_left: bool,
+    /// Whether the transport has sent everything, and only its end is left.
+    is_ending: bool,
     /// Whether it is the flusher of all lanes.
     flushes: bool,
     /// Whether it has had something to do a moment ago.
     spins: bool,
     /// Whether a frame has come in the last turn.
     flows: bool,
+    /// Whether nothing was looked for any more, as there was no room.
+    is_full: bool,
     /// When the host had something to do, last.
     worked: u64,
 }
@@ -106,6 +114,7 @@ struct Node {
     /// Frames that the transport has not taken yet.
     frames: VecDeque<Departure>,
     is_up: bool,
+    /// For ever.
     is_down: bool,
 }
 
@@ -131,9 +140,11 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             turns: 0,
             is_closed: false,
             has_left: false,
+            is_ending: false,
             flushes: false,
             spins: false,
             flows: false,
+            is_full: false,
             worked: 0,
         }
     }
@@ -154,6 +165,9 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     /// One turn. Does not block.
     pub fn turn(&mut self) -> Progress {
         self.turns = self.turns.wrapping_add(1);
+        if self.is_ending {
+            return self.end();
+        }
         if self.turns.is_multiple_of(TURNS) {
             self.multiplexer.flush_old();
         }
@@ -172,10 +186,16 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                 return Progress::Worked;
             }
             if !self.transport.is_sending() {
-                return Progress::Finished;
+                (self.is_ending, self.is_full) = (true, false);
+                return self.end();
             }
         }
         Progress::Idle
+    }
+
+    /// Moves the transport's end on.
+    fn end(&mut self) -> Progress {
+        if self.transport.ended() { Progress::Finished } else { Progress::Idle }
     }
 
     /// Gives the transport what it takes.
@@ -263,8 +283,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         let (flows, mut frames) = (self.flows, 0);
         self.flows = false;
         for events in 0..EVENTS {
-            if self.deliver.gives_way() || !self.deliver.has_room() && !self.transport.is_sending()
-            {
+            self.is_full = !self.deliver.has_room() && !self.transport.is_sending();
+            if self.is_full || self.deliver.gives_way() {
                 return events > 0;
             }
             match self.transport.poll() {
@@ -300,16 +320,19 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     }
 
     fn is_up(&mut self, node: NodeId) {
-        if let Some(state) = self.nodes.get_mut(node.number() as usize) {
+        // One that was down stays so, as its gate does.
+        if let Some(state) = self.nodes.get_mut(node.number() as usize).filter(|node| !node.is_down)
+        {
             state.is_up = true;
-            state.is_down = false;
-            self.multiplexer.node_is_up(node);
             self.deliver.up(node);
         }
     }
 
     fn is_down(&mut self, node: NodeId, reason: DownReason) {
-        let Some(state) = self.nodes.get_mut(node.number() as usize) else { return };
+        let Some(state) = self.nodes.get_mut(node.number() as usize).filter(|node| !node.is_down)
+        else {
+            return;
+        };
         state.is_up = false;
         state.is_down = true;
         // First nothing more gets in, then what has got in is dropped: what is in departures yet is so at the next turn.

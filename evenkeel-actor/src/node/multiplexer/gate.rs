@@ -143,22 +143,16 @@ impl Gate {
     }
 
     /// Shuts it. Whoever does so takes the lock of each lane afterwards and clears it of the node: a message that is put in before that is cleared, and whoever
-    /// takes the lock after that sees the gate shut.
+    /// takes the lock after that sees the gate shut. Nobody opens it again: not even a transport decides who may be sent to once a node was shut out.
     pub(crate) fn shut(&self, why: Shut) {
         let state = match why {
             Shut::Down => DOWN,
             Shut::Leaving => LEAVING,
         };
-        // A node that leaves stays so: what is down may come up again, and must then not be sent to.
+        // That this node leaves is the more to say.
         let shut = |old| (old != LEAVING).then_some(state);
         let _ = self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, shut);
         self.wake_all();
-    }
-
-    /// Opens it: the node is up, perhaps again.
-    pub(crate) fn open(&self) {
-        // A node that leaves itself opens nothing.
-        let _ = self.state.compare_exchange(DOWN, OPEN, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// A frame is handed over.

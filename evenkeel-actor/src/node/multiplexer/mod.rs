@@ -290,13 +290,7 @@ impl Multiplexer {
         }
     }
 
-    pub(crate) fn node_is_up(&self, node: NodeId) {
-        if let Some(gate) = self.gate(node) {
-            gate.open();
-        }
-    }
-
-    /// Refuses further messages for a node and drops those that are packed. Says how many messages that were.
+    /// Refuses further messages for a node, for ever, and drops those that are packed. Says how many messages that were.
     pub(crate) fn node_is_down(&self, node: NodeId) -> u64 {
         let Some(gate) = self.gate(node) else { return 0 };
         gate.shut(Shut::Down);

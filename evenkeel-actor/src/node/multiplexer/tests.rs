@@ -301,18 +301,13 @@ fn a_node_that_goes_down_wakes_who_waits_and_loses_what_is_packed() {
     drop(departures(&multiplexer));
     multiplexer.flush();
     assert!(departures(&multiplexer).is_empty(), "nothing is sent that was lost");
-    multiplexer.node_is_up(NodeId::new(2));
-    send(&other, 0, 0, 3).unwrap();
-    multiplexer.flush();
-    assert_eq!(departures(&multiplexer).len(), 1);
 }
 
 #[test]
-fn a_node_that_leaves_sends_to_nobody_who_comes_up() {
+fn a_node_that_leaves_says_so_of_nodes_that_are_down_too() {
     let (multiplexer, link) = pair(timeless(), 1);
     multiplexer.close();
     multiplexer.node_is_down(NodeId::new(1));
-    multiplexer.node_is_up(NodeId::new(1));
     assert_eq!(send(&link, 0, 0, 0), Err(PutError::Leaving));
 }
 

@@ -212,9 +212,10 @@ pub enum Message<'a> {
         node: NodeId,
         /// How many nodes it thinks there are.
         nodes: u32,
-        /// What tells this run of the node from others.
+        /// What tells this run of the node from others. Nobody asks yet: a node that was down [does not come back](crate::node::Transport), so there is one run.
         incarnation: u64,
-        /// The longest frame that it takes.
+        /// The longest frame that it takes. Nobody acts on it yet: the nodes of a job are started with transports that take the same, and a node that is sent a longer frame shuts its sender
+        /// out.
         longest_frame: u64,
         /// How many ties it takes from the other node at once.
         ties: u64,
