@@ -13,6 +13,8 @@
 //! loss of a neighbour in its tree alone, whose last words come before its loss, and who else waits is told by its neighbours; and a node that has heard of the end of all work waits for all
 //! others to have, in a barrier of its own, before it says so.
 //!
+//! A node that leaves, and one whose host has ended, abandons what it waits for itself: from then on it is told nothing.
+//!
 //! Evaluations are made when a probe comes, and every [`LOOK`], since the end of an actor tells nobody.
 
 use super::error::NodeLost;
@@ -46,6 +48,8 @@ struct State {
     received: u64,
     outcome: Option<Result<(), NodeLost>>,
     lost: Option<NodeId>,
+    /// Whether this node has left, or its host has ended.
+    has_left: bool,
     waiting: Vec<Waker>,
 }
 
@@ -58,6 +62,7 @@ impl Collective {
             received: 0,
             outcome: None,
             lost: None,
+            has_left: false,
             waiting: Vec::new(),
         }))
     }
@@ -89,9 +94,9 @@ impl Collective {
                         peer.control(Message::Termination(probe));
                     }
                 }
-                Order::Done => state.outcome = Some(Ok(())),
+                Order::Done => _ = state.outcome.get_or_insert(Ok(())),
                 Order::Failed { node } => {
-                    state.outcome = Some(Err(NodeLost { node: Some(node) }));
+                    state.outcome.get_or_insert(Err(NodeLost { node: Some(node) }));
                 }
             }
         }
@@ -139,29 +144,49 @@ impl Collective {
         });
     }
 
+    /// This node leaves, or nobody drives its transport any more: who waits here waits in vain. The others hear of it as a loss, so nothing is sent.
+    pub(crate) fn abandon(&self) {
+        let waiting = {
+            let mut state = self.lock();
+            state.has_left = true;
+            let lost = state.lost;
+            state.outcome.get_or_insert(Err(NodeLost { node: lost }));
+            std::mem::take(&mut state.waiting)
+        };
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
     /// Waits until all nodes have come as far.
     pub(crate) async fn pass(&self, node: &Inner) -> Result<(), NodeLost> {
         self.pass_barrier(node, PASS).await
     }
 
+    /// Passes a barrier; that of the end of all work once, whoever of this node asks for it, and however often.
     async fn pass_barrier(&self, node: &Inner, barrier: usize) -> Result<(), NodeLost> {
         let broken = |state: &State| NodeLost { node: state.lost };
         let phase = self.change(node, |state, out, _| {
+            if state.has_left {
+                return Err(broken(state));
+            }
             let machine = &mut state.barriers[barrier];
             let phase = machine.phase();
+            if barrier == END && phase > 0 {
+                return Ok(None);
+            }
             match machine.enter(&mut out[barrier]) {
                 // Another task of this node waits already: they pass together.
-                Ok(()) | Err(BarrierError::Entered) => Ok(phase),
+                Ok(()) | Err(BarrierError::Entered) => Ok(Some(phase)),
                 Err(_) => Err(broken(state)),
             }
         })?;
+        let Some(phase) = phase else { return Ok(()) };
         node.multiplexer.flush();
         poll_fn(|context| {
             let mut state = self.lock();
             if state.barriers[barrier].phase() > phase {
                 return Poll::Ready(Ok(()));
             }
-            if state.barriers[barrier].standing() == Standing::Broken {
+            if state.barriers[barrier].standing() == Standing::Broken || state.has_left {
                 return Poll::Ready(Err(broken(&state)));
             }
             state.waiting.push(context.waker().clone());

@@ -105,6 +105,7 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
         Message::Failed { call, failure, detail } => {
             node.close_call(call, Outcome::Failed(failure, detail));
         }
+        Message::Moved { call, to } => node.moved(peer.id, call, to),
         Message::Spawn { call, script, arguments, .. } => {
             match node.scripts.start(peer, script, arguments) {
                 Ok(at) => peer.say(Message::Located { call, at }),

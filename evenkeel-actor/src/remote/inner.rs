@@ -175,6 +175,13 @@ impl Inner {
         self.collective.lost(self, peer.id);
     }
 
+    /// A node has handed the place for the answer to a question on. There may be no such node as it says.
+    pub(crate) fn moved(&self, from: NodeId, call: u64, to: NodeId) {
+        if let Some(peer) = self.peer(to) {
+            self.calls.moved(call, from, to, || peer.standing() == Standing::Down);
+        }
+    }
+
     /// A call has its outcome.
     pub(crate) fn close_call(&self, call: u64, outcome: Outcome<'_>) {
         let is_answer = matches!(outcome, Outcome::Answer(_));

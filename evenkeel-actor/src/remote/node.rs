@@ -32,7 +32,10 @@ impl Drop for Owner {
 }
 
 impl Inner {
-    fn leave(&self) {
+    /// Takes part in nothing any more, and tells all who wait for something from other nodes. So it is when the node leaves, and when its host has ended otherwise.
+    ///
+    /// Nobody is missed: once the multiplexer is closed nothing is put in, so who comes later is refused, and who has put something in before is told here.
+    pub(super) fn leave(&self) {
         self.multiplexer.close();
         self.scripts.clear();
         self.table.clear();
@@ -40,6 +43,7 @@ impl Inner {
             self.calls.node_is_down(peer.id);
             self.watches.node_is_down(peer.id);
         }
+        self.collective.abandon();
         self.listeners.end();
     }
 }

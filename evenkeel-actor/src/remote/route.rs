@@ -107,6 +107,15 @@ impl Peer {
         let detail = super::short(detail, wire::LONGEST_DETAIL);
         self.say(Message::Failed { call, failure, detail });
     }
+
+    /// The place for the answer to a question of this node was handed on, by this process to another one.
+    pub(crate) fn moved(&self, call: u64, to: NodeId) {
+        if self.link.is_none() {
+            self.node.moved(self.id, call, to);
+        } else {
+            self.say(Message::Moved { call, to });
+        }
+    }
 }
 
 impl fmt::Debug for Peer {

@@ -155,10 +155,10 @@ fn outcome(node: NodeId, failure: Failure, detail: &str) -> RemoteError {
     }
 }
 
-/// Asks a node for an actor with messages of type `M`, by what `request` writes for a call.
+/// Asks a node for an actor with messages of type `M`, by what `request` writes. It opens the call once the places for answers that are in it are noted: if there is no actor, nobody answers these.
 async fn request<M>(
     peer: &'static Peer,
-    mut request: impl FnMut(u64, &mut Vec<u8>) -> Result<(), String>,
+    request: impl FnOnce(&mut dyn FnMut() -> u64, &mut Vec<u8>) -> Result<(), String>,
 ) -> Result<ActorRef<M>, RemoteError>
 where
     M: Serialize + DeserializeOwned + Send + 'static,
@@ -167,26 +167,30 @@ where
     let down = RemoteError::NodeDown { node };
     let Some(link) = &peer.link else { return Err(RemoteError::Answer) };
     let (sender, receiver) = oneshot::async_channel();
-    let complete = Box::new(move |outcome: Outcome<'_>| {
-        let result = match outcome {
-            Outcome::At(slot) => Ok(slot),
-            Outcome::Failed(failure, detail) => Err(self::outcome(node, failure, detail)),
-            Outcome::Answer(_) => Err(RemoteError::Answer),
-            Outcome::NodeDown => Err(RemoteError::NodeDown { node }),
-        };
-        sender.send(result).is_ok()
-    });
+    let read = move |outcome: Outcome<'_>| match outcome {
+        Outcome::At(slot) => Ok(slot),
+        Outcome::Failed(failure, detail) => Err(self::outcome(node, failure, detail)),
+        Outcome::Answer(_) => Err(RemoteError::Answer),
+        Outcome::NodeDown => Err(RemoteError::NodeDown { node }),
+    };
     link.room().await;
     if peer.standing() == Standing::Down {
         return Err(down);
     }
-    let call = peer.node.calls.open(node, 0, complete);
+    let mut asker = Some((sender, read));
+    let mut open = || match asker.take() {
+        Some((sender, read)) => {
+            let call = peer.node.calls.open(node, scope::last_call(), sender, read);
+            scope::note_call(call);
+            call
+        }
+        None => scope::last_call(),
+    };
     // What is put in after a node is down is refused, and what was put in before is told of the loss.
     let put = scope::write(peer, |_| {
-        peer.node.senders.under(|| link.put_anyway(|out| request(call.into(), out)))
+        peer.node.senders.under(|| link.put_anyway(|out| request(&mut open, out)))
     });
     if let Err(error) = put {
-        peer.node.calls.forget(call);
         return Err(match error {
             PutError::Unwritable(why) => RemoteError::Unwritable { why },
             PutError::TooLong { .. } => RemoteError::Unwritable { why: error.to_string() },
@@ -226,11 +230,9 @@ where
         let slot = slot.map_err(|(failure, why)| outcome(on, failure, &why))?;
         return local(node, slot);
     }
-    let named = bytes.len();
-    request(peer, |call, out| {
-        bytes.truncate(named);
+    request(peer, |open, out| {
         payload::put(arguments, &mut bytes).map_err(|error| error.to_string())?;
-        let message = Message::Spawn { call, script, parent: None, arguments: &bytes };
+        let message = Message::Spawn { call: open(), script, parent: None, arguments: &bytes };
         Envelope { cause: None, message }.write(out).map_err(|error| error.to_string())
     })
     .await
@@ -251,8 +253,8 @@ where
         let slot = node.scripts.locate(node, &name);
         return local(node, slot.map_err(|(failure, why)| outcome(on, failure, &why))?);
     }
-    request(peer, |call, out| {
-        let message = Message::Locate { call, name: &name };
+    request(peer, |open, out| {
+        let message = Message::Locate { call: open(), name: &name };
         Envelope { cause: None, message }.write(out).map_err(|error| error.to_string())
     })
     .await

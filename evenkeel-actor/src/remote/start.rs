@@ -127,18 +127,19 @@ impl NodeBuilder {
                 }
             };
             let (node, host) = self.build(transport, handle.clone(), workers, is_task);
-            let over = node.0.over.clone();
+            let over = Over(node.0.inner, node.0.over.clone());
             // Nobody waits any more: the handle is dropped with the message, and the node leaves.
             drop(started.send(Ok(node)));
-            Some((host, Over(over)))
+            Some((host, over))
         };
         if is_task {
             drop(handle.clone().spawn(async move {
                 let host = {
                     let Some((host, over)) = make(&handle) else { return };
-                    (Bound::new(Box::pin(host.drive())), over)
+                    (over, Bound::new(Box::pin(host.drive())))
                 };
-                let (mut drive, _over) = host;
+                // The host is dropped first.
+                let (_over, mut drive) = host;
                 poll_fn(|context| drive.as_mut().poll(context)).await;
             }));
         } else {
@@ -232,13 +233,14 @@ impl Ending {
     }
 }
 
-/// Says that the host is gone when it is dropped, by a panic too.
-struct Over(Arc<Ending>);
+/// Says that the host is gone when it is dropped, by a panic too: then the node takes part in nothing any more.
+struct Over(&'static Inner, Arc<Ending>);
 
 impl Drop for Over {
     fn drop(&mut self) {
+        self.0.leave();
         let waiting = {
-            let mut ending = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ending = self.1.0.lock().unwrap_or_else(PoisonError::into_inner);
             ending.0 = true;
             std::mem::take(&mut ending.1)
         };

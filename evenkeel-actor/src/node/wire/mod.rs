@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | `Tell` | a value for an actor | |
 //! | `Ask` | a value for an actor, whose answer is awaited | `Answer` or `Failed`, unless an `Abandon` is faster |
+//! | `Moved` | somebody else answers your question | |
 //! | `Spawn` | start a script | `Located` or `Failed` |
 //! | `Locate` | where is the actor with this name | `Located` or `Failed` |
 //! | `Link`, `Unlink` | end with me | `Exit` at the end of either |
@@ -119,6 +120,13 @@ pub enum Message<'a> {
     Abandon {
         /// The number of the question.
         call: u64,
+    },
+    /// The place for the answer was handed on to another node.
+    Moved {
+        /// The number of the question, which the receiver has asked.
+        call: u64,
+        /// Who has it now, as far as the sender knows.
+        to: NodeId,
     },
     /// Starts an actor.
     Spawn {

@@ -101,6 +101,9 @@ impl<'a> Message<'a> {
                 name: reader.text("the name of a node", LONGEST_NAME)?,
             },
             kind::LEAVE => Self::Leave,
+            kind::MOVED => {
+                Self::Moved { call: reader.number()?, to: NodeId::new(reader.number32()?) }
+            }
             kind => return Err(FrameError::UnknownKind { at, kind }),
         })
     }

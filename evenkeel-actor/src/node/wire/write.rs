@@ -101,6 +101,11 @@ impl Message<'_> {
                 begin(kind::ABANDON);
                 varint::put(out, call);
             }
+            Self::Moved { call, to } => {
+                begin(kind::MOVED);
+                varint::put(out, call);
+                varint::put(out, to.number().into());
+            }
             Self::Spawn { call, script, parent, arguments } => {
                 begin(if parent.is_some() { kind::SPAWN_LINKED } else { kind::SPAWN });
                 varint::put(out, call);
