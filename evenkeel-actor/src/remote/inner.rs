@@ -52,9 +52,9 @@ pub(crate) struct Inner {
 /// What a node counts beside its traffic.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Messages that have come and were read.
+    /// Messages of the work that have come and were read.
     pub(crate) messages: AtomicU64,
-    /// Those among them that are no work.
+    /// Those of protocols, which are no work.
     pub(crate) control: AtomicU64,
     pub(crate) unreadable: AtomicU64,
     pub(crate) undelivered: AtomicU64,

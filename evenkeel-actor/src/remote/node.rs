@@ -290,7 +290,8 @@ impl Node {
         let (counts, traffic) = (&inner.counts, inner.others().map(|peer| self.traffic(peer.id)));
         let (open_watches, watched) = inner.watches.len();
         let mut metrics = NodeMetrics {
-            messages_in: counts.messages.load(Ordering::Relaxed),
+            messages_in: counts.messages.load(Ordering::Relaxed)
+                + counts.control.load(Ordering::Relaxed),
             undelivered: counts.undelivered.load(Ordering::Relaxed),
             unreadable: counts.unreadable.load(Ordering::Relaxed),
             late_answers: counts.late.load(Ordering::Relaxed),

@@ -77,6 +77,11 @@ impl Peer {
         }
     }
 
+    /// Whether it is down or shut out, as far as actors know or those who send.
+    pub(crate) fn is_down(&self) -> bool {
+        self.standing() == Standing::Down || self.link.as_ref().is_some_and(Link::is_shut)
+    }
+
     /// Puts a message of nodes in, which is no work: it is not counted for the end of all work.
     pub(crate) fn control(&self, message: Message<'_>) {
         if let Some(link) = &self.link {
