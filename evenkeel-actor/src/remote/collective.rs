@@ -4,7 +4,7 @@
 //!
 //! # What counts for the end of all work
 //! Messages that have left and those that have come and were read, without those of protocols: numbers that the multiplexer and the readers have anyway, so a message costs nothing more for it.
-//! A node is passive when it has declared its part finished, none of its system's actors is alive, and nothing that has come is unread. That is looked at
+//! A node is passive when it has declared its part finished, none of its system's actors is alive but subscribers to [dead letters](crate::System::on_dead_letter), and nothing that has come is unread. That is looked at
 //! in one evaluation, which counts as received what had been read before it, as sent what had left after it, and is thrown away if more has been read in between or anything is unread at its end: so
 //! whatever was sent because of a message is counted together with that message. Outside of evaluations the detector takes the node for active, and holds the token.
 //!
@@ -230,7 +230,7 @@ impl Collective {
         }
         self.change(node, |state, _, orders| {
             let received = node.received();
-            if node.unread.load(Ordering::SeqCst) > 0 || node.system.snapshot().alive() > 0 {
+            if node.unread.load(Ordering::SeqCst) > 0 || node.system.working() > 0 {
                 return;
             }
             node.multiplexer.flush();
