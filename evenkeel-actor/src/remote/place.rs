@@ -60,13 +60,14 @@ impl Remote {
     pub(crate) fn try_send<M: 'static>(self, message: M) -> Result<(), SendError<M>> {
         match self.route.get().tell(self.slot, &message) {
             Ok(()) => Ok(()),
-            Err(error) => Err(Self::refused(message, &error)),
+            Err(error) => Err(self.refused(message, &error)),
         }
     }
 
     #[cold]
-    fn refused<M, E>(message: M, error: &PutError<E>) -> SendError<M> {
+    fn refused<M, E>(self, message: M, error: &PutError<E>) -> SendError<M> {
         match error {
+            PutError::Down if self.is_home() => SendError::Stopped(message),
             PutError::Full { .. } => SendError::Full(message),
             PutError::Down | PutError::Leaving => SendError::NodeDown(message),
             PutError::TooLong { .. } | PutError::Unwritable(_) => SendError::Unwritable(message),
@@ -93,10 +94,22 @@ impl Remote {
         peer.link.as_ref().is_none_or(|link| link.is_shut()) || peer.standing() == Standing::Down
     }
 
+    /// Whether it was an actor of this node, which has ended: a reference that comes home is remote then only.
+    fn is_home(self) -> bool {
+        self.peer().link.is_none()
+    }
+
+    fn watched(self, witness: Witness) -> Result<(), ExitReason> {
+        if self.is_home() {
+            return Err(ExitReason::Forgotten);
+        }
+        self.peer().node.watches.watch(self, witness)
+    }
+
     /// Waits for its end.
     pub(crate) fn stopped(self) -> Stopped {
         let (sender, receiver) = oneshot::async_channel();
-        match self.peer().node.watches.watch(self, Witness::Future(sender)) {
+        match self.watched(Witness::Future(sender)) {
             Ok(()) => Stopped::when(receiver),
             Err(reason) => Stopped::over(reason),
         }
@@ -152,7 +165,7 @@ impl Control for Remote {
     }
 
     fn watch(&self, witness: Witness) -> Result<(), ExitReason> {
-        (*self).peer().node.watches.watch(*self, witness)
+        self.watched(witness)
     }
 
     fn unwatch(&self, by: ActorId) {
