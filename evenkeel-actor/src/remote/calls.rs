@@ -133,7 +133,8 @@ impl Calls {
         asker: oneshot::Sender<T>,
         read: impl FnOnce(Outcome<'_>) -> T + Send + 'static,
     ) -> u64 {
-        let call = Call { asked, moves: Vec::new(), beside, asker: Box::new(Waits { asker, read }) };
+        let call =
+            Call { asked, moves: Vec::new(), beside, asker: Box::new(Waits { asker, read }) };
         let mut open = self.lock();
         let is_full = open.calls.len() >= open.sweep_at.max(FIRST_SWEEP);
         let gone = if is_full { open.sweep() } else { Vec::new() };
@@ -178,7 +179,13 @@ impl Calls {
     }
 
     /// A node says that it has handed the place for a call's answer on to another. `is_down` says of that one whether it is.
-    pub(crate) fn moved(&self, call: u64, from: NodeId, to: NodeId, is_down: impl FnOnce() -> bool) {
+    pub(crate) fn moved(
+        &self,
+        call: u64,
+        from: NodeId,
+        to: NodeId,
+        is_down: impl FnOnce() -> bool,
+    ) {
         let mut open = self.lock();
         let Some(moved) = open.calls.get_mut(&call) else { return };
         moved.places(from, -1);
@@ -252,7 +259,10 @@ mod tests {
         let (third, c) = open(&calls, A, second);
         calls.close(third, Outcome::Failed(Failure::NoSuchActor, "gone"));
         assert_eq!(calls.len(), 0);
-        assert_eq!((heard(&b).unwrap(), heard(&c).unwrap()), ("NoSuchActor ".into(), "NoSuchActor gone".into()));
+        assert_eq!(
+            (heard(&b).unwrap(), heard(&c).unwrap()),
+            ("NoSuchActor ".into(), "NoSuchActor gone".into())
+        );
         // Each place that is dropped is told of alone.
         let (first, _a) = open(&calls, A, 0);
         let (second, _b) = open(&calls, A, first);

@@ -91,6 +91,10 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
         node.greeted(peer, &Hello { node: number, nodes, job, name });
         return peer.standing() == Standing::Greeted;
     }
+    if let Message::Refuse { detail } = message {
+        node.refused(peer, detail);
+        return false;
+    }
     match peer.standing() {
         Standing::Greeted => {}
         Standing::New => {
@@ -112,10 +116,12 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
                 Err((failure, detail)) => peer.fail(call, failure, &detail),
             }
         }
-        Message::Locate { call, name } => match node.scripts.locate(node, name) {
-            Ok(at) => peer.say(Message::Located { call, at }),
-            Err((failure, detail)) => peer.fail(call, failure, &detail),
-        },
+        Message::Locate { call, name, messages } => {
+            match node.scripts.locate(node, name, messages) {
+                Ok(at) => peer.say(Message::Located { call, at }),
+                Err((failure, detail)) => peer.fail(call, failure, &detail),
+            }
+        }
         Message::Stop { to, how } => {
             if let Some(target) = node.table.get(to) {
                 stop(&target.any(), how);

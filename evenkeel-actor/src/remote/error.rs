@@ -40,6 +40,11 @@ pub enum Mismatch {
     Silent,
     /// It has said what it cannot say now.
     OutOfTurn,
+    /// It has shut this node out.
+    Refuses {
+        /// In its words.
+        why: Box<str>,
+    },
 }
 
 impl fmt::Display for Mismatch {
@@ -57,6 +62,7 @@ impl fmt::Display for Mismatch {
             }
             Self::Silent => f.write_str("its first message does not say who it is"),
             Self::OutOfTurn => f.write_str("it has said what it cannot say now"),
+            Self::Refuses { why } => write!(f, "it has shut this node out: {why}"),
         }
     }
 }
@@ -73,6 +79,13 @@ pub enum StartError {
         of: &'static str,
         /// How many bytes it may have.
         most: usize,
+    },
+    /// The longest message that the [packing](crate::node::policy::Packing) or the transport allows is shorter than what nodes say to each other.
+    ShortMessages {
+        /// How many bytes it may have.
+        longest: usize,
+        /// How many it has to be allowed.
+        least: usize,
     },
     /// The transport has not started.
     Transport(Box<dyn Error + Send + Sync>),
@@ -91,6 +104,10 @@ impl fmt::Display for StartError {
             Self::Name { of, most } => {
                 write!(f, "the name of the {of} is empty, or longer than {most} bytes")
             }
+            Self::ShortMessages { longest, least } => write!(
+                f,
+                "messages of at most {longest} bytes are too short for what nodes say to each other: allow at least {least}"
+            ),
             Self::Transport(error) => write!(f, "the transport has not started: {error}"),
             Self::Thread(error) => write!(f, "no thread for the node's host: {error}"),
             Self::Lost => f.write_str("the transport has panicked as it started, or the runtime has ended"),

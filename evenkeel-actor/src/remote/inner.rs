@@ -15,6 +15,7 @@ use crate::node::wire::Message;
 use crate::node::{DownReason, FrameError, NodeId};
 use crate::system::System;
 use evenkeel::Handle;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -134,7 +135,7 @@ impl Inner {
 
     /// A node does not belong to the job.
     pub(crate) fn refuse(&self, peer: &'static Peer, why: Mismatch) {
-        if self.shut_out(peer) {
+        if self.shut_out(peer, &why) {
             self.listeners.tell(&NodeEvent::Refused { node: peer.id, why });
         }
     }
@@ -145,16 +146,25 @@ impl Inner {
         if let FrameError::WrongVersion { found } = error {
             return self.refuse(peer, Mismatch::Version { says: found });
         }
-        if self.shut_out(peer) {
+        if self.shut_out(peer, &error) {
             self.listeners.tell(&NodeEvent::Malformed { node: peer.id, error });
         }
     }
 
-    /// Has nothing to do with a node any more. False if that was so before.
-    fn shut_out(&self, peer: &'static Peer) -> bool {
+    /// A node has shut this one out.
+    pub(crate) fn refused(&self, peer: &'static Peer, why: &str) {
+        self.refuse(peer, Mismatch::Refuses { why: why.into() });
+    }
+
+    /// Has nothing to do with a node any more, and tells it so, or it would wait for answers. False if that was so before.
+    fn shut_out(&self, peer: &'static Peer, why: &dyn fmt::Display) -> bool {
         if peer.stand(Standing::Down) == Standing::Down {
             return false;
         }
+        let detail = why.to_string();
+        peer.say(Message::Refuse { detail: peer.detail(&detail) });
+        // With the host it is safe from what discards messages.
+        self.multiplexer.flush();
         self.multiplexer.node_is_down(peer.id);
         self.gone(peer);
         true

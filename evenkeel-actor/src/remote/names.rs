@@ -136,8 +136,9 @@ where
         let (node, call) = match self.take() {
             Ok(sender) => {
                 let read = move |outcome: Outcome<'_>| match outcome {
-                    Outcome::Answer(bytes) => scope::read(peer, || payload::get(bytes))
-                        .map_err(|_| AskError::Unreadable),
+                    Outcome::Answer(bytes) => {
+                        scope::read(peer, || payload::get(bytes)).map_err(|_| AskError::Unreadable)
+                    }
                     Outcome::Failed(failure, _) => Err(failed(failure)),
                     Outcome::At(_) => Err(AskError::Unreadable),
                     Outcome::NodeDown => Err(AskError::NodeDown),

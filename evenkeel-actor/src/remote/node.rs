@@ -179,6 +179,8 @@ impl Node {
 
     /// Has other nodes start actors here, by name. False if there is a script of that name; it stays.
     ///
+    /// A node that asks for it before is told that there is none: [`NodeBuilder::script`] registers it before any can.
+    ///
     /// `script` is called by a worker: it does not block. A script that keeps a handle of its own node keeps the node until it [leaves](Self::leave).
     pub fn register_script<A, Arguments>(
         &self,
@@ -213,12 +215,19 @@ impl Node {
         scripts::spawn_on(self.inner(), node, script, arguments).await
     }
 
-    /// Lets other nodes find an actor of this one by a name. False if there is another one of that name.
+    /// Lets other nodes find an actor of this one by a name, of at most 255 bytes. False if there is another one of that name, which has not stopped.
+    ///
+    /// The name counts as a reference to the actor, until it is [taken back](Self::unpublish) or the node leaves.
     pub fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
     where
         M: Serialize + DeserializeOwned + Send + 'static,
     {
         self.inner().scripts.publish(name, actor)
+    }
+
+    /// Takes a name back under which other nodes [find](Self::publish) an actor. False if no actor has it, or one that has stopped. Those that have found the actor keep their references.
+    pub fn unpublish(&self, name: &str) -> bool {
+        self.inner().scripts.unpublish(name)
     }
 
     /// Finds an actor of a node, this one or another, by the name under which it is [published](Self::publish) there.
@@ -265,13 +274,18 @@ impl Node {
     /// Declares that this node begins no more work by itself, and waits for the end of all work of all nodes: all have declared so, no actor of
     /// their systems is alive, and no message is on its way. So actors are to be stopped; those that other nodes know do not end by themselves. It is found by a token that counts messages, not by silence.
     ///
+    /// That of [`System::on_dead_letter`] does not count, since it begins nothing by itself; any other actor does, also one that only [listens](System::send_dead_letters_to). Once it is found it stays known.
+    ///
     /// # Errors
     /// If a node is gone before: then it cannot be known.
     pub async fn finish(&self) -> Result<(), NodeLost> {
         self.inner().collective.finish(self.inner()).await
     }
 
-    /// Leaves the job: what has been sent is on its way when it returns, the others are told, and what is sent from now on is refused. The actors live on.
+    /// Leaves the job: what has been sent is on its way when it returns, the others are told, and what is sent from now on is refused.
+    ///
+    /// Actors live on that something here has a reference to. Those that other nodes alone have known end as others do that nobody has a reference to, once they have handled
+    /// what is in their mailboxes: the node forgets whom others know, what it has [published](Self::publish), and its scripts.
     pub async fn leave(&self) {
         self.inner().leave();
         self.0.over.wait().await;

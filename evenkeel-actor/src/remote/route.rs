@@ -20,6 +20,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// Bytes of a message that says what went wrong, without the text: its kind, a number, a code, a length.
+const BESIDE_DETAIL: usize = 1 + 10 + 1 + 3;
+
 /// Writes a value of `T`.
 type Put<T> = fn(&T, &mut Vec<u8>) -> Result<(), PayloadError>;
 
@@ -109,8 +112,14 @@ impl Peer {
             self.node.calls.close(call, Outcome::Failed(failure, detail));
             return;
         }
-        let detail = super::short(detail, wire::LONGEST_DETAIL);
+        let detail = self.detail(detail);
         self.say(Message::Failed { call, failure, detail });
+    }
+
+    /// The beginning of a text that says what went wrong, so that a message with it is not too long.
+    pub(crate) fn detail<'a>(&self, detail: &'a str) -> &'a str {
+        let longest = self.node.multiplexer.packing().longest_message;
+        super::short(detail, wire::LONGEST_DETAIL.min(longest.saturating_sub(BESIDE_DETAIL)))
     }
 
     /// The place for the answer to a question of this node was handed on, by this process to another one.

@@ -13,12 +13,13 @@ use crate::builder::Builder;
 use crate::mailbox::overflow::Wait;
 use crate::node::multiplexer::PutError;
 use crate::node::payload;
-use crate::node::wire::{Envelope, Failure, Message};
+use crate::node::wire::{Envelope, Failure, LONGEST_NAME, Message};
 use crate::node::{NodeId, Slot};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::any::type_name;
 use std::collections::HashMap;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,17 +29,51 @@ type Refusal = (Failure, String);
 /// Starts an actor for a node that has asked for it, which takes its messages to be of the type with that name.
 type Script = dyn Fn(&'static Peer, &str, &[u8]) -> Result<Slot, Refusal> + Send + Sync;
 
-/// Names an actor of the registry that takes messages of the type with that name.
-type Public = dyn Fn(&'static Inner) -> Option<Slot> + Send + Sync;
+/// An actor that other nodes find, whatever its messages.
+trait Public: Send + Sync {
+    /// The name of the type of its messages, short enough to be sent.
+    fn messages(&self) -> String;
 
-/// The name of the type of an actor's messages, and what names the actor.
-type Published = (&'static str, Arc<Public>);
+    /// Its slot, unless it has stopped.
+    fn slot(&self, node: &Inner) -> Option<Slot>;
+
+    fn is_stopped(&self) -> bool;
+}
+
+impl<M: Serialize + DeserializeOwned + Send + 'static> Public for ActorRef<M> {
+    fn messages(&self) -> String {
+        short_name::<M>()
+    }
+
+    fn slot(&self, node: &Inner) -> Option<Slot> {
+        (!self.is_stopped()).then(|| self.slot_in(&node.table))
+    }
+
+    fn is_stopped(&self) -> bool {
+        Self::is_stopped(self)
+    }
+}
 
 /// The scripts of a node, and the actors that it lets others find.
 #[derive(Default)]
 pub(crate) struct Scripts {
     scripts: Mutex<HashMap<Box<str>, Arc<Script>>>,
-    public: Mutex<HashMap<Box<str>, Published>>,
+    public: Mutex<HashMap<Box<str>, Arc<dyn Public>>>,
+}
+
+/// The same scripts, for another node; it lets others find its own actors.
+impl Clone for Scripts {
+    fn clone(&self) -> Self {
+        let scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Self { scripts: Mutex::new(scripts), public: Mutex::default() }
+    }
+}
+
+impl fmt::Debug for Scripts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
+        f.debug_set().entries(scripts.keys()).finish()
+    }
 }
 
 impl Scripts {
@@ -93,34 +128,48 @@ impl Scripts {
         script(peer, messages, arguments)
     }
 
-    /// Lets other nodes find an actor; false if there is another one of that name.
+    /// Lets other nodes find an actor; false if there is another one of that name, which has not stopped.
     pub(crate) fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
     where
         M: Serialize + DeserializeOwned + Send + 'static,
     {
         let mut public = self.public.lock().unwrap_or_else(PoisonError::into_inner);
-        if public.contains_key(name) {
+        if public.get(name).is_some_and(|known| !known.is_stopped()) {
             return false;
         }
-        let slot =
-            move |node: &'static Inner| (!actor.is_stopped()).then(|| actor.slot_in(&node.table));
-        public.insert(name.into(), (type_name::<M>(), Arc::new(slot)));
+        let before = public.insert(name.into(), Arc::new(actor));
+        // What it drops may be the last reference, so not under the lock.
+        drop(public);
+        drop(before);
         true
     }
 
-    /// Where the actor is that others find under a name, with the name of its messages' type behind it.
-    pub(crate) fn locate(&self, node: &'static Inner, name: &str) -> Result<Slot, Refusal> {
+    /// No longer lets other nodes find the actor of a name; false if there was none.
+    pub(crate) fn unpublish(&self, name: &str) -> bool {
+        let mut public = self.public.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = public.remove(name);
+        drop(public);
+        known.is_some_and(|known| !known.is_stopped())
+    }
+
+    /// Where the actor is that others find under a name, by the short name of its messages' type.
+    pub(crate) fn locate(
+        &self,
+        node: &'static Inner,
+        name: &str,
+        messages: &str,
+    ) -> Result<Slot, Refusal> {
         let none = || (Failure::NoSuchName, String::new());
-        let (name, messages) = name.split_once('\0').ok_or_else(none)?;
         let found = {
             let public = self.public.lock().unwrap_or_else(PoisonError::into_inner);
             public.get(name).cloned()
         };
-        let (own, slot) = found.ok_or_else(none)?;
+        let actor = found.ok_or_else(none)?;
+        let own = actor.messages();
         if own != messages {
             return Err((Failure::OtherMessages, format!("they are {own}, not {messages}")));
         }
-        slot(node).ok_or_else(none)
+        actor.slot(node).ok_or_else(none)
     }
 
     /// Forgets all, at the end of the node.
@@ -131,6 +180,20 @@ impl Scripts {
             std::mem::take(&mut *self.public.lock().unwrap_or_else(PoisonError::into_inner));
         drop((scripts, public));
     }
+}
+
+/// The name of a type, for requests that name actors: of a name that is too long the beginning, and a hash of all of it.
+fn short_name<M>() -> String {
+    let name = type_name::<M>();
+    if name.len() <= LONGEST_NAME {
+        return name.to_owned();
+    }
+    // FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo): the same in all processes of a build.
+    let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+    });
+    let end = format!("... #{hash:016x}");
+    format!("{}{end}", super::short(name, LONGEST_NAME - end.len()))
 }
 
 /// The name of a type, and what follows it.
@@ -248,13 +311,13 @@ where
     M: Serialize + DeserializeOwned + Send + 'static,
 {
     let peer = node.peer(on).ok_or(RemoteError::NoSuchNode { node: on })?;
-    let name = format!("{name}\0{}", type_name::<M>());
+    let messages = short_name::<M>();
     if peer.link.is_none() {
-        let slot = node.scripts.locate(node, &name);
+        let slot = node.scripts.locate(node, name, &messages);
         return local(node, slot.map_err(|(failure, why)| outcome(on, failure, &why))?);
     }
     request(peer, |open, out| {
-        let message = Message::Locate { call: open(), name: &name };
+        let message = Message::Locate { call: open(), name, messages: &messages };
         Envelope { cause: None, message }.write(out).map_err(|error| error.to_string())
     })
     .await

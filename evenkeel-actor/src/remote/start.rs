@@ -13,6 +13,7 @@ use super::scripts::Scripts;
 use super::senders::Senders;
 use super::table::Table;
 use super::watches::Watches;
+use crate::actor::Actor;
 use crate::node::host::Host;
 use crate::node::multiplexer::Multiplexer;
 use crate::node::policy::Packing;
@@ -20,6 +21,8 @@ use crate::node::wire::LONGEST_NAME;
 use crate::node::{NodeId, Transport};
 use crate::system::System;
 use evenkeel::Handle;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::error::Error;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -38,6 +41,9 @@ pub enum Hosting {
     Task,
 }
 
+/// The longest message that nodes have to say: [`Hello`](crate::node::wire::Message::Hello), with two names. Texts of what went wrong are made as short as need be.
+const LEAST_LONGEST: usize = 1 + 5 + 5 + 10 + 10 + 2 * (2 + LONGEST_NAME);
+
 /// What a node begins with.
 ///
 /// # Examples
@@ -50,6 +56,7 @@ pub struct NodeBuilder {
     packing: Packing,
     system: Option<System>,
     hosting: Hosting,
+    scripts: Scripts,
 }
 
 impl NodeBuilder {
@@ -60,6 +67,7 @@ impl NodeBuilder {
             packing: Packing::default(),
             system: None,
             hosting: Hosting::Auto,
+            scripts: Scripts::default(),
         }
     }
 
@@ -90,6 +98,50 @@ impl NodeBuilder {
     /// On what the transport is driven.
     pub fn hosting(mut self, hosting: Hosting) -> Self {
         self.hosting = hosting;
+        self
+    }
+
+    /// Registers a script, as [`Node::register_script`] does, and before any other node hears of this one: so none asks for it too early. The first script of a name stays.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::node::in_process::{Faults, network};
+    /// use evenkeel_actor::remote::Node;
+    /// use evenkeel_actor::{Actor, Context, Handled, System};
+    ///
+    /// struct Worker;
+    ///
+    /// impl Actor for Worker {
+    ///     type Message = u64;
+    ///
+    ///     async fn handle(&mut self, _message: u64, _context: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (_control, mut ends) = network(1, Faults::default());
+    /// let end = ends.remove(0);
+    /// evenkeel::Runtime::new()?.block_on(async {
+    ///     let builder = Node::builder().system(System::new()).script("worker", |()| Worker);
+    ///     let node = builder.start(|| Ok::<_, String>(end)).await?;
+    ///     assert!(!node.register_script("worker", |()| Worker));
+    ///     node.leave().await;
+    ///     Ok::<_, Box<dyn std::error::Error>>(())
+    /// })
+    /// # }
+    /// ```
+    pub fn script<A, Arguments>(
+        self,
+        name: &str,
+        script: impl Fn(Arguments) -> A + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: Actor,
+        A::Message: Serialize + DeserializeOwned,
+        Arguments: DeserializeOwned,
+    {
+        self.scripts.register(name, script);
         self
     }
 
@@ -126,6 +178,12 @@ impl NodeBuilder {
                     return None;
                 }
             };
+            let longest = fit(self.packing, transport.longest_frame()).longest_message;
+            if longest < LEAST_LONGEST {
+                let least = LEAST_LONGEST;
+                drop(started.send(Err(StartError::ShortMessages { longest, least })));
+                return None;
+            }
             let (node, host) = self.build(transport, handle.clone(), workers, is_task);
             let over = Over(node.0.inner, node.0.over.clone());
             // Nobody waits any more: the handle is dropped with the message, and the node leaves.
@@ -181,7 +239,7 @@ impl NodeBuilder {
             table: Table::new(),
             calls: Calls::default(),
             watches: Watches::default(),
-            scripts: Scripts::default(),
+            scripts: self.scripts,
             listeners: Listeners::default(),
             collective: Collective::new(number, nodes),
             counts: Counts::default(),

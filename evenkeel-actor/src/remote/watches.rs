@@ -25,7 +25,7 @@ use crate::event::Event;
 use crate::exit::{ExitReason, Failure};
 use crate::kin::Witness;
 use crate::kin::peer::Reach;
-use crate::node::wire::{self, End, EndKind, Message};
+use crate::node::wire::{End, EndKind, Message};
 use crate::node::{NodeId, Slot};
 use evenkeel::internal::fresh_id;
 use std::collections::{BTreeMap, HashMap};
@@ -206,7 +206,7 @@ fn say_down(peer: &'static Peer, watch: u64, reason: &ExitReason) {
         ExitReason::Linked { reason, .. } => reason.to_string(),
         _ => String::new(),
     };
-    let detail = super::short(&words, wire::LONGEST_DETAIL);
+    let detail = peer.detail(&words);
     peer.say(Message::Down { watch, end: End { kind: kind(reason), detail } });
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Parts {
 }
 
 /// How many kinds there are, those that take a parent or not counted once.
-pub(crate) const KINDS: usize = 23;
+pub(crate) const KINDS: usize = 24;
 
 /// Numbers of any magnitude, short forms as likely as long ones.
 fn number() -> impl Strategy<Value = u64> {
@@ -118,7 +118,7 @@ impl Parts {
                 parent: self.flag.then_some(from),
                 arguments: payload,
             },
-            6 => Message::Locate { call: a, name: text },
+            6 => Message::Locate { call: a, name: text, messages: text },
             7 => Message::Located { call: a, at: to },
             8 => Message::Link { from, to },
             9 => Message::Unlink { from, to },
@@ -143,6 +143,7 @@ impl Parts {
                 name: text,
             },
             21 => Message::Moved { call: a, to: NodeId::new(small) },
+            22 => Message::Refuse { detail: text },
             _ => Message::Leave,
         };
         Envelope { cause: self.cause.and_then(std::num::NonZeroU64::new), message }

@@ -27,6 +27,7 @@ pub(super) const LOST: u8 = 22;
 pub(super) const HELLO: u8 = 23;
 pub(super) const LEAVE: u8 = 24;
 pub(super) const MOVED: u8 = 25;
+pub(super) const REFUSE: u8 = 26;
 
 /// Beside any kind: a cause follows.
 pub(super) const WITH_CAUSE: u8 = 0x80;

@@ -16,6 +16,7 @@
 //! | `Cast` | a value for actors on many nodes, to be passed on | |
 //! | `Barrier`, `Termination` | steps of [`barrier`](super::barrier) and [`termination`](super::termination) | |
 //! | `Hello`, `Leave` | the first and the last of a node | |
+//! | `Refuse` | I have nothing to do with you any more | |
 
 mod cast;
 mod codes;
@@ -145,6 +146,8 @@ pub enum Message<'a> {
         call: u64,
         /// Its name there.
         name: &'a str,
+        /// What the asker calls the type of its messages.
+        messages: &'a str,
     },
     /// The place of an actor that was spawned or looked up.
     Located {
@@ -239,4 +242,9 @@ pub enum Message<'a> {
     },
     /// The last message of a node that ends as it should.
     Leave,
+    /// The last message of a node to one that it shuts out.
+    Refuse {
+        /// Why, for people.
+        detail: &'a str,
+    },
 }

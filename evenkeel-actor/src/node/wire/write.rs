@@ -115,10 +115,11 @@ impl Message<'_> {
                 text(script, "the name of a script", LONGEST_NAME, out)?;
                 out.extend_from_slice(arguments);
             }
-            Self::Locate { call, name } => {
+            Self::Locate { call, name, messages } => {
                 begin(kind::LOCATE);
                 varint::put(out, call);
                 text(name, "the name of an actor", LONGEST_NAME, out)?;
+                text(messages, "the name of a type", LONGEST_NAME, out)?;
             }
             Self::Located { call, at } => {
                 begin(kind::LOCATED);
@@ -195,6 +196,10 @@ impl Message<'_> {
                 text(name, "the name of a node", LONGEST_NAME, out)?;
             }
             Self::Leave => begin(kind::LEAVE),
+            Self::Refuse { detail: more } => {
+                begin(kind::REFUSE);
+                detail(more, out)?;
+            }
         }
         Ok(())
     }
