@@ -37,14 +37,15 @@ impl Inner {
     /// Nobody is missed: once the multiplexer is closed nothing is put in, so who comes later is refused, and who has put something in before is told here.
     pub(super) fn leave(&self) {
         self.multiplexer.close();
-        self.scripts.clear();
-        self.table.clear();
         for peer in self.others() {
             self.calls.node_is_down(peer.id);
             self.watches.node_is_down(peer.id);
         }
         self.collective.abandon();
         self.listeners.end();
+        // Last: a script is dropped with what it has, and that may panic.
+        self.table.clear();
+        self.scripts.clear();
     }
 }
 
@@ -59,7 +60,7 @@ impl Inner {
 /// the latest after [a cap](crate::node::policy::Packing::cap). Between two actors they keep their order. What one node calls a type the others have to know by the same fields: run the same build everywhere.
 ///
 /// # Loss
-/// A node that is down is a [`NodeEvent`]; what waits for it fails, and whoever [watches](crate::Context::watch) an actor of it is told. A message that was sent to it may have been handled or not.
+/// A node that is down is a [`NodeEvent`]; what waits for it fails (a question waits for the node that it was handed on to last), and whoever [watches](crate::Context::watch) an actor of it is told. A message that was sent to it may have been handled or not.
 ///
 /// # The end
 /// A node leaves before its runtime ends: until then tasks of it run there, which a runtime that is dropped waits for.

@@ -14,6 +14,7 @@ use super::senders::Senders;
 use super::table::Table;
 use super::watches::Watches;
 use crate::actor::Actor;
+use crate::end::contain;
 use crate::node::host::Host;
 use crate::node::multiplexer::Multiplexer;
 use crate::node::policy::Packing;
@@ -296,7 +297,8 @@ struct Over(&'static Inner, Arc<Ending>);
 
 impl Drop for Over {
     fn drop(&mut self) {
-        self.0.leave();
+        // It may panic already.
+        contain(|| self.0.leave());
         let waiting = {
             let mut ending = self.1.0.lock().unwrap_or_else(PoisonError::into_inner);
             ending.0 = true;

@@ -82,10 +82,13 @@ fn a_node_does_not_start_with_messages_too_short_for_what_nodes_say() {
                 let started = builder.start(|| Ok::<_, String>(end)).await;
                 match started {
                     Ok(node) => nodes.push(node),
-                    Err(StartError::ShortMessages { longest, least: 545 }) => {
+                    Err(error) => {
+                        let StartError::ShortMessages { longest, least: 545 } = error else {
+                            panic!("{error}");
+                        };
                         assert_eq!((longest, is_enough), (longest_message, false));
+                        assert!(error.to_string().ends_with("allow at least 545"), "{error}");
                     }
-                    Err(error) => panic!("{error}"),
                 }
             }
             assert_eq!(nodes.len(), if is_enough { 2 } else { 0 });

@@ -117,7 +117,7 @@ pub enum Message<'a> {
         /// More of it, for people; may be empty.
         detail: &'a str,
     },
-    /// The asker no longer waits.
+    /// The asker no longer waits. Nodes read this and do not send it: an answer that nobody waits for is dropped where it arrives.
     Abandon {
         /// The number of the question.
         call: u64,
