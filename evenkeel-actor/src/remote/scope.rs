@@ -66,15 +66,17 @@ impl Calls {
 struct Writing {
     peer: &'static Peer,
     is_put: bool,
-    _back: Back,
+    back: Back,
 }
 
 impl Drop for Writing {
     #[inline]
     fn drop(&mut self) {
-        let Noted { last_call, passed_on } = NOTED.get();
-        if passed_on > 0 || (!self.is_put && last_call != 0) {
-            settle(self.peer, self.is_put);
+        let noted = NOTED.get();
+        if noted.passed_on > 0 || (!self.is_put && noted.last_call != 0) {
+            // It is written, or will not be: what is said of it is said outside.
+            SCOPE.set(self.back.0);
+            settle(self.peer, noted, self.is_put);
         }
     }
 }
@@ -85,7 +87,7 @@ pub(crate) fn write<E>(
     peer: &'static Peer,
     f: impl FnOnce(&Calls) -> Result<(), PutError<E>>,
 ) -> Result<(), PutError<E>> {
-    let mut writing = Writing { peer, is_put: false, _back: enter(Scope::Writing(peer)) };
+    let mut writing = Writing { peer, is_put: false, back: enter(Scope::Writing(peer)) };
     let put = f(&Calls(()));
     writing.is_put = put.is_ok();
     put
@@ -93,8 +95,8 @@ pub(crate) fn write<E>(
 
 /// A value with places for answers was put in, or not: then nobody will answer.
 #[cold]
-fn settle(peer: &'static Peer, is_put: bool) {
-    let Noted { last_call, passed_on } = NOTED.take();
+fn settle(peer: &'static Peer, noted: Noted, is_put: bool) {
+    let Noted { last_call, passed_on } = noted;
     let passed_on = PASSED_ON.with_borrow_mut(|all| all.split_off(all.len() - passed_on));
     if !is_put {
         peer.node.calls.forget(last_call);
