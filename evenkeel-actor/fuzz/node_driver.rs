@@ -146,7 +146,7 @@ fn payload(from: &mut Bytes<'_>) -> Vec<u8> {
 /// Appends a message of any kind to a frame.
 fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
     let types = [type_name::<Note>(), type_name::<Question>(), "u64"];
-    let kind = from.byte() % 32;
+    let kind = from.byte() % 34;
     let (call, to, payload) = (from.number(), from.slot(), payload(from));
     let (text, other) = (from.text(), from.slot());
     let (by, way) = (from.pick(EndBy::ALL), from.pick(EndKind::ALL));
@@ -155,7 +155,7 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
     let mut arguments = from.pick(&types).as_bytes().to_vec();
     arguments.push(0);
     arguments.extend_from_slice(&payload[1..]);
-    let name = format!("{}\0{}", from.pick(&["sum", "answers", "none", ""]), from.pick(&types));
+    let (name, messages) = (from.pick(&["sum", "answers", "none", ""]), from.pick(&types));
     let mut members = MembersBuf::new();
     let message = match kind {
         0..5 => Wire::Tell { to, payload: &payload },
@@ -168,8 +168,8 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
             Wire::Spawn { call, script, parent: None, arguments: &arguments }
         }
         15 => Wire::Spawn { call, script: &text, parent: Some(other), arguments: &payload },
-        16 => Wire::Locate { call, name: &name },
-        17 => Wire::Locate { call, name: &text },
+        16 => Wire::Locate { call, name, messages },
+        17 => Wire::Locate { call, name: &text, messages: &text },
         18 => Wire::Located { call, at: to },
         19 | 20 => Wire::Link { tie: call, from: other, to },
         21 => Wire::Monitor { tie: call, to },
@@ -183,18 +183,20 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
             }
             Wire::Cast { members: members.as_members(), payload: &payload }
         }
+        28 => Wire::Moved { call, to: NodeId::new(from.number32() % 4) },
         // What breaks a rule ends the conversation, so it is not said often.
-        28..31 if from.byte() >= 16 => Wire::Tell { to, payload: &payload },
-        28 => {
+        29..33 if from.byte() >= 16 => Wire::Tell { to, payload: &payload },
+        29 => {
             let (barrier, step) = (from.number() % 3, from.pick(BarrierStep::ALL));
             Wire::Barrier { barrier, phase: from.number(), step }
         }
-        29 => Wire::Termination(match from.byte() % 3 {
+        30 => Wire::Termination(match from.byte() % 3 {
             0 => Probe::Token { round: call, count: from.number().cast_signed(), black: false },
             1 => Probe::Done { round: call },
             _ => Probe::Failed { node: NodeId::new(from.number32() % 4) },
         }),
-        30 => hello(),
+        31 => hello(),
+        32 => Wire::Refuse { detail: &text },
         _ => Wire::Leave,
     };
     // What is too long to be written is not said.
@@ -340,7 +342,7 @@ impl World {
                 break;
             }
         }
-        let last = Wire::Locate { call: LAST, name: "nobody\0" };
+        let last = Wire::Locate { call: LAST, name: "nobody", messages: "" };
         let last = frame_of(0, |out| {
             Envelope { cause: None, message: last }.append(out).unwrap();
         });

@@ -112,11 +112,20 @@ pub(crate) struct Subscribers {
     any: AtomicBool,
     list: Mutex<Vec<Subscriber>>,
     next: AtomicU64,
+    /// Actors of [`System::on_dead_letter`]: those that have been spawned, each counted once it is, and those that have ended, each before it has.
+    begun: AtomicU64,
+    ended: AtomicU64,
 }
 
 impl Subscribers {
     pub(crate) const fn new() -> Self {
-        Self { any: AtomicBool::new(false), list: Mutex::new(Vec::new()), next: AtomicU64::new(0) }
+        Self {
+            any: AtomicBool::new(false),
+            list: Mutex::new(Vec::new()),
+            next: AtomicU64::new(0),
+            begun: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Subscriber>> {
@@ -178,19 +187,37 @@ pub(crate) fn note<M>(system: System, to: Option<ActorId>, kind: DeadLetterKind,
 const RECORDS: usize = 1_024;
 
 /// The actor of [`System::on_dead_letter`].
-struct Watch<F>(F);
+struct Watch<F> {
+    tell: F,
+    system: System,
+}
+
+impl<F> Drop for Watch<F> {
+    fn drop(&mut self) {
+        self.system.subscribers().ended.fetch_add(1, Ordering::SeqCst);
+    }
+}
 
 impl<F: FnMut(DeadLetter) + Send + 'static> Actor for Watch<F> {
     type Message = DeadLetter;
 
     async fn handle(&mut self, letter: DeadLetter, _context: &mut Context<Self>) -> Handled {
-        (self.0)(letter);
+        (self.tell)(letter);
         Ok(())
     }
 }
 
 /// Dead letters.
 impl System {
+    /// How many actors are alive, but those of [`on_dead_letter`](Self::on_dead_letter), which begin nothing by themselves. Never fewer than there were at some moment of the call: what is
+    /// subtracted is read first, and what is added last.
+    pub(crate) fn working(self) -> u64 {
+        let begun = self.subscribers().begun.load(Ordering::SeqCst);
+        let all = self.snapshot();
+        let ended = self.subscribers().ended.load(Ordering::SeqCst);
+        (all.spawned + ended).saturating_sub(all.ended + begun)
+    }
+
     /// How many messages nobody has handled.
     #[must_use]
     pub fn dead_letters(self) -> u64 {
@@ -275,7 +302,9 @@ impl System {
     #[track_caller]
     pub fn on_dead_letter(self, f: impl FnMut(DeadLetter) + Send + 'static) -> Subscription {
         let builder = Builder::new().capacity(RECORDS).overflow::<Fail>().system(self);
-        let watch = builder.spawn(Watch(f)).expect("the capacity is one that there can be");
+        let watch = Watch { tell: f, system: self };
+        let watch = builder.spawn(watch).expect("the capacity is one that there can be");
+        self.subscribers().begun.fetch_add(1, Ordering::SeqCst);
         self.send_dead_letters_to(&watch)
     }
 }

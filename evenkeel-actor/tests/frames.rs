@@ -213,7 +213,7 @@ fn bytes_after_the_last_field_are_refused() {
 #[test]
 fn an_unknown_kind_is_refused() {
     assert_eq!(error_of(&record(&[0])), FrameError::UnknownKind { at: 4, kind: 0 });
-    assert_eq!(error_of(&record(&[25])), FrameError::UnknownKind { at: 4, kind: 25 });
+    assert_eq!(error_of(&record(&[31])), FrameError::UnknownKind { at: 4, kind: 31 });
     // A record without a kind.
     assert_eq!(error_of(&record(&[])), FrameError::Truncated { at: 4, missing: 1 });
 }
@@ -264,7 +264,8 @@ fn a_text_that_is_too_long_is_neither_written_nor_read() {
     let name = "n".repeat(LONGEST_NAME + 1);
     let what = "the name of an actor";
     let oversized = FrameError::Oversized { what, length: 256, most: LONGEST_NAME };
-    let locate = Envelope { cause: None, message: Message::Locate { call: 1, name: &name } };
+    let message = Message::Locate { call: 1, name: &name, messages: "u32" };
+    let locate = Envelope { cause: None, message };
     let mut bytes = record(&[24]);
     let before = bytes.clone();
     assert_eq!(locate.append(&mut bytes), Err(oversized.clone()));

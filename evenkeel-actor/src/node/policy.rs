@@ -11,7 +11,7 @@ pub struct Packing {
     pub frame: usize,
     /// A buffer leaves once its oldest message has waited this long, at the next look.
     pub cap: Duration,
-    /// The longest message, in bytes.
+    /// The longest message, in bytes. What nodes say to each other takes up to 555: a node does not start with less.
     pub longest_message: usize,
     /// As many bytes may wait for the transport to take them, for each node; beyond, senders are told, or wait. Each lane adds at most a frame, since the bound is
     /// looked at before a message is put in.

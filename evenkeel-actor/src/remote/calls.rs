@@ -1,15 +1,29 @@
 //! Questions to other nodes that have no answer yet.
 //!
-//! A call is opened when its place for the answer is written into a message, and closed by its answer, by a failure, or by the loss of the node that was asked: so each is closed, since
-//! a place for an answer that is dropped on the other side says so. An asker that has given up does not close it; the answer is a dead letter then.
+//! A call is opened when its place for the answer is written into a message, and closed by its answer, by a failure, or by the loss of the node that has the place.
 //!
-//! A node that answers nothing has calls pile up. Those whose askers have given up are looked for whenever the number of calls has doubled, and at the limit of calls to one node, beyond which none is opened.
+//! # Who has the place
+//! At first the node that was asked. Whoever hands it on to another node says so to the node that has opened the call (`Moved`), once the message is on its way. These words come in any
+//! order, as each comes from another node: so they are counted. Each node has one place less for each word that it has sent, and one more for each that names it; once all words have come
+//! exactly one node has one. While some are on their way more than one may seem to have it; then the call is closed by the loss of any of these, and an answer that comes yet is a dead letter.
+//!
+//! # Why no asker waits in vain
+//! A place that is dropped says so. A node that is lost has its standing noted before the calls are looked through, and whoever notes a move looks at the standing under their lock: one of
+//! both closes the call. What is not covered: a message that a node hands on, and that does not get to a third one because these two alone have lost each other, or because the actor is not there any more.
+//!
+//! # Whose answer counts
+//! That of any node that knows the number. Numbers are a keyed hash of 64 bits, so a node that has not been told one does not guess it.
+//!
+//! # What stays
+//! An asker that has given up does not close its call, and the answer is a dead letter then. A node that answers nothing has calls pile up: those whose askers are gone are looked for whenever the number of
+//! calls has doubled, and at the limit of calls that one node was asked, and forgotten. Beyond that limit none is opened.
 
 use super::hash::Numbers;
 use super::limits::Sweeper;
 use crate::node::wire::Failure;
 use crate::node::{NodeId, Slot};
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What becomes of a call.
@@ -24,53 +38,70 @@ pub(crate) enum Outcome<'a> {
     NodeDown,
 }
 
-/// Who waits for a call.
-pub(crate) trait Complete: Send {
-    /// Tells what becomes of it. False if nobody waits any more.
+/// Who waits for what becomes of a call.
+trait Asker: Send {
+    /// Tells it. False if nobody waits any more.
     fn complete(self: Box<Self>, outcome: Outcome<'_>) -> bool;
-    fn has_given_up(&self) -> bool;
+
+    /// Whether nobody waits any more.
+    fn is_gone(&self) -> bool;
 }
 
-/// One that is sent what a closure makes of the outcome.
-pub(crate) struct Asker<R, F> {
-    sender: oneshot::Sender<R>,
-    make: F,
+/// An asker, and how it reads the outcome.
+struct Waits<T, F> {
+    asker: oneshot::Sender<T>,
+    read: F,
 }
 
-impl<R, F: FnOnce(Outcome<'_>) -> R> Asker<R, F> {
-    pub(crate) fn new(sender: oneshot::Sender<R>, make: F) -> Self {
-        Self { sender, make }
-    }
-}
-
-impl<R: Send, F: FnOnce(Outcome<'_>) -> R + Send> Complete for Asker<R, F> {
+impl<T: Send, F: FnOnce(Outcome<'_>) -> T + Send> Asker for Waits<T, F> {
     fn complete(self: Box<Self>, outcome: Outcome<'_>) -> bool {
-        let Self { sender, make } = *self;
-        sender.send(make(outcome)).is_ok()
+        self.asker.send((self.read)(outcome)).is_ok()
     }
 
-    fn has_given_up(&self) -> bool {
-        self.sender.is_closed()
+    fn is_gone(&self) -> bool {
+        self.asker.is_closed()
     }
 }
 
 struct Call {
     asked: NodeId,
+    /// How many more places nodes have than at first; only those where it is not zero.
+    moves: Vec<(NodeId, i64)>,
     /// Another call of the same message, or zero.
-    beside: u32,
-    complete: Box<dyn Complete>,
+    beside: u64,
+    asker: Box<dyn Asker>,
+}
+
+impl Call {
+    fn places(&mut self, node: NodeId, more: i64) {
+        match self.moves.iter().position(|of| of.0 == node) {
+            Some(at) => {
+                self.moves[at].1 = self.moves[at].1.wrapping_add(more);
+                if self.moves[at].1 == 0 {
+                    self.moves.swap_remove(at);
+                }
+            }
+            None => self.moves.push((node, more)),
+        }
+    }
+
+    /// Whether a node has the place, as far as is known.
+    fn is_with(&self, node: NodeId) -> bool {
+        let moved = self.moves.iter().find(|of| of.0 == node).map_or(0, |of| of.1);
+        moved.saturating_add((self.asked == node).into()) > 0
+    }
 }
 
 struct Open {
-    calls: HashMap<u32, Call, Numbers>,
-    /// How many there are to each node.
+    calls: HashMap<u64, Call, Numbers>,
+    /// How many there are that each node was asked.
     to: HashMap<NodeId, usize>,
-    last: u32,
+    last: u64,
     sweeper: Sweeper,
 }
 
 impl Open {
-    fn take(&mut self, call: u32) -> Option<Call> {
+    fn take(&mut self, call: u64) -> Option<Call> {
         let call = self.calls.remove(&call)?;
         if let Some(open) = self.to.get_mut(&call.asked) {
             *open -= 1;
@@ -78,14 +109,15 @@ impl Open {
         Some(call)
     }
 
-    /// Takes out those that nobody waits for any more, if it is time to look.
+    /// Takes out those that nobody waits for, if it is time to look. One that a failure would close another by stays until that is closed.
     fn sweep(&mut self, open: usize, most: usize) -> Vec<Call> {
         if !self.sweeper.is_due(self.calls.len(), open >= most, most) {
             return Vec::new();
         }
-        let gone = self.calls.iter().filter(|(_, call)| call.complete.has_given_up());
-        let gone: Vec<u32> = gone.map(|(&call, _)| call).collect();
-        let gone = gone.into_iter().filter_map(|call| self.take(call)).collect();
+        let is_needed = |call: &Call| call.beside != 0 && self.calls.contains_key(&call.beside);
+        let gone = self.calls.iter().filter(|(_, call)| call.asker.is_gone() && !is_needed(call));
+        let gone: Vec<u64> = gone.map(|(&number, _)| number).collect();
+        let gone = gone.into_iter().filter_map(|number| self.take(number)).collect();
         self.sweeper.swept(self.calls.len());
         gone
     }
@@ -93,9 +125,10 @@ impl Open {
 
 /// The calls of one node.
 pub(crate) struct Calls {
-    /// How many there may be to each other node.
+    /// How many there may be that one other node was asked.
     most: usize,
     open: Mutex<Open>,
+    key: RandomState,
 }
 
 impl Calls {
@@ -106,23 +139,26 @@ impl Calls {
             last: 0,
             sweeper: Sweeper::new(),
         };
-        Self { most, open: Mutex::new(open) }
+        Self { most, open: Mutex::new(open), key: RandomState::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a call to `asked`, and gives its number, which is not zero. None if there are too many.
-    pub(crate) fn open(
+    /// Opens a call to `asked`, and gives its number, whose lower half is not zero. `read` makes of the outcome what the asker gets. None if there are too many.
+    pub(crate) fn open<T: Send + 'static>(
         &self,
         asked: NodeId,
-        beside: u32,
-        complete: Box<dyn Complete>,
-    ) -> Option<u32> {
+        beside: u64,
+        asker: oneshot::Sender<T>,
+        read: impl FnOnce(Outcome<'_>) -> T + Send + 'static,
+    ) -> Option<u64> {
+        let call =
+            Call { asked, moves: Vec::new(), beside, asker: Box::new(Waits { asker, read }) };
         let mut open = self.lock();
         let before = open.to.get(&asked).copied().unwrap_or(0);
-        // Dropped without the lock.
+        // Dropped without the lock, as is the call if there are too many.
         let _gone = open.sweep(before, self.most);
         let there = open.to.entry(asked).or_default();
         if *there >= self.most {
@@ -130,52 +166,73 @@ impl Calls {
             return None;
         }
         *there += 1;
-        loop {
+        let number = loop {
             open.last = open.last.wrapping_add(1);
-            let number = open.last;
-            // Numbers come again after four thousand million calls.
-            if number != 0 && !open.calls.contains_key(&number) {
-                open.calls.insert(number, Call { asked, beside, complete });
-                drop(open);
-                return Some(number);
+            let number = self.key.hash_one(open.last);
+            if number as u32 != 0 && !open.calls.contains_key(&number) {
+                break number;
             }
-        }
+        };
+        open.calls.insert(number, call);
+        drop(open);
+        Some(number)
     }
 
     fn take(&self, call: u64) -> Option<Call> {
-        self.lock().take(u32::try_from(call).ok()?)
+        self.lock().take(call)
     }
 
     /// What becomes of a call. False if nobody waits for it.
     pub(crate) fn close(&self, call: u64, outcome: Outcome<'_>) -> bool {
         // What completes it runs without the lock: it may drop what opens calls.
-        let Some(Call { complete, beside, .. }) = self.take(call) else { return false };
+        let Some(Call { asker, beside, .. }) = self.take(call) else { return false };
         // The message was not delivered, so there will be no other answers.
         if let Outcome::Failed(failure, _) = outcome
             && failure != Failure::Ended
             && failure != Failure::Unwritable
             && beside != 0
         {
-            self.close(beside.into(), Outcome::Failed(failure, ""));
+            self.close(beside, Outcome::Failed(failure, ""));
         }
-        complete.complete(outcome)
+        asker.complete(outcome)
     }
 
     /// Forgets calls whose message was not sent.
-    pub(crate) fn forget(&self, mut call: u32) {
-        while let Some(Call { beside, .. }) = self.take(call.into()) {
+    pub(crate) fn forget(&self, mut call: u64) {
+        while let Some(Call { beside, .. }) = self.take(call) {
             call = beside;
+        }
+    }
+
+    /// A node says that it has handed the place for a call's answer on to another. `is_down` says of that one whether it is.
+    pub(crate) fn moved(
+        &self,
+        call: u64,
+        from: NodeId,
+        to: NodeId,
+        is_down: impl FnOnce() -> bool,
+    ) {
+        let mut open = self.lock();
+        let Some(moved) = open.calls.get_mut(&call) else { return };
+        moved.places(from, -1);
+        moved.places(to, 1);
+        let is_lost = moved.is_with(to) && is_down();
+        let lost = if is_lost { open.take(call) } else { None };
+        drop(open);
+        if let Some(lost) = lost {
+            lost.asker.complete(Outcome::NodeDown);
         }
     }
 
     /// A node is down: nobody there answers any more.
     pub(crate) fn node_is_down(&self, node: NodeId) {
         let mut open = self.lock();
-        open.to.remove(&node);
-        let lost: Vec<_> = open.calls.extract_if(|_, call| call.asked == node).collect();
+        let lost = open.calls.iter().filter(|(_, call)| call.is_with(node));
+        let lost: Vec<u64> = lost.map(|(&number, _)| number).collect();
+        let lost: Vec<_> = lost.into_iter().filter_map(|number| open.take(number)).collect();
         drop(open);
-        for (_, call) in lost {
-            call.complete.complete(Outcome::NodeDown);
+        for call in lost {
+            call.asker.complete(Outcome::NodeDown);
         }
     }
 
@@ -187,77 +244,123 @@ impl Calls {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asker, Calls, Outcome};
+    use super::super::limits::FIRST_SWEEP;
+    use super::{Calls, Outcome};
     use crate::node::NodeId;
     use crate::node::wire::Failure;
-    use std::sync::{Arc, Mutex};
 
     const A: NodeId = NodeId::new(1);
     const B: NodeId = NodeId::new(2);
+    const C: NodeId = NodeId::new(3);
 
-    /// Opens a call whose outcome is noted.
-    fn open(calls: &Calls, asked: NodeId, beside: u32, notes: &Arc<Mutex<Vec<String>>>) -> u32 {
-        let notes = Arc::clone(notes);
-        let (sender, receiver) = oneshot::async_channel();
-        // It waits for ever.
-        std::mem::forget(receiver);
-        let asker = Asker::new(sender, move |outcome: Outcome<'_>| {
-            notes.lock().unwrap().push(match outcome {
-                Outcome::Answer(bytes) => format!("{bytes:?}"),
-                Outcome::At(slot) => slot.to_string(),
-                Outcome::Failed(failure, detail) => format!("{failure:?} {detail}"),
-                Outcome::NodeDown => "down".to_owned(),
-            });
-        });
-        calls.open(asked, beside, Box::new(asker)).unwrap()
+    type Asker = oneshot::Receiver<String>;
+
+    /// Opens a call whose outcome is told in words.
+    fn open(calls: &Calls, asked: NodeId, beside: u64) -> (u64, Asker) {
+        let (sender, receiver) = oneshot::channel();
+        let read = |outcome: Outcome<'_>| match outcome {
+            Outcome::Answer(bytes) => format!("{bytes:?}"),
+            Outcome::At(slot) => slot.to_string(),
+            Outcome::Failed(failure, detail) => format!("{failure:?} {detail}"),
+            Outcome::NodeDown => "down".to_owned(),
+        };
+        (calls.open(asked, beside, sender, read).unwrap(), receiver)
+    }
+
+    fn heard(asker: &Asker) -> Option<String> {
+        asker.try_recv().ok()
     }
 
     #[test]
     fn a_call_is_closed_once() {
-        let (calls, notes) = (Calls::new(100), Arc::default());
-        let call = open(&calls, A, 0, &notes).into();
+        let calls = Calls::new(1 << 20);
+        let (call, asker) = open(&calls, A, 0);
         assert!(calls.close(call, Outcome::Answer(&[7])));
         assert!(!calls.close(call, Outcome::Answer(&[8])));
         assert!(!calls.close(u64::MAX, Outcome::NodeDown), "a number that is no call's");
-        assert_eq!(*notes.lock().unwrap(), ["[7]"]);
+        assert_eq!(heard(&asker).unwrap(), "[7]");
         assert_eq!(calls.len(), 0);
     }
 
     #[test]
     fn calls_of_one_message_fail_together_if_it_is_not_delivered() {
-        let (calls, notes) = (Calls::new(100), Arc::default());
-        let first = open(&calls, A, 0, &notes);
-        let second = open(&calls, A, first, &notes);
-        let third = open(&calls, A, second, &notes);
-        calls.close(third.into(), Outcome::Failed(Failure::NoSuchActor, "gone"));
+        let calls = Calls::new(1 << 20);
+        let (first, _a) = open(&calls, A, 0);
+        let (second, b) = open(&calls, A, first);
+        let (third, c) = open(&calls, A, second);
+        calls.close(third, Outcome::Failed(Failure::NoSuchActor, "gone"));
         assert_eq!(calls.len(), 0);
-        assert_eq!(notes.lock().unwrap().len(), 3);
+        assert_eq!(
+            (heard(&b).unwrap(), heard(&c).unwrap()),
+            ("NoSuchActor ".into(), "NoSuchActor gone".into())
+        );
         // Each place that is dropped is told of alone.
-        let first = open(&calls, A, 0, &notes);
-        let second = open(&calls, A, first, &notes);
-        calls.close(second.into(), Outcome::Failed(Failure::Ended, ""));
+        let (first, _a) = open(&calls, A, 0);
+        let (second, _b) = open(&calls, A, first);
+        calls.close(second, Outcome::Failed(Failure::Ended, ""));
         assert_eq!(calls.len(), 1);
     }
 
     #[test]
     fn a_node_that_is_down_fails_its_calls_and_no_others() {
-        let (calls, notes) = (Calls::new(100), Arc::default());
-        open(&calls, A, 0, &notes);
-        let other = open(&calls, B, 0, &notes);
-        open(&calls, A, 0, &notes);
+        let calls = Calls::new(1 << 20);
+        let (_, first) = open(&calls, A, 0);
+        let (other, _other) = open(&calls, B, 0);
+        let (_, second) = open(&calls, A, 0);
         calls.node_is_down(A);
-        assert_eq!(*notes.lock().unwrap(), ["down", "down"]);
-        assert!(calls.close(other.into(), Outcome::Answer(&[])));
+        assert_eq!([heard(&first), heard(&second)].map(Option::unwrap), ["down", "down"]);
+        assert!(calls.close(other, Outcome::Answer(&[])));
+    }
+
+    #[test]
+    fn a_call_is_with_the_node_that_has_its_place_in_whatever_order_that_is_told() {
+        // From A to B, back to A, and to C at last.
+        let moves = [(A, B), (B, A), (A, C)];
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let calls = Calls::new(1 << 20);
+            let (call, asker) = open(&calls, A, 0);
+            for (from, to) in order.map(|step| moves[step]) {
+                calls.moved(call, from, to, || false);
+            }
+            calls.node_is_down(A);
+            calls.node_is_down(B);
+            assert_eq!(heard(&asker), None);
+            calls.node_is_down(C);
+            assert_eq!(heard(&asker).unwrap(), "down");
+        }
+    }
+
+    #[test]
+    fn a_call_that_moves_to_a_node_that_is_down_fails() {
+        let calls = Calls::new(1 << 20);
+        let (call, asker) = open(&calls, A, 0);
+        calls.moved(call, A, B, || true);
+        assert_eq!(heard(&asker).unwrap(), "down");
+        calls.moved(call, A, B, || panic!("it is closed"));
     }
 
     #[test]
     fn calls_whose_message_was_not_sent_are_forgotten() {
-        let (calls, notes) = (Calls::new(100), Arc::default());
-        let first = open(&calls, A, 0, &notes);
-        let second = open(&calls, A, first, &notes);
+        let calls = Calls::new(1 << 20);
+        let (first, a) = open(&calls, A, 0);
+        let (second, _b) = open(&calls, A, first);
         calls.forget(second);
         assert_eq!(calls.len(), 0);
-        assert!(notes.lock().unwrap().is_empty());
+        assert_eq!(heard(&a), None);
+    }
+
+    #[test]
+    fn calls_that_nobody_waits_for_are_forgotten_in_time() {
+        let calls = Calls::new(1 << 20);
+        let (waits, asker) = open(&calls, A, 0);
+        // One that nobody waits for, whose failure is that of another.
+        let (last, _) = open(&calls, A, waits);
+        for _ in 0..10 * FIRST_SWEEP {
+            drop(open(&calls, A, 0));
+            assert!(calls.len() <= FIRST_SWEEP);
+        }
+        calls.close(last, Outcome::Failed(Failure::NoSuchActor, ""));
+        assert_eq!(heard(&asker).unwrap(), "NoSuchActor ");
     }
 
     #[test]
@@ -265,15 +368,13 @@ mod tests {
         let calls = Calls::new(100);
         let open = |asked| {
             let (sender, receiver) = oneshot::async_channel::<()>();
-            calls
-                .open(asked, 0, Box::new(Asker::new(sender, |_: Outcome<'_>| ())))
-                .map(|call| (call, receiver))
+            calls.open(asked, 0, sender, |_: Outcome<'_>| ()).map(|call| (call, receiver))
         };
         let mut waiting: Vec<_> = (0..100).map(|_| open(A).unwrap()).collect();
         assert!((0..1_000).all(|_| open(A).is_none()));
         let other = open(B).unwrap();
         // One that is answered makes room for one.
-        assert!(calls.close(waiting.pop().unwrap().0.into(), Outcome::Answer(&[])));
+        assert!(calls.close(waiting.pop().unwrap().0, Outcome::Answer(&[])));
         waiting.push(open(A).unwrap());
         waiting.truncate(60);
         let mut attempts = 0;
@@ -284,6 +385,6 @@ mod tests {
         assert!(calls.len() < 70, "{}", calls.len());
         calls.node_is_down(A);
         assert_eq!(calls.len(), 1);
-        assert!(calls.close(other.0.into(), Outcome::NodeDown));
+        assert!(calls.close(other.0, Outcome::NodeDown));
     }
 }

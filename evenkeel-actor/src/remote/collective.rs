@@ -4,7 +4,7 @@
 //!
 //! # What counts for the end of all work
 //! Messages that have left and those that have come and were read, without those of protocols: numbers that the multiplexer and the readers have anyway, so a message costs nothing more for it.
-//! A node is passive when it has declared its part finished, none of its system's actors is alive, and nothing that has come is unread. That is looked at
+//! A node is passive when it has declared its part finished, none of its system's actors is alive but subscribers to [dead letters](crate::System::on_dead_letter), and nothing that has come is unread. That is looked at
 //! in one evaluation, which counts as received what had been read before it, as sent what had left after it, and is thrown away if more has been read in between or anything is unread at its end: so
 //! whatever was sent because of a message is counted together with that message. Outside of evaluations the detector takes the node for active, and holds the token.
 //!
@@ -12,6 +12,8 @@
 //! A node leaves when it has passed a barrier, or knows of the end of all work, and its going may be heard of before that of which it knows has come from a third node. So a barrier is broken by the
 //! loss of a neighbour in its tree alone, whose last words come before its loss, and who else waits is told by its neighbours; and a node that has heard of the end of all work waits for all
 //! others to have, in a barrier of its own, before it says so.
+//!
+//! A node that leaves, and one whose host has ended, abandons what it waits for itself: from then on it is told nothing.
 //!
 //! Evaluations are made when a probe comes, and every [`LOOK`], since the end of an actor tells nobody.
 
@@ -46,6 +48,8 @@ struct State {
     received: u64,
     outcome: Option<Result<(), NodeLost>>,
     lost: Option<NodeId>,
+    /// Whether this node has left, or its host has ended.
+    has_left: bool,
     waiting: Vec<Waker>,
 }
 
@@ -58,6 +62,7 @@ impl Collective {
             received: 0,
             outcome: None,
             lost: None,
+            has_left: false,
             waiting: Vec::new(),
         }))
     }
@@ -89,9 +94,9 @@ impl Collective {
                         peer.control(Message::Termination(probe));
                     }
                 }
-                Order::Done => state.outcome = Some(Ok(())),
+                Order::Done => _ = state.outcome.get_or_insert(Ok(())),
                 Order::Failed { node } => {
-                    state.outcome = Some(Err(NodeLost { node: Some(node) }));
+                    state.outcome.get_or_insert(Err(NodeLost { node: Some(node) }));
                 }
             }
         }
@@ -139,29 +144,49 @@ impl Collective {
         });
     }
 
+    /// This node leaves, or nobody drives its transport any more: who waits here waits in vain. The others hear of it as a loss, so nothing is sent.
+    pub(crate) fn abandon(&self) {
+        let waiting = {
+            let mut state = self.lock();
+            state.has_left = true;
+            let lost = state.lost;
+            state.outcome.get_or_insert(Err(NodeLost { node: lost }));
+            std::mem::take(&mut state.waiting)
+        };
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
     /// Waits until all nodes have come as far.
     pub(crate) async fn pass(&self, node: &Inner) -> Result<(), NodeLost> {
         self.pass_barrier(node, PASS).await
     }
 
+    /// Passes a barrier; that of the end of all work once, whoever of this node asks for it, and however often.
     async fn pass_barrier(&self, node: &Inner, barrier: usize) -> Result<(), NodeLost> {
         let broken = |state: &State| NodeLost { node: state.lost };
         let phase = self.change(node, |state, out, _| {
+            if state.has_left {
+                return Err(broken(state));
+            }
             let machine = &mut state.barriers[barrier];
             let phase = machine.phase();
+            if barrier == END && phase > 0 {
+                return Ok(None);
+            }
             match machine.enter(&mut out[barrier]) {
                 // Another task of this node waits already: they pass together.
-                Ok(()) | Err(BarrierError::Entered) => Ok(phase),
+                Ok(()) | Err(BarrierError::Entered) => Ok(Some(phase)),
                 Err(_) => Err(broken(state)),
             }
         })?;
+        let Some(phase) = phase else { return Ok(()) };
         node.multiplexer.flush();
         poll_fn(|context| {
             let mut state = self.lock();
             if state.barriers[barrier].phase() > phase {
                 return Poll::Ready(Ok(()));
             }
-            if state.barriers[barrier].standing() == Standing::Broken {
+            if state.barriers[barrier].standing() == Standing::Broken || state.has_left {
                 return Poll::Ready(Err(broken(&state)));
             }
             state.waiting.push(context.waker().clone());
@@ -205,20 +230,24 @@ impl Collective {
         }
         self.change(node, |state, _, orders| {
             let received = node.received();
-            if node.unread.load(Ordering::SeqCst) > 0 || node.system.snapshot().alive() > 0 {
+            if node.unread.load(Ordering::SeqCst) > 0 || node.system.working() > 0 {
                 return;
             }
             node.multiplexer.flush();
             let sent = node.sent();
+            // What a node's loss discards was not sent, so the counts fit no more; a gate is shut before. The loss itself is told when its last words are read.
+            if node.others().any(Peer::is_down) {
+                return;
+            }
             if node.unread.load(Ordering::SeqCst) > 0 || node.received() != received {
                 return;
             }
-            let newly = received - state.received;
+            let newly = received.wrapping_sub(state.received);
             if newly > 0 {
                 state.detector.received(newly);
                 state.received = received;
             }
-            state.detector.sent(sent - state.sent);
+            state.detector.sent(sent.wrapping_sub(state.sent));
             state.sent = sent;
             state.detector.passive(orders);
             state.detector.active();
@@ -228,18 +257,17 @@ impl Collective {
 }
 
 impl Inner {
-    /// Messages of the work that have left.
+    /// Messages of the work that have left. Exact, modulo 2^64, while no node is down and all lanes have been flushed.
     fn sent(&self) -> u64 {
         let all = self.others().map(|peer| {
             let control = peer.control.load(Ordering::SeqCst);
-            self.multiplexer.traffic(peer.id).messages_out - control
+            self.multiplexer.traffic(peer.id).messages_out.wrapping_sub(control)
         });
-        all.sum()
+        all.fold(0, u64::wrapping_add)
     }
 
     /// Messages of the work that have come and were read.
     fn received(&self) -> u64 {
-        let control = self.counts.control.load(Ordering::SeqCst);
-        self.counts.messages.load(Ordering::SeqCst) - control
+        self.counts.messages.load(Ordering::SeqCst)
     }
 }

@@ -93,6 +93,10 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
         node.greeted(peer, &Hello { node: number, nodes, ties, job, name });
         return peer.standing() == Standing::Greeted;
     }
+    if let Message::Refuse { detail } = message {
+        node.refused(peer, detail);
+        return false;
+    }
     match peer.standing() {
         Standing::Greeted => {}
         Standing::New => {
@@ -110,16 +114,19 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
         Message::Spawn { call, .. } if !node.table.has_room(node.limits.actors) => {
             peer.fail(call, Failure::TooManyActors, "");
         }
+        Message::Moved { call, to } => node.moved(peer.id, call, to),
         Message::Spawn { call, script, arguments, .. } => {
             match node.scripts.start(peer, script, arguments) {
                 Ok(at) => peer.say(Message::Located { call, at }),
                 Err((failure, detail)) => peer.fail(call, failure, &detail),
             }
         }
-        Message::Locate { call, name } => match node.scripts.locate(node, name) {
-            Ok(at) => peer.say(Message::Located { call, at }),
-            Err((failure, detail)) => peer.fail(call, failure, &detail),
-        },
+        Message::Locate { call, name, messages } => {
+            match node.scripts.locate(node, name, messages) {
+                Ok(at) => peer.say(Message::Located { call, at }),
+                Err((failure, detail)) => peer.fail(call, failure, &detail),
+            }
+        }
         Message::Stop { to, how } => {
             if let Some(target) = node.table.get(to) {
                 stop(&target.any(), how);

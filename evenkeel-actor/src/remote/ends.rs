@@ -4,7 +4,7 @@ use crate::control::ActorId;
 use crate::end::contain;
 use crate::exit::{ExitReason, Failure};
 use crate::node::NodeId;
-use crate::node::wire::{self, End, EndBy, EndKind};
+use crate::node::wire::{End, EndBy, EndKind};
 use std::sync::Arc;
 
 /// An end, as it is written. Made before any lock is taken: what describes a failure is a user's code.
@@ -39,8 +39,9 @@ impl Words {
         Self { by, kind, node: node.unwrap_or_default(), detail }
     }
 
-    pub(super) fn end(&self) -> End<'_> {
-        let detail = super::short(&self.detail, wire::LONGEST_DETAIL);
+    /// With the words that `short` makes of them, so that they can be sent.
+    pub(super) fn end<'a>(&'a self, short: impl FnOnce(&'a str) -> &'a str) -> End<'a> {
+        let detail = short(&self.detail);
         End { by: self.by, kind: self.kind, node: self.node, detail }
     }
 }
@@ -70,9 +71,14 @@ mod tests {
     use crate::control::ActorId;
     use crate::exit::{ExitReason, Failure};
     use crate::node::NodeId;
+    use crate::node::wire::LONGEST_DETAIL;
     use std::error::Error;
     use std::fmt;
     use std::sync::Arc;
+
+    fn cut(words: &str) -> &str {
+        super::super::short(words, LONGEST_DETAIL)
+    }
 
     #[test]
     fn a_reason_is_the_same_on_the_other_node() {
@@ -88,9 +94,10 @@ mod tests {
             ExitReason::TooManyTies(node),
         ];
         for own in own {
-            assert_eq!(format!("{:?}", reason(&Words::of(&own).end())), format!("{own:?}"));
+            assert_eq!(format!("{:?}", reason(&Words::of(&own).end(cut))), format!("{own:?}"));
             let linked = own.for_linked(ActorId::fresh());
-            let ExitReason::Linked { reason: first, .. } = reason(&Words::of(&linked).end()) else {
+            let ExitReason::Linked { reason: first, .. } = reason(&Words::of(&linked).end(cut))
+            else {
                 panic!("{linked}");
             };
             assert_eq!(format!("{first:?}"), format!("{own:?}"));
@@ -100,7 +107,9 @@ mod tests {
     #[test]
     fn long_words_are_cut_and_those_that_panic_are_none() {
         let long = ExitReason::Panicked("ä".repeat(1_000).into());
-        let ExitReason::Panicked(words) = reason(&Words::of(&long).end()) else { panic!("{long}") };
+        let ExitReason::Panicked(words) = reason(&Words::of(&long).end(cut)) else {
+            panic!("{long}")
+        };
         assert_eq!(*words, *"ä".repeat(512));
 
         #[derive(Debug)]
@@ -112,6 +121,6 @@ mod tests {
             }
         }
         let mute = ExitReason::Failed(Arc::new(Failure::from(Mute)));
-        assert_eq!(reason(&Words::of(&mute).end()).to_string(), "failed: ");
+        assert_eq!(reason(&Words::of(&mute).end(cut)).to_string(), "failed: ");
     }
 }

@@ -50,6 +50,11 @@ pub enum Mismatch {
         /// Bytes that wait for it.
         bytes: usize,
     },
+    /// It has shut this node out.
+    Refuses {
+        /// In its words.
+        why: Box<str>,
+    },
 }
 
 impl fmt::Display for Mismatch {
@@ -74,6 +79,7 @@ impl fmt::Display for Mismatch {
             Self::Backlog { bytes } => {
                 write!(f, "it goes on sending while {bytes} bytes wait for it, more than may")
             }
+            Self::Refuses { why } => write!(f, "it has shut this node out: {why}"),
         }
     }
 }
@@ -96,6 +102,13 @@ pub enum StartError {
         /// How many the runtime has.
         workers: usize,
     },
+    /// The longest message that the [packing](crate::node::policy::Packing) or the transport allows is shorter than what nodes say to each other.
+    ShortMessages {
+        /// How many bytes it may have.
+        longest: usize,
+        /// How many it has to be allowed.
+        least: usize,
+    },
     /// The transport has not started.
     Transport(Box<dyn Error + Send + Sync>),
     /// The system refuses a thread.
@@ -116,6 +129,10 @@ impl fmt::Display for StartError {
             Self::Workers { workers } => write!(
                 f,
                 "a node whose host is a task needs a runtime with one worker, and this one has {workers}: take Hosting::Auto or Hosting::Thread"
+            ),
+            Self::ShortMessages { longest, least } => write!(
+                f,
+                "messages of at most {longest} bytes are too short for what nodes say to each other: allow at least {least}"
             ),
             Self::Transport(error) => write!(f, "the transport has not started: {error}"),
             Self::Thread(error) => write!(f, "no thread for the node's host: {error}"),

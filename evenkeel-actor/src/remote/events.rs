@@ -36,7 +36,7 @@ pub enum NodeEvent {
         /// Messages that were on their way to it, as far as this node knows.
         lost: u64,
     },
-    /// It does not belong to the job, and is shut out: as if it were down.
+    /// It does not belong to the job, and is shut out, or it has [shut this node out](Mismatch::Refuses): as if it were down.
     Refused {
         /// Which.
         node: NodeId,

@@ -333,8 +333,8 @@ struct Count {
 impl Drop for Count {
     fn drop(&mut self) {
         let counts = &self.node.counts;
-        // First, so that whoever reads the other before this sees no more messages of protocols than messages.
-        counts.messages.fetch_add(self.messages, Ordering::SeqCst);
+        // In one step: whoever looks meanwhile sees no message of a protocol as one of the work.
+        counts.messages.fetch_add(self.messages - self.control, Ordering::SeqCst);
         if self.control > 0 {
             counts.control.fetch_add(self.control, Ordering::SeqCst);
         }

@@ -16,6 +16,7 @@ use crate::node::{DownReason, FrameError, NodeId};
 use crate::system::System;
 use crate::trace;
 use evenkeel::Handle;
+use std::fmt;
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -57,9 +58,9 @@ pub(crate) struct Inner {
 /// What a node counts beside its traffic.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Messages that have come and were read.
+    /// Messages of the work that have come and were read.
     pub(crate) messages: AtomicU64,
-    /// Those among them that are no work.
+    /// Those of protocols, which are no work.
     pub(crate) control: AtomicU64,
     pub(crate) unreadable: AtomicU64,
     pub(crate) undelivered: AtomicU64,
@@ -171,7 +172,7 @@ impl Inner {
 
     /// A node does not belong to the job.
     pub(crate) fn refuse(&self, peer: &'static Peer, why: Mismatch) {
-        if self.shut_out(peer) {
+        if self.shut_out(peer, &why) {
             self.tell(&NodeEvent::Refused { node: peer.id, why });
         }
     }
@@ -182,16 +183,25 @@ impl Inner {
         if let FrameError::WrongVersion { found } = error {
             return self.refuse(peer, Mismatch::Version { says: found });
         }
-        if self.shut_out(peer) {
+        if self.shut_out(peer, &error) {
             self.tell(&NodeEvent::Malformed { node: peer.id, error });
         }
     }
 
-    /// Has nothing to do with a node any more. False if that was so before.
-    fn shut_out(&self, peer: &'static Peer) -> bool {
+    /// A node has shut this one out.
+    pub(crate) fn refused(&self, peer: &'static Peer, why: &str) {
+        self.refuse(peer, Mismatch::Refuses { why: why.into() });
+    }
+
+    /// Has nothing to do with a node any more, and tells it so, or it would wait for answers. False if that was so before.
+    fn shut_out(&self, peer: &'static Peer, why: &dyn fmt::Display) -> bool {
         if peer.stand(Standing::Down) == Standing::Down {
             return false;
         }
+        let detail = why.to_string();
+        peer.say(Message::Refuse { detail: peer.detail(&detail) });
+        // With the host it is safe from what discards messages.
+        self.multiplexer.flush();
         self.multiplexer.node_is_down(peer.id);
         self.gone(peer);
         true
@@ -210,6 +220,13 @@ impl Inner {
         self.calls.node_is_down(peer.id);
         peer.untie_all();
         self.collective.lost(self, peer.id);
+    }
+
+    /// A node has handed the place for the answer to a question on. There may be no such node as it says.
+    pub(crate) fn moved(&self, from: NodeId, call: u64, to: NodeId) {
+        if let Some(peer) = self.peer(to) {
+            self.calls.moved(call, from, to, || peer.standing() == Standing::Down);
+        }
     }
 
     /// A call has its outcome.

@@ -38,7 +38,7 @@ impl Limits {
 }
 
 /// Below that nobody looks for what is to go. A choice; no benchmark sets it.
-const FIRST_SWEEP: usize = 64;
+pub(super) const FIRST_SWEEP: usize = 64;
 
 /// Says when a list is searched for what nobody needs any more: when it has doubled, and at its limit, there after a sixteenth of that many more attempts. So a search costs each attempt a few steps.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! References in messages: an actor's name is its node, its slot and the slot's generation; that of a place for an answer is its node and the call's number.
+//! Whoever hands a place on to another node tells the node that waits for the answer ([`calls`](super::calls)).
 //!
 //! A reference that comes back to the node of its actor is a local one again.
 
-use super::calls::{Asker, Outcome};
+use super::calls::Outcome;
 use super::place::Remote;
 use super::route::{Peer, RouteId};
 use super::scope;
@@ -82,15 +83,26 @@ fn peer<E: serde::de::Error>(from: &'static Peer, node: u32) -> Result<&'static 
 /// Where the answer to a question of another node goes. Dropped, it says that there is none.
 pub(crate) struct RemoteReply<R> {
     route: RouteId,
-    /// Zero if somebody else has it.
-    call: AtomicU32,
+    /// The halves of the call's number. The lower one is zero if somebody else has it.
+    low: AtomicU32,
+    high: u32,
     answer: PhantomData<fn(R)>,
+}
+
+impl<R> RemoteReply<R> {
+    /// Takes the call's number out; zero if it was taken before.
+    fn take(&self) -> u64 {
+        match self.low.swap(0, Ordering::Relaxed) {
+            0 => 0,
+            low => u64::from(self.high) << 32 | u64::from(low),
+        }
+    }
 }
 
 impl<R: 'static> RemoteReply<R> {
     /// Answers. The answer comes back if nobody waits for it, or if it cannot be sent.
     pub(crate) fn send(self, reply: R) -> Result<(), R> {
-        let (route, call) = (self.route.get(), u64::from(self.call.swap(0, Ordering::Relaxed)));
+        let (route, call) = (self.route.get(), self.take());
         match route.answer(call, &reply) {
             Ok(()) => Ok(()),
             Err(error) => {
@@ -105,12 +117,15 @@ impl<R: 'static> RemoteReply<R> {
 
 impl<R> Drop for RemoteReply<R> {
     fn drop(&mut self) {
-        let call = self.call.swap(0, Ordering::Relaxed);
+        let call = self.take();
         if call != 0 {
-            self.route.peer().fail(call.into(), Failure::Ended, "");
+            self.route.peer().fail(call, Failure::Ended, "");
         }
     }
 }
+
+/// What is wrong with a place for an answer that is empty.
+const SENT_TWICE: &str = "a place for an answer is sent once";
 
 /// In a message to another node, which then answers over it. It is empty afterwards: there is one answer.
 impl<R> Serialize for ReplyTo<R>
@@ -121,7 +136,7 @@ where
         let peer = scope::asking().map_err(S::Error::custom)?;
         let (node, call) = match self.take() {
             Ok(sender) => {
-                let asker = Asker::new(sender, move |outcome: Outcome<'_>| {
+                let read = move |outcome: Outcome<'_>| {
                     seal(match outcome {
                         Outcome::Answer(bytes) => scope::read(peer, || payload::get(bytes))
                             .map_err(|_| AskError::Unreadable),
@@ -129,11 +144,11 @@ where
                         Outcome::At(_) => Err(AskError::Unreadable),
                         Outcome::NodeDown => Err(AskError::NodeDown),
                     })
-                });
-                let call = peer.node.calls.open(peer.id, scope::last_call(), Box::new(asker));
+                };
+                let call = peer.node.calls.open(peer.id, scope::last_call(), sender, read);
                 let call = call.ok_or_else(|| {
                     scope::note_too_many_calls();
-                    S::Error::custom("there are too many questions to the node without an answer")
+                    S::Error::custom(scope::TOO_MANY)
                 })?;
                 scope::note_call(call);
                 (peer.node.number, call)
@@ -145,11 +160,14 @@ where
                         "the place for an answer belongs to another node that is in this process",
                     ));
                 }
-                let call = remote.call.swap(0, Ordering::Relaxed);
+                let call = remote.take();
+                if call == 0 {
+                    return Err(S::Error::custom(SENT_TWICE));
+                }
                 scope::note_passed_on(owner, call);
                 (owner.id, call)
             }
-            Err(None) => return Err(S::Error::custom("a place for an answer is sent once")),
+            Err(None) => return Err(S::Error::custom(SENT_TWICE)),
         };
         (node.number(), call).serialize(serializer)
     }
@@ -161,10 +179,11 @@ where
     R: Serialize + DeserializeOwned + Send + 'static,
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (node, call): (u32, u32) = Deserialize::deserialize(deserializer)?;
+        let (node, call): (u32, u64) = Deserialize::deserialize(deserializer)?;
         let from = scope::reading().map_err(D::Error::custom)?;
         let route = RouteId::of::<R>(peer(from, node)?);
-        Ok(Self::remote(RemoteReply { route, call: AtomicU32::new(call), answer: PhantomData }))
+        let (low, high) = (AtomicU32::new(call as u32), (call >> 32) as u32);
+        Ok(Self::remote(RemoteReply { route, low, high, answer: PhantomData }))
     }
 }
 

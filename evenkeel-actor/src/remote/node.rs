@@ -33,15 +33,20 @@ impl Drop for Owner {
 }
 
 impl Inner {
-    fn leave(&self) {
+    /// Takes part in nothing any more, and tells all who wait for something from other nodes. So it is when the node leaves, and when its host has ended otherwise.
+    ///
+    /// Nobody is missed: once the multiplexer is closed nothing is put in, so who comes later is refused, and who has put something in before is told here.
+    pub(super) fn leave(&self) {
         self.multiplexer.close();
-        self.scripts.clear();
-        self.table.clear();
         for peer in self.others() {
             self.calls.node_is_down(peer.id);
             peer.untie_all();
         }
+        self.collective.abandon();
         self.listeners.end();
+        // Last: a script is dropped with what it has, and that may panic.
+        self.table.clear();
+        self.scripts.clear();
     }
 }
 
@@ -56,7 +61,7 @@ impl Inner {
 /// the latest after [a cap](crate::node::policy::Packing::cap). Between two actors they keep their order. What one node calls a type the others have to know by the same fields: run the same build everywhere.
 ///
 /// # Loss
-/// A node that is down is a [`NodeEvent`]; what waits for it fails, and whoever [watches](crate::Context::watch) an actor of it is told. A message that was sent to it may have been handled or not.
+/// A node that is down is a [`NodeEvent`]; what waits for it fails (a question waits for the node that it was handed on to last), and whoever [watches](crate::Context::watch) an actor of it is told. A message that was sent to it may have been handled or not.
 ///
 /// # The end
 /// A node leaves before its runtime ends: until then tasks of it run there, which a runtime that is dropped waits for.
@@ -222,6 +227,8 @@ impl Node {
 
     /// Has other nodes start actors here, by name. False if there is a script of that name; it stays.
     ///
+    /// A node that asks for it before is told that there is none: [`NodeBuilder::script`] registers it before any can.
+    ///
     /// `script` is called by a worker: it does not block. A script that keeps a handle of its own node keeps the node until it [leaves](Self::leave).
     pub fn register_script<A, Arguments>(
         &self,
@@ -256,12 +263,19 @@ impl Node {
         scripts::spawn_on(self.inner(), node, script, arguments).await
     }
 
-    /// Lets other nodes find an actor of this one by a name. False if there is another one of that name.
+    /// Lets other nodes find an actor of this one by a name, of at most 255 bytes. False if there is another one of that name, which has not stopped.
+    ///
+    /// The name counts as a reference to the actor, until it is [taken back](Self::unpublish) or the node leaves.
     pub fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
     where
         M: Serialize + DeserializeOwned + Send + 'static,
     {
         self.inner().scripts.publish(name, actor)
+    }
+
+    /// Takes a name back under which other nodes [find](Self::publish) an actor. False if no actor has it, or one that has stopped. Those that have found the actor keep their references.
+    pub fn unpublish(&self, name: &str) -> bool {
+        self.inner().scripts.unpublish(name)
     }
 
     /// Finds an actor of a node, this one or another, by the name under which it is [published](Self::publish) there.
@@ -308,13 +322,18 @@ impl Node {
     /// Declares that this node begins no more work by itself, and waits for the end of all work of all nodes: all have declared so, no actor of
     /// their systems is alive, and no message is on its way. So actors are to be stopped; those that other nodes know do not end by themselves. It is found by a token that counts messages, not by silence.
     ///
+    /// That of [`System::on_dead_letter`] does not count, since it begins nothing by itself; any other actor does, also one that only [listens](System::send_dead_letters_to). Once it is found it stays known.
+    ///
     /// # Errors
     /// If a node is gone before: then it cannot be known.
     pub async fn finish(&self) -> Result<(), NodeLost> {
         self.inner().collective.finish(self.inner()).await
     }
 
-    /// Leaves the job: what has been sent is on its way when it returns, the others are told, and what is sent from now on is refused. The actors live on.
+    /// Leaves the job: what has been sent is on its way when it returns, the others are told, and what is sent from now on is refused.
+    ///
+    /// Actors live on that something here has a reference to. Those that other nodes alone have known end as others do that nobody has a reference to, once they have handled
+    /// what is in their mailboxes: the node forgets whom others know, what it has [published](Self::publish), and its scripts.
     pub async fn leave(&self) {
         self.inner().leave();
         self.0.over.wait().await;
@@ -332,7 +351,8 @@ impl Node {
         let inner = self.inner();
         let (counts, traffic) = (&inner.counts, inner.others().map(|peer| self.traffic(peer.id)));
         let mut metrics = NodeMetrics {
-            messages_in: counts.messages.load(Ordering::Relaxed),
+            messages_in: counts.messages.load(Ordering::Relaxed)
+                + counts.control.load(Ordering::Relaxed),
             undelivered: counts.undelivered.load(Ordering::Relaxed),
             unreadable: counts.unreadable.load(Ordering::Relaxed),
             late_answers: counts.late.load(Ordering::Relaxed),

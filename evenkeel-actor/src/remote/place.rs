@@ -59,13 +59,14 @@ impl Remote {
     pub(crate) fn try_send<M: 'static>(self, message: M) -> Result<(), SendError<M>> {
         match self.route.get().tell(self.slot, &message) {
             Ok(()) => Ok(()),
-            Err(error) => Err(Self::refused(message, &error)),
+            Err(error) => Err(self.refused(message, &error)),
         }
     }
 
     #[cold]
-    fn refused<M, E>(message: M, error: &PutError<E>) -> SendError<M> {
+    fn refused<M, E>(self, message: M, error: &PutError<E>) -> SendError<M> {
         match error {
+            PutError::Down if self.is_home() => SendError::Stopped(message),
             PutError::Full { .. } => SendError::Full(message),
             PutError::Down | PutError::Leaving => SendError::NodeDown(message),
             PutError::Unwritable(_) if scope::were_too_many_calls() => {
@@ -93,6 +94,11 @@ impl Remote {
     pub(crate) fn is_down(self) -> bool {
         let peer = self.peer();
         peer.link.as_ref().is_none_or(|link| link.is_shut()) || peer.standing() == Standing::Down
+    }
+
+    /// Whether it was an actor of this node, which has ended: a reference that comes home is remote then only.
+    fn is_home(self) -> bool {
+        self.peer().link.is_none()
     }
 
     /// Waits for its end.

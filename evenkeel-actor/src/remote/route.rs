@@ -22,6 +22,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// Bytes of a message that says what went wrong, without the text: its kind, a number, three codes, a node, a length.
+const BESIDE_DETAIL: usize = 1 + 10 + 3 + 5 + 3;
+
 /// Writes a value of `T`.
 type Put<T> = fn(&T, &mut Vec<u8>) -> Result<(), PayloadError>;
 
@@ -90,6 +93,11 @@ impl Peer {
         }
     }
 
+    /// Whether it is down or shut out, as far as actors know or those who send.
+    pub(crate) fn is_down(&self) -> bool {
+        self.standing() == Standing::Down || self.link.as_ref().is_some_and(Link::is_shut)
+    }
+
     /// Puts a message of nodes in, which is no work: it is not counted for the end of all work.
     pub(crate) fn control(&self, message: Message<'_>) {
         if let Some(link) = &self.link {
@@ -117,8 +125,23 @@ impl Peer {
             self.node.calls.close(call, Outcome::Failed(failure, detail));
             return;
         }
-        let detail = super::short(detail, wire::LONGEST_DETAIL);
+        let detail = self.detail(detail);
         self.say(Message::Failed { call, failure, detail });
+    }
+
+    /// The beginning of a text that says what went wrong, so that a message with it is not too long.
+    pub(crate) fn detail<'a>(&self, detail: &'a str) -> &'a str {
+        let longest = self.node.multiplexer.packing().longest_message;
+        super::short(detail, wire::LONGEST_DETAIL.min(longest.saturating_sub(BESIDE_DETAIL)))
+    }
+
+    /// The place for the answer to a question of this node was handed on, by this process to another one.
+    pub(crate) fn moved(&self, call: u64, to: NodeId) {
+        if self.link.is_none() {
+            self.node.moved(self.id, call, to);
+        } else {
+            self.say(Message::Moved { call, to });
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::route::Peer;
 use crate::node::multiplexer::PutError;
+use crate::node::wire::Failure;
 use std::cell::{Cell, RefCell};
 
 #[derive(Clone, Copy)]
@@ -17,28 +18,36 @@ enum Scope {
     Reading(&'static Peer),
 }
 
+/// What has been noted while a value is written.
+#[derive(Clone, Copy, Default)]
+struct Noted {
+    /// The last of the calls whose places are in it; zero if there is none.
+    last_call: u64,
+    /// How many places for answers of other nodes are in it: the last of [`PASSED_ON`].
+    passed_on: usize,
+}
+
 thread_local! {
     /// Whether a value was not written because too many answers are awaited.
     static TOO_MANY_CALLS: Cell<bool> = const { Cell::new(false) };
     static SCOPE: Cell<Scope> = const { Cell::new(Scope::Outside) };
-    /// The last of the calls whose places are in the value that is written; zero if there is none.
-    static CALLS: Cell<u32> = const { Cell::new(0) };
-    /// Places for answers of other nodes that are in it.
-    static PASSED_ON: RefCell<Vec<(&'static Peer, u32)>> = const { RefCell::new(Vec::new()) };
+    static NOTED: Cell<Noted> = const { Cell::new(Noted { last_call: 0, passed_on: 0 }) };
+    /// Places for answers of other nodes that are in values that are written.
+    static PASSED_ON: RefCell<Vec<(&'static Peer, u64)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Puts the scope back, by a panic too.
-struct Back(Scope, u32);
+struct Back(Scope, Noted);
 
 impl Drop for Back {
     fn drop(&mut self) {
         SCOPE.set(self.0);
-        CALLS.set(self.1);
+        NOTED.set(self.1);
     }
 }
 
 fn enter(scope: Scope) -> Back {
-    Back(SCOPE.replace(scope), CALLS.replace(0))
+    Back(SCOPE.replace(scope), NOTED.take())
 }
 
 /// The calls whose places are in the value that is written.
@@ -48,9 +57,28 @@ impl Calls {
     /// The last of them, which knows the others.
     #[inline]
     pub(crate) fn first(&self) -> Option<u64> {
-        match CALLS.get() {
+        match last_call() {
             0 => None,
-            call => Some(call.into()),
+            call => Some(call),
+        }
+    }
+}
+
+/// A value is written. Dropped, by a panic of what writes it too, it settles what becomes of the places in it.
+struct Writing {
+    peer: &'static Peer,
+    is_put: bool,
+    back: Back,
+}
+
+impl Drop for Writing {
+    #[inline]
+    fn drop(&mut self) {
+        let noted = NOTED.get();
+        if noted.passed_on > 0 || (!self.is_put && noted.last_call != 0) {
+            // It is written, or will not be: what is said of it is said outside.
+            SCOPE.set(self.back.0);
+            settle(self.peer, noted, self.is_put);
         }
     }
 }
@@ -61,23 +89,25 @@ pub(crate) fn write<E>(
     peer: &'static Peer,
     f: impl FnOnce(&Calls) -> Result<(), PutError<E>>,
 ) -> Result<(), PutError<E>> {
-    let _back = enter(Scope::Writing(peer));
+    let mut writing = Writing { peer, is_put: false, back: enter(Scope::Writing(peer)) };
     let put = f(&Calls(()));
-    let passed_on = PASSED_ON.with_borrow(|passed_on| !passed_on.is_empty());
-    if passed_on || (put.is_err() && CALLS.get() != 0) {
-        settle(peer, put.is_err());
-    }
+    writing.is_put = put.is_ok();
     put
 }
 
 /// A value with places for answers was put in, or not: then nobody will answer.
 #[cold]
-fn settle(peer: &'static Peer, failed: bool) {
-    let passed_on = PASSED_ON.take();
-    if failed {
-        peer.node.calls.forget(CALLS.get());
-        for (peer, call) in passed_on {
-            peer.fail(call.into(), crate::node::wire::Failure::Ended, "");
+fn settle(peer: &'static Peer, noted: Noted, is_put: bool) {
+    let Noted { last_call, passed_on } = noted;
+    let passed_on = PASSED_ON.with_borrow_mut(|all| all.split_off(all.len() - passed_on));
+    if !is_put {
+        peer.node.calls.forget(last_call);
+    }
+    for (owner, call) in passed_on {
+        if is_put {
+            owner.moved(call, peer.id);
+        } else {
+            owner.fail(call, Failure::Ended, "");
         }
     }
 }
@@ -126,15 +156,19 @@ pub(crate) fn reading() -> Result<&'static Peer, &'static str> {
     }
 }
 
-/// The place of this call is in the value that is written. Gives the one before.
-pub(crate) fn note_call(call: u32) -> u32 {
-    CALLS.replace(call)
+/// The place of this call is in the value that is written.
+pub(crate) fn note_call(call: u64) {
+    NOTED.set(Noted { last_call: call, ..NOTED.get() });
 }
 
-/// The call that was noted last.
-pub(crate) fn last_call() -> u32 {
-    CALLS.get()
+/// The call that was noted last, or zero.
+#[inline]
+pub(crate) fn last_call() -> u64 {
+    NOTED.get().last_call
 }
+
+/// Why a question is not written.
+pub(crate) const TOO_MANY: &str = "there are too many questions to the node without an answer";
 
 /// A question was refused, as there are too many to the node.
 pub(crate) fn note_too_many_calls() {
@@ -147,6 +181,8 @@ pub(crate) fn were_too_many_calls() -> bool {
 }
 
 /// The place for an answer to another node is in the value that is written.
-pub(crate) fn note_passed_on(peer: &'static Peer, call: u32) {
-    PASSED_ON.with_borrow_mut(|passed_on| passed_on.push((peer, call)));
+pub(crate) fn note_passed_on(owner: &'static Peer, call: u64) {
+    PASSED_ON.with_borrow_mut(|passed_on| passed_on.push((owner, call)));
+    let noted = NOTED.get();
+    NOTED.set(Noted { passed_on: noted.passed_on + 1, ..noted });
 }

@@ -1,6 +1,6 @@
 //! Scripts: what starts an actor when another node asks for it.
 
-use super::calls::{Asker, Outcome};
+use super::calls::Outcome;
 use super::error::RemoteError;
 use super::inner::Inner;
 use super::place::Remote;
@@ -13,13 +13,14 @@ use crate::builder::Builder;
 use crate::mailbox::overflow::Wait;
 use crate::node::multiplexer::PutError;
 use crate::node::payload;
-use crate::node::wire::{Envelope, Failure, Message};
+use crate::node::wire::{Envelope, Failure, LONGEST_NAME, Message};
 use crate::node::{NodeId, Slot};
 use crate::trace;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::any::type_name;
 use std::collections::HashMap;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,17 +30,51 @@ type Refusal = (Failure, String);
 /// Starts an actor for a node that has asked for it, which takes its messages to be of the type with that name.
 type Script = dyn Fn(&'static Peer, &str, &[u8]) -> Result<Slot, Refusal> + Send + Sync;
 
-/// Names an actor of the registry that takes messages of the type with that name.
-type Public = dyn Fn(&'static Inner) -> Option<Slot> + Send + Sync;
+/// An actor that other nodes find, whatever its messages.
+trait Public: Send + Sync {
+    /// The name of the type of its messages, short enough to be sent.
+    fn messages(&self) -> String;
 
-/// The name of the type of an actor's messages, and what names the actor.
-type Published = (&'static str, Arc<Public>);
+    /// Its slot, unless it has stopped.
+    fn slot(&self, node: &Inner) -> Option<Slot>;
+
+    fn is_stopped(&self) -> bool;
+}
+
+impl<M: Serialize + DeserializeOwned + Send + 'static> Public for ActorRef<M> {
+    fn messages(&self) -> String {
+        short_name::<M>()
+    }
+
+    fn slot(&self, node: &Inner) -> Option<Slot> {
+        (!self.is_stopped()).then(|| self.slot_in(&node.table))
+    }
+
+    fn is_stopped(&self) -> bool {
+        Self::is_stopped(self)
+    }
+}
 
 /// The scripts of a node, and the actors that it lets others find.
 #[derive(Default)]
 pub(crate) struct Scripts {
     scripts: Mutex<HashMap<Box<str>, Arc<Script>>>,
-    public: Mutex<HashMap<Box<str>, Published>>,
+    public: Mutex<HashMap<Box<str>, Arc<dyn Public>>>,
+}
+
+/// The same scripts, for another node; it lets others find its own actors.
+impl Clone for Scripts {
+    fn clone(&self) -> Self {
+        let scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Self { scripts: Mutex::new(scripts), public: Mutex::default() }
+    }
+}
+
+impl fmt::Debug for Scripts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
+        f.debug_set().entries(scripts.keys()).finish()
+    }
 }
 
 impl Scripts {
@@ -94,34 +129,48 @@ impl Scripts {
         script(peer, messages, arguments)
     }
 
-    /// Lets other nodes find an actor; false if there is another one of that name.
+    /// Lets other nodes find an actor; false if there is another one of that name, which has not stopped.
     pub(crate) fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
     where
         M: Serialize + DeserializeOwned + Send + 'static,
     {
         let mut public = self.public.lock().unwrap_or_else(PoisonError::into_inner);
-        if public.contains_key(name) {
+        if public.get(name).is_some_and(|known| !known.is_stopped()) {
             return false;
         }
-        let slot =
-            move |node: &'static Inner| (!actor.is_stopped()).then(|| actor.slot_in(&node.table));
-        public.insert(name.into(), (type_name::<M>(), Arc::new(slot)));
+        let before = public.insert(name.into(), Arc::new(actor));
+        // What it drops may be the last reference, so not under the lock.
+        drop(public);
+        drop(before);
         true
     }
 
-    /// Where the actor is that others find under a name, with the name of its messages' type behind it.
-    pub(crate) fn locate(&self, node: &'static Inner, name: &str) -> Result<Slot, Refusal> {
+    /// No longer lets other nodes find the actor of a name; false if there was none.
+    pub(crate) fn unpublish(&self, name: &str) -> bool {
+        let mut public = self.public.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = public.remove(name);
+        drop(public);
+        known.is_some_and(|known| !known.is_stopped())
+    }
+
+    /// Where the actor is that others find under a name, by the short name of its messages' type.
+    pub(crate) fn locate(
+        &self,
+        node: &'static Inner,
+        name: &str,
+        messages: &str,
+    ) -> Result<Slot, Refusal> {
         let none = || (Failure::NoSuchName, String::new());
-        let (name, messages) = name.split_once('\0').ok_or_else(none)?;
         let found = {
             let public = self.public.lock().unwrap_or_else(PoisonError::into_inner);
             public.get(name).cloned()
         };
-        let (own, slot) = found.ok_or_else(none)?;
+        let actor = found.ok_or_else(none)?;
+        let own = actor.messages();
         if own != messages {
             return Err((Failure::OtherMessages, format!("they are {own}, not {messages}")));
         }
-        slot(node).ok_or_else(none)
+        actor.slot(node).ok_or_else(none)
     }
 
     /// Forgets all, at the end of the node.
@@ -132,6 +181,20 @@ impl Scripts {
             std::mem::take(&mut *self.public.lock().unwrap_or_else(PoisonError::into_inner));
         drop((scripts, public));
     }
+}
+
+/// The name of a type, for requests that name actors: of a name that is too long the beginning, and a hash of all of it.
+fn short_name<M>() -> String {
+    let name = type_name::<M>();
+    if name.len() <= LONGEST_NAME {
+        return name.to_owned();
+    }
+    // FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo): the same in all processes of a build.
+    let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+    });
+    let end = format!("... #{hash:016x}");
+    format!("{}{end}", super::short(name, LONGEST_NAME - end.len()))
 }
 
 /// The name of a type, and what follows it.
@@ -157,10 +220,10 @@ fn outcome(node: NodeId, failure: Failure, detail: &str) -> RemoteError {
     }
 }
 
-/// Asks a node for an actor with messages of type `M`, by what `request` writes for a call.
+/// Asks a node for an actor with messages of type `M`, by what `request` writes. It opens the call once the places for answers that are in it are noted: if there is no actor, nobody answers these.
 async fn request<M>(
     peer: &'static Peer,
-    mut request: impl FnMut(u64, &mut Vec<u8>) -> Result<(), String>,
+    request: impl FnOnce(&mut dyn FnMut() -> Result<u64, String>, &mut Vec<u8>) -> Result<(), String>,
 ) -> Result<ActorRef<M>, RemoteError>
 where
     M: Serialize + DeserializeOwned + Send + 'static,
@@ -169,25 +232,35 @@ where
     let down = RemoteError::NodeDown { node };
     let Some(link) = &peer.link else { return Err(RemoteError::Answer) };
     let (sender, receiver) = oneshot::async_channel();
-    let asker = Asker::new(sender, move |outcome: Outcome<'_>| match outcome {
+    let read = move |outcome: Outcome<'_>| match outcome {
         Outcome::At(slot) => Ok(slot),
         Outcome::Failed(failure, detail) => Err(self::outcome(node, failure, detail)),
         Outcome::Answer(_) => Err(RemoteError::Answer),
         Outcome::NodeDown => Err(RemoteError::NodeDown { node }),
-    });
+    };
     link.room().await;
     if peer.standing() == Standing::Down {
         return Err(down);
     }
-    let call = peer.node.calls.open(node, 0, Box::new(asker));
-    let call = call.ok_or(RemoteError::TooManyCalls { node })?;
+    let mut asker = Some((sender, read));
+    let mut open = || {
+        let Some((sender, read)) = asker.take() else { return Ok(scope::last_call()) };
+        let Some(call) = peer.node.calls.open(node, scope::last_call(), sender, read) else {
+            scope::note_too_many_calls();
+            return Err(scope::TOO_MANY.to_owned());
+        };
+        scope::note_call(call);
+        Ok(call)
+    };
     // What is put in after a node is down is refused, and what was put in before is told of the loss.
     let put = scope::write(peer, |_| {
-        peer.node.senders.under(|| link.put_anyway(|out| request(call.into(), out)))
+        peer.node.senders.under(|| link.put_anyway(|out| request(&mut open, out)))
     });
     if let Err(error) = put {
-        peer.node.calls.forget(call);
         return Err(match error {
+            PutError::Unwritable(_) if scope::were_too_many_calls() => {
+                RemoteError::TooManyCalls { node }
+            }
             PutError::Unwritable(why) => RemoteError::Unwritable { why },
             PutError::TooLong { .. } => RemoteError::Unwritable { why: error.to_string() },
             _ => down,
@@ -226,11 +299,9 @@ where
         let slot = slot.map_err(|(failure, why)| outcome(on, failure, &why))?;
         return local(node, slot);
     }
-    let named = bytes.len();
-    request(peer, |call, out| {
-        bytes.truncate(named);
+    request(peer, |open, out| {
         payload::put(arguments, &mut bytes).map_err(|error| error.to_string())?;
-        let message = Message::Spawn { call, script, parent: None, arguments: &bytes };
+        let message = Message::Spawn { call: open()?, script, parent: None, arguments: &bytes };
         Envelope { cause: trace::current(), message }.write(out).map_err(|error| error.to_string())
     })
     .await
@@ -246,13 +317,13 @@ where
     M: Serialize + DeserializeOwned + Send + 'static,
 {
     let peer = node.peer(on).ok_or(RemoteError::NoSuchNode { node: on })?;
-    let name = format!("{name}\0{}", type_name::<M>());
+    let messages = short_name::<M>();
     if peer.link.is_none() {
-        let slot = node.scripts.locate(node, &name);
+        let slot = node.scripts.locate(node, name, &messages);
         return local(node, slot.map_err(|(failure, why)| outcome(on, failure, &why))?);
     }
-    request(peer, |call, out| {
-        let message = Message::Locate { call, name: &name };
+    request(peer, |open, out| {
+        let message = Message::Locate { call: open()?, name, messages: &messages };
         Envelope { cause: trace::current(), message }.write(out).map_err(|error| error.to_string())
     })
     .await

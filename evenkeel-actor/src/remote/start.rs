@@ -13,6 +13,8 @@ use super::route::Peer;
 use super::scripts::Scripts;
 use super::senders::Senders;
 use super::table::Table;
+use crate::actor::Actor;
+use crate::end::contain;
 use crate::node::host::Host;
 use crate::node::multiplexer::Multiplexer;
 use crate::node::policy::Packing;
@@ -21,6 +23,8 @@ use crate::node::{NodeId, Transport};
 use crate::system::System;
 use crate::trace;
 use evenkeel::Handle;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::error::Error;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -40,6 +44,9 @@ pub enum Hosting {
     Task,
 }
 
+/// The longest message that nodes have to say: [`Hello`](crate::node::wire::Message::Hello), with two names. Texts of what went wrong are made as short as need be.
+const LEAST_LONGEST: usize = 1 + 5 + 5 + 10 + 10 + 10 + 2 * (2 + LONGEST_NAME);
+
 /// What a node begins with.
 ///
 /// # Examples
@@ -53,6 +60,7 @@ pub struct NodeBuilder {
     system: Option<System>,
     hosting: Hosting,
     limits: Limits,
+    scripts: Scripts,
 }
 
 /// The number of the next node of this process.
@@ -67,6 +75,7 @@ impl NodeBuilder {
             system: None,
             hosting: Hosting::Auto,
             limits: Limits::default(),
+            scripts: Scripts::default(),
         }
     }
 
@@ -106,6 +115,50 @@ impl NodeBuilder {
         self
     }
 
+    /// Registers a script, as [`Node::register_script`] does, and before any other node hears of this one: so none asks for it too early. The first script of a name stays.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::node::in_process::{Faults, network};
+    /// use evenkeel_actor::remote::Node;
+    /// use evenkeel_actor::{Actor, Context, Handled, System};
+    ///
+    /// struct Worker;
+    ///
+    /// impl Actor for Worker {
+    ///     type Message = u64;
+    ///
+    ///     async fn handle(&mut self, _message: u64, _context: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (_control, mut ends) = network(1, Faults::default());
+    /// let end = ends.remove(0);
+    /// evenkeel::Runtime::new()?.block_on(async {
+    ///     let builder = Node::builder().system(System::new()).script("worker", |()| Worker);
+    ///     let node = builder.start(|| Ok::<_, String>(end)).await?;
+    ///     assert!(!node.register_script("worker", |()| Worker));
+    ///     node.leave().await;
+    ///     Ok::<_, Box<dyn std::error::Error>>(())
+    /// })
+    /// # }
+    /// ```
+    pub fn script<A, Arguments>(
+        self,
+        name: &str,
+        script: impl Fn(Arguments) -> A + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: Actor,
+        A::Message: Serialize + DeserializeOwned,
+        Arguments: DeserializeOwned,
+    {
+        self.scripts.register(name, script);
+        self
+    }
+
     /// Starts the node on the runtime that the caller belongs to. `transport` is called once, on the thread that drives what it makes.
     ///
     /// # Errors
@@ -142,6 +195,12 @@ impl NodeBuilder {
                     return None;
                 }
             };
+            let longest = fit(self.packing, transport.longest_frame()).longest_message;
+            if longest < LEAST_LONGEST {
+                let least = LEAST_LONGEST;
+                drop(started.send(Err(StartError::ShortMessages { longest, least })));
+                return None;
+            }
             let (node, host) = self.build(transport, handle.clone(), workers, is_task);
             let over = Over { node: node.0.inner, ending: node.0.over.clone() };
             // Nobody waits any more: the handle is dropped with the message, and the node leaves.
@@ -152,9 +211,10 @@ impl NodeBuilder {
             drop(handle.clone().spawn(async move {
                 let host = {
                     let Some((host, over)) = make(&handle) else { return };
-                    (Bound::new(Box::pin(host.drive())), over)
+                    (over, Bound::new(Box::pin(host.drive())))
                 };
-                let (mut drive, _over) = host;
+                // The host is dropped first.
+                let (_over, mut drive) = host;
                 poll_fn(|context| drive.as_mut().poll(context)).await;
             }));
         } else {
@@ -199,7 +259,7 @@ impl NodeBuilder {
             senders: Senders::new(workers),
             table: Table::new(),
             calls: Calls::new(limits.calls),
-            scripts: Scripts::default(),
+            scripts: self.scripts,
             listeners: Listeners::default(),
             collective: Collective::new(number, nodes),
             counts: Counts::default(),
@@ -252,7 +312,7 @@ impl Ending {
     }
 }
 
-/// Says that the host is gone when it is dropped, by a panic too.
+/// Says that the host is gone when it is dropped, by a panic too: then the node takes part in nothing any more.
 struct Over {
     node: &'static Inner,
     ending: Arc<Ending>,
@@ -260,6 +320,8 @@ struct Over {
 
 impl Drop for Over {
     fn drop(&mut self) {
+        // It may panic already.
+        contain(|| self.node.leave());
         self.node.part();
         let waiting = {
             let mut ending = self.ending.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -28,7 +28,7 @@ pub(crate) struct Parts {
 }
 
 /// How many kinds there are, those that take a parent or not counted once.
-pub(crate) const KINDS: usize = 20;
+pub(crate) const KINDS: usize = 22;
 
 /// Numbers of any magnitude, short forms as likely as long ones.
 fn number() -> impl Strategy<Value = u64> {
@@ -123,7 +123,7 @@ impl Parts {
                 parent: self.flag.then_some(from),
                 arguments: payload,
             },
-            6 => Message::Locate { call: a, name: text },
+            6 => Message::Locate { call: a, name: text, messages: text },
             7 => Message::Located { call: a, at: to },
             8 => Message::Link { tie: a, from, to },
             9 => Message::Untie { tie: a, opener: self.flag },
@@ -146,6 +146,8 @@ impl Parts {
                 job: text,
                 name: text,
             },
+            19 => Message::Moved { call: a, to: NodeId::new(small) },
+            20 => Message::Refuse { detail: text },
             _ => Message::Leave,
         };
         Envelope { cause: self.cause.and_then(std::num::NonZeroU64::new), message }

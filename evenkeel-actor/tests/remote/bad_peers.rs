@@ -1,13 +1,14 @@
 //! Peers that send what they should not.
 
+use crate::ending::ends;
 use crate::world::{Message, Sum, runtime};
 use evenkeel::Runtime;
 use evenkeel_actor::node::frame::{self, VERSION};
 use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
 use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message as Wire};
 use evenkeel_actor::node::{Event, FrameError, NodeId, Refusal, Slot, Transport};
-use evenkeel_actor::remote::{Events, Limits, Mismatch, Node, NodeEvent};
-use evenkeel_actor::{Builder, System};
+use evenkeel_actor::remote::{Events, Limits, Mismatch, Node, NodeEvent, RemoteError};
+use evenkeel_actor::{AskError, Builder, System};
 
 pub(crate) const NODE: NodeId = NodeId::new(0);
 pub(crate) const PEER: NodeId = NodeId::new(1);
@@ -284,4 +285,114 @@ fn values_for_nobody_and_of_other_types_are_dead_letters_and_the_peer_stays() {
         assert_eq!((metrics.undelivered, metrics.unreadable), (5, 3));
         assert_eq!(pair.node.system().dead_letters(), 5);
     }
+}
+
+#[test]
+fn a_node_that_is_refused_hears_of_it() {
+    ends(|| {
+        let (_control, all) = network(3, Faults::default());
+        let nodes: Vec<_> = all
+            .into_iter()
+            .zip(["a", "b", "b"])
+            .map(|(end, name)| {
+                let runtime = runtime(1);
+                let builder = Node::builder().system(System::new()).name(name);
+                let builder = builder.script("sum", Sum::new);
+                let node = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap();
+                (runtime, node)
+            })
+            .collect();
+        let mut events = nodes[0].1.events();
+        let refused = nodes[0].0.block_on(async {
+            loop {
+                match events.next().await.unwrap() {
+                    NodeEvent::Refused { node, why: Mismatch::SameName { .. } } => break node,
+                    NodeEvent::Up { .. } => {}
+                    event => panic!("{event:?}"),
+                }
+            }
+        });
+        for (runtime, node) in &nodes[1..] {
+            let spawned = runtime.block_on(node.spawn_on::<Message, _>(NODE, "sum", &0_u64));
+            if node.id() != refused {
+                assert!(spawned.is_ok());
+                continue;
+            }
+            assert_eq!(spawned.unwrap_err(), RemoteError::NodeDown { node: NODE });
+            let mut events = node.events();
+            let why = runtime.block_on(async {
+                loop {
+                    let event = events.next().await.unwrap();
+                    if let NodeEvent::Refused { node: NODE, why } = event {
+                        break why;
+                    }
+                }
+            });
+            assert!(
+                matches!(&why, Mismatch::Refuses { why } if why.contains("called `b`")),
+                "{why}"
+            );
+        }
+        for (runtime, node) in &nodes {
+            runtime.block_on(node.leave());
+        }
+    });
+}
+
+#[test]
+fn a_node_that_was_not_asked_does_not_answer() {
+    ends(|| {
+        let (_control, mut all) = network(3, Faults::default());
+        let mut forger = all.pop().unwrap();
+        let mut bytes = Vec::new();
+        frame::begin(&mut bytes, 0);
+        let hello = Wire::Hello {
+            node: forger.local(),
+            nodes: 3,
+            incarnation: 0,
+            longest_frame: 1 << 20,
+            ties: 100,
+            job: "job",
+            name: "forger",
+        };
+        Envelope { cause: None, message: hello }.append(&mut bytes).unwrap();
+        let start = |end| {
+            let runtime = runtime(1);
+            let builder = Node::builder().system(System::new()).script("sum", Sum::new);
+            let node = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap();
+            (runtime, node)
+        };
+        let nodes: Vec<_> = all.into_iter().map(start).collect();
+        for node in [NODE, PEER] {
+            forger.send(node, bytes.clone()).unwrap();
+        }
+        let (runtime, node) = &nodes[0];
+        runtime.block_on(node.ready()).unwrap();
+        let sum = runtime.block_on(node.spawn_on::<Message, _>(PEER, "sum", &7_u64)).unwrap();
+        let keeps = sum.clone();
+        let open = runtime.spawn(async move { keeps.ask(Message::Keep).await });
+        while node.metrics().open_calls < 1 {
+            std::thread::yield_now();
+        }
+        bytes.clear();
+        frame::begin(&mut bytes, 0);
+        for call in 1..10 {
+            let message = Wire::Answer { call, payload: &[66] };
+            Envelope { cause: None, message }.append(&mut bytes).unwrap();
+        }
+        forger.send(NODE, bytes).unwrap();
+        while node.metrics().late_answers < 9 {
+            std::thread::yield_now();
+        }
+        // The question is open yet, until its actor is gone with it.
+        assert_eq!(node.metrics().open_calls, 1);
+        runtime.block_on(async {
+            assert_eq!(sum.ask(Message::Get).await, Ok(7));
+            sum.send(Message::Stop).await.unwrap();
+        });
+        assert_eq!(evenkeel::block_on(open).unwrap(), Err(AskError::NoReply));
+        for (runtime, node) in &nodes {
+            runtime.block_on(node.leave());
+        }
+    });
 }

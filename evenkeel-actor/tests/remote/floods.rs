@@ -259,8 +259,8 @@ fn collective_sends_to_a_full_mailbox_are_dead_letters_beyond_a_bound() {
             Builder::new().capacity(2).system(pair.node.system()).spawn(Stuck).unwrap()
         });
         assert!(pair.node.publish("stuck", stuck.clone()));
-        let name = format!("stuck\0{}", std::any::type_name::<Message>());
-        pair.send(&[Wire::Locate { call: 6, name: &name }]);
+        let messages = std::any::type_name::<Message>();
+        pair.send(&[Wire::Locate { call: 6, name: "stuck", messages }]);
         let to = pair.receive(|message| match message {
             Wire::Located { call: 6, at } => Some(*at),
             _ => None,

@@ -3,7 +3,8 @@
 use crate::world::{Message, Sum, id, runtime};
 use evenkeel_actor::System;
 use evenkeel_actor::node::in_process::{Faults, network};
-use evenkeel_actor::remote::{Hosting, Node, StartError};
+use evenkeel_actor::node::policy::Packing;
+use evenkeel_actor::remote::{Hosting, Node, RemoteError, StartError};
 
 #[test]
 fn what_a_node_cannot_start_with_is_a_typed_error() {
@@ -72,5 +73,72 @@ fn a_node_whose_handles_are_gone_leaves() {
         while !events.next().await.unwrap().is_loss() {}
         node.leave().await;
         assert_eq!(events.next().await, None);
+    });
+}
+
+#[test]
+fn a_node_does_not_start_with_messages_too_short_for_what_nodes_say() {
+    let runtime = runtime(2);
+    runtime.block_on(async {
+        for (longest_message, is_enough) in [(20, false), (544, false), (545, true)] {
+            let (_control, ends) = network(2, Faults::default());
+            let packing = Packing { longest_message, ..Packing::default() };
+            let mut nodes = Vec::new();
+            for (end, letter) in ends.into_iter().zip(["a", "b"]) {
+                // As long as names may be.
+                let builder = Node::builder().system(System::new()).packing(packing);
+                let builder = builder.job("j".repeat(255)).name(letter.repeat(255));
+                let started = builder.start(|| Ok::<_, String>(end)).await;
+                match started {
+                    Ok(node) => nodes.push(node),
+                    Err(error) => {
+                        let StartError::ShortMessages { longest, least: 545 } = error else {
+                            panic!("{error}");
+                        };
+                        assert_eq!((longest, is_enough), (longest_message, false));
+                        assert!(error.to_string().ends_with("allow at least 545"), "{error}");
+                    }
+                }
+            }
+            assert_eq!(nodes.len(), if is_enough { 2 } else { 0 });
+            for node in &nodes {
+                node.ready().await.unwrap();
+            }
+            if let [node, _] = &nodes[..] {
+                let error = node.spawn_on::<Message, _>(id(1), "none", &()).await.unwrap_err();
+                assert_eq!(error, RemoteError::NoSuchScript);
+            }
+            for node in nodes {
+                node.leave().await;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_script_of_the_builder_is_there_for_the_first_who_asks() {
+    let (_control, ends) = network(3, Faults::default());
+    let runtime = runtime(2);
+    runtime.block_on(async {
+        // One builder for several nodes.
+        let builder =
+            Node::builder().script("sum", Sum::new).script("sum", |n: u64| Sum::new(n + 1));
+        assert!(format!("{builder:?}").contains("sum"));
+        let mut nodes = Vec::new();
+        for end in ends {
+            let builder = builder.clone().system(System::new());
+            let node = builder.start(|| Ok::<_, String>(end)).await.unwrap();
+            assert!(!node.register_script("sum", Sum::new), "it stays");
+            nodes.push(node);
+        }
+        for node in &nodes {
+            for on in 0..3 {
+                let sum = node.spawn_on::<Message, _>(id(on), "sum", &5_u64).await.unwrap();
+                assert_eq!(sum.ask(Message::Get).await, Ok(5));
+            }
+        }
+        for node in nodes {
+            node.leave().await;
+        }
     });
 }

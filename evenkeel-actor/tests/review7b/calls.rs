@@ -4,126 +4,12 @@ use crate::ends;
 use crate::world::{Message, Sum, World, id, runtime};
 use evenkeel_actor::node::in_process::{Faults, InProcess, network};
 use evenkeel_actor::node::{Event, NodeId, Refused, Transport, TransportWaker};
-use evenkeel_actor::remote::{Node, RemoteError};
-use evenkeel_actor::{
-    Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo, SendError, System,
-};
+use evenkeel_actor::remote::Node;
+use evenkeel_actor::{Actor, ActorRef, AskError, Builder, Context, Handled, SendError, System};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-/// Hands questions on to others, which keep them.
-struct Broker(Node);
-
-#[derive(Serialize, Deserialize)]
-enum Deal {
-    /// Has that actor keep the question.
-    Keep(ActorRef<Message>, ReplyTo<u64>),
-    /// Hands it on in a message that panics as it is written.
-    Bomb(ActorRef<Bombs>, ReplyTo<u64>),
-    /// Hands it on as the argument of a script that there is not.
-    Spawn(ReplyTo<u64>),
-}
-
-#[derive(Deserialize)]
-struct Bomb;
-
-impl Serialize for Bomb {
-    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
-        panic!("a bomb");
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-struct Bombs(ReplyTo<u64>, Bomb);
-
-struct TakesBombs;
-
-impl Actor for TakesBombs {
-    type Message = Bombs;
-
-    async fn handle(&mut self, _message: Bombs, _context: &mut Context<Self>) -> Handled {
-        Ok(())
-    }
-}
-
-impl Actor for Broker {
-    type Message = Deal;
-
-    async fn handle(&mut self, deal: Deal, _context: &mut Context<Self>) -> Handled {
-        match deal {
-            Deal::Keep(whom, reply) => whom.send(Message::Keep(reply)).await?,
-            Deal::Bomb(whom, reply) => whom.send(Bombs(reply, Bomb)).await?,
-            Deal::Spawn(reply) => {
-                let spawned = self.0.spawn_on::<Message, _>(id(0), "nothing", &reply).await;
-                assert_eq!(spawned.unwrap_err(), RemoteError::NoSuchScript);
-            }
-        }
-        Ok(())
-    }
-}
-
-fn brokers(nodes: u32) -> World {
-    let world = World::new(nodes, 1, Faults::default());
-    for (_, node) in &world.nodes {
-        let own = node.clone();
-        node.register_script("broker", move |()| Broker(own.clone()));
-        node.register_script("bombs", |()| TakesBombs);
-    }
-    world
-}
-
-#[test]
-fn a_question_that_was_handed_on_to_a_node_that_is_lost_fails() {
-    ends(|| {
-        let world = brokers(3);
-        let control = world.control.clone();
-        world.on(0, async move |node| {
-            let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
-            let keeps = node.spawn_on::<Message, _>(id(2), "sum", &0_u64).await.unwrap();
-            let whom = keeps.clone();
-            let open =
-                evenkeel::spawn(async move { broker.ask(|reply| Deal::Keep(whom, reply)).await });
-            // It is kept once the third node has answered a question that comes after it.
-            for _ in 0..50 {
-                evenkeel::time::sleep(Duration::from_millis(1)).await;
-                keeps.ask(Message::Get).await.unwrap();
-            }
-            control.kill(id(2));
-            assert!(open.await.unwrap().is_err());
-            assert_eq!(node.metrics().open_calls, 0);
-        });
-    });
-}
-
-#[test]
-fn a_question_that_is_handed_on_in_a_message_that_panics_fails() {
-    ends(|| {
-        let world = brokers(3);
-        world.on(0, async |node| {
-            let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
-            let bombs = node.spawn_on::<Bombs, _>(id(2), "bombs", &()).await.unwrap();
-            let asked = broker.ask(|reply| Deal::Bomb(bombs, reply)).await;
-            assert_eq!(asked, Err(AskError::NoReply));
-        });
-    });
-}
-
-#[test]
-fn a_question_that_is_the_argument_of_a_script_that_fails_has_no_reply() {
-    ends(|| {
-        let world = brokers(2);
-        let (runtime, node) = &world.nodes[1];
-        // The asker is local to the broker: its place for the answer goes to node 0 and is forgotten there.
-        let asked = runtime.block_on(async {
-            let broker = Builder::new().system(node.system()).spawn(Broker(node.clone())).unwrap();
-            broker.ask(Deal::Spawn).await
-        });
-        assert_eq!(asked, Err(AskError::NoReply));
-        assert_eq!(node.metrics().open_calls, 0);
-    });
-}
 
 /// A transport that does what a test says, around one in the process.
 struct Wrapped {
@@ -247,50 +133,6 @@ fn unread_frames_are_bounded_while_the_transport_sends() {
         let unread = node.metrics().unread_frames;
         assert!(unread <= 512, "{unread} frames are unread");
         std::mem::forget((runtime, node, other, flooded));
-    });
-}
-
-#[test]
-fn nodes_that_are_refused_hear_of_it() {
-    ends(|| {
-        let (_control, all) = network(3, Faults::default());
-        let names = ["a", "b", "b"];
-        let nodes: Vec<_> = all
-            .into_iter()
-            .zip(names)
-            .map(|(end, name)| {
-                let runtime = runtime(1);
-                let builder = Node::builder().system(System::new()).name(name);
-                let node = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap();
-                node.register_script("sum", Sum::new);
-                (runtime, node)
-            })
-            .collect();
-        std::thread::sleep(Duration::from_millis(100));
-        // One of them was refused by the first, and asks it for an actor: an answer or an error.
-        for (runtime, node) in &nodes[1..] {
-            let _ = runtime.block_on(node.spawn_on::<Message, _>(id(0), "sum", &0_u64));
-        }
-        std::mem::forget(nodes);
-    });
-}
-
-#[test]
-fn questions_whose_askers_have_given_up_are_forgotten() {
-    ends(|| {
-        let world = World::new(2, 1, Faults::default());
-        world.on(0, async |node| {
-            let keeps = node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap();
-            for _ in 0..100 {
-                let asked =
-                    (0..100).map(|_| keeps.ask(Message::Keep).timeout(Duration::from_millis(2)));
-                for asked in futures::future::join_all(asked).await {
-                    assert_eq!(asked, Err(AskError::Elapsed));
-                }
-            }
-            let open = node.metrics().open_calls;
-            assert!(open <= 256, "{open} calls that nobody waits for");
-        });
     });
 }
 

@@ -26,6 +26,8 @@ pub(super) const DONE: u8 = 21;
 pub(super) const LOST: u8 = 22;
 pub(super) const HELLO: u8 = 23;
 pub(super) const LEAVE: u8 = 24;
+pub(super) const MOVED: u8 = 29;
+pub(super) const REFUSE: u8 = 30;
 
 /// Beside any kind: a cause follows.
 pub(super) const WITH_CAUSE: u8 = 0x80;

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | `Tell` | a value for an actor | |
 //! | `Ask` | a value for an actor, whose answer is awaited | `Answer` or `Failed`, unless an `Abandon` is faster |
+//! | `Moved` | somebody else answers your question | |
 //! | `Spawn` | start a script | `Located` or `Failed` |
 //! | `Locate` | where is the actor with this name | `Located` or `Failed` |
 //! | `Monitor`, `Link` | tell me when you end; and I tell you | `Exit`, at once if there is no such actor, or `Untie` |
@@ -15,6 +16,7 @@
 //! | `Cast` | a value for actors on many nodes, to be passed on | |
 //! | `Barrier`, `Termination` | steps of [`barrier`](super::barrier) and [`termination`](super::termination) | |
 //! | `Hello`, `Leave` | the first and the last of a node | |
+//! | `Refuse` | I have nothing to do with you any more | |
 
 mod cast;
 mod codes;
@@ -119,10 +121,17 @@ pub enum Message<'a> {
         /// More of it, for people; may be empty.
         detail: &'a str,
     },
-    /// The asker no longer waits.
+    /// The asker no longer waits. Nodes read this and do not send it: an answer that nobody waits for is dropped where it arrives.
     Abandon {
         /// The number of the question.
         call: u64,
+    },
+    /// The place for the answer was handed on to another node.
+    Moved {
+        /// The number of the question, which the receiver has asked.
+        call: u64,
+        /// Who has it now, as far as the sender knows.
+        to: NodeId,
     },
     /// Starts an actor.
     Spawn {
@@ -141,6 +150,8 @@ pub enum Message<'a> {
         call: u64,
         /// Its name there.
         name: &'a str,
+        /// What the asker calls the type of its messages.
+        messages: &'a str,
     },
     /// The place of an actor that was spawned or looked up.
     Located {
@@ -226,4 +237,9 @@ pub enum Message<'a> {
     },
     /// The last message of a node that ends as it should.
     Leave,
+    /// The last message of a node to one that it shuts out.
+    Refuse {
+        /// Why, for people.
+        detail: &'a str,
+    },
 }

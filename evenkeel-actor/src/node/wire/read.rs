@@ -80,6 +80,7 @@ impl<'a> Message<'a> {
             kind::LOCATE => Self::Locate {
                 call: reader.number()?,
                 name: reader.text("the name of an actor", LONGEST_NAME)?,
+                messages: reader.text("the name of a type", LONGEST_NAME)?,
             },
             kind::LOCATED => Self::Located { call: reader.number()?, at: read_slot(reader)? },
             kind::LINK => Self::Link {
@@ -120,6 +121,10 @@ impl<'a> Message<'a> {
                 name: reader.text("the name of a node", LONGEST_NAME)?,
             },
             kind::LEAVE => Self::Leave,
+            kind::REFUSE => Self::Refuse { detail: detail(reader)? },
+            kind::MOVED => {
+                Self::Moved { call: reader.number()?, to: NodeId::new(reader.number32()?) }
+            }
             kind => return Err(FrameError::UnknownKind { at, kind }),
         })
     }

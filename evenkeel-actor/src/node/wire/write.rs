@@ -104,6 +104,11 @@ impl Message<'_> {
                 begin(kind::ABANDON);
                 varint::put(out, call);
             }
+            Self::Moved { call, to } => {
+                begin(kind::MOVED);
+                varint::put(out, call);
+                varint::put(out, to.number().into());
+            }
             Self::Spawn { call, script, parent, arguments } => {
                 begin(if parent.is_some() { kind::SPAWN_LINKED } else { kind::SPAWN });
                 varint::put(out, call);
@@ -113,10 +118,11 @@ impl Message<'_> {
                 text(script, "the name of a script", LONGEST_NAME, out)?;
                 out.extend_from_slice(arguments);
             }
-            Self::Locate { call, name } => {
+            Self::Locate { call, name, messages } => {
                 begin(kind::LOCATE);
                 varint::put(out, call);
                 text(name, "the name of an actor", LONGEST_NAME, out)?;
+                text(messages, "the name of a type", LONGEST_NAME, out)?;
             }
             Self::Located { call, at } => {
                 begin(kind::LOCATED);
@@ -183,6 +189,10 @@ impl Message<'_> {
                 text(name, "the name of a node", LONGEST_NAME, out)?;
             }
             Self::Leave => begin(kind::LEAVE),
+            Self::Refuse { detail: more } => {
+                begin(kind::REFUSE);
+                detail(more, out)?;
+            }
         }
         Ok(())
     }

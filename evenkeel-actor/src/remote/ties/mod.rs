@@ -77,7 +77,10 @@ impl Peer {
     fn say_ended(&self, lists: &Lists, number: Number, words: &Words) {
         let Number(opened, tie) = number;
         let opener = opened == Opened::Here;
-        self.say_of_tie(lists, Message::Exit { tie, opener, end: words.end() });
+        self.say_of_tie(
+            lists,
+            Message::Exit { tie, opener, end: words.end(|detail| self.detail(detail)) },
+        );
     }
 
     /// Says how many ties that node takes.

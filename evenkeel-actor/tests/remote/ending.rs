@@ -1,0 +1,18 @@
+//! Bodies of tests that hang where something is wrong.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Runs a body that must come to an end; a hang is told as such, far beyond what it may take.
+pub(crate) fn ends(body: impl FnOnce() + Send + 'static) {
+    let (over, told) = channel();
+    let body = std::thread::spawn(move || {
+        body();
+        let _ = over.send(());
+    });
+    match told.recv_timeout(Duration::from_secs(60)) {
+        Ok(()) => {}
+        Err(RecvTimeoutError::Timeout) => panic!("it hangs"),
+        Err(RecvTimeoutError::Disconnected) => std::panic::resume_unwind(body.join().unwrap_err()),
+    }
+}

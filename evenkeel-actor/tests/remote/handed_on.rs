@@ -1,0 +1,219 @@
+//! Questions that are handed on from node to node, and those that nobody waits for any more.
+
+use crate::ending::ends;
+use crate::world::{Message, World, id};
+use evenkeel_actor::node::in_process::Faults;
+use evenkeel_actor::remote::{Node, RemoteError};
+use evenkeel_actor::{Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Hands questions on to others, which keep them.
+struct Broker(Node);
+
+#[derive(Serialize, Deserialize)]
+enum Deal {
+    /// Has that actor keep the question.
+    Keep(ActorRef<Message>, ReplyTo<u64>),
+    /// Hands it on in a message that panics as it is written.
+    Bomb(ActorRef<Bombs>, ReplyTo<u64>),
+    /// Hands it on as the argument of a script that there is not.
+    Spawn(ReplyTo<u64>),
+    /// Does nothing.
+    Ping(ReplyTo<()>),
+}
+
+#[derive(Deserialize)]
+struct Bomb;
+
+impl Serialize for Bomb {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        panic!("a bomb");
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Bombs(ReplyTo<u64>, Bomb);
+
+struct TakesBombs;
+
+impl Actor for TakesBombs {
+    type Message = Bombs;
+
+    async fn handle(&mut self, _message: Bombs, _context: &mut Context<Self>) -> Handled {
+        Ok(())
+    }
+}
+
+impl Actor for Broker {
+    type Message = Deal;
+
+    async fn handle(&mut self, deal: Deal, _context: &mut Context<Self>) -> Handled {
+        match deal {
+            Deal::Keep(whom, reply) => whom.send(Message::Keep(reply)).await?,
+            Deal::Bomb(whom, reply) => whom.send(Bombs(reply, Bomb)).await?,
+            Deal::Spawn(reply) => {
+                let spawned = self.0.spawn_on::<Message, _>(id(0), "nothing", &reply).await;
+                assert_eq!(spawned.unwrap_err(), RemoteError::NoSuchScript);
+            }
+            Deal::Ping(reply) => reply.send(()),
+        }
+        Ok(())
+    }
+}
+
+fn brokers(nodes: u32) -> World {
+    let world = World::new(nodes, 1, Faults::default());
+    for (_, node) in &world.nodes {
+        let own = node.clone();
+        node.register_script("broker", move |()| Broker(own.clone()));
+        node.register_script("bombs", |()| TakesBombs);
+    }
+    world
+}
+
+#[test]
+fn a_question_that_was_handed_on_to_a_node_that_is_lost_fails() {
+    ends(|| {
+        let world = brokers(3);
+        let control = world.control.clone();
+        world.on(0, async move |node| {
+            let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
+            let keeps = node.spawn_on::<Message, _>(id(2), "sum", &0_u64).await.unwrap();
+            let whom = keeps.clone();
+            let open =
+                evenkeel::spawn(async move { broker.ask(|reply| Deal::Keep(whom, reply)).await });
+            // It is kept once the third node has answered a question that comes after it.
+            for _ in 0..50 {
+                evenkeel::time::sleep(Duration::from_millis(1)).await;
+                keeps.ask(Message::Get).await.unwrap();
+            }
+            control.kill(id(2));
+            assert!(open.await.unwrap().is_err());
+            assert_eq!(node.metrics().open_calls, 0);
+        });
+    });
+}
+
+#[test]
+fn a_question_that_is_handed_on_in_a_message_that_panics_fails() {
+    ends(|| {
+        let world = brokers(3);
+        world.on(0, async |node| {
+            let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
+            let bombs = node.spawn_on::<Bombs, _>(id(2), "bombs", &()).await.unwrap();
+            let asked = broker.ask(|reply| Deal::Bomb(bombs, reply)).await;
+            assert_eq!(asked, Err(AskError::NoReply));
+        });
+    });
+}
+
+#[test]
+fn a_question_that_is_the_argument_of_a_script_that_fails_has_no_reply() {
+    ends(|| {
+        let world = brokers(2);
+        let (runtime, node) = &world.nodes[1];
+        // The asker is local to the broker: its place for the answer goes to node 0 and is forgotten there.
+        let asked = runtime.block_on(async {
+            let broker = Builder::new().system(node.system()).spawn(Broker(node.clone())).unwrap();
+            broker.ask(Deal::Spawn).await
+        });
+        assert_eq!(asked, Err(AskError::NoReply));
+        assert_eq!(node.metrics().open_calls, 0);
+    });
+}
+
+/// The first node that was asked is lost, and the answer comes all the same.
+#[test]
+fn a_question_that_was_handed_on_survives_who_handed_it_on() {
+    ends(|| {
+        for workers in [1, 2] {
+            let world = World::new(3, workers, Faults::default());
+            for (_, node) in &world.nodes {
+                let own = node.clone();
+                node.register_script("broker", move |()| Broker(own.clone()));
+                node.register_script("answers", |()| Answers(None));
+            }
+            let control = world.control.clone();
+            world.on(0, async move |node| {
+                let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
+                let answers = node.spawn_on::<Message, _>(id(2), "answers", &()).await.unwrap();
+                let (whom, first) = (answers.clone(), broker.clone());
+                let open =
+                    evenkeel::spawn(
+                        async move { first.ask(|reply| Deal::Keep(whom, reply)).await },
+                    );
+                while answers.ask(Message::Get).await != Ok(1) {}
+                // What the first node has said of it comes before its answer to this.
+                broker.ask(Deal::Ping).await.unwrap();
+                let mut events = node.events();
+                control.kill(id(1));
+                while !events.next().await.unwrap().is_loss() {}
+                answers.send(Message::Add(7)).await.unwrap();
+                assert_eq!(open.await.unwrap(), Ok(7));
+                assert_eq!(node.metrics().open_calls, 0);
+            });
+        }
+    });
+}
+
+/// Keeps a question, and answers it with what is added then.
+struct Answers(Option<ReplyTo<u64>>);
+
+impl Actor for Answers {
+    type Message = Message;
+
+    async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+        match message {
+            Message::Keep(reply) => self.0 = Some(reply),
+            Message::Get(reply) => reply.send(self.0.is_some().into()),
+            Message::Add(n) => self.0.take().unwrap().send(n),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// A question that comes home to the node that has asked it is not lost with the one that was asked.
+#[test]
+fn a_question_that_has_come_home_survives_who_was_asked() {
+    ends(|| {
+        let world = brokers(2);
+        let control = world.control.clone();
+        world.on(0, async move |node| {
+            let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
+            let answers = Builder::new().system(node.system()).spawn(Answers(None)).unwrap();
+            let (whom, first) = (answers.clone(), broker.clone());
+            let open =
+                evenkeel::spawn(async move { first.ask(|reply| Deal::Keep(whom, reply)).await });
+            while answers.ask(Message::Get).await != Ok(1) {
+                evenkeel::yield_now().await;
+            }
+            broker.ask(Deal::Ping).await.unwrap();
+            let mut events = node.events();
+            control.kill(id(1));
+            while !events.next().await.unwrap().is_loss() {}
+            answers.send(Message::Add(7)).await.unwrap();
+            assert_eq!(open.await.unwrap(), Ok(7));
+        });
+    });
+}
+
+#[test]
+fn questions_whose_askers_have_given_up_are_forgotten() {
+    ends(|| {
+        let world = World::new(2, 1, Faults::default());
+        world.on(0, async |node| {
+            let keeps = node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap();
+            for _ in 0..100 {
+                let asked =
+                    (0..100).map(|_| keeps.ask(Message::Keep).timeout(Duration::from_millis(2)));
+                for asked in futures::future::join_all(asked).await {
+                    assert_eq!(asked, Err(AskError::Elapsed));
+                }
+            }
+            let open = node.metrics().open_calls;
+            assert!(open <= 256, "{open} calls that nobody waits for");
+        });
+    });
+}

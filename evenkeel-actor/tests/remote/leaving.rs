@@ -1,0 +1,133 @@
+//! What waits as its node leaves, or when its host has ended, and what the end of all work leaves behind.
+
+use crate::ending::ends;
+use crate::world::{Message, Sum, World, id};
+use evenkeel_actor::Builder;
+use evenkeel_actor::node::in_process::Faults;
+use std::time::Duration;
+
+#[test]
+fn a_barrier_that_waits_as_its_node_leaves_fails() {
+    ends(|| {
+        let world = World::new(2, 2, Faults::default());
+        let (runtime, node) = &world.nodes[0];
+        let own = node.clone();
+        let waits = runtime.spawn(async move { own.barrier().await });
+        std::thread::sleep(Duration::from_millis(20));
+        runtime.block_on(node.leave());
+        assert!(evenkeel::block_on(waits).unwrap().is_err());
+    });
+}
+
+#[test]
+fn a_barrier_after_the_node_has_left_fails() {
+    ends(|| {
+        let world = World::new(2, 2, Faults::default());
+        let (runtime, node) = &world.nodes[0];
+        runtime.block_on(node.leave());
+        assert!(runtime.block_on(node.barrier()).is_err());
+    });
+}
+
+#[test]
+fn a_finish_that_waits_as_its_node_leaves_fails() {
+    ends(|| {
+        let world = World::new(2, 2, Faults::default());
+        let (runtime, node) = &world.nodes[0];
+        let own = node.clone();
+        let waits = runtime.spawn(async move { own.finish().await });
+        std::thread::sleep(Duration::from_millis(20));
+        runtime.block_on(node.leave());
+        assert!(evenkeel::block_on(waits).unwrap().is_err());
+    });
+}
+
+#[test]
+fn the_end_of_all_work_stays_known() {
+    ends(|| {
+        let world = World::new(2, 2, Faults::default());
+        std::thread::scope(|scope| {
+            for (runtime, node) in &world.nodes {
+                scope.spawn(|| assert_eq!(runtime.block_on(node.finish()), Ok(())));
+            }
+        });
+        let (runtime, node) = &world.nodes[0];
+        // Another task of the node asks, or one asks again whose first wait was cancelled.
+        assert_eq!(runtime.block_on(node.finish()), Ok(()));
+    });
+}
+
+/// What protocols say is not counted as work while others look at the counts.
+#[test]
+fn the_count_of_received_messages_does_not_go_below_zero() {
+    let panicked = std::thread::spawn(|| {
+        let world = World::new(2, 3, Faults::default());
+        let (runtime, node) = &world.nodes[0];
+        let finishes: Vec<_> = (0..400)
+            .map(|_| {
+                let node = node.clone();
+                runtime.spawn(async move { node.finish().await })
+            })
+            .collect();
+        std::thread::scope(|scope| {
+            for (runtime, node) in &world.nodes {
+                scope.spawn(move || {
+                    runtime.block_on(async {
+                        for _ in 0..10_000 {
+                            node.barrier().await.unwrap();
+                        }
+                    });
+                });
+            }
+        });
+        world.control.kill(id(1));
+        finishes.into_iter().filter_map(|finish| evenkeel::block_on(finish).err()).count()
+    });
+    assert_eq!(panicked.join().unwrap(), 0, "tasks have panicked in `finish`");
+}
+
+#[test]
+fn who_listens_to_dead_letters_does_not_keep_the_work_from_its_end() {
+    ends(|| {
+        let world = World::new(2, 2, Faults::default());
+        let (letters, heard) = std::sync::mpsc::channel();
+        let subscription = world.on(0, async move |node| {
+            node.system().on_dead_letter(move |letter| letters.send(letter.kind).unwrap())
+        });
+        std::thread::scope(|scope| {
+            for (runtime, node) in &world.nodes {
+                scope.spawn(|| assert_eq!(runtime.block_on(node.finish()), Ok(())));
+            }
+        });
+        assert_eq!(world.nodes[0].1.system().snapshot().alive(), 1);
+        assert!(heard.try_recv().is_err());
+        drop(subscription);
+    });
+}
+
+#[test]
+fn actors_live_on_that_something_here_refers_to_when_their_node_leaves() {
+    ends(|| {
+        let world = World::new(2, 2, Faults::default());
+        let keeps = world.on(1, async |node| {
+            let keeps = Builder::new().system(node.system()).spawn(Sum::new(5)).unwrap();
+            assert!(node.publish("keeps", keeps.clone()));
+            keeps
+        });
+        let known = world.on(0, async |node| {
+            node.locate::<Message>(id(1), "keeps").await.unwrap();
+            node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap()
+        });
+        let (runtime, node) = &world.nodes[1];
+        assert_eq!(node.system().snapshot().alive(), 2);
+        runtime.block_on(node.leave());
+        runtime.block_on(async {
+            assert_eq!(keeps.ask(Message::Get).await, Ok(5));
+            // The other one is known to nobody any more.
+            while node.system().snapshot().alive() > 1 {
+                evenkeel::yield_now().await;
+            }
+        });
+        drop(known);
+    });
+}
