@@ -136,6 +136,17 @@ impl<'a> Frame<'a> {
     pub fn messages(&self) -> Messages<'a> {
         Messages { rest: self.records.clone() }
     }
+
+    /// Those from the place `at` on, where others [have ended](Messages::at); all, if that is before the first.
+    #[must_use]
+    pub(crate) fn messages_from(&self, at: usize) -> Messages<'a> {
+        let mut rest = self.records.clone();
+        // A place that is not in the frame is its end.
+        if rest.bytes(at.saturating_sub(rest.at())).is_err() {
+            rest.rest();
+        }
+        Messages { rest }
+    }
 }
 
 /// The messages of a frame.
@@ -145,6 +156,12 @@ pub struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
+    /// Where the next of them begins, in bytes of the frame.
+    #[inline]
+    pub(crate) fn at(&self) -> usize {
+        self.rest.at()
+    }
+
     fn read(&mut self) -> Result<Envelope<'a>, FrameError> {
         let length = usize::try_from(self.rest.number()?).unwrap_or(usize::MAX);
         let at = self.rest.at();

@@ -8,6 +8,7 @@ use super::scope;
 use super::table::Told;
 use crate::control::AnyActor;
 use crate::dead_letter::{self, DeadLetterKind};
+use crate::end::contain;
 use crate::node::Slot;
 use crate::node::payload::PayloadError;
 use crate::node::wire::{Failure, Message, StopHow};
@@ -15,19 +16,36 @@ use crate::system::System;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Waits until a message is in its mailbox, or its actor has stopped.
-pub(super) async fn await_room(peer: &'static Peer, to: Slot, wait: Wait) {
-    if !wait.await {
-        peer.node.undelivered(peer, None, Failure::Ended, "");
-        peer.node.table.note_stopped(to);
-    }
-}
-
 /// What a value is that has panicked as it was read.
 #[cold]
-fn panicked(_: Box<dyn Any + Send>) -> Told {
+fn panicked(with: Box<dyn Any + Send>) -> Told {
+    contain(|| drop(with));
     let why = "it has panicked as it was read".to_owned();
     Told::Unreadable(PayloadError::Unreadable { of: "a message", why })
+}
+
+/// Delivers a value to an actor, or parks it. Whether it has been dealt with: if not, it is counted when it is.
+#[inline]
+pub(super) fn deliver(peer: &'static Peer, to: Slot, call: Option<u64>, payload: &[u8]) -> bool {
+    if peer.parking.any() && peer.parking.tell(peer, to, call, payload) {
+        return false;
+    }
+    let Some(wait) = tell(peer, to, call, payload) else { return true };
+    peer.parking.park(peer, to, wait, payload.len(), 1);
+    false
+}
+
+/// The same for a value that was sent to several actors, which is counted for itself. There is one copy of what is parked.
+pub(super) fn deliver_to_all(peer: &'static Peer, to: impl Iterator<Item = Slot>, payload: &[u8]) {
+    let mut copy = None;
+    for to in to {
+        if peer.parking.any() && peer.parking.cast(peer, to, &mut copy, payload) {
+            continue;
+        }
+        if let Some(wait) = tell(peer, to, None, payload) {
+            peer.parking.park(peer, to, wait, payload.len(), 0);
+        }
+    }
 }
 
 /// Delivers a value to an actor. Gives what is to be waited for.
@@ -37,7 +55,7 @@ pub(super) fn tell(
     to: Slot,
     call: Option<u64>,
     payload: &[u8],
-) -> Option<(Slot, Wait)> {
+) -> Option<Wait> {
     let node = peer.node;
     let Some(target) = node.table.get(to) else {
         node.undelivered(peer, call, Failure::NoSuchActor, "");
@@ -47,14 +65,14 @@ pub(super) fn tell(
     let told = catch_unwind(AssertUnwindSafe(|| scope::read(peer, || target.tell(payload))));
     match told.unwrap_or_else(panicked) {
         Told::Done => {}
-        Told::Waits(wait) => return Some((to, wait)),
+        Told::Waits(wait) => return Some(wait),
         Told::Full(message) => {
             node.undelivered(peer, call, Failure::MailboxFull, "");
-            drop(message);
+            contain(|| drop(message));
         }
         Told::Stopped(message) => {
             node.undelivered(peer, call, Failure::NoSuchActor, "");
-            drop(message);
+            contain(|| drop(message));
             node.table.note_stopped(to);
         }
         Told::Unreadable(error) => {
@@ -115,12 +133,25 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
             Ok(at) => peer.say(Message::Located { call, at }),
             Err((failure, detail)) => peer.fail(call, failure, &detail),
         },
+        // What comes before it is handled first, so it does not pass what is parked.
+        Message::Stop { to, how: StopHow::Drain }
+            if peer.parking.any() && peer.parking.drain(peer, to) => {}
         Message::Stop { to, how } => {
             if let Some(target) = node.table.get(to) {
                 stop(&target.any(), how);
             }
         }
-        Message::Cast { members, payload } => super::cast::pass_on(peer, members, payload),
+        Message::Cast { members, payload } => {
+            return super::cast::pass_on(peer, members, payload);
+        }
+        Message::Hold { to } => {
+            *control += 1;
+            return peer.holds.hold(to) || out_of_turn(node, peer);
+        }
+        Message::Resume { to } => {
+            *control += 1;
+            return peer.holds.resume(to) || out_of_turn(node, peer);
+        }
         Message::Barrier { barrier, phase, step } => {
             *control += 1;
             return node.collective.barrier(node, peer, barrier, phase, step);
@@ -138,18 +169,11 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
     true
 }
 
-fn stop(actor: &AnyActor, how: StopHow) {
+pub(super) fn stop(actor: &AnyActor, how: StopHow) {
     match how {
         StopHow::Drain => actor.stop(),
         StopHow::Stop => actor.stop_now(),
         StopHow::Kill => actor.kill(),
-    }
-}
-
-/// Delivers a value that was sent to several actors to one of them; waits in a task of its own if it has to.
-pub(crate) fn tell_later(peer: &'static Peer, to: Slot, payload: &[u8]) {
-    if let Some((to, wait)) = tell(peer, to, None, payload) {
-        drop(peer.node.handle.spawn(await_room(peer, to, wait)));
     }
 }
 

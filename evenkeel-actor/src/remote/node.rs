@@ -37,6 +37,7 @@ impl Inner {
         self.scripts.clear();
         self.table.clear();
         for peer in self.others() {
+            peer.holds.end();
             self.calls.node_is_down(peer.id);
             self.watches.node_is_down(peer.id);
         }
@@ -52,7 +53,8 @@ impl Inner {
 ///
 /// # Messages
 /// They are written by `serde` in postcard's format, packed with others for the same node, and leave when the worker has nothing else to do, when a buffer is full, or at
-/// the latest after [a cap](crate::node::policy::Packing::cap). Between two actors they keep their order. What one node calls a type the others have to know by the same fields: run the same build everywhere.
+/// the latest after [a cap](crate::node::policy::Packing::cap). Between two actors they keep their order. What finds a mailbox full waits at its node; when that is
+/// much, whoever sends to the actor waits instead. What one node calls a type the others have to know by the same fields: run the same build everywhere.
 ///
 /// # Loss
 /// A node that is down is a [`NodeEvent`]; what waits for it fails, and whoever [watches](crate::Context::watch) an actor of it is told. A message that was sent to it may have been handled or not.
@@ -295,6 +297,7 @@ impl Node {
             watched,
             known_actors: inner.table.len(),
             unread_frames: inner.unread.load(Ordering::Relaxed),
+            waiting_messages: inner.others().map(|peer| peer.parking.len()).sum(),
             ..NodeMetrics::default()
         };
         for traffic in traffic {

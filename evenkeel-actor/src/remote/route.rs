@@ -6,12 +6,14 @@
 //! Nodes are never freed either, as [`System`](crate::System)s are not. A process has one, or a few in tests.
 
 use super::calls::Outcome;
+use super::holds::Holds;
 use super::inner::Inner;
+use super::parking::Parking;
 use super::scope;
 use crate::node::multiplexer::{Link, PutError};
 use crate::node::payload::{self, PayloadError};
 use crate::node::wire::{self, Envelope, Failure, Message};
-use crate::node::{NodeId, Slot};
+use crate::node::{FrameError, NodeId, Slot};
 use serde::Serialize;
 use std::any::{Any, TypeId};
 use std::cell::Cell;
@@ -33,6 +35,10 @@ pub(crate) struct Peer {
     /// Messages of the protocols of nodes that were put in for it, which are no work.
     pub(crate) control: AtomicU64,
     routes: Mutex<Vec<(TypeId, u32)>>,
+    /// What it has asked to hold.
+    pub(crate) holds: Holds,
+    /// What has come from it and waits for room in mailboxes.
+    pub(crate) parking: Parking,
 }
 
 /// What is known of a peer.
@@ -56,6 +62,8 @@ impl Peer {
             standing: AtomicU8::new(Standing::New as u8),
             control: AtomicU64::new(0),
             routes: Mutex::default(),
+            holds: Holds::default(),
+            parking: Parking::default(),
         }
     }
 
@@ -91,10 +99,21 @@ impl Peer {
 
     /// Puts a message in that is not waited for. What is for a node that is down is lost with it.
     pub(crate) fn say(&self, message: Message<'_>) {
+        let _ = self.try_say(message);
+    }
+
+    /// The same for whoever wants to know whether it was put in.
+    pub(crate) fn try_say(&self, message: Message<'_>) -> Result<(), PutError<FrameError>> {
+        let Some(link) = &self.link else { return Err(PutError::Down) };
+        let envelope = Envelope { cause: None, message };
+        self.node.senders.under(|| link.put_anyway(|out| envelope.write(out)))
+    }
+
+    /// Waits until there is room on the way, and an actor of the peer takes messages.
+    pub(crate) async fn room(&self, to: Slot) {
+        self.holds.go_on(to).await;
         if let Some(link) = &self.link {
-            let envelope = Envelope { cause: None, message };
-            let said = self.node.senders.under(|| link.put_anyway(|out| envelope.write(out)));
-            drop(said);
+            link.room().await;
         }
     }
 
@@ -223,6 +242,10 @@ impl Route {
     ) -> Result<(), PutError<PayloadError>> {
         let put = self.put::<T>();
         let Some(link) = &self.peer.link else { return Err(PutError::Down) };
+        // If the way is shut nobody is to wait: what follows says why.
+        if self.peer.holds.has(to) && !link.is_shut() {
+            return Err(PutError::Full { most: 0 });
+        }
         scope::write(self.peer, |calls| {
             self.peer.node.senders.under(|| {
                 link.try_put(|out| {

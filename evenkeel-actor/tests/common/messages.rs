@@ -27,7 +27,7 @@ pub(crate) struct Parts {
 }
 
 /// How many kinds there are, those that take a parent or not counted once.
-pub(crate) const KINDS: usize = 22;
+pub(crate) const KINDS: usize = 24;
 
 /// Numbers of any magnitude, short forms as likely as long ones.
 fn number() -> impl Strategy<Value = u64> {
@@ -142,6 +142,8 @@ impl Parts {
                 job: text,
                 name: text,
             },
+            21 => Message::Hold { to: self.flag.then_some(to) },
+            22 => Message::Resume { to: self.flag.then_some(to) },
             _ => Message::Leave,
         };
         Envelope { cause: self.cause.and_then(std::num::NonZeroU64::new), message }

@@ -4,6 +4,7 @@ mod asks;
 mod bad_peers;
 mod basics;
 mod collective;
+mod inbound;
 mod losses;
 mod order;
 mod starts;

@@ -248,39 +248,6 @@ fn a_node_that_comes_back_is_either_there_or_refused() {
     });
 }
 
-struct Stuck;
-
-impl Actor for Stuck {
-    type Message = Message;
-
-    async fn handle(&mut self, _message: Message, _context: &mut Context<Self>) -> Handled {
-        std::future::pending().await
-    }
-}
-
-/// A transport that sends is polled for that; what comes meanwhile is bounded all the same.
-#[test]
-fn unread_frames_are_bounded_while_the_transport_sends() {
-    ends(|| {
-        let Odd { runtime, node, other, .. } = odd(2, true);
-        runtime.block_on(async {
-            let stuck = Builder::new().capacity(1).system(node.system()).spawn(Stuck).unwrap();
-            assert!(node.publish("stuck", stuck));
-        });
-        let flood = other.1.clone();
-        let flooded = other.0.spawn(async move {
-            let stuck = flood.locate::<Message>(id(0), "stuck").await.unwrap();
-            for n in 0..5_000 {
-                stuck.send(Message::Add(n)).await.unwrap();
-            }
-        });
-        std::thread::sleep(Duration::from_millis(500));
-        let unread = node.metrics().unread_frames;
-        assert!(unread <= 512, "{unread} frames are unread");
-        std::mem::forget((runtime, node, other, flooded));
-    });
-}
-
 #[test]
 fn nodes_that_are_refused_hear_of_it() {
     ends(|| {
@@ -321,43 +288,6 @@ fn questions_whose_askers_have_given_up_are_forgotten() {
             }
             let open = node.metrics().open_calls;
             assert!(open <= 256, "{open} calls that nobody waits for");
-        });
-    });
-}
-
-/// Sends as it is written, as a logger does that is an actor of another node.
-#[derive(Deserialize)]
-struct Talks(#[serde(skip)] Option<ActorRef<Message>>);
-
-impl Serialize for Talks {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let Some(to) = &self.0 {
-            let _ = to.try_send(Message::Add(1));
-        }
-        ().serialize(serializer)
-    }
-}
-
-struct Listens;
-
-impl Actor for Listens {
-    type Message = Talks;
-
-    async fn handle(&mut self, _message: Talks, _context: &mut Context<Self>) -> Handled {
-        Ok(())
-    }
-}
-
-#[test]
-fn a_message_may_send_as_it_is_written() {
-    ends(|| {
-        let world = World::new(2, 1, Faults::default());
-        world.nodes[1].1.register_script("listens", |()| Listens);
-        world.on(0, async |node| {
-            let sum = node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap();
-            let listens = node.spawn_on::<Talks, _>(id(1), "listens", &()).await.unwrap();
-            // Done, or an error or a panic that says what is wrong.
-            let _ = listens.send(Talks(Some(sum.clone()))).await;
         });
     });
 }

@@ -91,82 +91,6 @@ fn the_count_of_received_messages_does_not_go_below_zero() {
     assert_eq!(panicked.join().unwrap(), 0, "tasks have panicked in `finish`");
 }
 
-#[derive(Serialize, Deserialize)]
-enum Delicate {
-    Fragile(Fragile),
-    Stop,
-}
-
-/// Panics as it is dropped where it was read.
-struct Fragile(bool);
-
-impl Serialize for Fragile {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_unit()
-    }
-}
-
-impl<'de> Deserialize<'de> for Fragile {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        <()>::deserialize(deserializer).map(|()| Self(true))
-    }
-}
-
-impl Drop for Fragile {
-    fn drop(&mut self) {
-        assert!(!self.0, "dropped");
-    }
-}
-
-struct Keeper;
-
-impl Actor for Keeper {
-    type Message = Delicate;
-
-    async fn handle(&mut self, message: Delicate, context: &mut Context<Self>) -> Handled {
-        match message {
-            Delicate::Fragile(fragile) => std::mem::forget(fragile),
-            Delicate::Stop => context.stop(),
-        }
-        Ok(())
-    }
-}
-
-/// In one process such a panic is contained where a mailbox is emptied; `workers` says who reads.
-fn a_message_panics_as_it_is_dropped(workers: usize) {
-    ends(move || {
-        let world = World::new(2, workers, Faults::default());
-        let (runtime, other) = &world.nodes[1];
-        let keeper = runtime.block_on(async {
-            let keeper = Builder::new().system(other.system()).spawn(Keeper).unwrap();
-            assert!(other.publish("keeper", keeper.clone()));
-            keeper
-        });
-        world.on(0, async |node| {
-            let sum = node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap();
-            let away = node.locate::<Delicate>(id(1), "keeper").await.unwrap();
-            away.send(Delicate::Stop).await.unwrap();
-            while !keeper.is_stopped() {
-                evenkeel::yield_now().await;
-            }
-            away.send(Delicate::Fragile(Fragile(false))).await.unwrap();
-            assert_eq!(sum.ask(Message::Get).await, Ok(1), "the node goes on");
-            assert_eq!(node.metrics().open_calls, 0);
-        });
-        assert_eq!(other.metrics().unread_frames, 0);
-    });
-}
-
-#[test]
-fn a_message_that_panics_as_it_is_dropped_does_not_end_a_node_with_one_worker() {
-    a_message_panics_as_it_is_dropped(1);
-}
-
-#[test]
-fn a_message_that_panics_as_it_is_dropped_does_not_stop_its_reader() {
-    a_message_panics_as_it_is_dropped(2);
-}
-
 #[test]
 fn a_short_longest_message_does_not_keep_a_node_from_saying_who_it_is() {
     ends(|| {
@@ -301,33 +225,6 @@ fn an_actor_whose_messages_have_a_long_type_is_found() {
         world.on(0, async |node| {
             let found: Result<ActorRef<Deep>, RemoteError> = node.locate(id(1), "takes").await;
             assert_eq!(found.err(), None);
-        });
-    });
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-struct Text(String);
-
-struct Reads;
-
-impl Actor for Reads {
-    type Message = Text;
-
-    async fn handle(&mut self, _message: Text, _context: &mut Context<Self>) -> Handled {
-        Ok(())
-    }
-}
-
-#[test]
-fn a_cast_that_is_too_long_is_an_error_and_not_handed_on() {
-    ends(|| {
-        let packing = Packing { frame: 256, longest_message: 1_000, ..Packing::default() };
-        let world = World::with(2, 1, Faults::default(), packing);
-        world.nodes[1].1.register_script("reads", |()| Reads);
-        world.on(0, async |node| {
-            let reads = node.spawn_on::<Text, _>(id(1), "reads", &()).await.unwrap();
-            let cast = node.cast(&[reads], &Text("x".repeat(5_000))).await;
-            assert!(cast.is_err(), "{cast:?}");
         });
     });
 }

@@ -3,7 +3,6 @@
 mod bytes;
 mod calls;
 mod ends;
-mod flow;
 #[allow(dead_code, reason = "not all of it is needed here")]
 #[path = "../remote/world.rs"]
 mod world;

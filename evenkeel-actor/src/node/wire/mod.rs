@@ -14,6 +14,7 @@
 //! | `Stop` | end | |
 //! | `Cast` | a value for actors on many nodes, to be passed on | |
 //! | `Barrier`, `Termination` | steps of [`barrier`](super::barrier) and [`termination`](super::termination) | |
+//! | `Hold` | send no values to me, or to all here | `Resume` when there is room |
 //! | `Hello`, `Leave` | the first and the last of a node | |
 
 mod cast;
@@ -231,4 +232,14 @@ pub enum Message<'a> {
     },
     /// The last message of a node that ends as it should.
     Leave,
+    /// Much waits for room in mailboxes: no values are to be sent until the node says so.
+    Hold {
+        /// To this actor, or to all of the node.
+        to: Option<Slot>,
+    },
+    /// There is room again for what a [`Hold`](Self::Hold) of the same was for.
+    Resume {
+        /// In the mailbox of this actor, or in those of all.
+        to: Option<Slot>,
+    },
 }

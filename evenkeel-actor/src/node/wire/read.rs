@@ -101,6 +101,10 @@ impl<'a> Message<'a> {
                 name: reader.text("the name of a node", LONGEST_NAME)?,
             },
             kind::LEAVE => Self::Leave,
+            kind::HOLD => Self::Hold { to: Some(read_slot(reader)?) },
+            kind::HOLD_ALL => Self::Hold { to: None },
+            kind::RESUME => Self::Resume { to: Some(read_slot(reader)?) },
+            kind::RESUME_ALL => Self::Resume { to: None },
             kind => return Err(FrameError::UnknownKind { at, kind }),
         })
     }

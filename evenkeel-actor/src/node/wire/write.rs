@@ -190,6 +190,16 @@ impl Message<'_> {
                 text(name, "the name of a node", LONGEST_NAME, out)?;
             }
             Self::Leave => begin(kind::LEAVE),
+            Self::Hold { to: None } => begin(kind::HOLD_ALL),
+            Self::Hold { to: Some(to) } => {
+                begin(kind::HOLD);
+                write_slot(to, out);
+            }
+            Self::Resume { to: None } => begin(kind::RESUME_ALL),
+            Self::Resume { to: Some(to) } => {
+                begin(kind::RESUME);
+                write_slot(to, out);
+            }
         }
         Ok(())
     }
