@@ -106,7 +106,26 @@ impl Peer {
     pub(crate) fn try_say(&self, message: Message<'_>) -> Result<(), PutError<FrameError>> {
         let Some(link) = &self.link else { return Err(PutError::Down) };
         let envelope = Envelope { cause: None, message };
+        if scope::is_writing() {
+            return self.say_later(link, &envelope);
+        }
         self.node.senders.under(|| link.put_anyway(|out| envelope.write(out)))
+    }
+
+    /// The same where a value is being written under the lock of a lane, by whose `Serialize` something is said: that an actor is to stop, or that nobody answers.
+    #[cold]
+    fn say_later(&self, link: &Link, envelope: &Envelope<'_>) -> Result<(), PutError<FrameError>> {
+        let mut record = Vec::new();
+        envelope.write(&mut record).map_err(PutError::Unwritable)?;
+        let link = link.clone();
+        drop(self.node.handle.spawn(async move {
+            let write = |out: &mut Vec<u8>| {
+                out.extend_from_slice(&record);
+                Ok::<_, FrameError>(())
+            };
+            drop(link.put_anyway(write));
+        }));
+        Ok(())
     }
 
     /// Waits until there is room on the way, and an actor of the peer takes messages.
@@ -247,6 +266,9 @@ impl Route {
             return Err(PutError::Full { most: 0 });
         }
         scope::write(self.peer, |calls| {
+            if calls.is_nested() {
+                return Err(nested::<T>());
+            }
             self.peer.node.senders.under(|| {
                 link.try_put(|out| {
                     let start = out.len();
@@ -276,7 +298,10 @@ impl Route {
             let is_awaited = self.peer.node.calls.close(call, Outcome::Answer(&bytes));
             return if is_awaited { Ok(()) } else { Err(PutError::Down) };
         };
-        scope::write(self.peer, |_| {
+        scope::write(self.peer, |calls| {
+            if calls.is_nested() {
+                return Err(nested::<T>());
+            }
             self.peer.node.senders.under(|| {
                 link.put_anyway(|out| {
                     wire::write_answer(call, None, out);
@@ -285,6 +310,13 @@ impl Route {
             })
         })
     }
+}
+
+/// A value's `Serialize` sends another value: the lane that it would go by is locked for the first.
+#[cold]
+fn nested<T>() -> PutError<PayloadError> {
+    let why = "it is sent while another message is written, by that one's Serialize".to_owned();
+    PutError::Unwritable(PayloadError::Unwritable { of: std::any::type_name::<T>(), why })
 }
 
 /// Has a message say that its answer is awaited, once it is known that a place for the answer is in it: then whoever cannot deliver it can say so.

@@ -3,6 +3,7 @@
 mod casts;
 mod full;
 mod readers;
+mod runtimes;
 
 use crate::world::{id, runtime};
 use evenkeel_actor::System;
