@@ -1,6 +1,7 @@
 //! What comes from other nodes: full mailboxes, long frames, bytes of a peer.
 
 mod casts;
+mod deep;
 mod full;
 mod readers;
 mod runtimes;
