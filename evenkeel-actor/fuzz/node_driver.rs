@@ -146,7 +146,7 @@ fn payload(from: &mut Bytes<'_>) -> Vec<u8> {
 /// Appends a message of any kind to a frame.
 fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
     let types = [type_name::<Note>(), type_name::<Question>(), "u64"];
-    let kind = from.byte() % 34;
+    let kind = from.byte() % 36;
     let (call, to, payload) = (from.number(), from.slot(), payload(from));
     let (text, other) = (from.text(), from.slot());
     let (by, way) = (from.pick(EndBy::ALL), from.pick(EndKind::ALL));
@@ -185,7 +185,7 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
         }
         28 => Wire::Moved { call, to: NodeId::new(from.number32() % 4) },
         // What breaks a rule ends the conversation, so it is not said often.
-        29..33 if from.byte() >= 16 => Wire::Tell { to, payload: &payload },
+        29..35 if from.byte() >= 16 => Wire::Tell { to, payload: &payload },
         29 => {
             let (barrier, step) = (from.number() % 3, from.pick(BarrierStep::ALL));
             Wire::Barrier { barrier, phase: from.number(), step }
@@ -197,6 +197,8 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
         }),
         31 => hello(),
         32 => Wire::Refuse { detail: &text },
+        33 => Wire::Hold { to: opener.then_some(to) },
+        34 => Wire::Resume { to: opener.then_some(to) },
         _ => Wire::Leave,
     };
     // What is too long to be written is not said.

@@ -156,6 +156,7 @@ pub struct Messages<'a> {
 
 impl<'a> Messages<'a> {
     /// Where the next one is in the frame.
+    #[inline]
     pub(crate) fn at(&self) -> usize {
         self.rest.at()
     }

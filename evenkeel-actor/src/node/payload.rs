@@ -1,6 +1,7 @@
 //! The values inside messages: `serde` in postcard's format.
 
 use postcard::ser_flavors::Flavor;
+use postcard::{Deserializer, de_flavors};
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::fmt;
@@ -96,17 +97,83 @@ impl Flavor for Tail<'_> {
 /// The value that `bytes` are, all of them. Texts and byte slices can be borrowed.
 ///
 /// The bytes may be anybody's. A length that is not there is refused before anything of that length is allocated, except for
-/// what `serde` sets aside for a sequence, at most a mebibyte. Two things are the type's own to bound: a type that contains itself
-/// is read by recursion, as deep as the bytes say, and a sequence of values that take no bytes, such as `Vec<()>`, is as long as they say.
+/// what `serde` sets aside for a sequence, at most a mebibyte. A type that contains itself is read by recursion, as deep as the bytes say: it is refused when that has taken 256 KiB of the stack, some thousand
+/// levels of a small type. One thing is the type's own to bound: a sequence of values that take no bytes, such as `Vec<()>`, is as long as the bytes say.
 ///
 /// # Errors
 /// [`PayloadError`], if they are not exactly a value of the type.
 pub fn get<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, PayloadError> {
+    let mut reader = Deserializer::from_flavor(Bytes { rest: bytes, stack: stack() });
+    let read = T::deserialize(&mut reader).and_then(|value| Ok((value, reader.finalize()?)));
     let of = std::any::type_name::<T>();
-    match postcard::take_from_bytes(bytes) {
+    match read {
         Ok((value, [])) => Ok(value),
         Ok((_, rest)) => Err(PayloadError::Trailing { of, bytes: rest.len() }),
-        Err(error) => Err(PayloadError::Unreadable { of, why: error.to_string() }),
+        Err(error) => Err(unreadable(of, error)),
+    }
+}
+
+#[cold]
+fn unreadable(of: &'static str, error: postcard::Error) -> PayloadError {
+    let why = match error {
+        TOO_DEEP => "it is nested too deep".to_owned(),
+        error => error.to_string(),
+    };
+    PayloadError::Unreadable { of, why }
+}
+
+/// Bytes of stack that the reading of a value may take. A choice: an eighth of what a thread has; no benchmark sets it.
+const MOST_STACK: usize = 256 << 10;
+
+/// Stands for a value that is nested too deep: an error that reading does not have.
+const TOO_DEEP: postcard::Error = postcard::Error::SerializeBufferFull;
+
+/// About where the stack ends now.
+#[inline(always)]
+fn stack() -> usize {
+    let here = 0_u8;
+    (&raw const here).addr()
+}
+
+/// Where postcard reads from. Whatever a value is nested in takes a byte at least, of which there would be no end otherwise: so each level is seen here.
+struct Bytes<'a> {
+    rest: &'a [u8],
+    /// Where the stack ended as the reading began.
+    stack: usize,
+}
+
+impl<'a> de_flavors::Flavor<'a> for Bytes<'a> {
+    type Remainder = &'a [u8];
+    type Source = &'a [u8];
+
+    #[inline]
+    fn pop(&mut self) -> postcard::Result<u8> {
+        // Whichever way it grows.
+        if self.stack.abs_diff(stack()) > MOST_STACK {
+            return Err(TOO_DEEP);
+        }
+        let (&byte, rest) =
+            self.rest.split_first().ok_or(postcard::Error::DeserializeUnexpectedEnd)?;
+        self.rest = rest;
+        Ok(byte)
+    }
+
+    #[inline]
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.rest.len())
+    }
+
+    #[inline]
+    fn try_take_n(&mut self, length: usize) -> postcard::Result<&'a [u8]> {
+        let (bytes, rest) =
+            self.rest.split_at_checked(length).ok_or(postcard::Error::DeserializeUnexpectedEnd)?;
+        self.rest = rest;
+        Ok(bytes)
+    }
+
+    #[inline]
+    fn finalize(self) -> postcard::Result<&'a [u8]> {
+        Ok(self.rest)
     }
 }
 
@@ -160,6 +227,29 @@ mod tests {
         assert!(get::<String>(&bytes).is_err());
         assert!(get::<Vec<u8>>(&bytes).is_err());
         assert!(get::<Vec<[u64; 4]>>(&bytes).is_err());
+    }
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    enum Tree {
+        Leaf,
+        Over(Box<Self>),
+    }
+
+    #[test]
+    fn a_value_is_nested_as_deep_as_the_stack_allows() {
+        let nested = |depth: usize| {
+            let mut bytes = vec![1; depth];
+            bytes.push(0);
+            bytes
+        };
+        let mut tree = get::<Tree>(&nested(100)).unwrap();
+        for _ in 0..100 {
+            let Tree::Over(inner) = tree else { panic!("not as deep") };
+            tree = *inner;
+        }
+        assert_eq!(tree, Tree::Leaf);
+        let error = get::<Tree>(&nested(10_000_000)).unwrap_err();
+        assert!(error.to_string().ends_with("nested too deep"), "{error}");
     }
 
     #[test]

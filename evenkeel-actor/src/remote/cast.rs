@@ -1,25 +1,35 @@
 //! Collective sends: a value for actors on many nodes, along a binomial tree.
+//!
+//! A list of members names each node once, in order, the node that it is for first, and [`MOST_ACTORS`] actors at most; what breaks that is refused. So one message makes no more of itself than a value for each
+//! actor that it names and a message for each other node, and does not keep a reader long. A member that cannot be reached is left out, and the next passes the value on.
+//!
+//! The node where it begins waits for room on the way. Those in between do not, as two that pass much to each other would wait for each other: what they pass on waits for the transport. What finds a mailbox full
+//! is [parked](super::parking), in order with what else comes from the node that has passed it on.
 
-use super::deliver::tell_later;
+use super::deliver::{deliver_to_all, out_of_turn};
 use super::inner::Inner;
 use super::route::Peer;
 use super::scope;
 use crate::actor_ref::ActorRef;
 use crate::error::SendError;
 use crate::mailbox::overflow::Overflow;
+use crate::node::multiplexer::PutError;
 use crate::node::payload::{self, PayloadError};
-use crate::node::wire::{Members, MembersBuf, Message};
+use crate::node::wire::{Member, Members, MembersBuf, Message};
 use crate::node::{NodeId, Slot, tree};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
+
+/// Actors in one message; more are several messages. An estimate: delivered to in the time of a few turns; no benchmark sets it.
+const MOST_ACTORS: usize = 1_024;
 
 /// How far a collective send has got when the call that makes it returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CastReport {
     /// Actors of this node that have it.
     pub delivered: usize,
-    /// Actors of other nodes that it was handed on for. What is lost with a node, or finds its actor stopped, is not known here.
+    /// Actors of other nodes that it was handed on for. What is lost with a node, finds its actor stopped, or comes where very much waits for full mailboxes, is not known here.
     pub handed_on: usize,
     /// Actors that it was not handed on for: they have stopped, their mailboxes are full and do not wait, or their nodes are down.
     pub refused: usize,
@@ -50,27 +60,20 @@ where
     {
         let mut bytes = Vec::new();
         scope::cast(peer, || payload::put(message, &mut bytes))?;
-        let members: Vec<_> = away.into_iter().collect();
-        // This node is the tree's root, and is not a member.
-        for part in tree::parts(members.len() + 1) {
-            let part = &members[part.start - 1..part.end - 1];
-            let mut list = MembersBuf::new();
-            for (member, slots) in part {
-                list.push(*member, slots);
-            }
-            let actors: usize = part.iter().map(|(_, slots)| slots.len()).sum();
-            match node.peer(part[0].0) {
-                Some(peer) => {
-                    // Whoever casts much waits for room as other senders do.
-                    if let Some(link) = &peer.link {
-                        link.room().await;
-                    }
-                    peer.say(Message::Cast { members: list.as_members(), payload: &bytes });
-                    report.handed_on += actors;
-                }
-                None => report.refused += actors,
+        let most = node.multiplexer.packing().longest_message;
+        if bytes.len() > most {
+            let why = PutError::<PayloadError>::TooLong { length: bytes.len(), most }.to_string();
+            return Err(PayloadError::Unwritable { of: std::any::type_name::<M>(), why });
+        }
+        let actors: usize = away.values().map(Vec::len).sum();
+        for members in rounds(away) {
+            // This node is the tree's root, and is not a member.
+            for part in tree::parts(members.len() + 1) {
+                let part = &members[part.start - 1..part.end - 1];
+                report.handed_on += hand_on(node, part, &bytes).await;
             }
         }
+        report.refused += actors - report.handed_on;
     }
     for actor in here {
         match actor.send(message.clone()).await {
@@ -82,23 +85,72 @@ where
     Ok(report)
 }
 
-/// A collective send has come: passes it on, and delivers it to the actors of this node.
-pub(crate) fn pass_on(from: &'static Peer, members: Members<'_>, payload: &[u8]) {
-    let node = from.node;
-    let members: Vec<_> = members.iter().collect();
-    let Some(own) = members.first() else { return };
-    for part in tree::parts(members.len()) {
+/// The same members in lists of [`MOST_ACTORS`] at most, each with its nodes in order, and each of them once.
+fn rounds(away: BTreeMap<NodeId, Vec<Slot>>) -> Vec<Vec<(NodeId, Vec<Slot>)>> {
+    let mut rounds = vec![Vec::new()];
+    let mut actors = 0;
+    for (node, slots) in away {
+        let mut slots = &slots[..];
+        while !slots.is_empty() {
+            if actors == MOST_ACTORS {
+                rounds.push(Vec::new());
+                actors = 0;
+            }
+            let (now, later) = slots.split_at(slots.len().min(MOST_ACTORS - actors));
+            actors += now.len();
+            slots = later;
+            if let Some(round) = rounds.last_mut() {
+                round.push((node, now.to_vec()));
+            }
+        }
+    }
+    rounds
+}
+
+/// Hands a value on for these members to the first of them that can be reached. Says for how many actors; those before are left out.
+async fn hand_on(node: &'static Inner, part: &[(NodeId, Vec<Slot>)], payload: &[u8]) -> usize {
+    for (at, (head, _)) in part.iter().enumerate() {
+        let Some(peer) = node.peer(*head) else { continue };
         let mut list = MembersBuf::new();
-        for &member in &members[part.clone()] {
-            list.push_member(member);
+        for (member, slots) in &part[at..] {
+            list.push(*member, slots);
         }
-        if let Some(peer) = node.peer(members[part.start].node) {
-            peer.say(Message::Cast { members: list.as_members(), payload });
+        // Whoever casts much waits for room as other senders do.
+        if let Some(link) = &peer.link {
+            link.room().await;
+        }
+        if peer.try_say(Message::Cast { members: list.as_members(), payload }).is_ok() {
+            return part[at..].iter().map(|(_, slots)| slots.len()).sum();
         }
     }
-    if own.node == node.number {
-        for slot in own.slots() {
-            tell_later(from, slot, payload);
+    0
+}
+
+/// A collective send has come: passes it on, and delivers it to the actors of this node. False if it makes no sense, and nothing more of its sender is to be read.
+pub(crate) fn pass_on(from: &'static Peer, members: Members<'_>, payload: &[u8]) -> bool {
+    let node = from.node;
+    // There may be no more of them than nodes.
+    let members: Vec<_> = members.iter().take(node.nodes as usize + 1).collect();
+    let actors: usize = members.iter().map(Member::len).sum();
+    let is_ordered = members.windows(2).all(|pair| pair[0].node < pair[1].node);
+    let Some(own) = members.first() else { return out_of_turn(node, from) };
+    if own.node != node.number || !is_ordered || actors > MOST_ACTORS {
+        return out_of_turn(node, from);
+    }
+    for part in tree::parts(members.len()) {
+        let part = &members[part];
+        // The first of them that can be reached passes it on.
+        for (at, head) in part.iter().enumerate() {
+            let mut list = MembersBuf::new();
+            for &member in &part[at..] {
+                list.push_member(member);
+            }
+            let message = Message::Cast { members: list.as_members(), payload };
+            if node.peer(head.node).is_some_and(|peer| peer.try_say(message).is_ok()) {
+                break;
+            }
         }
     }
+    deliver_to_all(from, own.slots(), payload);
+    true
 }

@@ -9,27 +9,44 @@ use super::table::Told;
 use super::ties;
 use crate::control::AnyActor;
 use crate::dead_letter::{self, DeadLetterKind};
+use crate::end::contain;
 use crate::node::Slot;
 use crate::node::payload::PayloadError;
 use crate::node::wire::{Failure, Message, StopHow};
 use crate::system::System;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
-
-/// Waits until a message is in its mailbox, or its actor has stopped.
-pub(super) async fn await_room(peer: &'static Peer, to: Slot, wait: Wait) {
-    if !wait.await {
-        peer.node.undelivered(peer, None, Failure::Ended, "");
-        peer.node.table.note_stopped(to);
-    }
-}
 
 /// What a value is that has panicked as it was read.
 #[cold]
-fn panicked(_: Box<dyn Any + Send>) -> Told {
+fn panicked(with: Box<dyn Any + Send>) -> Told {
+    contain(|| drop(with));
     let why = "it has panicked as it was read".to_owned();
     Told::Unreadable(PayloadError::Unreadable { of: "a message", why })
+}
+
+/// Delivers a value to an actor, or parks it. Whether it has been dealt with: if not, it is counted when it is.
+#[inline]
+pub(super) fn deliver(peer: &'static Peer, to: Slot, call: Option<u64>, payload: &[u8]) -> bool {
+    if peer.parking.any() && peer.parking.tell(peer, to, call, payload) {
+        return false;
+    }
+    let Some(wait) = tell(peer, to, call, payload) else { return true };
+    peer.parking.park(peer, to, wait, payload.len(), 1);
+    false
+}
+
+/// The same for a value that was sent to several actors, which is counted for itself. There is one copy of what is parked.
+pub(super) fn deliver_to_all(peer: &'static Peer, to: impl Iterator<Item = Slot>, payload: &[u8]) {
+    let mut copy = None;
+    for to in to {
+        if peer.parking.any() && peer.parking.cast(peer, to, &mut copy, payload) {
+            continue;
+        }
+        if let Some(wait) = tell(peer, to, None, payload) {
+            peer.parking.park(peer, to, wait, payload.len(), 0);
+        }
+    }
 }
 
 /// Delivers a value to an actor. Gives what is to be waited for.
@@ -39,7 +56,7 @@ pub(super) fn tell(
     to: Slot,
     call: Option<u64>,
     payload: &[u8],
-) -> Option<(Slot, Wait)> {
+) -> Option<Wait> {
     let node = peer.node;
     let Some(target) = node.table.get(to) else {
         node.undelivered(peer, call, Failure::NoSuchActor, "");
@@ -49,14 +66,14 @@ pub(super) fn tell(
     let told = catch_unwind(AssertUnwindSafe(|| scope::read(peer, || target.tell(payload))));
     match told.unwrap_or_else(panicked) {
         Told::Done => {}
-        Told::Waits(wait) => return Some((to, wait)),
+        Told::Waits(wait) => return Some(wait),
         Told::Full(message) => {
             node.undelivered(peer, call, Failure::MailboxFull, "");
-            drop(message);
+            contain(|| drop(message));
         }
         Told::Stopped(message) => {
             node.undelivered(peer, call, Failure::NoSuchActor, "");
-            drop(message);
+            contain(|| drop(message));
             node.table.note_stopped(to);
         }
         Told::Unreadable(error) => {
@@ -127,6 +144,9 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
                 Err((failure, detail)) => peer.fail(call, failure, &detail),
             }
         }
+        // What comes before it is handled first, so it does not pass what is parked.
+        Message::Stop { to, how: StopHow::Drain }
+            if peer.parking.any() && peer.parking.drain(peer, to) => {}
         Message::Stop { to, how } => {
             if let Some(target) = node.table.get(to) {
                 stop(&target.any(), how);
@@ -136,7 +156,17 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
         Message::Cast { members, .. } if members.len() > node.nodes as usize => {
             return out_of_turn(node, peer);
         }
-        Message::Cast { members, payload } => super::cast::pass_on(peer, members, payload),
+        Message::Cast { members, payload } => {
+            return super::cast::pass_on(peer, members, payload);
+        }
+        Message::Hold { to } => {
+            *control += 1;
+            return peer.holds.hold(to) || out_of_turn(node, peer);
+        }
+        Message::Resume { to } => {
+            *control += 1;
+            return peer.holds.resume(to) || out_of_turn(node, peer);
+        }
         Message::Barrier { barrier, phase, step } => {
             *control += 1;
             return node.collective.barrier(node, peer, barrier, phase, step);
@@ -155,26 +185,12 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
     true
 }
 
-fn stop(actor: &AnyActor, how: StopHow) {
+pub(super) fn stop(actor: &AnyActor, how: StopHow) {
     match how {
         StopHow::Drain => actor.stop(),
         StopHow::Stop => actor.stop_now(),
         StopHow::Kill => actor.kill(),
     }
-}
-
-/// Delivers a value that was sent to several actors to one of them; waits in a task of its own if it has to.
-pub(crate) fn tell_later(peer: &'static Peer, to: Slot, payload: &[u8]) {
-    let Some((to, wait)) = tell(peer, to, None, payload) else { return };
-    // Nobody waits behind it, so this is what bounds them.
-    if peer.waiting_casts.fetch_add(1, Ordering::Relaxed) >= peer.node.limits.waiting_casts {
-        peer.waiting_casts.fetch_sub(1, Ordering::Relaxed);
-        return peer.node.undelivered(peer, None, Failure::MailboxFull, "");
-    }
-    peer.node.spawn(async move {
-        await_room(peer, to, wait).await;
-        peer.waiting_casts.fetch_sub(1, Ordering::Relaxed);
-    });
 }
 
 /// What a node that breaks the rules of a protocol has done to it.

@@ -11,31 +11,34 @@
 //! itself is counted only if it does not get to its end. A message that is being read is for the search for the [end of all work](super::collective) one that has not come.
 //!
 //! # A full mailbox
-//! Under [`Wait`](crate::Wait) the reader waits with the message, and with it all that its frame's lane holds after it, since order is kept. Frames pile up until there are [`MOST_UNREAD`]; then the host looks for no more, and
-//! the sender's transport finds no room. While the own transport is still sending it is polled all the same, since transports need it.
+//! Under [`Wait`](crate::Wait) the message is [parked](super::parking), and the reader goes on: readers wait for nothing but their turns. So whatever actors do, what comes is read, of all nodes.
+//!
+//! # Too many frames
+//! Where workers do not get on with reading, frames pile up until there are [`MOST_UNREAD`]; then the host looks for no more until one is read, and the sender's transport finds no room. While the own transport is still
+//! sending it is polled all the same, since transports need it; then a node of which more comes is told to [hold](super::holds) its values until half of the frames are read.
 //!
 //! # The last of a node
-//! A node is down when what has come from it is read, so that its answers and its steps of protocols count; and at the latest after a second, since an actor may never take what waits for it. What is
-//! unread then is dropped.
+//! A node is down when what has come from it is read, so that its answers and its steps of protocols count, and what is parked is delivered; the latter at the latest after a second, since an actor may never take what
+//! waits for it. What is parked then is dropped. A node that is shut out is down at once, and its frames are dropped as readers come to them.
 //!
 //! # Bad bytes
 //! The bytes are a peer's. What is no frame, or says what cannot be said now, is an event, and its sender is [shut out](super::NodeEvent::Malformed). A value that is not of its actor's type is a
 //! dead letter, as is one for an actor that is not there any more; if an answer is awaited, the asker is told.
 
-use super::deliver::{await_room, take, tell};
+use super::deliver::{deliver, take};
 use super::error::Mismatch;
 use super::inner::{Counts, Inner};
 use super::route::{Peer, Standing};
+use crate::end::contain;
 use crate::node::demultiplexer::Demultiplexer;
 use crate::node::frame::Frame;
 use crate::node::host::Deliver;
 use crate::node::multiplexer::{Link, Multiplexer};
 use crate::node::wire::{Envelope, Failure, Message};
-use crate::node::{DownReason, NodeId, Refusal, Slot};
+use crate::node::{DownReason, NodeId, Refusal};
 use crate::trace;
 use evenkeel::internal::now;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -43,11 +46,13 @@ use std::sync::atomic::Ordering;
 /// Frames that wait to be read before the host looks for no more. An estimate: some megabytes of small messages; no benchmark sets it.
 pub(crate) const MOST_UNREAD: usize = 256;
 
+/// Frames that are unread when those may send again that were told to hold because of frames. An estimate: half; no benchmark sets it.
+const FEWER_UNREAD: usize = MOST_UNREAD / 2;
+
 /// Nanoseconds that a reader reads before it gives way, as long as an actor's turn. An estimate; no benchmark sets it.
 const BUDGET: u64 = 20_000;
 
-/// Nanoseconds that the frames of a node that is gone may take to be read before it is down for this one: messages of it may wait for actors that never take them. A choice; no benchmark
-/// sets it.
+/// Nanoseconds that what is parked of a node that is gone may wait before the node is down for this one: actors may never take it. A choice; no benchmark sets it.
 const LAST_WORDS: u64 = 1_000_000_000;
 
 /// Bytes that a host reads in a turn before it gives way, if it reads itself. An estimate: some hundred small messages, which take as long as an actor's turn; no benchmark sets it.
@@ -63,16 +68,47 @@ pub(crate) struct Frames {
     readers: usize,
 }
 
+/// What a reader has read since it has given way, over frames: a frame may be of one message.
+pub(super) struct Turn {
+    /// Messages before the next look at the time.
+    left: u32,
+    /// When it is over, once there was a look.
+    until: u64,
+}
+
+impl Turn {
+    pub(super) fn new() -> Self {
+        // The time begins to count at the first look, which a small frame does not come to.
+        Self { left: LOOK, until: 0 }
+    }
+
+    /// A message has been read. Whether the reader is to give way.
+    #[inline]
+    pub(super) fn is_over(&mut self) -> bool {
+        self.left -= 1;
+        self.left == 0 && self.look()
+    }
+
+    /// The next message may take as long as many do: the time is looked at after it.
+    fn looks_soon(&mut self) {
+        self.left = 1;
+    }
+
+    fn look(&mut self) -> bool {
+        self.left = LOOK;
+        let now = now();
+        if self.until == 0 {
+            self.until = now + BUDGET;
+        }
+        now >= self.until
+    }
+}
+
 /// A message that somebody waits with.
 pub(super) type Wait = Pin<Box<dyn Future<Output = bool> + Send>>;
 
-/// Why a frame was not read to its end.
-enum Stopped {
-    /// The message waits for room.
-    Waits(Slot, Wait),
-    /// The time is over.
-    Time,
-}
+/// The turn was over before the frame; here is its next message.
+struct Over(usize);
 
 /// Where the host hands over what comes.
 pub(crate) struct Receiver {
@@ -119,7 +155,8 @@ impl Deliver for Receiver {
         if node.reads_inline && node.unread.load(Ordering::Acquire) == 0 {
             self.read += frame.len();
             let begun = || _ = node.unread.fetch_add(1, Ordering::SeqCst);
-            let Err((at, stopped)) = read(peer, head, 0, begun) else { return Some(frame) };
+            let turn = &mut Turn::new();
+            let Err(Over(at)) = read(peer, head, 0, turn, begun) else { return Some(frame) };
             let mut frames = lock(peer);
             frames.readers += 1;
             frames.waiting.came(lane, fenced, Vec::new());
@@ -127,18 +164,25 @@ impl Deliver for Receiver {
             let _ = frames.waiting.next();
             drop(frames);
             node.spawn(async move {
-                read_on(peer, lane, frame, at, Some(stopped)).await;
+                let mut turn = Turn::new();
+                evenkeel::yield_now().await;
+                read_on(peer, lane, frame, at, &mut turn).await;
                 read_all(peer).await;
             });
             return None;
         }
-        node.unread.fetch_add(1, Ordering::SeqCst);
+        let unread = node.unread.fetch_add(1, Ordering::SeqCst);
         let mut frames = lock(peer);
         frames.waiting.came(lane, fenced, frame);
         if frames.readers < node.workers {
             frames.readers += 1;
             drop(frames);
             node.spawn(read_all(peer));
+        } else {
+            drop(frames);
+        }
+        if unread >= MOST_UNREAD {
+            node.pile_up(peer);
         }
         None
     }
@@ -167,15 +211,36 @@ impl Inner {
     /// A frame has been read.
     fn finished(&self, frame: Vec<u8>) {
         recycle(&self.multiplexer, frame);
-        if self.unread.fetch_sub(1, Ordering::SeqCst) == MOST_UNREAD {
-            self.multiplexer.wake_host();
+        match self.unread.fetch_sub(1, Ordering::SeqCst) - 1 {
+            FEWER_UNREAD if self.counts.has_piled_up.load(Ordering::SeqCst) => self.gets_on(),
+            unread if unread + 1 == MOST_UNREAD => self.multiplexer.wake_host(),
+            _ => {}
         }
+    }
+
+    /// More of a node has come than is to be.
+    #[cold]
+    fn pile_up(&self, peer: &'static Peer) {
+        peer.parking.frames_pile_up(peer, true);
+        self.counts.has_piled_up.store(true, Ordering::SeqCst);
+        // Whoever comes to that number after this sees it; whoever has before is made up for.
+        if self.unread.load(Ordering::SeqCst) <= FEWER_UNREAD {
+            self.gets_on();
+        }
+    }
+
+    /// Nodes that were told to hold because of frames may go on.
+    #[cold]
+    fn gets_on(&self) {
+        // Before it looks: whoever is told to hold meanwhile is told to go on now or the next time.
+        self.counts.has_piled_up.store(false, Ordering::SeqCst);
+        self.others().for_each(|peer| peer.parking.frames_pile_up(peer, false));
     }
 
     /// The transport says that nothing more comes from a node: so it is once what has come is read.
     fn ended(&'static self, peer: &'static Peer, reason: DownReason, lost: u64) {
         let mut frames = lock(peer);
-        if frames.waiting.is_empty() {
+        if frames.waiting.is_empty() && !peer.parking.any() {
             drop(frames);
             return self.down(peer, reason, lost);
         }
@@ -184,7 +249,8 @@ impl Inner {
         self.spawn(async move {
             read_all(peer).await;
             let begun = now();
-            while !lock(peer).waiting.is_empty() && now().saturating_sub(begun) < LAST_WORDS {
+            let waits = || peer.parking.any() && now().saturating_sub(begun) < LAST_WORDS;
+            while !lock(peer).waiting.is_empty() || waits() {
                 evenkeel::time::sleep(std::time::Duration::from_micros(100)).await;
             }
             self.down(peer, reason, lost);
@@ -200,6 +266,7 @@ fn recycle(multiplexer: &Multiplexer, frame: Vec<u8>) {
 
 /// Reads a node's frames as long as there are some that may be read.
 async fn read_all(peer: &'static Peer) {
+    let mut turn = Turn::new();
     loop {
         let next = {
             let mut frames = lock(peer);
@@ -210,30 +277,18 @@ async fn read_all(peer: &'static Peer) {
             next
         };
         let Some((lane, frame)) = next else { return };
-        read_on(peer, lane, frame, 0, None).await;
+        read_on(peer, lane, frame, 0, &mut turn).await;
     }
 }
 
-/// Reads a frame from the message that is `at` this place, and gives it back.
-async fn read_on(
-    peer: &'static Peer,
-    lane: u16,
-    frame: Vec<u8>,
-    mut at: usize,
-    mut stopped: Option<Stopped>,
-) {
-    loop {
-        match stopped.take() {
-            Some(Stopped::Waits(to, wait)) => await_room(peer, to, wait).await,
-            Some(Stopped::Time) => evenkeel::yield_now().await,
-            None => {}
-        }
-        // Its head has been read before, when it came.
-        let Ok(head) = Frame::read(&frame, peer.node.longest_frame) else { break };
-        match read(peer, head, at, || ()) {
-            Ok(()) => break,
-            Err((next, why)) => (at, stopped) = (next, Some(why)),
-        }
+/// Reads a frame from its message at the place `at`, and gives it back.
+async fn read_on(peer: &'static Peer, lane: u16, frame: Vec<u8>, mut at: usize, turn: &mut Turn) {
+    // Its head has been read before, when it came.
+    while let Ok(head) = Frame::read(&frame, peer.node.longest_frame) {
+        let Err(Over(next)) = read(peer, head, at, turn, || ()) else { break };
+        at = next;
+        evenkeel::yield_now().await;
+        *turn = Turn::new();
     }
     let starts = {
         let mut frames = lock(peer);
@@ -255,14 +310,15 @@ fn read_all_boxed(peer: &'static Peer) -> Pin<Box<dyn Future<Output = ()> + Send
     Box::pin(read_all(peer))
 }
 
-/// Reads a frame from the message that is `at` this place, until something has to be waited for, or [`BUDGET`] is used up; then with the place of the next message: by
+/// Reads a frame from its message at the place `at`, until the turn is over; then with the place of the next message: by
 /// their numbers a long frame of a peer would be read anew from its beginning each time. `stays` is called before what was read of such a frame is counted.
 fn read(
     peer: &'static Peer,
     frame: Frame<'_>,
     at: usize,
+    turn: &mut Turn,
     stays: impl FnOnce(),
-) -> Result<(), (usize, Stopped)> {
+) -> Result<(), Over> {
     let node = peer.node;
     let backlog = peer.link.as_ref().map_or(0, Link::backlog);
     if backlog > node.limits.backlog {
@@ -272,8 +328,6 @@ fn read(
     }
     let mut messages = frame.messages_from(at);
     let mut count = Count { node, messages: 0, control: 0 };
-    // The time begins to count at the first look, which a small frame does not come to.
-    let (mut left, mut until) = (LOOK, 0);
     while let Some(message) = messages.next() {
         let Envelope { cause, message } = match message {
             Ok(envelope) => envelope,
@@ -284,40 +338,30 @@ fn read(
         };
         count.messages += 1;
         let _within = trace::within(cause);
-        let told = match message {
+        match message {
             Message::Tell { to, payload } if peer.standing() == Standing::Greeted => {
-                tell(peer, to, None, payload)
+                count.messages -= u64::from(!deliver(peer, to, None, payload));
             }
             Message::Ask { to, call, payload, .. } if peer.standing() == Standing::Greeted => {
-                tell(peer, to, Some(call), payload)
+                count.messages -= u64::from(!deliver(peer, to, Some(call), payload));
             }
             other => {
-                let taken = AssertUnwindSafe(|| take(peer, other, &mut count.control));
-                match catch_unwind(taken) {
-                    Ok(true) => None,
-                    Ok(false) => return Ok(()),
-                    Err(_) => {
+                if let Message::Cast { .. } = other {
+                    turn.looks_soon();
+                }
+                match contain(|| take(peer, other, &mut count.control)) {
+                    Some(true) => {}
+                    Some(false) => return Ok(()),
+                    None => {
                         Counts::add(&node.counts.unreadable);
                         node.undelivered(peer, None, Failure::Unreadable, "");
-                        None
                     }
                 }
             }
-        };
-        if let Some((to, wait)) = told {
-            stays();
-            return Err((messages.at(), Stopped::Waits(to, wait)));
         }
-        left -= 1;
-        if left == 0 {
-            left = LOOK;
-            let now = now();
-            if until == 0 {
-                until = now + BUDGET;
-            } else if now >= until {
-                stays();
-                return Err((messages.at(), Stopped::Time));
-            }
+        if turn.is_over() {
+            stays();
+            return Err(Over(messages.at()));
         }
     }
     Ok(())

@@ -18,7 +18,7 @@ use crate::trace;
 use evenkeel::Handle;
 use std::fmt;
 use std::future::Future;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// A node, for ever: remote references have numbers that lead to it and count nothing.
@@ -65,6 +65,8 @@ pub(crate) struct Counts {
     pub(crate) unreadable: AtomicU64,
     pub(crate) undelivered: AtomicU64,
     pub(crate) late: AtomicU64,
+    /// Whether a node may have been told to hold because of frames.
+    pub(crate) has_piled_up: AtomicBool,
 }
 
 impl Counts {
@@ -217,6 +219,8 @@ impl Inner {
 
     /// Tells those who wait for something from a node that nothing comes.
     fn gone(&self, peer: &'static Peer) {
+        peer.holds.end();
+        peer.parking.clear();
         self.calls.node_is_down(peer.id);
         peer.untie_all();
         self.collective.lost(self, peer.id);

@@ -13,20 +13,20 @@ pub struct Limits {
     pub calls: usize,
     /// Actors of this node that others know, before scripts are refused to other nodes. Those that have ended make room.
     pub actors: usize,
-    /// Messages of collective sends from one node that wait for room in mailboxes. Further ones are dead letters.
+    /// Messages of collective sends from one node that wait for room in mailboxes. Further ones are dead letters, as are those that come while 16 MiB of the node wait.
     pub waiting_casts: usize,
     /// Bytes that wait to be sent to a node while that goes on sending: answers, and what tells of ends and failures, wait for nobody. A node that lets more pile up is shut out.
     pub backlog: usize,
 }
 
 impl Default for Limits {
-    /// 65,536 ties, 1,048,576 calls and actors each, 1,024 waiting messages of collective sends, 256 MiB of backlog. Choices; no benchmark sets them.
+    /// 65,536 ties, 1,048,576 calls and actors each, 65,536 waiting messages of collective sends, 256 MiB of backlog. Choices; no benchmark sets them.
     fn default() -> Self {
         Self {
             ties: 1 << 16,
             calls: 1 << 20,
             actors: 1 << 20,
-            waiting_casts: 1_024,
+            waiting_casts: 1 << 16,
             backlog: 256 << 20,
         }
     }

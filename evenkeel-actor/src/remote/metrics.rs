@@ -38,6 +38,8 @@ pub struct NodeMetrics {
     pub known_actors: usize,
     /// Frames that have come and are not read yet.
     pub unread_frames: usize,
+    /// Messages that have come and wait for room in mailboxes.
+    pub waiting_messages: usize,
 }
 
 impl NodeMetrics {

@@ -4,7 +4,7 @@
 //!
 //! From below: a route says how values of a type get to a node, a `Remote` is a route and a slot, and the table knows which actor has which slot. References are
 //! written and read as names, in a scope that says for which node. Calls are the questions without an answer. What arrives is read by workers, and
-//! delivered by the table.
+//! delivered by the table; what finds no room is parked, and its senders are told to hold more.
 
 mod bound;
 mod calls;
@@ -15,12 +15,14 @@ mod ends;
 mod error;
 mod events;
 mod hash;
+mod holds;
 mod inbound;
 mod inner;
 mod limits;
 mod metrics;
 mod names;
 mod node;
+mod parking;
 mod place;
 mod route;
 mod scope;

@@ -39,6 +39,7 @@ impl Inner {
     pub(super) fn leave(&self) {
         self.multiplexer.close();
         for peer in self.others() {
+            peer.holds.end();
             self.calls.node_is_down(peer.id);
             peer.untie_all();
         }
@@ -58,7 +59,8 @@ impl Inner {
 ///
 /// # Messages
 /// They are written by `serde` in postcard's format, packed with others for the same node, and leave when the worker has nothing else to do, when a buffer is full, or at
-/// the latest after [a cap](crate::node::policy::Packing::cap). Between two actors they keep their order. What one node calls a type the others have to know by the same fields: run the same build everywhere.
+/// the latest after [a cap](crate::node::policy::Packing::cap). Between two actors they keep their order. What finds a mailbox full waits at its node; when that is
+/// much, whoever sends to the actor waits instead. What one node calls a type the others have to know by the same fields: run the same build everywhere.
 ///
 /// # Loss
 /// A node that is down is a [`NodeEvent`]; what waits for it fails (a question waits for the node that it was handed on to last), and whoever [watches](crate::Context::watch) an actor of it is told. A message that was sent to it may have been handled or not.
@@ -360,6 +362,7 @@ impl Node {
             known_actors: inner.table.len(),
             missed_events: inner.listeners.missed(),
             unread_frames: inner.unread.load(Ordering::Relaxed),
+            waiting_messages: inner.others().map(|peer| peer.parking.len()).sum(),
             ..NodeMetrics::default()
         };
         for peer in inner.others() {

@@ -78,12 +78,7 @@ impl Remote {
 
     /// Waits for room.
     pub(crate) fn room(self) -> Room {
-        let peer = self.peer();
-        Room(Box::pin(async move {
-            if let Some(link) = &peer.link {
-                link.room().await;
-            }
-        }))
+        Room(Box::pin(self.peer().room(self.slot)))
     }
 
     pub(crate) fn end(self, how: StopHow) {

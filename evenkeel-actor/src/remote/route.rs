@@ -6,20 +6,22 @@
 //! Nodes are never freed either, as [`System`](crate::System)s are not. A process has one, or a few in tests.
 
 use super::calls::Outcome;
+use super::holds::Holds;
 use super::inner::Inner;
+use super::parking::Parking;
 use super::scope;
 use super::ties::Ties;
 use crate::node::multiplexer::{Link, PutError};
 use crate::node::payload::{self, PayloadError};
 use crate::node::wire::{self, Envelope, Failure, Message};
-use crate::node::{NodeId, Slot};
+use crate::node::{FrameError, NodeId, Slot};
 use crate::trace;
 use serde::Serialize;
 use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes of a message that says what went wrong, without the text: its kind, a number, three codes, a node, a length.
@@ -39,8 +41,10 @@ pub(crate) struct Peer {
     pub(crate) control: AtomicU64,
     routes: Mutex<Vec<(TypeId, u32)>>,
     pub(crate) ties: Ties,
-    /// Messages of collective sends from there that wait for room in mailboxes.
-    pub(crate) waiting_casts: AtomicUsize,
+    /// What it has asked to hold.
+    pub(crate) holds: Holds,
+    /// What has come from it and waits for room in mailboxes.
+    pub(crate) parking: Parking,
 }
 
 /// What is known of a peer.
@@ -65,7 +69,8 @@ impl Peer {
             control: AtomicU64::new(0),
             routes: Mutex::default(),
             ties: Ties::new(),
-            waiting_casts: AtomicUsize::new(0),
+            holds: Holds::default(),
+            parking: Parking::default(),
         }
     }
 
@@ -112,10 +117,40 @@ impl Peer {
 
     /// Puts a message in that is not waited for. What is for a node that is down is lost with it.
     pub(crate) fn say(&self, message: Message<'_>) {
+        let _ = self.try_say(message);
+    }
+
+    /// The same for whoever wants to know whether it was put in.
+    pub(crate) fn try_say(&self, message: Message<'_>) -> Result<(), PutError<FrameError>> {
+        let Some(link) = &self.link else { return Err(PutError::Down) };
+        let envelope = Envelope { cause: trace::current(), message };
+        if scope::is_writing() {
+            return self.say_later(link, &envelope);
+        }
+        self.node.senders.under(|| link.put_anyway(|out| envelope.write(out)))
+    }
+
+    /// The same where a value is being written under the lock of a lane, by whose `Serialize` something is said: that an actor is to stop, or that nobody answers.
+    #[cold]
+    fn say_later(&self, link: &Link, envelope: &Envelope<'_>) -> Result<(), PutError<FrameError>> {
+        let mut record = Vec::new();
+        envelope.write(&mut record).map_err(PutError::Unwritable)?;
+        let link = link.clone();
+        self.node.spawn(async move {
+            let write = |out: &mut Vec<u8>| {
+                out.extend_from_slice(&record);
+                Ok::<_, FrameError>(())
+            };
+            drop(link.put_anyway(write));
+        });
+        Ok(())
+    }
+
+    /// Waits until there is room on the way, and an actor of the peer takes messages.
+    pub(crate) async fn room(&self, to: Slot) {
+        self.holds.go_on(to).await;
         if let Some(link) = &self.link {
-            let envelope = Envelope { cause: trace::current(), message };
-            let said = self.node.senders.under(|| link.put_anyway(|out| envelope.write(out)));
-            drop(said);
+            link.room().await;
         }
     }
 
@@ -259,7 +294,14 @@ impl Route {
     ) -> Result<(), PutError<PayloadError>> {
         let put = self.put::<T>();
         let Some(link) = &self.peer.link else { return Err(PutError::Down) };
+        // If the way is shut nobody is to wait: what follows says why.
+        if self.peer.holds.has(to) && !link.is_shut() {
+            return Err(PutError::Full { most: 0 });
+        }
         scope::write(self.peer, |calls| {
+            if calls.is_nested() {
+                return Err(nested::<T>());
+            }
             self.peer.node.senders.under(|| {
                 link.try_put(|out| {
                     let start = out.len();
@@ -289,7 +331,10 @@ impl Route {
             let is_awaited = self.peer.node.calls.close(call, Outcome::Answer(&bytes));
             return if is_awaited { Ok(()) } else { Err(PutError::Down) };
         };
-        scope::write(self.peer, |_| {
+        scope::write(self.peer, |calls| {
+            if calls.is_nested() {
+                return Err(nested::<T>());
+            }
             self.peer.node.senders.under(|| {
                 link.put_anyway(|out| {
                     wire::write_answer(call, trace::current(), out);
@@ -298,6 +343,13 @@ impl Route {
             })
         })
     }
+}
+
+/// A value's `Serialize` sends another value: the lane that it would go by is locked for the first.
+#[cold]
+fn nested<T>() -> PutError<PayloadError> {
+    let why = "it is sent while another message is written, by that one's Serialize".to_owned();
+    PutError::Unwritable(PayloadError::Unwritable { of: std::any::type_name::<T>(), why })
 }
 
 /// Has a message say that its answer is awaited, once it is known that a place for the answer is in it: then whoever cannot deliver it can say so.

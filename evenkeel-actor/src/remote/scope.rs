@@ -39,6 +39,14 @@ thread_local! {
 /// Puts the scope back, by a panic too.
 struct Back(Scope, Noted);
 
+impl Back {
+    /// Whether a value is written around what it goes back from.
+    #[inline]
+    fn is_inside_of_writing(&self) -> bool {
+        matches!(self.0, Scope::Writing(_))
+    }
+}
+
 impl Drop for Back {
     fn drop(&mut self) {
         SCOPE.set(self.0);
@@ -51,9 +59,17 @@ fn enter(scope: Scope) -> Back {
 }
 
 /// The calls whose places are in the value that is written.
-pub(crate) struct Calls(());
+pub(crate) struct Calls {
+    is_nested: bool,
+}
 
 impl Calls {
+    /// Whether another value is being written by this thread, which then has the lock of a lane: nothing is put in meanwhile.
+    #[inline]
+    pub(crate) fn is_nested(&self) -> bool {
+        self.is_nested
+    }
+
     /// The last of them, which knows the others.
     #[inline]
     pub(crate) fn first(&self) -> Option<u64> {
@@ -89,8 +105,10 @@ pub(crate) fn write<E>(
     peer: &'static Peer,
     f: impl FnOnce(&Calls) -> Result<(), PutError<E>>,
 ) -> Result<(), PutError<E>> {
-    let mut writing = Writing { peer, is_put: false, back: enter(Scope::Writing(peer)) };
-    let put = f(&Calls(()));
+    let back = enter(Scope::Writing(peer));
+    let calls = Calls { is_nested: back.is_inside_of_writing() };
+    let mut writing = Writing { peer, is_put: false, back };
+    let put = f(&calls);
     writing.is_put = put.is_ok();
     put
 }
@@ -128,6 +146,11 @@ pub(crate) fn read<R>(peer: &'static Peer, f: impl FnOnce() -> R) -> R {
 /// Why a reference cannot be written or read.
 pub(crate) const OUTSIDE: &str =
     "a reference to an actor means something only in a message to another node";
+
+/// Whether this thread writes a value, and may have the lock of a lane.
+pub(crate) fn is_writing() -> bool {
+    matches!(SCOPE.get(), Scope::Writing(_))
+}
 
 /// For which node a value is written.
 #[inline]

@@ -256,7 +256,7 @@ impl NodeBuilder {
             multiplexer: Arc::clone(&multiplexer),
             longest_frame: transport.longest_frame(),
             reads_inline,
-            senders: Senders::new(workers),
+            senders: Senders::new(&handle, workers),
             table: Table::new(),
             calls: Calls::new(limits.calls),
             scripts: self.scripts,

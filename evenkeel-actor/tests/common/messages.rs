@@ -28,7 +28,7 @@ pub(crate) struct Parts {
 }
 
 /// How many kinds there are, those that take a parent or not counted once.
-pub(crate) const KINDS: usize = 22;
+pub(crate) const KINDS: usize = 24;
 
 /// Numbers of any magnitude, short forms as likely as long ones.
 fn number() -> impl Strategy<Value = u64> {
@@ -148,6 +148,8 @@ impl Parts {
             },
             19 => Message::Moved { call: a, to: NodeId::new(small) },
             20 => Message::Refuse { detail: text },
+            21 => Message::Hold { to: self.flag.then_some(to) },
+            22 => Message::Resume { to: self.flag.then_some(to) },
             _ => Message::Leave,
         };
         Envelope { cause: self.cause.and_then(std::num::NonZeroU64::new), message }

@@ -9,6 +9,8 @@ mod events;
 mod faults;
 mod floods;
 mod handed_on;
+mod host_panics;
+mod inbound;
 mod leaving;
 mod link_storms;
 mod links;

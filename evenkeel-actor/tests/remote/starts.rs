@@ -80,7 +80,7 @@ fn a_node_whose_handles_are_gone_leaves() {
 fn a_node_does_not_start_with_messages_too_short_for_what_nodes_say() {
     let runtime = runtime(2);
     runtime.block_on(async {
-        for (longest_message, is_enough) in [(20, false), (544, false), (545, true)] {
+        for (longest_message, is_enough) in [(20, false), (554, false), (555, true)] {
             let (_control, ends) = network(2, Faults::default());
             let packing = Packing { longest_message, ..Packing::default() };
             let mut nodes = Vec::new();
@@ -92,11 +92,11 @@ fn a_node_does_not_start_with_messages_too_short_for_what_nodes_say() {
                 match started {
                     Ok(node) => nodes.push(node),
                     Err(error) => {
-                        let StartError::ShortMessages { longest, least: 545 } = error else {
+                        let StartError::ShortMessages { longest, least: 555 } = error else {
                             panic!("{error}");
                         };
                         assert_eq!((longest, is_enough), (longest_message, false));
-                        assert!(error.to_string().ends_with("allow at least 545"), "{error}");
+                        assert!(error.to_string().ends_with("allow at least 555"), "{error}");
                     }
                 }
             }

@@ -15,6 +15,7 @@
 //! | `Stop` | end | |
 //! | `Cast` | a value for actors on many nodes, to be passed on | |
 //! | `Barrier`, `Termination` | steps of [`barrier`](super::barrier) and [`termination`](super::termination) | |
+//! | `Hold` | send no values to me, or to all here | `Resume` when there is room |
 //! | `Hello`, `Leave` | the first and the last of a node | |
 //! | `Refuse` | I have nothing to do with you any more | |
 
@@ -241,5 +242,15 @@ pub enum Message<'a> {
     Refuse {
         /// Why, for people.
         detail: &'a str,
+    },
+    /// Much waits for room in mailboxes: no values are to be sent until the node says so.
+    Hold {
+        /// To this actor, or to all of the node.
+        to: Option<Slot>,
+    },
+    /// There is room again for what a [`Hold`](Self::Hold) of the same was for.
+    Resume {
+        /// In the mailbox of this actor, or in those of all.
+        to: Option<Slot>,
     },
 }

@@ -125,6 +125,10 @@ impl<'a> Message<'a> {
             kind::MOVED => {
                 Self::Moved { call: reader.number()?, to: NodeId::new(reader.number32()?) }
             }
+            kind::HOLD => Self::Hold { to: Some(read_slot(reader)?) },
+            kind::HOLD_ALL => Self::Hold { to: None },
+            kind::RESUME => Self::Resume { to: Some(read_slot(reader)?) },
+            kind::RESUME_ALL => Self::Resume { to: None },
             kind => return Err(FrameError::UnknownKind { at, kind }),
         })
     }

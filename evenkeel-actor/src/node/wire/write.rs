@@ -193,6 +193,16 @@ impl Message<'_> {
                 begin(kind::REFUSE);
                 detail(more, out)?;
             }
+            Self::Hold { to: None } => begin(kind::HOLD_ALL),
+            Self::Hold { to: Some(to) } => {
+                begin(kind::HOLD);
+                write_slot(to, out);
+            }
+            Self::Resume { to: None } => begin(kind::RESUME_ALL),
+            Self::Resume { to: Some(to) } => {
+                begin(kind::RESUME);
+                write_slot(to, out);
+            }
         }
         Ok(())
     }

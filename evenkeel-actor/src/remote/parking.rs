@@ -1,0 +1,442 @@
+//! Messages of one peer that wait for room in mailboxes.
+//!
+//! # Roles
+//! A *reader* that finds a mailbox full parks the message and reads on: answers, orders, ends and the messages for other actors that come after it do not wait for that actor. What is parked for one
+//! actor is a *line*. A line's *porter* is a task that puts its messages into the mailbox, one after the other.
+//!
+//! # Why order is kept
+//! While there is a line, all values that come for its actor from this peer join it, and so does the order to end once all before it is handled. Orders to stop at once and kills do not: they pass what is
+//! in a mailbox too. A line is looked for before a value is delivered, and is there from the step that parks its first message until the step in which its porter, having delivered all before, finds
+//! nothing in it; both are under the lock. A reader that reads a later frame of the same sender got it from the [demultiplexer](crate::node::demultiplexer) after the earlier one was given back, so it sees the line.
+//! A line is found by the actor's slot, so it is order for each policy of references to an actor.
+//!
+//! # Why nothing stays, or is lost
+//! A line has a porter from the step that makes it. The porter waits for nothing but the mailbox, as a local sender does, and the end of the peer: that [clears](Parking::clear) all lines, under the lock, under
+//! which a porter leaves its waker too. What joins a line is delivered by its porter, becomes a dead letter since the actor has ended, whose asker is told, or is dropped with its node.
+//! A message is counted as read once it is delivered: for the search for the [end of all work](super::collective) one that is parked has not come.
+//!
+//! # Memory
+//! When a line weighs [`HOLD`] the peer is told to [hold](super::holds) messages for this actor, and to go on when it is at half of that; when all lines weigh [`HOLD_ALL`], or the readers do not
+//! get on with the peer's frames, it is told to hold all values. Each is told under the lock, by the common lane, so a peer hears of it in this order. What is on its way when the
+//! peer hears of it is parked all the same. A peer that goes on sending until its lines weigh [`MOST`] does not do what it is told, and is shut out. Values that were sent to many actors
+//! at once come by third nodes, which hold nothing: beyond [`HOLD_ALL`], and beyond [as many as may wait](super::Limits::waiting_casts), these are dead letters. They share one copy of their bytes, and each weighs as
+//! if it had its own.
+//!
+//! # Rejected
+//! Readers that wait with the message: an actor that asks the node that fills it then waits for an answer that is read after that message, for ever. Values instead of bytes in
+//! lines: they take more room, and nobody knows how much.
+
+use super::deliver::{stop, tell};
+use super::inbound::{Turn, Wait};
+use super::route::Peer;
+use crate::end::contain;
+use crate::node::Slot;
+use crate::node::wire::{Failure, Message, StopHow};
+use crate::trace;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::future::poll_fn;
+use std::mem;
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+/// The weight of a line at which its peer is told to hold messages for the actor. An estimate: some thousand small messages, which an actor handles while it is told to go on; no benchmark sets it.
+const HOLD: usize = 256 << 10;
+
+/// The weight of all lines at which a peer is told to hold all values. A choice; no benchmark sets it.
+const HOLD_ALL: usize = 16 << 20;
+
+/// The weight of all lines at which a peer is shut out: what has been told to hold has at most what waits for the transport on its way, which by
+/// default is 4 MiB. A choice; no benchmark sets it.
+const MOST: usize = 256 << 20;
+
+/// What a message weighs beside its bytes.
+const ITEM: usize = mem::size_of::<Item>();
+
+/// The lines of one peer.
+#[derive(Default)]
+pub(crate) struct Parking {
+    /// How many lines there are, for a look without the lock. Changed under it.
+    lines: AtomicUsize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    by_slot: HashMap<Slot, Line>,
+    weight: usize,
+    /// How many messages of collective sends that is.
+    casts: usize,
+    /// Whether the readers do not get on with the peer's frames.
+    is_behind: bool,
+    /// Whether the peer was told to hold all values.
+    holds_all: bool,
+    is_closed: bool,
+}
+
+#[derive(Default)]
+struct Line {
+    items: Vec<Item>,
+    /// Those of the values that are not shared.
+    bytes: Vec<u8>,
+    /// With what its porter has taken and not delivered.
+    weight: usize,
+    /// How many messages that is.
+    parked: usize,
+    /// Whether the peer was told to hold values for this actor.
+    is_held: bool,
+    /// Where the porter waits for room.
+    porter: Option<Waker>,
+}
+
+/// What is to be done with an actor when its turn comes.
+enum Item {
+    /// A value that was read when there was no room. How many messages it counts as, and its weight.
+    Waits(Wait, u64, usize),
+    /// A value: its next bytes, and its cause.
+    Tell(Option<u64>, usize, Option<NonZeroU64>),
+    /// A value that was sent to several, and its cause.
+    Shared(Arc<[u8]>, Option<NonZeroU64>),
+    /// The actor ends when it has handled what came before.
+    Drain,
+}
+
+/// What a porter has delivered of its line.
+#[derive(Default)]
+struct Delivered {
+    messages: usize,
+    weight: usize,
+    casts: usize,
+}
+
+impl Item {
+    /// Whether it is a message of a collective send.
+    fn is_cast(&self) -> bool {
+        matches!(self, Self::Shared(..) | Self::Waits(_, 0, _))
+    }
+
+    fn weight(&self) -> usize {
+        match self {
+            Self::Waits(_, _, weight) => *weight,
+            Self::Tell(_, length, _) => ITEM + length,
+            // As if it were not shared: nobody knows who has it last.
+            Self::Shared(payload, _) => ITEM + payload.len(),
+            Self::Drain => ITEM,
+        }
+    }
+
+    /// As how many messages it counts once it is delivered. A message for several actors, and orders, were counted as they were read.
+    fn counts(&self) -> u64 {
+        match self {
+            Self::Waits(_, counts, _) => *counts,
+            Self::Tell(..) => 1,
+            Self::Shared(..) | Self::Drain => 0,
+        }
+    }
+}
+
+impl Parking {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No caller's code runs under it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether anything is parked.
+    #[inline]
+    pub(super) fn any(&self) -> bool {
+        self.lines.load(Ordering::Relaxed) > 0
+    }
+
+    /// Parks a value behind others for its actor. False if there are none, so that it can be delivered.
+    #[cold]
+    pub(super) fn tell(
+        &self,
+        peer: &'static Peer,
+        to: Slot,
+        call: Option<u64>,
+        payload: &[u8],
+    ) -> bool {
+        self.join(peer, to, |line| {
+            line.bytes.extend_from_slice(payload);
+            Item::Tell(call, payload.len(), trace::current())
+        })
+    }
+
+    /// The same for a value that was sent to several actors. There is one copy of it, once there is a first.
+    #[cold]
+    pub(super) fn cast(
+        &self,
+        peer: &'static Peer,
+        to: Slot,
+        copy: &mut Option<Arc<[u8]>>,
+        payload: &[u8],
+    ) -> bool {
+        let is_too_much = {
+            let state = self.lock();
+            state.casts_are_too_many(peer) && state.by_slot.contains_key(&to)
+        };
+        if is_too_much {
+            peer.node.undelivered(peer, None, Failure::MailboxFull, "");
+            return true;
+        }
+        self.join(peer, to, |_| {
+            let copy = copy.get_or_insert_with(|| payload.into());
+            Item::Shared(Arc::clone(copy), trace::current())
+        })
+    }
+
+    /// The same for the order to end when all before it is handled.
+    #[cold]
+    pub(super) fn drain(&self, peer: &'static Peer, to: Slot) -> bool {
+        self.join(peer, to, |_| Item::Drain)
+    }
+
+    fn join(&self, peer: &'static Peer, to: Slot, item: impl FnOnce(&mut Line) -> Item) -> bool {
+        let mut state = self.lock();
+        let Some(line) = state.by_slot.get_mut(&to) else { return false };
+        let item = item(line);
+        let (weight, is_cast) = (item.weight(), item.is_cast());
+        line.items.push(item);
+        state.casts += usize::from(is_cast);
+        self.added(peer, to, weight, state);
+        true
+    }
+
+    /// Parks a value that was read when there was no room, with so many bytes. It counts as so many messages.
+    #[cold]
+    pub(super) fn park(
+        &'static self,
+        peer: &'static Peer,
+        to: Slot,
+        wait: Wait,
+        length: usize,
+        counts: u64,
+    ) {
+        let mut state = self.lock();
+        if state.is_closed {
+            drop(state);
+            contain(|| drop(wait));
+            return;
+        }
+        let weight = ITEM + length;
+        let item = Item::Waits(wait, counts, weight);
+        if item.is_cast() {
+            if state.casts_are_too_many(peer) {
+                drop(state);
+                peer.node.undelivered(peer, None, Failure::MailboxFull, "");
+                contain(|| drop(item));
+                return;
+            }
+            state.casts += 1;
+        }
+        let is_new = match state.by_slot.entry(to) {
+            Entry::Occupied(line) => {
+                line.into_mut().items.push(item);
+                false
+            }
+            Entry::Vacant(none) => {
+                none.insert(Line::default()).items.push(item);
+                self.lines.fetch_add(1, Ordering::Relaxed);
+                true
+            }
+        };
+        self.added(peer, to, weight, state);
+        if is_new {
+            peer.node.spawn(carry(peer, to));
+        }
+    }
+
+    fn added(
+        &self,
+        peer: &'static Peer,
+        to: Slot,
+        weight: usize,
+        mut state: MutexGuard<'_, State>,
+    ) {
+        state.weight += weight;
+        if let Some(line) = state.by_slot.get_mut(&to) {
+            line.weight += weight;
+            line.parked += 1;
+            if line.weight >= HOLD && !mem::replace(&mut line.is_held, true) {
+                peer.control(Message::Hold { to: Some(to) });
+            }
+        }
+        state.tell_of_all(peer);
+        if state.weight >= MOST {
+            drop(state);
+            peer.node.refuse(peer, super::error::Mismatch::OutOfTurn);
+        }
+    }
+
+    /// How many messages are parked.
+    pub(super) fn len(&self) -> usize {
+        self.lock().by_slot.values().map(|line| line.parked).sum()
+    }
+
+    /// So much of a line has been delivered.
+    fn removed(&self, peer: &'static Peer, to: Slot, delivered: Delivered) {
+        let Delivered { messages, weight, casts } = delivered;
+        let mut state = self.lock();
+        if state.is_closed {
+            return;
+        }
+        state.weight -= weight;
+        state.casts -= casts;
+        if let Some(line) = state.by_slot.get_mut(&to) {
+            line.weight -= weight;
+            line.parked -= messages;
+            if line.is_held && line.weight <= HOLD / 2 {
+                line.is_held = false;
+                peer.control(Message::Resume { to: Some(to) });
+            }
+        }
+        state.tell_of_all(peer);
+    }
+
+    /// Whether the readers get on with the peer's frames.
+    #[cold]
+    pub(super) fn frames_pile_up(&self, peer: &'static Peer, is_behind: bool) {
+        let mut state = self.lock();
+        state.is_behind = is_behind;
+        state.tell_of_all(peer);
+    }
+
+    /// What is in a line, for its porter; nothing, and then there is no line any more.
+    fn take(&self, to: Slot) -> Option<(Vec<Item>, Vec<u8>)> {
+        let mut state = self.lock();
+        let line = state.by_slot.get_mut(&to)?;
+        if line.items.is_empty() {
+            state.by_slot.remove(&to);
+            self.lines.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        line.porter = None;
+        Some((mem::take(&mut line.items), mem::take(&mut line.bytes)))
+    }
+
+    /// Leaves the waker of a line's porter. False if the lines were cleared.
+    fn waits(&self, to: Slot, waker: &Waker) -> bool {
+        let mut state = self.lock();
+        let Some(line) = state.by_slot.get_mut(&to) else { return false };
+        if !line.porter.as_ref().is_some_and(|porter| porter.will_wake(waker)) {
+            // What is dropped is a task's waker.
+            line.porter = Some(waker.clone());
+        }
+        true
+    }
+
+    /// Drops what is parked; nothing is parked any more. The peer is down.
+    pub(super) fn clear(&self) {
+        let lines = {
+            let mut state = self.lock();
+            state.is_closed = true;
+            state.weight = 0;
+            state.casts = 0;
+            self.lines.store(0, Ordering::Relaxed);
+            mem::take(&mut state.by_slot)
+        };
+        for line in lines.into_values() {
+            drop_all(line.items);
+            if let Some(porter) = line.porter {
+                porter.wake();
+            }
+        }
+    }
+}
+
+impl State {
+    /// Whether no more messages of collective sends are parked.
+    fn casts_are_too_many(&self, peer: &Peer) -> bool {
+        self.weight >= HOLD_ALL || self.casts >= peer.node.limits.waiting_casts
+    }
+
+    /// Tells the peer to hold all values or to go on, if it is not what it was told last.
+    fn tell_of_all(&mut self, peer: &'static Peer) {
+        let most = if self.holds_all { HOLD_ALL / 2 } else { HOLD_ALL };
+        let holds_all = self.is_behind || self.weight > most;
+        if holds_all == self.holds_all || self.is_closed {
+            return;
+        }
+        self.holds_all = holds_all;
+        peer.control(if holds_all {
+            Message::Hold { to: None }
+        } else {
+            Message::Resume { to: None }
+        });
+    }
+}
+
+/// Drops messages, whose `Drop` is a caller's code.
+fn drop_all(items: impl IntoIterator<Item = Item>) {
+    for item in items {
+        contain(|| drop(item));
+    }
+}
+
+/// The porter of a line.
+async fn carry(peer: &'static Peer, to: Slot) {
+    let parking = &peer.parking;
+    let mut turn = Turn::new();
+    while let Some((items, bytes)) = parking.take(to) {
+        let (mut at, mut delivered) = (0, Delivered::default());
+        let mut items = items.into_iter();
+        while let Some(item) = items.next() {
+            let (weight, counts, is_cast) = (item.weight(), item.counts(), item.is_cast());
+            let wait = match item {
+                Item::Waits(wait, ..) => Some(wait),
+                Item::Tell(call, length, cause) => {
+                    at += length;
+                    let _within = trace::within(cause);
+                    tell(peer, to, call, &bytes[at - length..at])
+                }
+                Item::Shared(payload, cause) => {
+                    let _within = trace::within(cause);
+                    tell(peer, to, None, &payload)
+                }
+                Item::Drain => {
+                    if let Some(target) = peer.node.table.get(to) {
+                        stop(&target.any(), StopHow::Drain);
+                    }
+                    None
+                }
+            };
+            if let Some(wait) = wait {
+                parking.removed(peer, to, mem::take(&mut delivered));
+                if !room(peer, to, wait).await {
+                    return drop_all(items);
+                }
+                turn = Turn::new();
+            }
+            delivered.messages += 1;
+            delivered.weight += weight;
+            delivered.casts += usize::from(is_cast);
+            peer.node.counts.messages.fetch_add(counts, Ordering::SeqCst);
+            if turn.is_over() {
+                parking.removed(peer, to, mem::take(&mut delivered));
+                evenkeel::yield_now().await;
+                turn = Turn::new();
+            }
+        }
+        parking.removed(peer, to, delivered);
+    }
+}
+
+/// Waits until a message is in its mailbox, or its actor has stopped. Then the message is dropped here, and its `Drop` is a caller's code, whose panic is contained. False if the
+/// peer is down, which ends the wait.
+async fn room(peer: &'static Peer, to: Slot, mut wait: Wait) -> bool {
+    let arrived = poll_fn(|context| match contain(|| wait.as_mut().poll(context)) {
+        Some(Poll::Ready(arrived)) => Poll::Ready(Some(arrived)),
+        None => Poll::Ready(Some(false)),
+        Some(Poll::Pending) if peer.parking.waits(to, context.waker()) => Poll::Pending,
+        Some(Poll::Pending) => Poll::Ready(None),
+    });
+    let arrived = arrived.await;
+    contain(|| drop(wait));
+    if arrived == Some(false) {
+        peer.node.undelivered(peer, None, Failure::Ended, "");
+        peer.node.table.note_stopped(to);
+    }
+    arrived.is_some()
+}

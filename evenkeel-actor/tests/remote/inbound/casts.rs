@@ -1,0 +1,149 @@
+//! Collective sends where there is little room.
+
+use super::ends;
+use crate::world::{Message, World, id};
+use evenkeel_actor::node::in_process::Faults;
+use evenkeel_actor::node::policy::Packing;
+use evenkeel_actor::{Actor, Builder, Context, Handled};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Number(u64);
+
+struct Ordered {
+    next: u64,
+    over: Arc<AtomicBool>,
+}
+
+impl Actor for Ordered {
+    type Message = Number;
+
+    async fn handle(&mut self, number: Number, _context: &mut Context<Self>) -> Handled {
+        assert_eq!(number.0, self.next);
+        self.next += 1;
+        self.over.store(self.next == CASTS, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+const CASTS: u64 = 20_000;
+
+#[test]
+fn casts_and_sends_of_one_sender_to_one_actor_keep_their_order() {
+    ends(|| {
+        let world = World::new(2, 3, Faults::default());
+        let over = Arc::new(AtomicBool::new(false));
+        let (runtime, other) = &world.nodes[1];
+        runtime.block_on(async {
+            let actor = Ordered { next: 0, over: Arc::clone(&over) };
+            let ordered = Builder::new().capacity(4).system(other.system()).spawn(actor).unwrap();
+            assert!(other.publish("ordered", ordered));
+        });
+        world.on(0, async |node| {
+            let ordered = node.locate::<Number>(id(1), "ordered").await.unwrap();
+            let (to, end) = ([ordered.clone()], ordered.stopped());
+            for number in (0..CASTS).step_by(2) {
+                node.cast(&to, &Number(number)).await.unwrap();
+                ordered.send(Number(number + 1)).await.unwrap();
+            }
+            let mut end = end;
+            loop {
+                if over.load(Ordering::SeqCst) {
+                    break;
+                }
+                let ended = futures::future::poll_immediate(&mut end).await;
+                assert!(ended.is_none(), "{}", ended.unwrap());
+                evenkeel::yield_now().await;
+            }
+        });
+    });
+}
+
+static ALIVE: AtomicUsize = AtomicUsize::new(0);
+
+#[derive(Serialize)]
+struct Counted(u8);
+
+impl<'de> Deserialize<'de> for Counted {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        ALIVE.fetch_add(1, Ordering::SeqCst);
+        u8::deserialize(deserializer).map(Self)
+    }
+}
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        ALIVE.fetch_add(1, Ordering::SeqCst);
+        Self(self.0)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        ALIVE.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+struct StuckToo;
+
+impl Actor for StuckToo {
+    type Message = Counted;
+
+    async fn handle(&mut self, _message: Counted, _context: &mut Context<Self>) -> Handled {
+        std::future::pending().await
+    }
+}
+
+#[test]
+fn casts_to_a_full_mailbox_do_not_pile_up_without_a_bound() {
+    ends(|| {
+        let world = World::new(2, 1, Faults::default());
+        let (runtime, other) = &world.nodes[1];
+        runtime.block_on(async {
+            let stuck = Builder::new().capacity(1).system(other.system()).spawn(StuckToo).unwrap();
+            assert!(other.publish("stuck", stuck));
+        });
+        world.on(0, async |node| {
+            let stuck = node.locate::<Counted>(id(1), "stuck").await.unwrap();
+            let message = std::mem::ManuallyDrop::new(Counted(0));
+            // One call, one frame: a list that names one actor often. What the frame holds once is read as often.
+            let all = vec![stuck; 5_000];
+            for _ in 0..10 {
+                node.cast(&all, &message).await.unwrap();
+            }
+            let sum = node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap();
+            sum.ask(Message::Get).await.unwrap();
+        });
+        let alive = ALIVE.load(Ordering::SeqCst);
+        assert!(alive < 1_000, "{alive} messages wait for room for one");
+    });
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Text(String);
+
+struct Reads;
+
+impl Actor for Reads {
+    type Message = Text;
+
+    async fn handle(&mut self, _message: Text, _context: &mut Context<Self>) -> Handled {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_cast_that_is_too_long_is_an_error_and_not_handed_on() {
+    ends(|| {
+        let packing = Packing { frame: 256, longest_message: 1_000, ..Packing::default() };
+        let world = World::with(2, 1, Faults::default(), packing);
+        world.nodes[1].1.register_script("reads", |()| Reads);
+        world.on(0, async |node| {
+            let reads = node.spawn_on::<Text, _>(id(1), "reads", &()).await.unwrap();
+            let cast = node.cast(&[reads], &Text("x".repeat(5_000))).await;
+            assert!(cast.is_err(), "{cast:?}");
+        });
+    });
+}

@@ -1,0 +1,372 @@
+//! Full mailboxes: who waits for them, and who does not.
+
+use super::{ends, with_peer};
+use crate::world::{Message, Sum, World, id, runtime};
+use evenkeel_actor::node::in_process::{Faults, InProcess, network};
+use evenkeel_actor::node::policy::Packing;
+use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message as Wire};
+use evenkeel_actor::node::{Event, NodeId, Refused, Slot, Transport, TransportWaker, frame};
+use evenkeel_actor::remote::{Hosting, Mismatch, Node, NodeEvent};
+use evenkeel_actor::{
+    Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo, SendError, System,
+};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// For each message asks another actor.
+struct Asks(ActorRef<Message>);
+
+#[derive(Serialize, Deserialize)]
+enum Work {
+    One,
+    All(ReplyTo<()>),
+}
+
+impl Actor for Asks {
+    type Message = Work;
+
+    async fn handle(&mut self, work: Work, _context: &mut Context<Self>) -> Handled {
+        match work {
+            Work::One => drop(self.0.ask(Message::Get).await?),
+            Work::All(reply) => reply.send(()),
+        }
+        Ok(())
+    }
+}
+
+/// No cycle of full mailboxes: the actor that is asked has nothing else to do. In one process this ends.
+#[test]
+fn an_actor_with_a_full_mailbox_gets_the_answer_to_its_question() {
+    ends(|| {
+        let world = World::new(2, 1, Faults::default());
+        let (runtime, other) = &world.nodes[1];
+        let asked = world.on(0, async |node| {
+            let sum = Builder::new().system(node.system());
+            let sum = sum.spawn(Sum::new(1)).unwrap();
+            assert!(node.publish("asked", sum.clone()));
+            sum
+        });
+        runtime.block_on(async {
+            let asked = other.locate::<Message>(id(0), "asked").await.unwrap();
+            let asks = Builder::new().capacity(2).system(other.system()).spawn(Asks(asked));
+            assert!(other.publish("asks", asks.unwrap()));
+        });
+        world.on(0, async |node| {
+            let asks = node.locate::<Work>(id(1), "asks").await.unwrap();
+            for _ in 0..100 {
+                asks.send(Work::One).await.unwrap();
+            }
+            asks.ask(Work::All).await.unwrap();
+        });
+        drop(asked);
+    });
+}
+
+struct Stuck;
+
+impl Actor for Stuck {
+    type Message = Message;
+
+    async fn handle(&mut self, _message: Message, _context: &mut Context<Self>) -> Handled {
+        std::future::pending().await
+    }
+}
+
+/// A world in which node 1 has an actor that is stuck, with room for one message, under the name `stuck`.
+fn stuck(nodes: u32) -> World {
+    let world = World::new(nodes, 2, Faults::default());
+    let (runtime, node) = &world.nodes[1];
+    runtime.block_on(async {
+        let stuck = Builder::new().capacity(1).system(node.system()).spawn(Stuck).unwrap();
+        assert!(node.publish("stuck", stuck));
+    });
+    world
+}
+
+#[test]
+fn an_actor_whose_mailbox_is_full_can_be_killed_from_afar() {
+    ends(|| {
+        let world = stuck(2);
+        world.on(0, async |node| {
+            let stuck = node.locate::<Message>(id(1), "stuck").await.unwrap();
+            for _ in 0..5 {
+                stuck.send(Message::Stop).await.unwrap();
+            }
+            stuck.kill();
+            let reason = stuck.stopped().await;
+            assert!(reason.to_string().contains("kill"), "{reason}");
+        });
+    });
+}
+
+async fn flood(node: &Node) {
+    let stuck = node.locate::<Message>(id(1), "stuck").await.unwrap();
+    for n in 0..400 {
+        stuck.send(Message::Add(n)).await.unwrap();
+    }
+}
+
+fn until_waits(node: &Node, messages: usize) {
+    while node.metrics().waiting_messages < messages {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn one_full_mailbox_does_not_make_a_node_deaf_to_others() {
+    ends(|| {
+        let world = stuck(3);
+        world.on(0, async |node| flood(&node).await);
+        until_waits(&world.nodes[1].1, 390);
+        for other in [0, 2] {
+            world.on(other, async |node| {
+                // Another node, another actor.
+                let sum = node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap();
+                assert_eq!(sum.ask(Message::Get).await, Ok(1));
+            });
+        }
+    });
+}
+
+#[test]
+fn a_node_that_is_lost_behind_a_full_mailbox_is_down_and_what_waits_of_it_is_dropped() {
+    ends(|| {
+        let world = stuck(2);
+        let control = world.control.clone();
+        let (runtime, node) = &world.nodes[1];
+        let keeps = runtime.block_on(node.spawn_on::<Message, _>(id(0), "sum", &0_u64)).unwrap();
+        let open = runtime.spawn(async move { keeps.ask(Message::Keep).await });
+        world.on(0, async |node| flood(&node).await);
+        until_waits(node, 390);
+        let mut events = node.events();
+        control.kill(id(0));
+        assert_eq!(evenkeel::block_on(open).unwrap(), Err(AskError::NodeDown));
+        runtime.block_on(async { while !events.next().await.unwrap().is_loss() {} });
+        let metrics = node.metrics();
+        assert_eq!((metrics.waiting_messages, metrics.unread_frames), (0, 0));
+    });
+}
+
+#[test]
+fn a_stuck_actor_holds_its_senders_and_nobody_else() {
+    ends(|| {
+        let world = stuck(2);
+        world.on(0, async |node| {
+            let stuck = node.locate::<Message>(id(1), "stuck").await.unwrap();
+            let to = stuck.clone();
+            // More than is ever on the way: it has to wait.
+            let sent = Arc::new(AtomicU64::new(0));
+            let counted = Arc::clone(&sent);
+            let over = Arc::<AtomicBool>::default();
+            let ended = Arc::clone(&over);
+            let flood = evenkeel::spawn(async move {
+                while !ended.load(Ordering::SeqCst) {
+                    to.send(Message::Add(1)).await.unwrap();
+                    counted.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+            let mut before = 0;
+            loop {
+                evenkeel::time::sleep(Duration::from_millis(50)).await;
+                let now = sent.load(Ordering::SeqCst);
+                if now > 0 && now == before {
+                    break;
+                }
+                before = now;
+            }
+            assert!(matches!(stuck.try_send(Message::Add(1)), Err(SendError::Full(_))));
+            let sum = node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap();
+            sum.send(Message::Add(1)).await.unwrap();
+            assert_eq!(sum.ask(Message::Get).await, Ok(2));
+            // What waits becomes dead letters, and those that were held go on.
+            stuck.kill();
+            stuck.stopped().await;
+            while sent.load(Ordering::SeqCst) == before {
+                evenkeel::time::sleep(Duration::from_millis(1)).await;
+            }
+            over.store(true, Ordering::SeqCst);
+            flood.await.unwrap();
+        });
+    });
+}
+
+/// Handles nothing before it may.
+struct Waits {
+    may: Arc<AtomicBool>,
+    handled: Arc<AtomicU64>,
+}
+
+impl Actor for Waits {
+    type Message = Message;
+
+    async fn handle(&mut self, _message: Message, _context: &mut Context<Self>) -> Handled {
+        while !self.may.load(Ordering::SeqCst) {
+            evenkeel::yield_now().await;
+        }
+        self.handled.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+#[test]
+fn what_waits_is_handled_before_an_order_to_stop_that_came_later() {
+    ends(|| {
+        let world = World::new(2, 2, Faults::default());
+        let (may, handled) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
+        let (runtime, other) = &world.nodes[1];
+        runtime.block_on(async {
+            let waits = Waits { may: Arc::clone(&may), handled: Arc::clone(&handled) };
+            let waits = Builder::new().capacity(2).system(other.system()).spawn(waits).unwrap();
+            assert!(other.publish("waits", waits));
+        });
+        world.on(0, async |node| {
+            let waits = node.locate::<Message>(id(1), "waits").await.unwrap();
+            for n in 0..50 {
+                waits.send(Message::Add(n)).await.unwrap();
+            }
+            waits.stop();
+            // What comes after it shows that the order has come.
+            until_waits(other, 40);
+            let sum = node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap();
+            sum.ask(Message::Get).await.unwrap();
+            may.store(true, Ordering::SeqCst);
+            waits.stopped().await;
+        });
+        assert_eq!(handled.load(Ordering::SeqCst), 50);
+    });
+}
+
+/// A transport that always says that it sends, and so is polled whatever waits to be read.
+struct Sends(InProcess, bool);
+
+impl Transport for Sends {
+    fn local(&self) -> NodeId {
+        self.0.local()
+    }
+
+    fn nodes(&self) -> u32 {
+        self.0.nodes()
+    }
+
+    fn longest_frame(&self) -> usize {
+        self.0.longest_frame()
+    }
+
+    fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
+        self.0.send(to, frame)
+    }
+
+    fn poll(&mut self) -> Option<Event> {
+        self.0.poll()
+    }
+
+    fn wait(&mut self, most: Duration) {
+        self.0.wait(most);
+    }
+
+    fn waker(&self) -> TransportWaker {
+        self.0.waker()
+    }
+
+    fn is_sending(&self) -> bool {
+        self.1 || self.0.is_sending()
+    }
+
+    fn leave(&mut self) {
+        self.1 = false;
+        self.0.leave();
+    }
+}
+
+#[test]
+fn frames_that_pile_up_while_the_transport_sends_hold_their_senders() {
+    ends(|| {
+        let (_control, mut ends) = network(2, Faults::default());
+        let (other, end) = (ends.pop().unwrap(), ends.pop().unwrap());
+        let (mine, theirs) = (runtime(1), runtime(1));
+        let packing = Packing { frame: 1, ..Packing::default() };
+        let builder = || {
+            let builder = Node::builder().system(System::new()).hosting(Hosting::Thread);
+            builder.packing(packing)
+        };
+        let node = mine.block_on(builder().start(|| Ok::<_, String>(Sends(end, true)))).unwrap();
+        let other = theirs.block_on(builder().start(|| Ok::<_, String>(other))).unwrap();
+        node.register_script("sum", Sum::new);
+        theirs.block_on(other.ready()).unwrap();
+        let sum = theirs.block_on(other.spawn_on::<Message, _>(id(0), "sum", &0_u64)).unwrap();
+        // Keeps the only worker, so that nothing is read.
+        let (go, went) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
+        let (gone, begun) = (Arc::clone(&go), Arc::clone(&went));
+        let holds = mine.spawn(async move {
+            begun.store(true, Ordering::SeqCst);
+            while !gone.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+        });
+        while !went.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        let mut sent = 0_u64;
+        theirs.block_on(async {
+            while sum.try_send(Message::Add(1)).is_ok() {
+                sent += 1;
+                evenkeel::yield_now().await;
+            }
+        });
+        go.store(true, Ordering::SeqCst);
+        evenkeel::block_on(holds).unwrap();
+        theirs.block_on(async {
+            sum.send(Message::Add(1)).await.unwrap();
+            assert_eq!(sum.ask(Message::Get).await, Ok(sent + 1));
+        });
+        theirs.block_on(other.leave());
+        mine.block_on(node.leave());
+    });
+}
+
+#[test]
+fn a_peer_that_lets_go_of_what_it_did_not_hold_or_casts_out_of_order_is_refused() {
+    let slot = Slot { index: 7, generation: 0 };
+    let members = |nodes: &[u32]| {
+        let mut members = MembersBuf::new();
+        nodes.iter().for_each(|&node| members.push(id(node), &[slot]));
+        members
+    };
+    let lists = [members(&[]), members(&[1, 0]), members(&[0, 0]), members(&[0, 1, 1])];
+    let mut many = MembersBuf::new();
+    many.push(id(0), &[slot; 2_000]);
+    let casts = lists.iter().chain([&many]).map(|members| {
+        let message = Wire::Cast { members: members.as_members(), payload: &[] };
+        vec![message]
+    });
+    let hold = Wire::Hold { to: Some(slot) };
+    let others = [
+        vec![Wire::Resume { to: None }],
+        vec![Wire::Resume { to: Some(slot) }],
+        vec![hold.clone(), hold],
+    ];
+    for messages in casts.chain(others) {
+        with_peer(|runtime, node, peer| {
+            let mut events = node.events();
+            let mut bytes = Vec::new();
+            frame::begin(&mut bytes, 0);
+            for message in &messages {
+                let envelope = Envelope { cause: None, message: message.clone() };
+                envelope.append(&mut bytes).unwrap();
+            }
+            peer.send(id(0), bytes).unwrap();
+            runtime.block_on(async {
+                loop {
+                    match events.next().await.unwrap() {
+                        NodeEvent::Refused { why, .. } => {
+                            break assert_eq!(why, Mismatch::OutOfTurn);
+                        }
+                        event => assert!(!event.is_loss(), "{event:?}"),
+                    }
+                }
+            });
+        });
+    }
+}

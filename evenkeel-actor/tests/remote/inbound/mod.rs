@@ -1,0 +1,55 @@
+//! What comes from other nodes: full mailboxes, long frames, bytes of a peer.
+
+mod casts;
+mod deep;
+mod full;
+mod readers;
+mod runtimes;
+
+use crate::world::{id, runtime};
+use evenkeel_actor::System;
+use evenkeel_actor::node::in_process::{Faults, InProcess, network};
+use evenkeel_actor::node::wire::{Envelope, Message};
+use evenkeel_actor::node::{Transport, frame};
+use evenkeel_actor::remote::Node;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Runs a body that must come to an end; a hang is told as such, far beyond what it may take.
+fn ends(body: impl FnOnce() + Send + 'static) {
+    let (over, told) = channel();
+    let body = std::thread::spawn(move || {
+        body();
+        let _ = over.send(());
+    });
+    match told.recv_timeout(Duration::from_secs(60)) {
+        Ok(()) => {}
+        Err(RecvTimeoutError::Timeout) => panic!("it hangs"),
+        Err(RecvTimeoutError::Disconnected) => std::panic::resume_unwind(body.join().unwrap_err()),
+    }
+}
+
+/// A node, and a peer driven by hand that has said who it is; the node's name of its first actor is `0.0`.
+fn with_peer(test: impl FnOnce(&evenkeel::Runtime, &Node, &mut InProcess)) {
+    let (_control, mut all) = network(2, Faults::default());
+    let (mut peer, end) = (all.pop().unwrap(), all.pop().unwrap());
+    let runtime = runtime(2);
+    let builder = Node::builder().system(System::new());
+    let node = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap();
+    let mut bytes = Vec::new();
+    frame::begin(&mut bytes, 0);
+    let hello = Message::Hello {
+        node: id(1),
+        nodes: 2,
+        incarnation: 0,
+        longest_frame: 1 << 20,
+        ties: 100,
+        job: "job",
+        name: "peer",
+    };
+    Envelope { cause: None, message: hello }.append(&mut bytes).unwrap();
+    peer.send(id(0), bytes).unwrap();
+    runtime.block_on(node.ready()).unwrap();
+    test(&runtime, &node, &mut peer);
+    std::mem::forget((runtime, node));
+}
