@@ -256,7 +256,11 @@ impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Future for Ask<'_,
 impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'_, M, R, P> {
     fn poll_limit(&mut self, context: &mut Context<'_>) -> Poll<Result<R, AskError>> {
         match &mut self.limit {
-            Some(limit) => limit.as_mut().poll(context).map(|_| Err(AskError::Elapsed)),
+            Some(limit) => limit.as_mut().poll(context).map(|()| {
+                // It leaves the line, or its place would be kept from others until it is dropped.
+                self.send = None;
+                Err(AskError::Elapsed)
+            }),
             None => Poll::Pending,
         }
     }

@@ -68,7 +68,8 @@ impl Failures {
         let observer = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match observer {
             Some(observer) => drop(contain(|| observer(failure))),
-            None => eprintln!("evenkeel: {failure}"),
+            // The words are a user's, and a closed pipe panics.
+            None => drop(contain(|| eprintln!("evenkeel: {failure}"))),
         }
     }
 }

@@ -49,6 +49,7 @@ pub(crate) use ring::MOST;
 pub(crate) use waiting::Ticket;
 
 use crate::control::ActorId;
+use crate::end::contain;
 use crate::policy::Priority;
 use crate::system::System;
 use evenkeel::internal::{After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock};
@@ -174,10 +175,10 @@ impl<M: Send + 'static> Mailbox<M> {
     }
 }
 
-/// Wakes, outside of the lock: foreign wakers are a caller's code.
+/// Wakes, outside of the lock: foreign wakers are a caller's code, and one that panics keeps neither the others nor an end from those they concern.
 fn wake_all(wakers: Vec<Waker>) {
     for waker in wakers {
-        waker.wake();
+        contain(|| waker.wake());
     }
 }
 
