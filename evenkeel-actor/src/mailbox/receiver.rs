@@ -97,12 +97,17 @@ impl<M: Send + 'static> Receiver<M> {
     }
 
     /// The same, if neither batch nor slots have anything.
+    ///
+    /// Whether it is alone it asks first. Whoever has had the last reference has put its messages in before it gave it up, so they are there to be found;
+    /// asked afterwards, it could be alone because of one who has put something in meanwhile. No ordering is asked of that look: if the lock
+    /// were taken here before it was taken for such a message, the look would have come before the reference went.
     #[inline(never)]
     fn next_of_queue(&mut self) -> Next<M> {
+        let alone = self.0.is_alone();
         match self.refill() {
             Some(message) => Next::Message(message),
             None if self.0.has(DRAINS) => Next::Drained,
-            None if self.0.is_alone() => Next::Alone,
+            None if alone => Next::Alone,
             None => Next::Nothing,
         }
     }
