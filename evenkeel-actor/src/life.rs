@@ -6,7 +6,7 @@ use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::context::Context;
 use crate::counters::Count;
-use crate::end::{self, end};
+use crate::end::{self, contain, end};
 use crate::exit::ExitReason;
 use crate::kin::Kin;
 use crate::mailbox::overflow::Overflow;
@@ -17,7 +17,7 @@ use crate::ward::{Post, Ward, begun};
 use evenkeel::internal::{Own, Public, detect, now};
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, needs_drop};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -198,14 +198,15 @@ impl<'a, M: Send + 'static> Attended<'a, M> {
 /// take the room of the actor, of its context and of each message a second time.
 #[inline]
 fn live<A: Actor>(
-    mut actor: A,
+    actor: A,
     receiver: Receiver<A::Message>,
     priority: Priority,
     begun: impl FnOnce(&Mailbox<A::Message>) + Send,
 ) -> impl Future<Output = ExitReason> + Send {
+    let mut actor = Value(ManuallyDrop::new(actor));
     let mut context = Context::<A>::new(receiver, priority);
     async move {
-        if let Err(failure) = actor.started(&mut context).await {
+        if let Err(failure) = actor.0.started(&mut context).await {
             return ExitReason::Failed(Arc::new(failure));
         }
         begun(context.mailbox());
@@ -216,7 +217,7 @@ fn live<A: Actor>(
                 }
                 // In a box, as most actors have none, and here, as the match would keep room for a message beside it.
                 if let Some(event) = context.take_event()
-                    && let Err(failure) = Box::pin(actor.event(*event, &mut context)).await
+                    && let Err(failure) = Box::pin(actor.0.event(*event, &mut context)).await
                 {
                     context.settle();
                     return ExitReason::Failed(Arc::new(failure));
@@ -246,7 +247,7 @@ fn live<A: Actor>(
                 }
                 Next::Alone => break true,
             };
-            if let Err(failure) = actor.handle(message, &mut context).await {
+            if let Err(failure) = actor.0.handle(message, &mut context).await {
                 context.settle();
                 return ExitReason::Failed(Arc::new(failure));
             }
@@ -259,8 +260,25 @@ fn live<A: Actor>(
             poll_fn(|task| context.poll_children(task)).await;
         }
         // Twice, not kept: what lives through an await has room of its own in every actor, and is copied out of it in other pieces than it was put in.
-        actor.stopped(if alone { &UNREFERENCED } else { &NORMAL }, &mut context).await;
+        actor.0.stopped(if alone { &UNREFERENCED } else { &NORMAL }, &mut context).await;
         if alone { ExitReason::Unreferenced } else { ExitReason::Normal }
+    }
+}
+
+/// The value of an actor, which its own panic drops. A second panic out of a drop in that unwinding would end the process, so it stays here, as one
+/// does whose future has panicked before: the process's panic hook has told of it.
+struct Value<A>(ManuallyDrop<A>);
+
+impl<A> Drop for Value<A> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: it is dropped here, once.
+        let mut value = || unsafe { ManuallyDrop::drop(&mut self.0) };
+        if needs_drop::<A>() && thread::panicking() {
+            contain(value);
+        } else {
+            value();
+        }
     }
 }
 

@@ -37,6 +37,8 @@ enum Place {
     HandleWithBadPayload,
     Stopped,
     Drop,
+    HandleAndDrop,
+    StoppedAndDrop,
     Message,
 }
 
@@ -85,7 +87,7 @@ impl Actor for Fragile {
             (Message::Stop, _) => context.stop(),
             (Message::Wait, _) => std::future::pending().await,
             (Message::Hold(_), _) => {}
-            (_, Place::Handle) => panic!("in {}", "handle"),
+            (_, Place::Handle | Place::HandleAndDrop) => panic!("in {}", "handle"),
             (_, Place::AfterAwait) => {
                 evenkeel::yield_now().await;
                 panic!("after an await");
@@ -98,7 +100,7 @@ impl Actor for Fragile {
     }
 
     async fn stopped(&mut self, _reason: &ExitReason, _context: &mut Context<Self>) {
-        if self.0 == Place::Stopped {
+        if matches!(self.0, Place::Stopped | Place::StoppedAndDrop) {
             panic!("in stopped");
         }
     }
@@ -106,7 +108,7 @@ impl Actor for Fragile {
 
 impl Drop for Fragile {
     fn drop(&mut self) {
-        if self.0 == Place::Drop {
+        if matches!(self.0, Place::Drop | Place::HandleAndDrop | Place::StoppedAndDrop) {
             panic!("in drop");
         }
     }
@@ -130,18 +132,18 @@ fn expected(place: Place) -> Vec<&'static str> {
         Place::Nowhere => vec![],
         Place::Started => vec!["panicked: in started"],
         Place::StartFails => vec!["failed: no port"],
-        Place::Handle => vec!["panicked: in handle"],
+        Place::Handle | Place::HandleAndDrop => vec!["panicked: in handle"],
         Place::AfterAwait => vec!["panicked: after an await"],
         Place::HandleWithValue | Place::HandleWithBadPayload => {
             vec!["panicked: something that is no text"]
         }
-        Place::Stopped => vec!["panicked: in stopped"],
+        Place::Stopped | Place::StoppedAndDrop => vec!["panicked: in stopped"],
         Place::Drop => vec!["panicked: in drop"],
         Place::Message => vec!["panicked: in a message"],
     }
 }
 
-const PLACES: [Place; 10] = [
+const PLACES: [Place; 12] = [
     Place::Nowhere,
     Place::Started,
     Place::StartFails,
@@ -151,6 +153,8 @@ const PLACES: [Place; 10] = [
     Place::HandleWithBadPayload,
     Place::Stopped,
     Place::Drop,
+    Place::HandleAndDrop,
+    Place::StoppedAndDrop,
     Place::Message,
 ];
 

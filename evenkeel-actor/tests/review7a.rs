@@ -127,40 +127,6 @@ fn an_error_whose_display_panics_is_told_all_the_same() {
     });
 }
 
-/// life.rs `live`: the value is dropped by the unwinding of its own handler, so a second panic aborts the process.
-#[test]
-fn a_drop_that_panics_after_a_handler_has_panicked_ends_the_actor_and_not_the_process() {
-    struct Twice;
-    impl Actor for Twice {
-        type Message = ();
-        async fn handle(&mut self, (): (), _: &mut Context<Self>) -> Handled {
-            panic!("in handle")
-        }
-    }
-    impl Drop for Twice {
-        fn drop(&mut self) {
-            panic!("in drop")
-        }
-    }
-    if std::env::var_os("REVIEW7A_CHILD").is_some() {
-        return on_workers(1, async {
-            let twice = spawn(Twice);
-            twice.send(()).await.unwrap();
-            twice.stopped().await;
-        });
-    }
-    let status = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "a_drop_that_panics_after_a_handler_has_panicked_ends_the_actor_and_not_the_process",
-        ])
-        .env("REVIEW7A_CHILD", "1")
-        .output()
-        .unwrap()
-        .status;
-    assert!(status.success(), "{status}");
-}
-
 /// group.rs `prune`: it counts before whoever asks has given up its own.
 #[test]
 fn a_named_group_is_forgotten_whose_last_two_references_go_at_once() {
