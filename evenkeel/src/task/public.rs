@@ -89,6 +89,9 @@ impl<S: Part> Own<S> {
     }
 
     /// Whether nobody but the future has a reference to the part. For the future, from its own poll.
+    ///
+    /// A future that ends because of it asks first, and looks afterwards, under the part's lock, for what others have left there: what comes in between
+    /// comes with the last reference.
     #[must_use]
     #[inline]
     pub fn is_alone(&self) -> bool {

@@ -54,16 +54,22 @@ fn put(to: &Public<Counter>) {
     }
 }
 
-/// The future's reference: the berth is closed before it goes. It counts its end.
-struct Kept(Public<Counter>, Arc<AtomicUsize>);
+/// The future's reference: the berth is closed before it goes. It counts its end, and the messages that it has left behind.
+struct Kept {
+    own: Public<Counter>,
+    ended: Arc<AtomicUsize>,
+    lost: Arc<AtomicUsize>,
+}
 
 impl Drop for Kept {
     fn drop(&mut self) {
         // In a weakened run that has failed nothing is in order.
         if !std::thread::panicking() {
-            self.0.0.lock().0.close();
+            let mut shared = self.own.0.lock();
+            shared.0.close();
+            self.lost.fetch_add(shared.1, Ordering::Relaxed);
         }
-        self.1.fetch_add(1, Ordering::Relaxed);
+        self.ended.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -94,6 +100,9 @@ enum Leaves {
     Waker,
     /// A reference where others can take it.
     Public,
+    /// Nothing, but it gives way between its two looks: loom remembers one access to an atomic, and misses a look that the same thread's change
+    /// follows.
+    Way,
 }
 
 /// What loom watches of a task: who polls it, and its end.
@@ -139,7 +148,7 @@ fn leaving(
     );
     let seat = seats.next().expect("there is a processor");
     let (freed, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let found = Arc::new(AtomicBool::new(false));
+    let (lost, found) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     let slot = Arc::new(Slot::default());
     let polled = Watched(UnsafeCell::new(()), Arc::default());
     let birth = Birth { home: seat.shared().home(0), id: id::take_one(), room: Room::Compact };
@@ -148,7 +157,7 @@ fn leaving(
         FIRST,
         || part,
         |task| {
-            let kept = Kept(Public::of_new(task), ended.clone());
+            let kept = Kept { own: Public::of_new(task), ended: ended.clone(), lost: lost.clone() };
             let (outside, found) = (slot.clone(), found.clone());
             let (mut first, mut inside) = (true, None);
             let mut seen = 0;
@@ -164,16 +173,21 @@ fn leaving(
                     _ => {}
                 }
                 // SAFETY: the future has the reference.
-                let own = unsafe { Own::of(&kept.0) };
+                let own = unsafe { Own::of(&kept.own) };
                 if std::mem::take(&mut first) && leaves == Leaves::Public {
                     *primitives::lock(&outside.public) = Some(own.public());
+                }
+                // Before it looks for messages: then whoever has had the last reference has put its own in.
+                let alone = own.is_alone();
+                if leaves == Leaves::Way {
+                    loom::thread::yield_now();
                 }
                 seen += std::mem::take(&mut own.0.lock().1);
                 if seen >= ends {
                     return Poll::Ready(());
                 }
-                found.store(own.is_alone(), Ordering::Relaxed);
-                if found.load(Ordering::Relaxed) { Poll::Ready(()) } else { Poll::Pending }
+                found.store(alone, Ordering::Relaxed);
+                if alone { Poll::Ready(()) } else { Poll::Pending }
             })
         },
         Watched(UnsafeCell::new(()), freed.clone()),
@@ -210,6 +224,7 @@ fn leaving(
         drop(kept);
     });
     assert_eq!(ended.load(Ordering::Relaxed), 1, "the task ends, whoever has a waker");
+    assert_eq!(lost.load(Ordering::Relaxed), 0, "a message is left behind");
     drop(slot.take_waker());
     assert_eq!(freed.load(Ordering::Relaxed), 1, "the task ends, and is freed once");
 }
@@ -222,6 +237,17 @@ fn a_message_is_found_by_the_poll_or_finds_the_task_parked() {
             let task = ManuallyDrop::new(task);
             put(&task);
             Some(ManuallyDrop::into_inner(task))
+        });
+    });
+}
+
+#[test]
+fn a_message_with_the_last_reference_is_found() {
+    explore(|| {
+        leaving(Leaves::Way, 2, |task, _| {
+            put(&task);
+            drop(task);
+            None
         });
     });
 }
