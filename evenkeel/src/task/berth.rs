@@ -8,7 +8,8 @@
 //!
 //! # Roles
 //! The *poller* has the task's `Runnable` and has just seen its future return `Pending`; *senders* put something into the public part; whoever
-//! *aborts* the task; whoever drops the *last* reference beside the future's.
+//! *aborts* the task; whoever drops the *last* reference to the part beside the future's. Wakers are no
+//! such references: whoever drops one, or uses it up, has nothing to do with the berth.
 //!
 //! # States
 //! The berth is empty, or holds the right. It lies under a lock of the public part. While the right lies there the task's state says *queued*, as far as
@@ -126,12 +127,12 @@ impl Berth {
     pub fn park(&mut self, right: Right<'_>) -> After {
         let task = right.0;
         if task.pending() != Pending::default() {
-            // Whoever drops the last reference goes by the state.
+            // Whoever drops the last reference to the part goes by the state.
             task.state.fold(task.pending());
             task.set_pending(Pending::default());
         }
         let word = task.state.load();
-        if word.is_aborted() || word.references() == 1 {
+        if word.is_aborted() || word.publics() == 1 {
             return After::Again;
         }
         self.taken = true;

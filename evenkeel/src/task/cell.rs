@@ -114,7 +114,7 @@ where
     (unsafe { Runnable::new(task) }, handle)
 }
 
-/// Makes a task with a public part, which is queued and has no handle; `references` of it are counted. The future is made when the task's
+/// Makes a task with a public part, which is queued and has no handle; so many references to the part are counted. The future is made when the task's
 /// address is known, and must not follow it before it is polled.
 #[inline]
 pub(crate) fn make_public<S, F, N>(
@@ -131,14 +131,8 @@ where
     F::Output: Send + 'static,
     N: Name,
 {
-    let task = place::<S, _, _, Footer>(
-        State::without_handle(references),
-        public,
-        future,
-        name,
-        site,
-        birth,
-    );
+    let task =
+        place::<S, _, _, Footer>(State::with_public(references), public, future, name, site, birth);
     // SAFETY: the task is new and queued, and this is its only `Runnable`.
     (unsafe { Runnable::new(task) }, task)
 }

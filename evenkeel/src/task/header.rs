@@ -60,11 +60,16 @@ pub(crate) struct Header {
     pub(crate) slot: AtomicU32,
     /// The processor that last polled it.
     pub(crate) last: AtomicU16,
-    /// References made less references dropped by the poller, not yet in `state`. The poller's.
+    /// Wakers and `Task`s made less those dropped by the poller, not yet in `state`. The poller's.
     references: AtomicU8,
-    /// Tokens consumed by the poller, not yet in `state`. The poller's.
-    tokens: AtomicU8,
+    /// Not yet in `state`, and the poller's: in the lower two bits the tokens it has consumed, above them the references to the public part that
+    /// it has made less those it has dropped.
+    deferred: AtomicU8,
 }
+
+/// The bits of the tokens in `deferred`, and one of the references to the public part.
+const TOKENS: u8 = 0b11;
+const PUBLIC: i8 = 0b100;
 
 impl Header {
     pub(crate) fn new(state: State, vtable: &'static Vtable, home: *const ()) -> Self {
@@ -76,7 +81,7 @@ impl Header {
             slot: AtomicU32::new(UNREGISTERED),
             last: AtomicU16::new(0),
             references: AtomicU8::new(0),
-            tokens: AtomicU8::new(0),
+            deferred: AtomicU8::new(0),
         }
     }
 
@@ -90,7 +95,7 @@ impl Header {
         self.home.store(home.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Counts a change of the references in for later. The caller polls the task. False if the
+    /// Counts a change of the wakers and `Task`s in for later. The caller polls the task. False if the
     /// count is full, and then nothing has changed.
     #[inline(always)]
     pub(crate) fn defer_reference(&self, change: i8) -> bool {
@@ -104,12 +109,33 @@ impl Header {
         }
     }
 
+    /// The same for a reference to the public part, made or dropped.
+    #[inline(always)]
+    pub(crate) fn defer_public(&self, made: bool) -> bool {
+        let deferred = self.deferred.load(Ordering::Relaxed) as i8;
+        match deferred.checked_add(if made { PUBLIC } else { -PUBLIC }) {
+            Some(sum) => {
+                self.deferred.store(sum as u8, Ordering::Relaxed);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The references to the public part that the poller has made less those it has dropped, not yet in `state`. The caller polls the task.
+    #[inline(always)]
+    pub(crate) fn pending_publics(&self) -> i8 {
+        self.deferred.load(Ordering::Relaxed) as i8 >> PUBLIC.trailing_zeros()
+    }
+
     /// Takes the token, if there is one. The caller polls the task.
     #[inline(always)]
     pub(crate) fn take_token(&self) -> bool {
-        match self.state.take_token(self.tokens.load(Ordering::Relaxed)) {
+        let deferred = self.deferred.load(Ordering::Relaxed);
+        match self.state.take_token(deferred & TOKENS) {
             Some(consumed) => {
-                self.tokens.store(consumed, Ordering::Relaxed);
+                // A count of consumed tokens is at most two.
+                self.deferred.store(deferred & !TOKENS | consumed, Ordering::Relaxed);
                 true
             }
             None => false,
@@ -119,9 +145,11 @@ impl Header {
     /// What the poller has in hand. The caller polls the task.
     #[inline(always)]
     pub(crate) fn pending(&self) -> Pending {
+        let deferred = self.deferred.load(Ordering::Relaxed);
         Pending {
             references: self.references.load(Ordering::Relaxed) as i8,
-            tokens: self.tokens.load(Ordering::Relaxed),
+            publics: deferred as i8 >> PUBLIC.trailing_zeros(),
+            tokens: deferred & TOKENS,
         }
     }
 
@@ -130,7 +158,8 @@ impl Header {
     #[inline(always)]
     pub(crate) fn set_pending(&self, pending: Pending) {
         self.references.store(pending.references as u8, Ordering::Relaxed);
-        self.tokens.store(pending.tokens, Ordering::Relaxed);
+        let publics = (pending.publics << PUBLIC.trailing_zeros()) as u8;
+        self.deferred.store(publics | pending.tokens, Ordering::Relaxed);
     }
 }
 

@@ -6,8 +6,8 @@
 //!
 //! # When the others have gone
 //! The future has a reference too. Whoever gives up the last one beside it wakes the task in the same step, so that it can find itself
-//! [alone](Own::is_alone) and end. A waker that is dropped last does not do so: it is a reference like the others, and whoever keeps
-//! wakers longer than the wait they are for delays the end until the task is next polled.
+//! [alone](Own::is_alone) and end. Wakers and `Task`s are [counted apart](super::state) and have no say in this: they reach the allocation and not
+//! the part, so one that is kept for longer than the wait it is for, by others or by the future itself, keeps the memory and delays no end.
 
 #![allow(unsafe_code, reason = "a reference is an address that is followed to the public part")]
 
@@ -18,7 +18,6 @@ use super::id::Id;
 use super::rights::{Reference, Runnable};
 use super::state::{Release, Signal};
 use super::task_ref::Task;
-use super::waker;
 use crate::Handle;
 use crate::detect::actors;
 use crate::runtime::enter;
@@ -84,19 +83,21 @@ impl<S: Part> Own<S> {
     pub fn public(&self) -> Public<S> {
         // SAFETY: the future's reference is there.
         let task = unsafe { Live::new(self.task) };
-        waker::count_one(task);
+        count_one(task);
         actors::public_made(task.footer().id, 1);
         Public { task: self.task, part: PhantomData }
     }
 
-    /// Whether nobody but the future has a reference to the task. For the future, from its own poll.
+    /// Whether nobody but the future has a reference to the part. For the future, from its own poll.
+    ///
+    /// A future that ends because of it asks first, and looks afterwards, under the part's lock, for what others have left there: what comes in between
+    /// comes with the last reference.
     #[must_use]
     #[inline]
     pub fn is_alone(&self) -> bool {
         // SAFETY: the future's reference is there.
         let task = unsafe { Live::new(self.task) };
-        let deferred = i64::from(task.pending().references);
-        task.state.load().references() as i64 + deferred == 1
+        task.state.load().publics() + i64::from(task.pending_publics()) == 1
     }
 }
 
@@ -124,6 +125,22 @@ unsafe fn part<'a, S>(task: TaskPtr) -> &'a S {
 
 /// The references that a new task has: the future's and the caller's.
 pub(super) const FIRST: u64 = 2;
+
+/// Counts one more reference, privately if the caller polls the task.
+#[inline(always)]
+fn count_one(task: Live<'_>) {
+    if !defer(task, true) {
+        task.state.add_public();
+    }
+}
+
+/// Changes the count by the private one of the task's poller, if that is the caller.
+#[inline(always)]
+fn defer(task: Live<'_>, made: bool) -> bool {
+    context::with(|context| {
+        context.is_some_and(|context| context.polls(task.ptr())) && task.defer_public(made)
+    })
+}
 
 impl<S: Part> Public<S> {
     /// Spawns a task on the runtime that the caller belongs to, as [`spawn`](super::spawn) does; part and future are made where they lie, the future with a reference to the
@@ -238,7 +255,7 @@ impl<S: Part> Public<S> {
                 return Found::Closed;
             }
             // It is registered, as it is not complete.
-            let _ = self.live().state.drop_reference();
+            let _ = self.live().state.drop_public();
             if berth.take().is_some() { Found::Parked } else { Found::Running }
         });
         match found {
@@ -246,7 +263,7 @@ impl<S: Part> Public<S> {
             // SAFETY: the right has lain in this task's berth, and this is its only taker.
             Found::Parked => wake::queue(unsafe { Runnable::new(self.task) }),
             Found::Closed => {
-                if self.live().state.drop_reference() == Release::Last {
+                if self.live().state.drop_public() == Release::Last {
                     // SAFETY: this was the last reference, and no task with a public part has a handle whose output could be there.
                     unsafe { self.task.free() }
                 }
@@ -280,7 +297,7 @@ impl<S: Part> Deref for Public<S> {
 impl<S: Part> Clone for Public<S> {
     #[inline]
     fn clone(&self) -> Self {
-        waker::count_one(self.live());
+        count_one(self.live());
         actors::public_made(self.live().footer().id, 1);
         Self { task: self.task, part: PhantomData }
     }
@@ -291,13 +308,10 @@ impl<S: Part> Drop for Public<S> {
     fn drop(&mut self) {
         let task = self.live();
         actors::public_gone(task.footer().id);
-        let own = context::with(|context| {
-            context.is_some_and(|context| context.polls(self.task)) && task.defer_reference(-1)
-        });
-        if own {
+        if defer(task, false) {
             return;
         }
-        match task.state.drop_reference_beside(FIRST) {
+        match task.state.drop_public_beside(FIRST) {
             Some(Release::Shared) => {}
             // SAFETY: this was the last reference, and no task with a public part has a handle whose output could be there.
             Some(Release::Last) => unsafe { self.task.free() },

@@ -14,6 +14,7 @@ use crate::policy::timing::RESOLUTION;
 use crate::primitives::atomic::Edge;
 use crate::primitives::mutation::{check, explore};
 use crate::primitives::spin_lock::SpinLock;
+use crate::primitives::{self, Mutex};
 use crate::scheduler::context::Context;
 use crate::scheduler::neighbours::Neighbours;
 use crate::scheduler::run::run;
@@ -25,8 +26,8 @@ use std::future::poll_fn;
 use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::Poll;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Poll, Waker};
 
 /// A mailbox that counts: how many messages are in it.
 struct Counter(SpinLock<(Berth, usize)>);
@@ -53,16 +54,55 @@ fn put(to: &Public<Counter>) {
     }
 }
 
-/// The future's reference: the berth is closed before it goes.
-struct Kept(Public<Counter>);
+/// The future's reference: the berth is closed before it goes. It counts its end, and the messages that it has left behind.
+struct Kept {
+    own: Public<Counter>,
+    ended: Arc<AtomicUsize>,
+    lost: Arc<AtomicUsize>,
+}
 
 impl Drop for Kept {
     fn drop(&mut self) {
         // In a weakened run that has failed nothing is in order.
         if !std::thread::panicking() {
-            self.0.0.lock().0.close();
+            let mut shared = self.own.0.lock();
+            shared.0.close();
+            self.lost.fetch_add(shared.1, Ordering::Relaxed);
         }
+        self.ended.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// A place for what the first poll makes: it is counted in that poll's closing exchange alone.
+#[derive(Default)]
+struct Slot {
+    waker: Mutex<Option<Waker>>,
+    public: Mutex<Option<Public<Counter>>>,
+}
+
+impl Slot {
+    fn take_waker(&self) -> Option<Waker> {
+        primitives::lock(&self.waker).take()
+    }
+
+    fn take_public(&self) -> Option<Public<Counter>> {
+        primitives::lock(&self.public).take()
+    }
+}
+
+/// What the first poll makes, and where it leaves it.
+#[derive(Clone, Copy, PartialEq)]
+enum Leaves {
+    Nothing,
+    /// A waker in its own future.
+    Inside,
+    /// A waker where others can take it.
+    Waker,
+    /// A reference where others can take it.
+    Public,
+    /// Nothing, but it gives way between its two looks: loom remembers one access to an atomic, and misses a look that the same thread's change
+    /// follows.
+    Way,
 }
 
 /// What loom watches of a task: who polls it, and its end.
@@ -73,6 +113,7 @@ unsafe impl Send for Watched {}
 
 impl Name for Watched {
     fn get(&self) -> Option<&str> {
+        self.0.with(|_| ());
         None
     }
 }
@@ -88,6 +129,15 @@ impl Drop for Watched {
 
 /// A task that ends with its `ends`th message, or when it is alone; `others` does something with the reference to it meanwhile.
 fn meanwhile(ends: usize, others: fn(Public<Counter>) -> Option<Public<Counter>>) {
+    leaving(Leaves::Nothing, ends, move |task, _| others(task));
+}
+
+/// The same of a task that leaves something somewhere. A waker that `others` does not take is dropped when the task has ended.
+fn leaving(
+    leaves: Leaves,
+    ends: usize,
+    others: impl FnOnce(Public<Counter>, &Slot) -> Option<Public<Counter>> + 'static,
+) {
     let alone = Neighbours::flat(0, 1);
     let (_, mut seats) = Seat::all(
         Box::new([alone]),
@@ -97,7 +147,9 @@ fn meanwhile(ends: usize, others: fn(Public<Counter>) -> Option<Public<Counter>>
         Rules::new(RESOLUTION),
     );
     let seat = seats.next().expect("there is a processor");
-    let freed = Arc::new(AtomicUsize::new(0));
+    let (freed, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (lost, found) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let slot = Arc::new(Slot::default());
     let polled = Watched(UnsafeCell::new(()), Arc::default());
     let birth = Birth { home: seat.shared().home(0), id: id::take_one(), room: Room::Compact };
     let part = Counter(SpinLock::new((Berth::new(), 0)));
@@ -105,14 +157,37 @@ fn meanwhile(ends: usize, others: fn(Public<Counter>) -> Option<Public<Counter>>
         FIRST,
         || part,
         |task| {
-            let kept = Kept(Public::of_new(task));
+            let kept = Kept { own: Public::of_new(task), ended: ended.clone(), lost: lost.clone() };
+            let (outside, found) = (slot.clone(), found.clone());
+            let (mut first, mut inside) = (true, None);
             let mut seen = 0;
-            poll_fn(move |_| {
+            poll_fn(move |context| {
                 polled.0.with_mut(|_| ());
+                match leaves {
+                    Leaves::Inside if first => {
+                        drop(inside.replace(context.waker().clone()));
+                    }
+                    Leaves::Waker if first => {
+                        *primitives::lock(&outside.waker) = Some(context.waker().clone());
+                    }
+                    _ => {}
+                }
                 // SAFETY: the future has the reference.
-                let own = unsafe { Own::of(&kept.0) };
+                let own = unsafe { Own::of(&kept.own) };
+                if std::mem::take(&mut first) && leaves == Leaves::Public {
+                    *primitives::lock(&outside.public) = Some(own.public());
+                }
+                // Before it looks for messages: then whoever has had the last reference has put its own in.
+                let alone = own.is_alone();
+                if leaves == Leaves::Way {
+                    loom::thread::yield_now();
+                }
                 seen += std::mem::take(&mut own.0.lock().1);
-                if seen < ends && !own.is_alone() { Poll::Pending } else { Poll::Ready(()) }
+                if seen >= ends {
+                    return Poll::Ready(());
+                }
+                found.store(alone, Ordering::Relaxed);
+                if alone { Poll::Ready(()) } else { Poll::Pending }
             })
         },
         Watched(UnsafeCell::new(()), freed.clone()),
@@ -122,7 +197,10 @@ fn meanwhile(ends: usize, others: fn(Public<Counter>) -> Option<Public<Counter>>
     seat.push_new(task, 0);
     let task = seat.pop().expect("it has been pushed").task;
     let reference = Public::of_new(address);
-    let other = loom::thread::spawn(move || others(reference));
+    let other = {
+        let slot = slot.clone();
+        loom::thread::spawn(move || others(reference, &slot))
+    };
     let context = Context::new(seat, 0);
     context.enter(|| {
         run(&context, task);
@@ -133,6 +211,7 @@ fn meanwhile(ends: usize, others: fn(Public<Counter>) -> Option<Public<Counter>>
         };
         ready(&context).into_iter().for_each(|task| run(&context, task));
         let kept = other.join().unwrap();
+        drop(slot.take_public());
         loop {
             let tasks = ready(&context);
             if tasks.is_empty() {
@@ -140,8 +219,13 @@ fn meanwhile(ends: usize, others: fn(Public<Counter>) -> Option<Public<Counter>>
             }
             tasks.into_iter().for_each(|task| run(&context, task));
         }
+        let deserted = kept.is_none();
+        assert!(deserted || !found.load(Ordering::Relaxed), "there is a reference");
         drop(kept);
     });
+    assert_eq!(ended.load(Ordering::Relaxed), 1, "the task ends, whoever has a waker");
+    assert_eq!(lost.load(Ordering::Relaxed), 0, "a message is left behind");
+    drop(slot.take_waker());
     assert_eq!(freed.load(Ordering::Relaxed), 1, "the task ends, and is freed once");
 }
 
@@ -153,6 +237,17 @@ fn a_message_is_found_by_the_poll_or_finds_the_task_parked() {
             let task = ManuallyDrop::new(task);
             put(&task);
             Some(ManuallyDrop::into_inner(task))
+        });
+    });
+}
+
+#[test]
+fn a_message_with_the_last_reference_is_found() {
+    explore(|| {
+        leaving(Leaves::Way, 2, |task, _| {
+            put(&task);
+            drop(task);
+            None
         });
     });
 }
@@ -196,6 +291,97 @@ fn references_that_are_made_and_dropped_meanwhile_free_nothing_too_early() {
             drop(task);
             drop(other);
             None
+        });
+    });
+}
+
+#[test]
+fn a_waker_that_outlives_the_last_reference_keeps_the_memory_alone() {
+    explore(|| {
+        leaving(Leaves::Waker, 1, |task, _| {
+            drop(task);
+            None
+        });
+    });
+}
+
+#[test]
+fn a_waker_that_the_task_itself_has_does_not_keep_it() {
+    explore(|| {
+        leaving(Leaves::Inside, 1, |task, _| {
+            drop(task);
+            None
+        });
+    });
+}
+
+/// The waker is taken, and used up when the reference is gone: by then the task is parked, is polled, has ended.
+#[test]
+fn a_wake_that_is_under_way_as_the_last_reference_goes_frees_nothing_too_early() {
+    explore(|| {
+        leaving(Leaves::Waker, 1, |task, slot| {
+            let waker = slot.take_waker();
+            drop(task);
+            waker.into_iter().for_each(Waker::wake);
+            None
+        });
+    });
+}
+
+#[test]
+fn a_wake_before_the_last_reference_goes_does_not_stand_for_it() {
+    explore(|| {
+        leaving(Leaves::Waker, 1, |task, slot| {
+            slot.take_waker().into_iter().for_each(Waker::wake);
+            drop(task);
+            None
+        });
+    });
+}
+
+#[test]
+fn of_a_waker_and_the_task_the_last_frees_it_after_the_other_has_looked() {
+    check(&[Edge::StateRelease], || {
+        leaving(Leaves::Nothing, 1, |task, _| {
+            let other = ManuallyDrop::new(task.task());
+            drop(task);
+            assert_eq!(other.name(), None);
+            drop(ManuallyDrop::into_inner(other));
+            None
+        });
+    });
+}
+
+#[test]
+fn references_that_the_task_itself_makes_may_be_gone_before_it_has_counted_them() {
+    explore(|| {
+        leaving(Leaves::Public, 1, |task, slot| {
+            drop(slot.take_public());
+            drop(task);
+            None
+        });
+    });
+}
+
+#[test]
+fn a_reference_that_the_task_itself_makes_keeps_it() {
+    explore(|| {
+        leaving(Leaves::Public, 1, |task, slot| {
+            let other = slot.take_public();
+            drop(task);
+            other.inspect(put)
+        });
+    });
+}
+
+/// What is used up before its poller has counted it has been borrowed from the references to the part.
+#[test]
+fn a_waker_that_is_used_up_before_it_is_counted_makes_nobody_alone() {
+    explore(|| {
+        leaving(Leaves::Waker, 1, |task, slot| {
+            slot.take_waker().into_iter().for_each(Waker::wake);
+            put(&task);
+            Some(task)
         });
     });
 }

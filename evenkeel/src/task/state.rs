@@ -14,7 +14,9 @@
 //! | `JOINER` | the joiner's waker is in its slot, which belongs to the completer |
 //! | `HANDLE` | the `JoinHandle` exists |
 //! | `REGISTERED` | the scheduler's registry holds the task |
-//! | `references` (48 bits, wrapping) | `Waker`s and `Task`s in existence |
+//! | `PARTED` | the task has a [public part](super::public) |
+//! | `others` (26 bits, wrapping) | `Waker`s and `Task`s in existence |
+//! | `publics` (28 bits, wrapping) | references to the public part; of a task that has none, the upper bits of `others` |
 //!
 //! # Protocol
 //! A *wake* adds one to `wakes` in a single read-modify-write; if that took the task out of idle, the
@@ -28,12 +30,16 @@
 //! `tokens` with a count, private to the poller, of those consumed, and the closing compare-and-swap
 //! folds that count back in.
 //!
-//! The poller may *defer* changes of `references`: a waker cloned inside the task's own poll is
-//! counted in the closing compare-and-swap. The field wraps below zero in between, which harms
-//! nothing: it decides only once `REGISTERED` is gone, and that is taken away after the last poll has
+//! The poller may *defer* changes of `others` and `publics`: a waker cloned inside the task's own poll is
+//! counted in the closing compare-and-swap. The fields wrap below zero in between, which harms
+//! nothing: they decide only once `REGISTERED` is gone, and that is taken away after the last poll has
 //! folded its changes in.
 //!
-//! The task is freed by whoever makes the word say: no `HANDLE`, not `REGISTERED`, no `references`.
+//! `others` that are below zero have borrowed one of `publics`. They are so by less than the poller can have deferred,
+//! [`Pending::MOST`], so whoever wants to know `publics` adds that much first. Both together are zero only if each is: then nothing
+//! has been borrowed.
+//!
+//! The task is freed by whoever makes the word say: no `HANDLE`, not `REGISTERED`, no `others`, no `publics`.
 //! Each of these falls by a read-modify-write, so exactly one change makes the word so.
 //!
 //! # Why no wake is lost
@@ -44,7 +50,8 @@
 //! # Rejected
 //! A *notified* bit cleared when the poll begins (Tokio, async-task): a third locked instruction per
 //! switch. A counter by `fetch_add`: it overflows into its neighbours when a task is woken often
-//! enough during one long poll.
+//! enough during one long poll. One count of all references to a task with a public part: a waker that outlives the last
+//! public reference, be it the task's own, then keeps the task from finding itself alone, and tells nobody when it goes.
 
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 
@@ -57,11 +64,21 @@ const ABORTED: u64 = 1 << 5;
 const JOINER: u64 = 1 << 6;
 const HANDLE: u64 = 1 << 7;
 const REGISTERED: u64 = 1 << 8;
-const REFERENCE: u64 = 1 << 16;
+const PARTED: u64 = 1 << 9;
+/// One of `others`.
+const REFERENCE: u64 = 1 << 10;
+/// One of `publics`.
+const PUBLIC: u64 = 1 << 36;
+
+/// Set when there are too many `others` beside a public part, or when the field is below zero.
+const OTHERS_TOP: u64 = PUBLIC >> 1;
 
 /// More references than memory could hold: a program that leaks them in a loop is stopped before
 /// the count wraps.
-const MOST_REFERENCES: i64 = 1 << 46;
+const MOST_REFERENCES: i64 = 1 << 52;
+
+/// The same of references to a public part: a gigabyte of them. So far from where the field wraps that no process has as many threads.
+const MOST_PUBLICS: i64 = (1 << 27) - (1 << 22);
 
 /// What a waker wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +118,19 @@ impl Word {
         self.0 & HANDLE != 0
     }
 
-    /// How many references there are. Exact while the task is idle.
+    /// How many references of all kinds there are. Exact while the task is idle or parked.
+    #[cfg(all(any(test, debug_assertions, feature = "detect"), not(any(loom, shuttle))))]
     pub(crate) fn references(self) -> u64 {
-        self.0 / REFERENCE
+        if self.0 & PARTED == 0 {
+            return self.0 / REFERENCE;
+        }
+        self.0 % PUBLIC / REFERENCE + self.0 / PUBLIC
+    }
+
+    /// How many references to the public part there are, of a task that has one, less what its poller has deferred.
+    #[inline(always)]
+    pub(crate) fn publics(self) -> i64 {
+        self.0.wrapping_add(Pending::MOST * REFERENCE) as i64 >> PUBLIC.trailing_zeros()
     }
 
     #[inline(always)]
@@ -168,17 +195,24 @@ pub(crate) enum End {
 /// What the poller has in hand until the word is next changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pending {
-    /// References made less references dropped inside the poll.
+    /// Wakers and `Task`s made less those dropped inside the poll.
     pub(crate) references: i8,
+    /// The same of references to the public part.
+    pub(crate) publics: i8,
     /// Tokens consumed.
     pub(crate) tokens: u8,
 }
 
 impl Pending {
+    /// What `references` is at most, of either sign.
+    const MOST: u64 = i8::MIN.unsigned_abs() as u64;
+
     #[inline(always)]
     fn fold(self, word: u64) -> u64 {
-        let references = i64::from(self.references).wrapping_mul(REFERENCE as i64) as u64;
-        word.wrapping_add(references).wrapping_sub(u64::from(self.tokens) * TOKEN)
+        let references = i64::from(self.references).wrapping_mul(REFERENCE as i64);
+        let publics = i64::from(self.publics).wrapping_mul(PUBLIC as i64);
+        let word = word.wrapping_add(references as u64).wrapping_add(publics as u64);
+        word.wrapping_sub(u64::from(self.tokens) * TOKEN)
     }
 }
 
@@ -218,9 +252,9 @@ impl State {
         Self(AtomicU64::new(WAKE | REGISTERED | HANDLE))
     }
 
-    /// A task that is queued and registered, of which so many references have been made.
-    pub(crate) fn without_handle(references: u64) -> Self {
-        Self(AtomicU64::new(WAKE | REGISTERED | (references * REFERENCE)))
+    /// A task that is queued and registered, and has a public part to which so many references have been made.
+    pub(crate) fn with_public(publics: u64) -> Self {
+        Self(AtomicU64::new(WAKE | REGISTERED | PARTED | (publics * PUBLIC)))
     }
 
     #[inline(always)]
@@ -365,8 +399,30 @@ impl State {
     /// Counts a new reference. The caller holds one, or polls the task.
     pub(crate) fn add_reference(&self) {
         let before = self.0.fetch_add(REFERENCE, Ordering::Relaxed);
-        if (before as i64) >> REFERENCE.trailing_zeros() > MOST_REFERENCES {
-            // Wrapping would free a task that is in use.
+        if before & OTHERS_TOP != 0 {
+            Self::check_references(before);
+        }
+    }
+
+    /// Stops a program in which the count is about to wrap: that would free a task that is in use.
+    #[cold]
+    fn check_references(word: u64) {
+        let too_many = if word & PARTED == 0 {
+            word as i64 >> REFERENCE.trailing_zeros() > MOST_REFERENCES
+        } else {
+            // Not a few below zero.
+            word % PUBLIC / REFERENCE + Pending::MOST < PUBLIC / REFERENCE
+        };
+        if too_many {
+            std::process::abort();
+        }
+    }
+
+    /// Counts a new reference to the public part. The caller holds one, or polls the task.
+    #[inline]
+    pub(crate) fn add_public(&self) {
+        let before = self.0.fetch_add(PUBLIC, Ordering::Relaxed);
+        if before as i64 > MOST_PUBLICS << PUBLIC.trailing_zeros() {
             std::process::abort();
         }
     }
@@ -377,15 +433,21 @@ impl State {
         Release::of(Word(before.wrapping_sub(REFERENCE)))
     }
 
-    /// Counts a reference out, unless it is one of just so many: then nothing has changed.
+    /// Counts a reference to the public part out.
+    pub(crate) fn drop_public(&self) -> Release {
+        let before = self.0.fetch_sub(PUBLIC, edge(Edge::StateRelease, Ordering::AcqRel));
+        Release::of(Word(before.wrapping_sub(PUBLIC)))
+    }
+
+    /// Counts a reference to the public part out, unless it is one of just so many: then nothing has changed.
     #[inline]
-    pub(crate) fn drop_reference_beside(&self, others: u64) -> Option<Release> {
+    pub(crate) fn drop_public_beside(&self, others: u64) -> Option<Release> {
         let mut word = self.load();
         loop {
-            if word.references() == others && !word.is_complete() {
+            if word.publics() == others as i64 && !word.is_complete() {
                 return None;
             }
-            let fresh = Word(word.0.wrapping_sub(REFERENCE));
+            let fresh = Word(word.0.wrapping_sub(PUBLIC));
             match self.exchange(word, fresh, edge(Edge::StateRelease, Ordering::AcqRel)) {
                 Ok(()) => return Some(Release::of(fresh)),
                 Err(actual) => word = actual,

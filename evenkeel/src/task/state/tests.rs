@@ -23,7 +23,7 @@ fn begin(state: &State) -> Polled {
 }
 
 fn pending(references: i8, tokens: u8) -> Pending {
-    Pending { references, tokens }
+    Pending { references, tokens, ..Pending::default() }
 }
 
 fn complete(state: &State, pending: Pending, unregister: bool) -> Release {
@@ -32,7 +32,9 @@ fn complete(state: &State, pending: Pending, unregister: bool) -> Release {
 
 #[test]
 fn the_fields_do_not_overlap() {
-    let fields = [WAKES, TOKENS, COMPLETE, ABORTED, JOINER, HANDLE, REGISTERED, !(REFERENCE - 1)];
+    let (others, publics) = (PUBLIC - REFERENCE, !(PUBLIC - 1));
+    let fields =
+        [WAKES, TOKENS, COMPLETE, ABORTED, JOINER, HANDLE, REGISTERED, PARTED, others, publics];
     for (index, field) in fields.iter().enumerate() {
         assert!(fields[index + 1..].iter().all(|other| field & other == 0));
     }
@@ -252,4 +254,67 @@ fn completing_a_detached_task_may_be_the_last_change() {
     begin(&state);
     assert_eq!(state.detach(), Join::Done);
     assert_eq!(complete(&state, pending(-1, 0), true), Release::Last);
+}
+
+#[test]
+fn others_that_are_below_zero_are_no_public_references_less() {
+    for publics in 1..4 {
+        for deferred in i8::MIN..=i8::MAX {
+            let state = State::with_public(publics);
+            let polled = begin(&state);
+            // What the poll has made is used up elsewhere before it is counted, or it has dropped what was counted before.
+            (0..deferred).for_each(|_| assert_eq!(state.drop_reference(), Release::Shared));
+            (deferred..0).for_each(|_| state.add_reference());
+            assert_eq!(state.load().publics(), publics as i64);
+            assert_eq!(state.end(polled, pending(deferred, 0)), End::Idle);
+            assert_eq!(state.load().publics(), publics as i64);
+            assert_eq!(state.load().references(), publics);
+        }
+    }
+}
+
+#[test]
+fn public_references_are_folded_in_with_either_sign() {
+    let state = State::with_public(1);
+    let polled = begin(&state);
+    // Two that the poll has made are gone before they are counted.
+    assert_eq!(state.drop_public(), Release::Shared);
+    assert_eq!(state.drop_public(), Release::Shared);
+    assert_eq!(state.load().publics(), -1);
+    let made = Pending { publics: 2, references: 1, tokens: 0 };
+    assert_eq!(state.end(polled, made), End::Idle);
+    assert_eq!((state.load().publics(), state.load().references()), (1, 2));
+    state.add_public();
+    assert_eq!((state.load().publics(), state.load().references()), (2, 3));
+    wake(&state);
+    let polled = begin(&state);
+    let dropped = Pending { publics: -1, references: -1, tokens: 0 };
+    assert_eq!(state.end(polled, dropped), End::Idle);
+    assert_eq!((state.load().publics(), state.load().references()), (1, 1));
+}
+
+#[test]
+fn the_last_public_reference_beside_is_told_apart_whatever_wakers_there_are() {
+    for wakers in 0..3 {
+        let state = State::with_public(3);
+        (0..wakers).for_each(|_| state.add_reference());
+        assert_eq!(state.drop_public_beside(2), Some(Release::Shared));
+        assert_eq!(state.drop_public_beside(2), None, "nothing has changed");
+        assert_eq!(state.load().publics(), 2);
+        assert_eq!(state.drop_public(), Release::Shared);
+        begin(&state);
+        // The future's goes with it; there is nobody left to be told.
+        let dropped = Pending { publics: -1, ..Pending::default() };
+        let last = if wakers == 0 { Release::Last } else { Release::Shared };
+        assert_eq!(complete(&state, dropped, true), last);
+        for waker in (0..wakers).rev() {
+            let last = if waker == 0 { Release::Last } else { Release::Shared };
+            assert_eq!(state.drop_reference(), last);
+        }
+    }
+    let state = State::with_public(2);
+    begin(&state);
+    let dropped = Pending { publics: -1, ..Pending::default() };
+    assert_eq!(complete(&state, dropped, true), Release::Shared);
+    assert_eq!(state.drop_public_beside(2), Some(Release::Last));
 }
