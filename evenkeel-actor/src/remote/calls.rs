@@ -9,6 +9,7 @@ use super::hash::Numbers;
 use super::limits::Sweeper;
 use crate::node::wire::Failure;
 use crate::node::{NodeId, Slot};
+use crate::oneshot;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -190,6 +191,7 @@ mod tests {
     use super::{Asker, Calls, Outcome};
     use crate::node::NodeId;
     use crate::node::wire::Failure;
+    use crate::oneshot;
     use std::sync::{Arc, Mutex};
 
     const A: NodeId = NodeId::new(1);
@@ -198,7 +200,7 @@ mod tests {
     /// Opens a call whose outcome is noted.
     fn open(calls: &Calls, asked: NodeId, beside: u32, notes: &Arc<Mutex<Vec<String>>>) -> u32 {
         let notes = Arc::clone(notes);
-        let (sender, receiver) = oneshot::async_channel();
+        let (sender, receiver) = oneshot::channel();
         // It waits for ever.
         std::mem::forget(receiver);
         let asker = Asker::new(sender, move |outcome: Outcome<'_>| {
@@ -264,7 +266,7 @@ mod tests {
     fn calls_of_those_who_have_given_up_make_room_and_each_node_has_its_own() {
         let calls = Calls::new(100);
         let open = |asked| {
-            let (sender, receiver) = oneshot::async_channel::<()>();
+            let (sender, receiver) = oneshot::channel::<()>();
             calls
                 .open(asked, 0, Box::new(Asker::new(sender, |_: Outcome<'_>| ())))
                 .map(|call| (call, receiver))
