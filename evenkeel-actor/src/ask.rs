@@ -4,6 +4,7 @@ use crate::actor_ref::Send;
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{AskError, SendError};
 use crate::mailbox::overflow::{Overflow, Wait};
+use crate::oneshot;
 use crate::remote::RemoteReply;
 use crate::system::System;
 use crate::trace::{Parcel, answered, open, seal};
@@ -52,7 +53,7 @@ impl<R: 'static> ReplyTo<R> {
         match self.0 {
             Way::Local(way) => {
                 let Some(way) = way.into_inner() else { return Err(reply) };
-                way.send(seal(Ok(reply))).map_err(|error| match open(error.into_inner()) {
+                way.send(seal(Ok(reply))).map_err(|unsent| match open(unsent) {
                     Ok(reply) => reply,
                     Err(_) => unreachable!("what was sent is a reply"),
                 })
@@ -183,12 +184,12 @@ where
 /// A message, and where its answer comes.
 pub(crate) struct Posed<M, R: 'static> {
     pub(crate) message: M,
-    pub(crate) reply: oneshot::AsyncReceiver<Reply<R>>,
+    pub(crate) reply: oneshot::Receiver<Reply<R>>,
 }
 
 impl<M, R: 'static> Posed<M, R> {
     pub(crate) fn new(request: impl FnOnce(ReplyTo<R>) -> M) -> Self {
-        let (sender, receiver) = oneshot::async_channel();
+        let (sender, receiver) = oneshot::channel();
         Self {
             message: request(ReplyTo(Way::Local(AtomicCell::new(Some(sender))))),
             reply: receiver,
@@ -203,14 +204,14 @@ impl<M, R: 'static> Posed<M, R> {
 #[must_use = "a request is sent when its future is awaited"]
 pub struct Ask<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow = Wait> {
     send: Option<Send<'a, M, P>>,
-    reply: oneshot::AsyncReceiver<Reply<R>>,
+    reply: oneshot::Receiver<Reply<R>>,
     limit: Option<Pin<Box<Sleep>>>,
     /// What is told of it where deadlocks are looked for.
     wait: detect::Reply,
 }
 
 impl<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, P> {
-    pub(crate) fn new(send: Send<'a, M, P>, reply: oneshot::AsyncReceiver<Reply<R>>) -> Self {
+    pub(crate) fn new(send: Send<'a, M, P>, reply: oneshot::Receiver<Reply<R>>) -> Self {
         let wait = detect::Reply::of(|| send.to().id().task());
         Self { send: Some(send), reply, limit: None, wait }
     }

@@ -110,6 +110,7 @@ mod life;
 mod mailbox;
 mod metrics;
 pub mod node;
+mod oneshot;
 mod policy;
 mod recipient;
 mod registry;

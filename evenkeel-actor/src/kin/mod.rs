@@ -28,6 +28,7 @@ use crate::alarm::Alarm;
 use crate::control::{ActorId, AnyActor};
 use crate::end::contain;
 use crate::exit::ExitReason;
+use crate::oneshot;
 use crate::ward::Post;
 use peer::{OwnPeer, Peer};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -157,7 +158,7 @@ mod tests {
         let mut witnesses = Witnesses::default();
         let mut kept = Vec::new();
         for n in 0..10_000 {
-            let (sender, receiver) = oneshot::async_channel();
+            let (sender, receiver) = oneshot::channel();
             drop(witnesses.add(Witness::Future(sender)));
             if n % 1_000 == 0 {
                 kept.push(receiver);

@@ -1,6 +1,7 @@
 //! Waiting for the end of an actor.
 
 use crate::exit::ExitReason;
+use crate::oneshot;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +15,7 @@ pub struct Stopped(State);
 
 enum State {
     Over(Option<ExitReason>),
-    Waits(oneshot::AsyncReceiver<ExitReason>),
+    Waits(oneshot::Receiver<ExitReason>),
 }
 
 impl Stopped {
@@ -22,7 +23,7 @@ impl Stopped {
         Self(State::Over(Some(reason)))
     }
 
-    pub(crate) fn when(told: oneshot::AsyncReceiver<ExitReason>) -> Self {
+    pub(crate) fn when(told: oneshot::Receiver<ExitReason>) -> Self {
         Self(State::Waits(told))
     }
 }

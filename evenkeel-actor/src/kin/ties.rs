@@ -6,6 +6,7 @@ use crate::control::{ActorId, AnyActor};
 use crate::event::Event;
 use crate::exit::ExitReason;
 use crate::mailbox::{HasId, Mailbox, Order, note, tell};
+use crate::oneshot;
 use evenkeel::internal::Public;
 
 /// Kills an actor, or the present incarnation of a supervised one.
@@ -50,7 +51,7 @@ pub(crate) fn unwatch<M: Send + 'static>(to: &Public<Mailbox<M>>, by: ActorId) {
 }
 
 pub(crate) fn stopped<M: Send + 'static>(to: &Public<Mailbox<M>>) -> Stopped {
-    let (sender, receiver) = oneshot::async_channel();
+    let (sender, receiver) = oneshot::channel();
     match watch(to, Witness::Future(sender)) {
         Ok(()) => Stopped::when(receiver),
         Err(reason) => Stopped::over(reason),

@@ -22,6 +22,7 @@ use super::hash::Numbers;
 use super::limits::Sweeper;
 use crate::node::wire::Failure;
 use crate::node::{NodeId, Slot};
+use crate::oneshot;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -248,12 +249,16 @@ mod tests {
     use super::{Calls, Outcome};
     use crate::node::NodeId;
     use crate::node::wire::Failure;
+    use crate::oneshot;
+    use std::cell::RefCell;
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
 
     const A: NodeId = NodeId::new(1);
     const B: NodeId = NodeId::new(2);
     const C: NodeId = NodeId::new(3);
 
-    type Asker = oneshot::Receiver<String>;
+    type Asker = RefCell<oneshot::Receiver<String>>;
 
     /// Opens a call whose outcome is told in words.
     fn open(calls: &Calls, asked: NodeId, beside: u64) -> (u64, Asker) {
@@ -264,11 +269,15 @@ mod tests {
             Outcome::Failed(failure, detail) => format!("{failure:?} {detail}"),
             Outcome::NodeDown => "down".to_owned(),
         };
-        (calls.open(asked, beside, sender, read).unwrap(), receiver)
+        (calls.open(asked, beside, sender, read).unwrap(), RefCell::new(receiver))
     }
 
     fn heard(asker: &Asker) -> Option<String> {
-        asker.try_recv().ok()
+        let mut asker = asker.borrow_mut();
+        match Pin::new(&mut *asker).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(told) => told.ok(),
+            Poll::Pending => None,
+        }
     }
 
     #[test]
@@ -367,7 +376,7 @@ mod tests {
     fn calls_of_those_who_have_given_up_make_room_and_each_node_has_its_own() {
         let calls = Calls::new(100);
         let open = |asked| {
-            let (sender, receiver) = oneshot::async_channel::<()>();
+            let (sender, receiver) = oneshot::channel::<()>();
             calls.open(asked, 0, sender, |_: Outcome<'_>| ()).map(|call| (call, receiver))
         };
         let mut waiting: Vec<_> = (0..100).map(|_| open(A).unwrap()).collect();

@@ -13,6 +13,7 @@ use crate::metrics::ActorMetrics;
 use crate::node::multiplexer::PutError;
 use crate::node::wire::{Message, StopHow};
 use crate::node::{Name, Slot};
+use crate::oneshot;
 use serde::Serialize;
 use std::fmt;
 use std::future::Future;
@@ -98,7 +99,7 @@ impl Remote {
 
     /// Waits for its end.
     pub(crate) fn stopped(self) -> Stopped {
-        let (sender, receiver) = oneshot::async_channel();
+        let (sender, receiver) = oneshot::channel();
         match ties::watch(self, Witness::Future(sender)) {
             Ok(()) => Stopped::when(receiver),
             Err(reason) => Stopped::over(reason),

@@ -15,6 +15,7 @@ use crate::node::multiplexer::PutError;
 use crate::node::payload;
 use crate::node::wire::{Envelope, Failure, LONGEST_NAME, Message};
 use crate::node::{NodeId, Slot};
+use crate::oneshot;
 use crate::trace;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -231,7 +232,7 @@ where
     let node = peer.id;
     let down = RemoteError::NodeDown { node };
     let Some(link) = &peer.link else { return Err(RemoteError::Answer) };
-    let (sender, receiver) = oneshot::async_channel();
+    let (sender, receiver) = oneshot::channel();
     let read = move |outcome: Outcome<'_>| match outcome {
         Outcome::At(slot) => Ok(slot),
         Outcome::Failed(failure, detail) => Err(self::outcome(node, failure, detail)),

@@ -20,6 +20,7 @@ use crate::node::multiplexer::Multiplexer;
 use crate::node::policy::Packing;
 use crate::node::wire::LONGEST_NAME;
 use crate::node::{NodeId, Transport};
+use crate::oneshot;
 use crate::system::System;
 use crate::trace;
 use evenkeel::Handle;
@@ -186,7 +187,7 @@ impl NodeBuilder {
         if is_task && workers > 1 {
             return Err(StartError::Workers { workers });
         }
-        let (started, starts) = oneshot::async_channel();
+        let (started, starts) = oneshot::channel();
         let make = move |handle: &Handle| -> Option<(Host<T, Receiver>, Over)> {
             let transport = match transport() {
                 Ok(transport) => transport,

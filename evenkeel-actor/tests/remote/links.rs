@@ -233,6 +233,8 @@ fn whoever_is_named_in_an_exit_is_the_actor_that_others_know() {
         let there = tied(&node, 1, true).await;
         here.send(Order::Link(there.clone())).await.unwrap();
         assert_eq!(here.ask(Order::Exits).await, Ok(vec![]));
+        // What is sent from here does not wait for what `here` has sent.
+        settle(&tied_and_gone(&node).await).await;
         there.send(Order::Unlink(here.clone())).await.unwrap();
         assert_eq!(there.ask(Order::Exits).await, Ok(vec![]));
         links(&node, 0).await;
@@ -352,10 +354,14 @@ fn the_loss_of_a_node_ends_those_that_are_linked_to_its_actors() {
             let down = ExitReason::NodeDown(id(2)).to_string();
             assert_eq!(linked_to(&own.await), down);
             assert_eq!(linked_to(&far.await), down);
-            assert_eq!(
-                exits(&trapper).await,
-                [(lost.remote_name().unwrap().to_string(), down.clone())]
-            );
+            let told = exits(&trapper).await;
+            assert_eq!(told.len(), 1, "{told:?}");
+            let (name, reason) = &told[0];
+            assert_eq!(*name, lost.remote_name().unwrap().to_string());
+            // The node that is lost may have found the first of the others lost, and told of what that ended.
+            let ended_first =
+                reason.starts_with("ended with actor") && reason.ends_with("lost with node 0");
+            assert!(*reason == down || ended_first, "{reason}");
             // Later links are told at once.
             let late = tied(&node, 0, false).await;
             late.send(Order::Link(lost.clone())).await.unwrap();

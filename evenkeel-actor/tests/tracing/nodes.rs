@@ -37,6 +37,7 @@ impl Pair {
             nodes: 2,
             incarnation: 0,
             longest_frame,
+            ties: 100,
             job: "job",
             name,
         };

@@ -284,17 +284,18 @@ mod tests {
     use crate::control::ActorId;
     use crate::kin::Witness;
     use crate::node::Slot;
+    use crate::oneshot;
 
     const SLOT: Slot = Slot { index: 3, generation: 1 };
 
     #[test]
     fn a_tie_is_taken_once_and_its_number_does_not_come_again() {
         let mut lists = Lists::new(100);
-        let (sender, _waits) = oneshot::async_channel();
+        let (sender, _waits) = oneshot::channel();
         let first = lists.open_watch(SLOT, Witness::Future(sender)).unwrap();
         assert!(matches!(lists.take(first), Some(Tie::Watching { .. })));
         assert!(lists.take(first).is_none());
-        let (sender, _waits) = oneshot::async_channel();
+        let (sender, _waits) = oneshot::channel();
         assert_ne!(lists.open_watch(SLOT, Witness::Future(sender)), Some(first));
         assert_eq!(lists.open(Opened::Here), 1);
     }
@@ -304,16 +305,16 @@ mod tests {
         let mut lists = Lists::new(100);
         let mut waits = Vec::new();
         for _ in 0..100 {
-            let (sender, receiver) = oneshot::async_channel();
+            let (sender, receiver) = oneshot::channel();
             assert!(lists.sweep().is_empty());
             assert!(lists.open_watch(SLOT, Witness::Future(sender)).is_some());
             waits.push(receiver);
         }
-        let (sender, _waits) = oneshot::async_channel();
+        let (sender, _waits) = oneshot::channel();
         assert_eq!(lists.open_watch(SLOT, Witness::Future(sender)), None);
         waits.truncate(70);
         assert_eq!(lists.sweep().len(), 30);
-        let (sender, _waits) = oneshot::async_channel();
+        let (sender, _waits) = oneshot::channel();
         assert!(lists.open_watch(SLOT, Witness::Future(sender)).is_some());
     }
 
