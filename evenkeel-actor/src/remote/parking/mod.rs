@@ -26,6 +26,8 @@
 //! Readers that wait with the message: an actor that asks the node that fills it then waits for an answer that is read after that message, for ever. Values instead of bytes in
 //! lines: they take more room, and nobody knows how much.
 
+mod item;
+
 use super::deliver::{stop, tell};
 use super::inbound::{Turn, Wait};
 use super::route::Peer;
@@ -33,11 +35,11 @@ use crate::end::contain;
 use crate::node::Slot;
 use crate::node::wire::{Failure, Message, StopHow};
 use crate::trace;
+use item::{Delivered, ITEM, Item};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::future::poll_fn;
 use std::mem;
-use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
@@ -51,9 +53,6 @@ const HOLD_ALL: usize = 16 << 20;
 /// The weight of all lines at which a peer is shut out: what has been told to hold has at most what waits for the transport on its way, which by
 /// default is 4 MiB. A choice; no benchmark sets it.
 const MOST: usize = 256 << 20;
-
-/// What a message weighs beside its bytes.
-const ITEM: usize = mem::size_of::<Item>();
 
 /// The lines of one peer.
 #[derive(Default)]
@@ -89,52 +88,6 @@ struct Line {
     is_held: bool,
     /// Where the porter waits for room.
     porter: Option<Waker>,
-}
-
-/// What is to be done with an actor when its turn comes.
-enum Item {
-    /// A value that was read when there was no room. How many messages it counts as, and its weight.
-    Waits(Wait, u64, usize),
-    /// A value: its next bytes, and its cause.
-    Tell(Option<u64>, usize, Option<NonZeroU64>),
-    /// A value that was sent to several, and its cause.
-    Shared(Arc<[u8]>, Option<NonZeroU64>),
-    /// The actor ends when it has handled what came before.
-    Drain,
-}
-
-/// What a porter has delivered of its line.
-#[derive(Default)]
-struct Delivered {
-    messages: usize,
-    weight: usize,
-    casts: usize,
-}
-
-impl Item {
-    /// Whether it is a message of a collective send.
-    fn is_cast(&self) -> bool {
-        matches!(self, Self::Shared(..) | Self::Waits(_, 0, _))
-    }
-
-    fn weight(&self) -> usize {
-        match self {
-            Self::Waits(_, _, weight) => *weight,
-            Self::Tell(_, length, _) => ITEM + length,
-            // As if it were not shared: nobody knows who has it last.
-            Self::Shared(payload, _) => ITEM + payload.len(),
-            Self::Drain => ITEM,
-        }
-    }
-
-    /// As how many messages it counts once it is delivered. A message for several actors, and orders, were counted as they were read.
-    fn counts(&self) -> u64 {
-        match self {
-            Self::Waits(_, counts, _) => *counts,
-            Self::Tell(..) => 1,
-            Self::Shared(..) | Self::Drain => 0,
-        }
-    }
 }
 
 impl Parking {

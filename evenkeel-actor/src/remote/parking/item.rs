@@ -1,0 +1,55 @@
+//! What is parked, one by one.
+
+use super::super::inbound::Wait;
+use std::mem;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+/// What a message weighs beside its bytes.
+pub(super) const ITEM: usize = mem::size_of::<Item>();
+
+/// What is to be done with an actor when its turn comes.
+pub(super) enum Item {
+    /// A value that was read when there was no room. How many messages it counts as, and its weight.
+    Waits(Wait, u64, usize),
+    /// A value: its next bytes, and its cause.
+    Tell(Option<u64>, usize, Option<NonZeroU64>),
+    /// A value that was sent to several, and its cause.
+    Shared(Arc<[u8]>, Option<NonZeroU64>),
+    /// The actor ends when it has handled what came before.
+    Drain,
+}
+
+/// What a porter has delivered of its line.
+#[derive(Default)]
+pub(super) struct Delivered {
+    pub(super) messages: usize,
+    pub(super) weight: usize,
+    pub(super) casts: usize,
+}
+
+impl Item {
+    /// Whether it is a message of a collective send.
+    pub(super) fn is_cast(&self) -> bool {
+        matches!(self, Self::Shared(..) | Self::Waits(_, 0, _))
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        match self {
+            Self::Waits(_, _, weight) => *weight,
+            Self::Tell(_, length, _) => ITEM + length,
+            // As if it were not shared: nobody knows who has it last.
+            Self::Shared(payload, _) => ITEM + payload.len(),
+            Self::Drain => ITEM,
+        }
+    }
+
+    /// As how many messages it counts once it is delivered. A message for several actors, and orders, were counted as they were read.
+    pub(super) fn counts(&self) -> u64 {
+        match self {
+            Self::Waits(_, counts, _) => *counts,
+            Self::Tell(..) => 1,
+            Self::Shared(..) | Self::Drain => 0,
+        }
+    }
+}
