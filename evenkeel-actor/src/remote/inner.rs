@@ -153,15 +153,17 @@ impl Inner {
         drop(names);
         peer.takes_ties(hello.ties);
         let up = NodeEvent::Up { node: peer.id, name };
+        // Not under the listeners' lock, as who records traces may listen too; so of a node that is lost meanwhile the loss may be recorded first.
+        if peer.standing() == Standing::New {
+            trace::node_event(self.system, &up);
+        }
         let mut is_first = false;
         self.listeners.tell_if(&up, || {
             is_first = peer.greets();
             is_first
         });
-        if is_first {
-            trace::node_event(self.system, &up);
-        } else {
-            // Nothing happens if it is down.
+        // Nothing happens if it is down.
+        if !is_first {
             self.refuse(peer, Mismatch::OutOfTurn);
         }
     }

@@ -3,11 +3,13 @@
 use crate::log::{Fields, log};
 use evenkeel_actor::node::frame;
 use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
-use evenkeel_actor::node::wire::{Envelope, Message};
+use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message};
 use evenkeel_actor::node::{Event, NodeId, Slot, Transport};
 use evenkeel_actor::remote::{Events, Node, NodeEvent};
-use evenkeel_actor::{Actor, Context, Handled, System};
+use evenkeel_actor::{Actor, Builder, Context, Handled, System};
 use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tracing::Level;
 
 const NODE: NodeId = NodeId::new(1);
@@ -140,6 +142,52 @@ fn any_cause_of_a_peer_is_taken_as_it_is() {
     pair.send(None, Message::Spawn { call: 1, script: "deep", parent: None, arguments });
     let located = |message: &Message<'_>| matches!(message, Message::Located { .. }).then_some(());
     assert_eq!(pair.receive(located).0, None);
+}
+
+/// Handles nothing before it is let, then says the causes.
+struct Gated(Arc<AtomicBool>, std::sync::mpsc::Sender<Option<u64>>);
+
+impl Actor for Gated {
+    type Message = u64;
+
+    async fn handle(&mut self, _: u64, context: &mut Context<Self>) -> Handled {
+        while !self.0.load(Ordering::SeqCst) {
+            evenkeel::yield_now().await;
+        }
+        self.1.send(context.cause().map(NonZeroU64::get))?;
+        Ok(())
+    }
+}
+
+#[test]
+fn what_has_waited_for_room_has_its_cause() {
+    let mut pair = Pair::new("patient");
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let lets = Arc::<AtomicBool>::default();
+    let gated = Gated(Arc::clone(&lets), sender);
+    let gated = pair.runtime.block_on(async {
+        Builder::new().capacity(1).system(pair.node.system()).spawn(gated).unwrap()
+    });
+    assert!(pair.node.publish("gated", gated));
+    pair.send(None, Message::Locate { call: 1, name: "gated", messages: "u64" });
+    let (_, to) = pair.receive(|message| match message {
+        Message::Located { at, .. } => Some(*at),
+        _ => None,
+    });
+    for cause in 1..=6 {
+        pair.send(Some(cause), Message::Tell { to, payload: &[7] });
+    }
+    let mut members = MembersBuf::new();
+    members.push(NODE, &[to]);
+    pair.send(Some(7), Message::Cast { members: members.as_members(), payload: &[7] });
+    // One is handled and one in the mailbox.
+    while pair.node.metrics().waiting_messages < 5 {
+        std::thread::yield_now();
+    }
+    lets.store(true, Ordering::SeqCst);
+    for cause in 1..=7 {
+        assert_eq!(receiver.recv().unwrap(), Some(cause));
+    }
 }
 
 #[test]
