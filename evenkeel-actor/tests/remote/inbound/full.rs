@@ -89,13 +89,19 @@ fn stuck(nodes: u32) -> World {
 fn an_actor_whose_mailbox_is_full_can_be_killed_from_afar() {
     ends(|| {
         let world = stuck(2);
+        let other = &world.nodes[1].1;
         world.on(0, async |node| {
             let stuck = node.locate::<Message>(id(1), "stuck").await.unwrap();
             for _ in 0..5 {
                 stuck.send(Message::Stop).await.unwrap();
             }
+            // An actor that has ended before it is watched may be forgotten.
+            let ended = stuck.stopped();
+            while other.metrics().watched < 1 {
+                evenkeel::yield_now().await;
+            }
             stuck.kill();
-            let reason = stuck.stopped().await;
+            let reason = ended.await;
             assert!(reason.to_string().contains("kill"), "{reason}");
         });
     });
