@@ -165,8 +165,10 @@ fn a_panic_anywhere_ends_the_actor_and_is_told_once() {
             on_workers(workers, async move {
                 let (system, failures) = noting();
                 let actor = Builder::new().system(system).spawn(Fragile(place)).unwrap();
+                // Asked for before the end: who asks as it comes may hear of it before the observer.
+                let stopped = actor.stopped();
                 go(&actor, place).await;
-                let reason = actor.stopped().await;
+                let reason = stopped.await;
                 let told = words(&failures);
                 if place != Place::Message {
                     assert_eq!(told, expected(place), "{place:?}");
@@ -231,8 +233,9 @@ fn a_panic_in_the_drop_of_one_that_is_killed_is_told() {
             actor.send(Message::Hold(Bomb(true))).await.unwrap();
             actor.send(Message::Hold(Bomb(true))).await.unwrap();
             actor.send(Message::Go).await.unwrap();
+            let stopped = actor.stopped();
             actor.kill();
-            assert_eq!(actor.stopped().await.to_string(), "panicked: in drop");
+            assert_eq!(stopped.await.to_string(), "panicked: in drop");
             let mut told = words(&failures);
             told.sort();
             let message = "panicked: in a message";
