@@ -1,16 +1,15 @@
 //! Ends that nobody wishes for: panics in odd places, kills at odd times. Nothing hangs, nothing is lost in silence.
 
+#[path = "common/workers.rs"]
+mod workers;
+
 use evenkeel_actor::{
     Actor, ActorFailure, ActorRef, AskError, Builder, Child, Context, ExitReason, Handled, ReplyTo,
     Restart, Supervisor, System, spawn,
 };
 use std::panic::panic_any;
 use std::sync::{Arc, Mutex};
-
-fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
-    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
-}
+use workers::on_workers;
 
 type Failures = Arc<Mutex<Vec<ActorFailure>>>;
 
