@@ -1,5 +1,8 @@
 //! Actors that end because nobody has a reference to them any more: not before they have handled all there is, and whoever has a waker.
 
+#[path = "common/workers.rs"]
+mod workers;
+
 use evenkeel::task::{Task, current, park};
 use evenkeel_actor::{Actor, ActorRef, Context, ExitReason, Handled, spawn};
 use std::future::poll_fn;
@@ -7,11 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
-
-fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
-    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
-}
+use workers::on_workers;
 
 /// The actor looks for what has rung, finds nothing, and finds itself alone: the message came in between.
 #[test]

@@ -1,12 +1,20 @@
 //! Sending, asking, bounds and ends of actors.
 
+#[path = "common/held.rs"]
+mod held;
+
+#[path = "common/workers.rs"]
+mod workers;
+
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
     Actor, ActorRef, AskError, Builder, Context, DropNewest, DropOldest, Fail, Handled, Overflow,
     ReplyTo, SendError, SpawnError, System, spawn,
 };
+use held::held;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use workers::on_workers;
 
 /// Notes numbers; can be held up in the middle of a message.
 struct Log {
@@ -37,11 +45,6 @@ impl Actor for Log {
         }
         Ok(())
     }
-}
-
-fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
-    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
 }
 
 fn log<P: Overflow>(builder: Builder<P>) -> (ActorRef<Message, P>, Arc<Mutex<Vec<u32>>>) {
@@ -99,29 +102,19 @@ fn senders_that_wait_for_room_are_served_in_order_and_lose_nothing() {
     }
 }
 
-/// Fills a mailbox whose actor is held up.
-async fn held<P: Overflow>(actor: &ActorRef<Message, P>) -> Arc<Semaphore> {
-    let gate = Arc::new(Semaphore::new(0));
-    actor.send(Message::Hold(gate.clone())).await.unwrap();
-    while actor.depth() > 0 {
-        evenkeel::yield_now().await;
-    }
-    gate
-}
-
 #[test]
 fn a_full_mailbox_does_as_its_policy_says() {
     on_workers(1, async {
         let system = System::new();
         let (wait, _) = log(Builder::new().system(system).capacity(2));
-        let gate = held(&wait).await;
+        let gate = held(&wait, Message::Hold).await;
         wait.try_send(Message::Note(1)).unwrap();
         wait.try_send(Message::Note(2)).unwrap();
         assert!(matches!(wait.try_send(Message::Note(3)), Err(SendError::Full(Message::Note(3)))));
         gate.release();
 
         let (fail, _) = log(Builder::new().system(system).capacity(1).overflow::<Fail>());
-        let gate = held(&fail).await;
+        let gate = held(&fail, Message::Hold).await;
         fail.send(Message::Note(1)).await.unwrap();
         assert!(fail.send(Message::Note(2)).await.unwrap_err().is_full());
         assert_eq!(fail.ask(Message::Sum).await, Err(AskError::Full));
@@ -130,7 +123,7 @@ fn a_full_mailbox_does_as_its_policy_says() {
 
         let (newest, notes) =
             log(Builder::new().system(system).capacity(2).overflow::<DropNewest>());
-        let gate = held(&newest).await;
+        let gate = held(&newest, Message::Hold).await;
         for n in 1..=5 {
             newest.try_send(Message::Note(n)).unwrap();
         }
@@ -143,7 +136,7 @@ fn a_full_mailbox_does_as_its_policy_says() {
 
         let (oldest, notes) =
             log(Builder::new().system(system).capacity(2).overflow::<DropOldest>());
-        let gate = held(&oldest).await;
+        let gate = held(&oldest, Message::Hold).await;
         for n in 1..=5 {
             oldest.try_send(Message::Note(n)).unwrap();
         }
@@ -160,7 +153,7 @@ fn a_full_mailbox_does_as_its_policy_says() {
 fn a_send_that_is_given_up_gives_its_place_to_the_next() {
     on_workers(1, async {
         let (actor, notes) = log(Builder::new().capacity(1));
-        let gate = held(&actor).await;
+        let gate = held(&actor, Message::Hold).await;
         actor.send(Message::Note(1)).await.unwrap();
         let mut first = Box::pin(actor.send(Message::Note(2)));
         assert!(futures::poll!(&mut first).is_pending());
@@ -179,7 +172,7 @@ fn asks_that_get_no_answer_say_why() {
     on_workers(2, async {
         let (actor, _) = log(Builder::new());
         assert_eq!(actor.ask(Message::Forget).await, Err(AskError::NoReply));
-        let gate = held(&actor).await;
+        let gate = held(&actor, Message::Hold).await;
         let late = actor.ask(Message::Sum).timeout(Duration::from_millis(1)).await;
         assert_eq!(late, Err(AskError::Elapsed));
         gate.release();
@@ -197,7 +190,7 @@ fn asks_that_get_no_answer_say_why() {
 fn a_drain_handles_what_is_there_and_takes_nothing_more() {
     on_workers(1, async {
         let (actor, notes) = log(Builder::new().capacity(4));
-        let gate = held(&actor).await;
+        let gate = held(&actor, Message::Hold).await;
         for n in 1..=4 {
             actor.try_send(Message::Note(n)).unwrap();
         }
@@ -221,7 +214,7 @@ fn what_a_stopped_killed_or_failed_actor_leaves_is_counted() {
         for end in [Message::Stop, Message::Panic] {
             let system = System::new();
             let (actor, _) = log(Builder::new().system(system));
-            let gate = held(&actor).await;
+            let gate = held(&actor, Message::Hold).await;
             actor.try_send(end).unwrap();
             for n in 0..9 {
                 actor.try_send(Message::Note(n)).unwrap();
@@ -232,7 +225,7 @@ fn what_a_stopped_killed_or_failed_actor_leaves_is_counted() {
         }
         let system = System::new();
         let (actor, _) = log(Builder::new().system(system));
-        let _gate = held(&actor).await;
+        let _gate = held(&actor, Message::Hold).await;
         for n in 0..9 {
             actor.try_send(Message::Note(n)).unwrap();
         }

@@ -1,5 +1,8 @@
 //! What a user's code does wrong stays with that user: others are told, woken and served all the same.
 
+#[path = "common/workers.rs"]
+mod workers;
+
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
     Actor, ActorRef, AnyActor, AskError, Builder, Context, Event, ExitReason, Handled, ReplyTo,
@@ -11,11 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{self, Wake, Waker};
 use std::time::Duration;
-
-fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
-    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
-}
+use workers::on_workers;
 
 /// Panics, or notes that it was woken.
 struct Foreign {

@@ -1,10 +1,14 @@
 //! Messages that nobody handles.
 
+#[path = "common/held.rs"]
+mod held;
+
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
-    Actor, ActorRef, Builder, Context, DeadLetter, DeadLetterKind, DropNewest, DropOldest, Handled,
-    Overflow, ReplyTo, System,
+    Actor, Builder, Context, DeadLetter, DeadLetterKind, DropNewest, DropOldest, Handled, ReplyTo,
+    System,
 };
+use held::held;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -54,15 +58,6 @@ fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
     runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
 }
 
-async fn held<P: Overflow>(actor: &ActorRef<Message, P>) -> Arc<Semaphore> {
-    let gate = Arc::new(Semaphore::new(0));
-    actor.send(Message::Hold(gate.clone())).await.unwrap();
-    while actor.depth() > 0 {
-        evenkeel::yield_now().await;
-    }
-    gate
-}
-
 async fn until(condition: impl Fn() -> bool) {
     while !condition() {
         evenkeel::yield_now().await;
@@ -81,7 +76,7 @@ fn each_kind_is_counted_and_recorded() {
         let builder = Builder::new().system(system).capacity(1);
         let newest = builder.clone().overflow::<DropNewest>().spawn(Busy).unwrap();
         let oldest = builder.clone().overflow::<DropOldest>().spawn(Busy).unwrap();
-        let _gates = (held(&newest).await, held(&oldest).await);
+        let _gates = (held(&newest, Message::Hold).await, held(&oldest, Message::Hold).await);
         for _ in 0..3 {
             newest.try_send(Message::Note).unwrap();
         }
@@ -132,7 +127,7 @@ fn a_subscriber_that_is_full_holds_nobody_up_and_what_it_missed_is_counted() {
         let subscription = system.send_dead_letters_to(&records);
         let builder = Builder::new().system(system).capacity(1).overflow::<DropNewest>();
         let newest = builder.spawn(Busy).unwrap();
-        let _gate = held(&newest).await;
+        let _gate = held(&newest, Message::Hold).await;
         for _ in 0..11 {
             newest.try_send(Message::Note).unwrap();
         }
@@ -160,7 +155,7 @@ fn the_dead_letters_of_a_subscriber_go_round_no_further() {
         system.send_dead_letters_to(&records).keep();
         let builder = Builder::new().system(system).capacity(1).overflow::<DropNewest>();
         let newest = builder.spawn(Busy).unwrap();
-        let _gate = held(&newest).await;
+        let _gate = held(&newest, Message::Hold).await;
         for _ in 0..4 {
             newest.try_send(Message::Note).unwrap();
         }

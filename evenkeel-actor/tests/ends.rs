@@ -1,16 +1,15 @@
 //! Ends that nobody wishes for: panics in odd places, kills at odd times. Nothing hangs, nothing is lost in silence.
 
+#[path = "common/workers.rs"]
+mod workers;
+
 use evenkeel_actor::{
     Actor, ActorFailure, ActorRef, AskError, Builder, Child, Context, ExitReason, Handled, ReplyTo,
     Restart, Supervisor, System, spawn,
 };
 use std::panic::panic_any;
 use std::sync::{Arc, Mutex};
-
-fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
-    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
-}
+use workers::on_workers;
 
 type Failures = Arc<Mutex<Vec<ActorFailure>>>;
 
@@ -165,8 +164,10 @@ fn a_panic_anywhere_ends_the_actor_and_is_told_once() {
             on_workers(workers, async move {
                 let (system, failures) = noting();
                 let actor = Builder::new().system(system).spawn(Fragile(place)).unwrap();
+                // Asked for before the end: who asks as it comes may hear of it before the observer.
+                let stopped = actor.stopped();
                 go(&actor, place).await;
-                let reason = actor.stopped().await;
+                let reason = stopped.await;
                 let told = words(&failures);
                 if place != Place::Message {
                     assert_eq!(told, expected(place), "{place:?}");
@@ -231,8 +232,9 @@ fn a_panic_in_the_drop_of_one_that_is_killed_is_told() {
             actor.send(Message::Hold(Bomb(true))).await.unwrap();
             actor.send(Message::Hold(Bomb(true))).await.unwrap();
             actor.send(Message::Go).await.unwrap();
+            let stopped = actor.stopped();
             actor.kill();
-            assert_eq!(actor.stopped().await.to_string(), "panicked: in drop");
+            assert_eq!(stopped.await.to_string(), "panicked: in drop");
             let mut told = words(&failures);
             told.sort();
             let message = "panicked: in a message";

@@ -1,12 +1,20 @@
 //! Groups: joining, leaving, publishing; recipients.
 
+#[path = "common/held.rs"]
+mod held;
+
+#[path = "common/workers.rs"]
+mod workers;
+
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
     Actor, ActorRef, Builder, Context, DeadLetterKind, DropNewest, DropOldest, Fail, Group,
     Handled, JoinGroupError, Overflow, Recipient, ReplyTo, SendError, System,
 };
+use held::held;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use workers::on_workers;
 
 #[derive(Clone)]
 struct News(Arc<str>);
@@ -38,22 +46,8 @@ impl Actor for Reader {
     }
 }
 
-fn run(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
-    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
-}
-
 fn reader<P: Overflow>(builder: Builder<P>) -> ActorRef<Message, P> {
     builder.spawn(Reader(Vec::new())).unwrap()
-}
-
-async fn held<P: Overflow>(actor: &ActorRef<Message, P>) -> Arc<Semaphore> {
-    let gate = Arc::new(Semaphore::new(0));
-    actor.send(Message::Hold(gate.clone())).await.unwrap();
-    while actor.depth() > 0 {
-        evenkeel::yield_now().await;
-    }
-    gate
 }
 
 fn news(text: &str) -> News {
@@ -62,7 +56,7 @@ fn news(text: &str) -> News {
 
 #[test]
 fn members_get_what_is_published_until_they_leave_or_end() {
-    run(2, async {
+    on_workers(2, async {
         let system = System::new();
         let group = system.group::<News>("news").unwrap();
         let builder = Builder::new().system(system);
@@ -93,7 +87,7 @@ fn members_get_what_is_published_until_they_leave_or_end() {
 
 #[test]
 fn a_full_member_does_as_its_policy_says() {
-    run(1, async {
+    on_workers(1, async {
         let system = System::new();
         let group = system.group::<News>("news").unwrap();
         let builder = Builder::new().system(system).capacity(1);
@@ -101,8 +95,12 @@ fn a_full_member_does_as_its_policy_says() {
         let fail = reader(builder.clone().overflow::<Fail>());
         let newest = reader(builder.clone().overflow::<DropNewest>());
         let oldest = reader(builder.clone().overflow::<DropOldest>());
-        let gates =
-            [held(&wait).await, held(&fail).await, held(&newest).await, held(&oldest).await];
+        let gates = [
+            held(&wait, Message::Hold).await,
+            held(&fail, Message::Hold).await,
+            held(&newest, Message::Hold).await,
+            held(&oldest, Message::Hold).await,
+        ];
         group.join(&wait).unwrap();
         group.join(&fail).unwrap();
         group.join(&newest).unwrap();
@@ -126,7 +124,7 @@ fn a_full_member_does_as_its_policy_says() {
 
 #[test]
 fn a_named_group_lasts_as_long_as_its_members_and_references() {
-    run(1, async {
+    on_workers(1, async {
         let system = System::new();
         let actor = reader(Builder::new().system(system));
         system.group::<News>("news").unwrap().join(&actor).unwrap();
@@ -173,7 +171,7 @@ fn a_named_group_is_forgotten_whose_last_two_references_go_at_once() {
 
 #[test]
 fn a_group_without_a_name_keeps_its_members_no_longer_than_it_is_there() {
-    run(2, async {
+    on_workers(2, async {
         let group = Group::<News>::new();
         let actor = reader(Builder::new());
         let weak = actor.any();
@@ -193,7 +191,7 @@ fn a_group_without_a_name_keeps_its_members_no_longer_than_it_is_there() {
 
 #[test]
 fn nobody_stays_in_a_group_who_ends_while_joining() {
-    run(2, async {
+    on_workers(2, async {
         let group = Group::<News>::new();
         for _ in 0..500 {
             let actor = reader(Builder::new());
@@ -212,7 +210,7 @@ fn nobody_stays_in_a_group_who_ends_while_joining() {
 
 #[test]
 fn a_recipient_takes_what_can_be_converted() {
-    run(1, async {
+    on_workers(1, async {
         let actor = reader(Builder::new().capacity(1).overflow::<Fail>());
         let (converted, own): (Recipient<News>, Recipient<Message>) =
             (actor.recipient(), actor.clone().into());
@@ -221,7 +219,7 @@ fn a_recipient_takes_what_can_be_converted() {
         while actor.depth() > 0 {
             evenkeel::yield_now().await;
         }
-        let gate = held(&actor).await;
+        let gate = held(&actor, Message::Hold).await;
         own.try_send(Message::News(news("two"))).unwrap();
         assert_eq!(converted.try_send(news("three")), Err(SendError::Full(())));
         assert_eq!(converted.clone().send(news("three")).await, Err(SendError::Full(())));

@@ -1,11 +1,17 @@
 //! What is counted of actors and systems.
 
+#[path = "common/held.rs"]
+mod held;
+
+#[path = "common/workers.rs"]
+mod workers;
+
 use evenkeel::sync::Semaphore;
-use evenkeel_actor::{
-    Actor, ActorRef, Builder, Context, DropOldest, Handled, Overflow, ReplyTo, Stash, System,
-};
+use evenkeel_actor::{Actor, Builder, Context, DropOldest, Handled, ReplyTo, Stash, System};
+use held::held;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use workers::on_workers;
 
 enum Message {
     Note([u64; 4]),
@@ -37,20 +43,6 @@ impl Actor for Busy {
     }
 }
 
-fn run(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
-    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
-}
-
-async fn held<P: Overflow>(actor: &ActorRef<Message, P>) -> Arc<Semaphore> {
-    let gate = Arc::new(Semaphore::new(0));
-    actor.send(Message::Hold(gate.clone())).await.unwrap();
-    while actor.depth() > 0 {
-        evenkeel::yield_now().await;
-    }
-    gate
-}
-
 async fn until(condition: impl Fn() -> bool) {
     while !condition() {
         evenkeel::yield_now().await;
@@ -60,7 +52,7 @@ async fn until(condition: impl Fn() -> bool) {
 #[test]
 fn what_comes_in_and_is_handled_is_counted_exactly_once_the_actor_rests() {
     for workers in [1, 2] {
-        run(workers, async {
+        on_workers(workers, async {
             let system = System::new();
             let actor = Builder::new().system(system).capacity(7).spawn(Busy).unwrap();
             for _ in 0..1_000 {
@@ -82,9 +74,9 @@ fn what_comes_in_and_is_handled_is_counted_exactly_once_the_actor_rests() {
 
 #[test]
 fn depth_and_those_that_wait_are_seen_while_the_actor_is_held_up() {
-    run(1, async {
+    on_workers(1, async {
         let actor = Builder::new().capacity(5).spawn(Busy).unwrap();
-        let gate = held(&actor).await;
+        let gate = held(&actor, Message::Hold).await;
         for _ in 0..5 {
             actor.try_send(Message::Note([1; 4])).unwrap();
         }
@@ -101,7 +93,7 @@ fn depth_and_those_that_wait_are_seen_while_the_actor_is_held_up() {
         // What is put out was never in.
         let builder = Builder::new().capacity(2).overflow::<DropOldest>();
         let oldest = builder.spawn(Busy).unwrap();
-        let gate = held(&oldest).await;
+        let gate = held(&oldest, Message::Hold).await;
         for _ in 0..10 {
             oldest.try_send(Message::Note([1; 4])).unwrap();
         }
@@ -113,7 +105,7 @@ fn depth_and_those_that_wait_are_seen_while_the_actor_is_held_up() {
 
 #[test]
 fn busy_time_is_that_of_polls() {
-    run(1, async {
+    on_workers(1, async {
         let spin = Duration::from_millis(2);
         let system = System::new();
         system.measure_busy_time(true);
@@ -132,7 +124,7 @@ fn busy_time_is_that_of_polls() {
 
 #[test]
 fn ends_are_counted_and_counts_outlive_their_actor() {
-    run(2, async {
+    on_workers(2, async {
         let system = System::new();
         let spawn = || Builder::new().system(system).spawn(Busy).unwrap();
         let (stops, fails, killed, lives) = (spawn(), spawn(), spawn(), spawn());
@@ -149,7 +141,7 @@ fn ends_are_counted_and_counts_outlive_their_actor() {
         assert_eq!((stops.metrics().received, stops.metrics().handled), (20, 20));
         assert!(!lives.is_stopped());
         // What is left behind came in and was not handled.
-        let gate = held(&lives).await;
+        let gate = held(&lives, Message::Hold).await;
         for _ in 0..9 {
             lives.try_send(Message::Note([1; 4])).unwrap();
         }
@@ -183,7 +175,7 @@ impl Actor for Twice {
 
 #[test]
 fn what_has_been_in_a_stash_counts_once_more() {
-    run(1, async {
+    on_workers(1, async {
         let system = System::new();
         let builder = Builder::new().system(system);
         let twice = builder.spawn(Twice(Stash::new(100), 0)).unwrap();

@@ -1,10 +1,14 @@
 //! Names of actors.
 
+#[path = "common/workers.rs"]
+mod workers;
+
 use evenkeel_actor::{
     Actor, ActorRef, Builder, Context, DropOldest, Handled, LookUpError, RegisterError, ReplyTo,
     System,
 };
 use std::time::Duration;
+use workers::on_workers;
 
 enum Message {
     Get(ReplyTo<u32>),
@@ -27,11 +31,6 @@ impl Actor for Number {
 
 fn number(system: System, number: u32) -> ActorRef<Message> {
     Builder::new().system(system).spawn(Number(number)).unwrap()
-}
-
-fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
-    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
 }
 
 #[test]

@@ -1,15 +1,14 @@
 //! What a restart does to links, watches and children; and supervisors below other actors.
 
+#[path = "common/workers.rs"]
+mod workers;
+
 use evenkeel::time::Duration;
 use evenkeel_actor::{
     Actor, ActorRef, AnyActor, Child, Context, Event, ExitReason, Handled, ReplyTo, Supervisor,
     SupervisorRef, System, spawn,
 };
-
-fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
-    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
-}
+use workers::on_workers;
 
 #[derive(Default)]
 struct Member {

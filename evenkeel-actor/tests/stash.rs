@@ -1,14 +1,13 @@
 //! Messages that are put aside: their order, their bound, and accounts that wait for each other.
 
+#[path = "common/workers.rs"]
+mod workers;
+
 use evenkeel_actor::{
     Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo, Stash, StashFull, System, spawn,
 };
 use std::sync::{Arc, Mutex};
-
-fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
-    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
-}
+use workers::on_workers;
 
 /// Notes numbers while it is open.
 struct Door {

@@ -1,14 +1,13 @@
 //! Watches, links, children, and the reasons of ends.
 
+#[path = "common/workers.rs"]
+mod workers;
+
 use evenkeel_actor::{
     Actor, ActorRef, AnyActor, Context, Event, ExitReason, Handled, ReplyTo, System, spawn,
 };
 use std::sync::{Arc, Mutex};
-
-fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
-    runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
-}
+use workers::on_workers;
 
 /// Does to others what it is told, and notes what it is told of them.
 #[derive(Default)]

@@ -1,12 +1,13 @@
 //! What comes before messages: orders, timers that ring, and what an actor has to do with others.
 
+use super::shared::Shared;
 use super::{CHILDREN, DUE, Mailbox, ORDERS, POST, Settings, TIMED, leave, wake_all};
 use crate::event::Event;
 use crate::exit::ExitReason;
 use crate::kin::Kin;
 use crate::system::System;
 use crate::timers::Timers;
-use evenkeel::internal::Public;
+use evenkeel::internal::{Public, SpinGuard};
 use std::collections::VecDeque;
 
 /// What an actor is told to do, before its messages.
@@ -111,19 +112,8 @@ pub(crate) fn tell<M: Send + 'static, R>(
     to: &Public<Mailbox<M>>,
     f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
 ) -> Result<R, ExitReason> {
-    let mut shared = to.shared.lock();
-    if shared.berth.is_closed() {
-        return Err(shared.outcome());
-    }
-    let rest = shared.rest();
-    let kin = rest.kin.get_or_insert_default();
-    let result = f(kin, &mut rest.orders);
-    let waker = kin.waker.clone();
-    let due = kin.post.is_some();
-    let children = !kin.children.is_empty();
-    let orders = rest.has_orders();
-    to.set(ORDERS, orders);
-    to.set(CHILDREN, children);
+    let (shared, result, (waker, due)) =
+        change(to, f, |kin| (kin.waker.clone(), kin.post.is_some()))?;
     if due {
         to.set(DUE, true);
     }
@@ -137,6 +127,15 @@ pub(crate) fn note<M: Send + 'static, R>(
     to: &Mailbox<M>,
     f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
 ) -> Result<R, ExitReason> {
+    change(to, f, |_| ()).map(|(_shared, result, ())| result)
+}
+
+/// Does so, looks at what came of it, and gives the lock too.
+fn change<'a, M: Send + 'static, R, S>(
+    to: &'a Mailbox<M>,
+    f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
+    look: impl FnOnce(&Kin) -> S,
+) -> Result<(SpinGuard<'a, Shared<M>>, R, S), ExitReason> {
     let mut shared = to.shared.lock();
     if shared.berth.is_closed() {
         return Err(shared.outcome());
@@ -144,11 +143,12 @@ pub(crate) fn note<M: Send + 'static, R>(
     let rest = shared.rest();
     let kin = rest.kin.get_or_insert_default();
     let result = f(kin, &mut rest.orders);
+    let seen = look(kin);
     let children = !kin.children.is_empty();
     let orders = rest.has_orders();
     to.set(ORDERS, orders);
     to.set(CHILDREN, children);
-    Ok(result)
+    Ok((shared, result, seen))
 }
 
 /// What is due to a supervised actor; nothing is from then on.
