@@ -30,6 +30,7 @@ pub mod fork_join;
 #[doc(hidden)]
 pub mod internal;
 pub mod metrics;
+pub mod object;
 pub mod policy;
 mod primitives;
 mod runtime;

@@ -26,14 +26,16 @@ fn working() -> Look {
 fn looks() -> impl Strategy<Value = Look> {
     let times = (0..LONG, 0..LONG, 0..LONG, 0..LONG);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    (0..1_000_usize, times, 0..LONG, flags).prop_map(
+    (0..1_000_usize, 0..4_usize, times, 0..LONG, flags).prop_map(
         |(
             ready,
+            visitors,
             (head_age, mean_wait, mean_poll, mean_work),
             stalled,
             (inbox, switched, together),
         )| Look {
             ready,
+            visitors,
             head_age: if ready == 0 && !inbox { 0 } else { head_age },
             mean_wait,
             mean_poll,

@@ -42,6 +42,8 @@ pub struct ProcessorMetrics {
     pub splits_undone: u64,
     /// Tasks that it got by either.
     pub migrations: u64,
+    /// Journeys of tasks from here to the homes of [objects](crate::object).
+    pub hops: u64,
     /// Times that it began to search.
     pub searches: u64,
     /// Times that it began to fall asleep.
@@ -91,6 +93,7 @@ impl ProcessorMetrics {
             jobs_stolen: counters.jobs_stolen.get(),
             splits_undone: counters.splits_undone.get(),
             migrations: counters.migrations.get(),
+            hops: counters.hops.get(),
             searches: counters.searches.get(),
             sleeps: counters.sleeps.get(),
             watches: counters.watches.get(),
@@ -177,7 +180,7 @@ impl RuntimeMetrics {
 type Row = (&'static str, fn(&ProcessorMetrics) -> String);
 
 /// The rows, in the order in which a person asks: how much work, who waits, who moved it, who slept.
-const ROWS: [Row; 32] = [
+const ROWS: [Row; 33] = [
     ("polls", |p| p.polls.to_string()),
     ("spawned", |p| p.spawned.to_string()),
     ("completed", |p| p.completed.to_string()),
@@ -194,6 +197,7 @@ const ROWS: [Row; 32] = [
     ("jobs stolen", |p| p.jobs_stolen.to_string()),
     ("splits undone", |p| p.splits_undone.to_string()),
     ("tasks migrated here", |p| p.migrations.to_string()),
+    ("hops to objects", |p| p.hops.to_string()),
     ("searches", |p| p.searches.to_string()),
     ("sleeps", |p| p.sleeps.to_string()),
     ("watches", |p| p.watches.to_string()),

@@ -52,6 +52,7 @@ pub fn help(own: &Look, other: &Look) -> Help {
         // Its own average says nothing of a processor that stands still: only the head's age does.
         let age = other.head_age;
         return if (other.ready == 0 && other.inbox)
+            || super::stealing::is_stranded(other)
             || age > own.saturating_mul(MARGIN).saturating_add(STUCK_AGE)
         {
             Help::Take

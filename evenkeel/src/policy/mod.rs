@@ -27,6 +27,8 @@ pub struct Look {
     pub ready: usize,
     /// How long the head of the ready queue has been waiting.
     pub head_age: u64,
+    /// Tasks that can run and are there for the sake of an [object](crate::object): nobody takes them as long as the processor switches.
+    pub visitors: usize,
     /// The moving average of the waits of the tasks that were polled there lately.
     pub mean_wait: u64,
     /// The moving average of the time of a poll there.
@@ -49,7 +51,7 @@ impl Look {
     /// Whether any task waits there.
     #[must_use]
     pub fn has_work(&self) -> bool {
-        self.ready > 0 || self.inbox
+        self.ready > 0 || self.inbox || stealing::is_stranded(self)
     }
 
     /// Whether a task there is worth the move to another processor.

@@ -54,6 +54,9 @@ pub fn steal(other: &Look, waited: u64) -> bool {
     {
         return true;
     }
+    if is_stranded(other) {
+        return true;
+    }
     if other.ready == 0 {
         return false;
     }
@@ -83,6 +86,25 @@ pub fn steal(other: &Look, waited: u64) -> bool {
 #[must_use]
 pub fn is_in_long_poll(other: &Look) -> bool {
     other.mean_poll < super::together::QUICK && other.stalled >= answer_within(other)
+}
+
+/// How long a processor stands still before the tasks that have come to it for an object's sake are taken away: several times as long as the system gives its core to somebody
+/// else now and then, when they would only go there again. An estimate; no benchmark sets it.
+pub const STRANDED: u64 = 4_000_000;
+
+/// Whether the tasks that are at a processor for the sake of an [object](crate::object) wait for a worker that stands still.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::{Look, stealing::{STRANDED, is_stranded}};
+/// let home = Look { visitors: 3, stalled: STRANDED, ..Look::default() };
+/// assert!(is_stranded(&home));
+/// assert!(!is_stranded(&Look { stalled: 5_000, ..home }));
+/// assert!(!is_stranded(&Look { visitors: 0, ..home }));
+/// ```
+#[must_use]
+pub fn is_stranded(other: &Look) -> bool {
+    other.visitors > 0 && !other.switched && other.stalled >= STRANDED
 }
 
 /// How many of its `ready` tasks a thief that has `own` takes from a processor without asking: what that would

@@ -91,7 +91,7 @@ pub fn has_waited(other: &super::Look) -> bool {
 /// ```
 #[must_use]
 pub fn after_watch(other: &super::Look) -> bool {
-    (other.ready >= 2 && !other.together) || before_sleep(other)
+    other.visitors > 0 || (other.ready >= 2 && !other.together) || before_sleep(other)
 }
 
 /// The shortest sleep of the watch, the one sleeper that looks up now and then while others work. An estimate:

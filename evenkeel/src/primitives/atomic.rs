@@ -116,6 +116,34 @@ pub(crate) enum Edge {
     MeterSeen,
     /// The reader's look at a sum.
     MeterRead,
+    /// The word of a line of travelling tasks.
+    TravelSend,
+    /// The receiver's look at that word.
+    TravelReceive,
+    /// The receiver's word that lines are taken.
+    TravelTaken,
+    /// The sender's look at that.
+    TravelRoom,
+    /// The sender's fence between a line and its look at the sleepers.
+    TravelSent,
+    /// The fence of who falls asleep, between its announcement and its look at the lines.
+    TravelSleep,
+    /// The fence of who enters an object at its home, between the note of it and the look at the place.
+    ObjectLight,
+    /// The fence of who takes an object from its home, between the mark and the look at the notes.
+    ObjectHeavy,
+    /// The end of an operation at an object's home.
+    ObjectLeave,
+    /// The look at the notes of an object's home.
+    ObjectNoted,
+    /// The change of an object's place that takes its lock.
+    ObjectLock,
+    /// The store that gives it back.
+    ObjectUnlock,
+    /// The fence between the two steps of a change of mode.
+    ObjectMode,
+    /// The look at an object's place by who enters it at its home.
+    ObjectPlace,
 }
 
 /// `ordering`, unless a model has weakened `edge`.

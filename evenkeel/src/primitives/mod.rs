@@ -15,6 +15,7 @@ pub(crate) mod cpu;
 pub(crate) mod fence;
 #[cfg(loom)]
 pub(crate) mod mutation;
+pub(crate) mod prefetch;
 pub(crate) mod random;
 pub(crate) mod slots;
 pub(crate) mod spin;

@@ -19,6 +19,7 @@ use crate::task::blocks::{Blocks, Size};
 use crate::task::header::{Header, Live, TaskPtr};
 use crate::task::id::{Id, Ids};
 use crate::task::report::PanicHook;
+use crate::task::rights::Runnable;
 use crate::topology::Distance;
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
@@ -26,6 +27,12 @@ use std::sync::Arc;
 
 /// Tasks that [`Context::moved`] has room for once a burst is over: 16 KiB. An estimate; no benchmark sets it.
 const SCRATCH: usize = 1_024;
+
+/// Operations on objects between two turns of others, in tasks that never wait: some microseconds of short ones. An estimate; no benchmark sets it.
+const TURN: u32 = 64;
+
+/// Of so many operations one finds out whether a worker that was stuck is back: some task waits for [`STRANDED`](stealing::STRANDED) if it is not. An estimate; no benchmark sets it.
+const LOOKS_FOR_HOST: u32 = 1_024;
 
 /// More than there can be workers.
 const WORKERS: u64 = 1 << 16;
@@ -47,6 +54,12 @@ pub(crate) struct Context {
     /// Until when it pays for its own fences.
     fenced_until: Cell<u64>,
     ids: Cell<Ids>,
+    /// Whether any task has departed from here since the last batch.
+    departed: Cell<bool>,
+    /// The task that was inside an object at home here last.
+    visitor: Cell<*mut Header>,
+    /// Operations on objects that have begun here.
+    operations: Cell<u32>,
     /// Tasks that have become complete here since it was last asked.
     completed: Cell<u64>,
     /// Where in a recursion of sized forks the worker is: a hash of the way from its root, zero outside of any.
@@ -95,6 +108,9 @@ impl Context {
             ahead: Ahead::default(),
             fenced_until: Cell::new(0),
             ids: Cell::default(),
+            departed: Cell::default(),
+            visitor: Cell::new(ptr::null_mut()),
+            operations: Cell::default(),
             completed: Cell::default(),
             part: Cell::default(),
             scopes: Cell::default(),
@@ -308,6 +324,59 @@ impl Context {
         }
     }
 
+    /// Notes that the task which is being polled is inside an object at home here.
+    #[inline(always)]
+    pub(crate) fn note_visit(&self) {
+        self.visitor.set(self.task.get());
+    }
+
+    /// Has the task that is being polled go to the back of the queue when it has been: to that of the visitors if it has been one.
+    #[inline(always)]
+    pub(crate) fn go_again(&self) {
+        let visits = !self.task.get().is_null() && ptr::eq(self.visitor.get(), self.task.get());
+        self.set_after(if visits { self.stay() } else { After::Again });
+    }
+
+    #[cold]
+    fn stay(&self) -> After {
+        self.visitor.set(ptr::null_mut());
+        // A single worker has nobody who would take its tasks away.
+        if self.shared().workers > 1 { After::Stay } else { After::Again }
+    }
+
+    /// Has the task that has just been polled travel to processor `target`.
+    #[inline]
+    pub(crate) fn depart(&self, task: Runnable, target: usize) {
+        self.departed.set(true);
+        self.seat.depart(task, target);
+    }
+
+    /// Counts an operation on an object; true if the task that begins it has to give others a turn: it might never wait.
+    #[inline(always)]
+    pub(crate) fn count_operation(&self) -> bool {
+        let operations = self.operations.get().wrapping_add(1);
+        self.operations.set(operations);
+        operations.is_multiple_of(TURN)
+    }
+
+    /// Whether this operation, one of many, is to find out whether a worker that was stuck is back.
+    pub(crate) fn looks_for_host(&self) -> bool {
+        self.operations.get() % LOOKS_FOR_HOST == 1
+    }
+
+    /// Whether [`count_operation`](Self::count_operation) has just said so.
+    pub(crate) fn has_had_its_turn(&self) -> bool {
+        self.operations.get().is_multiple_of(TURN)
+    }
+
+    /// Sends the tasks that have departed since the last call.
+    #[inline(always)]
+    pub(crate) fn send_departed(&self) {
+        if self.departed.take() {
+            self.seat.send_departed();
+        }
+    }
+
     /// Pays for its own fences from now on, because somebody is after its work.
     pub(crate) fn fence(&self, now: u64) {
         self.fenced_until.set(now.saturating_add(stealing::FENCED));
@@ -335,7 +404,7 @@ impl Context {
 
     /// Tasks in the ready queue.
     pub(crate) fn ready(&self) -> usize {
-        self.seat.processor().published.ready.len()
+        self.seat.processor().published.len()
     }
 }
 

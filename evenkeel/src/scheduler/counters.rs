@@ -92,6 +92,8 @@ pub(crate) struct Counters {
     pub(crate) returned: Counter,
     /// Tasks that came to it from other processors, by help or by theft.
     pub(crate) migrations: Counter,
+    /// Tasks that have left it for the home of an object.
+    pub(crate) hops: Counter,
     /// Steals that did not pay and have been taken back.
     pub(crate) splits_undone: Counter,
     pub(crate) searches: Counter,

@@ -27,7 +27,7 @@ use super::context::Context;
 use super::entry::Entry;
 use super::processor::Processor;
 use crate::policy::{Look, stealing};
-use crate::primitives::atomic::Edge;
+use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{clock, fence, spin};
 
 /// A request that is out.
@@ -62,7 +62,7 @@ pub(crate) fn answer(context: &Context, polling: bool) {
 /// Asks processor `victim`, which looked like `look`. None if somebody else is at it.
 pub(crate) fn ask(context: &Context, victim: usize, look: &Look, now: u64) -> Option<Request> {
     let processor = &context.shared().processors[victim];
-    let departures = processor.published.ready.departures();
+    let departures = processor.published.departures();
     if !processor.local.ask(context.seat.me()) {
         return None;
     }
@@ -90,7 +90,7 @@ pub(crate) fn await_answer(context: &Context, request: &Request) -> bool {
 /// Whether the victim has polled since it was asked.
 pub(crate) fn has_switched(context: &Context, request: &Request) -> bool {
     let victim = &context.shared().processors[request.victim];
-    victim.published.ready.departures() != request.departures
+    victim.published.departures() != request.departures
 }
 
 /// Takes a request back. False if the victim has taken it, and answers.
@@ -132,7 +132,12 @@ pub(crate) fn seize(context: &Context, victim: usize, look: &Look) -> Option<usi
 pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
     let processor = &context.shared().processors[victim];
     let mut entries = context.moved.borrow_mut();
-    if processor.published.ready.len() > 0 {
+    let now = clock::now();
+    let travellers = !switched
+        && (processor.published.visitors.len() > 0
+            || processor.arrivals.has_rung()
+            || processor.published.departing.load(Ordering::Relaxed));
+    if processor.published.ready.len() > 0 || travellers {
         if !processor.local.is_fenced() {
             context.counters().heavy_fences.add(1);
         }
@@ -141,6 +146,13 @@ pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
             let ends = &processor.published.ready;
             let amount = stealing::take(ends.len(), switched);
             local.ready.drain(ends, amount, &mut entries);
+            if !switched {
+                let mut take = |task| entries.push(Entry { task, since: now });
+                processor.arrivals.receive(&mut take);
+                local.departures.take(&mut take);
+                local.visitors.drain(&processor.published.visitors, usize::MAX, &mut entries);
+                processor.published.departing.store(false, Ordering::Relaxed);
+            }
         }
     }
     if !switched {

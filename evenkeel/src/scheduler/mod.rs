@@ -19,6 +19,7 @@ pub(crate) mod handover;
 mod help;
 pub(crate) mod idle;
 pub(crate) mod inbox;
+pub(crate) mod inside;
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) mod interleave;
 pub(crate) mod job;
@@ -44,6 +45,7 @@ pub(crate) mod slot;
 pub(crate) mod spawn;
 pub(crate) mod timers;
 pub(crate) mod timing;
+pub(crate) mod travel;
 mod trial;
 mod view;
 pub(crate) mod wake;

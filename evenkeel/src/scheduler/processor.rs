@@ -9,11 +9,13 @@ use super::deque::Home;
 use super::fifo::Fifo;
 use super::gift::Gift;
 use super::inbox::Inbox;
+use super::inside::Inside;
 use super::meter::Meter;
 use super::registry::Registry;
 use super::ring::{Ends, NO_HEAD, Ring};
 use super::shared::Shared;
 use super::timers::{Lease, Rules};
+use super::travel::{Arrivals, Departures};
 use crate::policy::together::Mark;
 use crate::policy::{Look, batch};
 use crate::primitives::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -27,8 +29,12 @@ use std::sync::Weak;
 pub(crate) struct Local {
     /// The tasks that can run, oldest first; its ends are in [`Published`].
     pub(crate) ready: Ring,
+    /// Those of them that are here for an object's sake: nobody else takes them as long as the worker switches.
+    pub(crate) visitors: Ring,
     /// The tasks that have been spawned here and are not complete.
     pub(crate) registry: Registry,
+    /// The tasks that are about to travel from here.
+    pub(crate) departures: Departures,
 }
 
 /// What others see without a lock: plain stores of whoever has [`Local`], on a line of their own.
@@ -36,10 +42,14 @@ pub(crate) struct Local {
 pub(crate) struct Published {
     /// How much is in the ready queue, and since when.
     pub(crate) ready: Ends,
+    /// The same of the visitors.
+    pub(crate) visitors: Ends,
     /// The moving averages of wait, poll and work per task, once per batch.
     pub(crate) mean_wait: AtomicU64,
     pub(crate) mean_poll: AtomicU64,
     pub(crate) mean_work: AtomicU64,
+    /// Whether tasks are about to travel from here.
+    pub(crate) departing: AtomicBool,
     /// Whether its tasks are left together: a [`Mark`], left by the thief whose trial has failed. A hint, whose parts
     /// may be those of two marks.
     together_from: AtomicU64,
@@ -59,6 +69,10 @@ pub(crate) struct Processor {
     pub(crate) published: CachePadded<Published>,
     /// Tasks that have become ready or have been spawned outside.
     pub(crate) inbox: CachePadded<Inbox<Runnable>>,
+    /// Tasks that have travelled here.
+    pub(crate) arrivals: CachePadded<Arrivals>,
+    /// The objects that its worker is inside of.
+    pub(crate) inside: CachePadded<Inside>,
     /// Complete tasks of this processor's registry that others have polled last.
     pub(crate) returned: CachePadded<Inbox<Held>>,
     pub(crate) gift: CachePadded<Gift>,
@@ -86,21 +100,30 @@ pub(crate) struct Processor {
 }
 
 impl Processor {
-    /// One of `shared`, with a worker or without one.
-    pub(crate) fn new(shared: Weak<Shared>, has_worker: bool, rules: Rules) -> Self {
+    /// One of the `processors` of `shared`, with a worker or without one.
+    pub(crate) fn new(
+        shared: Weak<Shared>,
+        processors: usize,
+        has_worker: bool,
+        rules: Rules,
+    ) -> Self {
         Self {
             shared,
             local: Biased::new(Local::default()),
             published: CachePadded::new(Published {
                 ready: Ends::new(),
+                visitors: Ends::new(),
                 mean_wait: AtomicU64::new(0),
                 mean_poll: AtomicU64::new(batch::BATCH),
                 mean_work: AtomicU64::new(UNKNOWN_WORK),
+                departing: AtomicBool::new(false),
                 together_from: AtomicU64::new(0),
                 together_until: AtomicU64::new(0),
                 together_most: AtomicU64::new(0),
             }),
             inbox: CachePadded::new(Inbox::new()),
+            arrivals: CachePadded::new(Arrivals::new(processors)),
+            inside: CachePadded::new(Inside::new()),
             returned: CachePadded::new(Inbox::new()),
             gift: CachePadded::new(Gift::new()),
             counters: CachePadded::new(Counters::default()),
@@ -121,9 +144,10 @@ impl Processor {
     /// look, and gets the present value. How long it has stalled, only [`View`](super::view::View) knows.
     pub(crate) fn look(&self, now: u64, departures: &mut usize) -> Look {
         let published = &self.published;
-        let before = std::mem::replace(departures, published.ready.departures());
+        let before = std::mem::replace(departures, published.departures());
         Look {
             ready: published.ready.len(),
+            visitors: self.visitors(),
             head_age: self.head_age(now),
             mean_wait: published.mean_wait.load(Ordering::Relaxed),
             mean_poll: published.mean_poll.load(Ordering::Relaxed),
@@ -133,6 +157,13 @@ impl Processor {
             stalled: 0,
             together: published.are_together(now),
         }
+    }
+
+    /// About how many tasks are here for an object's sake, or are about to leave for one.
+    fn visitors(&self) -> usize {
+        self.published.visitors.len()
+            + usize::from(self.arrivals.has_rung())
+            + usize::from(self.published.departing.load(Ordering::Relaxed))
     }
 
     /// Whether its tasks are worth the move, as [`look`](Self::look) would say.
@@ -145,7 +176,7 @@ impl Processor {
 
     /// How long the oldest task in the ready queue or, if that is empty, in the inbox has waited.
     pub(crate) fn head_age(&self, now: u64) -> u64 {
-        match self.published.ready.head_since() {
+        match self.published.head_since() {
             NO_HEAD if self.inbox.is_empty() => 0,
             NO_HEAD => now.saturating_sub(self.inbox.since()),
             since => now.saturating_sub(since),
@@ -154,6 +185,21 @@ impl Processor {
 }
 
 impl Published {
+    /// When the oldest task became ready; [`NO_HEAD`] if there is none.
+    fn head_since(&self) -> u64 {
+        self.ready.head_since().min(self.visitors.head_since())
+    }
+
+    /// A number that changes whenever a task leaves.
+    pub(crate) fn departures(&self) -> usize {
+        self.ready.departures().wrapping_add(self.visitors.departures())
+    }
+
+    /// Tasks that can run.
+    pub(crate) fn len(&self) -> usize {
+        self.ready.len() + self.visitors.len()
+    }
+
     /// Whether the tasks are left together.
     pub(crate) fn are_together(&self, now: u64) -> bool {
         let until = self.together_until.load(Ordering::Relaxed);

@@ -40,6 +40,8 @@ pub(crate) fn run(context: &Context, task: Runnable) {
                     After::Again => {
                         context.seat.push(task, context.now.get());
                     }
+                    After::Stay => context.seat.push_visitor(task, context.now.get()),
+                    After::Travel(target) => context.depart(task, usize::from(target)),
                     // Its public part has the right to poll it, and may have given it to another thread already.
                     After::Parked => {}
                 },

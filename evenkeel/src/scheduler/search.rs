@@ -157,8 +157,8 @@ impl Worker<'_> {
     fn steal(&mut self, other: usize, look: &Look, now: u64) -> bool {
         let context = self.context;
         let victim = &context.shared().processors[other];
-        if victim.published.ready.len() == 0 {
-            return handover::force(context, other, false) > 0;
+        if victim.published.ready.len() == 0 || stealing::is_stranded(look) {
+            return self.force(other, now, false);
         }
         if victim.local.is_fenced()
             && let Some(count) = handover::seize(context, other, look)

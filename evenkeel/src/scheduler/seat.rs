@@ -16,6 +16,7 @@ use super::processor::{Local, Processor};
 use super::ring::Ends;
 use super::shared::{Hooks, Shared};
 use super::timers::Rules;
+use super::travel;
 use crate::policy::Locality;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::fence;
@@ -126,6 +127,14 @@ impl Seat {
         task.home().addr().wrapping_sub(start) < end - start
     }
 
+    /// The number of the worker whose processor has this address, if it is one of this scheduler's.
+    #[inline]
+    pub(crate) fn number_of(&self, address: usize) -> Option<usize> {
+        let Range { start, end } = self.processors;
+        let offset = address.wrapping_sub(start);
+        (offset < end - start).then(|| offset / size_of::<Processor>())
+    }
+
     #[inline(always)]
     fn local(&self) -> Owned<'_, Local> {
         // SAFETY: there is one seat per processor and it is not `Sync`, so there is one owner; no method
@@ -157,7 +166,12 @@ impl Seat {
     /// Takes the oldest task.
     #[inline(always)]
     pub(crate) fn pop(&self) -> Option<Entry> {
-        self.local().ready.pop(self.ends())
+        let published = &self.processor().published;
+        let mut local = self.local();
+        if published.visitors.head_since() < published.ready.head_since() {
+            return local.visitors.pop(&published.visitors);
+        }
+        local.ready.pop(&published.ready)
     }
 
     /// Takes the task that stands `places` behind the oldest, which takes its place.
@@ -275,6 +289,49 @@ impl Seat {
     /// Moves the oldest `amount` tasks to `entries`.
     pub(crate) fn split(&self, amount: usize, entries: &mut Vec<Entry>) {
         self.local().ready.drain(self.ends(), amount, entries);
+    }
+
+    /// Puts a task to the back of the visitors' queue.
+    pub(crate) fn push_visitor(&self, task: Runnable, now: u64) {
+        let ends = &self.processor().published.visitors;
+        self.local().visitors.push(ends, Entry { task, since: now });
+    }
+
+    /// Has a task travel to processor `target`, at the end of the batch at the latest.
+    #[inline]
+    pub(crate) fn depart(&self, task: Runnable, target: usize) {
+        let is_to_announce = {
+            let mut local = self.local();
+            self.processor().published.departing.store(true, Ordering::Relaxed);
+            local.departures.push(&self.shared, self.me, target, task)
+        };
+        if is_to_announce {
+            travel::announce(&self.shared, target);
+        }
+    }
+
+    /// Sends the tasks that are about to travel.
+    #[cold]
+    pub(crate) fn send_departed(&self) {
+        self.processor().published.departing.store(false, Ordering::Relaxed);
+        for target in 0..self.shared.workers {
+            // Whoever is woken is woken outside of the lock.
+            let is_to_announce = self.local().departures.send(&self.shared, self.me, target);
+            if is_to_announce {
+                travel::announce(&self.shared, target);
+            }
+        }
+    }
+
+    /// Puts the tasks that have travelled here to the back of the visitors' queue, and says how many.
+    #[cold]
+    pub(crate) fn receive(&self, now: u64) -> usize {
+        let ends = &self.processor().published.visitors;
+        let mut local = self.local();
+        let visitors = &mut local.visitors;
+        self.processor().arrivals.receive(|task| {
+            visitors.push(ends, Entry { task, since: now });
+        })
     }
 
     /// Takes in what has come from another queue, oldest first, each task at the place of its age: a queue

@@ -9,6 +9,7 @@ use super::runners::Runners;
 use super::timers::Rules;
 use super::timers::clock::Clock;
 use crate::detect::DeadlockHook;
+use crate::object::Classes;
 use crate::policy::Locality;
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering};
 use crate::primitives::{Condvar, Mutex, fence, lock};
@@ -81,6 +82,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<Clock>,
     /// On a line of its own: every worker looks at it once per batch.
     pub(crate) errands: CachePadded<Errands>,
+    /// The classes of the objects whose homes are here.
+    pub(crate) classes: Classes,
     /// Which workers run nothing any more. Held by whoever leaves each worker its part of a [broadcast](super::broadcast).
     pub(crate) gone: Mutex<Box<[bool]>>,
     /// Counts spawns from outside, which are dealt out in turn, and closures that block; with [`CLOSED`] once
@@ -120,7 +123,9 @@ impl Shared {
         let workers = processors - usize::from(relief);
         Arc::new_cyclic(|shared| Self {
             processors: (0..processors)
-                .map(|index| Processor::new(shared.clone(), index < workers, rules.clone()))
+                .map(|index| {
+                    Processor::new(shared.clone(), processors, index < workers, rules.clone())
+                })
                 .collect(),
             workers,
             starter: OnceLock::new(),
@@ -131,6 +136,7 @@ impl Shared {
             hooks,
             clock: rules.clock.clone(),
             errands: CachePadded::default(),
+            classes: Classes::default(),
             gone: Mutex::new(vec![false; workers].into_boxed_slice()),
             outside_spawns: AtomicUsize::new(0),
             outside_adopted: AtomicUsize::new(0),

@@ -152,6 +152,7 @@ impl Worker<'_> {
             || self.any_errands()
             || processor.gift.is_ready()
             || !processor.returned.is_empty()
+            || processor.arrivals.look_before_sleep()
         {
             return Some(Wakened::Work);
         }

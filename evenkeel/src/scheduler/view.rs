@@ -31,7 +31,7 @@ impl View {
     pub(super) fn look(&mut self, shared: &Shared, other: usize, now: u64) -> Option<Look> {
         let seen = &mut self.0[other];
         let mut look = shared.processors[other].look(now, &mut seen.departures);
-        if look.switched || look.ready == 0 {
+        if look.switched || (look.ready == 0 && look.visitors == 0) {
             seen.departed = now;
         }
         if look.switched {

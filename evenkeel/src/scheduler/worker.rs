@@ -231,6 +231,7 @@ impl<'a> Worker<'a> {
     pub(super) fn batch(&mut self) -> u32 {
         let context = self.context;
         let inbox = &context.seat.processor().inbox;
+        let arrivals = &context.seat.processor().arrivals;
         let mut polls = 0;
         let mut wait = 0;
         while polls < self.polls_per_batch {
@@ -244,6 +245,9 @@ impl<'a> Worker<'a> {
             }
             run::run(context, entry.task);
             polls += 1;
+            if arrivals.has_rung() {
+                context.seat.receive(context.now.get());
+            }
             if !inbox.is_empty() {
                 break;
             }
@@ -280,6 +284,7 @@ impl<'a> Worker<'a> {
             self.run_errands();
         }
         self.end_trial(now);
+        context.send_departed();
         self.take_in();
         if self.shared.phase() >= Phase::Aborting {
             self.abort_all();
@@ -321,6 +326,9 @@ impl<'a> Worker<'a> {
                 woken += 1;
             }
             context.counters().wakes_outside.add(woken);
+        }
+        if processor.arrivals.is_in_use() {
+            context.seat.receive(context.now.get());
         }
         if !processor.returned.is_empty() {
             run::take_back(context);

@@ -41,6 +41,10 @@ pub enum After {
     Wait,
     /// It goes to the back of the queue.
     Again,
+    /// The same, where nobody takes it away: it has been inside an object that is at home here.
+    Stay,
+    /// It travels to the processor with this number.
+    Travel(u16),
     /// The right to poll it lies in its public part, or has been there: the poller has it no more.
     Parked,
 }

@@ -17,6 +17,11 @@ pub struct Id(u64);
 impl Id {
     /// A number that is never given.
     pub(crate) const NONE: Self = Self(0);
+
+    /// The number itself; not zero.
+    pub(crate) fn get(self) -> u64 {
+        self.0
+    }
 }
 
 impl fmt::Display for Id {

@@ -2,7 +2,6 @@
 
 use super::waker;
 use crate::scheduler::context;
-use crate::task::berth::After;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -43,9 +42,7 @@ impl Future for YieldNow {
             return Poll::Ready(());
         }
         context::with(|context| match (context, waker::task_of(cx.waker())) {
-            (Some(context), Some(task)) if context.polls(task.ptr()) => {
-                context.set_after(After::Again)
-            }
+            (Some(context), Some(task)) if context.polls(task.ptr()) => context.go_again(),
             _ => cx.waker().wake_by_ref(),
         });
         Poll::Pending

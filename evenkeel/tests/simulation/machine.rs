@@ -189,6 +189,7 @@ impl Processor {
     pub(crate) fn look(&self, now: u64, switches: u64) -> Look {
         Look {
             ready: self.ready.len(),
+            visitors: 0,
             head_age: self.head_age(now),
             mean_wait: self.mean_wait,
             mean_poll: self.mean_poll,

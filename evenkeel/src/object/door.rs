@@ -1,0 +1,331 @@
+//! Who may be inside an object: one operation at a time, at its home for the price of a note, anywhere else for that of a lock.
+//!
+//! # Roles
+//! The *home* of an object is a processor of its runtime; that of many has none. Its *host* is the worker of that processor. *Visitors* are all others: workers of other processors, the relief,
+//! threads that are none.
+//!
+//! # States
+//! `place` is the address of the home's processor, or zero; with [`LOCKED`] a visitor is inside or about to be, with [`POISONED`] an operation has panicked, with
+//! [`SUSPENDED`] the host was found to be stuck.
+//! Each processor has [notes](crate::scheduler::inside) of what its worker is inside of. The `mode` of the object's [class](super::class) is *in place*, *at home*, or *between* the two.
+//!
+//! # Steps
+//! *Host*: note the object; a light fence; if the mode is *at home* and `place` is this processor's address and nothing else, it is inside; otherwise clear the note. It leaves by clearing the note
+//! (release).
+//! *Visitor*: set [`LOCKED`] by a compare-and-swap. An object without a home is then the visitor's. If it has one, and the mode is *in place*, as a second look
+//! at it after the exchange says, it is too. Otherwise the visitor *takes it from its home*: a heavy fence; if the host has a note of it, wait for a bounded time, then give
+//! the lock back. It leaves by clearing [`LOCKED`] (release).
+//! *Suspension*: a visitor who has taken the object from a host that is stuck, as the [policy](crate::policy::stealing::is_stranded) says, sets [`SUSPENDED`] while it has the lock. From then on
+//! all enter by the lock. It is cleared by one who has the lock: the host itself, or now and then a visitor, whose next will find out.
+//! *A change of home* is made by whoever has the lock, or, of an object that nobody has locked, by its host while it has no note of it, by a compare-and-swap.
+//! *A change of mode to in place*: mode := *between*; a heavy fence; wait until each worker has left what it was inside of; mode := *in place*. *To at home*: mode :=
+//! *between*; a full fence; mode := *at home* (release).
+//!
+//! # Why they exclude each other
+//! *Host and visitor who takes the object*: Dekker's pattern, note against lock, with the pair of fences that [`biased`](crate::scheduler::biased) has. The host sees the lock,
+//! or the visitor sees the note.
+//! *Host and visitor in place*: the visitor has seen *in place* after its exchange. A host that sees *at home* after that sees it through the change, whose full fence comes after the visitor's look: so it sees
+//! the lock. A host that has seen *at home* before the last change to *in place* had left when that was over.
+//! *Host and former host*: a home is changed under the lock, by one who has seen no note of the former host's, or by that itself.
+//! *Two visitors*: the compare-and-swap.
+//!
+//! # Why nobody waits for ever
+//! An operation is a piece of a poll, or a future that others wait for [in line](super::line). A visitor that does not get the object from a host inside gives the lock back, so
+//! the host's next entry is not held up, and tries again.
+//!
+//! # Rejected
+//! A flag in the object in place of the host's note: a host that is held up between its look and the flag would clear that of the next host. A lock that the host
+//! takes too: 10 to 25 % of a lookup in a directory of 32 KiB. To un-assign by a message to the host: who is stuck does not read it.
+
+use super::class::{Class, Mode};
+use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
+use crate::primitives::fence;
+use crate::primitives::spin::{Backoff, pause};
+use crate::scheduler::context::Context;
+use crate::scheduler::processor::Processor;
+
+/// A visitor is inside, or about to be.
+const LOCKED: usize = 1;
+
+/// An operation has panicked.
+const POISONED: usize = 2;
+
+/// The host was found to be stuck: the object is entered in place until it is back.
+const SUSPENDED: usize = 4;
+
+/// The bits beside the address. Processors are aligned to more.
+const FLAGS: usize = LOCKED | POISONED | SUSPENDED;
+
+/// Pauses that a visitor waits for a host inside: a few microseconds, as long as the heavy fence has taken. An estimate; no benchmark sets it. Two in the models.
+const PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 100 };
+
+/// Where an object is, and whether anybody is inside as a visitor.
+#[derive(Debug)]
+pub(super) struct Door {
+    place: AtomicUsize,
+}
+
+/// How an operation has come in, which is how it goes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// As the host, by this note.
+    Note(usize),
+    /// As a visitor, by the lock; a worker has noted it too, for itself.
+    Lock(Option<usize>),
+}
+
+/// Why it is not inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The object is at home at this other processor of the same runtime.
+    Away(usize),
+    /// Somebody else is inside.
+    Taken,
+}
+
+impl Door {
+    pub(super) fn new() -> Self {
+        Self { place: AtomicUsize::new(0) }
+    }
+
+    /// What notes know the object by.
+    #[inline(always)]
+    pub(super) fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// Enters from the worker of `context`, or from a thread that is none.
+    #[inline(always)]
+    pub(super) fn enter(&self, class: &Class, context: Option<&Context>) -> Result<Way, Refusal> {
+        if let Some(context) = context
+            && self.place.load(Ordering::Relaxed) == context.seat.home().addr()
+            && let Some(note) = self.enter_as_host(class, context)
+        {
+            return Ok(Way::Note(note));
+        }
+        self.enter_as_visitor(class, context)
+    }
+
+    #[inline(always)]
+    fn enter_as_host(&self, class: &Class, context: &Context) -> Option<usize> {
+        let inside = &context.seat.processor().inside;
+        let note = inside.note(self.address())?;
+        inside.fence();
+        let here = context.seat.home().addr();
+        if class.mode() == Mode::Home
+            && self.place.load(edge(Edge::ObjectPlace, Ordering::Acquire)) == here
+        {
+            context.note_visit();
+            return Some(note);
+        }
+        inside.clear(note);
+        None
+    }
+
+    #[inline]
+    fn enter_as_visitor(&self, class: &Class, context: Option<&Context>) -> Result<Way, Refusal> {
+        let place = self.place.load(Ordering::Relaxed);
+        if place & LOCKED != 0 {
+            return Err(Refusal::Taken);
+        }
+        let home = place & !FLAGS;
+        if home == 0 {
+            return self.lock(place, context).ok_or(Refusal::Taken);
+        }
+        self.enter_beside_home(class, context, place)
+    }
+
+    /// Sets the lock.
+    #[inline(always)]
+    fn lock(&self, place: usize, context: Option<&Context>) -> Option<Way> {
+        let order = edge(Edge::ObjectLock, Ordering::Acquire);
+        self.place.compare_exchange(place, place | LOCKED, order, Ordering::Relaxed).is_ok().then(
+            || {
+                Way::Lock(
+                    context
+                        .and_then(|context| context.seat.processor().inside.note(self.address())),
+                )
+            },
+        )
+    }
+
+    /// Enters an object that has a home, which is another, or which is not to be used now.
+    fn enter_beside_home(
+        &self,
+        class: &Class,
+        context: Option<&Context>,
+        place: usize,
+    ) -> Result<Way, Refusal> {
+        let home = place & !FLAGS;
+        if place & SUSPENDED != 0 {
+            return self.enter_suspended(context, place);
+        }
+        match class.mode() {
+            Mode::Home => {
+                // Whoever looks at a poisoned object does so where it is.
+                let target = context
+                    .filter(|_| place & POISONED == 0)
+                    .and_then(|context| context.seat.number_of(home))
+                    .filter(|&target| context.is_some_and(|context| context.seat.me() != target));
+                match target {
+                    Some(target) => Err(Refusal::Away(target)),
+                    None => self.take(class, context),
+                }
+            }
+            Mode::InPlace => {
+                let way = self.lock(place, context).ok_or(Refusal::Taken)?;
+                fence::after_read_modify_write(Edge::ObjectLock);
+                if class.mode() == Mode::InPlace {
+                    return Ok(way);
+                }
+                self.leave(way, context);
+                Err(Refusal::Taken)
+            }
+            Mode::Between => self.take(class, context),
+        }
+    }
+
+    /// Enters an object whose host was found to be stuck.
+    #[cold]
+    fn enter_suspended(&self, context: Option<&Context>, place: usize) -> Result<Way, Refusal> {
+        let way = self.lock(place, context).ok_or(Refusal::Taken)?;
+        let is_back = context.is_some_and(|context| {
+            context.seat.home().addr() == place & !FLAGS || context.looks_for_host()
+        });
+        if is_back {
+            self.place.fetch_and(!SUSPENDED, Ordering::Relaxed);
+        }
+        Ok(way)
+    }
+
+    /// Has the object entered in place until its host is back. The caller is inside by the lock, and has taken it from there.
+    #[cold]
+    pub(super) fn suspend(&self) {
+        self.place.fetch_or(SUSPENDED, Ordering::Relaxed);
+    }
+
+    /// Takes the object from its home: enters by the lock, whatever the mode.
+    #[cold]
+    pub(super) fn take(&self, class: &Class, context: Option<&Context>) -> Result<Way, Refusal> {
+        let place = self.place.load(Ordering::Relaxed);
+        let home = place & !FLAGS;
+        // Before the lock and its note, which would be taken for the host's.
+        let is_own =
+            context.is_some_and(|context| context.seat.processor().inside.has(self.address()));
+        if place & LOCKED != 0 || is_own {
+            return Err(Refusal::Taken);
+        }
+        let way = self.lock(place, None).ok_or(Refusal::Taken)?;
+        fence::after_read_modify_write(Edge::ObjectLock);
+        let is_host = context.is_some_and(|context| context.seat.home().addr() == home);
+        if home == 0 || is_host || class.with_processor(home, |host| self.has_left(host)) {
+            return Ok(way);
+        }
+        self.give_back();
+        Err(Refusal::Taken)
+    }
+
+    /// Goes from being inside by whatever way to having the lock, which may go to another thread.
+    pub(super) fn hold(&self, way: Way, context: Option<&Context>) {
+        let (Way::Note(note) | Way::Lock(Some(note))) = way else { return };
+        let Some(context) = context else { return };
+        if way == Way::Note(note) {
+            let mut backoff = Backoff::new();
+            // Whoever has locked it sees the note, and gives the lock back.
+            while self.place.fetch_or(LOCKED, edge(Edge::ObjectLock, Ordering::Acquire)) & LOCKED
+                != 0
+            {
+                backoff.snooze();
+            }
+        }
+        context.seat.processor().inside.clear(note);
+    }
+
+    /// Whether the host is outside, as the visitor sees who has locked the object; waits a little for it.
+    #[cold]
+    fn has_left(&self, host: &Processor) -> bool {
+        if fence::is_asymmetric() && !fence::heavy(Edge::ObjectHeavy) {
+            return false;
+        }
+        (0..PATIENCE).any(|_| {
+            let has_left = !host.inside.has(self.address());
+            if !has_left {
+                pause();
+            }
+            has_left
+        })
+    }
+
+    /// Gives the lock back.
+    pub(super) fn give_back(&self) {
+        self.place.fetch_and(!LOCKED, edge(Edge::ObjectUnlock, Ordering::Release));
+    }
+
+    /// Goes out again.
+    #[inline(always)]
+    pub(super) fn leave(&self, way: Way, context: Option<&Context>) {
+        match (way, context) {
+            (Way::Note(note), Some(context)) => context.seat.processor().inside.clear(note),
+            (Way::Lock(note), context) => {
+                // Nobody changes it meanwhile but whoever is inside.
+                let place = self.place.load(Ordering::Relaxed);
+                self.place.store(place & !LOCKED, edge(Edge::ObjectUnlock, Ordering::Release));
+                if let (Some(note), Some(context)) = (note, context) {
+                    context.seat.processor().inside.clear(note);
+                }
+            }
+            // Its worker is gone, and its notes with it.
+            (Way::Note(_), None) => {}
+        }
+    }
+
+    /// Notes that an operation has panicked. The caller is inside.
+    #[cold]
+    pub(super) fn poison(&self) {
+        self.place.fetch_or(POISONED, Ordering::Relaxed);
+    }
+
+    pub(super) fn clear_poison(&self) {
+        self.place.fetch_and(!POISONED, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(super) fn is_poisoned(&self) -> bool {
+        self.place.load(Ordering::Relaxed) & POISONED != 0
+    }
+
+    /// Whether a visitor is inside, or about to be.
+    #[inline(always)]
+    pub(super) fn is_locked(&self) -> bool {
+        self.place.load(Ordering::Relaxed) & LOCKED != 0
+    }
+
+    /// The address of the home's processor; zero without one.
+    pub(super) fn home(&self) -> usize {
+        self.place.load(Ordering::Relaxed) & !FLAGS
+    }
+
+    /// Changes the home. The caller is inside by the lock.
+    pub(super) fn set_home(&self, home: usize) {
+        let place = self.place.load(Ordering::Relaxed);
+        self.place.store(place & FLAGS | home, Ordering::Relaxed);
+    }
+
+    #[expect(dead_code, reason = "for rebalancing")]
+    /// Changes the home of an object that nobody is inside of by the lock. The caller is the worker of the present one, or there is none. False if it is not to be changed now.
+    pub(super) fn move_home(&self, context: Option<&Context>, to: usize) -> bool {
+        let place = self.place.load(Ordering::Relaxed);
+        let from = place & !FLAGS;
+        let may = from == 0
+            || context.is_some_and(|context| {
+                context.seat.home().addr() == from
+                    && !context.seat.processor().inside.has(self.address())
+            });
+        let order = edge(Edge::ObjectUnlock, Ordering::Release);
+        may && place & LOCKED == 0
+            && self
+                .place
+                .compare_exchange(place, place & FLAGS | to, order, Ordering::Relaxed)
+                .is_ok()
+    }
+}

@@ -1,0 +1,167 @@
+//! The ways in.
+
+#![allow(unsafe_code, reason = "whoever has come in makes its guard")]
+
+use super::door::Refusal;
+use super::visit::Visit;
+use super::{EnterError, Guard, HeldGuard, Object};
+use crate::scheduler::context::{self, Context};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{self, Poll, ready};
+
+/// The future of [`Object::enter`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless awaited"]
+pub struct Enter<'a, T> {
+    object: &'a Object<T>,
+    visit: Visit<'a>,
+}
+
+impl<'a, T: Send> Future for Enter<'a, T> {
+    type Output = Result<Guard<'a, T>, EnterError>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
+        let object = self.object;
+        let way = ready!(self.visit.poll(&object.inner, cx))?;
+        // SAFETY: this thread has just come in.
+        Poll::Ready(Ok(unsafe { Guard::new(&object.inner, way) }))
+    }
+}
+
+/// The future of [`Object::with`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless awaited"]
+pub struct With<'a, T, F> {
+    enter: Enter<'a, T>,
+    operation: Option<F>,
+}
+
+// Nothing in it is pinned.
+impl<T, F> Unpin for With<'_, T, F> {}
+
+impl<T: Send, R, F: FnOnce(&mut T) -> R> Future for With<'_, T, F> {
+    type Output = Result<R, EnterError>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
+        let mut guard = ready!(Pin::new(&mut self.enter).poll(cx))?;
+        let operation = self.operation.take().expect("With is not polled after it is complete");
+        Poll::Ready(Ok(operation(&mut guard)))
+    }
+}
+
+impl<T: Send> Object<T> {
+    /// Enters the object (the published `ct_start`): the task goes to its home, or waits until nobody else is inside, and is inside until the guard is dropped (`ct_end`).
+    ///
+    /// The guard is not `Send`: an operation is a piece of one poll. [`enter_held`](Self::enter_held) is for operations that await.
+    ///
+    /// # Errors
+    /// If an operation on it has panicked, or if the caller is inside of it.
+    ///
+    /// # Cancel safety
+    /// A future that is dropped is not inside, wherever the task was on its way.
+    ///
+    /// # Cost
+    /// At its home 2 ns; without a home, that of an uncontended lock. On the way to another home the task is ready work of that worker, in the order of its arrival.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let list = evenkeel::object::Object::new(vec![1]);
+    ///     list.enter().await.unwrap().push(2);
+    ///     assert_eq!(*list.enter().await.unwrap(), [1, 2]);
+    /// });
+    /// ```
+    #[inline]
+    pub fn enter(&self) -> Enter<'_, T> {
+        Enter { object: self, visit: Visit::default() }
+    }
+
+    /// Enters the object, calls `operation` and leaves. The closure may borrow what is around it.
+    ///
+    /// # Errors
+    /// As [`enter`](Self::enter).
+    ///
+    /// # Cancel safety
+    /// A future that is dropped before it is complete has not called the closure.
+    #[inline]
+    pub fn with<R, F: FnOnce(&mut T) -> R>(&self, operation: F) -> With<'_, T, F> {
+        With { enter: self.enter(), operation: Some(operation) }
+    }
+
+    /// Enters the object for reading.
+    ///
+    /// # Errors
+    /// As [`enter`](Self::enter).
+    #[inline]
+    pub async fn read<R>(&self, operation: impl FnOnce(&T) -> R) -> Result<R, EnterError> {
+        self.with(|value| operation(value)).await
+    }
+
+    /// Enters the object if that can be done here and now: nobody is inside, and it is not at home elsewhere.
+    ///
+    /// # Errors
+    /// As [`enter`](Self::enter).
+    #[inline]
+    pub fn try_enter(&self) -> Result<Option<Guard<'_, T>>, EnterError> {
+        context::with(|context| match self.inner.enter(context) {
+            Ok(way) if self.is_poisoned() => {
+                self.inner.leave(way, context);
+                Err(EnterError::poisoned(self.inner.name()))
+            }
+            // SAFETY: this thread has just come in.
+            Ok(way) => Ok(Some(unsafe { Guard::new(&self.inner, way) })),
+            Err(Refusal::Away(_)) => Ok(None),
+            Err(Refusal::Taken) => self.inner.refuse_own(context).map(|()| None),
+        })
+    }
+
+    /// Enters the object for an operation that awaits inside: first come, first served among those that do; all others wait until it is over.
+    ///
+    /// # Errors
+    /// As [`enter`](Self::enter).
+    ///
+    /// # Cancel safety
+    /// A future that is dropped leaves the line, and is not inside.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let list = evenkeel::object::Object::new(Vec::new());
+    ///     evenkeel::spawn(async move {
+    ///         let mut held = list.enter_held().await.unwrap();
+    ///         held.push(1);
+    ///         evenkeel::yield_now().await;
+    ///         held.push(2);
+    ///         assert_eq!(*held, [1, 2]);
+    ///     })
+    ///     .await
+    ///     .unwrap();
+    /// });
+    /// ```
+    pub async fn enter_held(&self) -> Result<HeldGuard<'_, T>, EnterError> {
+        let line = self.inner.line();
+        let task = context::with(|context| {
+            context.and_then(Context::task).map(|task| task.footer().id.get())
+        });
+        if task.is_some_and(|task| line.is_holder(task)) {
+            context::with(|context| self.inner.refuse_own(context))?;
+        }
+        let turn = line.turn().await;
+        let mut visit = Visit::in_turn(turn);
+        poll_fn(|cx| {
+            visit.poll(&self.inner, cx).map_ok(|way| {
+                context::with(|context| self.inner.door.hold(way, context));
+            })
+        })
+        .await?;
+        let turn = visit.into_turn().expect("it has been given one");
+        turn.hold(task);
+        // SAFETY: the lock is this task's, and no worker's note stands for it.
+        Ok(unsafe { HeldGuard::new(&self.inner, turn) })
+    }
+}

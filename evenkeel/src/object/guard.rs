@@ -1,0 +1,80 @@
+//! Being inside an object.
+
+#![allow(unsafe_code, reason = "whoever is inside an object has its value")]
+
+use super::door::Way;
+use super::inner::Inner;
+use crate::scheduler::context;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+/// Being inside an [`Object`](super::Object): access to its value, until it is dropped.
+///
+/// It is not `Send`: a task that holds it across an `.await` could be polled by another worker after that, so it does not compile in one that is spawned.
+///
+/// ```compile_fail
+/// let object = evenkeel::object::Object::new(0);
+/// evenkeel::spawn(async move {
+///     let mut value = object.enter().await.unwrap();
+///     evenkeel::yield_now().await;
+///     *value += 1;
+/// });
+/// ```
+///
+/// # Panics
+/// A panic while it exists poisons the object.
+#[must_use = "the operation ends as soon as its guard is dropped"]
+pub struct Guard<'a, T> {
+    object: &'a Inner<T>,
+    way: Way,
+    /// Whether the thread was panicking when the operation began.
+    panicking: bool,
+    not_send: PhantomData<*const ()>,
+}
+
+// SAFETY: a shared guard gives shared access to the value and nothing else.
+unsafe impl<T: Sync> Sync for Guard<'_, T> {}
+
+impl<'a, T> Guard<'a, T> {
+    /// # Safety
+    /// This thread is inside, by `way`, and leaves when the guard is dropped.
+    #[inline(always)]
+    pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
+        Self { object, way, panicking: std::thread::panicking(), not_send: PhantomData }
+    }
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: this thread is inside until the guard is dropped, and the borrow ends before.
+        self.object.value.with(|value| unsafe { &*value })
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above; nobody else is inside, and `&mut self` rules out another borrow.
+        self.object.value.with_mut(|value| unsafe { &mut *value })
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if !self.panicking && std::thread::panicking() {
+            self.object.door.poison();
+        }
+        context::with(|context| self.object.leave(self.way, context));
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Guard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Guard").field(&**self).finish()
+    }
+}

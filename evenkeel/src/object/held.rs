@@ -1,0 +1,66 @@
+//! Operations that await inside.
+
+#![allow(unsafe_code, reason = "whoever holds an object has its value")]
+
+use super::inner::Inner;
+use super::line::Turn;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// Holding an [`Object`](super::Object) across awaits: access to its value, until it is dropped.
+///
+/// Everybody else waits in line meanwhile, first come first served. The object stays where it is; a task that is polled by another worker goes on from there.
+///
+/// # Panics
+/// A panic while it exists poisons the object, and so does the end of a task that is cancelled by one.
+#[must_use = "the operation ends as soon as its guard is dropped"]
+pub struct HeldGuard<'a, T> {
+    object: &'a Inner<T>,
+    turn: Turn<'a>,
+    panicking: bool,
+}
+
+// SAFETY: the value may go to another thread, and the lock that the guard has may be given back by any.
+unsafe impl<T: Send> Send for HeldGuard<'_, T> {}
+// SAFETY: a shared guard gives shared access to the value and nothing else.
+unsafe impl<T: Sync> Sync for HeldGuard<'_, T> {}
+
+impl<'a, T> HeldGuard<'a, T> {
+    /// # Safety
+    /// The caller has the lock, with no note, and gives it to the guard.
+    pub(super) unsafe fn new(object: &'a Inner<T>, turn: Turn<'a>) -> Self {
+        Self { object, turn, panicking: std::thread::panicking() }
+    }
+}
+
+impl<T> Deref for HeldGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: the guard has the lock until it is dropped, and the borrow ends before.
+        self.object.value.with(|value| unsafe { &*value })
+    }
+}
+
+impl<T> DerefMut for HeldGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above; nobody else is inside, and `&mut self` rules out another borrow.
+        self.object.value.with_mut(|value| unsafe { &mut *value })
+    }
+}
+
+impl<T> Drop for HeldGuard<'_, T> {
+    fn drop(&mut self) {
+        if !self.panicking && std::thread::panicking() {
+            self.object.door.poison();
+        }
+        self.turn.end();
+        self.object.door.give_back();
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for HeldGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HeldGuard").field(&**self).finish()
+    }
+}

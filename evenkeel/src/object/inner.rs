@@ -1,0 +1,116 @@
+//! What the handles of one object share.
+
+#![allow(unsafe_code, reason = "an object is a lock: it gives `&mut` from `&`")]
+
+use super::class::Class;
+use super::door::{Door, Refusal, Way};
+use super::error::{EnterError, Name};
+use super::line::Line;
+use crate::primitives::atomic::{AtomicU32, Ordering};
+use crate::primitives::cell::UnsafeCell;
+use crate::primitives::thread::thread_local;
+use crate::scheduler::context::Context;
+use std::any::type_name;
+use std::cell::RefCell;
+use std::sync::{Arc, OnceLock};
+
+/// An object: its value, and what is known of it.
+pub(super) struct Inner<T> {
+    pub(super) door: Door,
+    pub(super) class: Arc<Class>,
+    /// Where those wait who do not get in at once for long.
+    pub(super) line: OnceLock<Box<Line>>,
+    /// What an operation goes over, in bytes.
+    size: AtomicU32,
+    pub(super) value: UnsafeCell<T>,
+}
+
+// SAFETY: the door lets one thread at a time to the value, so sharing an object moves the value between threads.
+unsafe impl<T: Send> Send for Inner<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Inner<T> {}
+
+thread_local! {
+    /// The doors of the objects that a thread which is no worker is inside of.
+    static INSIDE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+impl<T> Inner<T> {
+    pub(super) fn new(value: T, class: Arc<Class>) -> Self {
+        let size = u32::try_from(size_of::<T>()).unwrap_or(u32::MAX);
+        Self {
+            door: Door::new(),
+            class,
+            line: OnceLock::new(),
+            size: AtomicU32::new(size),
+            value: UnsafeCell::new(value),
+        }
+    }
+}
+
+impl<T> Inner<T> {
+    pub(super) fn size(&self) -> usize {
+        self.size.load(Ordering::Relaxed) as usize
+    }
+
+    pub(super) fn set_size(&self, bytes: usize) {
+        self.size.store(u32::try_from(bytes).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+
+    pub(super) fn name(&self) -> Name<'_> {
+        Name { class: self.class.name(), type_name: type_name::<T>() }
+    }
+
+    /// The line before it, made if there is none.
+    #[cold]
+    pub(super) fn line(&self) -> &Line {
+        self.line.get_or_init(|| Box::new(Line::new()))
+    }
+
+    /// Goes out again, on the thread that has come in.
+    #[inline(always)]
+    pub(super) fn leave(&self, way: Way, context: Option<&Context>) {
+        self.door.leave(way, context);
+    }
+
+    /// Enters, if nobody else is inside and it is not to be entered elsewhere.
+    #[inline(always)]
+    pub(super) fn enter(&self, context: Option<&Context>) -> Result<Way, Refusal> {
+        self.door.enter(&self.class, context)
+    }
+
+    /// Refuses an entry if this worker's poll, this task or this thread is inside already.
+    #[cold]
+    pub(super) fn refuse_own(&self, context: Option<&Context>) -> Result<(), EnterError> {
+        let address = self.door.address();
+        let is_inside = match context {
+            Some(context) => {
+                context.seat.processor().inside.has(address)
+                    || context.task().is_some_and(|task| {
+                        let id = task.footer().id.get();
+                        self.line.get().is_some_and(|line| line.is_holder(id))
+                    })
+            }
+            None => INSIDE.with(|inside| inside.borrow().contains(&address)),
+        };
+        if !is_inside {
+            return Ok(());
+        }
+        let task = context.and_then(Context::task).and_then(|task| task.name().map(Box::from));
+        Err(EnterError::inside(self.name(), task))
+    }
+
+    /// Enters from a thread that is no worker, which waits for it.
+    #[cold]
+    pub(super) fn note_foreign(&self, is_inside: bool) {
+        let address = self.door.address();
+        INSIDE.with(|inside| {
+            let mut inside = inside.borrow_mut();
+            if is_inside {
+                inside.push(address);
+            } else if let Some(place) = inside.iter().rposition(|&other| other == address) {
+                inside.remove(place);
+            }
+        });
+    }
+}

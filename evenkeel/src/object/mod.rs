@@ -1,0 +1,201 @@
+//! Objects with homes: operations travel to the core that holds them.
+//!
+//! An [`Object`] is a value that one operation at a time is inside of, like one in a mutex. Unlike a mutex it may have a *home*, a worker of the runtime. An operation on it
+//! is then made there: the task that wants it goes over, which takes one pointer and is done in batches, and needs no lock when it is there. So the value's lines
+//! stay in one cache instead of going to and fro, and what no cache of one core could hold lies in those of all. It pays when many tasks are ready at a time, and
+//! when fetching the value costs more than the journey; [`Placement`] says who decides that.
+//!
+//! The idea, *schedule objects to caches and move operations to objects*, is O2 scheduling: Boyd-Wickizer, Morris, Kaashoek, "Reinventing Scheduling for Multicore Systems",
+//! HotOS 2009, whose `ct_start` is [`Object::enter`] and whose `ct_end` is the drop of the [`Guard`].
+//!
+//! ```
+//! use evenkeel::object::Object;
+//!
+//! let runtime = evenkeel::Runtime::new().unwrap();
+//! let sum = runtime.block_on(async {
+//!     let counter = Object::new(0_u64).class("counters");
+//!     let tasks: Vec<_> = (1..=10)
+//!         .map(|n| {
+//!             let counter = counter.clone();
+//!             evenkeel::spawn(async move { counter.with(|sum| *sum += n).await })
+//!         })
+//!         .collect();
+//!     for task in tasks {
+//!         task.await.unwrap().unwrap();
+//!     }
+//!     counter.with(|sum| *sum).await.unwrap()
+//! });
+//! assert_eq!(sum, 55);
+//! ```
+//!
+//! # Where an operation runs, and where the task goes on
+//! At the home if the object has one, otherwise where the task is, under a lock of the object's own. The task goes on where its operation was: it has no
+//! place of its own that it would have to go back to.
+//!
+//! # Operations inside of operations
+//! A [`Guard`] cannot be held across an `.await`, so a task that is inside one object does not travel to another. [`Object::try_enter`] enters an object that is not elsewhere;
+//! [`enter2`] enters two. To enter an object that one is inside of is an [error](EnterError::Inside).
+
+mod blocking;
+mod class;
+mod door;
+mod enter;
+mod error;
+mod guard;
+mod held;
+mod inner;
+mod line;
+mod several;
+mod visit;
+
+pub(crate) use class::Classes;
+pub use class::Placement;
+pub use enter::{Enter, With};
+pub use error::EnterError;
+pub use guard::Guard;
+pub use held::HeldGuard;
+pub use several::enter2;
+
+use inner::Inner;
+use std::fmt;
+use std::sync::Arc;
+
+/// The class of objects that have been given none.
+const UNNAMED: &str = "unnamed";
+
+/// A value with a home, or without one. Cheap to clone: all clones are the same object.
+///
+/// An object beside its value takes 64 bytes and the value's alignment, in one allocation.
+///
+/// # Examples
+/// ```
+/// use evenkeel::object::{Object, Placement};
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let directory = Object::new(vec![0_u8; 32_000]).size_hint(32_000).placed("directories", Placement::Home);
+///     assert_eq!(directory.with(|entries| entries.len()).await.unwrap(), 32_000);
+///     assert!(directory.home().is_some());
+/// });
+/// ```
+pub struct Object<T> {
+    inner: Arc<Inner<T>>,
+}
+
+impl<T> Clone for Object<T> {
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone() }
+    }
+}
+
+impl<T> Object<T> {
+    /// An object of the runtime that the caller belongs to, without a home. One that is made outside of any runtime never has one.
+    #[must_use]
+    pub fn new(value: T) -> Self {
+        Self { inner: Arc::new(Inner::new(value, class::here(UNNAMED, None))) }
+    }
+
+    /// Says how many bytes an operation goes over, where that is not the size of the value itself: what it owns on the heap. A hint for the choice of homes; a wrong one makes it worse
+    /// and nothing else.
+    #[must_use]
+    pub fn size_hint(self, bytes: usize) -> Self {
+        self.inner.set_size(bytes);
+        self
+    }
+
+    /// Makes it one of a class: objects of one kind, which are judged together. Classes belong to a runtime, and their names are theirs alone.
+    ///
+    /// # Panics
+    /// If the object has clones: it is said of a new one.
+    #[must_use]
+    pub fn class(self, name: &str) -> Self {
+        self.enroll(name, None)
+    }
+
+    /// The same, and says what the class does, if this object is its first.
+    ///
+    /// # Panics
+    /// As [`class`](Self::class).
+    #[must_use]
+    pub fn placed(self, name: &str, placement: Placement) -> Self {
+        self.enroll(name, Some(placement))
+    }
+
+    fn enroll(mut self, name: &str, placement: Option<Placement>) -> Self {
+        let class = class::here(name, placement);
+        let inner =
+            Arc::get_mut(&mut self.inner).expect("an object's class is said before it is cloned");
+        if class.placement() == Placement::Home
+            && let Some(home) = class.choose_home(inner.size())
+        {
+            inner.door.set_home(home);
+        }
+        inner.class = class;
+        self
+    }
+
+    /// Gives the object worker `number` as its home.
+    ///
+    /// # Panics
+    /// If there is no such worker, or if the object has clones.
+    #[must_use]
+    pub fn at(mut self, number: usize) -> Self {
+        let inner =
+            Arc::get_mut(&mut self.inner).expect("an object's home is said before it is cloned");
+        let home = inner
+            .class
+            .home_at(number)
+            .unwrap_or_else(|| panic!("there is no worker {number} in the runtime of this object"));
+        inner.door.set_home(home);
+        self
+    }
+
+    /// The worker that is its home, if it has one.
+    #[must_use]
+    pub fn home(&self) -> Option<usize> {
+        self.inner.class.number_of(self.inner.door.home())
+    }
+
+    /// Whether an operation on it has panicked, and nobody has [cleared](Self::clear_poison) that.
+    #[must_use]
+    pub fn is_poisoned(&self) -> bool {
+        self.inner.door.is_poisoned()
+    }
+
+    /// Makes an object enterable again on which an operation has panicked.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::object::Object;
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let object = Object::new(1);
+    ///     let broken = evenkeel::spawn({
+    ///         let object = object.clone();
+    ///         async move { object.with(|_| panic!("halfway")).await }
+    ///     });
+    ///     assert!(broken.await.is_err());
+    ///     assert!(object.with(|_| ()).await.is_err());
+    ///     object.clear_poison();
+    ///     assert_eq!(object.with(|value| *value).await.unwrap(), 1);
+    /// });
+    /// ```
+    pub fn clear_poison(&self) {
+        self.inner.door.clear_poison();
+    }
+
+    /// Whether both are the same object.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+}
+
+impl<T> fmt::Debug for Object<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Object")
+            .field("class", &self.inner.class.name())
+            .field("home", &self.home())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,69 @@
+//! Entering two objects at once.
+
+#![allow(unsafe_code, reason = "whoever has come in makes its guards")]
+
+use super::door::Refusal;
+use super::{EnterError, Guard, Object};
+use crate::scheduler::context;
+use crate::yield_now;
+
+/// Enters two objects, for an operation on both. The task goes to the home of the one that it enters first, by their addresses, so that tasks which enter the same two meet;
+/// the other is taken from its home, if that is elsewhere, for the time of the operation.
+///
+/// # Errors
+/// As [`Object::enter`]; also if both are the same object.
+///
+/// # Cancel safety
+/// A future that is dropped is inside of neither.
+///
+/// # Cost
+/// That of two entries; taking an object from its home takes two to ten microseconds.
+///
+/// # Examples
+/// ```
+/// use evenkeel::object::{Object, enter2};
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let (from, to) = (Object::new(10), Object::new(0));
+///     {
+///         let (mut from, mut to) = enter2(&from, &to).await.unwrap();
+///         *from -= 3;
+///         *to += 3;
+///     }
+///     assert_eq!(to.with(|sum| *sum).await.unwrap(), 3);
+/// });
+/// ```
+pub async fn enter2<'a, A: Send, B: Send>(
+    a: &'a Object<A>,
+    b: &'a Object<B>,
+) -> Result<(Guard<'a, A>, Guard<'a, B>), EnterError> {
+    let a_first = a.inner.door.address() <= b.inner.door.address();
+    loop {
+        if a_first {
+            let first = a.enter().await?;
+            if let Some(second) = b.enter_also()? {
+                return Ok((first, second));
+            }
+        } else {
+            let first = b.enter().await?;
+            if let Some(second) = a.enter_also()? {
+                return Ok((second, first));
+            }
+        }
+        yield_now().await;
+    }
+}
+
+impl<T: Send> Object<T> {
+    /// Enters the object beside another, wherever its home is. None if somebody is inside.
+    fn enter_also(&self) -> Result<Option<Guard<'_, T>>, EnterError> {
+        if let Some(guard) = self.try_enter()? {
+            return Ok(Some(guard));
+        }
+        context::with(|context| match self.inner.door.take(&self.inner.class, context) {
+            // SAFETY: this thread has just come in.
+            Ok(way) => Ok(Some(unsafe { Guard::new(&self.inner, way) })),
+            Err(Refusal::Away(_) | Refusal::Taken) => Ok(None),
+        })
+    }
+}

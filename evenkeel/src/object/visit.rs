@@ -1,0 +1,217 @@
+//! How a task comes to an object and in.
+
+#![allow(unsafe_code, reason = "it looks at what the worker knows of itself")]
+
+use super::door::{Refusal, Way};
+use super::error::EnterError;
+use super::inner::Inner;
+use super::line::Turn;
+use crate::primitives::spin::pause;
+use crate::scheduler::context::{self, Context};
+use crate::task::berth::After;
+use crate::task::waker;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{self, Poll, ready};
+
+/// Looks at an object that somebody is inside of before the task gives others a turn: as long as a short operation lasts. An estimate; no benchmark sets it.
+const LOOKS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 64 };
+
+/// Journeys of one entry before it takes the object from its home: the task was taken away on its way each time, or is polled by something that does not let it go. An
+/// estimate; no benchmark sets it.
+const JOURNEYS: u32 = 4;
+
+/// What a step has come to.
+enum Step {
+    /// It is inside, or will never be.
+    Inside(Result<Way, EnterError>),
+    /// A held operation is inside.
+    InLine,
+}
+
+/// One entry: what it is like to be on the way.
+#[derive(Debug, Default)]
+pub(super) struct Visit<'a> {
+    journeys: u32,
+    /// How many tasks had left the home's queue when this one was last taken away on its way there.
+    departures: usize,
+    /// Whether the others have had their turn.
+    counted: bool,
+    /// The place in line, where there is one, and then the turn.
+    waiting: Option<Waiting<'a>>,
+    turn: Option<Turn<'a>>,
+}
+
+/// A place in line.
+struct Waiting<'a>(Pin<Box<dyn Future<Output = Turn<'a>> + Send + 'a>>);
+
+impl fmt::Debug for Waiting<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Waiting").finish_non_exhaustive()
+    }
+}
+
+impl<'a> Visit<'a> {
+    /// An entry of one whose turn in line it is.
+    pub(super) fn in_turn(turn: Turn<'a>) -> Self {
+        Self { turn: Some(turn), ..Self::default() }
+    }
+
+    /// The turn, once inside.
+    pub(super) fn into_turn(self) -> Option<Turn<'a>> {
+        self.turn
+    }
+
+    /// Comes to the object and in.
+    #[inline(always)]
+    pub(super) fn poll<T>(
+        &mut self,
+        object: &'a Inner<T>,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<Result<Way, EnterError>> {
+        // SAFETY: it is used by this call alone.
+        let context = unsafe { context::current() };
+        if (self.counted || !context.is_some_and(Context::count_operation))
+            && let Ok(way) = object.enter(context)
+        {
+            return Poll::Ready(admit(object, way, context));
+        }
+        self.poll_later(object, context, cx)
+    }
+
+    /// The same of one that did not get in at once.
+    #[inline(never)]
+    fn poll_later<T>(
+        &mut self,
+        object: &'a Inner<T>,
+        context: Option<&Context>,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<Result<Way, EnterError>> {
+        if !std::mem::replace(&mut self.counted, true)
+            && context.is_some_and(Context::has_had_its_turn)
+        {
+            return again(context, cx);
+        }
+        loop {
+            if let Some(Waiting(waiting)) = &mut self.waiting {
+                let turn = ready!(waiting.as_mut().poll(cx));
+                self.waiting = None;
+                self.turn = Some(turn);
+            }
+            let step = match object.enter(context) {
+                Ok(way) => return Poll::Ready(admit(object, way, context)),
+                Err(Refusal::Away(target)) => self.travel(object, context, target, cx),
+                Err(Refusal::Taken) => wait(object, context, self.turn.is_some(), cx),
+            };
+            match ready!(step) {
+                Step::Inside(result) => return Poll::Ready(result),
+                Step::InLine => self.waiting = Some(Waiting(Box::pin(object.line().turn()))),
+            }
+        }
+    }
+
+    /// Goes to the object's home, or takes the object from there.
+    #[cold]
+    fn travel<T>(
+        &mut self,
+        object: &Inner<T>,
+        context: Option<&Context>,
+        target: usize,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<Step> {
+        let Some(context) = context.filter(|context| context.task().is_some()) else {
+            return take(object, context, false, cx);
+        };
+        if self.journeys > 0 {
+            // It was taken away on its way.
+            let departures = context.shared().processors[target].published.departures();
+            let is_stuck = departures == self.departures;
+            if is_stuck || self.journeys == JOURNEYS {
+                return take(object, Some(context), is_stuck, cx);
+            }
+            self.departures = departures;
+        }
+        self.journeys += 1;
+        context.counters().hops.add(1);
+        context.set_after(After::Travel(target as u16));
+        wake_if_foreign(Some(context), cx);
+        Poll::Pending
+    }
+}
+
+/// What is left to do inside.
+#[inline(always)]
+fn admit<T>(object: &Inner<T>, way: Way, context: Option<&Context>) -> Result<Way, EnterError> {
+    // A host does not get in by its note while the object is poisoned.
+    if matches!(way, Way::Note(_)) || !object.door.is_poisoned() {
+        return Ok(way);
+    }
+    object.door.leave(way, context);
+    Err(EnterError::poisoned(object.name()))
+}
+
+/// Takes the object from its home; with `suspend` it is entered in place until the host is back.
+#[cold]
+fn take<T>(
+    object: &Inner<T>,
+    context: Option<&Context>,
+    suspend: bool,
+    cx: &mut task::Context<'_>,
+) -> Poll<Step> {
+    match object.door.take(&object.class, context) {
+        Ok(way) => {
+            if suspend {
+                object.door.suspend();
+            }
+            Poll::Ready(Step::Inside(admit(object, way, context)))
+        }
+        Err(_) => wait(object, context, true, cx),
+    }
+}
+
+/// Looks again, now or after a turn of the others, or waits in line.
+#[cold]
+fn wait<T>(
+    object: &Inner<T>,
+    context: Option<&Context>,
+    in_turn: bool,
+    cx: &mut task::Context<'_>,
+) -> Poll<Step> {
+    if let Err(error) = object.refuse_own(context) {
+        return Poll::Ready(Step::Inside(Err(error)));
+    }
+    if !in_turn && object.line.get().is_some_and(|line| line.is_held()) {
+        return Poll::Ready(Step::InLine);
+    }
+    for _ in 0..LOOKS {
+        pause();
+        if !object.door.is_locked()
+            && let Ok(way) = object.enter(context)
+        {
+            return Poll::Ready(Step::Inside(admit(object, way, context)));
+        }
+    }
+    again(context, cx)
+}
+
+/// Gives the others a turn.
+#[cold]
+fn again<R>(context: Option<&Context>, cx: &mut task::Context<'_>) -> Poll<R> {
+    match context {
+        Some(context) if context.task().is_some() => {
+            context.go_again();
+            wake_if_foreign(Some(context), cx);
+        }
+        _ => cx.waker().wake_by_ref(),
+    }
+    Poll::Pending
+}
+
+/// Wakes the waker if it is not that of the task which is being polled: some part of that task has to look at this entry again.
+fn wake_if_foreign(context: Option<&Context>, cx: &task::Context<'_>) {
+    let is_own = waker::task_of(cx.waker())
+        .is_some_and(|task| context.is_some_and(|context| context.polls(task.ptr())));
+    if !is_own {
+        cx.waker().wake_by_ref();
+    }
+}

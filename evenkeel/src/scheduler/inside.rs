@@ -1,0 +1,57 @@
+//! The notes of a processor's worker of what it is inside of, for those who take an object from its home.
+//!
+//! A worker notes the address of an object before it enters it, and clears the note when it leaves. Only it writes; others read, by the protocol of
+//! `object::door`. The notes are a few: who enters more objects at a time does so by their locks.
+
+use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
+use crate::primitives::fence;
+
+/// Notes of a processor: as many as guards that one poll holds at a time without a lock. An estimate; no benchmark sets it.
+const NOTES: usize = 4;
+
+/// What a worker is inside of.
+#[derive(Debug)]
+pub(crate) struct Inside {
+    notes: [AtomicUsize; NOTES],
+    /// Whether a note is followed by a full fence, because there is no pair of fences.
+    fenced: bool,
+}
+
+impl Inside {
+    pub(crate) fn new() -> Self {
+        let notes = std::array::from_fn(|_| AtomicUsize::new(0));
+        Self { notes, fenced: !fence::is_asymmetric() }
+    }
+
+    /// Notes an address, which is not zero, and says in which place. None if all are taken. The caller is the worker.
+    #[inline(always)]
+    pub(crate) fn note(&self, address: usize) -> Option<usize> {
+        let free = |note: &AtomicUsize| note.load(Ordering::Relaxed) == 0;
+        let place = if free(&self.notes[0]) { 0 } else { self.notes.iter().position(free)? };
+        self.notes[place].store(address, Ordering::Relaxed);
+        Some(place)
+    }
+
+    /// The host's fence between its note and its look at the object.
+    #[inline(always)]
+    pub(crate) fn fence(&self) {
+        if self.fenced {
+            fence::full(Edge::ObjectLight);
+        } else {
+            fence::light(Edge::ObjectLight);
+        }
+    }
+
+    /// Clears a note. The caller is the worker.
+    #[inline(always)]
+    pub(crate) fn clear(&self, place: usize) {
+        self.notes[place].store(0, edge(Edge::ObjectLeave, Ordering::Release));
+    }
+
+    /// Whether the worker is inside of `address`, or about to look whether it may be.
+    pub(crate) fn has(&self, address: usize) -> bool {
+        self.notes
+            .iter()
+            .any(|note| note.load(edge(Edge::ObjectNoted, Ordering::Acquire)) == address)
+    }
+}

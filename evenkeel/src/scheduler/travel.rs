@@ -1,0 +1,290 @@
+//! How a task travels to another processor: in lines of pointers, for the price of a store each.
+//!
+//! # What it is for
+//! An operation on an object with a home runs there. The task that wants it goes over with all it has, which is
+//! one pointer, and many go at a time. An inbox would do, but each push into it waits for its line to come over: 30 to 200 ns, where a store waits for nothing.
+//!
+//! # Roles
+//! Each pair of processors has a *passage* one way and one the other. Its *sender* is the worker of the one processor; its *receiver* is whoever has the
+//! [lock](super::biased) of the other's queue: the worker or, if that is stuck, who takes its queue by force.
+//!
+//! # States
+//! A passage is a ring of [`Line`]s, each of one cache line: up to [`TASKS`] pointers, and a word that says which line of the passage this is, counted
+//! from its making, and how many pointers are in it. `taken` says how many lines the receiver is done with.
+//!
+//! # Steps
+//! *Depart*: the sender keeps the pointer until it has [`TASKS`] for one processor, or its batch ends. *Send*: it writes the pointers, then the word (release), then
+//! the `bell` of the receiver's processor. It learns from `taken` (acquire) that the line is free, which it looks at once in a lap; if it is not, the tasks go to
+//! the inbox. *Receive*: look at the word of the next line (acquire); if it is that line's, take its tasks into the queue, and in the end store `taken` (release).
+//!
+//! # Why nothing is lost
+//! A word has the number of its line, so a receiver takes each line once, in their order, and never one of the lap before. A sender writes a line after it has
+//! seen that its former tasks are taken. Between departure and sending the tasks lie beside the sender's queue, under its lock. It sends them at the end of its batch at the
+//! latest, before it can fall asleep; should it be stuck inside a poll until then, whoever takes its queue by force takes them too, and others see that it has some.
+//! *The bell is a hint*: of two that ring at the same time only one is heard. What has been sent is looked for at the end of each batch too.
+//! *Sleep*: the sender looks for sleepers after each line, behind a light fence; who falls asleep announces it, makes a heavy fence if anything has ever travelled
+//! to it, and looks at the passages ([`idle`](super::idle)). One of them sees the other. The first line of a passage is followed by a full fence: the sender sees
+//! the sleeper, or the sleeper sees that something has travelled to it. Where there is no pair of fences, each line is.
+//! *Fork-join*: a receiver that goes away at the same moment may not see what is on its way, nor the sender that it goes. Then the line waits for whoever looks at
+//! the processor next, the sender among them when its batch ends.
+//! *A stuck processor*: its passages are emptied like its inbox, by whoever takes its queue.
+//!
+//! # Rejected
+//! The inbox: see above. A full fence after each line: it waits until that has come over, 20 to 200 ns.
+//! A locked buffer: three lines come over where here it is one. Pointers without a word, null where there is none: the receiver then writes into the line, and the sender
+//! waits for it when it looks whether there is room.
+
+#![allow(unsafe_code, reason = "rights to tasks lie in lines as addresses")]
+
+use super::relief;
+use super::shared::Shared;
+use crate::policy::forking;
+use crate::primitives::atomic::{AtomicPtr, AtomicU64, Edge, Ordering, edge};
+use crate::primitives::{fence, prefetch};
+use crate::task::header::{Header, TaskPtr};
+use crate::task::rights::{Parcel, Runnable};
+use crossbeam_utils::CachePadded;
+use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
+
+/// Pointers in a line: with its word they are a cache line.
+const TASKS: usize = 7;
+
+/// Lines of a passage: 2 KiB, room for 224 tasks that travel the same way at once. An estimate; `evenkeel-bench run --bench counters` shows
+/// no difference from twice as many. Two in the models.
+const LINES: u64 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
+
+/// Bits of a word for the number of its tasks.
+const COUNT: u32 = TASKS.ilog2() + 1;
+
+/// What goes over at a time.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Line {
+    /// The number of the line, from one, above how many tasks are in it.
+    word: AtomicU64,
+    tasks: [AtomicPtr<Header>; TASKS],
+}
+
+/// One way from one processor to another.
+#[derive(Debug)]
+pub(super) struct Passage {
+    lines: Box<[Line]>,
+    /// Lines that the receiver is done with.
+    taken: CachePadded<AtomicU64>,
+}
+
+impl Passage {
+    pub(super) fn new() -> Self {
+        let tasks = || std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut()));
+        let line = |_| Line { word: AtomicU64::new(0), tasks: tasks() };
+        Self { lines: (0..LINES).map(line).collect(), taken: CachePadded::new(AtomicU64::new(0)) }
+    }
+
+    fn line(&self, number: u64) -> &Line {
+        &self.lines[(number % LINES) as usize]
+    }
+
+    /// Whether there is a line to be received.
+    fn has_tasks(&self) -> bool {
+        let next = self.taken.load(Ordering::Relaxed);
+        self.line(next).word.load(Ordering::Relaxed) >> COUNT == next + 1
+    }
+
+    /// Takes what has been sent. The caller is the only receiver.
+    fn receive(&self, mut take: impl FnMut(Runnable)) -> usize {
+        let first = self.taken.load(edge(Edge::TravelReceive, Ordering::Acquire));
+        let (mut next, mut received) = (first, 0);
+        loop {
+            let line = self.line(next);
+            let word = line.word.load(edge(Edge::TravelReceive, Ordering::Acquire));
+            if word >> COUNT != next + 1 {
+                break;
+            }
+            let count = (word & ((1 << COUNT) - 1)) as usize;
+            let tasks = line.tasks[..count].iter().map(|task| task.load(Ordering::Relaxed));
+            let tasks: [*mut Header; TASKS] = collect(tasks);
+            tasks[..count].iter().for_each(|&task| prefetch::lines(task.cast()));
+            tasks[..count].iter().for_each(|&task| take(right(task)));
+            received += count;
+            next += 1;
+        }
+        if next != first {
+            self.taken.store(next, edge(Edge::TravelTaken, Ordering::Release));
+        }
+        received
+    }
+}
+
+/// The first [`TASKS`] of some addresses.
+fn collect(tasks: impl Iterator<Item = *mut Header>) -> [*mut Header; TASKS] {
+    let mut all = [ptr::null_mut(); TASKS];
+    all.iter_mut().zip(tasks).for_each(|(place, task)| *place = task);
+    all
+}
+
+/// What comes to one processor.
+#[derive(Debug)]
+pub(crate) struct Arrivals {
+    /// What was sent last, by whom; only that it changes counts.
+    bell: AtomicU64,
+    /// What the bell was when the receiver last looked.
+    heard: AtomicU64,
+    /// One from each processor, once anything has travelled from there.
+    from: Box<[OnceLock<Passage>]>,
+}
+
+impl Arrivals {
+    /// For a processor of so many.
+    pub(crate) fn new(processors: usize) -> Self {
+        let from = (0..processors).map(|_| OnceLock::new()).collect();
+        Self { bell: AtomicU64::new(0), heard: AtomicU64::new(0), from }
+    }
+
+    /// Whether the bell has rung since the receiver looked: two loads of a line that is the receiver's.
+    #[inline(always)]
+    pub(crate) fn has_rung(&self) -> bool {
+        self.bell.load(Ordering::Relaxed) != self.heard.load(Ordering::Relaxed)
+    }
+
+    /// Whether anything has ever travelled here.
+    #[inline(always)]
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.bell.load(Ordering::Relaxed) != 0
+    }
+
+    /// The receiver's last look before it sleeps, which it has announced: whether there are tasks, or may be.
+    pub(crate) fn look_before_sleep(&self) -> bool {
+        self.is_in_use()
+            && ((fence::is_asymmetric() && !fence::heavy(Edge::TravelSleep)) || self.has_tasks())
+    }
+
+    /// Whether there are tasks.
+    fn has_tasks(&self) -> bool {
+        self.from.iter().filter_map(OnceLock::get).any(Passage::has_tasks)
+    }
+
+    /// Takes what has come. The caller is the only receiver: it has the lock of the processor's queue.
+    pub(crate) fn receive(&self, mut take: impl FnMut(Runnable)) -> usize {
+        self.heard.store(self.bell.load(Ordering::Relaxed), Ordering::Relaxed);
+        let passages = self.from.iter().filter_map(OnceLock::get);
+        passages.map(|passage| passage.receive(&mut take)).sum()
+    }
+}
+
+/// Tasks that are about to leave for one processor.
+#[derive(Debug)]
+struct Waiting {
+    tasks: [*mut Header; TASKS],
+    count: usize,
+    /// The line to be sent next, and what `taken` was when last looked at.
+    next: u64,
+    taken: u64,
+}
+
+/// What leaves one processor: it lies beside its queue, under the same lock.
+#[derive(Debug, Default)]
+pub(crate) struct Departures {
+    /// To each processor, once anything has left.
+    to: Vec<Waiting>,
+}
+
+// SAFETY: the addresses are those of rights to tasks, which are `Send`.
+unsafe impl Send for Departures {}
+
+impl Departures {
+    /// Keeps a task for processor `target`, or sends it with the others that have been kept. Says whether to [announce](announce) them.
+    #[inline]
+    pub(super) fn push(
+        &mut self,
+        shared: &Shared,
+        me: usize,
+        target: usize,
+        task: Runnable,
+    ) -> bool {
+        if self.to.is_empty() {
+            self.open(shared.processors.len());
+        }
+        let waiting = &mut self.to[target];
+        waiting.tasks[waiting.count] = task.into_ptr().as_ptr();
+        waiting.count += 1;
+        waiting.count == TASKS && waiting.send(shared, me, target)
+    }
+
+    #[cold]
+    fn open(&mut self, processors: usize) {
+        let none = [ptr::null_mut(); TASKS];
+        self.to.resize_with(processors, || Waiting { tasks: none, count: 0, next: 0, taken: 0 });
+    }
+
+    /// Sends what has been kept for processor `target`. Says whether to [announce](announce) it.
+    pub(super) fn send(&mut self, shared: &Shared, me: usize, target: usize) -> bool {
+        let waiting = self.to.get_mut(target).filter(|waiting| waiting.count > 0);
+        waiting.is_some_and(|waiting| waiting.send(shared, me, target))
+    }
+
+    /// Gives all that has been kept to `take`.
+    pub(super) fn take(&mut self, mut take: impl FnMut(Runnable)) {
+        for waiting in &mut self.to {
+            let count = std::mem::take(&mut waiting.count);
+            waiting.tasks[..count].iter().for_each(|&task| take(right(task)));
+        }
+    }
+}
+
+/// The right that has been kept as this address.
+fn right(task: *mut Header) -> Runnable {
+    let task = NonNull::new(task).expect("it is the address of a task");
+    // SAFETY: it comes from `into_ptr` of the right that its sender has had, and each address that is kept or sent is looked at once: that in a line by its one
+    // receiver, that which waits when it is sent or taken, which empties its place.
+    unsafe { Runnable::from_ptr(TaskPtr::new(task)) }
+}
+
+impl Waiting {
+    /// Sends a line from processor `me` to processor `target`, and says whether somebody may have to be woken for it.
+    fn send(&mut self, shared: &Shared, me: usize, target: usize) -> bool {
+        let receiver = &shared.processors[target];
+        let passage = receiver.arrivals.from[me].get_or_init(Passage::new);
+        let count = std::mem::take(&mut self.count);
+        if self.next - self.taken == LINES {
+            self.taken = passage.taken.load(edge(Edge::TravelRoom, Ordering::Acquire));
+        }
+        if self.next - self.taken == LINES {
+            self.tasks[..count].iter().for_each(|&task| receiver.inbox.push(right(task)));
+            fence::after_read_modify_write(Edge::IdlePush);
+            return true;
+        }
+        let line = passage.line(self.next);
+        self.next += 1;
+        for (place, &task) in line.tasks.iter().zip(&self.tasks[..count]) {
+            place.store(task, Ordering::Relaxed);
+        }
+        let word = self.next << COUNT | count as u64;
+        line.word.store(word, edge(Edge::TravelSend, Ordering::Release));
+        let ring = self.next << 16 | (me as u64 + 1);
+        receiver.arrivals.bell.store(ring, Ordering::Relaxed);
+        if self.next == 1 || !fence::is_asymmetric() {
+            fence::full(Edge::TravelSent);
+        } else {
+            fence::light(Edge::TravelSent);
+        }
+        shared.idle.is_pusher_to_look() || shared.is_away(target)
+    }
+}
+
+/// Wakes whoever is to receive what has been sent to processor `target`.
+#[cold]
+pub(super) fn announce(shared: &Shared, target: usize) {
+    let counts = shared.idle.counts();
+    let away = shared.is_away(target);
+    if counts.all_away || forking::relieve(away, counts.sleeping) {
+        relief::call(shared);
+    } else if counts.sleeping > 0 && !shared.idle.wake(target) {
+        if away {
+            shared.idle.wake_one();
+        } else {
+            // It is awake; should it be stuck, the watch sees to it.
+            shared.idle.arm();
+        }
+    }
+}
