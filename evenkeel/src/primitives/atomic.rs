@@ -124,6 +124,10 @@ pub(crate) enum Edge {
     TravelTaken,
     /// The sender's look at that.
     TravelRoom,
+    /// The word that something has been sent.
+    TravelRing,
+    /// The receiver's look at that word.
+    TravelHeard,
     /// The sender's fence between a line and its look at the sleepers.
     TravelSent,
     /// The fence of who falls asleep, between its announcement and its look at the lines.

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
     /// A bit for each weakened edge.
-    static WEAK: Cell<u64> = const { Cell::new(0) };
+    static WEAK: Cell<u128> = const { Cell::new(0) };
 }
 
 /// Whether the model that runs on this thread has weakened `edge`. Loom runs all threads of a model

@@ -26,7 +26,7 @@ pub(crate) mod job;
 pub(crate) mod latch;
 pub(crate) mod meter;
 #[cfg(all(test, loom))]
-mod model;
+pub(crate) mod model;
 pub(crate) mod neighbours;
 pub(crate) mod note;
 pub(crate) mod processor;

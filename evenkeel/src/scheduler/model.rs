@@ -95,7 +95,7 @@ fn a_lone_task_is_found_by_a_watch_that_saw_everybody_asleep() {
 }
 
 /// A new task without a handle, which tells nobody of its end.
-fn orphan(seat: Option<&Seat>) -> Runnable {
+pub(super) fn orphan(seat: Option<&Seat>) -> Runnable {
     let home = seat.map_or(std::ptr::null(), |seat| seat.shared().home(seat.me()));
     let birth = Birth { home, id: id::take_one(), room: Room::Compact };
     let (task, handle) = task::make(async {}, (), Location::caller(), birth);
@@ -142,7 +142,7 @@ fn two_senders_and_two_receivers_neither_lose_nor_double_a_task() {
 }
 
 /// Two processors without workers, and their seats.
-fn two_seats() -> (Seat, Seat) {
+pub(crate) fn two_seats() -> (Seat, Seat) {
     let neighbours = (0..2).map(|me| Neighbours::flat(me, 2));
     let (_, mut seats) = Seat::all(
         neighbours.collect(),
@@ -156,7 +156,7 @@ fn two_seats() -> (Seat, Seat) {
 }
 
 /// Empties the queue of a processor, and gives the number of tasks that were in it.
-fn drain(seat: &Seat) -> usize {
+pub(super) fn drain(seat: &Seat) -> usize {
     std::iter::from_fn(|| seat.pop()).map(|entry| run::run_elsewhere(entry.task)).count()
 }
 

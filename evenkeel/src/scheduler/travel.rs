@@ -14,14 +14,15 @@
 //!
 //! # Steps
 //! *Depart*: the sender keeps the pointer until it has [`TASKS`] for one processor, or its batch ends. *Send*: it writes the pointers, then the word (release), then
-//! the `bell` of the receiver's processor. It learns from `taken` (acquire) that the line is free, which it looks at once in a lap; if it is not, the tasks go to
-//! the inbox. *Receive*: look at the word of the next line (acquire); if it is that line's, take its tasks into the queue, and in the end store `taken` (release).
+//! the `bell` of the receiver's processor (release). It learns from `taken` (acquire) that the line is free, which it looks at once in a lap; if it is not, the tasks go to
+//! the inbox. *Receive*: look at the word of the next line (acquire); if it is that line's, take its tasks into the queue, and in the end store `taken` (release). One receiver
+//! sees by the lock what another has taken.
 //!
 //! # Why nothing is lost
 //! A word has the number of its line, so a receiver takes each line once, in their order, and never one of the lap before. A sender writes a line after it has
 //! seen that its former tasks are taken. Between departure and sending the tasks lie beside the sender's queue, under its lock. It sends them at the end of its batch at the
 //! latest, before it can fall asleep; should it be stuck inside a poll until then, whoever takes its queue by force takes them too, and others see that it has some.
-//! *The bell is a hint*: of two that ring at the same time only one is heard. What has been sent is looked for at the end of each batch too.
+//! *The bell is a hint*: who hears it finds what it was rung for, but of two that ring at the same time only one is heard. What has been sent is looked for at the end of each batch too.
 //! *Sleep*: the sender looks for sleepers after each line, behind a light fence; who falls asleep announces it, makes a heavy fence if anything has ever travelled
 //! to it, and looks at the passages ([`idle`](super::idle)). One of them sees the other. The first line of a passage is followed by a full fence: the sender sees
 //! the sleeper, or the sleeper sees that something has travelled to it. Where there is no pair of fences, each line is.
@@ -39,7 +40,8 @@
 use super::relief;
 use super::shared::Shared;
 use crate::policy::forking;
-use crate::primitives::atomic::{AtomicPtr, AtomicU64, Edge, Ordering, edge};
+use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
+use crate::primitives::cell::UnsafeCell;
 use crate::primitives::{fence, prefetch};
 use crate::task::header::{Header, TaskPtr};
 use crate::task::rights::{Parcel, Runnable};
@@ -63,8 +65,13 @@ const COUNT: u32 = TASKS.ilog2() + 1;
 struct Line {
     /// The number of the line, from one, above how many tasks are in it.
     word: AtomicU64,
-    tasks: [AtomicPtr<Header>; TASKS],
+    tasks: UnsafeCell<[*mut Header; TASKS]>,
 }
+
+// SAFETY: the addresses are those of rights to tasks, which are `Send`.
+unsafe impl Send for Line {}
+// SAFETY: as above; of sender and receiver one has the line at a time.
+unsafe impl Sync for Line {}
 
 /// One way from one processor to another.
 #[derive(Debug)]
@@ -76,8 +83,8 @@ pub(super) struct Passage {
 
 impl Passage {
     pub(super) fn new() -> Self {
-        let tasks = || std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut()));
-        let line = |_| Line { word: AtomicU64::new(0), tasks: tasks() };
+        let none = [ptr::null_mut(); TASKS];
+        let line = |_| Line { word: AtomicU64::new(0), tasks: UnsafeCell::new(none) };
         Self { lines: (0..LINES).map(line).collect(), taken: CachePadded::new(AtomicU64::new(0)) }
     }
 
@@ -93,7 +100,8 @@ impl Passage {
 
     /// Takes what has been sent. The caller is the only receiver.
     fn receive(&self, mut take: impl FnMut(Runnable)) -> usize {
-        let first = self.taken.load(edge(Edge::TravelReceive, Ordering::Acquire));
+        // One receiver follows another by the lock.
+        let first = self.taken.load(Ordering::Relaxed);
         let (mut next, mut received) = (first, 0);
         loop {
             let line = self.line(next);
@@ -102,8 +110,8 @@ impl Passage {
                 break;
             }
             let count = (word & ((1 << COUNT) - 1)) as usize;
-            let tasks = line.tasks[..count].iter().map(|task| task.load(Ordering::Relaxed));
-            let tasks: [*mut Header; TASKS] = collect(tasks);
+            // SAFETY: the line has been sent, and its sender does not write it again before `taken` says that it may.
+            let tasks = line.tasks.with(|tasks| unsafe { *tasks });
             tasks[..count].iter().for_each(|&task| prefetch::lines(task.cast()));
             tasks[..count].iter().for_each(|&task| take(right(task)));
             received += count;
@@ -114,13 +122,6 @@ impl Passage {
         }
         received
     }
-}
-
-/// The first [`TASKS`] of some addresses.
-fn collect(tasks: impl Iterator<Item = *mut Header>) -> [*mut Header; TASKS] {
-    let mut all = [ptr::null_mut(); TASKS];
-    all.iter_mut().zip(tasks).for_each(|(place, task)| *place = task);
-    all
 }
 
 /// What comes to one processor.
@@ -166,7 +167,8 @@ impl Arrivals {
 
     /// Takes what has come. The caller is the only receiver: it has the lock of the processor's queue.
     pub(crate) fn receive(&self, mut take: impl FnMut(Runnable)) -> usize {
-        self.heard.store(self.bell.load(Ordering::Relaxed), Ordering::Relaxed);
+        let bell = self.bell.load(edge(Edge::TravelHeard, Ordering::Acquire));
+        self.heard.store(bell, Ordering::Relaxed);
         let passages = self.from.iter().filter_map(OnceLock::get);
         passages.map(|passage| passage.receive(&mut take)).sum()
     }
@@ -193,7 +195,7 @@ pub(crate) struct Departures {
 unsafe impl Send for Departures {}
 
 impl Departures {
-    /// Keeps a task for processor `target`, or sends it with the others that have been kept. Says whether to [announce](announce) them.
+    /// Keeps a task for processor `target`, or sends it with the others that have been kept. Says whether to [announce] them.
     #[inline]
     pub(super) fn push(
         &mut self,
@@ -217,7 +219,7 @@ impl Departures {
         self.to.resize_with(processors, || Waiting { tasks: none, count: 0, next: 0, taken: 0 });
     }
 
-    /// Sends what has been kept for processor `target`. Says whether to [announce](announce) it.
+    /// Sends what has been kept for processor `target`. Says whether to [announce] it.
     pub(super) fn send(&mut self, shared: &Shared, me: usize, target: usize) -> bool {
         let waiting = self.to.get_mut(target).filter(|waiting| waiting.count > 0);
         waiting.is_some_and(|waiting| waiting.send(shared, me, target))
@@ -256,13 +258,12 @@ impl Waiting {
         }
         let line = passage.line(self.next);
         self.next += 1;
-        for (place, &task) in line.tasks.iter().zip(&self.tasks[..count]) {
-            place.store(task, Ordering::Relaxed);
-        }
+        // SAFETY: the line is free, and nobody reads it before its word says that it has been sent.
+        line.tasks.with_mut(|tasks| unsafe { *tasks = self.tasks });
         let word = self.next << COUNT | count as u64;
         line.word.store(word, edge(Edge::TravelSend, Ordering::Release));
         let ring = self.next << 16 | (me as u64 + 1);
-        receiver.arrivals.bell.store(ring, Ordering::Relaxed);
+        receiver.arrivals.bell.store(ring, edge(Edge::TravelRing, Ordering::Release));
         if self.next == 1 || !fence::is_asymmetric() {
             fence::full(Edge::TravelSent);
         } else {
@@ -288,3 +289,6 @@ pub(super) fn announce(shared: &Shared, target: usize) {
         }
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;
