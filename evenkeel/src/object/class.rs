@@ -1,6 +1,6 @@
 //! A class of objects: those of one kind in one runtime, which share how they are entered.
 
-use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering};
+use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::{Mutex, fence, lock};
 use crate::runtime::enter;
 use crate::scheduler::processor::Processor;
@@ -46,7 +46,7 @@ pub(super) struct Class {
 }
 
 impl Class {
-    fn new(name: &str, placement: Placement, runtime: Option<&Arc<Shared>>) -> Self {
+    pub(super) fn new(name: &str, placement: Placement, runtime: Option<&Arc<Shared>>) -> Self {
         let mode = match placement {
             Placement::Home => Mode::Home,
             Placement::InPlace | Placement::Automatic => Mode::InPlace,
@@ -63,7 +63,7 @@ impl Class {
 
     #[inline(always)]
     pub(super) fn mode(&self) -> Mode {
-        match self.mode.load(Ordering::Acquire) {
+        match self.mode.load(edge(Edge::ObjectModeSeen, Ordering::Acquire)) {
             0 => Mode::InPlace,
             1 => Mode::Between,
             _ => Mode::Home,
@@ -85,7 +85,8 @@ impl Class {
         f: impl FnOnce(&Processor) -> bool,
     ) -> bool {
         let Some(shared) = self.runtime.upgrade() else {
-            // Its workers have left whatever they were inside of.
+            // Its workers have left whatever they were inside of. That is known by an `Arc`'s count, which has been loaded without an order.
+            std::sync::atomic::fence(Ordering::Acquire);
             return true;
         };
         let mut processors = shared.processors.iter();
@@ -114,12 +115,35 @@ impl Class {
         (0..shared.workers).find(|&number| shared.home(number).addr() == address)
     }
 
-    #[expect(dead_code, reason = "for the trial of a class")]
-    /// Has the objects entered as `mode` says. The caller is the only one that changes it.
-    pub(super) fn change(&self, mode: Mode) {
-        self.mode.store(Mode::Between as u8, Ordering::Release);
-        fence::full(Edge::ObjectMode);
-        self.mode.store(mode as u8, Ordering::Release);
+    #[cfg_attr(
+        not(all(test, any(loom, shuttle))),
+        expect(dead_code, reason = "for the trial of a class")
+    )]
+    /// Has the objects entered as `mode` says, by the protocol of [`door`](super::door). False if that is not done yet, because a worker is inside an object for long: until it is
+    /// called again, visitors take the objects from their homes. The caller is the only one that changes it, and inside of nothing.
+    pub(super) fn change(&self, mode: Mode) -> bool {
+        self.mode.store(Mode::Between as u8, Ordering::Relaxed);
+        if mode == Mode::InPlace {
+            if !self.have_hosts_left() {
+                return false;
+            }
+        } else {
+            fence::full(Edge::ObjectMode);
+        }
+        self.mode.store(mode as u8, edge(Edge::ObjectModeSet, Ordering::Release));
+        true
+    }
+
+    /// Whether each worker has left what it was inside of when the mode became *between*.
+    fn have_hosts_left(&self) -> bool {
+        if !fence::is_asymmetric() {
+            fence::full(Edge::ObjectMode);
+        } else if !fence::heavy(Edge::ObjectMode) {
+            return false;
+        }
+        let workers = self.runtime.upgrade();
+        let mut workers = workers.iter().flat_map(|shared| &shared.processors[..shared.workers]);
+        workers.all(|worker| worker.inside.has_been_left())
     }
 }
 

@@ -12,20 +12,22 @@
 //! # Steps
 //! *Host*: note the object; a light fence; if the mode is *at home* and `place` is this processor's address and nothing else, it is inside; otherwise clear the note. It leaves by clearing the note
 //! (release).
-//! *Visitor*: set [`LOCKED`] by a compare-and-swap. An object without a home is then the visitor's. If it has one, and the mode is *in place*, as a second look
+//! *Visitor*: set [`LOCKED`] by a compare-and-swap (acquire). An object without a home is then the visitor's. If it has one, and the mode is *in place*, as a second look
 //! at it after the exchange says, it is too. Otherwise the visitor *takes it from its home*: a heavy fence; if the host has a note of it, wait for a bounded time, then give
-//! the lock back. It leaves by clearing [`LOCKED`] (release).
+//! the lock back. It leaves by clearing [`LOCKED`] (release). Whoever is inside by the lock clears it by a plain store, whoever has it and turns back by a read-modify-write: the host may be
+//! inside, and [poison](POISONED) the object. For the same reason poison is cleared by a compare-and-swap while nobody has the lock.
 //! *Suspension*: a visitor who has taken the object from a host that is stuck, as the [policy](crate::policy::stealing::is_stranded) says, sets [`SUSPENDED`] while it has the lock. From then on
 //! all enter by the lock. It is cleared by one who has the lock: the host itself, or now and then a visitor, whose next will find out.
 //! *A change of home* is made by whoever has the lock, or, of an object that nobody has locked, by its host while it has no note of it, by a compare-and-swap.
-//! *A change of mode to in place*: mode := *between*; a heavy fence; wait until each worker has left what it was inside of; mode := *in place*. *To at home*: mode :=
-//! *between*; a full fence; mode := *at home* (release).
+//! *A change of mode to in place*: mode := *between*; a heavy fence; wait for a bounded time until each worker has left what it was inside of; mode := *in place* (release). If one has not, the mode
+//! stays *between*, and the change is begun again later. *To at home*: mode := *between*; a full fence; mode := *at home* (release).
 //!
 //! # Why they exclude each other
 //! *Host and visitor who takes the object*: Dekker's pattern, note against lock, with the pair of fences that [`biased`](crate::scheduler::biased) has. The host sees the lock,
-//! or the visitor sees the note.
-//! *Host and visitor in place*: the visitor has seen *in place* after its exchange. A host that sees *at home* after that sees it through the change, whose full fence comes after the visitor's look: so it sees
-//! the lock. A host that has seen *at home* before the last change to *in place* had left when that was over.
+//! or the visitor sees the note. A visitor that sees the note cleared, or another object's in its place, sees all that was done under it: each store of a note is a release.
+//! *Host and visitor in place*: the visitor has locked the object, made a full fence, and seen *in place*. A host that sees *at home* after that sees it through the change, whose full fence comes after the visitor's: so
+//! it sees the lock. A host that has seen *at home* before the last change to *in place* had left when that was over: the change has seen no note of it, or that its note went, and
+//! the visitor sees the change.
 //! *Host and former host*: a home is changed under the lock, by one who has seen no note of the former host's, or by that itself.
 //! *Two visitors*: the compare-and-swap.
 //!
@@ -40,7 +42,7 @@
 use super::class::{Class, Mode};
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::fence;
-use crate::primitives::spin::{Backoff, pause};
+use crate::primitives::spin::Backoff;
 use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
 
@@ -56,8 +58,8 @@ const SUSPENDED: usize = 4;
 /// The bits beside the address. Processors are aligned to more.
 const FLAGS: usize = LOCKED | POISONED | SUSPENDED;
 
-/// Pauses that a visitor waits for a host inside: a few microseconds, as long as the heavy fence has taken. An estimate; no benchmark sets it. Two in the models.
-const PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 100 };
+/// Those of them that an object takes to another home: its host there is not the one that was stuck.
+const KEPT: usize = LOCKED | POISONED;
 
 /// Where an object is, and whether anybody is inside as a visitor.
 #[derive(Debug)]
@@ -130,23 +132,23 @@ impl Door {
         }
         let home = place & !FLAGS;
         if home == 0 {
-            return self.lock(place, context).ok_or(Refusal::Taken);
+            return self.lock(place).map(|()| self.by_lock(context));
         }
         self.enter_beside_home(class, context, place)
     }
 
     /// Sets the lock.
     #[inline(always)]
-    fn lock(&self, place: usize, context: Option<&Context>) -> Option<Way> {
+    fn lock(&self, place: usize) -> Result<(), Refusal> {
         let order = edge(Edge::ObjectLock, Ordering::Acquire);
-        self.place.compare_exchange(place, place | LOCKED, order, Ordering::Relaxed).is_ok().then(
-            || {
-                Way::Lock(
-                    context
-                        .and_then(|context| context.seat.processor().inside.note(self.address())),
-                )
-            },
-        )
+        let locked = self.place.compare_exchange(place, place | LOCKED, order, Ordering::Relaxed);
+        locked.map(drop).map_err(|_| Refusal::Taken)
+    }
+
+    /// The way of a visitor who is inside: a worker notes the object.
+    #[inline(always)]
+    fn by_lock(&self, context: Option<&Context>) -> Way {
+        Way::Lock(context.and_then(|context| context.seat.processor().inside.note(self.address())))
     }
 
     /// Enters an object that has a home, which is another, or which is not to be used now.
@@ -173,12 +175,12 @@ impl Door {
                 }
             }
             Mode::InPlace => {
-                let way = self.lock(place, context).ok_or(Refusal::Taken)?;
-                fence::after_read_modify_write(Edge::ObjectLock);
+                self.lock(place)?;
+                fence::after_read_modify_write(Edge::ObjectLocked);
                 if class.mode() == Mode::InPlace {
-                    return Ok(way);
+                    return Ok(self.by_lock(context));
                 }
-                self.leave(way, context);
+                self.give_back();
                 Err(Refusal::Taken)
             }
             Mode::Between => self.take(class, context),
@@ -188,14 +190,14 @@ impl Door {
     /// Enters an object whose host was found to be stuck.
     #[cold]
     fn enter_suspended(&self, context: Option<&Context>, place: usize) -> Result<Way, Refusal> {
-        let way = self.lock(place, context).ok_or(Refusal::Taken)?;
+        self.lock(place)?;
         let is_back = context.is_some_and(|context| {
             context.seat.home().addr() == place & !FLAGS || context.looks_for_host()
         });
         if is_back {
             self.place.fetch_and(!SUSPENDED, Ordering::Relaxed);
         }
-        Ok(way)
+        Ok(self.by_lock(context))
     }
 
     /// Has the object entered in place until its host is back. The caller is inside by the lock, and has taken it from there.
@@ -209,17 +211,15 @@ impl Door {
     pub(super) fn take(&self, class: &Class, context: Option<&Context>) -> Result<Way, Refusal> {
         let place = self.place.load(Ordering::Relaxed);
         let home = place & !FLAGS;
-        // Before the lock and its note, which would be taken for the host's.
         let is_own =
             context.is_some_and(|context| context.seat.processor().inside.has(self.address()));
         if place & LOCKED != 0 || is_own {
             return Err(Refusal::Taken);
         }
-        let way = self.lock(place, None).ok_or(Refusal::Taken)?;
-        fence::after_read_modify_write(Edge::ObjectLock);
+        self.lock(place)?;
         let is_host = context.is_some_and(|context| context.seat.home().addr() == home);
         if home == 0 || is_host || class.with_processor(home, |host| self.has_left(host)) {
-            return Ok(way);
+            return Ok(self.by_lock(context));
         }
         self.give_back();
         Err(Refusal::Taken)
@@ -232,9 +232,7 @@ impl Door {
         if way == Way::Note(note) {
             let mut backoff = Backoff::new();
             // Whoever has locked it sees the note, and gives the lock back.
-            while self.place.fetch_or(LOCKED, edge(Edge::ObjectLock, Ordering::Acquire)) & LOCKED
-                != 0
-            {
+            while self.place.fetch_or(LOCKED, Ordering::Relaxed) & LOCKED != 0 {
                 backoff.snooze();
             }
         }
@@ -244,19 +242,15 @@ impl Door {
     /// Whether the host is outside, as the visitor sees who has locked the object; waits a little for it.
     #[cold]
     fn has_left(&self, host: &Processor) -> bool {
-        if fence::is_asymmetric() && !fence::heavy(Edge::ObjectHeavy) {
+        if !fence::is_asymmetric() {
+            fence::after_read_modify_write(Edge::ObjectHeavy);
+        } else if !fence::heavy(Edge::ObjectHeavy) {
             return false;
         }
-        (0..PATIENCE).any(|_| {
-            let has_left = !host.inside.has(self.address());
-            if !has_left {
-                pause();
-            }
-            has_left
-        })
+        host.inside.has_left(self.address())
     }
 
-    /// Gives the lock back.
+    /// Gives the lock back, of an object that a host may be inside of.
     pub(super) fn give_back(&self) {
         self.place.fetch_and(!LOCKED, edge(Edge::ObjectUnlock, Ordering::Release));
     }
@@ -285,8 +279,18 @@ impl Door {
         self.place.fetch_or(POISONED, Ordering::Relaxed);
     }
 
+    /// Lets operations in again. Whoever has the lock gives it back by a store, so this waits for it.
     pub(super) fn clear_poison(&self) {
-        self.place.fetch_and(!POISONED, Ordering::Relaxed);
+        let mut backoff = Backoff::new();
+        let mut place = self.place.load(Ordering::Relaxed);
+        while place & POISONED != 0 {
+            let (from, to) = (place & !LOCKED, place & !(LOCKED | POISONED));
+            match self.place.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(actual) => place = actual,
+            }
+            backoff.snooze();
+        }
     }
 
     #[inline(always)]
@@ -308,10 +312,10 @@ impl Door {
     /// Changes the home. The caller is inside by the lock.
     pub(super) fn set_home(&self, home: usize) {
         let place = self.place.load(Ordering::Relaxed);
-        self.place.store(place & FLAGS | home, Ordering::Relaxed);
+        self.place.store(place & KEPT | home, Ordering::Relaxed);
     }
 
-    #[expect(dead_code, reason = "for rebalancing")]
+    #[cfg_attr(not(all(test, any(loom, shuttle))), expect(dead_code, reason = "for rebalancing"))]
     /// Changes the home of an object that nobody is inside of by the lock. The caller is the worker of the present one, or there is none. False if it is not to be changed now.
     pub(super) fn move_home(&self, context: Option<&Context>, to: usize) -> bool {
         let place = self.place.load(Ordering::Relaxed);
@@ -325,7 +329,7 @@ impl Door {
         may && place & LOCKED == 0
             && self
                 .place
-                .compare_exchange(place, place & FLAGS | to, order, Ordering::Relaxed)
+                .compare_exchange(place, place & KEPT | to, order, Ordering::Relaxed)
                 .is_ok()
     }
 }

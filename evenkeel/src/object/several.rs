@@ -4,6 +4,7 @@
 
 use super::door::Refusal;
 use super::{EnterError, Guard, Object};
+use crate::primitives::spin::pause;
 use crate::scheduler::context;
 use crate::yield_now;
 
@@ -50,6 +51,8 @@ pub async fn enter2<'a, A: Send, B: Send>(
                 return Ok((second, first));
             }
         }
+        // Whoever is inside of the other one may be about to leave.
+        pause();
         yield_now().await;
     }
 }
@@ -61,6 +64,10 @@ impl<T: Send> Object<T> {
             return Ok(Some(guard));
         }
         context::with(|context| match self.inner.door.take(&self.inner.class, context) {
+            Ok(way) if self.is_poisoned() => {
+                self.inner.leave(way, context);
+                Err(EnterError::poisoned(self.inner.name()))
+            }
             // SAFETY: this thread has just come in.
             Ok(way) => Ok(Some(unsafe { Guard::new(&self.inner, way) })),
             Err(Refusal::Away(_) | Refusal::Taken) => Ok(None),

@@ -138,14 +138,22 @@ pub(crate) enum Edge {
     ObjectHeavy,
     /// The end of an operation at an object's home.
     ObjectLeave,
+    /// The note of an object in the place of another.
+    ObjectNote,
     /// The look at the notes of an object's home.
     ObjectNoted,
     /// The change of an object's place that takes its lock.
     ObjectLock,
     /// The store that gives it back.
     ObjectUnlock,
+    /// The fence of who enters an object in place, between the lock and the second look at the mode.
+    ObjectLocked,
     /// The fence between the two steps of a change of mode.
     ObjectMode,
+    /// The second of these steps.
+    ObjectModeSet,
+    /// The look at the mode.
+    ObjectModeSeen,
     /// The look at an object's place by who enters it at its home.
     ObjectPlace,
 }

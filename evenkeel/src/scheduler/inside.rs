@@ -5,9 +5,13 @@
 
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::fence;
+use crate::primitives::spin::pause;
 
-/// Notes of a processor: as many as guards that one poll holds at a time without a lock. An estimate; no benchmark sets it.
-const NOTES: usize = 4;
+/// Notes of a processor: as many as guards that one poll holds at a time without a lock. An estimate; no benchmark sets it. Two in the models.
+const NOTES: usize = if cfg!(loom) { 2 } else { 4 };
+
+/// Pauses that who wants a worker outside waits for it: a few microseconds, as long as the heavy fence has taken. An estimate; no benchmark sets it. Two in the models.
+const PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 100 };
 
 /// What a worker is inside of.
 #[derive(Debug)]
@@ -28,7 +32,8 @@ impl Inside {
     pub(crate) fn note(&self, address: usize) -> Option<usize> {
         let free = |note: &AtomicUsize| note.load(Ordering::Relaxed) == 0;
         let place = if free(&self.notes[0]) { 0 } else { self.notes.iter().position(free)? };
-        self.notes[place].store(address, Ordering::Relaxed);
+        // It also says that the operation which had this place before is over.
+        self.notes[place].store(address, edge(Edge::ObjectNote, Ordering::Release));
         Some(place)
     }
 
@@ -54,4 +59,29 @@ impl Inside {
             .iter()
             .any(|note| note.load(edge(Edge::ObjectNoted, Ordering::Acquire)) == address)
     }
+
+    /// Whether the worker is outside of `address`; waits a little for it.
+    pub(crate) fn has_left(&self, address: usize) -> bool {
+        wait_until(|| !self.has(address))
+    }
+
+    /// Whether the worker has left all that it was inside of; waits a little for it.
+    pub(crate) fn has_been_left(&self) -> bool {
+        self.notes.iter().all(|note| {
+            let look = || note.load(edge(Edge::ObjectNoted, Ordering::Acquire));
+            let noted = look();
+            noted == 0 || wait_until(|| look() != noted)
+        })
+    }
+}
+
+/// Whether it has come true after a few pauses.
+fn wait_until(mut is_true: impl FnMut() -> bool) -> bool {
+    (0..PATIENCE).any(|_| {
+        let is_true = is_true();
+        if !is_true {
+            pause();
+        }
+        is_true
+    })
 }
