@@ -333,3 +333,6 @@ impl Door {
                 .is_ok()
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;
