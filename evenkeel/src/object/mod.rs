@@ -46,6 +46,8 @@ mod held;
 mod inner;
 mod line;
 mod several;
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
 mod visit;
 
 pub(crate) use class::Classes;

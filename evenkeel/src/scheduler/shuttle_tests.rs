@@ -61,7 +61,7 @@ fn check_relieved(workers: usize, granted: bool, scenario: fn(&Arc<Shared>)) {
 }
 
 /// The same, with another end.
-fn check_until(workers: usize, end: Phase, scenario: fn(&Arc<Shared>)) {
+pub(crate) fn check_until(workers: usize, end: Phase, scenario: fn(&Arc<Shared>)) {
     check_with(move || {
         let neighbours = (0..workers).map(|me| Neighbours::flat(me, workers));
         execute(neighbours.collect(), None, end, scenario);
