@@ -19,7 +19,7 @@ pub const RUNNABLE: u32 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// What an operation would take less at a home, in nanoseconds: [what sharing costs](super::Sample::sharing_cost) times the chance of it, or
-    /// [what its class gains](super::Reuse::gain) by a partition, whichever is more; they are two sights of one saving.
+    /// [what its class gains](super::Reuse::gain) by nearer caches, whichever is more; they are two sights of one saving.
     pub saving: u64,
     /// The chance that an operation comes from another core than its home, in per mille. With tasks that stay where an operation has taken
     /// them, and objects that are used alike, it is all but one part in the number of cores.

@@ -5,6 +5,10 @@ use std::fmt;
 /// An object that nobody has used for so many periods loses its home, and with it its place in a cache.
 pub const PERIODS: u32 = 2;
 
+/// The period in which it is looked at whether objects are used, in nanoseconds: that of the [first verdict](super::trial::HOLD), so that what comes
+/// and goes faster keeps its home. An estimate; no benchmark sets it.
+pub const PERIOD: u64 = super::trial::HOLD;
+
 /// What is known of an object that has a home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assigned {
