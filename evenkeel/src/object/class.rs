@@ -7,6 +7,7 @@ use crate::runtime::enter;
 use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::Shared;
+use crossbeam_utils::CachePadded;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Weak};
@@ -44,7 +45,7 @@ pub(super) struct Class {
     name: Box<str>,
     placement: Placement,
     /// What steers it, if that is automatic.
-    pub(super) steering: Steering,
+    pub(super) steering: CachePadded<Steering>,
     /// The runtime whose workers may be hosts; of none for objects that were made outside of any.
     runtime: Weak<Shared>,
     /// What the homes at each processor come to, in bytes.
@@ -62,7 +63,7 @@ impl Class {
             mode: AtomicU8::new(mode as u8),
             name: name.into(),
             placement,
-            steering: Steering::new(),
+            steering: CachePadded::new(Steering::new()),
             runtime: runtime.map(Arc::downgrade).unwrap_or_default(),
             bytes: (0..workers).map(|_| AtomicUsize::new(0)).collect(),
         }
