@@ -16,7 +16,7 @@ pub(super) const L3: u64 = 2 << 20;
 pub(super) const BLOCK: u64 = 4 << 10;
 
 /// Cycles until a line is there, as the paper has them: from the core's second-level cache, from the chip's last-level cache, from another core of the
-/// chip.
+/// chip, which is where locks come from.
 pub(super) const OWN: u64 = 14;
 const CHIP: u64 = 75;
 const NEIGHBOUR: u64 = 127;

@@ -20,15 +20,15 @@ use record::{Record, median};
 
 /// What the figures rest on.
 pub(crate) const ASSUMPTIONS: [&str; 10] = [
-    "From the paper: four chips of four cores at 2 GHz in a square; a line takes 14 cycles from the core's 512 KiB, 75 from the chip's 2 MiB, 127 from a core of the same chip \
-     that has written it, 336 from the farthest memory; a migration takes 2,000 cycles; directories have 1,000 entries of 32 bytes, and a lock each.",
-    "Each step from chip to chip adds 70 cycles, so that the nearest memory takes 196. Lines that nobody has written come from memory, whoever else has them: so did these processors.",
+    "From the paper: four chips of four cores at 2 GHz in a square; a line takes 14 cycles from the core's 512 KiB, 75 from the chip's 2 MiB, 127 from another core of the \
+     chip, 336 from the farthest memory; a migration takes 2,000 cycles; directories have 1,000 entries of 32 bytes, and a lock each.",
+    "Each step from chip to chip adds 70 cycles, so that the nearest memory takes 196. Lines that nobody has written come from memory, even if another core has them, as is usual with the protocol of these processors; locks come from the core that had them last.",
     "Caches hold pages of 4 KiB, and drop what has not been used for longest; the chip's cache gets what its cores' drop, and keeps what is used from there. The first-level cache is \
      counted as a part of the second.",
     "The hardware prefetches streams: four lines are under way at once, after the first two of a page, which are waited for.",
-    "A chip's memory gives a line in 28 cycles (4.6 GB/s, of 10.7 that its chips could), and pages are dealt out to the chips. A link takes 36 cycles for a line (4 GB/s) and each of the eight 5 for asking all chips \
-     about it, as processors without a directory of lines do. Estimates from data sheets.",
-    "A comparison takes 12 cycles, a resolution beside its search 1,000, a switch of tasks 100. The paper does not say; together they give the 3,300 thousand resolutions per second at which its graph ends.",
+    "A chip's memory gives a line in 28 cycles (4.6 GB/s, less than half of what two channels of DDR2-667 have at best), and pages are dealt out to the chips. A link takes 36 cycles for a line (4 GB/s) and each of the eight 5 for asking all chips \
+     about it, as processors without a directory of lines do. Estimates: the paper has latencies only.",
+    "A comparison takes 12 cycles, a resolution beside its search 1,000, a switch of tasks 100. The paper does not say; they are chosen so that homes give about the 3,300 thousand resolutions per second at which its graph is highest.",
     "Without homes a thread runs on each core, and a lock costs the transfer of its line; more waiters do not make a handover slower, so spin locks are flattered.",
     "With homes there are eight tasks for each core, fewer than which the policy sends nowhere; the paper does not say how many threads it had. A task goes to the directory's home and back to its core, as in the \
      paper; half of a migration is under way, the rest keeps a core busy at either end. What stays in place waits for its lock without keeping the core.",

@@ -76,13 +76,10 @@ impl Placing {
         self.homes[directory].filter(|_| self.trial.mode() == Mode::AtHome)
     }
 
-    /// Goes on with the trial at this time, after so many operations, if homes may be worth it.
+    /// Goes on with the trial at this time, after so many operations.
     pub(super) fn step(&mut self, now: u64, operations: u64) {
         let is_proposed = matches!(self.decision, Decision::Home { .. });
-        let stands = self.trial.is_held() && self.trial.verdict().mode == Mode::InPlace;
-        if is_proposed || !stands {
-            self.trial.step(now / CYCLES, operations);
-        }
+        self.trial.verify(is_proposed, now / CYCLES, operations);
     }
 
     /// What the trials have come to.

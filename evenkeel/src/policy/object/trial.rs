@@ -181,6 +181,23 @@ impl Trial {
         self.mode
     }
 
+    /// The same for a class for which homes are [proposed](super::assign()) or not: one that stands in place is left there as long as they are not. What is being tried is
+    /// ended first, and a class at home stays there until a trial says otherwise, because samples in place come from nowhere else.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::policy::object::{Mode, Trial};
+    /// let mut trial = Trial::default();
+    /// for now in 1..100 {
+    ///     trial.verify(false, now * 1_000_000, now * 10_000);
+    /// }
+    /// assert_eq!(trial, Trial::default());
+    /// ```
+    pub fn verify(&mut self, is_proposed: bool, now: u64, ops: u64) -> Mode {
+        let stands_in_place = self.is_held() && self.mode == Mode::InPlace;
+        if is_proposed || !stands_in_place { self.step(now, ops) } else { self.mode }
+    }
+
     /// Ends all trials, in place, because no object of the class is worth a home. The next [step](Trial::step) begins anew.
     pub fn rest(&mut self, why: Decision) {
         *self = Self::default();
