@@ -73,7 +73,7 @@ enum Command {
     Full(SessionArgs),
     /// Run chosen experiments and print their figures
     Run(RunArgs),
-    /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores, with each locality
+    /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores, with each locality, or Figure 4 of CoreTime
     Simulate(simulate::Options),
     Analyse(analysis::Options),
     /// Name the experiments, their variants, the programs, their sizes, and the runtimes found and missing

@@ -6,6 +6,7 @@
 mod actors;
 pub(crate) mod analysis;
 mod concurrency;
+pub(crate) mod coretime;
 mod dots;
 #[cfg(test)]
 mod example;

@@ -3,7 +3,7 @@
 //! Each core measures its own hops, of which it knows both ends: the time at which the task was pushed travels with it, and the core that polls it knows
 //! for how long it has lain in the inbox although it could have been fetched, and how many came with it. Two numbers come of that. The *latency* is how long a
 //! task is away; it is what a hop costs a core that has nothing else to run. The *cost* is what a hop takes from the cores while other tasks run: the
-//! flight shared among those that flew together, and what both ends do for each task.
+//! flight shared among those that flew together, and what both ends do for each task; where the ends measure what they [spend](Hop::spent), it is that.
 //!
 //! Measured, one way: the latency is 100 ns between near cores and 500 between far ones; the cost 13 and 58 with 16 tasks per core, 9 and 34 with 64.
 
@@ -59,12 +59,23 @@ pub struct Hop {
     latency: u64,
     cost: u64,
     flights: u32,
+    /// What either end spends, the sender first; 0 if not known.
+    spent: [u64; 2],
+}
+
+/// The two ends of a hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
+    /// Pushes the task.
+    Sender = 0,
+    /// Fetches it.
+    Receiver = 1,
 }
 
 impl Default for Hop {
     fn default() -> Self {
         let guess = FIRST_GUESS * STEPS;
-        Self { latency: guess, cost: guess, flights: 0 }
+        Self { latency: guess, cost: guess, flights: 0, spent: [0; 2] }
     }
 }
 
@@ -83,6 +94,25 @@ impl Hop {
         self.cost = toward(self.cost, cost);
     }
 
+    /// Takes into account that this core has spent so many nanoseconds on one task as one end of a hop; of a batch, its part of it. Optional: what the
+    /// flights say is too much where cores have something else to do meanwhile, as they have between cores that do not wait for each other's lines.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::policy::object::{Hop, hop::End};
+    /// let mut hop = Hop::default();
+    /// hop.spent(End::Sender, 20);
+    /// assert_eq!(hop.cost(), 500, "of the other end nothing is known");
+    /// hop.spent(End::Receiver, 30);
+    /// assert_eq!(hop.cost(), 50);
+    /// ```
+    pub fn spent(&mut self, end: End, nanos: u64) {
+        let mean = &mut self.spent[end as usize];
+        let bound = if *mean == 0 { MOST } else { (OUTLIER * *mean / STEPS).max(LEAST) };
+        let value = nanos.clamp(1, bound.min(MOST)) * STEPS;
+        *mean = if *mean == 0 { value } else { *mean - *mean / WEIGHT + value / WEIGHT };
+    }
+
     /// How long a task is away, in nanoseconds.
     #[must_use]
     pub fn latency(&self) -> u64 {
@@ -92,7 +122,9 @@ impl Hop {
     /// What a hop takes from the cores while other tasks run, in nanoseconds; never 0.
     #[must_use]
     pub fn cost(&self) -> u64 {
-        ((self.cost + STEPS / 2) / STEPS).max(1)
+        let [sender, receiver] = self.spent;
+        let cost = if sender > 0 && receiver > 0 { sender + receiver } else { self.cost };
+        ((cost + STEPS / 2) / STEPS).max(1)
     }
 
     /// How many flights were taken into account, up to [`u32::MAX`].
@@ -147,6 +179,18 @@ mod tests {
     fn cores_that_have_moved_apart_are_believed_soon() {
         let flights = [40; 50].into_iter().chain([200; 64]);
         assert!(after(flights).latency() > 190);
+    }
+
+    #[test]
+    fn what_the_ends_spend_follows_and_is_not_led_astray() {
+        let mut hop = Hop::default();
+        for nanos in [[10; 50], [40; 50]].concat() {
+            hop.spent(End::Sender, nanos);
+            hop.spent(End::Receiver, nanos);
+        }
+        assert!((70..=80).contains(&hop.cost()), "{hop:?}");
+        hop.spent(End::Receiver, u64::MAX);
+        assert!(hop.cost() < 90, "{hop:?}");
     }
 
     #[test]

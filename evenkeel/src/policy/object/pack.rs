@@ -72,6 +72,7 @@ pub fn pack(items: &[Item], budgets: &[u64]) -> Vec<Option<usize>> {
         }
     }
     // There may be room on cores that have their share of heat.
+    cores.share = u64::MAX;
     cores.reopen();
     for group in left {
         if let Some(core) = cores.first(group.bytes) {
@@ -151,7 +152,7 @@ impl Cores {
         cores
     }
 
-    /// Lets cores that have their share take more.
+    /// Has every core take what it has room for.
     fn reopen(&mut self) {
         for core in 0..self.left.len() {
             self.set(core, self.left[core].saturating_add(1));
@@ -231,6 +232,8 @@ mod tests {
     #[test]
     fn room_on_cores_that_have_their_share_of_heat_is_not_left_empty() {
         assert_eq!(pack(&[item(100, 10), item(1, 80)], &[100, 50]), [Some(0), Some(0)]);
+        let one_hot = [[item(100, 10)].as_slice(), &[item(0, 10); 9]].concat();
+        assert_eq!(pack(&one_hot, &[100]), [Some(0); 10]);
     }
 
     #[test]

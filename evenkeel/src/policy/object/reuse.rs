@@ -10,7 +10,7 @@
 //! Measured: below one last-level cache there is nothing to gain from 1 to 64 MiB, because streaming from it is as fast as from a core's own; below two, up to twice
 //! the throughput from 24 to 32 MiB.
 
-use super::{Brief, WHOLE, per_mille};
+use super::{WHOLE, per_mille};
 
 /// The unit of the byte clock, so that 32 bits are enough for 256 GiB between two uses.
 const LINE: u64 = 64;
@@ -122,9 +122,6 @@ impl Caches {
 /// A time is believed from so many samples on.
 const ENOUGH: u32 = 8;
 
-/// A new sample has one part in so many of an average, once there are as many.
-const WEIGHT: u64 = 32;
-
 /// Times and distances of a class of objects that are entered in place.
 ///
 /// # Examples
@@ -138,13 +135,14 @@ const WEIGHT: u64 = 32;
 ///     class.add_same(&caches, 24 << 20, 200);
 /// }
 /// assert_eq!((class.remote(), class.gain()), (500, 400));
+/// assert_eq!(class.sharing_cost(), Some(800));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reuse {
-    /// Of operations from the last core, by the bin at a home.
-    same: [Brief; 3],
-    /// Of operations from another.
-    cross: Brief,
+    /// Nanoseconds of the operations from the last core, by the bin at a home.
+    same: [u64; 3],
+    /// Of those from another.
+    cross: u64,
     crosses: u32,
     /// How many of the operations from the last core a home carries from where in place to where.
     carried: [[u32; 3]; 3],
@@ -157,15 +155,14 @@ impl Reuse {
         let sharers = u64::from(WHOLE / (WHOLE - self.remote()).max(1)).min(caches.cores.into());
         let home = caches.bin_at_home(distance) as usize;
         let in_place = caches.bin_in_place(distance.saturating_mul(sharers)) as usize;
-        let weight = u64::from(self.count(home)) + 1;
-        self.same[home] = self.same[home].toward(nanos, weight.min(WEIGHT));
+        self.same[home] = self.same[home].saturating_add(nanos);
         self.carried[in_place][home] = self.carried[in_place][home].saturating_add(1);
     }
 
     /// Takes a sampled operation into account that came from another core.
     pub fn add_cross(&mut self, nanos: u64) {
         self.crosses = self.crosses.saturating_add(1);
-        self.cross = self.cross.toward(nanos, u64::from(self.crosses).min(WEIGHT));
+        self.cross = self.cross.saturating_add(nanos);
     }
 
     /// The chance that an operation comes from another core than the one before, in per mille.
@@ -184,7 +181,17 @@ impl Reuse {
     #[must_use]
     pub fn mean(&self, bin: Bin) -> Option<u64> {
         let bin = bin as usize;
-        (self.count(bin) >= ENOUGH).then(|| self.same[bin].nanos())
+        let count = self.count(bin);
+        (count >= ENOUGH).then(|| self.same[bin] / u64::from(count))
+    }
+
+    /// What an operation costs more that comes from another core, in nanoseconds, whatever it is owed to; 0 if not more, `None` before there are enough of either kind. For
+    /// classes of so many objects that each of them has [few samples](super::Sample::sharing_cost).
+    #[must_use]
+    pub fn sharing_cost(&self) -> Option<u64> {
+        let same = self.same.iter().fold(0_u64, |sum, of| sum.saturating_add(*of));
+        let is_enough = self.crosses >= ENOUGH && self.sames() >= ENOUGH;
+        is_enough.then(|| self.mean_cross().saturating_sub(same / u64::from(self.sames())))
     }
 
     /// What homes would save per operation in the mean, in nanoseconds, because objects would be in nearer caches. What is not known adds nothing.
@@ -199,7 +206,7 @@ impl Reuse {
             for (home, count) in BINS.into_iter().zip(carried) {
                 if let (true, Some(mean)) = (home < in_place, self.mean(home)) {
                     saved +=
-                        u128::from(*count) * u128::from(self.cross.nanos().saturating_sub(mean));
+                        u128::from(*count) * u128::from(self.mean_cross().saturating_sub(mean));
                 }
             }
         }
@@ -209,8 +216,13 @@ impl Reuse {
 
     /// Begins a period: what was before counts half.
     pub fn age(&mut self) {
-        self.crosses /= 2;
+        (self.cross, self.crosses) = (self.cross / 2, self.crosses / 2);
+        self.same.iter_mut().for_each(|sum| *sum /= 2);
         self.carried.iter_mut().flatten().for_each(|count| *count /= 2);
+    }
+
+    fn mean_cross(&self) -> u64 {
+        self.cross / u64::from(self.crosses.max(1))
     }
 
     fn count(&self, home: usize) -> u32 {
@@ -259,6 +271,7 @@ mod tests {
         let mut class = Reuse::default();
         (0..100).for_each(|_| class.add_same(&FAR, 20 << 20, 200));
         assert_eq!((class.remote(), class.gain()), (0, 0), "one core has it to itself");
+        assert_eq!(class.sharing_cost(), None);
         let mut class = Reuse::default();
         (0..100).for_each(|_| class.add_cross(1_000));
         assert_eq!((class.mean(Bin::Last), class.gain()), (None, 0));

@@ -102,6 +102,27 @@ fn changes_that_leave_the_verdict_cost_little() {
 }
 
 #[test]
+fn a_small_change_is_seen_and_noise_is_none() {
+    assert_eq!(
+        [100, 111, 113, 125, 90, 88, 80].map(|rate| change(100, rate)),
+        [0, 0, 1, 2, 0, -1, -2]
+    );
+    // The same at home, and better in place than at home in the other phase.
+    let mut class = Class::new(|now, mode| match (now / (40 * MS) % 2, mode) {
+        (0, Mode::AtHome) => 3_000,
+        (0, Mode::InPlace) => 1_000,
+        (_, Mode::AtHome) => 2_500,
+        (_, Mode::InPlace) => 3_000,
+    });
+    class.until(400);
+    for phase in 10..60 {
+        class.until(40 * phase + 10);
+        let rest = class.until(40 * (phase + 1));
+        assert!(rest > 0.95, "{rest} in phase {phase}: {:?}", class.trial);
+    }
+}
+
+#[test]
 fn one_disturbed_window_does_not_decide() {
     // The first window at home is lost to somebody else; then it is better.
     let mut class = Class::new(|now, mode| match (now / MS, mode) {

@@ -90,10 +90,7 @@ impl fmt::Display for Verdict {
             Reason::Untried => f.write_str("nothing has been tried yet"),
             Reason::Faster => write!(f, "{ratio:.2} times the operations of {other}"),
             Reason::NotSlower => {
-                write!(
-                    f,
-                    "{ratio:.2} times the operations of {other}, which has to be better to be chosen"
-                )
+                write!(f, "{ratio:.2} times the operations of {other}, so it stays")
             }
             Reason::FarAhead => write!(f, "{ratio:.2} times the operations of {other} in a probe"),
             Reason::TooFew => f.write_str("too few operations to tell"),
