@@ -113,10 +113,10 @@ pub const SPIN: u64 = 20_000;
 /// no benchmark sets it.
 pub const YIELD: u64 = 100_000;
 
-/// The same for one that is a task. Its waits end at ticks of the runtime's [timers](evenkeel::time), so that even the shortest may last for half a millisecond. Two such nodes whose
-/// hosts yielded for less than that would each find the other asleep, and fall asleep before it answers, for ever: so each yields for longer than [the first
-/// wait](idle) of the other can last, and meets it. With 100 µs `latency_probe` on two ranks slept some thousand times a second once a rank had been held up; with a millisecond a tenth as often. A
-/// choice, for [the usual](evenkeel::policy::timing::RESOLUTION) timers.
+/// The same for one that is a task. Its waits end at ticks of the runtime's [timers](evenkeel::time), so that even the shortest may last for more than half a millisecond. Two such nodes whose
+/// hosts yielded for less than that would each find the other asleep, and fall asleep before it answers, again and again: so each yields for longer than [the first
+/// wait](idle) of the other can last, and meets it. On two ranks that were held up now and then `latency_probe` slept ten times as often with 100 µs, and took twice as long. A
+/// choice, for the [usual resolution](evenkeel::policy::timing::RESOLUTION) of timers.
 pub const YIELD_OF_TASK: u64 = 1_000_000;
 
 /// The shortest wait. An estimate: what it costs to fall asleep and to wake up.

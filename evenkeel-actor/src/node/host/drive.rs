@@ -49,7 +49,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     }
 
     /// Drives the transport from a task, for runtimes whose only worker is also the transport's thread. Every turn is followed by a yield, so that tasks that are ready run
-    /// in between, to the end: however long the transport waits for others before it can be dropped, its worker goes on.
+    /// in between, to the end: however long the transport waits for others before it can be dropped, its worker goes on. The core is not offered to other processes before the host
+    /// waits: of two nodes that do so each is there for moments only, in which the other one is not.
     ///
     /// # Cancel safety
     /// A future that is dropped ends as a host that panics: all other nodes are down for those who send here.
@@ -57,14 +58,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         loop {
             match self.step(policy::YIELD_OF_TASK) {
                 None => return,
-                Some(Idle::Spin) => evenkeel::yield_now().await,
-                Some(Idle::Yield) => {
-                    // The peer may be what waits for this core, and nothing else of this process does.
-                    if evenkeel::internal::is_alone() {
-                        thread::yield_now();
-                    }
-                    evenkeel::yield_now().await;
-                }
+                Some(Idle::Spin | Idle::Yield) => evenkeel::yield_now().await,
                 Some(Idle::Wait(most)) => {
                     let mut sleep = pin!(evenkeel::time::sleep(Duration::from_nanos(most)));
                     std::future::poll_fn(|context| {
