@@ -218,7 +218,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
 
     /// Waits for the end of the actor, and gives the reason. A restart is not an end.
     ///
-    /// What is dropped when it ends has been dropped before: its value and the messages that nobody has handled. The future keeps no reference to the actor.
+    /// What is dropped when it ends has been dropped before: its value and the messages that nobody has handled. Its names are free, and others have been told: the observer of
+    /// [failures](System::on_failure), and those that are linked to it or watch it. So what these run, or the destructor of a message that the actor leaves behind, must not block on it. The future keeps no reference to the actor.
     ///
     /// Of an actor of another node its node tells, in a message; if that is lost, the reason is [`ExitReason::NodeDown`](crate::ExitReason::NodeDown).
     ///
@@ -255,7 +256,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Whether the actor has stopped; of one on another node, whether that node is down.
+    /// Whether the actor has stopped, so that it takes no message; others may be about to be told, for whom [`stopped`](Self::stopped) waits. Of one on another node, whether that node is down.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         match &self.place {
