@@ -11,6 +11,7 @@
 use crate::actor_ref::ActorRef;
 use crate::control::{ActorId, AnyActor};
 use crate::mailbox::overflow::Overflow;
+use crate::primitives::{Mutex, MutexGuard};
 use crate::recipient::{Offer, Recipient};
 use crate::system::System;
 use std::any::{Any, type_name};
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 
 /// Actors that take messages of type `M`, and are all sent what is published.
 ///
@@ -150,7 +151,7 @@ impl<M: Send + 'static> Group<M> {
         Self::of(System::current(), None)
     }
 
-    fn of(system: System, name: Option<Arc<str>>) -> Self {
+    pub(crate) fn of(system: System, name: Option<Arc<str>>) -> Self {
         let (handles, members) = (AtomicUsize::new(1), Mutex::default());
         Self(Arc::new(Inner { system, name, handles, members }))
     }
