@@ -110,7 +110,8 @@ impl System {
     /// Has `observer` called for each actor of this system that fails: that panics, or whose handler returns an error. It replaces the one before. The
     /// default prints a line to the standard error, so that nothing fails in silence.
     ///
-    /// It is called by the actor that fails, before its watchers and its supervisor are told. A panic in it is caught.
+    /// It is called by the actor that fails, before its watchers and its supervisor are told, and so before a future of
+    /// [`stopped`](crate::ActorRef::stopped) is ready: it must not block on that. A panic in it is caught.
     ///
     /// # Examples
     /// See [`Supervisor`](crate::Supervisor).
