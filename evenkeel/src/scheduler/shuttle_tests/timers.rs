@@ -1,8 +1,9 @@
 //! Timers on several workers, and a clock that stands.
 
-use super::{TICK, check, join, spawn};
+use super::{check, join, spawn};
 use crate::runtime::Handle;
 use crate::runtime::blocking::Pool;
+use crate::runtime::checked::TICK;
 use crate::task::yield_now;
 use crate::time::{Instant, sleep, timeout};
 use shuttle::thread;
