@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, value_parser};
 
-use super::Usage;
+use super::args::Usage;
 use crate::forking::program::{Program, UnknownProgram};
 use crate::simulated::coretime;
 use crate::{report, simulated};
