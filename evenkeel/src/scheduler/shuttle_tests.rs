@@ -14,8 +14,8 @@ mod timers;
 
 use super::neighbours::Neighbours;
 use super::shared::{Phase, Shared};
-use crate::runtime::checked::{check_with, execute};
 use crate::runtime::block_on;
+use crate::runtime::checked::{check_with, execute};
 use crate::task::{self, JoinHandle};
 use crate::topology::Topology;
 use std::future::Future;
