@@ -33,7 +33,7 @@ pub(crate) const ASSUMPTIONS: [&str; 10] = [
     "With homes there are eight tasks for each core, fewer than which the policy sends nowhere; the paper does not say how many threads it had. A task goes to the directory's home and back to its core, as in the \
      paper; half of a migration is under way, the rest keeps a core busy at either end. What stays in place waits for its lock without keeping the core.",
     "The policy samples one operation in 16, packs every 2 ms, rebalances every 0.5 ms, and verifies by trials of both modes. It begins with all directories in place, and knows what a hop costs.",
-    "80 ms of simulated time are counted after 80 ms. Oscillating: all directories and the first sixteenth of them are in use for 40 ms in turns; the paper does not give a period, nor say whether its phases are of time or of resolutions.",
+    "40 ms of simulated time are counted after 40 ms. Oscillating, 80 ms after 80 ms: all directories and the first sixteenth of them are in use for 40 ms in turns; the paper does not give a period, nor say whether its phases are of time or of resolutions.",
 ];
 
 /// Sizes of all directories together, in KiB: the abscissa of the figure.
@@ -57,10 +57,12 @@ const SETTING: Setting = Setting {
     fixed: 1_000,
     migration: 2_000,
     switch: 100,
-    warm_up: 80 * MILLISECOND,
-    time: 80 * MILLISECOND,
-    phase: 40 * MILLISECOND,
+    warm_up: PHASE,
+    time: PHASE,
+    phase: PHASE,
 };
+
+const PHASE: u64 = 40 * MILLISECOND;
 
 /// Directories that have so many KiB together; one at least.
 fn directories(kib: u64) -> usize {
@@ -74,7 +76,10 @@ pub(crate) fn run(sizes: &[u64], seeds: u64) -> Vec<Record> {
         for &kib in sizes {
             for mode in MODES {
                 let directories = directories(kib);
-                settings.push((kib, Setting { directories, popularity, mode, ..SETTING }));
+                let time = PHASE * if popularity == Popularity::Oscillating { 2 } else { 1 };
+                let setting =
+                    Setting { directories, popularity, mode, warm_up: time, time, ..SETTING };
+                settings.push((kib, setting));
             }
         }
     }
