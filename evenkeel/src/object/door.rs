@@ -7,7 +7,7 @@
 //! # States
 //! `place` is the address of the home's processor, or zero; with [`LOCKED`] a visitor is inside or about to be, with [`POISONED`] an operation has panicked, with
 //! [`SUSPENDED`] the host was found to be stuck.
-//! Each processor has [notes](crate::scheduler::inside) of what its worker is inside of. The `mode` of the object's [class](super::class) is *in place*, *at home*, or *between* the two.
+//! Each processor has [notes](crate::scheduler::inside) of what its worker is inside of. The `mode` of the object's [class](super::class) is *in place*, *fencing*, *draining* or *at home*.
 //!
 //! # Steps
 //! *Host*: note the object; a light fence; if the mode is *at home* and `place` is this processor's address and nothing else, it is inside; otherwise clear the note. It leaves by clearing the note
@@ -19,8 +19,8 @@
 //! *Suspension*: a visitor who has taken the object from a host that is stuck, as the [policy](crate::policy::stealing::is_stranded) says, sets [`SUSPENDED`] while it has the lock. From then on
 //! all enter by the lock. It is cleared by one who has the lock: the host itself, or now and then a visitor, whose next will find out.
 //! *A change of home* is made by whoever has the lock, or, of an object that nobody has locked, by its host while it has no note of it, by a compare-and-swap.
-//! *A change of mode to in place*: mode := *between*; a heavy fence; wait for a bounded time until each worker has left what it was inside of; mode := *in place* (release). If one has not, the mode
-//! stays *between*, and the change is begun again later. *To at home*: mode := *between*; a full fence; mode := *at home* (release).
+//! *A change of mode* has its steps in [`steer`](super::steer). While it is *fencing* nobody enters who is not inside. While it is *draining* a visitor enters by the lock and a look at the home's notes,
+//! without a fence for the two.
 //!
 //! # Why they exclude each other
 //! *Host and visitor who takes the object*: Dekker's pattern, note against lock, with the pair of fences that [`biased`](crate::scheduler::biased) has. The host sees the lock,
@@ -28,6 +28,8 @@
 //! *Host and visitor in place*: the visitor has locked the object, made a full fence, and seen *in place*. A host that sees *at home* after that sees it through the change, whose full fence comes after the visitor's: so
 //! it sees the lock. A host that has seen *at home* before the last change to *in place* had left when that was over: the change has seen no note of it, or that its note went, and
 //! the visitor sees the change.
+//! *Host and visitor while draining*: the heavy fence of the change has shown the notes of all hosts that saw *at home*, and later ones do not see it. A visitor whose second look at the mode, after its
+//! exchange and its fence, says *draining* or *in place*, is seen by the hosts of a later *at home* as above.
 //! *Host and former host*: a home is changed under the lock, by one who has seen no note of the former host's, or by that itself.
 //! *Two visitors*: the compare-and-swap.
 //!
@@ -42,7 +44,7 @@
 use super::class::{Class, Mode};
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::fence;
-use crate::primitives::spin::Backoff;
+use crate::primitives::spin::{Backoff, pause};
 use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
 
@@ -60,6 +62,9 @@ const FLAGS: usize = LOCKED | POISONED | SUSPENDED;
 
 /// Those of them that an object takes to another home: its host there is not the one that was stuck.
 const KEPT: usize = LOCKED | POISONED;
+
+/// Pauses that a visitor waits for a host inside: a few microseconds, as long as the heavy fence has taken. An estimate; no benchmark sets it. Two in the models.
+const PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 100 };
 
 /// Where an object is, and whether anybody is inside as a visitor.
 #[derive(Debug)]
@@ -183,8 +188,31 @@ impl Door {
                 self.give_back();
                 Err(Refusal::Taken)
             }
-            Mode::Between => self.take(class, context),
+            Mode::Draining => self.enter_draining(class, context, place),
+            Mode::Fencing => Err(Refusal::Taken),
         }
+    }
+
+    /// Enters an object whose host may still be inside, but does not enter any more.
+    #[cold]
+    fn enter_draining(
+        &self,
+        class: &Class,
+        context: Option<&Context>,
+        place: usize,
+    ) -> Result<Way, Refusal> {
+        let home = place & !FLAGS;
+        self.lock(place)?;
+        fence::after_read_modify_write(Edge::ObjectLocked);
+        let has_left = |host: &Processor| !host.inside.has(self.address());
+        // The mode may have gone on to *at home* before the lock was set.
+        if matches!(class.mode(), Mode::Draining | Mode::InPlace)
+            && class.with_processor(home, context, has_left)
+        {
+            return Ok(self.by_lock(context));
+        }
+        self.give_back();
+        Err(Refusal::Taken)
     }
 
     /// Enters an object whose host was found to be stuck.
@@ -218,7 +246,7 @@ impl Door {
         }
         self.lock(place)?;
         let is_host = context.is_some_and(|context| context.seat.home().addr() == home);
-        if home == 0 || is_host || class.with_processor(home, |host| self.has_left(host)) {
+        if home == 0 || is_host || class.with_processor(home, context, |host| self.has_left(host)) {
             return Ok(self.by_lock(context));
         }
         self.give_back();
@@ -247,7 +275,13 @@ impl Door {
         } else if !fence::heavy(Edge::ObjectHeavy) {
             return false;
         }
-        host.inside.has_left(self.address())
+        (0..PATIENCE).any(|_| {
+            let has_left = !host.inside.has(self.address());
+            if !has_left {
+                pause();
+            }
+            has_left
+        })
     }
 
     /// Gives the lock back, of an object that a host may be inside of.

@@ -2,8 +2,8 @@
 //!
 //! A lost task shows as a deadlock, two operations at a time or one that nobody sees as a failed assertion.
 
-use super::class::Mode;
 use super::{EnterError, Object, Placement, enter2};
+use crate::policy::object::Mode as Wanted;
 use crate::scheduler::context;
 use crate::scheduler::shared::{Phase, Shared};
 use crate::scheduler::shuttle_tests::{check, check_until, join, spawn};
@@ -213,8 +213,10 @@ fn operations_go_on_while_homes_and_the_mode_change() {
         let changer = spawn(shared, {
             let (world, shared) = (world.clone(), shared.clone());
             async move {
-                for mode in [Mode::InPlace, Mode::Home] {
-                    while !world.objects[0].inner.class.change(mode) {
+                for wanted in [Wanted::InPlace, Wanted::AtHome] {
+                    let class = &world.objects[0].inner.class;
+                    while !class.steering.turn(class, &shared, wanted) {
+                        thread::yield_now();
                         yield_now().await;
                     }
                     for object in &world.objects {

@@ -5,13 +5,12 @@
 
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::fence;
-use crate::primitives::spin::pause;
 
 /// Notes of a processor: as many as guards that one poll holds at a time without a lock. An estimate; no benchmark sets it. Two in the models.
 const NOTES: usize = if cfg!(loom) { 2 } else { 4 };
 
-/// Pauses that who wants a worker outside waits for it: a few microseconds, as long as the heavy fence has taken. An estimate; no benchmark sets it. Two in the models.
-const PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 100 };
+/// What a worker was inside of at some time.
+pub(crate) type Seen = [usize; NOTES];
 
 /// What a worker is inside of.
 #[derive(Debug)]
@@ -47,6 +46,17 @@ impl Inside {
         }
     }
 
+    /// What the worker is inside of now.
+    pub(crate) fn see(&self) -> Seen {
+        let seen = |note: &AtomicUsize| note.load(edge(Edge::ObjectNoted, Ordering::Acquire));
+        self.notes.each_ref().map(seen)
+    }
+
+    /// Whether it has left all that it was inside of when it was [seen](Self::see).
+    pub(crate) fn has_left(&self, seen: &Seen) -> bool {
+        self.see().iter().zip(seen).all(|(now, before)| *before == 0 || now != before)
+    }
+
     /// Clears a note. The caller is the worker.
     #[inline(always)]
     pub(crate) fn clear(&self, place: usize) {
@@ -59,29 +69,4 @@ impl Inside {
             .iter()
             .any(|note| note.load(edge(Edge::ObjectNoted, Ordering::Acquire)) == address)
     }
-
-    /// Whether the worker is outside of `address`; waits a little for it.
-    pub(crate) fn has_left(&self, address: usize) -> bool {
-        wait_until(|| !self.has(address))
-    }
-
-    /// Whether the worker has left all that it was inside of; waits a little for it.
-    pub(crate) fn has_been_left(&self) -> bool {
-        self.notes.iter().all(|note| {
-            let look = || note.load(edge(Edge::ObjectNoted, Ordering::Acquire));
-            let noted = look();
-            noted == 0 || wait_until(|| look() != noted)
-        })
-    }
-}
-
-/// Whether it has come true after a few pauses.
-fn wait_until(mut is_true: impl FnMut() -> bool) -> bool {
-    (0..PATIENCE).any(|_| {
-        let is_true = is_true();
-        if !is_true {
-            pause();
-        }
-        is_true
-    })
 }

@@ -5,6 +5,7 @@
 use super::*;
 use crate::object::class::Placement;
 use crate::object::inner::Inner;
+use crate::policy::object::Mode as Wanted;
 use crate::primitives::mutation::{check, explore};
 use crate::scheduler::model::two_seats;
 use crate::scheduler::seat::Seat;
@@ -31,13 +32,18 @@ impl World {
 
     /// A number that is at home at processor `home`.
     fn number_at(&self, home: usize) -> Number {
-        let number = Inner::new(0, self.class.clone());
-        number.door.set_home(self.home(home));
+        let mut number = Inner::new(0, self.class.clone());
+        number.settle(self.home(home));
         Arc::new(number)
     }
 
     fn home(&self, number: usize) -> usize {
         self.shared.home(number).addr()
+    }
+
+    /// Goes on with the change of mode. True once it is made.
+    fn turn(&self, wanted: Wanted) -> bool {
+        self.class.steering.turn(&self.class, &self.shared, wanted)
     }
 
     /// Starts the worker of processor `number`.
@@ -143,7 +149,7 @@ fn a_class_goes_home_while_a_visitor_is_inside() {
             let number = number.clone();
             move || visit(&number, None)
         });
-        assert!(world.class.change(Mode::Home), "nobody has to be waited for");
+        assert!(world.turn(Wanted::AtHome), "nobody has to be waited for");
         settle(&number, host.join().unwrap() + visitor.join().unwrap());
     });
 }
@@ -162,7 +168,29 @@ fn a_class_leaves_home_while_a_host_is_inside() {
             let number = number.clone();
             move || visit(&number, None)
         });
-        world.class.change(Mode::InPlace);
+        world.turn(Wanted::InPlace);
+        world.turn(Wanted::InPlace);
+        settle(&number, host.join().unwrap() + visitor.join().unwrap());
+    });
+}
+
+/// The visitor comes while hosts are waited for, and is inside when they may enter again.
+#[test]
+fn a_class_leaves_home_and_goes_back_while_a_visitor_is_inside() {
+    check(&[Edge::ObjectLocked, Edge::ObjectMode], || {
+        let mut world = World::new(Placement::Home);
+        let number = world.number_at(0);
+        let host = world.start(0, {
+            let number = number.clone();
+            move |context| visit(&number, Some(context))
+        });
+        let visitor = thread::spawn({
+            let number = number.clone();
+            move || visit(&number, None)
+        });
+        world.turn(Wanted::InPlace);
+        world.turn(Wanted::InPlace);
+        world.turn(Wanted::AtHome);
         settle(&number, host.join().unwrap() + visitor.join().unwrap());
     });
 }
@@ -343,7 +371,7 @@ fn a_visitor_that_turns_back_leaves_the_poison_of_the_host() {
             let number = number.clone();
             move || visit(&number, None)
         });
-        world.class.change(Mode::Home);
+        world.turn(Wanted::AtHome);
         let panicked = host.join().unwrap();
         visitor.join().unwrap();
         assert_eq!(number.door.is_poisoned(), panicked);
