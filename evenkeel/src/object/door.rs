@@ -28,6 +28,8 @@
 //! the lock. A host that has seen *at home* before the last change to *in place* had left when that was over.
 //! *Host and former host*: a home is changed under the lock, by one who has seen no note of the former host's, or by that itself.
 //! *Two visitors*: the compare-and-swap.
+//! *Two operations of one host*: a worker makes no second note of an object, and does not take it from itself.
+//! *Host and worker of another runtime*: the class keeps the processors where they are for as long as there are objects of it, so a `place` is never the address of a later one.
 //!
 //! # Why nobody waits for ever
 //! An operation is a piece of a poll, or a future that others wait for [in line](super::line). A visitor that does not get the object from a host inside gives the lock back, so
