@@ -41,6 +41,8 @@ pub(super) struct Class {
     placement: Placement,
     /// The runtime whose workers may be hosts; of none for objects that were made outside of any.
     runtime: Weak<Shared>,
+    /// Its processors. They stay where they are for as long as an object may have one of them as its home: those of another runtime never have the same addresses.
+    processors: Arc<[Processor]>,
     /// What the homes at each processor come to, in bytes.
     bytes: Box<[AtomicUsize]>,
 }
@@ -57,6 +59,7 @@ impl Class {
             name: name.into(),
             placement,
             runtime: runtime.map(Arc::downgrade).unwrap_or_default(),
+            processors: runtime.map(|runtime| runtime.processors.clone()).unwrap_or_default(),
             bytes: (0..workers).map(|_| AtomicUsize::new(0)).collect(),
         }
     }
@@ -78,18 +81,9 @@ impl Class {
         self.placement
     }
 
-    /// Calls `f` with the processor at this address, if it is one of the class's runtime and that is not gone; with what `f` gives for one that is gone.
-    pub(super) fn with_processor(
-        &self,
-        address: usize,
-        f: impl FnOnce(&Processor) -> bool,
-    ) -> bool {
-        let Some(shared) = self.runtime.upgrade() else {
-            // Its workers have left whatever they were inside of.
-            return true;
-        };
-        let mut processors = shared.processors.iter();
-        processors.find(|processor| std::ptr::from_ref(*processor).addr() == address).is_none_or(f)
+    /// The processor at this address, which is that of a home.
+    pub(super) fn processor(&self, address: usize) -> Option<&Processor> {
+        self.processors.iter().find(|processor| std::ptr::from_ref(*processor).addr() == address)
     }
 
     /// The address of a processor that is to be the home of an object of so many bytes, if there is one; it is charged with them.

@@ -220,7 +220,8 @@ impl Door {
         let way = self.lock(place, None).ok_or(Refusal::Taken)?;
         fence::after_read_modify_write(Edge::ObjectLock);
         let is_host = context.is_some_and(|context| context.seat.home().addr() == home);
-        if home == 0 || is_host || class.with_processor(home, |host| self.has_left(host)) {
+        // Without one it has no home.
+        if is_host || class.processor(home).is_none_or(|host| self.has_left(host)) {
             return Ok(way);
         }
         self.give_back();
