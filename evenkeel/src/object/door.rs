@@ -270,9 +270,13 @@ impl Door {
         match (way, context) {
             (Way::Note(note), Some(context)) => context.seat.processor().inside.clear(note),
             (Way::Lock(note), context) => {
-                // Nobody changes it meanwhile but whoever is inside.
+                // Nobody changes it meanwhile but whoever is inside, and who clears the poison.
                 let place = self.place.load(Ordering::Relaxed);
-                self.place.store(place & !LOCKED, edge(Edge::ObjectUnlock, Ordering::Release));
+                if place & POISONED == 0 {
+                    self.place.store(place & !LOCKED, edge(Edge::ObjectUnlock, Ordering::Release));
+                } else {
+                    self.give_back();
+                }
                 if let (Some(note), Some(context)) = (note, context) {
                     context.seat.processor().inside.clear(note);
                 }
