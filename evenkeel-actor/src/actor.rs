@@ -43,6 +43,7 @@ pub trait Actor: Send + Sized + 'static {
 
     /// Told of others: of the end of an actor that it [watches](Context::watch) or is [linked](Context::link) to, and of its
     /// [children](Context::spawn). Events come before the messages that wait, one at a time, in the order in which they happened.
+    /// An actor that stops in order, and waits for its children, is told of nothing any more.
     ///
     /// # Errors
     /// With an error the actor fails.

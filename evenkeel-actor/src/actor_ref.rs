@@ -1,23 +1,24 @@
 //! References to actors.
 
+mod send;
+
+pub use send::Send;
+
 use crate::ask::{Ask, Posed, Question};
 use crate::control::{ActorId, AnyActor};
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{SendError, TrySendError};
 use crate::kin::{Stopped, ties};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
-use crate::mailbox::{self, HasId, Mailbox, Put, Ticket};
+use crate::mailbox::{self, HasId, Mailbox, Put};
 use crate::metrics::ActorMetrics;
 use crate::node::wire::StopHow;
 use crate::node::{Name, Slot};
-use crate::remote::{Remote, Room, Table};
+use crate::remote::{Remote, Table};
 use crate::system::System;
-use evenkeel::internal::{Public, detect, is_deterministic};
+use evenkeel::internal::Public;
 use std::fmt;
-use std::future::Future;
 use std::marker::PhantomData;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 /// A reference to an actor that is sent messages of type `M`, and whose mailbox does with one too many as `P` says.
 ///
@@ -139,14 +140,18 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// A future that is dropped before it is ready has sent nothing, and its message is dropped.
     #[inline]
     pub fn send(&self, message: M) -> Send<'_, M, P> {
-        let room = detect::Room::new();
-        Send { to: self, message: Some(message), waits: Waits::No, room }
+        Send::new(self, message)
     }
 
     /// Asks the actor and waits for its answer. The question is a closure or a constructor that makes a message with a [`ReplyTo`](crate::ReplyTo) in it, or a
     /// [`Request`](crate::Request).
     ///
     /// The future sends the request and gives the reply; [`timeout`](Ask::timeout) limits both together.
+    ///
+    /// Actors of one process that ask each other in a circle are [told of](evenkeel::detect) as a deadlock where these are looked for; a circle that goes by another node is not, as each node knows its own waits alone. There a
+    /// [limit](Ask::timeout) is what ends it.
+    ///
+    /// An asker whose question is handed on by a node to a third one is not told if these two alone lose each other, or if the actor there is gone already: this too a limit ends.
     ///
     /// # Examples
     /// See the [crate's page](crate), and [`Request`](crate::Request).
@@ -199,7 +204,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Ends the actor at its next await, in the middle of a message. What is in its mailbox becomes dead letters. One that is
+    /// Ends the actor at its next await that waits, in the middle of a message; where all that a handler awaits is ready, at the end of the turn. What is in its mailbox becomes dead letters. One that is
     /// [supervised](crate::Supervisor) may be started again, and keeps its mailbox then.
     pub fn kill(&self) {
         match &self.place {
@@ -218,7 +223,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
 
     /// Waits for the end of the actor, and gives the reason. A restart is not an end.
     ///
-    /// What is dropped when it ends has been dropped before: its value and the messages that nobody has handled. The future keeps no reference to the actor.
+    /// What is dropped when it ends has been dropped before: its value and the messages that nobody has handled. Its names are free, and others have been told: the observer of
+    /// [failures](System::on_failure), and those that are linked to it or watch it. So what these run, or the destructor of a message that the actor leaves behind, must not block on it. The future keeps no reference to the actor.
     ///
     /// Of an actor of another node its node tells, in a message; if that is lost, the reason is [`ExitReason::NodeDown`](crate::ExitReason::NodeDown).
     ///
@@ -255,7 +261,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Whether the actor has stopped; of one on another node, whether that node is down.
+    /// Whether the actor has stopped, so that it takes no message; others may be about to be told, for whom [`stopped`](Self::stopped) waits. Of one on another node, whether that node is down.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         match &self.place {
@@ -354,169 +360,5 @@ impl<M: std::marker::Send + 'static, P: Overflow> fmt::Debug for ActorRef<M, P> 
             Place::Local(own) => write!(f, "ActorRef({})", own.id()),
             Place::Remote(remote) => write!(f, "ActorRef({remote:?})"),
         }
-    }
-}
-
-/// The future of [`ActorRef::send`].
-#[must_use = "a message is sent when its future is awaited"]
-pub struct Send<'a, M: std::marker::Send + 'static, P: Overflow = Wait> {
-    to: &'a ActorRef<M, P>,
-    /// None once it is sent.
-    message: Option<M>,
-    waits: Waits,
-    /// What is told of it where deadlocks are looked for.
-    room: detect::Room,
-}
-
-/// What a sender waits for.
-#[derive(Default)]
-enum Waits {
-    /// It has not begun to.
-    #[default]
-    No,
-    /// A turn of others, where the order is chosen by a seed.
-    Turn,
-    /// Its place in the line of the mailbox.
-    InLine(Ticket),
-    /// Room on the way to another node.
-    OnTheWay(Box<Room>),
-}
-
-/// The message is moved, never pinned.
-impl<M: std::marker::Send + 'static, P: Overflow> Unpin for Send<'_, M, P> {}
-
-impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
-    type Output = Result<(), SendError<M>>;
-
-    #[inline]
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let message = self.message.take().expect("a message is sent once");
-        if let Waits::No = self.waits {
-            if P::FULL == Full::Wait && is_deterministic() {
-                return self.give_way(message, context);
-            }
-            match self.to.try_send(message) {
-                // Not by the last arm, which would move the room for a message too.
-                Ok(()) => Poll::Ready(Ok(())),
-                Err(SendError::Full(message)) if P::FULL == Full::Wait => {
-                    self.wait(message, context)
-                }
-                result => Poll::Ready(result),
-            }
-        } else {
-            self.wait(message, context)
-        }
-    }
-}
-
-impl<M: std::marker::Send + 'static, P: Overflow> Send<'_, M, P> {
-    pub(crate) fn to(&self) -> &ActorRef<M, P> {
-        self.to
-    }
-
-    /// Lets others have their turns first, as they may on other workers.
-    #[cold]
-    fn give_way(
-        &mut self,
-        message: M,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<(), SendError<M>>> {
-        (self.message, self.waits) = (Some(message), Waits::Turn);
-        context.waker().wake_by_ref();
-        Poll::Pending
-    }
-
-    /// Waits no more.
-    #[cold]
-    #[inline(never)]
-    fn leave(&self, waits: Waits) {
-        if let (Waits::InLine(ticket), Place::Local(own)) = (waits, &self.to.place) {
-            mailbox::give_back(own, ticket);
-        }
-    }
-
-    /// Notes that it waits in line.
-    fn note_wait(&mut self, context: &Context<'_>) {
-        let Place::Local(own) = &self.to.place else { return };
-        let mailbox: *const Mailbox<M> = &raw const **own;
-        self.room.awaited(|| own.id().task(), mailbox.cast(), context.waker());
-    }
-
-    #[cold]
-    fn wait(&mut self, message: M, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
-        let own = match &self.to.place {
-            Place::Local(own) => own,
-            Place::Remote(remote) => return self.wait_away(*remote, message, context),
-        };
-        let put = match self.waits {
-            Waits::InLine(ticket) => {
-                match mailbox::put_with_ticket(own, message, ticket, context.waker()) {
-                    Ok(put) => put,
-                    Err(message) => {
-                        self.message = Some(message);
-                        self.note_wait(context);
-                        return Poll::Pending;
-                    }
-                }
-            }
-            _ => match mailbox::put_or_wait::<M, P>(own, message, context.waker().clone()) {
-                Ok(put) => put,
-                Err((message, ticket)) => {
-                    self.waits = Waits::InLine(ticket);
-                    self.message = Some(message);
-                    self.note_wait(context);
-                    return Poll::Pending;
-                }
-            },
-        };
-        self.waits = Waits::No;
-        self.room = detect::Room::new();
-        Poll::Ready(ActorRef::<M, P>::settle(own, put))
-    }
-
-    /// Waits for room on the way to another node, and tries again.
-    fn wait_away(
-        &mut self,
-        remote: Remote,
-        mut message: M,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<(), SendError<M>>> {
-        loop {
-            // After a turn of others it has not been tried yet.
-            if let Waits::No = self.waits {
-                self.waits = Waits::OnTheWay(Box::new(remote.room()));
-            }
-            if let Waits::OnTheWay(room) = &mut self.waits
-                && room.poll(context).is_pending()
-            {
-                self.message = Some(message);
-                return Poll::Pending;
-            }
-            self.waits = Waits::No;
-            match remote.try_send(message) {
-                Err(SendError::Full(again)) => message = again,
-                done => return Poll::Ready(done),
-            }
-        }
-    }
-}
-
-impl<M: std::marker::Send + 'static, P: Overflow> Drop for Send<'_, M, P> {
-    #[inline]
-    fn drop(&mut self) {
-        // Taken in any case, so that the compiler knows that there is nothing to drop of one that never waited.
-        match std::mem::take(&mut self.waits) {
-            Waits::No => {}
-            waits => self.leave(waits),
-        }
-    }
-}
-
-impl<M: std::marker::Send + 'static, P: Overflow> fmt::Debug for Send<'_, M, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Send")
-            .field("to", self.to)
-            .field("waits", &!matches!(self.waits, Waits::No))
-            .finish()
     }
 }

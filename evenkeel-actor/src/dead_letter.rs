@@ -218,7 +218,7 @@ impl System {
         (all.spawned + ended).saturating_sub(all.ended + begun)
     }
 
-    /// How many messages nobody has handled.
+    /// How many messages nobody has handled. What is dropped with an actor's [stash](crate::Stash) or its timers is none of them: it had been handled once, or was never sent.
     #[must_use]
     pub fn dead_letters(self) -> u64 {
         DeadLetterKind::ALL.iter().map(|kind| self.dead_letters_of(*kind)).sum()

@@ -1,4 +1,9 @@
 //! What is seen to when an actor has ended.
+//!
+//! # In which order
+//! The end is counted, and the actor's names are given back. What it has left is dropped. Then the [observer](crate::System::on_failure) of failures is told, then those that are linked, those that
+//! watch, the parent and the supervisor; futures of [`stopped`](crate::ActorRef::stopped) come last, and those too, with actors that begin to watch, that have asked after the mailbox was closed. So whoever waits for an end
+//! finds all that the end does to others done.
 
 #![allow(unsafe_code, reason = "the mailbox is closed for the actor")]
 
@@ -7,7 +12,7 @@ use crate::counters::Count;
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::event::{Event, Notice, NoticeKind};
 use crate::exit::ExitReason;
-use crate::kin::Kin;
+use crate::kin::{Kin, Witness};
 use crate::mailbox::{HasId, Left, Mailbox};
 use crate::report::{ActorFailure, ActorInfo};
 use crate::trace::{self, Called};
@@ -25,7 +30,6 @@ pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason:
     let called = Called::of(own);
     // SAFETY: the caller's promise.
     if unsafe { own.close_empty(&reason) } {
-        settle(own);
         trace::stopped::<A, M>(own, &called, &reason);
         return;
     }
@@ -34,7 +38,6 @@ pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason:
 }
 
 /// Counts the end, after all else that is counted of it, and gives back the actor's names. Before others are told: whoever is may give them to another.
-#[inline]
 fn settle<M: Send + 'static>(own: &Public<Mailbox<M>>) {
     let system = own.system();
     system.counters().add(Count::Ended, 1);
@@ -43,7 +46,7 @@ fn settle<M: Send + 'static>(own: &Public<Mailbox<M>>) {
     }
 }
 
-/// The same of an actor that leaves something behind, or did not end in order.
+/// The same of an actor that leaves something behind, did not end in order, or has a name.
 ///
 /// # Safety
 /// As [`end`].
@@ -57,6 +60,7 @@ unsafe fn end_with_words<A, M: Send + 'static>(
     // SAFETY: the caller's promise.
     let left = unsafe { own.close(reason) };
     let (id, system) = (own.id(), own.system());
+    let mut last = Last { own, waiting: Vec::new(), reason: left.reason.clone() };
     if !left.messages.is_empty() {
         let kind = DeadLetterKind::LeftBehind;
         dead_letter::note::<M>(system, Some(id), kind, left.messages.len() as u64);
@@ -69,10 +73,34 @@ unsafe fn end_with_words<A, M: Send + 'static>(
     if left.is_empty() && !left.reason.is_failure() {
         return;
     }
-    tell::<A, M>(own, left, called);
+    tell::<A, M>(own, left, called, &mut last.waiting);
 }
 
-fn tell<A, M: Send + 'static>(own: &Public<Mailbox<M>>, mut left: Left<M>, called: &Called) {
+/// Who is told when all others have been, which is when this is dropped.
+struct Last<'a, M: Send + 'static> {
+    own: &'a Public<Mailbox<M>>,
+    waiting: Vec<Witness>,
+    reason: ExitReason,
+}
+
+impl<M: Send + 'static> Drop for Last<'_, M> {
+    fn drop(&mut self) {
+        let mut waiting = mem::take(&mut self.waiting);
+        waiting.extend(self.own.has_told());
+        let (actors, futures): (Vec<_>, Vec<_>) = waiting.into_iter().partition(Witness::is_actor);
+        for witness in actors.into_iter().chain(futures) {
+            witness.tell(self.own.id(), &self.reason);
+        }
+    }
+}
+
+/// Tells whom the end concerns, but those that only wait for it: these are put into `waiting`.
+fn tell<A, M: Send + 'static>(
+    own: &Public<Mailbox<M>>,
+    mut left: Left<M>,
+    called: &Called,
+    waiting: &mut Vec<Witness>,
+) {
     let id = own.id();
     let reason = left.reason.clone();
     let mut kin = left.kin.take();
@@ -98,16 +126,19 @@ fn tell<A, M: Send + 'static>(own: &Public<Mailbox<M>>, mut left: Left<M>, calle
         report::<A, M>(own, name, called, reason.clone());
     }
     if let Some(kin) = kin {
-        tell_kin(id, *kin, &reason);
+        *waiting = tell_kin(id, *kin, &reason);
     }
     contain(|| drop(left));
 }
 
-fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) {
+/// Gives who waits for the end.
+fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) -> Vec<Witness> {
     for (_, peer) in kin.links.drain() {
         peer.exit(id, reason);
     }
-    for witness in kin.witnesses.take() {
+    let (actors, waiting): (Vec<_>, Vec<_>) =
+        kin.witnesses.take().into_iter().partition(Witness::is_actor);
+    for witness in actors {
         witness.tell(id, reason);
     }
     if let Some((parent, number)) = kin.parent.take() {
@@ -116,6 +147,7 @@ fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) {
     if let Some((supervisor, index)) = kin.post.take().and_then(|post| post.supervisor) {
         supervisor.event(Event::Notice(Notice { index, kind: NoticeKind::Gone }));
     }
+    waiting
 }
 
 /// Drops messages each by itself: one whose destructor panics does not keep the others.

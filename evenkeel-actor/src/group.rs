@@ -8,17 +8,21 @@
 //!
 //! Whoever publishes takes the members there are at that moment, by one counted reference to all of them.
 
+mod error;
+mod lists;
+
+pub use error::{GroupTypeError, JoinGroupError};
+pub(crate) use lists::Groups;
+
 use crate::actor_ref::ActorRef;
 use crate::control::{ActorId, AnyActor};
 use crate::mailbox::overflow::Overflow;
+use crate::primitives::{Mutex, MutexGuard};
 use crate::recipient::{Offer, Recipient};
 use crate::system::System;
-use std::any::{Any, type_name};
-use std::collections::BTreeMap;
-use std::error::Error;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, PoisonError};
 
 /// Actors that take messages of type `M`, and are all sent what is published.
 ///
@@ -150,7 +154,7 @@ impl<M: Send + 'static> Group<M> {
         Self::of(System::current(), None)
     }
 
-    fn of(system: System, name: Option<Arc<str>>) -> Self {
+    pub(crate) fn of(system: System, name: Option<Arc<str>>) -> Self {
         let (handles, members) = (AtomicUsize::new(1), Mutex::default());
         Self(Arc::new(Inner { system, name, handles, members }))
     }
@@ -305,153 +309,3 @@ impl<M: Send + 'static> fmt::Debug for Group<M> {
         f.debug_struct("Group").field("name", &self.name()).field("members", &self.len()).finish()
     }
 }
-
-/// The groups of a system.
-pub(crate) struct Groups(Mutex<Lists>);
-
-struct Lists {
-    /// With the type of their messages.
-    named: BTreeMap<Arc<str>, (&'static str, Arc<dyn Any + Send + Sync>)>,
-    /// Which ones an actor is in.
-    entered: BTreeMap<ActorId, Vec<Weak<dyn AnyGroup>>>,
-}
-
-impl Groups {
-    pub(crate) const fn new() -> Self {
-        Self(Mutex::new(Lists { named: BTreeMap::new(), entered: BTreeMap::new() }))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Lists> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Has an actor that has ended leave its groups.
-    pub(crate) fn forget(&self, actor: ActorId) {
-        let groups = self.lock().entered.remove(&actor).unwrap_or_default();
-        for group in groups {
-            if let Some(group) = group.upgrade() {
-                group.forget(actor);
-            }
-        }
-    }
-}
-
-impl Lists {
-    fn enter(&mut self, actor: ActorId, group: Weak<dyn AnyGroup>) {
-        let groups = self.entered.entry(actor).or_default();
-        groups.retain(|group| group.strong_count() > 0);
-        groups.push(group);
-    }
-
-    fn leave(&mut self, actor: ActorId, group: &Arc<dyn AnyGroup>) {
-        let Some(groups) = self.entered.get_mut(&actor) else { return };
-        groups.retain(|other| !std::ptr::addr_eq(other.as_ptr(), Arc::as_ptr(group)));
-        if groups.is_empty() {
-            self.entered.remove(&actor);
-        }
-    }
-}
-
-impl fmt::Debug for Groups {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Groups").field("named", &self.lock().named.len()).finish_non_exhaustive()
-    }
-}
-
-/// Groups with names.
-impl System {
-    /// The group of this name, which is made if there is none.
-    ///
-    /// # Errors
-    /// If there is one whose messages are of another type.
-    ///
-    /// # Examples
-    /// ```
-    /// use evenkeel_actor::System;
-    ///
-    /// let system = System::new();
-    /// let weather = system.group::<String>("weather").unwrap();
-    /// assert_eq!(weather.name(), Some("weather"));
-    /// assert!(system.group::<u32>("weather").is_err());
-    /// ```
-    pub fn group<M: Send + 'static>(
-        self,
-        name: impl Into<Arc<str>>,
-    ) -> Result<Group<M>, GroupTypeError> {
-        let name = name.into();
-        let mut lists = self.groups().lock();
-        if let Some((has, group)) = lists.named.get(&name) {
-            return match group.clone().downcast::<Inner<M>>() {
-                Ok(group) => {
-                    group.handles.fetch_add(1, Ordering::Relaxed);
-                    Ok(Group(group))
-                }
-                Err(_) => Err(GroupTypeError { name, has }),
-            };
-        }
-        let group = Group::<M>::of(self, Some(name.clone()));
-        let entry: Arc<dyn Any + Send + Sync> = group.0.clone();
-        lists.named.insert(name, (type_name::<M>(), entry));
-        Ok(group)
-    }
-}
-
-/// The group of this name has messages of another type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct GroupTypeError {
-    /// The name.
-    pub name: Arc<str>,
-    /// The type of the group's messages.
-    pub has: &'static str,
-}
-
-impl fmt::Display for GroupTypeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the group {:?} is one of messages of type {}", self.name, self.has)
-    }
-}
-
-impl Error for GroupTypeError {}
-
-/// Why an actor did not join a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum JoinGroupError {
-    /// It has stopped.
-    Stopped {
-        /// Which one.
-        id: ActorId,
-    },
-    /// It belongs to another system than the group.
-    OtherSystem {
-        /// Which one.
-        id: ActorId,
-    },
-    /// It is on another node.
-    OtherNode {
-        /// Which one.
-        id: ActorId,
-    },
-}
-
-impl fmt::Display for JoinGroupError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stopped { id } => {
-                write!(f, "actor {id} has stopped, and joins no group any more")
-            }
-            Self::OtherSystem { id } => {
-                write!(f, "actor {id} belongs to another system than the group")
-            }
-            Self::OtherNode { id } => {
-                write!(
-                    f,
-                    "actor {id} is on another node than the group: cast to actors of several nodes"
-                )
-            }
-        }
-    }
-}
-
-impl Error for JoinGroupError {}

@@ -105,13 +105,17 @@ mod event;
 mod exit;
 mod group;
 mod kin;
+#[cfg(not(shuttle))]
 pub mod kit;
 mod life;
 mod mailbox;
 mod metrics;
+#[cfg(all(test, shuttle))]
+mod models;
 pub mod node;
 mod oneshot;
 mod policy;
+mod primitives;
 mod recipient;
 mod registry;
 pub mod remote;

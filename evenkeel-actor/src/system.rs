@@ -6,6 +6,7 @@ use crate::dead_letter::Subscribers;
 use crate::group::Groups;
 use crate::registry::Registry;
 use crate::report::{ActorFailure, Failures};
+#[cfg(not(shuttle))]
 use evenkeel::internal::is_deterministic;
 use std::cell::Cell;
 use std::fmt;
@@ -62,6 +63,18 @@ thread_local! {
 /// All there have been beside it. The first has the number 1.
 static SYSTEMS: boxcar::Vec<Box<Inner>> = boxcar::Vec::new();
 
+/// That of the run of the kit in which this is called.
+#[cfg(not(shuttle))]
+fn of_run() -> Option<System> {
+    if is_deterministic() { crate::kit::system() } else { None }
+}
+
+/// There is no kit in models.
+#[cfg(shuttle)]
+fn of_run() -> Option<System> {
+    None
+}
+
 impl System {
     /// A new system, which shares nothing with others.
     #[must_use]
@@ -82,7 +95,6 @@ impl System {
     /// that an actor has spawned is not the actor.
     #[must_use]
     pub fn current() -> Self {
-        let of_run = || if is_deterministic() { crate::kit::system() } else { None };
         RUNNING.get().or_else(of_run).unwrap_or(Self(0))
     }
 
@@ -98,7 +110,8 @@ impl System {
     /// Has `observer` called for each actor of this system that fails: that panics, or whose handler returns an error. It replaces the one before. The
     /// default prints a line to the standard error, so that nothing fails in silence.
     ///
-    /// It is called by the actor that fails, before its watchers and its supervisor are told. A panic in it is caught.
+    /// It is called by the actor that fails, before its watchers and its supervisor are told, and so before a future of
+    /// [`stopped`](crate::ActorRef::stopped) is ready: it must not block on that. A panic in it is caught.
     ///
     /// # Examples
     /// See [`Supervisor`](crate::Supervisor).

@@ -3,6 +3,9 @@
 #[path = "common/held.rs"]
 mod held;
 
+#[path = "common/until.rs"]
+mod until;
+
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
     Actor, Builder, Context, DeadLetter, DeadLetterKind, DropNewest, DropOldest, Handled, ReplyTo,
@@ -11,6 +14,7 @@ use evenkeel_actor::{
 use held::held;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use until::until;
 
 enum Message {
     Hold(Arc<Semaphore>),
@@ -56,12 +60,6 @@ impl Actor for Records {
 fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
     let runtime = evenkeel::Builder::new().workers(workers).start_paused(true).build().unwrap();
     runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
-}
-
-async fn until(condition: impl Fn() -> bool) {
-    while !condition() {
-        evenkeel::yield_now().await;
-    }
 }
 
 #[test]

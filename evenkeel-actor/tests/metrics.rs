@@ -3,6 +3,9 @@
 #[path = "common/held.rs"]
 mod held;
 
+#[path = "common/until.rs"]
+mod until;
+
 #[path = "common/workers.rs"]
 mod workers;
 
@@ -11,6 +14,7 @@ use evenkeel_actor::{Actor, Builder, Context, DropOldest, Handled, ReplyTo, Stas
 use held::held;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use until::until;
 use workers::on_workers;
 
 enum Message {
@@ -40,12 +44,6 @@ impl Actor for Busy {
             Message::Fail => return Err(evenkeel_actor::Failure::message("on purpose")),
         }
         Ok(())
-    }
-}
-
-async fn until(condition: impl Fn() -> bool) {
-    while !condition() {
-        evenkeel::yield_now().await;
     }
 }
 

@@ -3,6 +3,9 @@
 //! What is counted is what is asked of the allocator and not given back, by all threads; not the resident set, which depends on the
 //! allocator's mood.
 
+#[path = "common/until.rs"]
+mod until;
+
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
     Actor, ActorRef, Builder, Child, Context, DeadLetterKind, DropNewest, DropOldest, Fail,
@@ -12,6 +15,7 @@ use futures::FutureExt;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use until::until;
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
@@ -53,12 +57,6 @@ fn on_workers<F: Future<Output = ()> + core::marker::Send + 'static>(
     if cfg!(not(debug_assertions)) {
         assert!(cached <= CACHES, "{cached} bytes are kept by the workers");
         assert!(kept <= ASIDE, "{kept} bytes are kept by nobody");
-    }
-}
-
-async fn until(condition: impl Fn() -> bool) {
-    while !condition() {
-        evenkeel::yield_now().await;
     }
 }
 

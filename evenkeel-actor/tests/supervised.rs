@@ -1,11 +1,15 @@
 //! What a restart keeps of an actor and what it ends: names, groups, timers, counts.
 
+#[path = "common/until.rs"]
+mod until;
+
 use evenkeel::time::{Duration, sleep};
 use evenkeel_actor::{
     Actor, ActorRef, AnyActor, Builder, Child, Context, DeadLetterKind, Event, Failure, Group,
     Handled, LookUpError, ReplyTo, Supervisor, SupervisorRef, System,
 };
 use std::sync::Arc;
+use until::until;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -76,12 +80,6 @@ fn tree(system: System, backoff: Duration) -> (SupervisorRef, ActorRef<Message>)
 async fn get(actor: &ActorRef<Message>) -> u32 {
     let message = |reply| Message::Get(Arc::new(Asked(Some(reply).into())));
     actor.ask(message).await.unwrap()
-}
-
-async fn until(condition: impl Fn() -> bool) {
-    while !condition() {
-        evenkeel::yield_now().await;
-    }
 }
 
 #[test]

@@ -12,6 +12,11 @@ pub(crate) fn cores() -> Vec<usize> {
         .unwrap_or_else(|| (0..thread::available_parallelism().map_or(1, usize::from)).collect())
 }
 
+/// The numbers of processors that are measured unless the user says otherwise: one, and as many as there are cores.
+pub(crate) fn processor_counts(cores: usize) -> Vec<usize> {
+    if cores > 1 { vec![1, cores] } else { vec![1] }
+}
+
 /// Runs `work` with the calling thread limited to the first `procs` of its cores. Threads and
 /// processes that it starts inherit the limit. With as many processors as cores, nothing is limited.
 pub(crate) fn confined<T>(procs: usize, work: impl FnOnce() -> T) -> T {
@@ -89,5 +94,11 @@ mod tests {
     fn more_processors_than_cores_limit_nothing() {
         let before = cores();
         assert_eq!(confined(before.len() + 7, cores), before);
+    }
+
+    #[test]
+    fn a_machine_with_one_core_is_measured_once() {
+        assert_eq!(processor_counts(1), [1]);
+        assert_eq!(processor_counts(8), [1, 8]);
     }
 }

@@ -26,7 +26,7 @@ pub(crate) mod runner;
 mod schedint;
 pub(crate) mod table;
 
-pub(crate) use self::bench::{Bench, Unknown, Variant};
+pub(crate) use self::bench::{Bench, Variant};
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -19,6 +19,7 @@ mod forking;
 mod machine;
 mod main_job;
 mod mixed;
+mod named;
 mod record;
 mod regime;
 mod report;

@@ -41,6 +41,15 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{} {noun}{ending}", thousands(number as i64))
 }
 
+/// Names in a sentence: `a, b and c`.
+pub(crate) fn and(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [name] => (*name).to_owned(),
+        [names @ .., last] => format!("{} and {last}", names.join(", ")),
+    }
+}
+
 /// The unit of an experiment's figures.
 pub(crate) fn unit(measure: Measure) -> &'static str {
     match measure {
@@ -122,5 +131,11 @@ mod tests {
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(thousands(-100), "-100");
         assert_eq!(count(1, "run") + &count(2, "run"), "1 run2 runs");
+    }
+
+    #[test]
+    fn names_are_joined_as_in_a_sentence() {
+        assert_eq!([and(&[]), and(&["a"]), and(&["a", "b"])], ["", "a", "a and b"]);
+        assert_eq!(and(&["a", "b", "c"]), "a, b and c");
     }
 }

@@ -268,6 +268,24 @@ fn simulations_say_that_they_are_and_know_their_programs() {
 }
 
 #[test]
+fn figure_4_is_simulated_in_both_halves_with_and_without_homes() {
+    let output = run("simulate --coretime --kib 64");
+    assert!(stdout(&output).starts_with("SIMULATED"), "{}", stdout(&output));
+    let output = run("simulate --coretime --kib 64,96 --json");
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names = |field: &str| -> Vec<&str> {
+        lines.iter().map(|line| line[field].as_str().unwrap()).collect()
+    };
+    assert_eq!(names("runtime"), ["threads", "objects"].repeat(4));
+    assert_eq!(names("variant"), [["uniform"; 4], ["oscillating"; 4]].concat());
+    assert!(lines.iter().all(|line| line["simulated"] == true));
+    refused("simulate --coretime --bench heat", "cannot be used with");
+    refused("simulate --kib 256", "--coretime");
+    refused("simulate --coretime --kib 1", "1 is not in 32..=262144");
+}
+
+#[test]
 fn a_mixed_run_leaves_one_line_with_the_figures_of_both_sides() {
     let output =
         run("run --bench mixed --n 6 --tasks 20 --workers 2 --seconds 0.05 --reps 2 --json");

@@ -7,6 +7,14 @@ pub use crate::task::public::{Own, Public};
 
 #[cfg(not(any(loom, shuttle)))]
 pub use crate::scheduler::interleave::is_deterministic;
+/// Nothing that a checker runs is deterministic by a seed of ours.
+#[cfg(any(loom, shuttle))]
+#[must_use]
+pub const fn is_deterministic() -> bool {
+    false
+}
+#[cfg(shuttle)]
+pub use crate::runtime::checked::check;
 /// What actors tell [`detect`](crate::detect).
 pub mod detect {
     pub use crate::detect::actors::{Reply, Room, called, came, closed, name, sends};

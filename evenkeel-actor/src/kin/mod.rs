@@ -10,7 +10,7 @@
 //!
 //! # Why nothing is told twice, or late
 //! What A wants to hear of B is noted on both sides, first with A. When B ends it closes its mailbox, after which nobody is noted there, and takes out whom
-//! it has to tell; who comes later is told at once. So each noted one is told once. A takes word of B only if it has B noted still, and crosses it
+//! it has to tell; who asks for the end while they are told is noted after all, and told last, and who comes later is told at once. So each noted one is told once. A takes word of B only if it has B noted still, and crosses it
 //! out: so after an `unwatch` or `unlink` nothing comes, though B may be about to tell.
 //!
 //! # Locks
@@ -92,6 +92,11 @@ impl Witness {
             Self::Actor(_, peer) => peer.is_gone(),
             Self::Future(sender) => sender.is_closed(),
         }
+    }
+
+    /// Whether it is an actor.
+    pub(crate) fn is_actor(&self) -> bool {
+        matches!(self, Self::Actor(..))
     }
 
     /// Tells of the end of an actor.

@@ -38,12 +38,12 @@ fn raze<M: Send + 'static>(to: &Public<Mailbox<M>>, reason: Option<ExitReason>) 
     razed.is_ok_and(|(supervised, _)| supervised)
 }
 
-/// Has a witness told of the end of an actor; gives the reason if that has ended already.
+/// Has a witness told of the end of an actor; gives the reason if that has ended already, and all others have been told.
 pub(crate) fn watch<M: Send + 'static>(
     to: &Public<Mailbox<M>>,
     witness: Witness,
 ) -> Result<(), ExitReason> {
-    note(to, |kin, _| kin.witnesses.add(witness)).map(drop)
+    to.witness(witness).map(drop)
 }
 
 pub(crate) fn unwatch<M: Send + 'static>(to: &Public<Mailbox<M>>, by: ActorId) {

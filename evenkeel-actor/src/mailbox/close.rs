@@ -4,9 +4,10 @@
 
 use super::orders::Order;
 use super::shared::{Door, Rest};
-use super::{DRAINS, KNOWN, MEASURED, Mailbox, WAITING, wake_all};
+use super::{DRAINS, KNOWN, MEASURED, Mailbox, TELLING, WAITING, wake_all};
+use crate::counters::Count;
 use crate::exit::ExitReason;
-use crate::kin::Kin;
+use crate::kin::{Kin, Witness};
 use crate::timers::Timers;
 use crate::trace::open;
 use evenkeel::internal::detect;
@@ -80,7 +81,8 @@ impl<M: Send + 'static> Mailbox<M> {
         self.has(KNOWN)
     }
 
-    /// Closes the mailbox of an actor that ends in order, has nothing left and never had much: of most. False otherwise, and then nothing has changed.
+    /// Closes the mailbox of an actor that ends in order, has nothing left and never had much, and whose name nobody has: of most. The end is counted in the same step.
+    /// False otherwise, and then nothing has changed.
     ///
     /// # Safety
     /// The caller is the actor, and does not use its receiver any more if this is true.
@@ -94,14 +96,38 @@ impl<M: Send + 'static> Mailbox<M> {
         // SAFETY: the caller is the actor.
         let batch = unsafe { &*self.batch.get() };
         let mut shared = self.shared.lock();
-        if shared.rest.is_some() || !self.slots.is_empty() || !batch.is_empty() {
+        let is_known = self.has(KNOWN);
+        if shared.rest.is_some() || !self.slots.is_empty() || !batch.is_empty() || is_known {
             return false;
         }
         shared.berth.close();
         detect::closed((&raw const *self).cast());
         shared.door = door;
         self.forget_flags();
+        // Whoever sees the end sees that it is counted.
+        self.system.counters().add(Count::Ended, 1);
         true
+    }
+
+    /// Notes who is to be told of the end. Gives whom [`Witnesses::add`](crate::kin::Witnesses::add) gives, to be dropped.
+    ///
+    /// # Errors
+    /// If the actor has ended and all others have been told: why.
+    pub(crate) fn witness(&self, witness: Witness) -> Result<Vec<Witness>, ExitReason> {
+        let mut shared = self.shared.lock();
+        if shared.berth.is_closed() && !self.has(TELLING) {
+            return Err(shared.outcome());
+        }
+        Ok(shared.rest().kin.get_or_insert_default().witnesses.add(witness))
+    }
+
+    /// All have been told of the end that [`close`](Self::close) has begun. Gives who has asked for it meanwhile.
+    pub(crate) fn has_told(&self) -> Vec<Witness> {
+        let mut shared = self.shared.lock();
+        self.set(TELLING, false);
+        let kin = shared.rest.as_mut().and_then(|rest| rest.kin.take());
+        drop(shared);
+        kin.map(|mut kin| kin.witnesses.take()).unwrap_or_default()
     }
 
     /// What stays is what others ask for afterwards. The caller holds the lock.
@@ -110,7 +136,7 @@ impl<M: Send + 'static> Mailbox<M> {
         self.flags.store(flags & (KNOWN | MEASURED), Ordering::Relaxed);
     }
 
-    /// Closes the mailbox and gives what is left in it. For the actor.
+    /// Closes the mailbox and gives what is left in it. For the actor, which calls [`has_told`](Self::has_told) when it has told others.
     ///
     /// # Safety
     /// The caller is the actor, and does not use its receiver any more.
@@ -144,6 +170,7 @@ impl<M: Send + 'static> Mailbox<M> {
             shared.rest().reason = Some(reason.clone());
         }
         self.forget_flags();
+        self.set(TELLING, true);
         drop(shared);
         let (mut orders, mut timers) = (VecDeque::new(), None);
         if let Some(mut rest) = rest {

@@ -20,7 +20,9 @@
 //! `WAITING` is set, at the latest when it finds nothing more, so a sender that waits is called before the actor parks.
 //!
 //! # The end
-//! `close` marks the berth under the lock, after which nothing is put in, and takes everything out: messages become dead letters, and who waits is told.
+//! `close` marks the berth under the lock, after which nothing is put in, and takes everything out: messages become dead letters, and who waits is told. From then
+//! until all have been told `TELLING` is set: who asks for the end meanwhile is noted as if the actor were there still, and told last. Of an actor of which nobody is to be told anything, which is most,
+//! the end is one step, under the lock.
 //!
 //! # Rejected
 //! A lock-free queue of linked nodes: an allocation per message, 20 ns, where this takes none. One lock for putting and taking: a locked instruction more per message,
@@ -105,6 +107,8 @@ const TIMED: u16 = 512;
 const MEASURED: u16 = 1_024;
 /// Its system is another than that of the process.
 const APART: u16 = 2_048;
+/// The mailbox is closed, and others are being told of the end.
+const TELLING: u16 = 4_096;
 
 /// In this order the header of the task and what the lock guards share a cache line, and what senders and actor share besides lies in the next.
 #[derive(Debug)]

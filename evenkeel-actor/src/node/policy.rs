@@ -109,9 +109,15 @@ pub const LOOKS_ALONE: u32 = 16;
 /// A host that had work less than this ago spins: a few round trips of shared memory. An estimate; no benchmark sets it.
 pub const SPIN: u64 = 20_000;
 
-/// One that had work less than this ago yields: the default cap of a buffer, after which a peer that has anything to say has said it. An estimate;
+/// One that had work less than this ago yields, if it is a thread: the default cap of a buffer, after which a peer that has anything to say has said it. An estimate;
 /// no benchmark sets it.
 pub const YIELD: u64 = 100_000;
+
+/// The same for one that is a task. Its waits end at ticks of the runtime's [timers](evenkeel::time), so that even the shortest may last for more than half a millisecond. Two such nodes whose
+/// hosts yielded for less than that would each find the other asleep, and fall asleep before it answers, again and again: so each yields for longer than [the first
+/// wait](idle) of the other can last, and meets it. On two ranks that were held up now and then `latency_probe` slept ten times as often with 100 µs, and took twice as long. A
+/// choice, for the [usual resolution](evenkeel::policy::timing::RESOLUTION) of timers.
+pub const YIELD_OF_TASK: u64 = 1_000_000;
 
 /// The shortest wait. An estimate: what it costs to fall asleep and to wake up.
 pub const SHORTEST_WAIT: u64 = 50_000;
@@ -120,25 +126,43 @@ pub const SHORTEST_WAIT: u64 = 50_000;
 /// are no load.
 pub const LONGEST_WAIT: u64 = 10_000_000;
 
-/// What a host does that has been without work for `idle`. A wait is half as long as all the time without work, so that what arrives late is late by half
-/// of that at most, and looks become rare.
+/// What a host does that has been without work for `idle`, and yields until [`YIELD`] or [`YIELD_OF_TASK`]. A wait is a quarter as long as all the time without work, so that what arrives
+/// late is late by a quarter of that at most, and looks become rare.
 ///
 /// # Examples
 /// ```
-/// use evenkeel_actor::node::policy::{Idle, LONGEST_WAIT, idle};
-/// assert_eq!(idle(1_000), Idle::Spin);
-/// assert_eq!(idle(50_000), Idle::Yield);
-/// assert_eq!(idle(100_000), Idle::Wait(50_000));
-/// assert_eq!(idle(1_000_000), Idle::Wait(500_000));
-/// assert_eq!(idle(3_600_000_000_000), Idle::Wait(LONGEST_WAIT));
+/// use evenkeel_actor::node::policy::{Idle, LONGEST_WAIT, YIELD, YIELD_OF_TASK, idle};
+/// assert_eq!(idle(1_000, YIELD), Idle::Spin);
+/// assert_eq!(idle(50_000, YIELD), Idle::Yield);
+/// assert_eq!(idle(100_000, YIELD), Idle::Wait(50_000));
+/// assert_eq!(idle(100_000, YIELD_OF_TASK), Idle::Yield);
+/// assert_eq!(idle(1_000_000, YIELD_OF_TASK), Idle::Wait(250_000));
+/// assert_eq!(idle(3_600_000_000_000, YIELD_OF_TASK), Idle::Wait(LONGEST_WAIT));
 /// ```
 #[must_use]
-pub fn idle(idle: u64) -> Idle {
+pub fn idle(idle: u64, yields: u64) -> Idle {
     if idle < SPIN {
         Idle::Spin
-    } else if idle < YIELD {
+    } else if idle < yields {
         Idle::Yield
     } else {
-        Idle::Wait((idle / 2).clamp(SHORTEST_WAIT, LONGEST_WAIT))
+        Idle::Wait((idle / 4).clamp(SHORTEST_WAIT, LONGEST_WAIT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Idle, YIELD_OF_TASK, idle};
+    use evenkeel::policy::timing::{RESOLUTION, tick_bits};
+
+    /// What a sleeper of Linux is late by, at least twice.
+    const LATE: u64 = 200_000;
+
+    #[test]
+    fn a_task_looks_for_longer_than_its_peer_sleeps_at_first() {
+        let Idle::Wait(first) = idle(YIELD_OF_TASK, YIELD_OF_TASK) else { panic!("it waits") };
+        // The end of a wait is rounded up to a tick.
+        let asleep = first + (1 << tick_bits(RESOLUTION)) + LATE;
+        assert!(asleep < YIELD_OF_TASK, "{asleep} ns asleep");
     }
 }

@@ -11,10 +11,11 @@
 //! The names of actors are the peer's: it may hold [`MOST`] of them.
 
 use crate::node::Slot;
+use crate::primitives::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
 use std::future::poll_fn;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 /// Actors of one peer that are held at once. A choice: a peer that has parked so much for each is told to hold all long before.
@@ -145,7 +146,60 @@ impl Holds {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, shuttle))]
+mod model {
+    use super::Holds;
+    use crate::models::{at_once, until};
+    use crate::node::Slot;
+    use evenkeel::internal::check;
+    use std::sync::Arc;
+
+    const SLOT: Slot = Slot { index: 1, generation: 0 };
+
+    /// Those that wait go on when all that is held is held no more, or when it is over.
+    #[test]
+    fn shuttle_nobody_waits_for_ever() {
+        for ends in [false, true] {
+            let scenario = if ends { ends_early } else { resumes };
+            check(2, scenario);
+        }
+    }
+
+    fn resumes(handle: &evenkeel::Handle) {
+        run(handle, |holds| {
+            assert!(holds.resume(Some(SLOT)));
+            assert!(holds.resume(None));
+        });
+    }
+
+    fn ends_early(handle: &evenkeel::Handle) {
+        run(handle, Holds::end);
+    }
+
+    fn run(handle: &evenkeel::Handle, over: fn(&Holds)) {
+        let holds = Arc::<Holds>::default();
+        let wait = |holds: Arc<Holds>| Box::pin(async move { holds.go_on(SLOT).await });
+        let (one, other, held) = (wait(holds.clone()), wait(holds.clone()), holds.clone());
+        at_once(
+            handle,
+            [
+                one,
+                Box::pin(async move {
+                    assert!(held.hold(None));
+                    assert!(held.hold(Some(SLOT)));
+                    until(|| true).await;
+                    over(&held);
+                    assert!(!held.has(SLOT));
+                }),
+                other,
+            ],
+        );
+        let state = holds.lock();
+        assert!(state.all.is_none() && state.by_slot.is_empty());
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
 mod tests {
     use super::{Holds, MOST};
     use crate::node::Slot;

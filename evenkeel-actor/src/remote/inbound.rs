@@ -187,17 +187,20 @@ impl Deliver for Receiver {
         None
     }
 
-    fn up(&mut self, _node: NodeId) {
+    fn up(&mut self, node: NodeId) {
         // It is up for actors when it has said who it is.
+        trace::connected(self.node.system, node);
     }
 
     fn down(&mut self, node: NodeId, reason: DownReason, lost: u64) {
+        trace::disconnected(self.node.system, node, &reason, lost);
         if let Some(peer) = self.node.peer(node) {
             self.node.ended(peer, reason, lost);
         }
     }
 
-    fn refused(&mut self, _to: NodeId, messages: u32, _why: Refusal) {
+    fn refused(&mut self, to: NodeId, messages: u32, why: Refusal) {
+        trace::not_sent(self.node.system, to, messages, &why);
         self.node.counts.undelivered.fetch_add(messages.into(), Ordering::Relaxed);
     }
 }

@@ -129,7 +129,7 @@ impl Node {
         NodeBuilder::new()
     }
 
-    fn inner(&self) -> &'static Inner {
+    pub(super) fn inner(&self) -> &'static Inner {
         self.0.inner
     }
 

@@ -230,7 +230,7 @@ impl NodeBuilder {
         starts.await.unwrap_or(Err(StartError::Lost))
     }
 
-    fn build<T: Transport>(
+    pub(super) fn build<T: Transport>(
         self,
         transport: T,
         handle: Handle,

@@ -20,6 +20,7 @@ use crate::error::SendError;
 use crate::mailbox::overflow::{Full, Overflow};
 use crate::node::Slot;
 use crate::node::payload::{self, PayloadError};
+use crate::primitives::{Mutex, MutexGuard};
 use crate::trace::carry;
 use evenkeel::internal::SpinLock;
 use serde::de::DeserializeOwned;
@@ -29,7 +30,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 /// Slots that a thread remembers. An estimate: some hundred actors take turns on a worker; no benchmark sets it.
 const REMEMBERED: usize = 256;

@@ -11,7 +11,7 @@ use crate::dead_letter::DeadLetterKind;
 use crate::end::contain;
 use crate::exit::ExitReason;
 use crate::mailbox::{HasId, Mailbox};
-use crate::node::{DownReason, NodeId};
+use crate::node::{DownReason, NodeId, Refusal};
 use crate::remote::NodeEvent;
 use crate::system::System;
 use evenkeel::internal::Public;
@@ -140,6 +140,31 @@ pub(crate) fn node_event(system: System, event: &NodeEvent) {
         NodeEvent::Malformed { error, .. } => tell!(WARN, "frame rejected", reason = %error),
         NodeEvent::Missed(_) => {}
     });
+}
+
+/// Tells what a transport says.
+macro_rules! transport {
+    ($level:ident, $what:literal: $system:expr, $peer:expr, $($more:tt)*) => {
+        contain(|| {
+            event!(
+                target: "evenkeel_actor::transport", parent: None, Level::$level,
+                { node = $system.node(), peer = $peer.number(), $($more)* },
+                $what
+            );
+        })
+    };
+}
+
+pub(crate) fn connected(system: System, peer: NodeId) {
+    transport!(DEBUG, "connected": system, peer,);
+}
+
+pub(crate) fn disconnected(system: System, peer: NodeId, reason: &DownReason, lost: u64) {
+    transport!(DEBUG, "disconnected": system, peer, %reason, lost);
+}
+
+pub(crate) fn not_sent(system: System, peer: NodeId, messages: u32, why: &Refusal) {
+    transport!(WARN, "frame not sent": system, peer, messages, reason = %why);
 }
 
 /// A system is that of a node.

@@ -29,6 +29,8 @@
 //! | `evenkeel_actor::dead_letter` | `INFO` | `dead letter`; `DEBUG` if a mailbox has dropped it as its policy is |
 //! | `evenkeel_actor::node` | `INFO` | `node up`, `node left` |
 //! | | `WARN` | `node down`, `node refused`, `frame rejected` |
+//! | `evenkeel_actor::transport` | `DEBUG` | `connected`, `disconnected`: what the transport says of a node, before they have greeted, and before what has come from it is read |
+//! | | `WARN` | `frame not sent`, with the number of its `messages` |
 //! | `evenkeel_actor::reply` | `TRACE` | `reply`, in the span of the asker: its `cause` is the message in whose handling it was sent |
 //!
 //! # Numbers and causes
@@ -45,7 +47,7 @@
 //!
 //! # Cost
 //! Without the feature there is nothing of this: no message, mailbox, actor or frame is larger, no instruction is executed. With it, and as long as no subscriber takes `DEBUG`, a handled message costs one relaxed load and
-//! a few loads and stores of the thread's own memory. With a subscriber it costs what that takes for a span.
+//! a few loads and stores of the thread's own memory; a reply one load more. With a subscriber it costs what that takes for a span.
 //!
 //! A subscriber that sends messages to actors sees to it that these are not traced in turn.
 
@@ -55,7 +57,8 @@ mod on;
 mod scene;
 
 pub(crate) use events::{
-    Called, answered, dead_letter, failed, name, node, node_event, restarted, started, stopped,
+    Called, answered, connected, dead_letter, disconnected, failed, name, node, node_event,
+    not_sent, restarted, started, stopped,
 };
 pub use on::{Carried, carry};
 pub(crate) use on::{Parcel, current, current_id, open, seal, within};

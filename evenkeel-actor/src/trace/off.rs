@@ -6,7 +6,7 @@ use crate::control::{ActorId, AnyActor};
 use crate::dead_letter::DeadLetterKind;
 use crate::exit::ExitReason;
 use crate::mailbox::Mailbox;
-use crate::node::NodeId;
+use crate::node::{DownReason, NodeId, Refusal};
 use crate::remote::NodeEvent;
 use crate::system::System;
 use evenkeel::internal::Public;
@@ -140,3 +140,12 @@ pub(crate) fn node_event(_system: System, _event: &NodeEvent) {}
 /// A system is that of a node.
 #[inline(always)]
 pub(crate) fn node(_system: System, _node: NodeId) {}
+
+#[inline(always)]
+pub(crate) fn connected(_system: System, _peer: NodeId) {}
+
+#[inline(always)]
+pub(crate) fn disconnected(_system: System, _peer: NodeId, _reason: &DownReason, _lost: u64) {}
+
+#[inline(always)]
+pub(crate) fn not_sent(_system: System, _peer: NodeId, _messages: u32, _why: &Refusal) {}

@@ -1,6 +1,5 @@
 //! Handlers and their spans.
 
-use super::events::Called;
 use super::on::{Current, Parcel, Within, running};
 use super::{ids, on};
 use crate::actor::{Actor, Handled};
@@ -51,12 +50,11 @@ impl Scene {
     fn traced<A: Actor>(
         context: &Context<A>,
         cause: u64,
-        span: impl FnOnce(Option<&str>, Option<u32>, u64, Option<u64>) -> Span,
+        span: impl FnOnce(Option<u32>, u64, Option<u64>) -> Span,
     ) -> Self {
         let system = context.system();
         let id = ids::fresh(system);
-        let Called(called) = Called::of(context.mailbox());
-        let span = span(called.as_deref(), system.node(), id, (cause != 0).then_some(cause));
+        let span = span(system.node(), id, (cause != 0).then_some(cause));
         if span.is_disabled() {
             return Self::untraced(cause);
         }
@@ -69,10 +67,11 @@ impl Scene {
         message: &'static str,
         priority: &'static str,
     ) -> Self {
-        Self::traced(context, cause, |name, node, id, cause| {
+        Self::traced(context, cause, |node, id, cause| {
             span!(
                 target: "evenkeel_actor::handle", parent: None, Level::DEBUG, "handle",
-                actor.type = type_name::<A>(), actor.id = %context.id(), actor.name = name, node,
+                actor.type = type_name::<A>(), actor.id = %context.id(),
+                actor.name = context.mailbox().called().as_deref(), node,
                 message.type = message, message.id = id, cause, priority,
             )
         })
@@ -109,10 +108,11 @@ impl Scene {
         if !is_on() {
             return Self::untraced(born.0);
         }
-        Self::traced(context, born.0, |name, node, id, cause| {
+        Self::traced(context, born.0, |node, id, cause| {
             span!(
                 target: "evenkeel_actor::handle", parent: None, Level::DEBUG, "start",
-                actor.type = type_name::<A>(), actor.id = %context.id(), actor.name = name, node,
+                actor.type = type_name::<A>(), actor.id = %context.id(),
+                actor.name = context.mailbox().called().as_deref(), node,
                 message.id = id, cause,
             )
         })
@@ -122,10 +122,11 @@ impl Scene {
         if !is_on() {
             return Self::untraced(0);
         }
-        Self::traced(context, 0, |name, node, id, _| {
+        Self::traced(context, 0, |node, id, _| {
             span!(
                 target: "evenkeel_actor::handle", parent: None, Level::DEBUG, "stop",
-                actor.type = type_name::<A>(), actor.id = %context.id(), actor.name = name, node,
+                actor.type = type_name::<A>(), actor.id = %context.id(),
+                actor.name = context.mailbox().called().as_deref(), node,
                 message.id = id,
             )
         })

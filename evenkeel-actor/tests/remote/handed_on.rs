@@ -6,6 +6,7 @@ use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::remote::{Node, RemoteError};
 use evenkeel_actor::{Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo};
 use serde::{Deserialize, Serialize};
+use std::pin::pin;
 use std::time::Duration;
 
 /// Hands questions on to others, which keep them.
@@ -15,6 +16,8 @@ struct Broker(Node);
 enum Deal {
     /// Has that actor keep the question.
     Keep(ActorRef<Message>, ReplyTo<u64>),
+    /// Has that actor answer it.
+    Get(ActorRef<Message>, ReplyTo<u64>),
     /// Hands it on in a message that panics as it is written.
     Bomb(ActorRef<Bombs>, ReplyTo<u64>),
     /// Hands it on as the argument of a script that there is not.
@@ -51,6 +54,7 @@ impl Actor for Broker {
     async fn handle(&mut self, deal: Deal, _context: &mut Context<Self>) -> Handled {
         match deal {
             Deal::Keep(whom, reply) => whom.send(Message::Keep(reply)).await?,
+            Deal::Get(whom, reply) => whom.send(Message::Get(reply)).await?,
             Deal::Bomb(whom, reply) => whom.send(Bombs(reply, Bomb)).await?,
             Deal::Spawn(reply) => {
                 let spawned = self.0.spawn_on::<Message, _>(id(0), "nothing", &reply).await;
@@ -81,15 +85,12 @@ fn a_question_that_was_handed_on_to_a_node_that_is_lost_fails() {
             let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
             let keeps = node.spawn_on::<Message, _>(id(2), "sum", &0_u64).await.unwrap();
             let whom = keeps.clone();
-            let open =
-                evenkeel::spawn(async move { broker.ask(|reply| Deal::Keep(whom, reply)).await });
-            // It is kept once the third node has answered a question that comes after it.
-            for _ in 0..50 {
-                evenkeel::time::sleep(Duration::from_millis(1)).await;
-                keeps.ask(Message::Get).await.unwrap();
-            }
+            let mut open = pin!(broker.ask(|reply| Deal::Keep(whom, reply)));
+            assert!(futures::poll!(open.as_mut()).is_pending());
+            // It is kept once the third node has answered a question that comes by the same way behind it.
+            assert_eq!(broker.ask(|reply| Deal::Get(keeps, reply)).await, Ok(0));
             control.kill(id(2));
-            assert!(open.await.unwrap().is_err());
+            assert!(open.await.is_err());
             assert_eq!(node.metrics().open_calls, 0);
         });
     });

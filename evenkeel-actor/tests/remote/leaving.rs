@@ -4,18 +4,19 @@ use crate::ending::ends;
 use crate::world::{Message, Sum, World, id};
 use evenkeel_actor::Builder;
 use evenkeel_actor::node::in_process::Faults;
-use std::time::Duration;
+use std::pin::pin;
 
 #[test]
 fn a_barrier_that_waits_as_its_node_leaves_fails() {
     ends(|| {
         let world = World::new(2, 2, Faults::default());
         let (runtime, node) = &world.nodes[0];
-        let own = node.clone();
-        let waits = runtime.spawn(async move { own.barrier().await });
-        std::thread::sleep(Duration::from_millis(20));
-        runtime.block_on(node.leave());
-        assert!(evenkeel::block_on(waits).unwrap().is_err());
+        runtime.block_on(async {
+            let mut waits = pin!(node.barrier());
+            assert!(futures::poll!(waits.as_mut()).is_pending());
+            node.leave().await;
+            assert!(waits.await.is_err());
+        });
     });
 }
 
@@ -34,11 +35,12 @@ fn a_finish_that_waits_as_its_node_leaves_fails() {
     ends(|| {
         let world = World::new(2, 2, Faults::default());
         let (runtime, node) = &world.nodes[0];
-        let own = node.clone();
-        let waits = runtime.spawn(async move { own.finish().await });
-        std::thread::sleep(Duration::from_millis(20));
-        runtime.block_on(node.leave());
-        assert!(evenkeel::block_on(waits).unwrap().is_err());
+        runtime.block_on(async {
+            let mut waits = pin!(node.finish());
+            assert!(futures::poll!(waits.as_mut()).is_pending());
+            node.leave().await;
+            assert!(waits.await.is_err());
+        });
     });
 }
 

@@ -4,20 +4,73 @@ use crate::log::{Fields, log};
 use evenkeel_actor::node::frame;
 use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
 use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message};
-use evenkeel_actor::node::{Event, NodeId, Slot, Transport};
+use evenkeel_actor::node::{Event, NodeId, Refusal, Refused, Slot, Transport, TransportWaker};
 use evenkeel_actor::remote::{Events, Node, NodeEvent};
 use evenkeel_actor::{Actor, Builder, Context, Handled, System};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tracing::Level;
 
 const NODE: NodeId = NodeId::new(1);
 const PEER: NodeId = NodeId::new(0);
 
+/// An end that refuses to send to one node.
+struct Refuses(InProcess, Option<NodeId>);
+
+impl Transport for Refuses {
+    fn local(&self) -> NodeId {
+        self.0.local()
+    }
+
+    fn nodes(&self) -> u32 {
+        self.0.nodes()
+    }
+
+    fn longest_frame(&self) -> usize {
+        self.0.longest_frame()
+    }
+
+    fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
+        if Some(to) == self.1 {
+            return Err(Refused { frame, why: Refusal::TooLong });
+        }
+        self.0.send(to, frame)
+    }
+
+    fn poll(&mut self) -> Option<Event> {
+        self.0.poll()
+    }
+
+    fn wait(&mut self, most: Duration) {
+        self.0.wait(most);
+    }
+
+    fn waker(&self) -> TransportWaker {
+        self.0.waker()
+    }
+
+    fn is_sending(&self) -> bool {
+        self.0.is_sending()
+    }
+
+    fn leave(&mut self) {
+        self.0.leave();
+    }
+
+    fn ended(&mut self) -> bool {
+        self.0.ended()
+    }
+}
+
+/// Two nodes of a job: one that runs, and a peer.
 struct Pair {
+    at: NodeId,
     control: Control,
     peer: InProcess,
+    /// The ends of the other nodes, which would be down without them.
+    _others: Vec<InProcess>,
     runtime: evenkeel::Runtime,
     node: Node,
     events: Events,
@@ -26,17 +79,24 @@ struct Pair {
 impl Pair {
     /// A node that hears a peer of this name say hello.
     fn new(name: &str) -> Self {
-        let (control, mut ends) = network(2, Faults::default());
-        let (peer, end) = (ends.remove(0), ends.remove(0));
+        Self::of(2, PEER, NODE, name, None)
+    }
+
+    /// The same with other numbers in a job of so many nodes, to one of which nothing can be sent.
+    fn of(nodes: u32, from: NodeId, at: NodeId, name: &str, refuses: Option<NodeId>) -> Self {
+        let (control, mut ends) = network(nodes, Faults::default());
+        // The peer's number is the lower one.
+        let end = Refuses(ends.remove(at.number() as usize), refuses);
+        let peer = ends.remove(from.number() as usize);
         let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
         let builder = Node::builder().system(System::new());
         let node = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap();
         let events = node.events();
-        let mut pair = Self { control, peer, runtime, node, events };
+        let mut pair = Self { at, control, peer, _others: ends, runtime, node, events };
         let longest_frame = 1 << 20;
         let hello = Message::Hello {
-            node: PEER,
-            nodes: 2,
+            node: from,
+            nodes,
             incarnation: 0,
             longest_frame,
             ties: 100,
@@ -44,7 +104,7 @@ impl Pair {
             name,
         };
         pair.send(None, hello);
-        assert!(matches!(pair.event(), NodeEvent::Up { node: PEER, .. }));
+        assert!(matches!(pair.event(), NodeEvent::Up { node, .. } if node == from));
         pair
     }
 
@@ -53,7 +113,7 @@ impl Pair {
         frame::begin(&mut bytes, 0);
         let cause = cause.and_then(NonZeroU64::new);
         Envelope { cause, message }.append(&mut bytes).unwrap();
-        self.peer.send(NODE, bytes).unwrap();
+        self.peer.send(self.at, bytes).unwrap();
     }
 
     fn event(&mut self) -> NodeEvent {
@@ -206,6 +266,40 @@ fn nodes_that_come_and_go_are_told_of() {
         && fields.number("peer") == Some(0)
         && fields.number("node") == Some(1)
         && !fields.get("reason").is_empty()));
+}
+
+/// The numbers are those of no other test, so all events with them are of this one.
+#[test]
+fn what_the_transport_says_of_nodes_is_told() {
+    let log = log();
+    let [peer, refused, at] = [3, 5, 6].map(NodeId::new);
+    let mut pair = Pair::of(8, peer, at, "spoken of", Some(refused));
+    let told = |words: &str, of: NodeId| {
+        let all = log.events(words).into_iter().filter(|(_, fields, _)| {
+            let number = |node: NodeId| Some(u64::from(node.number()));
+            (fields.number("node"), fields.number("peer")) == (number(at), number(of))
+        });
+        all.map(|(level, fields, _)| (level, fields)).collect::<Vec<_>>()
+    };
+    let connected = told("connected", peer);
+    assert!(matches!(&connected[..], [(Level::DEBUG, _)]), "{connected:?}");
+    assert!(told("disconnected", peer).is_empty());
+
+    // Its own greeting is refused.
+    while pair.node.metrics().undelivered == 0 {
+        std::thread::yield_now();
+    }
+    let not_sent = told("frame not sent", refused);
+    let [(Level::WARN, fields)] = &not_sent[..] else { panic!("{not_sent:?}") };
+    assert_eq!(fields.number("messages"), Some(1));
+    assert_eq!(fields.get("reason"), Refusal::TooLong.to_string());
+    assert!(told("frame not sent", peer).is_empty());
+
+    pair.control.kill(peer);
+    let NodeEvent::Down { reason, .. } = pair.event() else { panic!("it was killed") };
+    let disconnected = told("disconnected", peer);
+    let [(Level::DEBUG, fields)] = &disconnected[..] else { panic!("{disconnected:?}") };
+    assert_eq!(fields.get("reason"), reason.to_string());
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::savina::Program;
+use crate::named::{Unknown, named};
 
 /// An experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,19 +23,20 @@ pub(crate) enum Bench {
     Savina(Program),
 }
 
-/// One way of running an experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Variant {
-    /// The only one.
-    Only,
-    /// All actors are alive before the first message is sent.
-    Alive,
-    /// A thousand at a time.
-    Waves,
-    /// Actors that were never sent a message.
-    Idle,
-    /// Actors that have handled one message.
-    Used,
+named! {
+    /// One way of running an experiment.
+    enum Variant as "variant" {
+        /// The only one.
+        Only = "-",
+        /// All actors are alive before the first message is sent.
+        Alive = "alive",
+        /// A thousand at a time.
+        Waves = "waves",
+        /// Actors that were never sent a message.
+        Idle = "idle",
+        /// Actors that have handled one message.
+        Used = "used",
+    }
 }
 
 impl Bench {
@@ -91,42 +93,10 @@ impl Bench {
     }
 }
 
-impl Variant {
-    /// All of them.
-    pub(crate) const ALL: [Variant; 5] =
-        [Variant::Only, Variant::Alive, Variant::Waves, Variant::Idle, Variant::Used];
-
-    /// The name on the command line and in the tables.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Variant::Only => "-",
-            Variant::Alive => "alive",
-            Variant::Waves => "waves",
-            Variant::Idle => "idle",
-            Variant::Used => "used",
-        }
-    }
-}
-
 impl fmt::Display for Bench {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
-}
-
-impl fmt::Display for Variant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that nothing here has.
-#[derive(Debug, thiserror::Error)]
-#[error("unknown {what} `{name}`: known are {known}", known = .known.join(", "))]
-pub(crate) struct Unknown {
-    pub(super) what: &'static str,
-    pub(super) name: String,
-    pub(super) known: Vec<&'static str>,
 }
 
 impl FromStr for Bench {
@@ -138,19 +108,6 @@ impl FromStr for Bench {
             what: "experiment",
             name: name.to_owned(),
             known: Bench::ALL.map(Bench::name).to_vec(),
-        })
-    }
-}
-
-impl FromStr for Variant {
-    type Err = Unknown;
-
-    fn from_str(name: &str) -> Result<Self, Unknown> {
-        let found = Variant::ALL[1..].iter().find(|variant| variant.name() == name);
-        found.copied().ok_or_else(|| Unknown {
-            what: "variant",
-            name: name.to_owned(),
-            known: Variant::ALL[1..].iter().map(|variant| variant.name()).collect(),
         })
     }
 }

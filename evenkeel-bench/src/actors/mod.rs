@@ -21,7 +21,7 @@ pub(crate) mod system;
 pub(crate) mod table;
 pub(crate) mod workload;
 
-pub(crate) use self::bench::{Bench, Unknown, Variant};
+pub(crate) use self::bench::{Bench, Variant};
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -1,55 +1,67 @@
-//! `run` for the tables of the thesis "Concurrency in C∀".
-
-use std::fmt;
+//! `run` and `list` for the tables of the thesis "Concurrency in C∀".
 
 use anyhow::bail;
 
-use super::{RunArgs, Usage, crowded, unfinished};
+use super::args::{RunArgs, Usage, crowded, parsed, variants};
+use super::family::Family;
+use super::output::{self, Printed};
 use crate::concurrency::peer::Peer;
 use crate::concurrency::runner::{self, Row, Runner};
-use crate::concurrency::{Bench, Unknown, Variant, table};
+use crate::concurrency::{Bench, Variant, table};
 
-/// The experiments named, if the first of the list is one of these.
-pub(super) fn benches(args: &RunArgs) -> Result<Option<Vec<Bench>>, Usage> {
-    let of = |name: &String| name.parse::<Bench>().ok();
-    let Some(own) = args.bench.iter().find(|name| of(name).is_some()) else {
-        return Ok(None);
-    };
-    if let Some(other) = args.bench.iter().find(|name| of(name).is_none()) {
-        return Err(Usage(format!(
-            "{own} has columns of its own, not those of {other}: run them in two commands"
-        )));
-    }
-    Ok(Some(args.bench.iter().filter_map(of).collect()))
-}
+/// The experiments of [`crate::concurrency`].
+pub(super) struct Concurrency;
 
-/// Runs them.
-pub(super) fn run(args: &RunArgs, benches: &[Bench]) -> anyhow::Result<()> {
-    let rows = rows(args, benches)?;
-    let runner = Runner::new(usize::MAX);
-    for language in runner::languages(&rows) {
-        eprintln!("building the peer in {language:?}");
-        runner.build(language)?;
+impl Family for Concurrency {
+    fn names(&self) -> Vec<&'static str> {
+        Bench::ALL.map(Bench::name).to_vec()
     }
-    let mut records = Vec::new();
-    // What was measured before a failure is shown as well.
-    let failure = rows.iter().try_for_each(|row| {
-        crowded(row.procs);
-        runner.run(row, args.repeats as usize, |record, remark| {
-            if let Some(remark) = remark {
-                eprintln!("note: {remark}");
-            }
-            if args.json {
-                println!("{}", serde_json::to_string(&record)?);
-            }
-            records.push(record);
-            Ok(())
-        })
-    });
-    if !args.json && !records.is_empty() {
-        print!("{}", table::render(&records));
+
+    fn alone(&self, args: &RunArgs) -> Result<(), Usage> {
+        match args.monitors.is_empty() {
+            true => Ok(()),
+            false => Err(Usage("--monitors is for mutex, schedint and schedext".to_owned())),
+        }
     }
-    failure.map_err(|error| unfinished(error, records.len()))
+
+    fn run(&self, args: &RunArgs) -> anyhow::Result<()> {
+        let rows = rows(args, &parsed(&args.bench)?)?;
+        let runner = Runner::new(usize::MAX);
+        for language in runner::languages(&rows) {
+            eprintln!("building the peer in {language:?}");
+            runner.build(language)?;
+        }
+        let mut printed = Printed::new(args);
+        let failure = rows.iter().try_for_each(|row| {
+            crowded(row.procs);
+            runner.run(row, args.repeats as usize, |record, remark| printed.add(record, remark))
+        });
+        printed.end(failure, table::render)
+    }
+
+    fn list(&self) {
+        for bench in Bench::ALL {
+            let variants: Vec<&str> =
+                bench.variants().iter().map(|variant| variant.name()).collect();
+            output::experiment(bench.name(), &[], bench.describe());
+            if bench.variants() != [Variant::Only] {
+                println!("  {:<26}   variants: {}", "", variants.join(", "));
+            }
+        }
+    }
+
+    fn list_runtimes(&self) -> anyhow::Result<()> {
+        let names = Bench::ALL.map(Bench::name).join(", ");
+        let (found, missing) = runner::found();
+        let found = found.into_iter().map(|peer| {
+            let version = peer.language().and_then(|language| language.version());
+            (peer.to_string(), peer.describe(), version)
+        });
+        let missing =
+            missing.into_iter().map(|(peer, why)| (peer.to_string(), peer.describe(), why));
+        output::runtimes(format_args!("runtimes of {names},"), found, missing);
+        Ok(())
+    }
 }
 
 /// The rows that the arguments ask for, or what is wrong with them.
@@ -58,7 +70,7 @@ fn rows(args: &RunArgs, benches: &[Bench]) -> anyhow::Result<Vec<Row>> {
     let peers = peers(args)?;
     let mut rows = Vec::new();
     for &bench in benches {
-        let variants = variants(args, bench)?;
+        let variants = variants(args, bench, bench.variants(), Variant::Only)?;
         let mut of_bench = runner::rows(bench, &peers, args.seconds);
         of_bench.retain(|row| variants.contains(&row.variant));
         if !args.monitors.is_empty() {
@@ -132,64 +144,9 @@ fn peers(args: &RunArgs) -> anyhow::Result<Vec<Peer>> {
     if args.runtime.is_empty() {
         return Ok(found);
     }
-    let mut peers = Vec::new();
-    for name in &args.runtime {
-        let peer: Peer = name.parse().map_err(|error: Unknown| usage(&error))?;
-        if let Some((_, why)) = missing.iter().find(|(other, _)| *other == peer) {
-            bail!("{peer} is not there: {why}");
-        }
-        peers.push(peer);
-    }
-    Ok(peers)
-}
-
-fn variants(args: &RunArgs, bench: Bench) -> Result<Vec<Variant>, Usage> {
-    let mut variants = Vec::new();
-    for name in &args.variant {
-        let variant: Variant = name.parse().map_err(|error: Unknown| usage(&error))?;
-        if !bench.variants().contains(&variant) {
-            return Err(Usage(match bench.variants() {
-                [Variant::Only] => format!("{bench} has no variants, so not `{variant}` either"),
-                known => {
-                    let known: Vec<&str> = known.iter().map(|known| known.name()).collect();
-                    format!("{bench} has no variant `{variant}`: known are {}", known.join(", "))
-                }
-            }));
-        }
-        variants.push(variant);
-    }
-    Ok(if variants.is_empty() { bench.variants().to_vec() } else { variants })
-}
-
-fn usage(error: &dyn fmt::Display) -> Usage {
-    Usage(error.to_string())
-}
-
-/// Names the experiments.
-pub(super) fn list_benches() {
-    for bench in Bench::ALL {
-        let variants: Vec<&str> = bench.variants().iter().map(|variant| variant.name()).collect();
-        println!("  {bench:<26} {}", bench.describe());
-        if bench.variants() != [Variant::Only] {
-            println!("  {:<26}   variants: {}", "", variants.join(", "));
-        }
-    }
-}
-
-/// Names who runs them, and what is missing.
-pub(super) fn list_peers() {
-    let names = Bench::ALL.map(Bench::name).join(", ");
-    let (found, missing) = runner::found();
-    println!("runtimes of {names}, found:");
-    for peer in found {
-        let version = peer.language().and_then(|language| language.version());
-        let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
-        println!("  {peer:<26} {}{version}", peer.describe());
-    }
-    if !missing.is_empty() {
-        println!("runtimes of {names}, missing:");
-    }
-    for (peer, why) in missing {
-        println!("  {peer:<26} {}: {why}", peer.describe());
+    let peers: Vec<Peer> = parsed(&args.runtime)?;
+    match missing.iter().find(|(peer, _)| peers.contains(peer)) {
+        Some((peer, why)) => bail!("{peer} is not there: {why}"),
+        None => Ok(peers),
     }
 }

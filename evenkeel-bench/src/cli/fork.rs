@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use anyhow::bail;
-use clap::ValueEnum;
 
-use super::{RunArgs, Usage, crowded, procs, unfinished};
+use super::args::programs::Size;
+use super::args::{RunArgs, Usage, crowded, parsed, procs, tasks_are_of_others};
+use super::family::Family;
+use super::output::{self, unfinished};
 use crate::forking::forker::Name;
 use crate::forking::program::Program;
 use crate::forking::runner::{Cell, Measured, Runner};
@@ -14,78 +16,85 @@ use crate::forking::{figures, found, table};
 /// How long one run of a fork-join program in a process of its own may take.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// One of the three sizes that each fork-join program has, or all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Size {
-    Small,
-    Usual,
-    Large,
-    All,
-}
+/// The programs of [`crate::forking`].
+pub(super) struct Forking;
 
-impl Size {
-    fn of(self, program: Program) -> Vec<usize> {
-        let [small, usual, large] = program.sizes();
-        match self {
-            Size::Small => vec![small],
-            Size::Usual => vec![usual],
-            Size::Large => vec![large],
-            Size::All => vec![small, usual, large],
+impl Family for Forking {
+    fn names(&self) -> Vec<&'static str> {
+        Program::ALL.map(Program::name).to_vec()
+    }
+
+    fn title(&self) -> Option<&'static str> {
+        Some("and the fork-join programs")
+    }
+
+    fn apart(&self, own: &str, other: &str) -> Option<String> {
+        Some(format!("{own} is a fork-join program and {other} is not: run them in two commands"))
+    }
+
+    fn meant(&self, args: &RunArgs) -> Result<(), Usage> {
+        let given = [
+            ("--variant", !args.variant.is_empty()),
+            ("--tasks-per-proc", args.tasks_per_proc.is_some()),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(Usage(format!("fork-join programs have no {option}"))),
+            None => tasks_are_of_others(args),
         }
     }
-}
 
-/// The names if they are all of one kind: experiments or programs. A name that is neither is an error of the first kind.
-pub(super) fn programs(args: &RunArgs) -> anyhow::Result<Option<Vec<Program>>> {
-    let parse = |name: &String| name.parse::<Program>();
-    let programs: Result<Vec<Program>, _> = args.bench.iter().map(parse).collect();
-    if let Ok(programs) = programs {
-        return Ok(Some(programs));
-    }
-    if let Some(program) = args.bench.iter().find(|name| parse(name).is_ok()) {
-        let other = args.bench.iter().find(|name| parse(name).is_err()).map_or("", |name| name);
-        bail!(Usage(format!(
-            "{program} is a fork-join program and {other} is not: run them in two commands"
-        )));
-    }
-    let option = if args.size.is_some() { "--size" } else { "--n" };
-    if args.size.is_some() || !args.n.is_empty() {
-        bail!(Usage(format!("{option} is the size of a fork-join program: these are none")));
-    }
-    Ok(None)
-}
-
-/// Runs fork-join programs.
-pub(super) fn run(args: &RunArgs, programs: &[Program]) -> anyhow::Result<()> {
-    let cells = cells(args, programs)?;
-    args.procs.iter().for_each(|&procs| crowded(usize::from(procs)));
-    let names = cells.first().map_or(&[][..], |cell| &cell.runtimes);
-    if names.iter().any(|name| name.is_cpp()) {
-        eprintln!("building the C++ peers");
-    }
-    let runner = Runner::new(names, usize::MAX, PATIENCE)?;
-    let mut all = Vec::new();
-    // Lines come when all cells of a program and a size are there: speed-ups are over the serial runs of all of them.
-    let mut failure = Ok(());
-    for cells in cells.chunk_by(|a, b| (a.program, a.n) == (b.program, b.n)) {
-        let mut group = Vec::new();
-        failure = cells.iter().try_for_each(|cell| {
-            group.push(runner.run(cell, args.repeats as usize)?);
-            anyhow::Ok(())
-        });
-        figures::pool(&mut group);
-        if args.json {
-            print_lines(&group)?;
+    fn run(&self, args: &RunArgs) -> anyhow::Result<()> {
+        let cells = cells(args, &parsed(&args.bench)?)?;
+        args.procs.iter().for_each(|&procs| crowded(usize::from(procs)));
+        let names = cells.first().map_or(&[][..], |cell| &cell.runtimes);
+        if names.iter().any(|name| name.is_cpp()) {
+            eprintln!("building the C++ peers");
         }
-        all.extend(group);
-        if failure.is_err() {
-            break;
+        let runner = Runner::new(names, usize::MAX, PATIENCE)?;
+        let mut all = Vec::new();
+        // Lines come when all cells of a program and a size are there: speed-ups are over the serial runs of all of them.
+        let mut failure = Ok(());
+        for cells in cells.chunk_by(|a, b| (a.program, a.n) == (b.program, b.n)) {
+            let mut group = Vec::new();
+            failure = cells.iter().try_for_each(|cell| {
+                group.push(runner.run(cell, args.repeats as usize)?);
+                anyhow::Ok(())
+            });
+            figures::pool(&mut group);
+            if args.json {
+                print_lines(&group)?;
+            }
+            all.extend(group);
+            if failure.is_err() {
+                break;
+            }
+        }
+        if !args.json && !all.is_empty() {
+            print!("{}", table::in_lines(&all));
+        }
+        failure.map_err(|error| unfinished(error, all.len()))
+    }
+
+    fn list(&self) {
+        println!("fork-join programs (small, usual and large size):");
+        for program in Program::ALL {
+            let title =
+                format!("{program} ({})", program.sizes().map(|n| n.to_string()).join(", "));
+            println!("  {title:<40} {}", program.describe());
         }
     }
-    if !args.json && !all.is_empty() {
-        print!("{}", table::in_lines(&all));
+
+    fn list_runtimes(&self) -> anyhow::Result<()> {
+        let found = found::of(&Name::ALL)?;
+        let there = found
+            .there
+            .into_iter()
+            .map(|name| (name.to_string(), name.describe(), found::version(name)));
+        let missing =
+            found.missing.into_iter().map(|(name, why)| (name.to_string(), name.describe(), why));
+        output::runtimes("runtimes that fork,", there, missing);
+        Ok(())
     }
-    failure.map_err(|error| unfinished(error, all.len()))
 }
 
 /// Prints the records as JSON lines, and what was not run and what is doubtful as notes.
@@ -132,39 +141,9 @@ fn runtimes(args: &RunArgs) -> anyhow::Result<Vec<Name>> {
     if args.runtime.is_empty() {
         return Ok(found::of(&Name::ALL)?.there);
     }
-    let mut asked = Vec::new();
-    for name in &args.runtime {
-        asked.push(name.parse::<Name>().map_err(|error| Usage(error.to_string()))?);
-    }
+    let asked: Vec<Name> = parsed(&args.runtime)?;
     match found::of(&asked)?.missing.first() {
         Some((name, why)) => bail!("{name} is not there: {why}"),
         None => Ok(asked),
     }
-}
-
-/// Prints the programs with their sizes.
-pub(super) fn list_programs() {
-    println!("fork-join programs (small, usual and large size):");
-    for program in Program::ALL {
-        let title = format!("{program} ({})", program.sizes().map(|n| n.to_string()).join(", "));
-        println!("  {title:<40} {}", program.describe());
-    }
-}
-
-/// Prints the runtimes that fork, those found and those missing.
-pub(super) fn list_runtimes() -> anyhow::Result<()> {
-    let found = found::of(&Name::ALL)?;
-    println!("runtimes that fork, found:");
-    for name in found.there {
-        let version = found::version(name);
-        let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
-        println!("  {name:<26} {}{version}", name.describe());
-    }
-    if !found.missing.is_empty() {
-        println!("runtimes that fork, missing:");
-    }
-    for (name, why) in found.missing {
-        println!("  {name:<26} {}: {why}", name.describe());
-    }
-    Ok(())
 }

@@ -1,36 +1,45 @@
-//! `run` for tasks and fork-join at once.
+//! `run` and `list` for tasks and fork-join at once.
 
-use std::fmt;
-
-use super::{RunArgs, Usage, crowded, procs, unfinished};
+use super::args::{RunArgs, Usage, crowded, parsed, procs};
+use super::family::Family;
+use super::output::{self, Printed};
 use crate::mixed::{self, pool};
 
-/// Runs tasks and fork-join at once.
-pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
-    let mut records = Vec::new();
-    let mut cell = |cell: mixed::runner::Cell| {
-        crowded(cell.spec.workers);
-        mixed::runner::run(&cell, args.repeats as usize, |record, remark| {
-            if let Some(remark) = remark {
-                eprintln!("note: {remark}");
-            }
-            if args.json {
-                println!("{}", serde_json::to_string(&record)?);
-            }
-            records.push(record);
-            Ok(())
-        })
-    };
-    let failure = cells(args)?.into_iter().try_for_each(&mut cell);
-    if !args.json && !records.is_empty() {
-        print!("{}", mixed::table::render(&records));
+/// The experiment of [`crate::mixed`].
+pub(super) struct Mixed;
+
+impl Family for Mixed {
+    fn names(&self) -> Vec<&'static str> {
+        vec![mixed::NAME]
     }
-    failure.map_err(|error| unfinished(error, records.len()))
+
+    fn run(&self, args: &RunArgs) -> anyhow::Result<()> {
+        let mut printed = Printed::new(args);
+        let failure = cells(args)?.into_iter().try_for_each(|cell| {
+            crowded(cell.spec.workers);
+            mixed::runner::run(&cell, args.repeats as usize, |record, remark| {
+                printed.add(record, remark)
+            })
+        });
+        printed.end(failure, mixed::table::render)
+    }
+
+    fn list(&self) {
+        let variants = mixed::Variant::ALL.map(mixed::Variant::name);
+        output::experiment(mixed::NAME, &variants, mixed::DESCRIPTION);
+    }
+
+    fn list_runtimes(&self) -> anyhow::Result<()> {
+        println!("runtimes of {}:", mixed::NAME);
+        for name in pool::Name::ALL {
+            println!("  {name:<26} {}", name.describe());
+        }
+        Ok(())
+    }
 }
 
 /// The cells of `mixed` that the arguments ask for, or what is wrong with them.
 fn cells(args: &RunArgs) -> Result<Vec<mixed::runner::Cell>, Usage> {
-    let usage = |error: &dyn fmt::Display| Usage(error.to_string());
     if args.tasks_per_proc.is_some() {
         return Err(Usage(format!("{} counts its tasks in all: use --tasks", mixed::NAME)));
     }
@@ -49,17 +58,11 @@ fn cells(args: &RunArgs) -> Result<Vec<mixed::runner::Cell>, Usage> {
             mixed::USUAL_SIZE
         )));
     }
-    let mut runtimes = Vec::new();
-    for name in &args.runtime {
-        runtimes.push(name.parse::<pool::Name>().map_err(|error| usage(&error))?);
-    }
+    let mut runtimes: Vec<pool::Name> = parsed(&args.runtime)?;
     if runtimes.is_empty() {
         runtimes = pool::Name::ALL.to_vec();
     }
-    let mut variants = Vec::new();
-    for name in &args.variant {
-        variants.push(name.parse::<mixed::Variant>().map_err(|error| usage(&error))?);
-    }
+    let mut variants: Vec<mixed::Variant> = parsed(&args.variant)?;
     if variants.is_empty() {
         variants = mixed::Variant::ALL.to_vec();
     }

@@ -5,20 +5,36 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, value_parser};
 
-use super::Usage;
+use super::args::Usage;
 use crate::forking::program::{Program, UnknownProgram};
+use crate::simulated::coretime;
 use crate::{report, simulated};
+
+/// Schedules of each program, and of each point of Figure 4.
+const PROGRAM_SEEDS: u64 = 5;
+const CORETIME_SEEDS: u64 = 1;
+
+/// The least and the most of all directories, in KiB: one of them, and more than any cache of the machine by far.
+const LEAST_KIB: u64 = 32;
+const MOST_KIB: u64 = 256 << 10;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// Programs, separated by commas [default: matmul,transpose,heat,cilksort]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     bench: Vec<String>,
-    /// Schedules of each
-    #[arg(long, visible_alias = "reps", value_name = "R", default_value_t = 5,
+    /// Figure 4 of CoreTime instead of programs: directories with and without homes on 4 x 4 cores, all alike and oscillating
+    #[arg(long, conflicts_with = "bench")]
+    coretime: bool,
+    /// CoreTime: sizes of all directories together in KiB, separated by commas [default: fifteen up to 20480]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "coretime",
+          value_parser = value_parser!(u64).range(LEAST_KIB..=MOST_KIB))]
+    kib: Vec<u64>,
+    /// Schedules of each [default: 5; CoreTime: 1]
+    #[arg(long, visible_alias = "reps", value_name = "R",
           value_parser = value_parser!(u64).range(1..=1_000))]
-    seeds: u64,
-    /// Print one JSON line per program and locality, and nothing else, on standard output
+    seeds: Option<u64>,
+    /// Print one JSON line per program and locality, or per point, and nothing else, on standard output
     #[arg(long)]
     json: bool,
     /// Folder for an HTML page with pictures [default: none]
@@ -26,8 +42,11 @@ pub(super) struct Options {
     report: Option<PathBuf>,
 }
 
-/// Simulates programs.
+/// Simulates programs, or Figure 4.
 pub(super) fn run(args: &Options) -> anyhow::Result<()> {
+    if args.coretime {
+        return coretime(args);
+    }
     let mut programs = Vec::new();
     for name in &args.bench {
         let program: Program =
@@ -47,7 +66,8 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     }
     let mut records = Vec::new();
     let mut failure = Ok(());
-    simulated::run(&programs, args.seeds, |record| {
+    let seeds = args.seeds.unwrap_or(PROGRAM_SEEDS);
+    simulated::run(&programs, seeds, |record| {
         if args.json {
             match serde_json::to_string(&record) {
                 Ok(line) => println!("{line}"),
@@ -64,4 +84,24 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
         eprintln!("report: {}", page.display());
     }
     failure
+}
+
+fn coretime(args: &Options) -> anyhow::Result<()> {
+    let sizes = if args.kib.is_empty() { &coretime::SIZES[..] } else { &args.kib };
+    if let Some(dir) = &args.report {
+        report::prepare(dir)?;
+    }
+    let records = coretime::run(sizes, args.seeds.unwrap_or(CORETIME_SEEDS));
+    if args.json {
+        for record in &records {
+            println!("{}", serde_json::to_string(record)?);
+        }
+    } else {
+        print!("{}", coretime::table::render(&records));
+    }
+    if let Some(dir) = &args.report {
+        let page = report::coretime::write(dir, &records)?;
+        eprintln!("report: {}", page.display());
+    }
+    Ok(())
 }

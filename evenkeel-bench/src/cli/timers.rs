@@ -1,35 +1,37 @@
-//! `run` for timers.
+//! `run` and `list` for timers.
 
-use std::fmt;
-
-use super::{RunArgs, Usage, crowded, procs};
+use super::args::{RunArgs, Usage, crowded, parsed, procs};
+use super::family::Family;
+use super::output::{self, Printed};
 use crate::timers::{self, sleeper};
 
-/// Runs the experiment.
-pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
-    let mut records = Vec::new();
-    for cell in cells(args)? {
-        crowded(cell.spec.workers);
-        timers::runner::run(&cell, args.repeats as usize, |record, remark| {
-            if let Some(remark) = remark {
-                eprintln!("note: {remark}");
-            }
-            if args.json {
-                println!("{}", serde_json::to_string(&record)?);
-            }
-            records.push(record);
-            Ok(())
-        })?;
+/// The experiment of [`crate::timers`].
+pub(super) struct Timers;
+
+impl Family for Timers {
+    fn names(&self) -> Vec<&'static str> {
+        vec![timers::NAME]
     }
-    if !args.json {
-        print!("{}", timers::table::render(&records));
+
+    fn run(&self, args: &RunArgs) -> anyhow::Result<()> {
+        let mut printed = Printed::new(args);
+        let failure = cells(args)?.into_iter().try_for_each(|cell| {
+            crowded(cell.spec.workers);
+            timers::runner::run(&cell, args.repeats as usize, |record, remark| {
+                printed.add(record, remark)
+            })
+        });
+        printed.end(failure, timers::table::render)
     }
-    Ok(())
+
+    fn list(&self) {
+        let variants = timers::Variant::ALL.map(timers::Variant::name);
+        output::experiment(timers::NAME, &variants, timers::DESCRIPTION);
+    }
 }
 
 /// The cells that the arguments ask for, or what is wrong with them.
 fn cells(args: &RunArgs) -> Result<Vec<timers::runner::Cell>, Usage> {
-    let usage = |error: &dyn fmt::Display| Usage(error.to_string());
     if args.tasks_per_proc.is_some() {
         return Err(Usage(format!("{} counts its tasks in all: use --tasks", timers::NAME)));
     }
@@ -39,17 +41,11 @@ fn cells(args: &RunArgs) -> Result<Vec<timers::runner::Cell>, Usage> {
             timers::NAME
         )));
     }
-    let mut runtimes = Vec::new();
-    for name in &args.runtime {
-        runtimes.push(name.parse::<sleeper::Name>().map_err(|error| usage(&error))?);
-    }
+    let mut runtimes: Vec<sleeper::Name> = parsed(&args.runtime)?;
     if runtimes.is_empty() {
         runtimes = sleeper::Name::ALL.to_vec();
     }
-    let mut variants = Vec::new();
-    for name in &args.variant {
-        variants.push(name.parse::<timers::Variant>().map_err(|error| usage(&error))?);
-    }
+    let mut variants: Vec<timers::Variant> = parsed(&args.variant)?;
     if variants.is_empty() {
         variants = timers::Variant::ALL.to_vec();
     }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::bench::Unknown;
 use super::program::Language;
+use crate::named::Unknown;
 
 /// One column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

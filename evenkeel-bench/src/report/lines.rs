@@ -1,4 +1,4 @@
-//! A figure against processors: per runtime the median solid, maximum dashed, minimum dotted.
+//! A figure against processors, or against a size: per runtime the median solid, maximum dashed, minimum dotted.
 
 use plotters::prelude::*;
 
@@ -18,8 +18,27 @@ pub(super) struct Line {
     pub(super) points: Vec<(usize, Summary)>,
 }
 
+/// What the figure is drawn against.
+pub(super) struct Abscissa<'a> {
+    pub(super) title: &'a str,
+    /// Which of the values that there are get a label.
+    pub(super) ticks: fn(&[usize]) -> Vec<usize>,
+    pub(super) label: &'a dyn Fn(f64) -> String,
+}
+
+/// Processors.
+pub(super) const PROCESSORS: Abscissa<'static> = Abscissa {
+    title: "processors",
+    ticks: ticks::processors,
+    label: &|procs| format!("{procs:.0}"),
+};
+
 /// Draws the lines as SVG; those that come last lie on top.
-pub(super) fn draw(title_of_y: &str, lines: &[Line]) -> anyhow::Result<String> {
+pub(super) fn draw(
+    abscissa: &Abscissa<'_>,
+    title_of_y: &str,
+    lines: &[Line],
+) -> anyhow::Result<String> {
     let summaries = || lines.iter().flat_map(|line| line.points.iter());
     let mut measured: Vec<usize> = summaries().map(|(procs, _)| *procs).collect();
     measured.sort_unstable();
@@ -29,7 +48,7 @@ pub(super) fn draw(title_of_y: &str, lines: &[Line]) -> anyhow::Result<String> {
     let (first, last) = (first.unwrap_or(1) as f64, last.unwrap_or(1) as f64);
     // Markers at the first and last processors need room beside them.
     let pad = if last > first { (last - first) * 0.09 } else { 1.0 };
-    let x_ticks = ticks::processors(&measured).into_iter().map(|p| p as f64).collect();
+    let x_ticks = (abscissa.ticks)(&measured).into_iter().map(|p| p as f64).collect();
     let x_range = Ticked::new(first - pad..last + pad, x_ticks);
     let y_range = Ticked::new(0.0..axis.end, axis.ticks.clone());
 
@@ -44,8 +63,7 @@ pub(super) fn draw(title_of_y: &str, lines: &[Line]) -> anyhow::Result<String> {
             .x_label_area_size(44 * UNIT)
             .y_label_area_size(70 * UNIT)
             .build_cartesian_2d(x_range, y_range)?;
-        let procs =
-            Side { title: "processors", label: &|procs| format!("{procs:.0}"), grid: false };
+        let procs = Side { title: abscissa.title, label: abscissa.label, grid: false };
         let value = Side { title: title_of_y, label: &|value| axis.label(value), grid: true };
         frame::mesh(&mut chart, &procs, &value)?;
         for line in lines {

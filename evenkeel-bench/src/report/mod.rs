@@ -6,9 +6,11 @@
 mod actors;
 pub(crate) mod analysis;
 mod concurrency;
+pub(crate) mod coretime;
 mod dots;
 #[cfg(test)]
 mod example;
+mod families;
 mod forking;
 mod frame;
 mod ink;
@@ -31,11 +33,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Serialize;
 
+use self::families::FAMILIES;
 use crate::concurrency::record as concurrent;
 use crate::forking::runner::Measured;
 use crate::record::Record;
 
 /// Everything that one session of the suite measured, and where.
+#[derive(Default)]
 pub(crate) struct Session {
     /// All measured runs, in the order in which they ran.
     pub(crate) records: Vec<Record>,
@@ -71,32 +75,14 @@ pub(crate) fn prepare(dir: &Path) -> anyhow::Result<()> {
 /// The runs as JSON lines, beside the page.
 const RECORDS: &str = "records.jsonl";
 
-/// The repeats of the fork-join programs as JSON lines, beside the page.
-const FORKING: &str = "fork-join.jsonl";
-
-/// The runs of timers as JSON lines, beside the page.
-const TIMERS: &str = "timers.jsonl";
-
-/// The runs of the tables of "Concurrency in C∀" as JSON lines, beside the page.
-const CONCURRENCY: &str = "concurrency.jsonl";
-
-/// The runs of actors as JSON lines, beside the page.
-const ACTORS: &str = "actors.jsonl";
-
 /// Writes `index.html` and, of each kind of run, a file of lines into `dir`, and returns the page's path.
 pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
     prepare(dir)?;
     // The runs come first: they survive whatever may go wrong with the page.
-    let forking = session.forking.iter().flat_map(|measured| &measured.records);
-    let files = [
-        (RECORDS, lines(&session.records)?),
-        (FORKING, lines(forking)?),
-        (TIMERS, lines(&session.timers)?),
-        (CONCURRENCY, lines(&session.concurrency)?),
-        (ACTORS, lines(&session.actors)?),
-    ];
-    for (name, lines) in files {
-        fs::write(dir.join(name), lines).with_context(|| refusal(dir))?;
+    let save = |name, lines| fs::write(dir.join(name), lines).with_context(|| refusal(dir));
+    save(RECORDS, lines(&session.records)?)?;
+    for family in &FAMILIES {
+        save(family.file, (family.lines)(session)?)?;
     }
     let page = dir.join("index.html");
     fs::write(&page, page::render(session)?).with_context(|| refusal(dir))?;

@@ -2,12 +2,10 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::families::FAMILIES;
 use super::ink::{self, Stroke};
 use super::table::mark;
-use super::{
-    ACTORS, CONCURRENCY, FORKING, RECORDS, Session, TIMERS, actors, concurrency, forking, pictures,
-    remarks, table, timers,
-};
+use super::{RECORDS, Session, pictures, remarks, table};
 use crate::figures::{Experiment, Figures};
 use crate::regime::MEANING;
 use crate::runtime::Peer;
@@ -21,9 +19,10 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
     for experiment in &figures.experiments {
         sections.push(section(experiment, &figures)?);
     }
-    let forking = forking::render(&session.forking)?;
-    let timers = timers::render(&session.timers)?;
-    let actors = actors::render(&session.actors)?;
+    let mut parts = Vec::new();
+    for family in &FAMILIES {
+        parts.push((family.part)(session)?);
+    }
     let title = format!("evenkeel beside its peers, {}", session.started);
     let body = html! {
         (head(session, &figures))
@@ -36,16 +35,14 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
         h2.pictures { "Pictures" }
         (key(&figures))
         @for section in &sections { (section) }
-        (forking)
-        (timers)
-        (concurrency::render(&session.concurrency))
-        (actors)
+        @for part in &parts { (part) }
         footer {
             "All runs, one JSON object per line: "
-            a href=(RECORDS) { (RECORDS) } "; of fork-join, " a href=(FORKING) { (FORKING) }
-            ", of timers, " a href=(TIMERS) { (TIMERS) }
-            ", of the tables of the thesis, " a href=(CONCURRENCY) { (CONCURRENCY) }
-            ", of actors, " a href=(ACTORS) { (ACTORS) }
+            a href=(RECORDS) { (RECORDS) }
+            @for (place, family) in FAMILIES.iter().enumerate() {
+                (if place == 0 { "; of " } else { ", of " }) (family.name) ", "
+                a href=(family.file) { (family.file) }
+            }
         }
     };
     Ok(document(&title, &body))
@@ -87,7 +84,7 @@ fn head(session: &Session, figures: &Figures) -> Markup {
             (mark(Standing::Ahead)) "ahead of every peer in " (number(Standing::Ahead)) ", "
             (mark(Standing::Behind)) "behind in " (number(Standing::Behind)) " and "
             (mark(Standing::Even)) "neither in " (number(Standing::Even)) " of their "
-            (words::count(verdicts.len(), "row")) "; fork-join, timers, the tables of the thesis and actors are further down."
+            (words::count(verdicts.len(), "row")) "; " (words::and(&FAMILIES.map(|family| family.name))) " are further down."
         }
         dl {
             dt { "Begun" } dd { (session.started) }

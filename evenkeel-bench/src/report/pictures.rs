@@ -45,7 +45,11 @@ pub(super) fn of(experiment: &Experiment, figures: &Figures) -> anyhow::Result<V
                 _ => "",
             };
             for quantity in &quantities {
-                let svg = lines::draw(quantity.unit, &lines_of(load, figures, quantity))?;
+                let svg = lines::draw(
+                    &lines::PROCESSORS,
+                    quantity.unit,
+                    &lines_of(load, figures, quantity),
+                )?;
                 let caption = format!("{}{size}{tasks}", quantity.name);
                 pictures.push(figure(&caption, quantity.sense, &svg));
             }

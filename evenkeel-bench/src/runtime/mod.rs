@@ -12,10 +12,10 @@ pub(crate) mod go;
 pub(crate) mod tokio_hand;
 pub(crate) mod tokio_native;
 
-use std::fmt;
 use std::future::Future;
-use std::str::FromStr;
 use std::sync::Arc;
+
+use crate::named::named;
 
 /// The cells of Locality: one array, which one task has at a time.
 pub(crate) type Array = Box<[u64]>;
@@ -100,76 +100,27 @@ pub(crate) trait Semaphores<D>: Send + Sync + Sized + 'static {
 #[error("a task was lost: {0}")]
 pub(crate) struct Lost(pub(crate) String);
 
-/// One column of the tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Peer {
-    /// This project's runtime with its own primitives.
-    Evenkeel,
-    /// Tokio with hand-made park, semaphore and yield.
-    TokioHand,
-    /// Tokio with the primitives it ships.
-    TokioNative,
-    /// Go with channels.
-    GoNative,
-    /// Go with the runtime's internal park and ready.
-    GoHand,
+named! {
+    /// One column of the tables.
+    enum Peer as "runtime" {
+        /// This project's runtime with its own primitives.
+        Evenkeel = "evenkeel": "this project's runtime with its own primitives",
+        /// Tokio with hand-made park, semaphore and yield.
+        TokioHand = "tokio-hand": "Tokio with hand-made park, semaphore and yield: its best",
+        /// Tokio with the primitives it ships.
+        TokioNative = "tokio-native": "Tokio with the primitives it ships",
+        /// Go with channels.
+        GoNative = "go-native": "Go with channels and Gosched",
+        /// Go with the runtime's internal park and ready.
+        GoHand = "go-hand": "Go with its internal park and ready",
+    }
 }
 
 impl Peer {
-    /// All runtimes, in the order of the tables.
-    pub(crate) const ALL: [Peer; 5] =
-        [Peer::Evenkeel, Peer::TokioHand, Peer::TokioNative, Peer::GoNative, Peer::GoHand];
-
-    /// The name on the command line and in the tables.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Peer::Evenkeel => "evenkeel",
-            Peer::TokioHand => "tokio-hand",
-            Peer::TokioNative => "tokio-native",
-            Peer::GoNative => "go-native",
-            Peer::GoHand => "go-hand",
-        }
-    }
-
-    /// What it is, in half a line.
-    pub(crate) fn describe(self) -> &'static str {
-        match self {
-            Peer::Evenkeel => "this project's runtime with its own primitives",
-            Peer::TokioHand => "Tokio with hand-made park, semaphore and yield: its best",
-            Peer::TokioNative => "Tokio with the primitives it ships",
-            Peer::GoNative => "Go with channels and Gosched",
-            Peer::GoHand => "Go with its internal park and ready",
-        }
-    }
-
     /// Whether it needs the Go toolchain.
     pub(crate) fn is_go(self) -> bool {
         matches!(self, Peer::GoNative | Peer::GoHand)
     }
-}
-
-impl fmt::Display for Peer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Peer {
-    type Err = UnknownPeer;
-
-    fn from_str(name: &str) -> Result<Self, UnknownPeer> {
-        let known = Peer::ALL.into_iter().find(|peer| peer.name() == name);
-        known.ok_or_else(|| UnknownPeer(name.to_owned()))
-    }
-}
-
-/// A name that no runtime has.
-#[derive(Debug, thiserror::Error)]
-#[error("unknown runtime `{0}`: known are {known}", known = names())]
-pub(crate) struct UnknownPeer(String);
-
-fn names() -> String {
-    Peer::ALL.map(Peer::name).join(", ")
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! The simulated memory: a second-level cache per core, a last-level cache per package, and memory that is dealt out to the
 //! packages block by block.
 
-use std::collections::{BTreeMap, HashMap};
-
+use super::lru::Lru;
 use super::work::{BLOCK, Block, Touch};
 
 /// Nanoseconds per line of 64 bytes, streamed: from the core's own cache, from the package's, from the package's memory, from
@@ -18,42 +17,8 @@ pub(super) const L3: u64 = 16 << 20;
 
 const LINES: u64 = BLOCK / 64;
 
-/// A cache that drops what has not been used for longest.
-struct Lru {
-    capacity: usize,
-    clock: u64,
-    used: HashMap<Block, u64>,
-    oldest: BTreeMap<u64, Block>,
-}
-
-impl Lru {
-    fn new(bytes: u64) -> Self {
-        let capacity = (bytes / BLOCK) as usize;
-        Self { capacity, clock: 0, used: HashMap::new(), oldest: BTreeMap::new() }
-    }
-
-    /// Uses a block, and says whether it was there and which one has gone for it.
-    fn touch(&mut self, block: Block) -> (bool, Option<Block>) {
-        let hit = self.drop(block);
-        let gone = if self.used.len() == self.capacity { self.oldest.pop_first() } else { None };
-        let gone = gone.map(|(_, block)| block);
-        if let Some(gone) = gone {
-            self.used.remove(&gone);
-        }
-        self.clock += 1;
-        self.used.insert(block, self.clock);
-        self.oldest.insert(self.clock, block);
-        (hit, gone)
-    }
-
-    fn has(&self, block: Block) -> bool {
-        self.used.contains_key(&block)
-    }
-
-    fn drop(&mut self, block: Block) -> bool {
-        let used = self.used.remove(&block);
-        used.is_some_and(|used| self.oldest.remove(&used).is_some())
-    }
+fn blocks(bytes: u64) -> usize {
+    (bytes / BLOCK) as usize
 }
 
 /// All caches of the machine.
@@ -67,8 +32,8 @@ impl Caches {
     pub(super) fn new(packages: usize, cores_per_package: usize) -> Self {
         Self {
             cores_per_package,
-            own: (0..packages * cores_per_package).map(|_| Lru::new(L2)).collect(),
-            shared: (0..packages).map(|_| Lru::new(L3)).collect(),
+            own: (0..packages * cores_per_package).map(|_| Lru::new(blocks(L2))).collect(),
+            shared: (0..packages).map(|_| Lru::new(blocks(L3))).collect(),
         }
     }
 

@@ -7,7 +7,9 @@
 //! What is assumed, [`ASSUMPTIONS`] says, in every report.
 
 mod caches;
+pub(crate) mod coretime;
 mod engine;
+mod lru;
 mod program;
 pub(crate) mod record;
 pub(crate) mod table;

@@ -174,7 +174,8 @@ fn cancel<S: Sleeper, F: Future + 'static>(
         .map(|_| {
             runtime.spawn(async move {
                 let (mut timers, mut fired) = (0, 0);
-                while start.elapsed() < time {
+                // At least once: the system may run a task for the first time when the time is up.
+                loop {
                     fired += poll_fn(|context| {
                         let fired = (0..POLL).filter(|_| {
                             let timer = pin!(timer());
@@ -184,9 +185,11 @@ fn cancel<S: Sleeper, F: Future + 'static>(
                     })
                     .await;
                     timers += POLL;
+                    if start.elapsed() >= time {
+                        return (timers, fired);
+                    }
                     S::yield_now().await;
                 }
-                (timers, fired)
             })
         })
         .collect();
@@ -226,13 +229,15 @@ fn late<S: Sleeper>(runtime: &S, spec: &Spec) -> Result<Outcome, Fault> {
             runtime.spawn(async move {
                 let (shortest, longest) = SLEEPS;
                 let mut late = Vec::new();
-                while start.elapsed() < time {
+                loop {
                     let micros = shortest + random.below((longest - shortest) as usize) as u64;
                     let deadline = Instant::now() + Duration::from_micros(micros);
                     S::sleep(Duration::from_micros(micros)).await;
                     late.push(Instant::now().checked_duration_since(deadline));
+                    if start.elapsed() >= time {
+                        return late;
+                    }
                 }
-                late
             })
         })
         .collect();

@@ -13,92 +13,56 @@ mod spawn;
 mod transfer;
 mod yields;
 
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
+use crate::named::named;
 use crate::runtime::Runtime;
 
 /// Tasks per ring of Cycle: the thesis's, enough that a task's successor is never the one that has
 /// just blocked.
 pub(crate) const RING: usize = 5;
 
-/// An experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bench {
-    /// Rings of five tasks around which a token travels.
-    Cycle,
-    /// Tasks that do nothing but yield.
-    Yield,
-    /// Tasks that push each other out of semaphores.
-    Churn,
-    /// The same with an array of data, private or handed over.
-    Locality,
-    /// A leader spins until every other task has run.
-    Transfer,
-    /// Spawns and joins of an empty task.
-    Spawn,
-    /// Resident memory of parked tasks.
-    Memory,
+named! {
+    /// An experiment.
+    enum Bench as "experiment" {
+        /// Rings of five tasks around which a token travels.
+        Cycle = "cycle": "rings of 5 tasks pass a token: one wait and one post",
+        /// Tasks that do nothing but yield.
+        Yield = "yield": "tasks do nothing but yield: one yield",
+        /// Tasks that push each other out of semaphores.
+        Churn = "churn": "tasks push each other out of FIFO semaphores: one V and one P",
+        /// The same with an array of data, private or handed over.
+        Locality = "locality": "as Churn, with increments in an array that is handed over or kept",
+        /// A leader spins until every other task has run.
+        Transfer = "transfer": "a leader spins until all other tasks have run: one transfer",
+        /// Spawns and joins of an empty task.
+        Spawn = "spawn": "one spawn and one join of an empty task",
+        /// Resident memory of parked tasks.
+        Memory = "memory": "resident bytes per parked task, its future included",
+    }
 }
 
-/// One way of running an experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Variant {
-    /// The only one.
-    Only,
-    /// The array travels with the permit.
-    Share,
-    /// Each task keeps its array.
-    Noshare,
-    /// Tasks wait by parking.
-    Park,
-    /// Tasks wait by yielding.
-    Yield,
-    /// Spawn a thousand, then join them all.
-    Batch,
-    /// Spawn and join one by one.
-    Serial,
+named! {
+    /// One way of running an experiment.
+    enum Variant as "variant" {
+        /// The only one.
+        Only = "-",
+        /// The array travels with the permit.
+        Share = "share",
+        /// Each task keeps its array.
+        Noshare = "noshare",
+        /// Tasks wait by parking.
+        Park = "park",
+        /// Tasks wait by yielding.
+        Yield = "yield",
+        /// Spawn a thousand, then join them all.
+        Batch = "batch",
+        /// Spawn and join one by one.
+        Serial = "serial",
+    }
 }
 
 impl Bench {
-    /// All experiments, in the order of the tables.
-    pub(crate) const ALL: [Bench; 7] = [
-        Bench::Cycle,
-        Bench::Yield,
-        Bench::Churn,
-        Bench::Locality,
-        Bench::Transfer,
-        Bench::Spawn,
-        Bench::Memory,
-    ];
-
-    /// The name on the command line and in the tables.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Bench::Cycle => "cycle",
-            Bench::Yield => "yield",
-            Bench::Churn => "churn",
-            Bench::Locality => "locality",
-            Bench::Transfer => "transfer",
-            Bench::Spawn => "spawn",
-            Bench::Memory => "memory",
-        }
-    }
-
-    /// What is measured, in one line.
-    pub(crate) fn describe(self) -> &'static str {
-        match self {
-            Bench::Cycle => "rings of 5 tasks pass a token: one wait and one post",
-            Bench::Yield => "tasks do nothing but yield: one yield",
-            Bench::Churn => "tasks push each other out of FIFO semaphores: one V and one P",
-            Bench::Locality => "as Churn, with increments in an array that is handed over or kept",
-            Bench::Transfer => "a leader spins until all other tasks have run: one transfer",
-            Bench::Spawn => "one spawn and one join of an empty task",
-            Bench::Memory => "resident bytes per parked task, its future included",
-        }
-    }
-
     /// The ways of running it, the first being the one shown first.
     pub(crate) fn variants(self) -> &'static [Variant] {
         match self {
@@ -124,76 +88,6 @@ impl Bench {
             Bench::Churn | Bench::Locality | Bench::Transfer => 2,
             _ => 1,
         }
-    }
-}
-
-impl Variant {
-    const ALL: [Variant; 7] = [
-        Variant::Only,
-        Variant::Share,
-        Variant::Noshare,
-        Variant::Park,
-        Variant::Yield,
-        Variant::Batch,
-        Variant::Serial,
-    ];
-
-    /// The name on the command line and in the tables.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Variant::Only => "-",
-            Variant::Share => "share",
-            Variant::Noshare => "noshare",
-            Variant::Park => "park",
-            Variant::Yield => "yield",
-            Variant::Batch => "batch",
-            Variant::Serial => "serial",
-        }
-    }
-}
-
-impl fmt::Display for Bench {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Display for Variant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that no experiment or variant has.
-#[derive(Debug, thiserror::Error)]
-#[error("unknown {what} `{name}`: known are {known}")]
-pub(crate) struct UnknownName {
-    what: &'static str,
-    name: String,
-    known: String,
-}
-
-impl FromStr for Bench {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        Bench::ALL.into_iter().find(|bench| bench.name() == name).ok_or_else(|| UnknownName {
-            what: "experiment",
-            name: name.to_owned(),
-            known: Bench::ALL.map(Bench::name).join(", "),
-        })
-    }
-}
-
-impl FromStr for Variant {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        Variant::ALL.into_iter().find(|variant| variant.name() == name).ok_or_else(|| UnknownName {
-            what: "variant",
-            name: name.to_owned(),
-            known: Variant::ALL[1..].iter().map(|v| v.name()).collect::<Vec<_>>().join(", "),
-        })
     }
 }
 

@@ -1,9 +1,11 @@
-//! The wait-for graph, and the search for knots in it.
+//! The wait-for graph: who waits for what, and who has it. [`stuck`] looks for those that cannot go on, [`knots`] for the deadlocks among them.
 
-use super::report::{Deadlock, Link, Wait, Waiter, What};
-use super::waiting::{Pulse, Waiting};
+mod knots;
+mod stuck;
+
+use super::waiting::Waiting;
 use crate::task::Id;
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard};
@@ -23,9 +25,6 @@ static CARRIERS: AtomicUsize = AtomicUsize::new(0);
 
 /// How many replies are waited for.
 static REPLIES: AtomicUsize = AtomicUsize::new(0);
-
-/// Suspects that one look is at. An estimate; no benchmark sets it.
-const SUSPECTS_AT_ONCE: usize = 32;
 
 pub(super) fn lock() -> MutexGuard<'static, Graph> {
     GRAPH.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -127,19 +126,6 @@ pub(super) struct Graph {
     pub(super) names: HashMap<Id, String>,
     /// Those that would be stuck but for a waker that nobody knows. It may be about to be dropped.
     suspects: VecDeque<Id>,
-}
-
-/// Those that cannot go on, and their waits.
-type Stuck = HashMap<Id, Vec<Key>>;
-
-/// Whether somebody can go on by itself.
-enum State {
-    /// It runs, or is about to, or waits for nothing that is known.
-    Awake,
-    /// Somebody unknown may wake it.
-    Open,
-    /// Nothing wakes it but the ends of these waits.
-    Blocked(Vec<Key>),
 }
 
 impl Graph {
@@ -281,234 +267,4 @@ impl Graph {
     pub(super) fn waits(&self, id: Id) -> bool {
         self.waits.contains_key(&id)
     }
-
-    fn state(&self, id: Id) -> State {
-        let Some(keys) = self.waits.get(&id) else { return State::Awake };
-        if self.parked.contains_key(&id) {
-            return State::Awake;
-        }
-        let mut keys = keys.clone();
-        // Of the `block_on`s of a thread, the innermost one alone is asleep.
-        keys.retain(|key| self.edges[key].waiter.is_asleep());
-        let Some(first) = keys.first() else { return State::Awake };
-        let publics = self.publics.get(&id).copied().unwrap_or(0);
-        let pulse = self.edges[first].waiter.pulse(keys.len(), publics);
-        match pulse {
-            Pulse::Awake => State::Awake,
-            Pulse::Open => State::Open,
-            Pulse::Asleep if keys.iter().any(|key| self.edges[key].open) => State::Awake,
-            Pulse::Asleep => State::Blocked(keys),
-        }
-    }
-
-    /// Who can end a wait: none if that is not known.
-    fn holders(&self, key: Key) -> &[Id] {
-        match &self.edges[&key].target {
-            Target::Monitor { object, .. } => self.holds.get(object).map_or(&[], Vec::as_slice),
-            Target::Semaphore { object, .. } => match self.permits.get(object) {
-                Some(permits) if permits.is_lock && permits.owners.len() == permits.total => {
-                    &permits.owners
-                }
-                _ => &[],
-            },
-            Target::Task(id) => std::slice::from_ref(id),
-            Target::Reply(reply) => self.replies.get(reply).map_or(&[], Vec::as_slice),
-            Target::Room { mailbox, .. } if self.called.contains_key(mailbox) => &[],
-            Target::Room { actor, .. } => std::slice::from_ref(actor),
-        }
-    }
-
-    /// All that `start` waits for, and those wait for, and so on, if none of them can go on.
-    fn stuck(&mut self, start: Id) -> Option<Stuck> {
-        let mut found = HashMap::new();
-        let mut left = vec![start];
-        while let Some(id) = left.pop() {
-            if found.contains_key(&id) {
-                continue;
-            }
-            let keys = match self.state(id) {
-                State::Awake => return None,
-                State::Open => {
-                    self.suspect(start);
-                    return None;
-                }
-                State::Blocked(keys) => keys,
-            };
-            for key in &keys {
-                let holders = self.holders(*key);
-                if holders.is_empty() {
-                    if let Target::Room { .. } = self.edges[key].target {
-                        // Those who have been called come, or do not, without a word.
-                        self.suspect(start);
-                    }
-                    return None;
-                }
-                left.extend_from_slice(holders);
-            }
-            found.insert(id, keys);
-        }
-        Some(found)
-    }
-
-    fn suspect(&mut self, id: Id) {
-        if !self.suspects.contains(&id) {
-            self.suspects.push_back(id);
-            SUSPECTS.store(self.suspects.len(), Ordering::Relaxed);
-        }
-    }
-
-    /// Whom `id` waits for.
-    fn successors(&self, id: Id, stuck: &Stuck) -> Vec<Id> {
-        stuck[&id].iter().flat_map(|key| self.holders(*key)).copied().collect()
-    }
-
-    /// The knots among those that cannot go on: sets within which everybody leads to everybody, and to nobody else. They are the strongly connected
-    /// components (Tarjan, 1972) that nothing leads out of.
-    fn knots(&self, stuck: &Stuck) -> Vec<BTreeSet<Id>> {
-        let mut knots: Vec<BTreeSet<Id>> = Vec::new();
-        // When each was come by, and the earliest one on the path that it leads back to.
-        let mut order: HashMap<Id, (usize, usize)> = HashMap::new();
-        let mut path = Vec::new();
-        let mut on_path = HashSet::new();
-        let mut ids: Vec<_> = stuck.keys().copied().collect();
-        ids.sort_unstable();
-        for root in ids {
-            if order.contains_key(&root) {
-                continue;
-            }
-            // No recursion: a chain of joins may be long.
-            let mut calls = vec![(root, None::<Vec<Id>>)];
-            while let Some((id, next)) = calls.last_mut() {
-                let id = *id;
-                let next = next.get_or_insert_with(|| {
-                    let now = order.len();
-                    order.insert(id, (now, now));
-                    path.push(id);
-                    on_path.insert(id);
-                    self.successors(id, stuck)
-                });
-                if let Some(to) = next.pop() {
-                    match order.get(&to).copied() {
-                        None => calls.push((to, None)),
-                        Some((seen, _)) if on_path.contains(&to) => lower(&mut order, id, seen),
-                        Some(_) => {}
-                    }
-                    continue;
-                }
-                calls.pop();
-                let (seen, low) = order[&id];
-                if let Some((caller, _)) = calls.last() {
-                    lower(&mut order, *caller, low);
-                }
-                if low == seen {
-                    let start = path.iter().rposition(|other| *other == id).expect("it is there");
-                    let component: BTreeSet<_> = path.drain(start..).collect();
-                    for id in &component {
-                        on_path.remove(id);
-                    }
-                    let mut ways = component.iter().flat_map(|id| self.successors(*id, stuck));
-                    if ways.all(|to| component.contains(&to)) {
-                        knots.push(component);
-                    }
-                }
-            }
-        }
-        knots
-    }
-
-    fn describe(&self, knot: &BTreeSet<Id>, stuck: &Stuck) -> Deadlock {
-        // From the oldest one on, in the order of the waits.
-        let mut order: Vec<Id> = Vec::new();
-        let mut left: Vec<Id> = knot.first().copied().into_iter().collect();
-        while let Some(id) = left.pop() {
-            if !order.contains(&id) {
-                order.push(id);
-                left.extend(stuck[&id].iter().flat_map(|key| self.holders(*key)));
-            }
-        }
-        let wait = |key: &Key| {
-            let edge = &self.edges[key];
-            let what = match edge.target {
-                Target::Monitor { type_name, made_at, .. } => What::Monitor { type_name, made_at },
-                Target::Semaphore { made_at, .. } => What::Semaphore { made_at },
-                Target::Task(_) => What::Task,
-                Target::Reply(_) => What::Reply,
-                Target::Room { .. } => What::Room,
-            };
-            let mut holders: Vec<_> = self
-                .holders(*key)
-                .iter()
-                .filter_map(|holder| order.iter().position(|id| id == holder))
-                .collect();
-            holders.dedup();
-            Wait { what, site: edge.site, holders }
-        };
-        let link = |id: &Id| {
-            let keys = &stuck[id];
-            let mut waiter = self.edges[&keys[0]].waiter.describe();
-            if let Waiter::Task(task) = &mut waiter
-                && task.name.is_none()
-            {
-                task.name = self.names.get(id).cloned();
-            }
-            Link { waiter, waits: keys.iter().map(wait).collect() }
-        };
-        Deadlock { links: order.iter().map(link).collect() }
-    }
-
-    /// The deadlocks that keep `start` from going on and have not been told of.
-    pub(super) fn check(&mut self, start: Id) -> Vec<Deadlock> {
-        let Some(stuck) = self.stuck(start) else { return Vec::new() };
-        let mut news = Vec::new();
-        for knot in self.knots(&stuck) {
-            let keys: Vec<_> = knot.iter().flat_map(|id| stuck[id].iter().copied()).collect();
-            if keys.iter().all(|key| self.edges[key].reported) {
-                continue;
-            }
-            news.push(self.describe(&knot, &stuck));
-            for key in keys {
-                self.edges.get_mut(&key).expect("it is there").reported = true;
-            }
-        }
-        news
-    }
-
-    /// The same for some of those that have been stuck but for an unknown waker.
-    pub(super) fn check_suspects(&mut self) -> Vec<Deadlock> {
-        let mut news = Vec::new();
-        for _ in 0..self.suspects.len().min(SUSPECTS_AT_ONCE) {
-            // Whoever still is one comes back.
-            if let Some(id) = self.suspects.pop_front() {
-                news.append(&mut self.check(id));
-            }
-        }
-        SUSPECTS.store(self.suspects.len(), Ordering::Relaxed);
-        news
-    }
-
-    /// All deadlocks that there are.
-    pub(super) fn all(&mut self) -> Vec<Deadlock> {
-        let mut found = BTreeSet::new();
-        let mut all = Vec::new();
-        let mut ids: Vec<_> = self.waits.keys().copied().collect();
-        ids.sort_unstable();
-        for id in ids {
-            if found.iter().any(|knot: &BTreeSet<Id>| knot.contains(&id)) {
-                continue;
-            }
-            let Some(stuck) = self.stuck(id) else { continue };
-            for knot in self.knots(&stuck) {
-                if found.insert(knot.clone()) {
-                    all.push(self.describe(&knot, &stuck));
-                }
-            }
-        }
-        all
-    }
-}
-
-/// Notes that `id` leads back to whoever was come by at `seen`.
-fn lower(order: &mut HashMap<Id, (usize, usize)>, id: Id, seen: usize) {
-    let (_, low) = order.get_mut(&id).expect("it has been come by");
-    *low = seen.min(*low);
 }

@@ -1,23 +1,27 @@
 //! A class of objects: those of one kind in one runtime, which share how they are entered.
 
-use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering};
-use crate::primitives::{Mutex, fence, lock};
+use super::steer::Steering;
+use crate::primitives::atomic::{AtomicU8, AtomicUsize, Ordering};
+use crate::primitives::{Mutex, lock};
 use crate::runtime::enter;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::Shared;
+use crossbeam_utils::CachePadded;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Weak};
 
-/// How the objects of a class are entered now.
+/// How the objects of a class that have homes are entered now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Mode {
     /// Where the task is, by the lock.
     InPlace,
-    /// Neither is sure of the other: a visitor takes an object from its home.
-    Between,
-    /// At their homes, by those that have one.
+    /// Not at all: somebody makes a fence, which takes some microseconds.
+    Fencing,
+    /// By the lock, with a look at the home's notes: a host may still be inside.
+    Draining,
+    /// At their homes.
     Home,
 }
 
@@ -39,6 +43,8 @@ pub(super) struct Class {
     mode: AtomicU8,
     name: Box<str>,
     placement: Placement,
+    /// What steers it, if that is automatic.
+    pub(super) steering: CachePadded<Steering>,
     /// The runtime whose workers may be hosts; of none for objects that were made outside of any.
     runtime: Weak<Shared>,
     /// Its processors. They stay where they are for as long as an object may have one of them as its home: those of another runtime never have the same addresses.
@@ -58,6 +64,7 @@ impl Class {
             mode: AtomicU8::new(mode as u8),
             name: name.into(),
             placement,
+            steering: CachePadded::new(Steering::new()),
             runtime: runtime.map(Arc::downgrade).unwrap_or_default(),
             processors: runtime.map(|runtime| runtime.processors.clone()).unwrap_or_default(),
             bytes: (0..workers).map(|_| AtomicUsize::new(0)).collect(),
@@ -68,7 +75,8 @@ impl Class {
     pub(super) fn mode(&self) -> Mode {
         match self.mode.load(Ordering::Acquire) {
             0 => Mode::InPlace,
-            1 => Mode::Between,
+            1 => Mode::Fencing,
+            2 => Mode::Draining,
             _ => Mode::Home,
         }
     }
@@ -83,17 +91,30 @@ impl Class {
 
     /// The processor at this address, which is that of a home.
     pub(super) fn processor(&self, address: usize) -> Option<&Processor> {
-        self.processors.iter().find(|processor| std::ptr::from_ref(*processor).addr() == address)
+        let offset = address.wrapping_sub(self.processors.as_ptr().addr());
+        self.processors.get(offset / size_of::<Processor>())
     }
 
-    /// The address of a processor that is to be the home of an object of so many bytes, if there is one; it is charged with them.
-    pub(super) fn choose_home(&self, bytes: usize) -> Option<usize> {
+    /// The address of the processor with the fewest bytes, which is to be the home of an object, if there is one.
+    pub(super) fn choose_home(&self) -> Option<usize> {
         let shared = self.runtime.upgrade()?;
-        let (number, total) =
-            self.bytes.iter().enumerate().min_by_key(|(_, total)| total.load(Ordering::Relaxed))?;
-        // What has no size is an object too.
-        total.fetch_add(bytes.max(1), Ordering::Relaxed);
+        let bytes = self.bytes.iter().enumerate();
+        let (number, _) = bytes.min_by_key(|(_, total)| total.load(Ordering::Relaxed))?;
         Some(shared.home(number).addr())
+    }
+
+    /// Charges a processor with an object of so many bytes whose home it is.
+    pub(super) fn charge(&self, home: usize, bytes: usize) {
+        if let Some(total) = self.number_of(home).and_then(|number| self.bytes.get(number)) {
+            total.fetch_add(bytes.max(1), Ordering::Relaxed);
+        }
+    }
+
+    /// Takes such a charge back.
+    pub(super) fn uncharge(&self, home: usize, bytes: usize) {
+        if let Some(total) = self.number_of(home).and_then(|number| self.bytes.get(number)) {
+            total.fetch_sub(bytes.max(1), Ordering::Relaxed);
+        }
     }
 
     /// The address of worker `number`'s processor.
@@ -104,16 +125,29 @@ impl Class {
 
     /// The number of the worker whose processor is at this address.
     pub(super) fn number_of(&self, address: usize) -> Option<usize> {
+        if address == 0 {
+            return None;
+        }
         let shared = self.runtime.upgrade()?;
         (0..shared.workers).find(|&number| shared.home(number).addr() == address)
     }
 
-    #[expect(dead_code, reason = "for the trial of a class")]
-    /// Has the objects entered as `mode` says. The caller is the only one that changes it.
-    pub(super) fn change(&self, mode: Mode) {
-        self.mode.store(Mode::Between as u8, Ordering::Release);
-        fence::full(Edge::ObjectMode);
+    /// Counts operations, and steers the class if it is time.
+    #[cold]
+    pub(super) fn count(&self, shared: &Shared) {
+        let is_own = std::ptr::eq(self.runtime.as_ptr(), shared);
+        let automatic = is_own && self.placement == Placement::Automatic;
+        self.steering.count(self, shared, automatic);
+    }
+
+    /// The caller is the only one that changes it.
+    pub(super) fn set_mode(&self, mode: Mode) {
         self.mode.store(mode as u8, Ordering::Release);
+    }
+
+    /// What the homes at each processor come to, in bytes.
+    pub(super) fn bytes(&self) -> Vec<usize> {
+        self.bytes.iter().map(|bytes| bytes.load(Ordering::Relaxed)).collect()
     }
 }
 
@@ -122,6 +156,13 @@ impl Class {
 pub(crate) struct Classes(Mutex<HashMap<Box<str>, Arc<Class>>>);
 
 impl Classes {
+    /// All of them, by name.
+    fn all(&self) -> Vec<Arc<Class>> {
+        let mut all: Vec<_> = lock(&self.0).values().cloned().collect();
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        all
+    }
+
     /// That of this name in `runtime`, whose classes these are; made with `placement` if there is none.
     pub(super) fn get(
         &self,
@@ -147,6 +188,14 @@ pub(super) fn here(name: &str, placement: Option<Placement>) -> Arc<Class> {
     enter::with(|handle| match handle {
         Some(handle) => handle.shared().classes.get(name, placement, Some(handle.shared())),
         None => NOWHERE.get(name, placement, None),
+    })
+}
+
+/// The classes of the runtime of the calling thread that have objects in use.
+pub(super) fn all_here() -> Vec<Arc<Class>> {
+    enter::with(|handle| match handle {
+        Some(handle) => handle.shared().classes.all(),
+        None => NOWHERE.all(),
     })
 }
 

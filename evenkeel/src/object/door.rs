@@ -7,7 +7,7 @@
 //! # States
 //! `place` is the address of the home's processor, or zero; with [`LOCKED`] a visitor is inside or about to be, with [`POISONED`] an operation has panicked, with
 //! [`SUSPENDED`] the host was found to be stuck.
-//! Each processor has [notes](crate::scheduler::inside) of what its worker is inside of. The `mode` of the object's [class](super::class) is *in place*, *at home*, or *between* the two.
+//! Each processor has [notes](crate::scheduler::inside) of what its worker is inside of. The `mode` of the object's [class](super::class) is *in place*, *fencing*, *draining* or *at home*.
 //!
 //! # Steps
 //! *Host*: note the object; a light fence; if the mode is *at home* and `place` is this processor's address and nothing else, it is inside; otherwise clear the note. It leaves by clearing the note
@@ -18,14 +18,16 @@
 //! *Suspension*: a visitor who has taken the object from a host that is stuck, as the [policy](crate::policy::stealing::is_stranded) says, sets [`SUSPENDED`] while it has the lock. From then on
 //! all enter by the lock. It is cleared by one who has the lock: the host itself, or now and then a visitor, whose next will find out.
 //! *A change of home* is made by whoever has the lock, or, of an object that nobody has locked, by its host while it has no note of it, by a compare-and-swap.
-//! *A change of mode to in place*: mode := *between*; a heavy fence; wait until each worker has left what it was inside of; mode := *in place*. *To at home*: mode :=
-//! *between*; a full fence; mode := *at home* (release).
+//! *A change of mode* has its steps in [`steer`](super::steer). While it is *fencing* nobody enters who is not inside. While it is *draining* a visitor enters by the lock and a look at the home's notes,
+//! without a fence of its own.
 //!
 //! # Why they exclude each other
 //! *Host and visitor who takes the object*: Dekker's pattern, note against lock, with the pair of fences that [`biased`](crate::scheduler::biased) has. The host sees the lock,
 //! or the visitor sees the note.
 //! *Host and visitor in place*: the visitor has seen *in place* after its exchange. A host that sees *at home* after that sees it through the change, whose full fence comes after the visitor's look: so it sees
 //! the lock. A host that has seen *at home* before the last change to *in place* had left when that was over.
+//! *Host and visitor while draining*: the heavy fence of the change has shown the notes of all hosts that saw *at home*, and later ones do not see it. A visitor whose second look at the mode, after its
+//! exchange, says *draining* or *in place*, is seen by the hosts of a later *at home* as above.
 //! *Host and former host*: a home is changed under the lock, by one who has seen no note of the former host's, or by that itself.
 //! *Two visitors*: the compare-and-swap.
 //! *Two operations of one host*: a worker makes no second note of an object, and does not take it from itself.
@@ -183,8 +185,26 @@ impl Door {
                 self.leave(way, context);
                 Err(Refusal::Taken)
             }
-            Mode::Between => self.take(class, context),
+            Mode::Draining => self.enter_draining(class, place),
+            Mode::Fencing => Err(Refusal::Taken),
         }
+    }
+
+    /// Enters an object whose host may still be inside, but does not enter any more.
+    #[cold]
+    fn enter_draining(&self, class: &Class, place: usize) -> Result<Way, Refusal> {
+        let home = place & !FLAGS;
+        let way = self.lock(place, None).ok_or(Refusal::Taken)?;
+        fence::after_read_modify_write(Edge::ObjectLock);
+        let has_left = |host: &Processor| !host.inside.has(self.address());
+        // The mode may have gone on to *at home* before the lock was set.
+        if matches!(class.mode(), Mode::Draining | Mode::InPlace)
+            && class.processor(home).is_none_or(has_left)
+        {
+            return Ok(way);
+        }
+        self.give_back();
+        Err(Refusal::Taken)
     }
 
     /// Enters an object whose host was found to be stuck.

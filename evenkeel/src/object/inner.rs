@@ -31,6 +31,12 @@ unsafe impl<T: Send> Send for Inner<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Inner<T> {}
 
+impl<T> Drop for Inner<T> {
+    fn drop(&mut self) {
+        self.class.uncharge(self.door.home(), self.size());
+    }
+}
+
 thread_local! {
     /// The doors of the objects that this thread is inside of without a note of a processor's.
     static INSIDE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
@@ -64,8 +70,18 @@ impl<T> Inner<T> {
         self.size.load(Ordering::Relaxed) as usize
     }
 
+    /// Makes this processor, or none, the home of an object that nobody uses yet.
+    pub(super) fn settle(&mut self, home: usize) {
+        self.class.uncharge(self.door.home(), self.size());
+        self.door.set_home(home);
+        self.class.charge(home, self.size());
+    }
+
     pub(super) fn set_size(&self, bytes: usize) {
+        let home = self.door.home();
+        self.class.uncharge(home, self.size());
         self.size.store(u32::try_from(bytes).unwrap_or(u32::MAX), Ordering::Relaxed);
+        self.class.charge(home, self.size());
     }
 
     pub(super) fn name(&self) -> Name<'_> {

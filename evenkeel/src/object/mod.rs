@@ -46,7 +46,9 @@ mod guard;
 mod held;
 mod inner;
 mod line;
+mod report;
 mod several;
+mod steer;
 mod visit;
 
 pub(crate) use class::Classes;
@@ -55,6 +57,7 @@ pub use enter::{Enter, With};
 pub use error::EnterError;
 pub use guard::Guard;
 pub use held::HeldGuard;
+pub use report::{ClassReport, classes};
 pub use several::enter2;
 
 use inner::Inner;
@@ -124,18 +127,16 @@ impl<T> Object<T> {
 
     fn enroll(mut self, name: &str, placement: Option<Placement>) -> Self {
         let class = class::here(name, placement);
+        let home = (class.placement() != Placement::InPlace).then(|| class.choose_home()).flatten();
         let inner =
             Arc::get_mut(&mut self.inner).expect("an object's class is said before it is cloned");
-        if class.placement() == Placement::Home
-            && let Some(home) = class.choose_home(inner.size())
-        {
-            inner.door.set_home(home);
-        }
+        inner.settle(0);
         inner.class = class;
+        inner.settle(home.unwrap_or(0));
         self
     }
 
-    /// Gives the object worker `number` as its home.
+    /// Gives the object worker `number` as its home. It is entered there if its [class](Self::class) is.
     ///
     /// # Panics
     /// If there is no such worker, or if the object has clones.
@@ -147,7 +148,7 @@ impl<T> Object<T> {
             .class
             .home_at(number)
             .unwrap_or_else(|| panic!("there is no worker {number} in the runtime of this object"));
-        inner.door.set_home(home);
+        inner.settle(home);
         self
     }
 

@@ -96,9 +96,11 @@ impl<'a> Visit<'a> {
         cx: &mut task::Context<'_>,
     ) -> Poll<Result<Way, EnterError>> {
         if !std::mem::replace(&mut self.counted, true)
-            && context.is_some_and(Context::has_had_its_turn)
+            && let Some(context) = context
+            && context.has_had_its_turn()
         {
-            return again(context, cx);
+            object.class.count(context.shared());
+            return again(Some(context), cx);
         }
         loop {
             if let Some(Waiting(waiting)) = &mut self.waiting {

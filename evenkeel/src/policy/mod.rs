@@ -10,6 +10,7 @@ pub mod forking;
 pub mod helping;
 pub mod interleaving;
 pub mod locality;
+pub mod object;
 pub mod placement;
 pub mod searching;
 pub mod stealing;

@@ -39,14 +39,14 @@ mod real {
     }
 
     /// Sets the clock back to zero, where an execution begins.
-    #[cfg(all(test, shuttle))]
+    #[cfg(shuttle)]
     pub(crate) fn restart() {
         NOW.with(|now| now.set(0));
     }
 }
 
 pub(crate) use real::now;
-#[cfg(all(test, shuttle))]
+#[cfg(shuttle)]
 pub(crate) use real::restart;
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) use real::start;

@@ -3,6 +3,8 @@
 mod block_on;
 pub(crate) mod blocking;
 mod builder;
+#[cfg(shuttle)]
+pub(crate) mod checked;
 pub(crate) mod enter;
 mod error;
 mod handle;

@@ -9,6 +9,9 @@ use crate::primitives::fence;
 /// Notes of a processor: as many as guards that one poll holds at a time without a lock. An estimate; no benchmark sets it.
 const NOTES: usize = 4;
 
+/// What a worker was inside of at some time.
+pub(crate) type Seen = [usize; NOTES];
+
 /// What a worker is inside of.
 #[derive(Debug)]
 pub(crate) struct Inside {
@@ -50,6 +53,17 @@ impl Inside {
         } else {
             fence::light(Edge::ObjectLight);
         }
+    }
+
+    /// What the worker is inside of now.
+    pub(crate) fn see(&self) -> Seen {
+        let seen = |note: &AtomicUsize| note.load(edge(Edge::ObjectNoted, Ordering::Acquire));
+        self.notes.each_ref().map(seen)
+    }
+
+    /// Whether it has left all that it was inside of when it was [seen](Self::see).
+    pub(crate) fn has_left(&self, seen: &Seen) -> bool {
+        self.see().iter().zip(seen).all(|(now, before)| *before == 0 || now != before)
     }
 
     /// Clears a note. The caller is the worker.

@@ -61,7 +61,7 @@ impl Neighbours {
     }
 
     /// Others at one and the same distance: for schedulers without a machine.
-    #[cfg(all(test, any(loom, shuttle)))]
+    #[cfg(any(all(test, loom), shuttle))]
     pub(crate) fn flat(me: usize, count: usize) -> Self {
         Self::of(me, &Topology::flat(count), &(0..count).collect::<Vec<_>>())
     }

@@ -70,7 +70,7 @@ pub(crate) struct Processor {
     /// Tasks that have become ready or have been spawned outside.
     pub(crate) inbox: CachePadded<Inbox<Runnable>>,
     /// Tasks that have travelled here.
-    pub(crate) arrivals: CachePadded<Arrivals>,
+    pub(crate) arrivals: Arrivals,
     /// The objects that its worker is inside of.
     pub(crate) inside: CachePadded<Inside>,
     /// Complete tasks of this processor's registry that others have polled last.
@@ -122,7 +122,7 @@ impl Processor {
                 together_most: AtomicU64::new(0),
             }),
             inbox: CachePadded::new(Inbox::new()),
-            arrivals: CachePadded::new(Arrivals::new(processors)),
+            arrivals: Arrivals::new(processors),
             inside: CachePadded::new(Inside::new()),
             returned: CachePadded::new(Inbox::new()),
             gift: CachePadded::new(Gift::new()),

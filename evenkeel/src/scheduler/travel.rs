@@ -104,7 +104,7 @@ impl Passage {
             let count = (word & ((1 << COUNT) - 1)) as usize;
             let tasks = line.tasks[..count].iter().map(|task| task.load(Ordering::Relaxed));
             let tasks: [*mut Header; TASKS] = collect(tasks);
-            tasks[..count].iter().for_each(|&task| prefetch::lines(task.cast()));
+            tasks[..count].iter().for_each(|&task| prefetch::task(task.cast()));
             tasks[..count].iter().for_each(|&task| take(right(task)));
             received += count;
             next += 1;
@@ -126,31 +126,38 @@ fn collect(tasks: impl Iterator<Item = *mut Header>) -> [*mut Header; TASKS] {
 /// What comes to one processor.
 #[derive(Debug)]
 pub(crate) struct Arrivals {
+    bell: CachePadded<Bell>,
+    /// One from each processor, once anything has travelled from there. On a line that nobody writes to: a sender looks here each time.
+    from: CachePadded<Box<[OnceLock<Passage>]>>,
+}
+
+/// What tells a receiver to look.
+#[derive(Debug)]
+struct Bell {
     /// What was sent last, by whom; only that it changes counts.
-    bell: AtomicU64,
-    /// What the bell was when the receiver last looked.
+    rung: AtomicU64,
+    /// What that was when the receiver last looked.
     heard: AtomicU64,
-    /// One from each processor, once anything has travelled from there.
-    from: Box<[OnceLock<Passage>]>,
 }
 
 impl Arrivals {
     /// For a processor of so many.
     pub(crate) fn new(processors: usize) -> Self {
-        let from = (0..processors).map(|_| OnceLock::new()).collect();
-        Self { bell: AtomicU64::new(0), heard: AtomicU64::new(0), from }
+        let from: Box<[_]> = (0..processors).map(|_| OnceLock::new()).collect();
+        let bell = Bell { rung: AtomicU64::new(0), heard: AtomicU64::new(0) };
+        Self { bell: CachePadded::new(bell), from: CachePadded::new(from) }
     }
 
     /// Whether the bell has rung since the receiver looked: two loads of a line that is the receiver's.
     #[inline(always)]
     pub(crate) fn has_rung(&self) -> bool {
-        self.bell.load(Ordering::Relaxed) != self.heard.load(Ordering::Relaxed)
+        self.bell.rung.load(Ordering::Relaxed) != self.bell.heard.load(Ordering::Relaxed)
     }
 
     /// Whether anything has ever travelled here.
     #[inline(always)]
     pub(crate) fn is_in_use(&self) -> bool {
-        self.bell.load(Ordering::Relaxed) != 0
+        self.bell.rung.load(Ordering::Relaxed) != 0
     }
 
     /// The receiver's last look before it sleeps, which it has announced: whether there are tasks, or may be.
@@ -166,7 +173,7 @@ impl Arrivals {
 
     /// Takes what has come. The caller is the only receiver: it has the lock of the processor's queue.
     pub(crate) fn receive(&self, mut take: impl FnMut(Runnable)) -> usize {
-        self.heard.store(self.bell.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.bell.heard.store(self.bell.rung.load(Ordering::Relaxed), Ordering::Relaxed);
         let passages = self.from.iter().filter_map(OnceLock::get);
         passages.map(|passage| passage.receive(&mut take)).sum()
     }
@@ -193,7 +200,7 @@ pub(crate) struct Departures {
 unsafe impl Send for Departures {}
 
 impl Departures {
-    /// Keeps a task for processor `target`, or sends it with the others that have been kept. Says whether to [announce](announce) them.
+    /// Keeps a task for processor `target`, or sends it with the others that have been kept. Says whether to [announce] them.
     #[inline]
     pub(super) fn push(
         &mut self,
@@ -217,7 +224,7 @@ impl Departures {
         self.to.resize_with(processors, || Waiting { tasks: none, count: 0, next: 0, taken: 0 });
     }
 
-    /// Sends what has been kept for processor `target`. Says whether to [announce](announce) it.
+    /// Sends what has been kept for processor `target`. Says whether to [announce] it.
     pub(super) fn send(&mut self, shared: &Shared, me: usize, target: usize) -> bool {
         let waiting = self.to.get_mut(target).filter(|waiting| waiting.count > 0);
         waiting.is_some_and(|waiting| waiting.send(shared, me, target))
@@ -262,7 +269,7 @@ impl Waiting {
         let word = self.next << COUNT | count as u64;
         line.word.store(word, edge(Edge::TravelSend, Ordering::Release));
         let ring = self.next << 16 | (me as u64 + 1);
-        receiver.arrivals.bell.store(ring, Ordering::Relaxed);
+        receiver.arrivals.bell.rung.store(ring, Ordering::Relaxed);
         if self.next == 1 || !fence::is_asymmetric() {
             fence::full(Edge::TravelSent);
         } else {

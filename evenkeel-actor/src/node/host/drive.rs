@@ -28,7 +28,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     pub fn run(mut self) {
         let waker = Waker::from(Arc::new(OfThread(self.transport.waker(), thread::current())));
         loop {
-            match self.step() {
+            match self.step(policy::YIELD) {
                 None => return,
                 Some(Idle::Spin) => std::hint::spin_loop(),
                 Some(Idle::Yield) => thread::yield_now(),
@@ -49,15 +49,29 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     }
 
     /// Drives the transport from a task, for runtimes whose only worker is also the transport's thread. Every turn is followed by a yield, so that tasks that are ready run
-    /// in between, to the end: however long the transport waits for others before it can be dropped, its worker goes on.
+    /// in between, to the end: however long the transport waits for others before it can be dropped, its worker goes on. Other processes are offered the core once in
+    /// a silence: with no offer a node uses up its share of a core that the other waits for, and with one in each turn either is there for moments only, in which the other is not.
     ///
     /// # Cancel safety
     /// A future that is dropped ends as a host that panics: all other nodes are down for those who send here.
     pub async fn drive(mut self) {
+        // Whether the core has been offered in this silence.
+        let mut has_offered = false;
         loop {
-            match self.step() {
+            match self.step(policy::YIELD_OF_TASK) {
                 None => return,
-                Some(Idle::Spin | Idle::Yield) => evenkeel::yield_now().await,
+                Some(Idle::Spin) => {
+                    has_offered = false;
+                    evenkeel::yield_now().await;
+                }
+                Some(Idle::Yield) => {
+                    // The peer may be what waits for the core; no other task does.
+                    if !has_offered && evenkeel::internal::is_alone() {
+                        has_offered = true;
+                        thread::yield_now();
+                    }
+                    evenkeel::yield_now().await;
+                }
                 Some(Idle::Wait(most)) => {
                     let mut sleep = pin!(evenkeel::time::sleep(Duration::from_nanos(most)));
                     std::future::poll_fn(|context| {
@@ -92,8 +106,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         (0..policy::LOOKS_ALONE).any(|_| evenkeel::internal::is_alone() && self.receive())
     }
 
-    /// One turn, and what to do after it; `None` if that was the last.
-    fn step(&mut self) -> Option<Idle> {
+    /// One turn, and what to do after it, where the host yields for so long before it waits; `None` if that was the last.
+    fn step(&mut self, yields: u64) -> Option<Idle> {
         match self.turn() {
             Progress::Worked => Some(self.has_worked()),
             Progress::Idle
@@ -109,7 +123,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                     self.worked = now;
                 }
                 // A worker's clock may be ahead by a little, and then not.
-                let idle = policy::idle(now.saturating_sub(self.worked));
+                let idle = policy::idle(now.saturating_sub(self.worked), yields);
                 self.spins = idle == Idle::Spin;
                 Some(idle)
             }

@@ -27,6 +27,8 @@
 //! lines: they take more room, and nobody knows how much.
 
 mod item;
+#[cfg(all(test, shuttle))]
+mod model;
 
 use super::deliver::{stop, tell};
 use super::inbound::{Turn, Wait};
@@ -34,6 +36,7 @@ use super::route::Peer;
 use crate::end::contain;
 use crate::node::Slot;
 use crate::node::wire::{Failure, Message, StopHow};
+use crate::primitives::{Mutex, MutexGuard};
 use crate::trace;
 use item::{Delivered, ITEM, Item};
 use std::collections::HashMap;
@@ -41,11 +44,11 @@ use std::collections::hash_map::Entry;
 use std::future::poll_fn;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Poll, Waker};
 
-/// The weight of a line at which its peer is told to hold messages for the actor. An estimate: some thousand small messages, which an actor handles while it is told to go on; no benchmark sets it.
-const HOLD: usize = 256 << 10;
+/// The weight of a line at which its peer is told to hold messages for the actor. An estimate: some thousand small messages, which an actor handles while it is told to go on; no benchmark sets it. In models it is a few.
+const HOLD: usize = if cfg!(shuttle) { 3 * ITEM } else { 256 << 10 };
 
 /// The weight of all lines at which a peer is told to hold all values. A choice; no benchmark sets it.
 const HOLD_ALL: usize = 16 << 20;

@@ -173,24 +173,19 @@ fn a_stuck_actor_holds_its_senders_and_nobody_else() {
                     counted.fetch_add(1, Ordering::SeqCst);
                 }
             });
-            let mut before = 0;
-            loop {
-                evenkeel::time::sleep(Duration::from_millis(50)).await;
-                let now = sent.load(Ordering::SeqCst);
-                if now > 0 && now == before {
-                    break;
-                }
-                before = now;
-            }
-            assert!(matches!(stuck.try_send(Message::Add(1)), Err(SendError::Full(_))));
             let sum = node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap();
+            // Once it is told to hold it is so for good, as nothing is taken.
+            while !matches!(stuck.try_send(Message::Add(1)), Err(SendError::Full(_))) {
+                assert_eq!(sum.ask(Message::Get).await, Ok(1));
+            }
             sum.send(Message::Add(1)).await.unwrap();
             assert_eq!(sum.ask(Message::Get).await, Ok(2));
             // What waits becomes dead letters, and those that were held go on.
+            let before = sent.load(Ordering::SeqCst);
             stuck.kill();
             stuck.stopped().await;
             while sent.load(Ordering::SeqCst) == before {
-                evenkeel::time::sleep(Duration::from_millis(1)).await;
+                evenkeel::yield_now().await;
             }
             over.store(true, Ordering::SeqCst);
             flood.await.unwrap();

@@ -9,8 +9,9 @@ pub(crate) mod tokio;
 use std::fmt;
 use std::str::FromStr;
 
-use super::bench::{Bench, Unknown};
+use super::bench::Bench;
 use super::foreign;
+use crate::named::Unknown;
 
 /// Messages after which a sender to a mailbox without a bound waits for its credit. A page of queue entries; an estimate,
 /// no benchmark sets it.

@@ -1,0 +1,172 @@
+//! What `run` can be told, and what all families of experiments read of it.
+
+pub(super) mod actors;
+pub(super) mod programs;
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Args, value_parser};
+
+use crate::{affinity, mixed, timers};
+
+/// The most processors that can be asked for: the runtime's own bound.
+const MOST_PROCS: u16 = 1024;
+/// The most tasks per processor: above it a mistyped number exhausts the memory.
+pub(super) const MOST_TASKS: i64 = 1_000_000;
+/// The most cells per array, and increments per operation.
+const MOST_CELLS: i64 = 1 << 24;
+/// The most repeats.
+const MOST_REPEATS: i64 = 10_000;
+/// The longest measured time, in seconds.
+const MOST_SECONDS: f64 = 3600.0;
+
+/// The options of `run`.
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    /// Experiments or fork-join programs, separated by commas; `list` names them
+    #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
+    pub(super) bench: Vec<String>,
+    /// Runtimes, separated by commas [default: all that are found]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(super) runtime: Vec<String>,
+    /// Numbers of processors, separated by commas [default: 1 and all cores]
+    #[arg(long, visible_alias = "workers", value_name = "LIST", value_delimiter = ',',
+          value_parser = |text: &str| number(text, 1..=MOST_PROCS, "processors or workers"),
+          allow_negative_numbers = true)]
+    pub(super) procs: Vec<u16>,
+    /// Fork-join programs: sizes, separated by commas; mixed: the size of its computations [default: each program's usual one];
+    /// ctxswitch, mutex, schedint, schedext, creation: the number of rounds [default: what takes the time of --seconds]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
+          value_parser = |text: &str| number(text, 0..=usize::MAX, "size"))]
+    pub(super) n: Vec<usize>,
+    /// Fork-join programs: each program's own size of this name
+    #[arg(long, conflicts_with = "n")]
+    pub(super) size: Option<programs::Size>,
+    /// Tasks per processor (cycle: rings; spawn: spawning tasks; memory: tasks in all)
+    /// [default: 100; spawn: 1; memory: 100,000]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
+    pub(super) tasks_per_proc: Option<u32>,
+    /// Mixed: tasks in all [default: 1,000]; timers: tasks that sleep [default: 100]; contended: tasks in all [default: 8]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
+    pub(super) tasks: Option<u32>,
+    /// Mutex, schedint, schedext: monitors that are entered together, separated by commas [default: 1,2,4]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(super) monitors: Vec<usize>,
+    #[command(flatten)]
+    pub(super) actors: actors::Options,
+    /// Variants, separated by commas [default: all of the experiment]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(super) variant: Vec<String>,
+    /// Locality: 64-bit cells per array [default: 2]
+    #[arg(long, value_name = "W", value_parser = value_parser!(u32).range(1..=MOST_CELLS))]
+    pub(super) words: Option<u32>,
+    /// Locality: random increments per operation [default: 2]
+    #[arg(long, value_name = "T", value_parser = value_parser!(u32).range(0..=MOST_CELLS))]
+    pub(super) touch: Option<u32>,
+    /// Measured time of each run
+    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds,
+          allow_negative_numbers = true)]
+    pub(super) seconds: Duration,
+    /// Repeats; the runtimes alternate within each
+    #[arg(long, visible_alias = "reps", value_name = "R", default_value_t = 3,
+          value_parser = value_parser!(u32).range(1..=MOST_REPEATS))]
+    pub(super) repeats: u32,
+    /// Where the random choices begin
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Print one JSON line per run, and nothing else, on standard output
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// A command line that contradicts itself in a way that the parser cannot know.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Usage(pub(super) String);
+
+/// A whole number within bounds, or which one was wanted.
+fn number<T: Copy + Display + FromStr + PartialOrd>(
+    text: &str,
+    bounds: RangeInclusive<T>,
+    what: &str,
+) -> Result<T, String> {
+    let (least, most) = (bounds.start(), bounds.end());
+    match text.parse() {
+        Ok(number) if bounds.contains(&number) => Ok(number),
+        _ => Err(format!("`{text}` is not a whole number ({what}) from {least} to {most}")),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let asked = || format!("`{text}` is not a number above 0 and up to {MOST_SECONDS}");
+    let seconds: f64 = text.parse().map_err(|_| asked())?;
+    // The bounds exclude what is not a number, too.
+    if seconds > 0.0 && seconds <= MOST_SECONDS {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err(asked())
+    }
+}
+
+/// Names as what they are names of.
+pub(super) fn parsed<T: FromStr<Err: Display>>(names: &[String]) -> Result<Vec<T>, Usage> {
+    let parse = |name: &String| name.parse().map_err(|error: T::Err| Usage(error.to_string()));
+    names.iter().map(parse).collect()
+}
+
+/// The variants asked for, each of which the experiment must have, or all that it has: `only` if it has none.
+pub(super) fn variants<V>(
+    args: &RunArgs,
+    bench: impl Display,
+    known: &[V],
+    only: V,
+) -> Result<Vec<V>, Usage>
+where
+    V: Copy + PartialEq + Display + FromStr<Err: Display>,
+{
+    let asked: Vec<V> = parsed(&args.variant)?;
+    match asked.iter().find(|variant| !known.contains(variant)) {
+        None if asked.is_empty() => Ok(known.to_vec()),
+        None => Ok(asked),
+        Some(odd) if known == [only] => {
+            Err(Usage(format!("{bench} has no variants, so not `{odd}` either")))
+        }
+        Some(odd) => {
+            let known: Vec<String> = known.iter().map(V::to_string).collect();
+            Err(Usage(format!("{bench} has no variant `{odd}`: known are {}", known.join(", "))))
+        }
+    }
+}
+
+/// The numbers of processors asked for, or one and all.
+pub(super) fn procs(args: &RunArgs) -> Vec<usize> {
+    if args.procs.is_empty() {
+        return affinity::processor_counts(affinity::cores().len());
+    }
+    args.procs.iter().map(|&procs| usize::from(procs)).collect()
+}
+
+/// Says that there are more processors than cores, if there are.
+pub(super) fn crowded(procs: usize) {
+    let cores = affinity::cores().len();
+    if procs > cores {
+        eprintln!(
+            "note: {procs} processors share {cores} cores; the figures are of a crowded machine"
+        );
+    }
+}
+
+/// An error if `--tasks` is given, by those that count tasks per processor, or none.
+pub(super) fn tasks_are_of_others(args: &RunArgs) -> Result<(), Usage> {
+    match args.tasks {
+        None => Ok(()),
+        Some(_) => Err(Usage(format!(
+            "--tasks is for {} and {}; see --tasks-per-proc",
+            mixed::NAME,
+            timers::NAME
+        ))),
+    }
+}

@@ -1,0 +1,153 @@
+//! Command lines that are refused, and what the others ask for.
+
+use clap::Parser;
+
+use super::args::Usage;
+use super::scheduling::cells;
+use super::{Cli, Command, families, status};
+use crate::runner::Cell;
+use crate::runtime::Peer;
+
+fn cells_of(line: &str) -> Result<Vec<Cell>, String> {
+    let words = line.split_whitespace();
+    let cli = Cli::try_parse_from(["evenkeel-bench", "run"].into_iter().chain(words));
+    match cli.map_err(|error| error.to_string())?.command {
+        Some(Command::Run(args)) => cells(&args).map_err(|error| error.to_string()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn lists_make_cells() {
+    let line = "--bench locality,cycle --runtime tokio-hand,tokio-native --procs 1,2";
+    let cells = cells_of(line).unwrap();
+    let seen: Vec<_> =
+        cells.iter().map(|cell| (cell.spec.variant.name(), cell.spec.procs)).collect();
+    assert_eq!(
+        seen,
+        [("share", 1), ("share", 2), ("noshare", 1), ("noshare", 2), ("-", 1), ("-", 2)]
+    );
+    assert_eq!(cells[0].peers, [Peer::TokioHand, Peer::TokioNative]);
+    assert_eq!(cells[4].spec.tasks(), 500);
+}
+
+#[test]
+fn unknown_names_name_the_known_ones() {
+    let error = fork_error("--bench cycle,cycel");
+    assert!(error.starts_with("unknown experiment `cycel`: known are cycle, yield"), "{error}");
+    assert!(
+        error.contains(
+            "memory, mixed, timers, ctxswitch, mutex, schedint, schedext, creation, contended, latency_probe, \
+             pingpong, fanin, actor_spawn, actor_memory, savina_big, savina_threadring, savina_count, savina_fjcreate, \
+             savina_chameneos, savina_banking, savina_bndbuffer, savina_philosopher, savina, and the fork-join \
+             programs matmul,"
+        ),
+        "{error}"
+    );
+    assert!(error.ends_with("skynet, uts"), "{error}");
+    let error = cells_of("--bench cycle --runtime tokio").unwrap_err();
+    assert!(error.contains("unknown runtime `tokio`: known are evenkeel, tokio"), "{error}");
+    let error = cells_of("--bench locality --variant shared").unwrap_err();
+    assert!(error.contains("unknown variant `shared`: known are share, noshare"), "{error}");
+}
+
+#[test]
+fn a_variant_of_another_experiment_is_refused() {
+    let error = cells_of("--bench locality --variant park --runtime tokio-hand").unwrap_err();
+    assert_eq!(error, "locality has no variant `park`: known are share, noshare");
+    let error = cells_of("--bench cycle --variant park --runtime tokio-hand").unwrap_err();
+    assert_eq!(error, "cycle has no variants, so not `park` either");
+}
+
+#[test]
+fn numbers_out_of_range_are_refused() {
+    for line in [
+        "--bench cycle --procs 0",
+        "--bench cycle --procs 1025",
+        "--bench cycle --tasks-per-proc 0",
+        "--bench cycle --seconds 0",
+        "--bench cycle --seconds NaN",
+        "--bench cycle --repeats 0",
+        "--bench churn --procs 1 --tasks-per-proc 1 --runtime tokio-hand",
+    ] {
+        cells_of(line).unwrap_err();
+    }
+    for (line, words) in [
+        ("--workers 0", "`0` is not a whole number (processors or workers) from 1 to 1024"),
+        ("--workers -1", "`-1` is not a whole number (processors or workers)"),
+        ("--n -1", "`-1` is not a whole number (size) from 0"),
+        ("--n 3,abc", "`abc` is not a whole number (size) from 0"),
+    ] {
+        let error = cells_of(&format!("--bench fib {line}")).unwrap_err();
+        assert!(error.contains(words), "{error}");
+    }
+    cells_of("--bench cycle --procs 1024 --runtime tokio-hand").unwrap();
+}
+
+fn fork_error(line: &str) -> String {
+    let words = line.split_whitespace();
+    let cli = Cli::try_parse_from(["evenkeel-bench", "run"].into_iter().chain(words)).unwrap();
+    let Some(Command::Run(args)) = cli.command else { panic!("it is run") };
+    let error = families::run(&args).unwrap_err();
+    assert_eq!(status(&error), 2);
+    error.to_string()
+}
+
+#[test]
+fn programs_that_cannot_be_run_are_refused() {
+    let error = fork_error("--bench fib,cycle");
+    assert_eq!(error, "fib is a fork-join program and cycle is not: run them in two commands");
+    let error = fork_error("--bench cycle --n 5");
+    assert_eq!(error, "--n is the size of a fork-join program: these are none");
+    let error = fork_error("--bench fib --words 3");
+    assert_eq!(error, "--words is about the arrays of locality, which is not asked for");
+    fork_error("--bench transfer,cycle --touch 5");
+    let error = fork_error("--bench fib --variant share");
+    assert_eq!(error, "fork-join programs have no --variant");
+    fork_error("--bench fib --tasks-per-proc 3");
+    let error = fork_error("--bench fib --n 0");
+    assert_eq!(error, "fib of size 0: sizes are 1 to 60, usually 25, 35, 40");
+    fork_error("--bench fib --n 61");
+    let error = fork_error("--bench fib --runtime tokio-hand");
+    assert!(error.contains("unknown runtime `tokio-hand` for a fork-join program"), "{error}");
+}
+
+#[test]
+fn mixed_runs_that_cannot_be_are_refused() {
+    let error = fork_error("--bench mixed,fib");
+    assert_eq!(error, "mixed has columns of its own, not those of fib: run them in two commands");
+    let error = fork_error("--bench mixed --runtime rayon");
+    assert_eq!(error, "unknown runtime `rayon` for mixed: known are evenkeel, rayon+tokio");
+    let error = fork_error("--bench mixed --variant share");
+    assert_eq!(error, "mixed has no variant `share`: known are joins, wakes");
+    let error = fork_error("--bench mixed --variant wakes --tasks 7");
+    assert_eq!(error, "the tasks of wakes come in pairs: 7 is odd");
+    let error = fork_error("--bench mixed --n 17");
+    assert_eq!(error, "computations of size 17: sizes are 1 to 16, usually 11");
+    let error = fork_error("--bench mixed --tasks-per-proc 3");
+    assert_eq!(error, "mixed counts its tasks in all: use --tasks");
+    let error = fork_error("--bench timers,cycle");
+    assert_eq!(
+        error,
+        "timers has columns of its own, not those of cycle: run them in two commands"
+    );
+    let error = fork_error("--bench timers --runtime go-hand");
+    assert_eq!(
+        error,
+        "unknown runtime `go-hand` for timers: known are evenkeel, tokio-native, tokio-one"
+    );
+    let error = fork_error("--bench timers --runtime tokio-one --workers 2");
+    assert_eq!(error, "tokio-one has one worker: use --workers 1");
+    let error = fork_error("--bench timers --n 3");
+    assert_eq!(error, "--n and --size are for computations: timers has none");
+    let error = fork_error("--bench timers --variant joins");
+    assert_eq!(error, "timers has no variant `joins`: known are cancel, timeout, idle, load, long");
+    let error = fork_error("--bench cycle --tasks 3");
+    assert_eq!(error, "--tasks is for mixed and timers; see --tasks-per-proc");
+}
+
+#[test]
+fn a_wrong_command_line_is_status_two() {
+    assert_eq!(status(&anyhow::Error::new(Usage("x".to_owned()))), 2);
+    assert_eq!(status(&anyhow::anyhow!("x")), 1);
+}

@@ -1,0 +1,111 @@
+//! How long everything takes: repeats, times and sizes of a session.
+
+use std::time::Duration;
+
+use crate::actors;
+use crate::forking::program::Program;
+
+/// How much time the user spends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// One short repeat: does everything work?
+    Quick,
+    /// About three minutes.
+    Usual,
+    /// The thesis's 15 repeats, and the experiments beside the five.
+    Full,
+}
+
+impl Effort {
+    /// Repeats of all but fork-join programs.
+    pub(super) fn repeats(self) -> usize {
+        match self {
+            Effort::Quick => 1,
+            Effort::Usual => 3,
+            Effort::Full => 15,
+        }
+    }
+
+    /// How long a run of an experiment that has a rate measures.
+    pub(super) fn time(self) -> Duration {
+        Duration::from_millis(match self {
+            Effort::Quick => 100,
+            Effort::Usual => 200,
+            Effort::Full => 500,
+        })
+    }
+
+    /// Repeats of fork-join programs, after the one that warms up.
+    pub(super) fn fork_repeats(self) -> usize {
+        match self {
+            Effort::Quick => 1,
+            Effort::Usual => 3,
+            Effort::Full => 5,
+        }
+    }
+
+    /// The sizes of a fork-join program.
+    pub(super) fn fork_sizes(self, program: Program) -> Vec<usize> {
+        match self {
+            Effort::Quick => vec![program.sizes()[0]],
+            Effort::Usual => vec![program.brief()],
+            Effort::Full => program.sizes().to_vec(),
+        }
+    }
+
+    /// How long one run of a fork-join program in a process of its own may take.
+    pub(super) fn fork_patience(self) -> Duration {
+        Duration::from_secs(match self {
+            Effort::Quick => 2,
+            Effort::Usual => 5,
+            Effort::Full => 120,
+        })
+    }
+
+    /// How long a run of the tables of "Concurrency in C∀" measures: there are many, and each is on its own.
+    pub(super) fn round_time(self) -> Duration {
+        Duration::from_millis(match self {
+            Effort::Quick => 5,
+            Effort::Usual => 20,
+            Effort::Full => 200,
+        })
+    }
+
+    /// The sizes of the experiments on actors: many, each of some hundredths of a second.
+    pub(super) fn actors(self, workers: usize) -> actors::spec::Sizes {
+        let (pings, messages, actors) = match self {
+            Effort::Quick => (100, 20_000, 2_000),
+            Effort::Usual => (2_000, 200_000, 20_000),
+            Effort::Full => (40_000, 2_000_000, 200_000),
+        };
+        actors::spec::Sizes {
+            pings: Some(pings),
+            messages: Some(messages / (8 * workers as u32)),
+            actors: Some(actors),
+            ..actors::spec::Sizes::default()
+        }
+    }
+
+    /// The rounds of a program of Savina.
+    pub(super) fn savina(self, program: actors::savina::Program) -> u32 {
+        match self {
+            Effort::Quick => (program.brief() / 10).max(1),
+            Effort::Usual => program.brief(),
+            Effort::Full => program.rounds(),
+        }
+    }
+
+    /// How long Transfer may go without a transfer. Several runtimes never complete one, and the
+    /// slowest that does takes 60 ms.
+    pub(super) fn patience(self) -> Duration {
+        Duration::from_millis(match self {
+            Effort::Quick => 500,
+            Effort::Usual => 1000,
+            Effort::Full => 5000,
+        })
+    }
+}
+
+/// One disturbed run in so many may be done again: the usual session stays below three minutes on a
+/// machine that is never quiet.
+pub(super) const SPARE: usize = 5;

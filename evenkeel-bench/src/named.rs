@@ -1,0 +1,98 @@
+//! Enumerations whose members have a name on the command line and in the tables: one line for each member.
+
+/// A name that nothing has.
+#[derive(Debug, thiserror::Error)]
+#[error("unknown {what} `{name}`: known are {known}", known = .known.join(", "))]
+pub(crate) struct Unknown {
+    /// What was looked for.
+    pub(crate) what: &'static str,
+    /// The name.
+    pub(crate) name: String,
+    /// All names that there are.
+    pub(crate) known: Vec<&'static str>,
+}
+
+/// The name of what has none, because it is the only one.
+pub(crate) const NAMELESS: &str = "-";
+
+/// Makes an enumeration with `ALL` of its members in this order, `name`, `Display` and `FromStr`, whose error calls a member by
+/// the words behind `as`; with `describe` as well if each name is followed by a colon and a description.
+macro_rules! named {
+    ($(#[$meta:meta])* enum $Type:ident as $what:literal {
+        $($(#[$doc:meta])* $Member:ident = $name:literal: $says:literal,)+
+    }) => {
+        $crate::named::named! {
+            $(#[$meta])*
+            enum $Type as $what { $($(#[$doc])* $Member = $name,)+ }
+        }
+
+        impl $Type {
+            /// What it is, in one line.
+            pub(crate) fn describe(self) -> &'static str {
+                match self { $($Type::$Member => $says,)+ }
+            }
+        }
+    };
+    ($(#[$meta:meta])* enum $Type:ident as $what:literal {
+        $($(#[$doc:meta])* $Member:ident = $name:literal,)+
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum $Type { $($(#[$doc])* $Member,)+ }
+
+        impl $Type {
+            /// All of them, in the order of the tables.
+            pub(crate) const ALL: [$Type; [$($name),+].len()] = [$($Type::$Member),+];
+
+            /// The name on the command line and in the tables.
+            pub(crate) fn name(self) -> &'static str {
+                match self { $($Type::$Member => $name,)+ }
+            }
+        }
+
+        impl std::fmt::Display for $Type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $Type {
+            type Err = $crate::named::Unknown;
+
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
+                $Type::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
+                    let known = $Type::ALL.into_iter().map(Self::name);
+                    $crate::named::Unknown {
+                        what: $what,
+                        name: name.to_owned(),
+                        known: known.filter(|name| *name != $crate::named::NAMELESS).collect(),
+                    }
+                })
+            }
+        }
+    };
+}
+
+pub(crate) use named;
+
+#[cfg(test)]
+mod tests {
+    named! {
+        /// What the tests name.
+        enum Part as "part" {
+            /// It has no name.
+            Only = "-": "all there is",
+            /// It has one.
+            Keel = "keel": "what keeps it even",
+        }
+    }
+
+    #[test]
+    fn names_are_read_and_written_and_unknown_ones_name_the_known() {
+        assert_eq!(Part::ALL, [Part::Only, Part::Keel]);
+        assert_eq!("keel".parse::<Part>().unwrap().to_string(), "keel");
+        assert_eq!("-".parse::<Part>().unwrap().describe(), "all there is");
+        let error = "mast".parse::<Part>().unwrap_err();
+        assert_eq!(error.to_string(), "unknown part `mast`: known are keel");
+    }
+}

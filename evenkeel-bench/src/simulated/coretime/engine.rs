@@ -1,0 +1,416 @@
+//! The simulated cores: tasks look up files in directories, with and without homes.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use evenkeel::policy::object::hop::End;
+use evenkeel::policy::object::{Flight, Verdict};
+
+use super::super::work::Block;
+use super::memory::{BLOCK, CORES, Guesses, Memory, transfer};
+use super::placing::{CYCLES, PERIOD, Placing, end_of};
+use crate::workload::random::Random;
+
+/// Entries of a directory, and their bytes, as the paper has them.
+const ENTRIES: usize = 1_000;
+const ENTRY: u64 = 32;
+pub(super) const DIRECTORY: u64 = ENTRIES as u64 * ENTRY;
+const BLOCKS: usize = DIRECTORY.div_ceil(BLOCK) as usize;
+const ENTRIES_PER_LINE: u64 = 64 / ENTRY;
+
+/// A part of the simulated time, in cycles.
+pub(super) const MILLISECOND: u64 = 1_000_000 * CYCLES;
+
+/// Which directories are in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Popularity {
+    /// All alike.
+    Uniform,
+    /// All, and the first sixteenth of them, in turns.
+    Oscillating,
+}
+
+/// How operations run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// A thread for each core, and a spin lock for each directory.
+    Threads,
+    /// So many tasks for each core, which go where a directory is at home and come back, if the policy gives it a home.
+    Objects {
+        /// Tasks for each core.
+        tasks: usize,
+    },
+}
+
+/// All that a run depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    pub(super) directories: usize,
+    pub(super) popularity: Popularity,
+    pub(super) mode: Mode,
+    pub(super) seed: u64,
+    pub(super) guesses: Guesses,
+    /// Cycles of a comparison with one entry's name.
+    pub(super) compare: u64,
+    /// Cycles of a resolution beside the search: to take the path apart, and whatever the thread does between two.
+    pub(super) fixed: u64,
+    /// Cycles of one migration: a quarter each for the source and the destination, and half of them under way.
+    pub(super) migration: u64,
+    /// Cycles from one task to the next.
+    pub(super) switch: u64,
+    /// Cycles before counting begins, and of counting. An even number of phases, where there are any.
+    pub(super) warm_up: u64,
+    pub(super) time: u64,
+    /// Cycles from one popularity to the other.
+    pub(super) phase: u64,
+}
+
+/// What a run has come to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Outcome {
+    /// Resolutions while they were counted.
+    pub(super) operations: u64,
+    /// Busy time of all cores meanwhile, over all time; a core that spins is busy.
+    pub(super) busy: f64,
+    /// Homes changed by rebalancing, from the beginning.
+    pub(super) moves: u64,
+    /// What the trials have come to at the end.
+    pub(super) verdict: Verdict,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Begin,
+    /// Has chosen, and is to find the directory.
+    Seek,
+    /// Has come over, and was sent then.
+    Land {
+        pushed: u64,
+        is_back: bool,
+    },
+    /// Is given the lock.
+    Locked,
+    /// Is about to search this block.
+    Search {
+        block: usize,
+    },
+}
+
+struct Task {
+    origin: usize,
+    at: usize,
+    step: Step,
+    random: Random,
+    directory: usize,
+    /// Entries to compare with.
+    entries: u64,
+    /// When it has come to the lock, and when it was given it.
+    came: u64,
+    began: u64,
+    /// When its core could have run it.
+    queued: u64,
+    is_sampled: bool,
+}
+
+#[derive(Default)]
+struct Core {
+    ready: VecDeque<usize>,
+    running: Option<usize>,
+    /// Whether an event of it is under way.
+    is_going: bool,
+    /// Busy cycles in this period, and while they are counted.
+    busy: u64,
+    counted: u64,
+}
+
+#[derive(Default)]
+struct Lock {
+    holder: Option<usize>,
+    waiting: VecDeque<usize>,
+    /// The core that had it last.
+    last: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// A core goes on.
+    Go(usize),
+    /// A task comes to its core.
+    Arrive(usize),
+    /// The trial goes on, and once in a while the policy looks around.
+    Tick,
+}
+
+pub(super) struct Engine {
+    setting: Setting,
+    memory: Memory,
+    placing: Placing,
+    cores: Vec<Core>,
+    tasks: Vec<Task>,
+    locks: Vec<Lock>,
+    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    sequence: u64,
+    now: u64,
+    /// Resolutions in all, and while they are counted.
+    done: u64,
+    operations: u64,
+}
+
+/// Cycles between two steps of a trial: a fifth of its shortest window.
+const TICK: u64 = PERIOD / 5;
+
+impl Engine {
+    pub(super) fn new(setting: Setting) -> Self {
+        let per_core = match setting.mode {
+            Mode::Threads => 1,
+            Mode::Objects { tasks } => tasks,
+        };
+        let task = |number: usize| Task {
+            origin: number % CORES,
+            at: number % CORES,
+            step: Step::Begin,
+            random: Random::new(setting.seed, number),
+            directory: 0,
+            entries: 0,
+            came: 0,
+            began: 0,
+            queued: 0,
+            is_sampled: false,
+        };
+        Self {
+            memory: Memory::new(setting.directories * BLOCKS, setting.guesses),
+            placing: Placing::new(setting.directories, DIRECTORY, setting.migration),
+            cores: (0..CORES).map(|_| Core::default()).collect(),
+            tasks: (0..CORES * per_core).map(task).collect(),
+            locks: (0..setting.directories).map(|_| Lock::default()).collect(),
+            events: BinaryHeap::new(),
+            sequence: 0,
+            now: 0,
+            done: 0,
+            operations: 0,
+            setting,
+        }
+    }
+
+    /// Runs until the time is over.
+    pub(super) fn run(mut self) -> Outcome {
+        for task in 0..self.tasks.len() {
+            self.at(0, Event::Arrive(task));
+        }
+        if self.has_homes() {
+            self.at(TICK, Event::Tick);
+        }
+        let end = self.setting.warm_up + self.setting.time;
+        while let Some(Reverse((now, _, event))) = self.events.pop() {
+            if now >= end {
+                break;
+            }
+            self.now = now;
+            match event {
+                Event::Go(core) => self.go(core),
+                Event::Arrive(task) => self.arrive(task),
+                Event::Tick => self.tick(),
+            }
+        }
+        let busy: u64 = self.cores.iter().map(|core| core.counted).sum();
+        Outcome {
+            operations: self.operations,
+            busy: busy as f64 / (CORES as u64 * self.setting.time) as f64,
+            moves: self.placing.moves,
+            verdict: self.placing.verdict(),
+        }
+    }
+
+    fn has_homes(&self) -> bool {
+        matches!(self.setting.mode, Mode::Objects { .. })
+    }
+
+    fn is_counted(&self) -> bool {
+        self.now >= self.setting.warm_up
+    }
+
+    fn at(&mut self, time: u64, event: Event) {
+        self.sequence += 1;
+        self.events.push(Reverse((time, self.sequence, event)));
+    }
+
+    /// The core does something that takes so many cycles, and then goes on.
+    fn spend(&mut self, core: usize, cycles: u64) {
+        let is_counted = self.is_counted();
+        let of = &mut self.cores[core];
+        of.busy += cycles;
+        of.counted += if is_counted { cycles } else { 0 };
+        of.is_going = true;
+        self.at(self.now + cycles, Event::Go(core));
+    }
+
+    fn arrive(&mut self, task: usize) {
+        self.tasks[task].queued = self.now;
+        let core = self.tasks[task].at;
+        self.cores[core].ready.push_back(task);
+        if !self.cores[core].is_going && self.cores[core].running.is_none() {
+            self.go(core);
+        }
+    }
+
+    fn go(&mut self, core: usize) {
+        self.cores[core].is_going = false;
+        match self.cores[core].running {
+            Some(task) => self.step(core, task),
+            None => {
+                self.cores[core].running = self.cores[core].ready.pop_front();
+                if self.cores[core].running.is_some() {
+                    // A thread that has the core to itself is not switched to.
+                    let cycles = if self.has_homes() { self.setting.switch } else { 0 };
+                    self.spend(core, cycles);
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, core: usize, task: usize) {
+        match self.tasks[task].step {
+            Step::Begin => {
+                self.choose(task);
+                self.tasks[task].step = Step::Seek;
+                self.spend(core, self.setting.fixed);
+            }
+            Step::Land { pushed, is_back } => {
+                let own = &mut self.tasks[task];
+                own.step = if is_back { Step::Begin } else { Step::Seek };
+                let receipt = end_of(self.setting.migration);
+                let flight = Flight {
+                    pushed: pushed / CYCLES,
+                    polled: (self.now + receipt) / CYCLES,
+                    waited: (self.now - own.queued) / CYCLES,
+                    batch: 1,
+                };
+                self.placing.hopped(core, flight);
+                self.placing.spent(core, End::Receiver, receipt);
+                self.spend(core, receipt);
+            }
+            Step::Seek => {
+                let directory = self.tasks[task].directory;
+                match self.placing.home(directory) {
+                    Some(home) if self.has_homes() && home != core => self.send(core, task, home),
+                    _ => self.lock(core, task),
+                }
+            }
+            Step::Locked => {
+                let directory = self.tasks[task].directory;
+                let cycles = transfer(self.locks[directory].last, core);
+                self.locks[directory].last = core;
+                self.tasks[task].step = Step::Search { block: 0 };
+                self.tasks[task].began = self.now + cycles;
+                self.tasks[task].is_sampled = self.placing.is_sampled(core);
+                self.spend(core, cycles);
+            }
+            Step::Search { block } => self.search(core, task, block),
+        }
+    }
+
+    fn choose(&mut self, task: usize) {
+        let all = self.setting.directories;
+        let is_few = self.now / self.setting.phase % 2 == 1;
+        let popular = match self.setting.popularity {
+            Popularity::Oscillating if is_few => (all / 16).max(1),
+            _ => all,
+        };
+        let own = &mut self.tasks[task];
+        own.directory = own.random.below(popular);
+        own.entries = own.random.below(ENTRIES) as u64 + 1;
+    }
+
+    fn send(&mut self, core: usize, task: usize, to: usize) {
+        let is_back = matches!(self.tasks[task].step, Step::Begin);
+        self.tasks[task].step = Step::Land { pushed: self.now, is_back };
+        self.tasks[task].at = to;
+        self.cores[core].running = None;
+        let dispatch = end_of(self.setting.migration);
+        self.placing.spent(core, End::Sender, dispatch);
+        self.spend(core, dispatch);
+        // The other end is still to come.
+        self.at(self.now + self.setting.migration - dispatch, Event::Arrive(task));
+    }
+
+    fn lock(&mut self, core: usize, task: usize) {
+        self.tasks[task].step = Step::Locked;
+        self.tasks[task].came = self.now;
+        let lock = &mut self.locks[self.tasks[task].directory];
+        if lock.holder.is_none() {
+            lock.holder = Some(task);
+            return self.step(core, task);
+        }
+        lock.waiting.push_back(task);
+        if self.has_homes() {
+            // The task waits, and the core does not.
+            self.cores[core].running = None;
+            self.go(core);
+        }
+    }
+
+    fn search(&mut self, core: usize, task: usize, block: usize) {
+        let per_block = BLOCK / ENTRY;
+        let own = &self.tasks[task];
+        let before = block as u64 * per_block;
+        if before >= own.entries {
+            return self.leave(core, task);
+        }
+        let entries = (own.entries - before).min(per_block);
+        let place = (own.directory * BLOCKS + block) as Block;
+        let lines = entries.div_ceil(ENTRIES_PER_LINE);
+        let work = self.setting.compare * ENTRIES_PER_LINE;
+        let cycles = self.memory.read(core, place, lines, work, self.now);
+        self.tasks[task].step = Step::Search { block: block + 1 };
+        self.spend(core, cycles);
+    }
+
+    fn leave(&mut self, core: usize, task: usize) {
+        let Task { origin, directory, began, is_sampled, .. } = self.tasks[task];
+        let nanos = is_sampled.then(|| (self.now - began) / CYCLES);
+        self.placing.operated(core, directory, nanos);
+        self.done += 1;
+        self.operations += u64::from(self.is_counted());
+        let lock = &mut self.locks[directory];
+        lock.holder = lock.waiting.pop_front();
+        if let Some(next) = lock.holder {
+            self.grant(next);
+        }
+        self.tasks[task].step = Step::Begin;
+        if origin != core {
+            self.send(core, task, origin);
+        } else if self.has_homes() {
+            // Others that are ready come first.
+            self.cores[core].running = None;
+            self.cores[core].ready.push_back(task);
+            self.go(core);
+        } else {
+            self.step(core, task);
+        }
+    }
+
+    /// Whoever waits for a lock has it.
+    fn grant(&mut self, task: usize) {
+        if self.has_homes() {
+            self.at(self.now, Event::Arrive(task));
+        } else {
+            // Its core has been spinning.
+            let Task { at, came, .. } = self.tasks[task];
+            let from = came.max(self.setting.warm_up);
+            self.cores[at].counted += self.now.saturating_sub(from);
+            self.at(self.now, Event::Go(at));
+        }
+    }
+
+    fn tick(&mut self) {
+        self.placing.step(self.now, self.done);
+        if self.now.is_multiple_of(PERIOD) {
+            let mut busy = [0; CORES];
+            for (share, core) in busy.iter_mut().zip(&mut self.cores) {
+                *share = std::mem::take(&mut core.busy);
+            }
+            self.placing.period(&busy, (self.tasks.len() / CORES) as u32);
+        }
+        self.at(self.now + TICK, Event::Tick);
+    }
+}

@@ -1,0 +1,122 @@
+//! Figure 4 of CoreTime on a simulated machine, with the runtime's own policy for objects.
+//!
+//! Tasks resolve file names in directories, of which more and more are in use: with a spin lock for each directory and a thread for each core, and with
+//! homes for directories to which tasks travel. The paper's machine has sixteen cores and twenty caches, which this suite cannot count on; so its caches are
+//! simulated, and who has its home where is decided by [`evenkeel::policy::object`]: sampling, assignment, packing, rebalancing and trials, as in the runtime. All figures are
+//! *simulated*, and say so.
+
+mod engine;
+mod memory;
+mod placing;
+pub(crate) mod record;
+pub(crate) mod table;
+#[cfg(test)]
+mod tests;
+
+use engine::{DIRECTORY, Engine, MILLISECOND, Mode, Outcome, Popularity, Setting};
+use memory::{CORES, Guesses};
+use rayon::prelude::*;
+use record::{Record, median};
+
+/// What the figures rest on.
+pub(crate) const ASSUMPTIONS: [&str; 10] = [
+    "From the paper: four chips of four cores at 2 GHz in a square; a line takes 14 cycles from the core's 512 KiB, 75 from the chip's 2 MiB, 127 from another core of the \
+     chip, 336 from the farthest memory; a migration takes 2,000 cycles; directories have 1,000 entries of 32 bytes, and a lock each.",
+    "Each step from chip to chip adds 70 cycles, so that the nearest memory takes 196. Lines that nobody has written come from memory, even if another core has them, as is usual with the protocol of these processors; locks come from the core that had them last.",
+    "Caches hold pages of 4 KiB, and drop what has not been used for longest; the chip's cache gets what its cores' drop, and keeps what is used from there. The first-level cache is \
+     counted as a part of the second.",
+    "The hardware prefetches streams: four lines are under way at once, after the first two of a page, which are waited for.",
+    "A chip's memory gives a line in 28 cycles (4.6 GB/s, less than half of what two channels of DDR2-667 have at best), and pages are dealt out to the chips. A link takes 36 cycles for a line (4 GB/s) and each of the eight 5 for asking all chips \
+     about it, as processors without a directory of lines do. Estimates: the paper has latencies only.",
+    "A comparison takes 12 cycles, a resolution beside its search 1,000, a switch of tasks 100. The paper does not say; they are chosen so that homes give about the 3,300 thousand resolutions per second at which its graph is highest.",
+    "Without homes a thread runs on each core, and a lock costs the transfer of its line; more waiters do not make a handover slower, so spin locks are flattered.",
+    "With homes there are eight tasks for each core, fewer than which the policy sends nowhere; the paper does not say how many threads it had. A task goes to the directory's home and back to its core, as in the \
+     paper; half of a migration is under way, the rest keeps a core busy at either end. What stays in place waits for its lock without keeping the core.",
+    "The policy samples one operation in 16, packs every 2 ms, rebalances every 0.5 ms, and verifies by trials of both modes. It begins with all directories in place, and knows what a hop costs.",
+    "40 ms of simulated time are counted after 40 ms. Oscillating, 80 ms after 80 ms: all directories and the first sixteenth of them are in use for 40 ms in turns; the paper does not give a period, nor say whether its phases are of time or of resolutions.",
+];
+
+/// Sizes of all directories together, in KiB: the abscissa of the figure.
+pub(crate) const SIZES: [u64; 15] = [
+    256, 512, 1_024, 1_536, 2_048, 3_072, 4_096, 6_144, 8_192, 10_240, 12_288, 14_336, 16_384,
+    18_432, 20_480,
+];
+
+/// What is compared.
+const MODES: [Mode; 2] = [Mode::Threads, Mode::Objects { tasks: 8 }];
+
+const POPULARITIES: [Popularity; 2] = [Popularity::Uniform, Popularity::Oscillating];
+
+const SETTING: Setting = Setting {
+    directories: 0,
+    popularity: Popularity::Uniform,
+    mode: Mode::Threads,
+    seed: 0,
+    guesses: Guesses { ahead: 4, exposed: 2, per_line: 28, per_hop: 36, per_probe: 5 },
+    compare: 12,
+    fixed: 1_000,
+    migration: 2_000,
+    switch: 100,
+    warm_up: PHASE,
+    time: PHASE,
+    phase: PHASE,
+};
+
+const PHASE: u64 = 40 * MILLISECOND;
+
+/// Directories that have so many KiB together; one at least.
+fn directories(kib: u64) -> usize {
+    ((kib << 10) / DIRECTORY).max(1) as usize
+}
+
+/// Runs both halves of the figure at each of these sizes, with so many seeds each, and gives two records per half and size, that without homes first.
+pub(crate) fn run(sizes: &[u64], seeds: u64) -> Vec<Record> {
+    let mut settings = Vec::new();
+    for popularity in POPULARITIES {
+        for &kib in sizes {
+            for mode in MODES {
+                let directories = directories(kib);
+                let time = PHASE * if popularity == Popularity::Oscillating { 2 } else { 1 };
+                let setting =
+                    Setting { directories, popularity, mode, warm_up: time, time, ..SETTING };
+                settings.push((kib, setting));
+            }
+        }
+    }
+    let record = |(kib, setting): (u64, Setting)| {
+        let run = |seed| Engine::new(Setting { seed, ..setting }).run();
+        let outcomes: Vec<Outcome> = (1..=seeds).map(run).collect();
+        record(kib, &setting, &outcomes)
+    };
+    settings.into_par_iter().map(record).collect()
+}
+
+fn verdict(mode: Mode, outcomes: &[Outcome]) -> String {
+    match (mode, outcomes) {
+        (Mode::Objects { .. }, [first, ..]) => first.verdict.to_string(),
+        _ => String::new(),
+    }
+}
+
+fn record(kib: u64, setting: &Setting, outcomes: &[Outcome]) -> Record {
+    let seconds = setting.time as f64 / MILLISECOND as f64 / 1e3;
+    let thousands: Vec<f64> =
+        outcomes.iter().map(|outcome| outcome.operations as f64 / seconds / 1e3).collect();
+    Record {
+        simulated: true,
+        runtime: Record::runtime(setting.mode).to_owned(),
+        bench: record::NAME.to_owned(),
+        variant: Record::variant(setting.popularity).to_owned(),
+        kib,
+        directories: setting.directories,
+        workers: CORES,
+        reps: outcomes.len(),
+        thousands_median: median(outcomes, |outcome| outcome.operations as f64) / seconds / 1e3,
+        thousands_min: thousands.iter().copied().fold(f64::INFINITY, f64::min),
+        thousands_max: thousands.iter().copied().fold(0.0, f64::max),
+        thousands,
+        busy: median(outcomes, |outcome| outcome.busy),
+        moves: median(outcomes, |outcome| outcome.moves as f64),
+        verdict: verdict(setting.mode, outcomes),
+    }
+}

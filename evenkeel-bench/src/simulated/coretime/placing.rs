@@ -1,0 +1,187 @@
+//! Which directory has its home where, by the runtime's own policy.
+
+use evenkeel::policy::object::hop::End;
+use evenkeel::policy::object::rebalance::{self, Load, rebalance};
+use evenkeel::policy::object::{
+    ByteClock, Caches, Decision, Evidence, Flight, Hop, Item, Mode, Place, Reuse, Sample, Sampler,
+    Trial, Verdict, WHOLE, assign, pack, per_mille,
+};
+
+use super::memory::{CHIPS, CORES, L2, L3};
+
+/// Cycles per nanosecond.
+pub(super) const CYCLES: u64 = 2;
+
+/// Cycles between two looks at the balance.
+pub(super) const PERIOD: u64 = rebalance::PERIOD * CYCLES;
+
+/// Directories are packed once in so many of them.
+const PACKED_EACH: u64 = 4;
+
+const CACHES: Caches = Caches { own: L2, last: L3, cores: CORES as u32, domains: CHIPS as u32 };
+
+/// What one end of a hop of so many cycles spends on it: both together half of it, and the rest is under way.
+pub(super) fn end_of(hop: u64) -> u64 {
+    hop / 4
+}
+
+/// What a core knows.
+#[derive(Clone, Default)]
+struct Core {
+    sampler: Sampler,
+    clock: ByteClock,
+    hop: Hop,
+}
+
+/// What is known of all directories, and their homes.
+pub(super) struct Placing {
+    homes: Vec<Option<usize>>,
+    samples: Vec<Sample>,
+    bytes: u64,
+    cores: Vec<Core>,
+    class: Reuse,
+    /// Samples of the class when it was looked at last.
+    seen: u32,
+    decision: Decision,
+    trial: Trial,
+    periods: u64,
+    pub(super) moves: u64,
+}
+
+impl Placing {
+    /// So many directories of so many bytes, all of them in place. `hop` is what one takes in cycles, if nothing is in its way.
+    pub(super) fn new(directories: usize, bytes: u64, hop: u64) -> Self {
+        let mut core = Core::default();
+        // Tasks that are woken from other cores have told it before.
+        core.hop.add(Flight { pushed: 0, polled: hop / CYCLES, waited: 0, batch: 1 });
+        for end in [End::Sender, End::Receiver] {
+            core.hop.spent(end, end_of(hop) / CYCLES);
+        }
+        Self {
+            homes: vec![None; directories],
+            samples: vec![Sample::default(); directories],
+            bytes,
+            cores: vec![core; CORES],
+            class: Reuse::default(),
+            seen: 0,
+            decision: Decision::TooFewSamples,
+            trial: Trial::default(),
+            periods: 0,
+            moves: 0,
+        }
+    }
+
+    /// The home of a directory, if operations go there now.
+    pub(super) fn home(&self, directory: usize) -> Option<usize> {
+        self.homes[directory].filter(|_| self.trial.mode() == Mode::AtHome)
+    }
+
+    /// Goes on with the trial at this time, after so many operations.
+    pub(super) fn step(&mut self, now: u64, operations: u64) {
+        let is_proposed = matches!(self.decision, Decision::Home { .. });
+        self.trial.verify(is_proposed, now / CYCLES, operations);
+    }
+
+    /// What the trials have come to.
+    pub(super) fn verdict(&self) -> Verdict {
+        self.trial.verdict()
+    }
+
+    /// A task has come to this core.
+    pub(super) fn hopped(&mut self, core: usize, flight: Flight) {
+        self.cores[core].hop.add(flight);
+    }
+
+    /// A core has spent so many cycles on a task that comes or goes.
+    pub(super) fn spent(&mut self, core: usize, end: End, cycles: u64) {
+        self.cores[core].hop.spent(end, cycles / CYCLES);
+    }
+
+    /// Whether the operation that begins now on this core is sampled.
+    pub(super) fn is_sampled(&mut self, core: usize) -> bool {
+        self.cores[core].sampler.is_next()
+    }
+
+    /// The end of an operation, and how many nanoseconds it has taken if it was sampled.
+    pub(super) fn operated(&mut self, core: usize, directory: usize, nanos: Option<u64>) {
+        let is_in_place = self.home(directory).is_none();
+        let Core { clock, .. } = &mut self.cores[core];
+        let sample = &mut self.samples[directory];
+        let number = core as u16;
+        clock.tick(self.bytes);
+        match nanos {
+            None => sample.enter(number, clock.now()),
+            Some(nanos) => {
+                if is_in_place && sample.last().is_some() {
+                    if sample.is_at(number) {
+                        self.class.add_same(&CACHES, clock.since(sample.stamp()), nanos);
+                    } else {
+                        self.class.add_cross(nanos);
+                    }
+                }
+                sample.add(number, nanos, clock.now());
+            }
+        }
+    }
+
+    /// The end of a period, in which the cores were busy for these shares, with so many runnable tasks on each in the mean.
+    pub(super) fn period(&mut self, busy: &[u64; CORES], runnable: u32) {
+        if self.periods % PACKED_EACH == PACKED_EACH - 1 {
+            self.pack(runnable);
+        }
+        self.periods += 1;
+        self.rebalance(busy);
+        self.samples.iter_mut().for_each(Sample::age);
+    }
+
+    fn pack(&mut self, runnable: u32) {
+        let hop = self.cores.iter().map(|core| core.hop.cost()).sum::<u64>() / CORES as u64;
+        let remote = self.class.remote();
+        self.decision = assign(&Evidence {
+            saving: self.class.sharing_cost().unwrap_or(0) * u64::from(remote) / u64::from(WHOLE),
+            remote,
+            // There and back.
+            hop: 2 * hop,
+            samples: self.class.samples(),
+            runnable,
+        });
+        if self.class.samples() > self.seen {
+            // Evidence follows what is in use; where all is at home there is none that is new.
+            self.class.age();
+        }
+        self.seen = self.class.samples();
+        if !matches!(self.decision, Decision::Home { .. }) {
+            return;
+        }
+        let item = |(sample, home): (&Sample, &Option<usize>)| Item {
+            heat: sample.heat(),
+            bytes: self.bytes,
+            cluster: None,
+            place: home.map_or(Place::Nowhere, Place::At),
+        };
+        let items: Vec<Item> = self.samples.iter().zip(&self.homes).map(item).collect();
+        self.homes = pack(&items, &[CACHES.budget(); CORES]);
+    }
+
+    fn rebalance(&mut self, busy: &[u64; CORES]) {
+        let mut objects = vec![Vec::new(); CORES];
+        for (directory, home) in self.homes.iter().enumerate() {
+            if let Some(core) = home {
+                objects[*core].push((directory as u64, self.samples[directory].heat()));
+            }
+        }
+        let loads: Vec<Load<'_>> = busy
+            .iter()
+            .zip(&objects)
+            .map(|(busy, objects)| Load {
+                busy: per_mille(*busy, PERIOD),
+                objects,
+                heat: objects.iter().map(|object| object.1).sum(),
+            })
+            .collect();
+        for step in rebalance(&loads) {
+            self.homes[step.object as usize] = Some(step.to);
+            self.moves += 1;
+        }
+    }
+}

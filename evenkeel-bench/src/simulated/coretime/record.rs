@@ -1,0 +1,66 @@
+//! What a simulation of Figure 4 leaves behind.
+
+use serde::{Deserialize, Serialize};
+
+use super::engine::{Mode, Outcome, Popularity};
+use crate::figures::Summary;
+
+/// The name of the experiment.
+pub(crate) const NAME: &str = "directory";
+
+/// One total size, with or without homes: all seeds of it. Medians, unless they are a list.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// Always true: no core has run this.
+    pub(crate) simulated: bool,
+    /// `threads` or `objects`.
+    pub(crate) runtime: String,
+    pub(crate) bench: String,
+    /// `uniform` or `oscillating`.
+    pub(crate) variant: String,
+    /// Size of all directories.
+    pub(crate) kib: u64,
+    pub(crate) directories: usize,
+    pub(crate) workers: usize,
+    /// Seeds.
+    pub(crate) reps: usize,
+    /// Thousand resolutions per simulated second.
+    pub(crate) thousands_median: f64,
+    pub(crate) thousands_min: f64,
+    pub(crate) thousands_max: f64,
+    /// Of each seed.
+    pub(crate) thousands: Vec<f64>,
+    /// Busy time of all cores over all time; a core that spins is busy.
+    pub(crate) busy: f64,
+    /// Homes changed by rebalancing, the warm-up included.
+    pub(crate) moves: f64,
+    /// What the trials have come to at the end of the first seed.
+    pub(crate) verdict: String,
+}
+
+impl Record {
+    /// The name of a mode, in the place of a runtime.
+    pub(super) fn runtime(mode: Mode) -> &'static str {
+        match mode {
+            Mode::Threads => "threads",
+            Mode::Objects { .. } => "objects",
+        }
+    }
+
+    pub(super) fn variant(popularity: Popularity) -> &'static str {
+        match popularity {
+            Popularity::Uniform => "uniform",
+            Popularity::Oscillating => "oscillating",
+        }
+    }
+
+    /// The summary of all seeds, in thousand resolutions per second.
+    pub(crate) fn summary(&self) -> Option<Summary> {
+        Summary::of(self.thousands.clone())
+    }
+}
+
+/// The median over the seeds of one of the figures.
+pub(super) fn median(outcomes: &[Outcome], of: impl Fn(&Outcome) -> f64) -> f64 {
+    Summary::of(outcomes.iter().map(of).collect()).map_or(f64::NAN, |summary| summary.median)
+}

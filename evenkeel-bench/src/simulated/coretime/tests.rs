@@ -1,0 +1,67 @@
+//! The figure's shape, and what a simulation has to keep.
+
+use super::*;
+
+/// A shorter run than those of the figure.
+fn short(kib: u64, mode: Mode) -> Setting {
+    Setting {
+        directories: directories(kib),
+        mode,
+        seed: 1,
+        warm_up: 40 * MILLISECOND,
+        time: 10 * MILLISECOND,
+        ..SETTING
+    }
+}
+
+fn operations(setting: Setting) -> u64 {
+    Engine::new(setting).run().operations
+}
+
+#[test]
+fn above_the_caches_of_a_chip_homes_more_than_double_what_threads_do() {
+    let [threads, objects] = MODES.map(|mode| operations(short(8_192, mode)));
+    assert!(objects > 2 * threads, "{threads} {objects}");
+    let bend = operations(short(2_048, MODES[0]));
+    assert!(bend > 2 * threads, "{bend} {threads}");
+}
+
+#[test]
+fn where_a_chip_holds_everything_operations_stay_in_place() {
+    let [threads, objects] = MODES.map(|mode| Engine::new(short(1_024, mode)).run());
+    let ratio = objects.operations as f64 / threads.operations as f64;
+    assert!(ratio > 0.95, "{ratio}");
+    assert_eq!(objects.verdict.mode, evenkeel::policy::object::Mode::InPlace);
+}
+
+#[test]
+fn a_seed_is_one_schedule() {
+    for mode in MODES {
+        let run = |seed| {
+            let popularity = Popularity::Oscillating;
+            let phase = 5 * MILLISECOND;
+            let warm_up = 10 * MILLISECOND;
+            Engine::new(Setting { seed, popularity, phase, warm_up, ..short(3_072, mode) }).run()
+        };
+        assert_eq!(run(5), run(5));
+        assert_ne!(run(5), run(6));
+    }
+}
+
+#[test]
+fn a_dearer_migration_is_never_better() {
+    let of = |migration| operations(Setting { migration, ..short(6_144, MODES[1]) });
+    let (cheap, usual, dear) = (of(500), of(2_000), of(20_000));
+    assert!(cheap > usual && usual > dear, "{cheap} {usual} {dear}");
+}
+
+#[test]
+fn one_directory_is_one_lock() {
+    for mode in MODES {
+        let outcome = Engine::new(short(32, mode)).run();
+        // A resolution takes half of its entries' comparisons at least, which nobody does beside another.
+        let most = 10 * MILLISECOND / (SETTING.compare * 500);
+        assert!(outcome.operations > most / 2 && outcome.operations < most, "{outcome:?}");
+        assert!(outcome.busy <= 1.0 + 1e-3, "{outcome:?}");
+    }
+}

@@ -1,0 +1,200 @@
+//! Those that cannot go on, and the deadlocks that keep them from it.
+
+use super::knots::knots;
+use super::{Graph, Key, SUSPECTS, Target};
+use crate::detect::report::{Deadlock, Link, Wait, Waiter, What};
+use crate::detect::waiting::Pulse;
+use crate::task::Id;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::Ordering;
+
+/// Suspects that one look is at. An estimate; no benchmark sets it.
+const SUSPECTS_AT_ONCE: usize = 32;
+
+/// Those that cannot go on, and their waits.
+type Stuck = HashMap<Id, Vec<Key>>;
+
+/// Whether somebody can go on by itself.
+enum State {
+    /// It runs, or is about to, or waits for nothing that is known.
+    Awake,
+    /// Somebody unknown may wake it.
+    Open,
+    /// Nothing wakes it but the ends of these waits.
+    Blocked(Vec<Key>),
+}
+
+impl Graph {
+    fn state(&self, id: Id) -> State {
+        let Some(keys) = self.waits.get(&id) else { return State::Awake };
+        if self.parked.contains_key(&id) {
+            return State::Awake;
+        }
+        let mut keys = keys.clone();
+        // Of the `block_on`s of a thread, the innermost one alone is asleep.
+        keys.retain(|key| self.edges[key].waiter.is_asleep());
+        let Some(first) = keys.first() else { return State::Awake };
+        let publics = self.publics.get(&id).copied().unwrap_or(0);
+        let pulse = self.edges[first].waiter.pulse(keys.len(), publics);
+        match pulse {
+            Pulse::Awake => State::Awake,
+            Pulse::Open => State::Open,
+            Pulse::Asleep if keys.iter().any(|key| self.edges[key].open) => State::Awake,
+            Pulse::Asleep => State::Blocked(keys),
+        }
+    }
+
+    /// Who can end a wait: none if that is not known.
+    fn holders(&self, key: Key) -> &[Id] {
+        match &self.edges[&key].target {
+            Target::Monitor { object, .. } => self.holds.get(object).map_or(&[], Vec::as_slice),
+            Target::Semaphore { object, .. } => match self.permits.get(object) {
+                Some(permits) if permits.is_lock && permits.owners.len() == permits.total => {
+                    &permits.owners
+                }
+                _ => &[],
+            },
+            Target::Task(id) => std::slice::from_ref(id),
+            Target::Reply(reply) => self.replies.get(reply).map_or(&[], Vec::as_slice),
+            Target::Room { mailbox, .. } if self.called.contains_key(mailbox) => &[],
+            Target::Room { actor, .. } => std::slice::from_ref(actor),
+        }
+    }
+
+    /// All that `start` waits for, and those wait for, and so on, if none of them can go on.
+    fn stuck(&mut self, start: Id) -> Option<Stuck> {
+        let mut found = HashMap::new();
+        let mut left = vec![start];
+        while let Some(id) = left.pop() {
+            if found.contains_key(&id) {
+                continue;
+            }
+            let keys = match self.state(id) {
+                State::Awake => return None,
+                State::Open => {
+                    self.suspect(start);
+                    return None;
+                }
+                State::Blocked(keys) => keys,
+            };
+            for key in &keys {
+                let holders = self.holders(*key);
+                if holders.is_empty() {
+                    if let Target::Room { .. } = self.edges[key].target {
+                        // Those who have been called come, or do not, without a word.
+                        self.suspect(start);
+                    }
+                    return None;
+                }
+                left.extend_from_slice(holders);
+            }
+            found.insert(id, keys);
+        }
+        Some(found)
+    }
+
+    fn suspect(&mut self, id: Id) {
+        if !self.suspects.contains(&id) {
+            self.suspects.push_back(id);
+            SUSPECTS.store(self.suspects.len(), Ordering::Relaxed);
+        }
+    }
+
+    /// Whom each waits for.
+    fn ways(&self, stuck: &Stuck) -> HashMap<Id, Vec<Id>> {
+        let ways = |(id, keys): (&Id, &Vec<Key>)| {
+            (*id, keys.iter().flat_map(|key| self.holders(*key)).copied().collect())
+        };
+        stuck.iter().map(ways).collect()
+    }
+
+    fn describe(&self, knot: &BTreeSet<Id>, stuck: &Stuck) -> Deadlock {
+        // From the oldest one on, in the order of the waits.
+        let mut order: Vec<Id> = Vec::new();
+        let mut left: Vec<Id> = knot.first().copied().into_iter().collect();
+        while let Some(id) = left.pop() {
+            if !order.contains(&id) {
+                order.push(id);
+                left.extend(stuck[&id].iter().flat_map(|key| self.holders(*key)));
+            }
+        }
+        let wait = |key: &Key| {
+            let edge = &self.edges[key];
+            let what = match edge.target {
+                Target::Monitor { type_name, made_at, .. } => What::Monitor { type_name, made_at },
+                Target::Semaphore { made_at, .. } => What::Semaphore { made_at },
+                Target::Task(_) => What::Task,
+                Target::Reply(_) => What::Reply,
+                Target::Room { .. } => What::Room,
+            };
+            let mut holders: Vec<_> = self
+                .holders(*key)
+                .iter()
+                .filter_map(|holder| order.iter().position(|id| id == holder))
+                .collect();
+            holders.dedup();
+            Wait { what, site: edge.site, holders }
+        };
+        let link = |id: &Id| {
+            let keys = &stuck[id];
+            let mut waiter = self.edges[&keys[0]].waiter.describe();
+            if let Waiter::Task(task) = &mut waiter
+                && task.name.is_none()
+            {
+                task.name = self.names.get(id).cloned();
+            }
+            Link { waiter, waits: keys.iter().map(wait).collect() }
+        };
+        Deadlock { links: order.iter().map(link).collect() }
+    }
+
+    /// The deadlocks that keep `start` from going on and have not been told of.
+    pub(in crate::detect) fn check(&mut self, start: Id) -> Vec<Deadlock> {
+        let Some(stuck) = self.stuck(start) else { return Vec::new() };
+        let mut news = Vec::new();
+        for knot in knots(&self.ways(&stuck)) {
+            let keys: Vec<_> = knot.iter().flat_map(|id| stuck[id].iter().copied()).collect();
+            if keys.iter().all(|key| self.edges[key].reported) {
+                continue;
+            }
+            news.push(self.describe(&knot, &stuck));
+            for key in keys {
+                self.edges.get_mut(&key).expect("it is there").reported = true;
+            }
+        }
+        news
+    }
+
+    /// The same for some of those that have been stuck but for an unknown waker.
+    pub(in crate::detect) fn check_suspects(&mut self) -> Vec<Deadlock> {
+        let mut news = Vec::new();
+        for _ in 0..self.suspects.len().min(SUSPECTS_AT_ONCE) {
+            // Whoever still is one comes back.
+            if let Some(id) = self.suspects.pop_front() {
+                news.append(&mut self.check(id));
+            }
+        }
+        SUSPECTS.store(self.suspects.len(), Ordering::Relaxed);
+        news
+    }
+
+    /// All deadlocks that there are.
+    pub(in crate::detect) fn all(&mut self) -> Vec<Deadlock> {
+        let mut found = BTreeSet::new();
+        let mut all = Vec::new();
+        let mut ids: Vec<_> = self.waits.keys().copied().collect();
+        ids.sort_unstable();
+        for id in ids {
+            if found.iter().any(|knot: &BTreeSet<Id>| knot.contains(&id)) {
+                continue;
+            }
+            let Some(stuck) = self.stuck(id) else { continue };
+            for knot in knots(&self.ways(&stuck)) {
+                if found.insert(knot.clone()) {
+                    all.push(self.describe(&knot, &stuck));
+                }
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,142 @@
+//! How a class finds out where its operations run best: it tries both ways.
+//!
+//! # Roles
+//! Each worker *counts* operations, and with one in [`TURN`] of them looks after the class of that one. Of those that do so at the same time one *steers*.
+//!
+//! # Steps
+//! *To at home*: mode := *fencing*; a full fence; mode := *at home* (release).
+//! *To in place*: mode := *fencing*; a heavy fence; the notes of all workers are read; mode := *draining*. When each worker has left what it was inside of then, mode := *in place*; whoever
+//! steers looks whether that is so.
+//! [`door`](super::door) says what those do that enter meanwhile, and why they exclude each other.
+//!
+//! What mode there is to be, [`policy::object`](crate::policy::object) says: at home only where enough tasks are ready for the journeys to overlap, and then what a trial has shown to be better.
+
+use super::class::{Class, Mode};
+use crate::policy::object::assign::RUNNABLE;
+use crate::policy::object::{Decision, Mode as Wanted, Trial, Verdict};
+use crate::policy::smooth;
+use crate::primitives::atomic::{AtomicU64, Edge, Ordering};
+use crate::primitives::{Mutex, clock, fence, lock};
+use crate::scheduler::context::TURN;
+use crate::scheduler::inside;
+use crate::scheduler::shared::Shared;
+use std::fmt;
+
+/// The least time between two steps, in nanoseconds: a fifth of the shortest window of a trial. An estimate; no benchmark sets it.
+const STEP: u64 = 100_000;
+
+/// Ready tasks are averaged in so many parts.
+const PARTS: u64 = 16;
+
+/// What steers one class.
+pub(super) struct Steering {
+    /// Operations, of all workers, in steps of [`TURN`].
+    operations: AtomicU64,
+    /// When to step next.
+    next: AtomicU64,
+    course: Mutex<Course>,
+}
+
+/// What only the one who steers looks at.
+#[derive(Default)]
+struct Course {
+    trial: Trial,
+    /// Ready tasks per worker, in parts.
+    runnable: u64,
+    /// What workers were inside of when the class began to be entered in place.
+    inside: Vec<inside::Seen>,
+}
+
+impl fmt::Debug for Steering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Steering").finish_non_exhaustive()
+    }
+}
+
+impl Steering {
+    pub(super) fn new() -> Self {
+        Self {
+            operations: AtomicU64::new(0),
+            next: AtomicU64::new(0),
+            course: Mutex::new(Course::default()),
+        }
+    }
+
+    /// Operations so far, about.
+    pub(super) fn operations(&self) -> u64 {
+        self.operations.load(Ordering::Relaxed)
+    }
+
+    /// What the trials have come to.
+    pub(super) fn verdict(&self) -> Verdict {
+        lock(&self.course).trial.verdict()
+    }
+
+    /// Counts [`TURN`] operations, and steers `class`, whose this is, if it is time.
+    pub(super) fn count(&self, class: &Class, shared: &Shared, automatic: bool) {
+        let counted = u64::from(TURN);
+        let operations = self.operations.fetch_add(counted, Ordering::Relaxed) + counted;
+        if !automatic {
+            return;
+        }
+        let now = clock::now();
+        if now < self.next.load(Ordering::Relaxed) {
+            return;
+        }
+        // Whoever has it steers.
+        let Ok(mut course) = self.course.try_lock() else { return };
+        self.next.store(now.saturating_add(STEP), Ordering::Relaxed);
+        course.step(class, shared, now, operations);
+    }
+}
+
+impl Course {
+    fn step(&mut self, class: &Class, shared: &Shared, now: u64, operations: u64) {
+        let mode = class.mode();
+        if mode == Mode::Draining {
+            self.end_draining(class, shared);
+            return;
+        }
+        let workers = &shared.processors[..shared.workers];
+        let ready: usize = workers.iter().map(|processor| processor.published.len()).sum();
+        self.runnable = smooth(self.runnable, ready as u64 * PARTS / workers.len() as u64);
+        let wanted = if self.runnable < u64::from(RUNNABLE) * PARTS {
+            if self.trial.verdict().mode != Wanted::InPlace || !self.trial.is_held() {
+                self.trial.rest(Decision::TooFewTasks);
+            }
+            Wanted::InPlace
+        } else {
+            self.trial.step(now, operations)
+        };
+        match (mode, wanted) {
+            (Mode::InPlace, Wanted::AtHome) => {
+                class.set_mode(Mode::Fencing);
+                fence::full(Edge::ObjectMode);
+                class.set_mode(Mode::Home);
+            }
+            (Mode::Home, Wanted::InPlace) => self.begin_draining(class, shared),
+            _ => {}
+        }
+    }
+
+    fn begin_draining(&mut self, class: &Class, shared: &Shared) {
+        class.set_mode(Mode::Fencing);
+        if fence::is_asymmetric() && !fence::heavy(Edge::ObjectMode) {
+            // The kernel has refused: another time.
+            class.set_mode(Mode::Home);
+            return;
+        }
+        fence::full(Edge::ObjectMode);
+        let workers = &shared.processors[..shared.workers];
+        self.inside = workers.iter().map(|processor| processor.inside.see()).collect();
+        class.set_mode(Mode::Draining);
+        self.end_draining(class, shared);
+    }
+
+    fn end_draining(&self, class: &Class, shared: &Shared) {
+        let mut workers = shared.processors.iter().zip(&self.inside);
+        if workers.all(|(processor, seen)| processor.inside.has_left(seen)) {
+            class.set_mode(Mode::InPlace);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Trials of made-up classes, whose rates are known.
+
+use super::*;
+
+const MS: u64 = 1_000_000;
+/// Between two steps.
+const STEP: u64 = MS / 10;
+
+/// A class with a rate in each mode, in operations per step, that may change with time.
+struct Class<F> {
+    trial: Trial,
+    now: u64,
+    ops: u64,
+    /// What a step would have been in the better mode, summed up.
+    best: u64,
+    rate: F,
+    noise: u64,
+}
+
+impl<F: Fn(u64, Mode) -> u64> Class<F> {
+    fn new(rate: F) -> Self {
+        Self { trial: Trial::default(), now: 0, ops: 0, best: 0, rate, noise: 1 }
+    }
+
+    /// Runs until the time, in milliseconds, and gives the share of the best that was reached meanwhile.
+    fn until(&mut self, ms: u64) -> f64 {
+        let (ops, best) = (self.ops, self.best);
+        while self.now < ms * MS {
+            self.noise = self.noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // A fifth up or down.
+            let of = |rate: u64| rate * (80 + (self.noise >> 33) % 41) / 100;
+            let modes = [Mode::InPlace, Mode::AtHome].map(|mode| of((self.rate)(self.now, mode)));
+            self.ops += modes[self.trial.mode() as usize];
+            self.best += modes[0].max(modes[1]);
+            self.now += STEP;
+            self.trial.step(self.now, self.ops);
+        }
+        (self.ops - ops) as f64 / (self.best - best) as f64
+    }
+}
+
+fn steady(in_place: u64, at_home: u64) -> Class<impl Fn(u64, Mode) -> u64> {
+    Class::new(move |_, mode| if mode == Mode::InPlace { in_place } else { at_home })
+}
+
+#[test]
+fn the_better_mode_is_found_within_one_trial_and_costs_little_from_then_on() {
+    for (in_place, at_home) in [(1_000, 3_000), (1_000, 1_200), (3_000, 1_000), (1_200, 1_000)] {
+        let mut class = steady(in_place, at_home);
+        class.until(30);
+        let better = if in_place > at_home { Mode::InPlace } else { Mode::AtHome };
+        assert_eq!(class.trial.verdict().mode, better, "{in_place} {at_home}");
+        let soon = class.until(530);
+        assert!(soon > 0.97, "{in_place} {at_home}: {soon} in the first half second");
+        let later = class.until(20_000);
+        assert!(later > 0.99, "{in_place} {at_home}: {later}");
+    }
+}
+
+#[test]
+fn modes_that_are_even_do_not_take_turns() {
+    let mut class = steady(1_000, 1_000);
+    class.until(30);
+    assert_eq!(class.trial.verdict().reason, Reason::NotSlower);
+    let mut changes = 0;
+    for ms in (40..20_000).step_by(10) {
+        let before = class.trial.verdict().mode;
+        class.until(ms);
+        changes += u32::from(class.trial.verdict().mode != before);
+    }
+    assert_eq!(changes, 0);
+    assert!(class.trial.verdict().stood > 5);
+}
+
+#[test]
+fn ten_milliseconds_after_a_change_the_better_mode_of_the_phase_runs() {
+    // Phases of 40 ms: at home is better in the ones, in place in the others.
+    let mut class = Class::new(|now, mode| match (now / (40 * MS) % 2, mode) {
+        (0, Mode::AtHome) => 3_000,
+        (0, Mode::InPlace) => 2_000,
+        (_, Mode::AtHome) => 500,
+        (_, Mode::InPlace) => 1_000,
+    });
+    class.until(400);
+    for phase in 10..60 {
+        class.until(40 * phase + 10);
+        let rest = class.until(40 * (phase + 1));
+        assert!(rest > 0.95, "{rest} in phase {phase}: {:?}", class.trial);
+    }
+}
+
+#[test]
+fn changes_that_leave_the_verdict_cost_little() {
+    let mut class = Class::new(|now, mode| {
+        let popular = 1 + (now / (40 * MS)) % 2;
+        popular * if mode == Mode::AtHome { 1_500 } else { 1_000 }
+    });
+    class.until(100);
+    let share = class.until(4_000);
+    assert!(share > 0.97, "{share}");
+    assert_eq!(class.trial.verdict().mode, Mode::AtHome);
+}
+
+#[test]
+fn a_small_change_is_seen_and_noise_is_none() {
+    assert_eq!(
+        [100, 111, 113, 125, 90, 88, 80].map(|rate| change(100, rate)),
+        [0, 0, 1, 2, 0, -1, -2]
+    );
+    // The same at home, and better in place than at home in the other phase.
+    let mut class = Class::new(|now, mode| match (now / (40 * MS) % 2, mode) {
+        (0, Mode::AtHome) => 3_000,
+        (0, Mode::InPlace) => 1_000,
+        (_, Mode::AtHome) => 2_500,
+        (_, Mode::InPlace) => 3_000,
+    });
+    class.until(400);
+    for phase in 10..60 {
+        class.until(40 * phase + 10);
+        let rest = class.until(40 * (phase + 1));
+        assert!(rest > 0.95, "{rest} in phase {phase}: {:?}", class.trial);
+    }
+}
+
+#[test]
+fn one_disturbed_window_does_not_decide() {
+    // The first window at home is lost to somebody else; then it is better.
+    let mut class = Class::new(|now, mode| match (now / MS, mode) {
+        (4..9, Mode::AtHome) => 100,
+        (_, Mode::AtHome) => 1_500,
+        _ => 1_000,
+    });
+    class.until(40);
+    assert_eq!(class.trial.verdict().mode, Mode::AtHome);
+}
+
+#[test]
+fn an_idle_class_is_left_alone_and_a_slow_one_is_not_judged() {
+    let mut class = steady(0, 0);
+    class.until(1_000);
+    assert_eq!(class.trial.verdict(), Verdict::default());
+    // 500 operations per second, and a burst that starts a trial.
+    let mut class =
+        Class::new(
+            |now, _| if now < 3 * MS { 1_000 } else { u64::from(now.is_multiple_of(2 * MS)) },
+        );
+    class.until(2_000);
+    assert_eq!(class.trial.verdict().reason, Reason::TooFew);
+    assert_eq!(class.trial.mode(), Mode::InPlace);
+}
+
+#[test]
+fn a_class_that_is_not_worth_it_rests_in_place_and_says_so() {
+    let mut class = steady(1_000, 2_000);
+    class.until(100);
+    assert_eq!(class.trial.mode(), Mode::AtHome);
+    class.trial.rest(Decision::TooCheap);
+    assert_eq!(class.trial.mode(), Mode::InPlace);
+    let text = class.trial.verdict().to_string();
+    assert!(text.starts_with("in place: no object is worth a home (in place: a hop"), "{text}");
+}
+
+#[test]
+fn late_steps_and_times_at_the_end_do_no_harm() {
+    let mut trial = Trial::default();
+    for now in [0, 5, 5, 1_000 * MS, u64::MAX / 2, u64::MAX, u64::MAX] {
+        trial.step(now, now);
+    }
+    assert_eq!(hold(u32::MAX), LONGEST_HOLD);
+}

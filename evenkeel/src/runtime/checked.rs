@@ -1,0 +1,99 @@
+//! Scenarios on whole schedulers under shuttle, by random and by priority-based (PCT) schedules: for the library's tests and those of the crates that stand on it.
+//!
+//! `EVENKEEL_SHUTTLE_ITERATIONS` sets the number of schedules of each kind for each test. A failure prints its
+//! seed and its schedule, which `shuttle::replay` runs again.
+
+use super::blocking::Pool;
+use super::{Handle, enter};
+use crate::policy::Locality;
+use crate::primitives::{Mutex, clock, lock};
+use crate::scheduler::neighbours::Neighbours;
+use crate::scheduler::relief::Starter;
+use crate::scheduler::seat::Seat;
+use crate::scheduler::shared::{Hooks, Phase, Shared};
+use crate::scheduler::timers::Rules;
+use crate::scheduler::{relief, worker};
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
+use shuttle::{Config, MaxSteps, Runner, thread};
+use std::sync::Arc;
+
+/// Schedules of each kind for each test: all tests together take some seconds.
+const ITERATIONS: usize = 3_000;
+
+/// Changes of priority within one PCT schedule: the depth of the errors that it is sure to find at a known rate.
+const DEPTH: usize = 3;
+
+/// Far more steps than any schedule needs: beyond this somebody runs in circles.
+const STEPS: usize = 2_000_000;
+
+/// The schedules of every run, which are the same each time.
+const SEED: u64 = 0x5EED;
+
+/// A tick of the timers, in nanoseconds: a few looks at the clock.
+pub(crate) const TICK: u64 = 1 << 15;
+
+/// Runs `scenario` beside a runtime with this many workers, under many schedules. In the end the runtime drains: a task that waits for ever is a deadlock.
+pub fn check(workers: usize, scenario: fn(&Handle)) {
+    check_with(move || {
+        let neighbours = (0..workers).map(|me| Neighbours::flat(me, workers));
+        execute(neighbours.collect(), None, Phase::Draining, |_, handle| scenario(handle));
+    });
+}
+
+/// Runs this under many schedules.
+pub(crate) fn check_with(run: impl Fn() + Copy + Send + Sync + 'static) {
+    let iterations = std::env::var("EVENKEEL_SHUTTLE_ITERATIONS")
+        .map_or(ITERATIONS, |count| count.parse().expect("a number of iterations"));
+    let mut config = Config::new();
+    config.max_steps = MaxSteps::FailAfter(STEPS);
+    let random = RandomScheduler::new_from_seed(SEED, iterations);
+    Runner::new(random, config.clone()).run(run);
+    let pct = PctScheduler::new_from_seed(SEED, DEPTH, iterations);
+    Runner::new(pct, config).run(run);
+}
+
+/// One run of `scenario`: beside these processors, with a relief whose thread the system grants or refuses, if there is to be one, to this end.
+pub(crate) fn execute(
+    neighbours: Box<[Neighbours]>,
+    relief: Option<bool>,
+    end: Phase,
+    scenario: impl FnOnce(&Arc<Shared>, &Handle),
+) {
+    clock::restart();
+    let (shared, seats) = Seat::all(
+        neighbours,
+        Locality::default(),
+        Hooks::default(),
+        relief.is_some(),
+        Rules::new(TICK),
+    );
+    let pool = Arc::new(Pool::new(shared.clone(), "model".to_owned(), None));
+    let start = |seat| {
+        let handle = Handle::new(shared.clone(), pool.clone());
+        thread::spawn(move || {
+            let _entered = enter::enter(&handle);
+            worker::work(seat);
+        })
+    };
+    let threads: Vec<_> = seats.map(start).collect();
+    let threads = Arc::new(Mutex::new(threads));
+    if let Some(granted) = relief {
+        let threads = threads.clone();
+        let start = move |seat| {
+            if granted {
+                lock(&threads).push(thread::spawn(move || relief::work(seat)));
+            }
+            granted
+        };
+        shared.starter.set(Starter(Box::new(start))).expect("it is set once");
+    }
+    scenario(&shared, &Handle::new(shared.clone(), pool.clone()));
+    shared.advance(end);
+    // No thread is started any more once a worker has left.
+    while let Some(thread) = { lock(&threads).pop() } {
+        thread.join().expect("a worker does not panic");
+    }
+    assert!(shared.close_if_complete());
+    let left = shared.processors.iter().map(|processor| processor.counters.registered());
+    assert_eq!(left.sum::<u64>(), 0, "no task is left in a registry");
+}

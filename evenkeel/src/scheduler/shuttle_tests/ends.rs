@@ -1,0 +1,64 @@
+//! How tasks end: drains, aborts, and what an aborted one was given.
+
+use super::{check, check_until, join, spawn};
+use crate::runtime::block_on;
+use crate::scheduler::shared::Phase;
+use crate::sync::Semaphore;
+use crate::task::{self, park, yield_now};
+use shuttle::thread;
+use std::sync::Arc;
+
+#[test]
+fn spawns_race_the_end_of_a_drain_and_complete_or_are_cancelled() {
+    check(2, |shared| {
+        let spawner = {
+            let shared = shared.clone();
+            thread::spawn(move || (0..3).map(|_| spawn(&shared, yield_now())).collect::<Vec<_>>())
+        };
+        shared.advance(Phase::Draining);
+        for handle in spawner.join().unwrap() {
+            // Shuttle reports a deadlock if a task is left behind.
+            let joined = block_on(handle);
+            assert!(joined.is_ok() || joined.is_err_and(|error| error.is_cancelled()));
+        }
+    });
+}
+
+#[test]
+fn aborting_ends_parked_and_ready_tasks_and_those_they_spawn() {
+    check_until(3, Phase::Aborting, |shared| {
+        for _ in 0..2 {
+            drop(spawn(shared, async {
+                drop(task::spawn(park()));
+                loop {
+                    // A schedule by priorities would run this worker alone for ever.
+                    thread::yield_now();
+                    yield_now().await;
+                }
+            }));
+            drop(spawn(shared, park()));
+        }
+    });
+}
+
+#[test]
+fn a_waiter_that_is_aborted_passes_its_permit_on() {
+    check(2, |shared| {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let waiter = || {
+            let semaphore = semaphore.clone();
+            spawn(shared, async move { semaphore.acquire().await })
+        };
+        let (impatient, patient) = (waiter(), waiter());
+        let releaser = {
+            let semaphore = semaphore.clone();
+            thread::spawn(move || semaphore.release())
+        };
+        impatient.abort();
+        if block_on(impatient).is_ok() {
+            semaphore.release();
+        }
+        join(patient);
+        releaser.join().expect("the thread does not panic");
+    });
+}
