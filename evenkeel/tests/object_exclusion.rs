@@ -100,9 +100,14 @@ fn tasks(
 
 /// All at once on the same objects: tasks of the objects' runtime and of another, threads that enter as such, and threads that are blocked on futures.
 fn all_at_once(runtime: &Runtime, objects: &[Object<Tally>]) {
+    among(runtime, 12, objects);
+}
+
+/// The same, with so many tasks of the objects' runtime.
+fn among(runtime: &Runtime, count: u64, objects: &[Object<Tally>]) {
     let other = common::objects::runtime(2);
     let tasks: Vec<_> =
-        tasks(runtime, 12, objects).into_iter().chain(tasks(&other, 4, objects)).collect();
+        tasks(runtime, count, objects).into_iter().chain(tasks(&other, 4, objects)).collect();
     let callers = (0..2).map(|caller| {
         let objects = objects.to_vec();
         thread::spawn(move || {
@@ -176,6 +181,18 @@ fn in_place_on_one_worker() {
     let _watchdog = watchdog();
     let runtime = runtime(1);
     all_at_once(&runtime, &[in_place(&runtime, Tally::default())]);
+}
+
+/// Their class tries both, so that operations meet its changes: there are enough tasks for journeys to overlap.
+#[test]
+fn of_an_automatic_class() {
+    let _watchdog = watchdog();
+    for workers in [1, 2, 4] {
+        let runtime = runtime(workers);
+        let object = || Object::new(Tally::default()).class("automatic");
+        let objects: Vec<_> = runtime.block_on(async { (0..4).map(|_| object()).collect() });
+        among(&runtime, 12 * workers as u64, &objects);
+    }
 }
 
 /// Those at home, those in place, those of no runtime and those of another.
