@@ -24,6 +24,7 @@ examples! {
     buffer_external buffer_external_runs "../examples/buffer_external.rs";
     buffer_internal buffer_internal_runs "../examples/buffer_internal.rs";
     dating_service dating_service_runs "../examples/dating_service.rs";
+    objects objects_runs "../examples/objects.rs";
     philosophers philosophers_runs "../examples/philosophers.rs";
     readers_writers readers_writers_runs "../examples/readers_writers.rs";
     readers_writers_internal readers_writers_internal_runs "../examples/readers_writers_internal.rs";

@@ -6,15 +6,6 @@ use super::{EnterError, Guard, Object};
 use crate::primitives::spin::Backoff;
 use crate::runtime::enter;
 
-/// Ends what [`call_blocking`](Object::call_blocking) has noted of its thread.
-struct Noted<'a, T>(&'a super::inner::Inner<T>);
-
-impl<T> Drop for Noted<'_, T> {
-    fn drop(&mut self) {
-        self.0.note_foreign(false);
-    }
-}
-
 impl<T: Send> Object<T> {
     /// Enters the object from a thread that is no worker, calls `operation` and leaves; the thread waits until it gets in.
     ///
@@ -47,8 +38,6 @@ impl<T: Send> Object<T> {
             self.inner.leave(way, None);
             return Err(EnterError::poisoned(self.inner.name()));
         }
-        self.inner.note_foreign(true);
-        let _noted = Noted(&self.inner);
         // SAFETY: this thread has just come in.
         let mut guard = unsafe { Guard::new(&self.inner, way) };
         Ok(operation(&mut guard))

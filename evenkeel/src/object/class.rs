@@ -4,7 +4,6 @@ use super::steer::Steering;
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::{Mutex, lock};
 use crate::runtime::enter;
-use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::Shared;
 use crossbeam_utils::CachePadded;
@@ -48,6 +47,8 @@ pub(super) struct Class {
     pub(super) steering: CachePadded<Steering>,
     /// The runtime whose workers may be hosts; of none for objects that were made outside of any.
     runtime: Weak<Shared>,
+    /// Its processors. They stay where they are for as long as an object may have one of them as its home: those of another runtime never have the same addresses.
+    processors: Arc<[Processor]>,
     /// What the homes at each processor come to, in bytes.
     bytes: Box<[AtomicUsize]>,
 }
@@ -65,6 +66,7 @@ impl Class {
             placement,
             steering: CachePadded::new(Steering::new()),
             runtime: runtime.map(Arc::downgrade).unwrap_or_default(),
+            processors: runtime.map(|runtime| runtime.processors.clone()).unwrap_or_default(),
             bytes: (0..workers).map(|_| AtomicUsize::new(0)).collect(),
         }
     }
@@ -87,26 +89,10 @@ impl Class {
         self.placement
     }
 
-    /// What `f` says of the processor at this address, if it is one of the class's runtime and that is not gone; otherwise true.
-    pub(super) fn with_processor(
-        &self,
-        address: usize,
-        context: Option<&Context>,
-        f: impl FnOnce(&Processor) -> bool,
-    ) -> bool {
-        // The caller's own runtime is there.
-        if let Some(context) = context
-            && let Some(number) = context.seat.number_of(address)
-        {
-            return f(&context.shared().processors[number]);
-        }
-        let Some(shared) = self.runtime.upgrade() else {
-            // Its workers have left whatever they were inside of. That is known by an `Arc`'s count, which has been loaded without an order.
-            std::sync::atomic::fence(Ordering::Acquire);
-            return true;
-        };
-        let mut processors = shared.processors.iter();
-        processors.find(|processor| std::ptr::from_ref(*processor).addr() == address).is_none_or(f)
+    /// The processor at this address, which is that of a home.
+    pub(super) fn processor(&self, address: usize) -> Option<&Processor> {
+        let offset = address.wrapping_sub(self.processors.as_ptr().addr());
+        self.processors.get(offset / size_of::<Processor>())
     }
 
     /// The address of the processor with the fewest bytes, which is to be the home of an object, if there is one.

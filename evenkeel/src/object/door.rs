@@ -32,6 +32,8 @@
 //! exchange and its fence, says *draining* or *in place*, is seen by the hosts of a later *at home* as above.
 //! *Host and former host*: a home is changed under the lock, by one who has seen no note of the former host's, or by that itself.
 //! *Two visitors*: the compare-and-swap.
+//! *Two operations of one host*: a worker makes no second note of an object, and does not take it from itself.
+//! *Host and worker of another runtime*: the class keeps the processors where they are for as long as there are objects of it, so a `place` is never the address of a later one.
 //!
 //! # Why nobody waits for ever
 //! An operation is a piece of a poll, or a future that others wait for [in line](super::line). A visitor that does not get the object from a host inside gives the lock back, so
@@ -207,7 +209,7 @@ impl Door {
         let has_left = |host: &Processor| !host.inside.has(self.address());
         // The mode may have gone on to *at home* before the lock was set.
         if matches!(class.mode(), Mode::Draining | Mode::InPlace)
-            && class.with_processor(home, context, has_left)
+            && class.processor(home).is_none_or(has_left)
         {
             return Ok(self.by_lock(context));
         }
@@ -246,7 +248,8 @@ impl Door {
         }
         self.lock(place)?;
         let is_host = context.is_some_and(|context| context.seat.home().addr() == home);
-        if home == 0 || is_host || class.with_processor(home, context, |host| self.has_left(host)) {
+        // Without one it has no home.
+        if is_host || class.processor(home).is_none_or(|host| self.has_left(host)) {
             return Ok(self.by_lock(context));
         }
         self.give_back();
@@ -295,9 +298,13 @@ impl Door {
         match (way, context) {
             (Way::Note(note), Some(context)) => context.seat.processor().inside.clear(note),
             (Way::Lock(note), context) => {
-                // Nobody changes it meanwhile but whoever is inside.
+                // Nobody changes it meanwhile but whoever is inside, and who clears the poison.
                 let place = self.place.load(Ordering::Relaxed);
-                self.place.store(place & !LOCKED, edge(Edge::ObjectUnlock, Ordering::Release));
+                if place & POISONED == 0 {
+                    self.place.store(place & !LOCKED, edge(Edge::ObjectUnlock, Ordering::Release));
+                } else {
+                    self.give_back();
+                }
                 if let (Some(note), Some(context)) = (note, context) {
                     context.seat.processor().inside.clear(note);
                 }

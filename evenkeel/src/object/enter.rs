@@ -4,8 +4,8 @@
 
 use super::door::Refusal;
 use super::visit::Visit;
-use super::{EnterError, Guard, HeldGuard, Object};
-use crate::scheduler::context::{self, Context};
+use super::{EnterError, Guard, HeldGuard, Object, inner};
+use crate::scheduler::context;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{self, Poll, ready};
@@ -24,7 +24,10 @@ impl<'a, T: Send> Future for Enter<'a, T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         let object = self.object;
-        let way = ready!(self.visit.poll(&object.inner, cx))?;
+        let way = ready!(self.visit.poll(&object.inner, cx));
+        // The next in line waits for it, and this future may be kept.
+        self.visit.end_turn();
+        let way = way?;
         // SAFETY: this thread has just come in.
         Poll::Ready(Ok(unsafe { Guard::new(&object.inner, way) }))
     }
@@ -121,8 +124,10 @@ impl<T: Send> Object<T> {
 
     /// Enters the object for an operation that awaits inside: first come, first served among those that do; all others wait until it is over.
     ///
+    /// Until then the object is held by the task that has entered it, outside of tasks by the thread, wherever the guard goes.
+    ///
     /// # Errors
-    /// As [`enter`](Self::enter).
+    /// As [`enter`](Self::enter). An entry by the holder, in whatever part of it, is one while it is inside.
     ///
     /// # Cancel safety
     /// A future that is dropped leaves the line, and is not inside.
@@ -145,12 +150,9 @@ impl<T: Send> Object<T> {
     /// ```
     pub async fn enter_held(&self) -> Result<HeldGuard<'_, T>, EnterError> {
         let line = self.inner.line();
-        let task = context::with(|context| {
-            context.and_then(Context::task).map(|task| task.footer().id.get())
-        });
-        if task.is_some_and(|task| line.is_holder(task)) {
-            context::with(|context| self.inner.refuse_own(context))?;
-        }
+        let holder = context::with(inner::holder);
+        // Whoever is inside itself finds out in line at the latest.
+        context::with(|context| self.inner.refuse_own(context))?;
         let turn = line.turn().await;
         let mut visit = Visit::in_turn(turn);
         poll_fn(|cx| {
@@ -160,7 +162,7 @@ impl<T: Send> Object<T> {
         })
         .await?;
         let turn = visit.into_turn().expect("it has been given one");
-        turn.hold(task);
+        turn.hold(holder);
         // SAFETY: the lock is this task's, and no worker's note stands for it.
         Ok(unsafe { HeldGuard::new(&self.inner, turn) })
     }

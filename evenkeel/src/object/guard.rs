@@ -41,6 +41,9 @@ impl<'a, T> Guard<'a, T> {
     /// This thread is inside, by `way`, and leaves when the guard is dropped.
     #[inline(always)]
     pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
+        if way == Way::Lock(None) {
+            object.note_on_thread();
+        }
         Self { object, way, panicking: std::thread::panicking(), not_send: PhantomData }
     }
 }
@@ -68,6 +71,9 @@ impl<T> Drop for Guard<'_, T> {
     fn drop(&mut self) {
         if !self.panicking && std::thread::panicking() {
             self.object.door.poison();
+        }
+        if self.way == Way::Lock(None) {
+            self.object.clear_on_thread();
         }
         context::with(|context| self.object.leave(self.way, context));
     }

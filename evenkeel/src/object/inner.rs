@@ -12,6 +12,7 @@ use crate::primitives::thread::thread_local;
 use crate::scheduler::context::Context;
 use std::any::type_name;
 use std::cell::RefCell;
+use std::ptr;
 use std::sync::{Arc, OnceLock};
 
 /// An object: its value, and what is known of it.
@@ -37,8 +38,18 @@ impl<T> Drop for Inner<T> {
 }
 
 thread_local! {
-    /// The doors of the objects that a thread which is no worker is inside of.
+    /// The doors of the objects that this thread is inside of without a note of a processor's.
     static INSIDE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Whom an object is held by that is held here: the number of the task, or one for the thread, which no task has.
+pub(super) fn holder(context: Option<&Context>) -> u64 {
+    /// Where no number of a task comes to, and no address.
+    const THREAD: u64 = 1 << 63;
+    match context.and_then(Context::task) {
+        Some(task) => task.footer().id.get(),
+        None => INSIDE.with(|inside| ptr::from_ref(inside).addr() as u64 | THREAD),
+    }
 }
 
 impl<T> Inner<T> {
@@ -99,16 +110,10 @@ impl<T> Inner<T> {
     #[cold]
     pub(super) fn refuse_own(&self, context: Option<&Context>) -> Result<(), EnterError> {
         let address = self.door.address();
-        let is_inside = match context {
-            Some(context) => {
-                context.seat.processor().inside.has(address)
-                    || context.task().is_some_and(|task| {
-                        let id = task.footer().id.get();
-                        self.line.get().is_some_and(|line| line.is_holder(id))
-                    })
-            }
-            None => INSIDE.with(|inside| inside.borrow().contains(&address)),
-        };
+        let is_noted = context.is_some_and(|context| context.seat.processor().inside.has(address))
+            || INSIDE.with(|inside| inside.borrow().contains(&address));
+        let is_inside =
+            is_noted || self.line.get().is_some_and(|line| line.is_holder(holder(context)));
         if !is_inside {
             return Ok(());
         }
@@ -116,16 +121,20 @@ impl<T> Inner<T> {
         Err(EnterError::inside(self.name(), task))
     }
 
-    /// Enters from a thread that is no worker, which waits for it.
+    /// Notes that this thread is inside, who is no worker, or has no place for another note.
     #[cold]
-    pub(super) fn note_foreign(&self, is_inside: bool) {
+    pub(super) fn note_on_thread(&self) {
+        INSIDE.with(|inside| inside.borrow_mut().push(self.door.address()));
+    }
+
+    /// Ends what [`note_on_thread`](Self::note_on_thread) has begun.
+    #[cold]
+    pub(super) fn clear_on_thread(&self) {
         let address = self.door.address();
         INSIDE.with(|inside| {
             let mut inside = inside.borrow_mut();
-            if is_inside {
-                inside.push(address);
-            } else if let Some(place) = inside.iter().rposition(|&other| other == address) {
-                inside.remove(place);
+            if let Some(place) = inside.iter().rposition(|&other| other == address) {
+                inside.swap_remove(place);
             }
         });
     }

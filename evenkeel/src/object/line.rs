@@ -13,7 +13,7 @@ pub(super) struct Line {
     semaphore: Semaphore,
     /// Whether a held operation is inside, or about to be.
     held: AtomicBool,
-    /// The task that holds the object: its number, or zero.
+    /// The task or the thread that holds the object: its number, or zero.
     holder: AtomicU64,
 }
 
@@ -47,16 +47,16 @@ impl Line {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Whether this task holds the object.
-    pub(super) fn is_holder(&self, task: u64) -> bool {
-        self.holder.load(Ordering::Relaxed) == task
+    /// Whether this task or thread holds the object.
+    pub(super) fn is_holder(&self, holder: u64) -> bool {
+        self.holder.load(Ordering::Relaxed) == holder
     }
 }
 
 impl Turn<'_> {
-    /// Says that the object is held from now on, until [`end`](Self::end), by a task, if it is one.
-    pub(super) fn hold(&self, task: Option<u64>) {
-        self.0.holder.store(task.unwrap_or(0), Ordering::Relaxed);
+    /// Says that the object is held from now on, until [`end`](Self::end), by this task or thread.
+    pub(super) fn hold(&self, holder: u64) {
+        self.0.holder.store(holder, Ordering::Relaxed);
         self.0.held.store(true, Ordering::Relaxed);
     }
 

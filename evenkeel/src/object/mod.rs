@@ -34,7 +34,8 @@
 //!
 //! # Operations inside of operations
 //! A [`Guard`] cannot be held across an `.await`, so a task that is inside one object does not travel to another. [`Object::try_enter`] enters an object that is not elsewhere;
-//! [`enter2`] enters two. To enter an object that one is inside of is an [error](EnterError::Inside).
+//! [`enter2`] enters two. To enter an object that one is inside of is an [error](EnterError::Inside). So is an entry by any part of a task that holds one: nobody can tell whether the parts wait for each
+//! other. Outside of tasks it is the thread that holds it.
 
 mod blocking;
 mod class;

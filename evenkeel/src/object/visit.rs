@@ -57,6 +57,14 @@ impl<'a> Visit<'a> {
         Self { turn: Some(turn), ..Self::default() }
     }
 
+    /// Gives the turn or the place in line on, once inside.
+    #[inline(always)]
+    pub(super) fn end_turn(&mut self) {
+        if self.turn.is_some() || self.waiting.is_some() {
+            (self.turn, self.waiting) = (None, None);
+        }
+    }
+
     /// The turn, once inside.
     pub(super) fn into_turn(self) -> Option<Turn<'a>> {
         self.turn

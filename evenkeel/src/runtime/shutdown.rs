@@ -175,7 +175,7 @@ fn abort_for_stuck(shared: &Shared, until: Option<Instant>) {
 /// inside an operation keeps its queue locked: it is tried again `until` then.
 fn incomplete(shared: &Shared, until: Option<Instant>) -> Vec<Reference> {
     let mut tasks = Vec::new();
-    for processor in &shared.processors {
+    for processor in shared.processors.iter() {
         loop {
             if let Some(local) = processor.local.claim(true) {
                 let registered = local.registry.iter();

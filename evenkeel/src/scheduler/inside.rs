@@ -26,14 +26,24 @@ impl Inside {
         Self { notes, fenced: !fence::is_asymmetric() }
     }
 
-    /// Notes an address, which is not zero, and says in which place. None if all are taken. The caller is the worker.
+    /// Notes an address, which is not zero, and says in which place. None if the worker is inside of it already, or if all places are taken. The caller is the worker.
     #[inline(always)]
     pub(crate) fn note(&self, address: usize) -> Option<usize> {
-        let free = |note: &AtomicUsize| note.load(Ordering::Relaxed) == 0;
-        let place = if free(&self.notes[0]) { 0 } else { self.notes.iter().position(free)? };
+        let any = self.notes.iter().fold(0, |any, note| any | note.load(Ordering::Relaxed));
+        let place = if any == 0 { 0 } else { self.place_beside(address)? };
         // It also says that the operation which had this place before is over.
         self.notes[place].store(address, edge(Edge::ObjectNote, Ordering::Release));
         Some(place)
+    }
+
+    /// A place for the note of one more object.
+    #[cold]
+    fn place_beside(&self, address: usize) -> Option<usize> {
+        let mut notes = self.notes.iter().map(|note| note.load(Ordering::Relaxed));
+        if notes.clone().any(|noted| noted == address) {
+            return None;
+        }
+        notes.position(|noted| noted == 0)
     }
 
     /// The host's fence between its note and its look at the object.

@@ -66,7 +66,7 @@ impl fmt::Debug for Hooks {
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// Those of the workers, and that of the [relief](super::relief), if there is one.
-    pub(crate) processors: Box<[Processor]>,
+    pub(crate) processors: Arc<[Processor]>,
     /// How many workers there are.
     pub(crate) workers: usize,
     /// What gives the relief its thread.

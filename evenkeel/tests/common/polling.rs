@@ -34,6 +34,7 @@ impl<F: Future> Hand<F> {
     }
 
     /// One that has been polled once, and waits.
+    #[allow(dead_code, reason = "in some tests nothing waits at its first poll")]
     pub(crate) fn waiting(future: F) -> Self {
         let mut this = Self::new(future);
         assert!(this.poll().is_none(), "it waits");
@@ -49,6 +50,7 @@ impl<F: Future> Hand<F> {
     }
 
     /// Its output, which is there.
+    #[allow(dead_code, reason = "in some tests nothing is ready")]
     #[track_caller]
     pub(crate) fn ready(mut self) -> F::Output {
         self.poll().expect("it is ready")

@@ -47,7 +47,7 @@ impl Shared {
     }
 
     fn refresh_timers(&self) {
-        for processor in &self.processors {
+        for processor in self.processors.iter() {
             processor.timers.refresh();
         }
     }

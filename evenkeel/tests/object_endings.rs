@@ -1,0 +1,205 @@
+//! Runtimes that end: with operations on their way, and before the objects that were made in them.
+
+use common::objects::{at, comes_home, in_place, join, runtime};
+use common::random::Random;
+use common::until::until;
+use common::watchdog::watchdog;
+use evenkeel::object::Object;
+use evenkeel::{Runtime, Shutdown, block_on, yield_now};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+mod common {
+    pub(crate) mod objects;
+    pub(crate) mod random;
+    pub(crate) mod until;
+    pub(crate) mod watchdog;
+}
+
+/// Tasks that go from object to object, for so many operations or without end.
+fn travellers(
+    runtime: &Runtime,
+    objects: &[Object<u64>],
+    count: u64,
+    operations: Option<u64>,
+) -> (Vec<evenkeel::JoinHandle<()>>, Arc<AtomicUsize>) {
+    let done = Arc::new(AtomicUsize::new(0));
+    let tasks = (0..count)
+        .map(|seed| {
+            let (objects, done) = (objects.to_vec(), done.clone());
+            runtime.spawn(async move {
+                let mut random = Random::new(seed);
+                let mut left = operations;
+                while left != Some(0) {
+                    left = left.map(|left| left - 1);
+                    let object = &objects[random.below(objects.len() as u64) as usize];
+                    let operation = |value: &mut u64| {
+                        *value += 1;
+                        done.fetch_add(1, Ordering::Relaxed);
+                    };
+                    if random.below(16) > 0 {
+                        object.with(operation).await.unwrap();
+                    } else {
+                        let mut held = object.enter_held().await.unwrap();
+                        yield_now().await;
+                        operation(&mut held);
+                    }
+                }
+            })
+        })
+        .collect();
+    (tasks, done)
+}
+
+fn objects(runtime: &Runtime, workers: usize) -> Vec<Object<u64>> {
+    let mut objects: Vec<_> = (0..workers).map(|home| at(runtime, home, 0)).collect();
+    objects.push(in_place(runtime, 0));
+    objects
+}
+
+fn sum(objects: &[Object<u64>]) -> usize {
+    let values = objects.iter().map(|object| object.call_blocking(|value| *value).unwrap());
+    values.sum::<u64>() as usize
+}
+
+#[test]
+fn drain_waits_for_those_on_their_way() {
+    let _watchdog = watchdog();
+    for workers in [1, 2, 4] {
+        for count in [1, 10, 300] {
+            let runtime = runtime(workers);
+            let objects = objects(&runtime, workers);
+            let (tasks, done) = travellers(&runtime, &objects, count, Some(50));
+            drop(tasks);
+            assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+            assert_eq!(done.load(Ordering::Relaxed) as u64, count * 50);
+            assert_eq!(sum(&objects) as u64, count * 50);
+        }
+    }
+}
+
+#[test]
+fn abort_cancels_those_on_their_way() {
+    let _watchdog = watchdog();
+    for workers in [1, 2, 4] {
+        for count in [1, 10, 300] {
+            let runtime = runtime(workers);
+            let objects = objects(&runtime, workers);
+            let (tasks, done) = travellers(&runtime, &objects, count, None);
+            until(|| done.load(Ordering::Relaxed) >= 1_000);
+            let report = runtime.shutdown(Shutdown::Abort);
+            assert!(report.stuck.is_empty());
+            for task in tasks {
+                assert!(block_on(task).unwrap_err().is_cancelled());
+            }
+            assert_eq!(sum(&objects), done.load(Ordering::Relaxed));
+            assert!(objects.iter().all(|object| !object.is_poisoned()));
+        }
+    }
+}
+
+#[test]
+fn a_deadline_cancels_them_too() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let objects = objects(&runtime, 2);
+    let (tasks, done) = travellers(&runtime, &objects, 20, None);
+    until(|| done.load(Ordering::Relaxed) >= 1_000);
+    // Whether they reach their next turn in the grace depends on the machine.
+    let _report = runtime.shutdown(Shutdown::Deadline(Duration::ZERO));
+    for task in tasks {
+        assert!(block_on(task).unwrap_err().is_cancelled());
+    }
+    assert_eq!(sum(&objects), done.load(Ordering::Relaxed));
+}
+
+/// The home is gone: the object is entered wherever its users are.
+#[test]
+fn an_object_outlives_its_runtime() {
+    let _watchdog = watchdog();
+    let first = runtime(3);
+    let objects = objects(&first, 3);
+    let (tasks, _) = travellers(&first, &objects, 10, Some(100));
+    join(tasks);
+    drop(first);
+    assert_eq!(sum(&objects), 1_000);
+    assert!(objects.iter().all(|object| object.home().is_none()));
+    block_on(async {
+        for object in &objects {
+            *object.enter_held().await.unwrap() += 1;
+        }
+    });
+    let second = runtime(2);
+    let (tasks, _) = travellers(&second, &objects, 10, Some(100));
+    join(tasks);
+    assert_eq!(sum(&objects), 2_004);
+    second.block_on(async {
+        for object in &objects {
+            object.with(|value| *value += 1).await.unwrap();
+        }
+    });
+    assert_eq!(sum(&objects), 2_008);
+}
+
+/// A worker of a new runtime is not the home of an old one's objects, even if its processor lies where that of the home lay.
+#[test]
+fn a_new_runtime_is_not_the_old_one() {
+    let _watchdog = watchdog();
+    for _ in 0..20 {
+        let old = runtime(2);
+        let objects = objects(&old, 2);
+        drop(old);
+        let new = runtime(2);
+        let (tasks, done) = travellers(&new, &objects, 6, Some(2_000));
+        let threads = [0, 1].map(|_| {
+            let (objects, done) = (objects.clone(), done.clone());
+            thread::spawn(move || {
+                for _ in 0..2_000 {
+                    for object in &objects {
+                        let operation = |value: &mut u64| *value += 1;
+                        object.call_blocking(operation).unwrap();
+                        done.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            })
+        });
+        join(tasks);
+        for thread in threads {
+            thread.join().expect("the thread ends well");
+        }
+        assert_eq!(sum(&objects), done.load(Ordering::Relaxed));
+        assert_eq!(new.metrics().sum(|processor| processor.hops), 0, "they have no home");
+    }
+}
+
+/// The last handle goes with the last task, inside of the runtime that ends.
+#[test]
+fn objects_that_end_with_their_runtime() {
+    struct Last(Arc<AtomicUsize>);
+    impl Drop for Last {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+    let _watchdog = watchdog();
+    for mode in [Shutdown::Drain, Shutdown::Abort] {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let runtime = runtime(2);
+        let drains = matches!(mode, Shutdown::Drain);
+        for home in 0..2 {
+            let object = at(&runtime, home, Last(dropped.clone()));
+            drop(runtime.spawn(async move {
+                comes_home(&object).await;
+                let held = object.enter_held().await.unwrap();
+                if !drains {
+                    std::future::pending::<()>().await;
+                }
+                drop(held);
+            }));
+        }
+        runtime.shutdown(mode);
+        assert_eq!(dropped.load(Ordering::Acquire), 2);
+    }
+}

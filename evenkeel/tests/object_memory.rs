@@ -1,0 +1,96 @@
+//! What an object takes beside its value, counted at the allocator.
+
+#![allow(unsafe_code, reason = "an allocator that counts")]
+
+use evenkeel::object::{Object, Placement};
+use evenkeel::{Builder, block_on};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    /// What the thread has allocated and not freed, in bytes.
+    static BYTES: Cell<isize> = const { Cell::new(0) };
+}
+
+fn count(bytes: isize) {
+    let _ = BYTES.try_with(|count| count.set(count.get() + bytes));
+}
+
+struct Counting;
+
+// SAFETY: it is the system's allocator; the count is a thread-local without a destructor, which allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        count(-(layout.size() as isize));
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most that an object takes beside its value, in bytes, its place in the allocation among them.
+const BAR: isize = 64;
+
+const OBJECTS: usize = 1_000_000;
+
+/// Makes a million objects, and gives what one takes beside its value and its handle.
+fn beside<T>(value: impl Fn(usize) -> T, check: impl Fn(&[Object<T>])) -> isize {
+    let mut objects = Vec::with_capacity(OBJECTS);
+    let before = BYTES.get();
+    objects.extend((0..OBJECTS).map(|number| Object::new(value(number))));
+    let taken = BYTES.get() - before;
+    check(&objects);
+    drop(objects);
+    let handles = (OBJECTS * size_of::<Object<T>>()) as isize;
+    assert_eq!(BYTES.get(), before - handles, "all of it is given back");
+    assert_eq!(taken % OBJECTS as isize, 0, "each takes the same");
+    taken / OBJECTS as isize - size_of::<T>() as isize
+}
+
+/// Objects that nobody waits for have no line, which is made when somebody does.
+#[test]
+fn of_a_million_objects() {
+    // What the thread and the class need once.
+    block_on(async { Object::new(()).with(|()| ()).await.unwrap() });
+    Object::new(()).call_blocking(|()| ()).unwrap();
+    let enter = |objects: &[Object<u64>]| {
+        for (number, object) in objects.iter().enumerate() {
+            assert_eq!(object.call_blocking(|value| *value), Ok(number as u64));
+        }
+    };
+    let of_a_word = beside(|number| number as u64, enter);
+    let of_nothing = beside(|_| (), |_| ());
+    let of_two_lines = beside(|_| [0_u8; 128], |_| ());
+    println!("beside its value: u64 {of_a_word}, () {of_nothing}, [u8; 128] {of_two_lines}");
+    for bytes in [of_a_word, of_nothing, of_two_lines] {
+        assert!(bytes <= BAR, "{bytes}");
+    }
+}
+
+/// Of a runtime, in place and at homes: the same.
+#[test]
+fn of_a_million_objects_of_a_runtime() {
+    let runtime = Builder::new().workers(2).build().expect("the runtime starts");
+    for (name, placement) in [("here", Placement::InPlace), ("at home", Placement::Home)] {
+        runtime.block_on(async {
+            let class = Object::new(0_u64).placed(name, placement);
+            let mut objects = Vec::with_capacity(OBJECTS);
+            let before = BYTES.get();
+            objects.extend((0..OBJECTS).map(|number| Object::new(number as u64).class(name)));
+            let taken = BYTES.get() - before;
+            assert!(taken <= (BAR + 8) * OBJECTS as isize, "{taken}");
+            for (number, object) in objects.iter().enumerate().step_by(10_007) {
+                assert_eq!(object.home().is_some(), class.home().is_some());
+                assert_eq!(object.with(|value| *value).await, Ok(number as u64));
+            }
+        });
+    }
+}

@@ -1,0 +1,231 @@
+//! The ways in, one by one: what they give, and where they run.
+
+use common::objects::{Holding, at, comes_home, in_place, join, runtime, worker};
+use common::watchdog::watchdog;
+use evenkeel::object::{Object, Placement};
+use evenkeel::{Runtime, block_on};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+mod common {
+    pub(crate) mod objects;
+    pub(crate) mod watchdog;
+}
+
+/// An object of each kind.
+fn objects<T>(runtime: &Runtime, value: impl Fn() -> T) -> [Object<T>; 4] {
+    let outside = Object::new(value());
+    [in_place(runtime, value()), at(runtime, 0, value()), at(runtime, 1, value()), outside]
+}
+
+/// The closure borrows what is around it, and what it gives may too.
+#[test]
+fn with_borrows_its_surroundings() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    for object in objects(&runtime, || vec![String::from("one")]) {
+        let task = runtime.spawn(async move {
+            let words = [String::from("two"), String::from("three")];
+            let mut lengths = Vec::new();
+            let longest = object
+                .with(|list| {
+                    list.extend(words.iter().cloned());
+                    lengths.extend(list.iter().map(String::len));
+                    words.iter().max_by_key(|word| word.len())
+                })
+                .await
+                .unwrap();
+            assert_eq!(lengths, [3, 3, 5]);
+            longest.cloned()
+        });
+        assert_eq!(join([task]), [Some(String::from("three"))]);
+    }
+}
+
+#[test]
+fn all_ways_in_lead_to_the_same_value() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    for object in objects(&runtime, || 0_u64) {
+        let operations = |object: Object<u64>| async move {
+            *object.enter().await.unwrap() += 1;
+            object.with(|value| *value += 1).await.unwrap();
+            *object.enter_held().await.unwrap() += 1;
+            loop {
+                let guard = object.try_enter().unwrap().map(|mut guard| *guard += 1);
+                if guard.is_some() {
+                    break;
+                }
+                // It was at home elsewhere.
+                object.with(|_| ()).await.unwrap();
+            }
+            object.read(|value| *value).await.unwrap()
+        };
+        let task = runtime.spawn(operations(object.clone()));
+        assert_eq!(join([task]), [4]);
+        assert_eq!(block_on(operations(object.clone())), 8);
+        assert_eq!(runtime.block_on(operations(object.clone())), 12);
+        object.call_blocking(|value| *value += 1).unwrap();
+        let blocking = object.clone();
+        let closure = runtime.spawn_blocking(move || blocking.call_blocking(|value| *value));
+        assert_eq!(block_on(closure).unwrap(), Ok(13));
+    }
+}
+
+#[test]
+fn an_operation_is_made_at_home_and_the_task_stays_there() {
+    let _watchdog = watchdog();
+    let runtime = runtime(3);
+    let objects: Vec<_> = (0..3).map(|home| at(&runtime, home, ())).collect();
+    let task = runtime.spawn(async move {
+        for _ in 0..100 {
+            for (home, object) in objects.iter().enumerate() {
+                assert_eq!(object.home(), Some(home));
+                comes_home(object).await;
+                // In the same poll: nobody has taken it away.
+                assert_eq!(worker(), home);
+            }
+        }
+    });
+    join([task]);
+    assert!(runtime.metrics().sum(|processor| processor.hops) > 0);
+}
+
+#[test]
+fn try_enter_does_not_wait() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    for object in objects(&runtime, || ()) {
+        drop(object.try_enter().unwrap().expect("it is free"));
+        let holding = Holding::of(&runtime, &object);
+        assert!(object.try_enter().unwrap().is_none());
+        let other = object.clone();
+        let task = runtime.spawn(async move { other.try_enter().unwrap().is_none() });
+        assert_eq!(join([task]), [true]);
+        holding.leave();
+        assert!(object.try_enter().unwrap().is_some());
+    }
+}
+
+#[test]
+fn call_blocking_is_not_for_tasks() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    let object = Object::new(());
+    let task = runtime.spawn(async move { object.call_blocking(|()| ()) });
+    let error = block_on(task).unwrap_err();
+    assert!(error.is_panic(), "{error}");
+}
+
+#[test]
+fn values_of_no_size() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    for object in objects(&runtime, || ()) {
+        let tasks = (0..10).map(|_| {
+            let object = object.clone();
+            runtime.spawn(async move {
+                for _ in 0..100 {
+                    object.with(|()| ()).await.unwrap();
+                    drop(object.enter_held().await.unwrap());
+                }
+            })
+        });
+        join(tasks.collect::<Vec<_>>());
+        assert_eq!(object.call_blocking(|()| ()), Ok(()));
+    }
+    // Each has a home all the same.
+    runtime.block_on(async {
+        let objects: Vec<_> =
+            (0..10).map(|_| Object::new(()).placed("nothing", Placement::Home)).collect();
+        for home in 0..2 {
+            assert_eq!(objects.iter().filter(|object| object.home() == Some(home)).count(), 5);
+        }
+    });
+}
+
+/// They make the choice of homes worse and nothing else.
+#[test]
+fn wrong_size_hints() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let objects: Vec<_> = runtime.block_on(async {
+        let hints = [0, usize::MAX, 1, usize::MAX, u32::MAX as usize, 0];
+        let of = |hint| Object::new(0).size_hint(hint).placed("hinted", Placement::Home);
+        hints.into_iter().cycle().take(60).map(of).collect()
+    });
+    for home in 0..2 {
+        assert!(objects.iter().any(|object| object.home() == Some(home)));
+    }
+    for object in objects {
+        // Also on one that is in use.
+        let object = object.size_hint(usize::MAX).clone().size_hint(0);
+        let task = runtime.spawn({
+            let object = object.clone();
+            async move { object.with(|value| *value += 1).await.unwrap() }
+        });
+        join([task]);
+        assert_eq!(object.call_blocking(|value| *value), Ok(1));
+    }
+}
+
+/// What `operation` panics with.
+fn message(operation: impl FnOnce()) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(operation)).expect_err("it is refused");
+    match panic.downcast::<String>() {
+        Ok(message) => *message,
+        Err(panic) => (*panic.downcast::<&str>().expect("it has a message")).to_owned(),
+    }
+}
+
+#[test]
+fn a_worker_that_is_none() {
+    let runtime = runtime(2);
+    for number in [2, 3, usize::MAX] {
+        let text = message(|| drop(at(&runtime, number, ())));
+        assert!(text.contains(&format!("no worker {number}")), "{text}");
+    }
+    let text = message(|| drop(Object::new(()).at(0)));
+    assert!(text.contains("no worker 0"), "{text}");
+}
+
+#[test]
+fn what_is_said_too_late() {
+    let runtime = runtime(1);
+    let object = in_place(&runtime, ());
+    let text = message(|| drop(object.clone().class("other")));
+    assert!(text.contains("before it is cloned"), "{text}");
+    let text = message(|| drop(object.clone().at(0)));
+    assert!(text.contains("before it is cloned"), "{text}");
+    assert!(object.try_enter().unwrap().is_some());
+}
+
+/// A home is no use to an object of a class that is entered in place, and no harm.
+#[test]
+fn a_home_in_a_class_that_is_in_place() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let object =
+        runtime.block_on(async { Object::new(0).placed("here", Placement::InPlace).at(1) });
+    let before = runtime.metrics().sum(|processor| processor.hops);
+    let tasks = (0..10).map(|_| {
+        let object = object.clone();
+        runtime.spawn(async move {
+            for _ in 0..100 {
+                object.with(|value| *value += 1).await.unwrap();
+            }
+        })
+    });
+    join(tasks.collect::<Vec<_>>());
+    assert_eq!(object.call_blocking(|value| *value), Ok(1_000));
+    assert_eq!(runtime.metrics().sum(|processor| processor.hops), before);
+}
+
+#[test]
+fn clones_are_the_same_object() {
+    let (object, other) = (Object::new(1), Object::new(1));
+    assert!(object.is(&object.clone()) && !object.is(&other));
+    object.clone().call_blocking(|value| *value = 2).unwrap();
+    assert_eq!(object.call_blocking(|value| *value), Ok(2));
+    assert_eq!(other.call_blocking(|value| *value), Ok(1));
+    assert_eq!(format!("{object:?}"), "Object { class: \"unnamed\", home: None, .. }");
+}
