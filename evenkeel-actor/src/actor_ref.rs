@@ -322,12 +322,12 @@ where
     M: serde::de::DeserializeOwned + std::marker::Send + 'static,
     P: Overflow,
 {
-    /// The slot by which other nodes know the actor.
+    /// The slot by which other nodes know the actor; none of one on another node, whose slots are that one's.
     #[inline]
-    pub(crate) fn slot_in(&self, table: &Table) -> Slot {
+    pub(crate) fn slot_in(&self, table: &Table) -> Option<Slot> {
         match &self.place {
-            Place::Local(own) => table.slot(self, own.address()),
-            Place::Remote(remote) => remote.slot(),
+            Place::Local(own) => Some(table.slot(self, own.address())),
+            Place::Remote(_) => None,
         }
     }
 }

@@ -191,11 +191,20 @@ impl Calls {
         if let Outcome::Failed(failure, _) = outcome
             && failure != Failure::Ended
             && failure != Failure::Unwritable
-            && beside != 0
         {
-            self.close(beside, Outcome::Failed(failure, ""));
+            self.close_beside(beside, failure);
         }
         asker.complete(outcome)
+    }
+
+    /// Closes the calls whose places were in the same message, one after the other: there may be a million.
+    fn close_beside(&self, mut call: u64, failure: Failure) {
+        while call != 0
+            && let Some(Call { asker, beside, .. }) = self.take(call)
+        {
+            asker.complete(Outcome::Failed(failure, ""));
+            call = beside;
+        }
     }
 
     /// Forgets calls whose message was not sent.
@@ -289,6 +298,25 @@ mod tests {
         assert!(!calls.close(u64::MAX, Outcome::NodeDown), "a number that is no call's");
         assert_eq!(heard(&asker).unwrap(), "[7]");
         assert_eq!(calls.len(), 0);
+    }
+
+    /// On a stack that would not hold a frame for each.
+    #[test]
+    fn any_number_of_calls_of_one_message_fail_together() {
+        let many = || {
+            let calls = Calls::new(1 << 20);
+            let mut last = 0;
+            let mut askers = Vec::new();
+            for _ in 0..100_000 {
+                let (call, asker) = open(&calls, A, last);
+                last = call;
+                askers.push(asker);
+            }
+            calls.close(last, Outcome::Failed(Failure::NoSuchActor, ""));
+            assert_eq!(calls.len(), 0);
+            assert!(askers.iter().all(|asker| heard(asker).unwrap() == "NoSuchActor "));
+        };
+        std::thread::Builder::new().stack_size(256 << 10).spawn(many).unwrap().join().unwrap();
     }
 
     #[test]

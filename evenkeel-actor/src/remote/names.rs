@@ -34,12 +34,12 @@ where
     #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let peer = scope::writing().map_err(S::Error::custom)?;
-        let (node, slot) = match self.remote() {
-            None => (peer.node.number, self.slot_in(&peer.node.table)),
-            Some(remote) if std::ptr::eq(remote.peer().node, peer.node) => {
+        let (node, slot) = match (self.slot_in(&peer.node.table), self.remote()) {
+            (Some(slot), _) => (peer.node.number, slot),
+            (None, Some(remote)) if std::ptr::eq(remote.peer().node, peer.node) => {
                 (remote.peer().id, remote.slot())
             }
-            Some(_) => {
+            (None, _) => {
                 return Err(S::Error::custom(
                     "the reference belongs to another node that is in this process",
                 ));

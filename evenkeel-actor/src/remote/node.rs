@@ -265,7 +265,8 @@ impl Node {
         scripts::spawn_on(self.inner(), node, script, arguments).await
     }
 
-    /// Lets other nodes find an actor of this one by a name, of at most 255 bytes. False if there is another one of that name, which has not stopped.
+    /// Lets other nodes find an actor of this one by a name, of at most 255 bytes. False if there is another one of that name, which has not stopped, or
+    /// if the actor is on another node: that one publishes it.
     ///
     /// The name counts as a reference to the actor, until it is [taken back](Self::unpublish) or the node leaves.
     pub fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool

@@ -48,7 +48,7 @@ impl<M: Serialize + DeserializeOwned + Send + 'static> Public for ActorRef<M> {
     }
 
     fn slot(&self, node: &Inner) -> Option<Slot> {
-        (!self.is_stopped()).then(|| self.slot_in(&node.table))
+        (!self.is_stopped()).then(|| self.slot_in(&node.table)).flatten()
     }
 
     fn is_stopped(&self) -> bool {
@@ -104,7 +104,7 @@ impl Scripts {
             let node = peer.node;
             let actor = Builder::new().system(node.system).spawn(actor);
             let actor = actor.map_err(|error| (Failure::Panicked, error.to_string()))?;
-            Ok(actor.slot_in(&node.table))
+            Ok(actor.slot_in(&node.table).expect("what is spawned here is here"))
         };
         let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
         if scripts.contains_key(name) {
@@ -130,11 +130,14 @@ impl Scripts {
         script(peer, messages, arguments)
     }
 
-    /// Lets other nodes find an actor; false if there is another one of that name, which has not stopped.
+    /// Lets other nodes find an actor of this one; false if there is another one of that name, which has not stopped, or if the actor is on another node.
     pub(crate) fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
     where
         M: Serialize + DeserializeOwned + Send + 'static,
     {
+        if actor.remote().is_some() {
+            return false;
+        }
         let mut public = self.public.lock().unwrap_or_else(PoisonError::into_inner);
         if public.get(name).is_some_and(|known| !known.is_stopped()) {
             return false;

@@ -84,6 +84,27 @@ fn the_name_of_an_actor_that_has_stopped_can_be_published_again() {
     });
 }
 
+/// The slot of an actor is its own node's; here it might be that of any.
+#[test]
+fn an_actor_of_another_node_is_published_by_that_one() {
+    ends(|| {
+        let world = World::new(2, 1, Faults::default());
+        let (runtime, node) = &world.nodes[1];
+        runtime.block_on(async {
+            let there = Builder::new().system(node.system()).spawn(Sum::default()).unwrap();
+            assert!(node.publish("there", there));
+        });
+        world.on(0, async |node| {
+            let here = Builder::new().system(node.system()).spawn(Sum::default()).unwrap();
+            assert!(node.publish("here", here));
+            let there = node.locate::<Message>(id(1), "there").await.unwrap();
+            assert!(!node.publish("there", there.clone()));
+            let gone = node.locate::<Message>(id(0), "there").await;
+            assert_eq!(gone.unwrap_err(), RemoteError::NoSuchName);
+        });
+    });
+}
+
 #[derive(Serialize, Deserialize)]
 struct Generic<T>(T);
 

@@ -32,8 +32,9 @@
 //!
 //! The poller may *defer* changes of `others` and `publics`: a waker cloned inside the task's own poll is
 //! counted in the closing compare-and-swap. The fields wrap below zero in between, which harms
-//! nothing: they decide only once `REGISTERED` is gone, and that is taken away after the last poll has
-//! folded its changes in.
+//! nothing: whether the task is freed they decide only once `REGISTERED` is gone, and that is taken away after the last poll has
+//! folded its changes in; and who asks earlier for `publics`, to end an actor that is alone, is the poller itself, which counts in what it has deferred, or finds the task parked, with nothing deferred.
+//! Neither field wraps above: whoever adds to it, at once or at the end of a poll, stops the process long before.
 //!
 //! `others` that are below zero have borrowed one of `publics`. They are so by less than the poller can have deferred,
 //! [`Pending::MOST`], so whoever wants to know `publics` adds that much first. Both together are zero only if each is: then nothing
@@ -209,11 +210,26 @@ impl Pending {
 
     #[inline(always)]
     fn fold(self, word: u64) -> u64 {
+        let word = self.fold_unchecked(word);
+        if self.publics > 0 && has_too_many_publics(word) {
+            std::process::abort();
+        }
+        word
+    }
+
+    #[inline(always)]
+    fn fold_unchecked(self, word: u64) -> u64 {
         let references = i64::from(self.references).wrapping_mul(REFERENCE as i64);
         let publics = i64::from(self.publics).wrapping_mul(PUBLIC as i64);
         let word = word.wrapping_add(references as u64).wrapping_add(publics as u64);
         word.wrapping_sub(u64::from(self.tokens) * TOKEN)
     }
+}
+
+/// Whether the references to the public part are about to wrap, which would free a task that is in use.
+#[inline(always)]
+fn has_too_many_publics(word: u64) -> bool {
+    word as i64 > MOST_PUBLICS << PUBLIC.trailing_zeros()
 }
 
 /// Whether a change was the last one.
@@ -422,7 +438,7 @@ impl State {
     #[inline]
     pub(crate) fn add_public(&self) {
         let before = self.0.fetch_add(PUBLIC, Ordering::Relaxed);
-        if before as i64 > MOST_PUBLICS << PUBLIC.trailing_zeros() {
+        if has_too_many_publics(before) {
             std::process::abort();
         }
     }

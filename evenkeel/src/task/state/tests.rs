@@ -318,3 +318,16 @@ fn the_last_public_reference_beside_is_told_apart_whatever_wakers_there_are() {
     assert_eq!(complete(&state, dropped, true), Release::Shared);
     assert_eq!(state.drop_public_beside(2), Some(Release::Last));
 }
+
+/// Whoever adds to the references to the public part, one by one or many after a poll, finds out before the count wraps.
+#[test]
+fn too_many_references_to_the_public_part_are_found_before_they_wrap() {
+    let at = |publics: i64| ((publics << PUBLIC.trailing_zeros()) as u64) | REGISTERED | PARTED;
+    assert!(!has_too_many_publics(at(0)));
+    assert!(!has_too_many_publics(at(-5)), "a few that the poller has deferred");
+    assert!(!has_too_many_publics(at(MOST_PUBLICS - 1)));
+    let made = Pending { publics: 31, ..Pending::default() };
+    assert!(has_too_many_publics(made.fold_unchecked(at(MOST_PUBLICS - 1))));
+    // As far as all threads of a process could take it between two looks.
+    assert!(has_too_many_publics(at(MOST_PUBLICS + (1 << 22) - 1)));
+}
