@@ -36,7 +36,7 @@ impl<T: Send> Object<T> {
         };
         if self.is_poisoned() {
             self.inner.leave(way, None);
-            return Err(EnterError::poisoned(self.inner.name()));
+            return Err(EnterError::poisoned(self.inner.names()));
         }
         // SAFETY: this thread has just come in.
         let mut guard = unsafe { Guard::new(&self.inner, way) };

@@ -78,16 +78,16 @@ pub(super) struct Door {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// As the host, by this note.
-    Note(usize),
+    Note(u8),
     /// As a visitor, by the lock; a worker has noted it too, for itself.
-    Lock(Option<usize>),
+    Lock(Option<u8>),
 }
 
 /// Why it is not inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// The object is at home at this other processor of the same runtime.
-    Away(usize),
+    Away(u16),
     /// Somebody else is inside.
     Taken,
 }
@@ -116,7 +116,7 @@ impl Door {
     }
 
     #[inline(always)]
-    fn enter_as_host(&self, class: &Class, context: &Context) -> Option<usize> {
+    fn enter_as_host(&self, class: &Class, context: &Context) -> Option<u8> {
         let inside = &context.seat.processor().inside;
         let note = inside.note(self.address())?;
         inside.fence();
@@ -177,7 +177,7 @@ impl Door {
                     .and_then(|context| context.seat.number_of(home))
                     .filter(|&target| context.is_some_and(|context| context.seat.me() != target));
                 match target {
-                    Some(target) => Err(Refusal::Away(target)),
+                    Some(target) => Err(Refusal::Away(target as u16)),
                     None => self.take(class, context),
                 }
             }

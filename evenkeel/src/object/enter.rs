@@ -113,7 +113,7 @@ impl<T: Send> Object<T> {
         context::with(|context| match self.inner.enter(context) {
             Ok(way) if self.is_poisoned() => {
                 self.inner.leave(way, context);
-                Err(EnterError::poisoned(self.inner.name()))
+                Err(EnterError::poisoned(self.inner.names()))
             }
             // SAFETY: this thread has just come in.
             Ok(way) => Ok(Some(unsafe { Guard::new(&self.inner, way) })),

@@ -2,11 +2,16 @@
 
 use std::fmt;
 
-/// An object, in an error's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Name<'a> {
-    pub(super) class: &'a str,
-    pub(super) type_name: &'static str,
+/// What an error says of an object: in a box, so that what gives an entry or an error is as small as an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Names {
+    /// Its class.
+    pub class: Box<str>,
+    /// The type of its value.
+    pub type_name: &'static str,
+    /// The name of the task that is inside, if that is what is wrong, and if it has one.
+    pub task: Option<Box<str>>,
 }
 
 /// Why an operation on an [`Object`](super::Object) did not begin.
@@ -14,48 +19,40 @@ pub(super) struct Name<'a> {
 #[non_exhaustive]
 pub enum EnterError {
     /// An operation on it has panicked, and may have left the value half changed. [`Object::clear_poison`](super::Object::clear_poison) makes it enterable again.
-    Poisoned {
-        /// Its class.
-        class: Box<str>,
-        /// The type of its value.
-        type_name: &'static str,
-    },
+    Poisoned(Box<Names>),
     /// The caller is inside of it already, and would wait for itself.
-    Inside {
-        /// Its class.
-        class: Box<str>,
-        /// The type of its value.
-        type_name: &'static str,
-        /// The name of the task that is inside, if it has one.
-        task: Option<Box<str>>,
-    },
+    Inside(Box<Names>),
 }
 
 impl EnterError {
-    pub(super) fn poisoned(name: Name<'_>) -> Self {
-        Self::Poisoned { class: name.class.into(), type_name: name.type_name }
+    #[cold]
+    pub(super) fn poisoned(names: Names) -> Self {
+        Self::Poisoned(Box::new(names))
     }
 
-    pub(super) fn inside(name: Name<'_>, task: Option<Box<str>>) -> Self {
-        Self::Inside { class: name.class.into(), type_name: name.type_name, task }
+    #[cold]
+    pub(super) fn inside(names: Names, task: Option<Box<str>>) -> Self {
+        Self::Inside(Box::new(Names { task, ..names }))
     }
 }
 
 impl fmt::Display for EnterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Poisoned { class, type_name } => write!(
+            Self::Poisoned(names) => write!(
                 f,
-                "an operation on an object of class {class:?} ({type_name}) has panicked: look at its value, then call clear_poison"
+                "an operation on an object of class {:?} ({}) has panicked: look at its value, then call clear_poison",
+                names.class, names.type_name
             ),
-            Self::Inside { class, type_name, task } => {
-                match task {
+            Self::Inside(names) => {
+                match &names.task {
                     Some(task) => write!(f, "task {task:?}")?,
                     None => write!(f, "the caller")?,
                 }
                 write!(
                     f,
-                    " is inside an object of class {class:?} ({type_name}) already, and would wait for itself: end that operation first"
+                    " is inside an object of class {:?} ({}) already, and would wait for itself: end that operation first",
+                    names.class, names.type_name
                 )
             }
         }

@@ -4,7 +4,7 @@
 
 use super::class::Class;
 use super::door::{Door, Refusal, Way};
-use super::error::{EnterError, Name};
+use super::error::{EnterError, Names};
 use super::line::Line;
 use crate::primitives::atomic::{AtomicU32, Ordering};
 use crate::primitives::cell::UnsafeCell;
@@ -84,8 +84,10 @@ impl<T> Inner<T> {
         self.class.charge(home, self.size());
     }
 
-    pub(super) fn name(&self) -> Name<'_> {
-        Name { class: self.class.name(), type_name: type_name::<T>() }
+    /// What an error says of it.
+    #[cold]
+    pub(super) fn names(&self) -> Names {
+        Names { class: self.class.name().into(), type_name: type_name::<T>(), task: None }
     }
 
     /// The line before it, made if there is none.
@@ -118,7 +120,7 @@ impl<T> Inner<T> {
             return Ok(());
         }
         let task = context.and_then(Context::task).and_then(|task| task.name().map(Box::from));
-        Err(EnterError::inside(self.name(), task))
+        Err(EnterError::inside(self.names(), task))
     }
 
     /// Notes that this thread is inside, who is no worker, or has no place for another note.

@@ -56,7 +56,7 @@ mod visit;
 pub(crate) use class::Classes;
 pub use class::Placement;
 pub use enter::{Enter, With};
-pub use error::EnterError;
+pub use error::{EnterError, Names};
 pub use guard::Guard;
 pub use held::HeldGuard;
 pub use report::{ClassReport, classes};

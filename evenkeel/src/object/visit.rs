@@ -110,7 +110,7 @@ impl<'a> Visit<'a> {
             }
             let step = match object.enter(context) {
                 Ok(way) => return Poll::Ready(admit(object, way, context)),
-                Err(Refusal::Away(target)) => self.travel(object, context, target, cx),
+                Err(Refusal::Away(target)) => self.travel(object, context, usize::from(target), cx),
                 Err(Refusal::Taken) => wait(object, context, self.turn.is_some(), cx),
             };
             match ready!(step) {
@@ -157,7 +157,7 @@ fn admit<T>(object: &Inner<T>, way: Way, context: Option<&Context>) -> Result<Wa
         return Ok(way);
     }
     object.door.leave(way, context);
-    Err(EnterError::poisoned(object.name()))
+    Err(EnterError::poisoned(object.names()))
 }
 
 /// Takes the object from its home; with `suspend` it is entered in place until the host is back.

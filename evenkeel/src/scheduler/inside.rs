@@ -28,12 +28,12 @@ impl Inside {
 
     /// Notes an address, which is not zero, and says in which place. None if the worker is inside of it already, or if all places are taken. The caller is the worker.
     #[inline(always)]
-    pub(crate) fn note(&self, address: usize) -> Option<usize> {
+    pub(crate) fn note(&self, address: usize) -> Option<u8> {
         let any = self.notes.iter().fold(0, |any, note| any | note.load(Ordering::Relaxed));
         let place = if any == 0 { 0 } else { self.place_beside(address)? };
         // It also says that the operation which had this place before is over.
         self.notes[place].store(address, edge(Edge::ObjectNote, Ordering::Release));
-        Some(place)
+        Some(place as u8)
     }
 
     /// A place for the note of one more object.
@@ -69,8 +69,8 @@ impl Inside {
 
     /// Clears a note. The caller is the worker.
     #[inline(always)]
-    pub(crate) fn clear(&self, place: usize) {
-        self.notes[place].store(0, edge(Edge::ObjectLeave, Ordering::Release));
+    pub(crate) fn clear(&self, place: u8) {
+        self.notes[usize::from(place) % NOTES].store(0, edge(Edge::ObjectLeave, Ordering::Release));
     }
 
     /// Whether the worker is inside of `address`, or about to look whether it may be.
