@@ -136,8 +136,8 @@ mod tests {
 
     #[test]
     fn cores_that_are_not_busy_or_hardly_above_the_idlest_keep_what_they_have() {
-        assert_eq!(given(800, 0, &[1; 10]), []);
-        assert_eq!(given(1_000, 850, &[1; 10]), []);
+        assert!(given(800, 0, &[1; 10]).is_empty());
+        assert!(given(1_000, 850, &[1; 10]).is_empty());
         assert_eq!(given(1_000, 849, &[1; 100]).len(), 7, "half of 151 per mille");
     }
 
@@ -149,9 +149,9 @@ mod tests {
 
     #[test]
     fn one_hot_object_stays_and_one_of_two_goes() {
-        assert_eq!(given(1_000, 0, &[100]), []);
+        assert!(given(1_000, 0, &[100]).is_empty());
         assert_eq!(given(1_000, 0, &[60, 40]), [1]);
-        assert_eq!(given(1_000, 0, &[0, 0]), []);
+        assert!(given(1_000, 0, &[0, 0]).is_empty());
     }
 
     #[test]
