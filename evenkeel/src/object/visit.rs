@@ -8,7 +8,6 @@ use super::inner::Inner;
 use super::line::Turn;
 use crate::primitives::spin::pause;
 use crate::scheduler::context::{self, Context};
-use crate::task::berth::After;
 use crate::task::waker;
 use std::fmt;
 use std::pin::Pin;
@@ -143,7 +142,7 @@ impl<'a> Visit<'a> {
         }
         self.journeys += 1;
         context.counters().hops.add(1);
-        context.set_after(After::Travel(target as u16));
+        context.travel(target);
         wake_if_foreign(Some(context), cx);
         Poll::Pending
     }

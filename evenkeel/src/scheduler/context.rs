@@ -56,6 +56,8 @@ pub(crate) struct Context {
     ids: Cell<Ids>,
     /// Whether any task has departed from here since the last batch.
     departed: Cell<bool>,
+    /// Where the task travels that is being polled, if it does.
+    target: Cell<usize>,
     /// The task that was inside an object at home here last.
     visitor: Cell<*mut Header>,
     /// Operations on objects that have begun here.
@@ -109,6 +111,7 @@ impl Context {
             fenced_until: Cell::new(0),
             ids: Cell::default(),
             departed: Cell::default(),
+            target: Cell::default(),
             visitor: Cell::new(ptr::null_mut()),
             operations: Cell::default(),
             completed: Cell::default(),
@@ -333,7 +336,8 @@ impl Context {
     /// Has the task that is being polled go to the back of the queue when it has been: to that of the visitors if it has been one.
     #[inline(always)]
     pub(crate) fn go_again(&self) {
-        let visits = !self.task.get().is_null() && ptr::eq(self.visitor.get(), self.task.get());
+        // A task is being polled, so two that are null do not meet here.
+        let visits = ptr::eq(self.visitor.get(), self.task.get());
         self.set_after(if visits { self.stay() } else { After::Again });
     }
 
@@ -344,11 +348,17 @@ impl Context {
         if self.shared().workers > 1 { After::Stay } else { After::Again }
     }
 
-    /// Has the task that has just been polled travel to processor `target`.
-    #[inline]
-    pub(crate) fn depart(&self, task: Runnable, target: usize) {
+    /// Has the task that is being polled travel to processor `target` when it has been.
+    pub(crate) fn travel(&self, target: usize) {
+        self.target.set(target);
+        self.set_after(After::Travel);
+    }
+
+    /// Has the task that has just been polled travel to where it has said.
+    #[inline(never)]
+    pub(crate) fn depart(&self, task: Runnable) {
         self.departed.set(true);
-        self.seat.depart(task, target);
+        self.seat.depart(task, self.target.get());
     }
 
     /// Counts an operation on an object; true if the task that begins it has to give others a turn: it might never wait.

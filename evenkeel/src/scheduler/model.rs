@@ -157,7 +157,7 @@ pub(crate) fn two_seats() -> (Seat, Seat) {
 
 /// Empties the queue of a processor, and gives the number of tasks that were in it.
 pub(super) fn drain(seat: &Seat) -> usize {
-    std::iter::from_fn(|| seat.pop()).map(|entry| run::run_elsewhere(entry.task)).count()
+    std::iter::from_fn(|| seat.pop(true)).map(|entry| run::run_elsewhere(entry.task)).count()
 }
 
 /// A taker asks an owner that makes one push and one pop, then stays away for good; it withdraws its request
@@ -187,7 +187,7 @@ fn a_task_changes_hands_by_answer_or_by_force_and_is_in_one_place() {
             if context.is_asked() {
                 handover::answer(&context, false);
             }
-            let popped = context.seat.pop().expect("the younger task stays");
+            let popped = context.seat.pop(true).expect("the younger task stays");
             run::run_elsewhere(popped.task);
             if context.is_asked() {
                 handover::answer(&context, false);

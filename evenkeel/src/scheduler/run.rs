@@ -41,7 +41,7 @@ pub(crate) fn run(context: &Context, task: Runnable) {
                         context.seat.push(task, context.now.get());
                     }
                     After::Stay => context.seat.push_visitor(task, context.now.get()),
-                    After::Travel(target) => context.depart(task, usize::from(target)),
+                    After::Travel => context.depart(task),
                     // Its public part has the right to poll it, and may have given it to another thread already.
                     After::Parked => {}
                 },

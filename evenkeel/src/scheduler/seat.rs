@@ -163,15 +163,29 @@ impl Seat {
         &self.processor().published.ready
     }
 
-    /// Takes the oldest task.
+    /// Takes the oldest task. Without `visits` visitors come last: for a batch in whose beginning there was none.
     #[inline(always)]
-    pub(crate) fn pop(&self) -> Option<Entry> {
+    pub(crate) fn pop(&self, visits: bool) -> Option<Entry> {
         let published = &self.processor().published;
         let mut local = self.local();
-        if published.visitors.head_since() < published.ready.head_since() {
+        if visits && published.visitors.head_since() < published.ready.head_since() {
             return local.visitors.pop(&published.visitors);
         }
-        local.ready.pop(&published.ready)
+        let ready = local.ready.pop(&published.ready);
+        drop(local);
+        ready.or_else(|| self.pop_visitor())
+    }
+
+    /// Takes the oldest visitor.
+    #[cold]
+    fn pop_visitor(&self) -> Option<Entry> {
+        self.local().visitors.pop(&self.processor().published.visitors)
+    }
+
+    /// Whether there are visitors, or may be some.
+    #[inline]
+    pub(crate) fn has_visitors(&self) -> bool {
+        self.processor().arrivals.is_in_use() || self.processor().published.visitors.len() > 0
     }
 
     /// Takes the task that stands `places` behind the oldest, which takes its place.
@@ -292,13 +306,13 @@ impl Seat {
     }
 
     /// Puts a task to the back of the visitors' queue.
+    #[inline(never)]
     pub(crate) fn push_visitor(&self, task: Runnable, now: u64) {
         let ends = &self.processor().published.visitors;
         self.local().visitors.push(ends, Entry { task, since: now });
     }
 
     /// Has a task travel to processor `target`, at the end of the batch at the latest.
-    #[inline]
     pub(crate) fn depart(&self, task: Runnable, target: usize) {
         let is_to_announce = {
             let mut local = self.local();

@@ -232,20 +232,22 @@ impl<'a> Worker<'a> {
         let context = self.context;
         let inbox = &context.seat.processor().inbox;
         let arrivals = &context.seat.processor().arrivals;
+        // Most runtimes have none, and look once per batch.
+        let visits = context.seat.has_visitors();
         let mut polls = 0;
         let mut wait = 0;
         while polls < self.polls_per_batch {
             if context.is_asked() {
                 handover::answer(context, false);
             }
-            let Some(entry) = context.seat.pop() else { break };
+            let Some(entry) = context.seat.pop(visits) else { break };
             if polls == 0 {
                 // The first is the oldest, and at the beginning of a batch the clock is right.
                 wait = context.now.get().saturating_sub(entry.since);
             }
             run::run(context, entry.task);
             polls += 1;
-            if arrivals.has_rung() {
+            if visits && arrivals.has_rung() {
                 context.seat.receive(context.now.get());
             }
             if !inbox.is_empty() {

@@ -43,8 +43,8 @@ pub enum After {
     Again,
     /// The same, where nobody takes it away: it has been inside an object that is at home here.
     Stay,
-    /// It travels to the processor with this number.
-    Travel(u16),
+    /// It travels to the processor that its worker has noted.
+    Travel,
     /// The right to poll it lies in its public part, or has been there: the poller has it no more.
     Parked,
 }

@@ -242,7 +242,7 @@ where
     let birth = Birth { home: seat.shared().home(0), id: id::take_one(), room: Room::Compact };
     let (task, handle) = make(future, name, Location::caller(), birth);
     seat.push_new(task, 0);
-    let task = seat.pop().expect("it has been pushed").task;
+    let task = seat.pop(true).expect("it has been pushed").task;
     (task, handle, freed)
 }
 
@@ -363,7 +363,7 @@ fn a_waker_may_be_used_up_before_its_poller_has_counted_it() {
                 take(&slot).expect("nobody else has taken the waker").wake();
             }
             let inbox = context.seat.processor().inbox.take();
-            let local = std::iter::from_fn(|| context.seat.pop()).map(|entry| entry.task);
+            let local = std::iter::from_fn(|| context.seat.pop(true)).map(|entry| entry.task);
             inbox.chain(local).for_each(|task| run(&context, task));
         });
         assert_eq!(freed.load(Ordering::Relaxed), 1);

@@ -195,7 +195,7 @@ fn leaving(
         birth,
     );
     seat.push_new(task, 0);
-    let task = seat.pop().expect("it has been pushed").task;
+    let task = seat.pop(true).expect("it has been pushed").task;
     let reference = Public::of_new(address);
     let other = {
         let slot = slot.clone();
@@ -206,7 +206,7 @@ fn leaving(
         run(&context, task);
         let ready = |context: &Context| -> Vec<Runnable> {
             let inbox = context.seat.processor().inbox.take();
-            let local = std::iter::from_fn(|| context.seat.pop()).map(|entry| entry.task);
+            let local = std::iter::from_fn(|| context.seat.pop(true)).map(|entry| entry.task);
             inbox.chain(local).collect()
         };
         ready(&context).into_iter().for_each(|task| run(&context, task));
