@@ -12,7 +12,7 @@
 //!
 //! # Why nothing stays, or is lost
 //! A line has a porter from the step that makes it. The porter waits for nothing but the mailbox, as a local sender does, and the end of the peer: that [clears](Parking::clear) all lines, under the lock, under
-//! which a porter leaves its waker too. What joins a line is delivered by its porter, becomes a dead letter since the actor has ended, whose asker is told, or is dropped with its node.
+//! which a porter leaves its waker too. It looks before each message whether the peer is down, as [readers](super::inbound) do, so that of what it has taken at most the one is delivered that it is busy with. What joins a line is delivered by its porter, becomes a dead letter since the actor has ended, whose asker is told, or is dropped with its node.
 //! A message is counted as read once it is delivered: for the search for the [end of all work](super::collective) one that is parked has not come.
 //!
 //! # Memory
@@ -26,13 +26,17 @@
 //! Readers that wait with the message: an actor that asks the node that fills it then waits for an answer that is read after that message, for ever. Values instead of bytes in
 //! lines: they take more room, and nobody knows how much.
 
+#[cfg(test)]
+mod fixture;
 mod item;
 #[cfg(all(test, shuttle))]
 mod model;
+#[cfg(all(test, not(shuttle)))]
+mod tests;
 
 use super::deliver::{stop, tell};
 use super::inbound::{Turn, Wait};
-use super::route::Peer;
+use super::route::{Peer, Standing};
 use crate::end::contain;
 use crate::node::Slot;
 use crate::node::wire::{Failure, Message, StopHow};
@@ -283,7 +287,7 @@ impl Parking {
         true
     }
 
-    /// Drops what is parked; nothing is parked any more. The peer is down.
+    /// Drops what is parked; nothing is parked any more. The peer is down, and is known to be before.
     pub(super) fn clear(&self) {
         let lines = {
             let mut state = self.lock();
@@ -339,6 +343,10 @@ async fn carry(peer: &'static Peer, to: Slot) {
         let (mut at, mut delivered) = (0, Delivered::default());
         let mut items = items.into_iter();
         while let Some(item) = items.next() {
+            if peer.standing() == Standing::Down {
+                contain(|| drop(item));
+                return drop_all(items);
+            }
             let (weight, counts, is_cast) = (item.weight(), item.counts(), item.is_cast());
             let wait = match item {
                 Item::Waits(wait, ..) => Some(wait),
@@ -382,11 +390,16 @@ async fn carry(peer: &'static Peer, to: Slot) {
 /// Waits until a message is in its mailbox, or its actor has stopped. Then the message is dropped here, and its `Drop` is a caller's code, whose panic is contained. False if the
 /// peer is down, which ends the wait.
 async fn room(peer: &'static Peer, to: Slot, mut wait: Wait) -> bool {
-    let arrived = poll_fn(|context| match contain(|| wait.as_mut().poll(context)) {
-        Some(Poll::Ready(arrived)) => Poll::Ready(Some(arrived)),
-        None => Poll::Ready(Some(false)),
-        Some(Poll::Pending) if peer.parking.waits(to, context.waker()) => Poll::Pending,
-        Some(Poll::Pending) => Poll::Ready(None),
+    let arrived = poll_fn(|context| {
+        if peer.standing() == Standing::Down {
+            return Poll::Ready(None);
+        }
+        match contain(|| wait.as_mut().poll(context)) {
+            Some(Poll::Ready(arrived)) => Poll::Ready(Some(arrived)),
+            None => Poll::Ready(Some(false)),
+            Some(Poll::Pending) if peer.parking.waits(to, context.waker()) => Poll::Pending,
+            Some(Poll::Pending) => Poll::Ready(None),
+        }
     });
     let arrived = arrived.await;
     contain(|| drop(wait));
