@@ -178,6 +178,10 @@ impl NodeBuilder {
                 return Err(StartError::Name { of, most: LONGEST_NAME });
             }
         }
+        let (waiting, parked) = (self.packing.waiting, self.limits.parked);
+        if waiting >= parked / 2 {
+            return Err(StartError::Waiting { waiting, parked });
+        }
         let workers = handle.metrics().processors.len();
         let is_task = match self.hosting {
             Hosting::Auto => workers == 1,

@@ -43,8 +43,7 @@ pub(super) fn peer(handle: &Handle) -> (&'static Inner, &'static Peer) {
     let packing = Packing { frame: 256, ..Packing::default() };
     let builder = crate::remote::Node::builder().system(System::new()).packing(packing);
     // A host that flushes: so there are no tasks of the node but porters.
-    let (node, host) =
-builder.build(ends.remove(0), handle.clone(), 2, true);
+    let (node, host) = builder.build(ends.remove(0), handle.clone(), 2, true);
     let inner = node.inner();
     // What is said to the peer is not looked at, and neither leaves.
     std::mem::forget((node, host));

@@ -16,10 +16,16 @@
 //! A message is counted as read once it is delivered: for the search for the [end of all work](super::collective) one that is parked has not come.
 //!
 //! # Memory
-//! When a line weighs [`HOLD`] the peer is told to [hold](super::holds) messages for this actor, and to go on when it is at half of that; when all lines weigh [`HOLD_ALL`], or the readers do not
-//! get on with the peer's frames, it is told to hold all values. Each is told under the lock, by the common lane, so a peer hears of it in this order. What is on its way when the
-//! peer hears of it is parked all the same. A peer that goes on sending until its lines weigh [`MOST`] does not do what it is told, and is shut out. Values that were sent to many actors
-//! at once come by third nodes, which hold nothing: beyond [`HOLD_ALL`], and beyond [as many as may wait](super::Limits::waiting_casts), these are dead letters. They share one copy of their bytes, and each weighs as
+//! When a line weighs [`HOLD`] the peer is told to [hold](super::holds) messages for this actor, and to go on when it is at half of that. When all lines weigh [`MUCH`], and until they are at half of that, it
+//! is told so of each line at its next message, and to go on when the line is empty: so whoever sends to actors that have room is not kept, which what is parked may wait for.
+//! All values are held only when the readers do not get on with the peer's frames, when as many actors are held as [may be](super::holds::MOST), and when the lines weigh half of what
+//! [may be parked](super::Limits::parked), until they are at a quarter of it. Then an actor that asks the peer may wait for an answer that waits for this actor to go on; its memory is worth more.
+//! Each is told under the lock, by the common lane, so a peer hears of it in this order. What is on its way when the
+//! peer hears of it is parked all the same. A peer whose lines weigh more than may be parked is shut out. *That it was told is not that it has heard*: the other half is for what is on its way. This is no more than [may
+//! wait](crate::node::policy::Packing::waiting) at the peer, a frame for each of its lanes, what its transport has taken, and the frames that are not read here. A node does not start whose own packing breaks
+//! that; what transports keep is not known here, so who has one that keeps more, or sends messages of megabytes, allows more to be parked.
+//! Values that were sent to many actors
+//! at once come by third nodes, which hold nothing: beyond [`MUCH`], and beyond [as many as may wait](super::Limits::waiting_casts), these are dead letters. They share one copy of their bytes, and each weighs as
 //! if it had its own.
 //!
 //! # Rejected
@@ -35,6 +41,7 @@ mod model;
 mod tests;
 
 use super::deliver::{stop, tell};
+use super::holds;
 use super::inbound::{Turn, Wait};
 use super::route::{Peer, Standing};
 use crate::end::contain;
@@ -54,12 +61,8 @@ use std::task::{Poll, Waker};
 /// The weight of a line at which its peer is told to hold messages for the actor. An estimate: some thousand small messages, which an actor handles while it is told to go on; no benchmark sets it. In models it is a few.
 const HOLD: usize = if cfg!(shuttle) { 3 * ITEM } else { 256 << 10 };
 
-/// The weight of all lines at which a peer is told to hold all values. A choice; no benchmark sets it.
-const HOLD_ALL: usize = 16 << 20;
-
-/// The weight of all lines at which a peer is shut out: what has been told to hold has at most what waits for the transport on its way, which by
-/// default is 4 MiB. A choice; no benchmark sets it.
-const MOST: usize = 256 << 20;
+/// The weight of all lines at which a peer is told to hold messages for each actor that has a line. A choice; no benchmark sets it.
+const MUCH: usize = 16 << 20;
 
 /// The lines of one peer.
 #[derive(Default)]
@@ -75,6 +78,10 @@ struct State {
     weight: usize,
     /// How many messages of collective sends that is.
     casts: usize,
+    /// Of how many lines the peer was told to hold values.
+    held: usize,
+    /// Whether each line is to be held.
+    is_much: bool,
     /// Whether the readers do not get on with the peer's frames.
     is_behind: bool,
     /// Whether the peer was told to hold all values.
@@ -216,17 +223,24 @@ impl Parking {
         mut state: MutexGuard<'_, State>,
     ) {
         state.weight += weight;
-        if let Some(line) = state.by_slot.get_mut(&to) {
+        state.look();
+        let State { by_slot, held, is_much, .. } = &mut *state;
+        if let Some(line) = by_slot.get_mut(&to) {
             line.weight += weight;
             line.parked += 1;
-            if line.weight >= HOLD && !mem::replace(&mut line.is_held, true) {
+            // Beyond as many all values are held, or are about to be.
+            let is_due = line.weight >= HOLD || *is_much;
+            if is_due && !line.is_held && *held < holds::MOST {
+                line.is_held = true;
+                *held += 1;
                 peer.control(Message::Hold { to: Some(to) });
             }
         }
         state.tell_of_all(peer);
-        if state.weight >= MOST {
+        let bytes = state.weight;
+        if bytes > peer.node.limits.parked {
             drop(state);
-            peer.node.refuse(peer, super::error::Mismatch::OutOfTurn);
+            peer.node.refuse(peer, super::error::Mismatch::Parked { bytes });
         }
     }
 
@@ -244,11 +258,15 @@ impl Parking {
         }
         state.weight -= weight;
         state.casts -= casts;
-        if let Some(line) = state.by_slot.get_mut(&to) {
+        state.look();
+        let State { by_slot, held, is_much, .. } = &mut *state;
+        if let Some(line) = by_slot.get_mut(&to) {
             line.weight -= weight;
             line.parked -= messages;
-            if line.is_held && line.weight <= HOLD / 2 {
+            let most = if *is_much { 0 } else { HOLD / 2 };
+            if line.is_held && line.weight <= most {
                 line.is_held = false;
+                *held -= 1;
                 peer.control(Message::Resume { to: Some(to) });
             }
         }
@@ -294,6 +312,7 @@ impl Parking {
             state.is_closed = true;
             state.weight = 0;
             state.casts = 0;
+            state.held = 0;
             self.lines.store(0, Ordering::Relaxed);
             mem::take(&mut state.by_slot)
         };
@@ -309,13 +328,22 @@ impl Parking {
 impl State {
     /// Whether no more messages of collective sends are parked.
     fn casts_are_too_many(&self, peer: &Peer) -> bool {
-        self.weight >= HOLD_ALL || self.casts >= peer.node.limits.waiting_casts
+        self.weight >= MUCH || self.casts >= peer.node.limits.waiting_casts
+    }
+
+    /// Looks whether each line is to be held.
+    fn look(&mut self) {
+        self.is_much = self.weight > if self.is_much { MUCH / 2 } else { MUCH };
     }
 
     /// Tells the peer to hold all values or to go on, if it is not what it was told last.
     fn tell_of_all(&mut self, peer: &'static Peer) {
-        let most = if self.holds_all { HOLD_ALL / 2 } else { HOLD_ALL };
-        let holds_all = self.is_behind || self.weight > most;
+        let parked = peer.node.limits.parked;
+        let (most, most_held) = match self.holds_all {
+            false => (parked / 2, holds::MOST),
+            true => (parked / 4, holds::MOST / 2),
+        };
+        let holds_all = self.is_behind || self.weight > most || self.held >= most_held;
         if holds_all == self.holds_all || self.is_closed {
             return;
         }
