@@ -19,7 +19,8 @@ pub struct Limits {
     /// out](super::Mismatch::Parked). So what an honest node has on its way when it hears of that fits into the other half: what [waits](crate::node::policy::Packing::waiting) there, what its transport
     /// has taken, and the frames that wait to be read here. A node does not start whose own packing lets as much wait. With messages of megabytes, or a transport that keeps as much, allow more.
     pub parked: usize,
-    /// Bytes that wait to be sent to a node while that goes on sending: answers, and what tells of ends and failures, wait for nobody. A node that lets more pile up is shut out.
+    /// Bytes that wait to be sent to a node while that goes on sending: answers, and what tells of ends and failures, wait for nobody. A node that lets more pile up is shut out. What others cause
+    /// takes half of it at most: beyond that, collective sends are not passed on to the node, and places for answers that have come from a third node are not answered.
     pub backlog: usize,
 }
 
