@@ -267,6 +267,7 @@ impl NodeBuilder {
             scripts: self.scripts,
             listeners: Listeners::default(),
             collective: Collective::new(number, nodes),
+            has_left: false.into(),
             counts: Counts::default(),
             unread: 0.into(),
             frames: (0..nodes).map(|_| Mutex::default()).collect(),

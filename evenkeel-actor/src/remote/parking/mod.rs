@@ -12,7 +12,7 @@
 //!
 //! # Why nothing stays, or is lost
 //! A line has a porter from the step that makes it. The porter waits for nothing but the mailbox, as a local sender does, and the end of the peer: that [clears](Parking::clear) all lines, under the lock, under
-//! which a porter leaves its waker too. It looks before each message whether the peer is down, as [readers](super::inbound) do, so that of what it has taken at most the one is delivered that it is busy with. What joins a line is delivered by its porter, becomes a dead letter since the actor has ended, whose asker is told, or is dropped with its node.
+//! which a porter leaves its waker too. It looks before each message whether the peer is down, as [readers](super::inbound) do, so that of what it has taken at most the one is delivered that it is busy with. The porter has the actor too, and keeps it: when this node leaves its table forgets whom others know, and what has come before is handled all the same. What joins a line is delivered by its porter, becomes a dead letter since the actor has ended, whose asker is told, or is dropped with its node.
 //! A message is counted as read once it is delivered: for the search for the [end of all work](super::collective) one that is parked has not come.
 //!
 //! # Memory
@@ -40,10 +40,11 @@ mod model;
 #[cfg(all(test, not(shuttle)))]
 mod tests;
 
-use super::deliver::{stop, tell};
+use super::deliver::{Full, stop, tell_it};
 use super::holds;
 use super::inbound::{Turn, Wait};
 use super::route::{Peer, Standing};
+use super::table::Target;
 use crate::end::contain;
 use crate::node::Slot;
 use crate::node::wire::{Failure, Message, StopHow};
@@ -177,7 +178,7 @@ impl Parking {
         &'static self,
         peer: &'static Peer,
         to: Slot,
-        wait: Wait,
+        (target, wait): Full,
         length: usize,
         counts: u64,
     ) {
@@ -211,7 +212,7 @@ impl Parking {
         };
         self.added(peer, to, weight, state);
         if is_new {
-            peer.node.spawn(carry(peer, to));
+            peer.node.spawn(carry(peer, to, target));
         }
     }
 
@@ -363,8 +364,8 @@ fn drop_all(items: impl IntoIterator<Item = Item>) {
     }
 }
 
-/// The porter of a line.
-async fn carry(peer: &'static Peer, to: Slot) {
+/// The porter of a line, for this actor.
+async fn carry(peer: &'static Peer, to: Slot, target: Arc<dyn Target>) {
     let parking = &peer.parking;
     let mut turn = Turn::new();
     while let Some((items, bytes)) = parking.take(to) {
@@ -381,16 +382,14 @@ async fn carry(peer: &'static Peer, to: Slot) {
                 Item::Tell(call, length, cause) => {
                     at += length;
                     let _within = trace::within(cause);
-                    tell(peer, to, call, &bytes[at - length..at])
+                    tell_it(peer, to, &*target, call, &bytes[at - length..at])
                 }
                 Item::Shared(payload, cause) => {
                     let _within = trace::within(cause);
-                    tell(peer, to, None, &payload)
+                    tell_it(peer, to, &*target, None, &payload)
                 }
                 Item::Drain => {
-                    if let Some(target) = peer.node.table.get(to) {
-                        stop(&target.any(), StopHow::Drain);
-                    }
+                    stop(&target.any(), StopHow::Drain);
                     None
                 }
             };

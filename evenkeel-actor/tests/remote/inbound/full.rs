@@ -320,6 +320,35 @@ fn what_waits_is_handled_before_an_order_to_stop_that_came_later() {
     });
 }
 
+#[test]
+fn what_waits_is_handled_though_its_node_leaves() {
+    ends(|| {
+        let world = World::new(2, 2, Faults::default());
+        let (may, handled) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
+        let (runtime, other) = &world.nodes[1];
+        let waits = runtime.block_on(async {
+            let waits = Waits { may: Arc::clone(&may), handled: Arc::clone(&handled) };
+            let waits = Builder::new().capacity(2).system(other.system()).spawn(waits).unwrap();
+            assert!(other.publish("waits", waits.clone()));
+            waits
+        });
+        world.on(0, async |node| {
+            let waits = node.locate::<Message>(id(1), "waits").await.unwrap();
+            for n in 0..50 {
+                waits.send(Message::Add(n)).await.unwrap();
+            }
+        });
+        // One is being handled, two are in the mailbox.
+        until_waits(other, 47);
+        runtime.block_on(other.leave());
+        may.store(true, Ordering::SeqCst);
+        while handled.load(Ordering::SeqCst) < 50 {
+            std::thread::yield_now();
+        }
+        drop(waits);
+    });
+}
+
 /// A transport that always says that it sends, and so is polled whatever waits to be read.
 struct Sends(InProcess, bool);
 
