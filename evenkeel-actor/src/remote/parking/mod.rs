@@ -37,27 +37,26 @@ mod fixture;
 mod item;
 #[cfg(all(test, shuttle))]
 mod model;
+mod porter;
 #[cfg(all(test, not(shuttle)))]
 mod tests;
 
-use super::deliver::{Full, stop, tell_it};
+use super::deliver::Full;
 use super::holds;
-use super::inbound::{Turn, Wait};
-use super::route::{Peer, Standing};
-use super::table::Target;
+use super::route::Peer;
 use crate::end::contain;
 use crate::node::Slot;
-use crate::node::wire::{Failure, Message, StopHow};
+use crate::node::wire::{Failure, Message};
 use crate::primitives::{Mutex, MutexGuard};
 use crate::trace;
 use item::{Delivered, ITEM, Item};
+use porter::carry;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::future::poll_fn;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::Waker;
 
 /// The weight of a line at which its peer is told to hold messages for the actor. An estimate: some thousand small messages, which an actor handles while it is told to go on; no benchmark sets it. In models it is a few.
 const HOLD: usize = if cfg!(shuttle) { 3 * ITEM } else { 256 << 10 };
@@ -362,77 +361,4 @@ fn drop_all(items: impl IntoIterator<Item = Item>) {
     for item in items {
         contain(|| drop(item));
     }
-}
-
-/// The porter of a line, for this actor.
-async fn carry(peer: &'static Peer, to: Slot, target: Arc<dyn Target>) {
-    let parking = &peer.parking;
-    let mut turn = Turn::new();
-    while let Some((items, bytes)) = parking.take(to) {
-        let (mut at, mut delivered) = (0, Delivered::default());
-        let mut items = items.into_iter();
-        while let Some(item) = items.next() {
-            if peer.standing() == Standing::Down {
-                contain(|| drop(item));
-                return drop_all(items);
-            }
-            let (weight, counts, is_cast) = (item.weight(), item.counts(), item.is_cast());
-            let wait = match item {
-                Item::Waits(wait, ..) => Some(wait),
-                Item::Tell(call, length, cause) => {
-                    at += length;
-                    let _within = trace::within(cause);
-                    tell_it(peer, to, &*target, call, &bytes[at - length..at])
-                }
-                Item::Shared(payload, cause) => {
-                    let _within = trace::within(cause);
-                    tell_it(peer, to, &*target, None, &payload)
-                }
-                Item::Drain => {
-                    stop(&target.any(), StopHow::Drain);
-                    None
-                }
-            };
-            if let Some(wait) = wait {
-                parking.removed(peer, to, mem::take(&mut delivered));
-                if !room(peer, to, wait).await {
-                    return drop_all(items);
-                }
-                turn = Turn::new();
-            }
-            delivered.messages += 1;
-            delivered.weight += weight;
-            delivered.casts += usize::from(is_cast);
-            peer.node.counts.messages.fetch_add(counts, Ordering::SeqCst);
-            if turn.is_over() {
-                parking.removed(peer, to, mem::take(&mut delivered));
-                evenkeel::yield_now().await;
-                turn = Turn::new();
-            }
-        }
-        parking.removed(peer, to, delivered);
-    }
-}
-
-/// Waits until a message is in its mailbox, or its actor has stopped. Then the message is dropped here, and its `Drop` is a caller's code, whose panic is contained. False if the
-/// peer is down, which ends the wait.
-async fn room(peer: &'static Peer, to: Slot, mut wait: Wait) -> bool {
-    let arrived = poll_fn(|context| {
-        if peer.standing() == Standing::Down {
-            return Poll::Ready(None);
-        }
-        match contain(|| wait.as_mut().poll(context)) {
-            Some(Poll::Ready(arrived)) => Poll::Ready(Some(arrived)),
-            None => Poll::Ready(Some(false)),
-            Some(Poll::Pending) if peer.parking.waits(to, context.waker()) => Poll::Pending,
-            Some(Poll::Pending) => Poll::Ready(None),
-        }
-    });
-    let arrived = arrived.await;
-    contain(|| drop(wait));
-    if arrived == Some(false) {
-        peer.node.undelivered(peer, None, Failure::Ended, "");
-        peer.node.table.note_stopped(to);
-    }
-    arrived.is_some()
 }
