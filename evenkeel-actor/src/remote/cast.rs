@@ -4,7 +4,8 @@
 //! actor that it names and a message for each other node, and does not keep a reader long. A member that cannot be reached is left out, and the next passes the value on.
 //!
 //! The node where it begins waits for room on the way. Those in between do not, as two that pass much to each other would wait for each other: what they pass on waits for the transport. What finds a mailbox full
-//! is [parked](super::parking), in order with what else comes from the node that has passed it on.
+//! is [parked](super::parking), in order with what else comes from the node that has passed it on. A node is left out for which [too much](Peer::has_room_for_others) waits already: whoever sends casts through this
+//! one could have its queue grow without a bound otherwise, and have that node shut out for it.
 
 use super::deliver::{deliver_to_all, out_of_turn};
 use super::inner::Inner;
@@ -15,7 +16,7 @@ use crate::error::SendError;
 use crate::mailbox::overflow::Overflow;
 use crate::node::multiplexer::PutError;
 use crate::node::payload::{self, PayloadError};
-use crate::node::wire::{Member, Members, MembersBuf, Message};
+use crate::node::wire::{Failure, Member, Members, MembersBuf, Message};
 use crate::node::{NodeId, Slot, tree};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -29,7 +30,7 @@ const MOST_ACTORS: usize = 1_024;
 pub struct CastReport {
     /// Actors of this node that have it.
     pub delivered: usize,
-    /// Actors of other nodes that it was handed on for. What is lost with a node, finds its actor stopped, or comes where very much waits for full mailboxes, is not known here.
+    /// Actors of other nodes that it was handed on for. What is lost with a node, finds its actor stopped, or comes where very much waits for full mailboxes or for a slow node, is not known here.
     pub handed_on: usize,
     /// Actors that it was not handed on for: they have stopped, their mailboxes are full and do not wait, or their nodes are down.
     pub refused: usize,
@@ -141,12 +142,17 @@ pub(crate) fn pass_on(from: &'static Peer, members: Members<'_>, payload: &[u8])
         let part = &members[part];
         // The first of them that can be reached passes it on.
         for (at, head) in part.iter().enumerate() {
+            let Some(peer) = node.peer(head.node) else { continue };
+            if !peer.has_room_for_others() {
+                (0..head.len())
+                    .for_each(|_| node.undelivered(peer, None, Failure::MailboxFull, ""));
+                continue;
+            }
             let mut list = MembersBuf::new();
             for &member in &part[at..] {
                 list.push_member(member);
             }
-            let message = Message::Cast { members: list.as_members(), payload };
-            if node.peer(head.node).is_some_and(|peer| peer.try_say(message).is_ok()) {
+            if peer.try_say(Message::Cast { members: list.as_members(), payload }).is_ok() {
                 break;
             }
         }

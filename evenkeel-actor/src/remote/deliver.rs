@@ -5,7 +5,7 @@ use super::inbound::Wait;
 use super::inner::{Counts, Hello, Inner};
 use super::route::{Peer, Standing};
 use super::scope;
-use super::table::Told;
+use super::table::{Target, Told};
 use super::ties;
 use crate::control::AnyActor;
 use crate::dead_letter::{self, DeadLetterKind};
@@ -16,6 +16,7 @@ use crate::node::wire::{Failure, Message, StopHow};
 use crate::system::System;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// What a value is that has panicked as it was read.
 #[cold]
@@ -31,8 +32,8 @@ pub(super) fn deliver(peer: &'static Peer, to: Slot, call: Option<u64>, payload:
     if peer.parking.any() && peer.parking.tell(peer, to, call, payload) {
         return false;
     }
-    let Some(wait) = tell(peer, to, call, payload) else { return true };
-    peer.parking.park(peer, to, wait, payload.len(), 1);
+    let Some(full) = tell(peer, to, call, payload) else { return true };
+    peer.parking.park(peer, to, full, payload.len(), 1);
     false
 }
 
@@ -43,25 +44,36 @@ pub(super) fn deliver_to_all(peer: &'static Peer, to: impl Iterator<Item = Slot>
         if peer.parking.any() && peer.parking.cast(peer, to, &mut copy, payload) {
             continue;
         }
-        if let Some(wait) = tell(peer, to, None, payload) {
-            peer.parking.park(peer, to, wait, payload.len(), 0);
+        if let Some(full) = tell(peer, to, None, payload) {
+            peer.parking.park(peer, to, full, payload.len(), 0);
         }
     }
 }
 
+/// An actor without room for a message, and the message.
+pub(super) type Full = (Arc<dyn Target>, Wait);
+
 /// Delivers a value to an actor. Gives what is to be waited for.
 #[inline]
-pub(super) fn tell(
+fn tell(peer: &'static Peer, to: Slot, call: Option<u64>, payload: &[u8]) -> Option<Full> {
+    let Some(target) = peer.node.table.get(to) else {
+        peer.node.undelivered(peer, call, Failure::NoSuchActor, "");
+        return None;
+    };
+    let wait = tell_it(peer, to, &*target, call, payload)?;
+    Some((target, wait))
+}
+
+/// The same to the actor of a slot, which the table may have forgotten.
+#[inline]
+pub(super) fn tell_it(
     peer: &'static Peer,
     to: Slot,
+    target: &dyn Target,
     call: Option<u64>,
     payload: &[u8],
 ) -> Option<Wait> {
     let node = peer.node;
-    let Some(target) = node.table.get(to) else {
-        node.undelivered(peer, call, Failure::NoSuchActor, "");
-        return None;
-    };
     // A type's `Deserialize` is a caller's code, and its panic is not to end the node.
     let told = catch_unwind(AssertUnwindSafe(|| scope::read(peer, || target.tell(payload))));
     match told.unwrap_or_else(panicked) {

@@ -50,6 +50,11 @@ pub enum Mismatch {
         /// Bytes that wait for it.
         bytes: usize,
     },
+    /// It sends to actors whose mailboxes are full, and was told to hold.
+    Parked {
+        /// Bytes that wait for room in mailboxes.
+        bytes: usize,
+    },
     /// It has shut this node out.
     Refuses {
         /// In its words.
@@ -79,6 +84,10 @@ impl fmt::Display for Mismatch {
             Self::Backlog { bytes } => {
                 write!(f, "it goes on sending while {bytes} bytes wait for it, more than may")
             }
+            Self::Parked { bytes } => write!(
+                f,
+                "it goes on sending while {bytes} bytes of it wait for room in mailboxes, more than may: raise the limit if its messages or its transport are large"
+            ),
             Self::Refuses { why } => write!(f, "it has shut this node out: {why}"),
         }
     }
@@ -109,6 +118,13 @@ pub enum StartError {
         /// How many it has to be allowed.
         least: usize,
     },
+    /// The [packing](crate::node::policy::Packing::waiting) lets half as much wait for a node as a node may [park](super::Limits::parked), or more: with such limits this one could be shut out before it has heard that it is to hold messages.
+    Waiting {
+        /// How many bytes may wait.
+        waiting: usize,
+        /// How many may be parked.
+        parked: usize,
+    },
     /// The transport has not started.
     Transport(Box<dyn Error + Send + Sync>),
     /// The system refuses a thread.
@@ -133,6 +149,10 @@ impl fmt::Display for StartError {
             Self::ShortMessages { longest, least } => write!(
                 f,
                 "messages of at most {longest} bytes are too short for what nodes say to each other: allow at least {least}"
+            ),
+            Self::Waiting { waiting, parked } => write!(
+                f,
+                "{waiting} bytes may wait to be sent, half or more of the {parked} that may be parked: let fewer wait, or raise Limits::parked on all nodes"
             ),
             Self::Transport(error) => write!(f, "the transport has not started: {error}"),
             Self::Thread(error) => write!(f, "no thread for the node's host: {error}"),

@@ -18,8 +18,8 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Poll, Waker};
 
-/// Actors of one peer that are held at once. A choice: a peer that has parked so much for each is told to hold all long before.
-const MOST: usize = 1 << 16;
+/// Actors of one peer that are held at once. A choice: a peer that would hold more holds all.
+pub(super) const MOST: usize = 1 << 16;
 
 /// What one peer has asked to hold.
 #[derive(Debug, Default)]

@@ -45,6 +45,8 @@ pub(crate) struct Inner {
     pub(crate) scripts: Scripts,
     pub(crate) listeners: Listeners,
     pub(crate) collective: Collective,
+    /// Whether it takes part in nothing any more.
+    pub(crate) has_left: AtomicBool,
     pub(crate) counts: Counts,
     /// Frames that have come and are not read yet.
     pub(crate) unread: AtomicUsize,

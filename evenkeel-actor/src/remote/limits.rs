@@ -15,18 +15,24 @@ pub struct Limits {
     pub actors: usize,
     /// Messages of collective sends from one node that wait for room in mailboxes. Further ones are dead letters, as are those that come while 16 MiB of the node wait.
     pub waiting_casts: usize,
-    /// Bytes that wait to be sent to a node while that goes on sending: answers, and what tells of ends and failures, wait for nobody. A node that lets more pile up is shut out.
+    /// Bytes of one node that wait for room in mailboxes. From 16 MiB on it is told to hold messages for each actor whose mailbox is full, and at half of this limit to hold all; a node of which more wait is [shut
+    /// out](super::Mismatch::Parked). So what an honest node has on its way when it hears of that fits into the other half: what [waits](crate::node::policy::Packing::waiting) there, what its transport
+    /// has taken, and the frames that wait to be read here. A node does not start whose own packing lets as much wait. With messages of megabytes, or a transport that keeps as much, allow more.
+    pub parked: usize,
+    /// Bytes that wait to be sent to a node while that goes on sending: answers, and what tells of ends and failures, wait for nobody. A node that lets more pile up is shut out. What others cause
+    /// takes half of it at most: beyond that, collective sends are not passed on to the node, and places for answers that have come from a third node are not answered.
     pub backlog: usize,
 }
 
 impl Default for Limits {
-    /// 65,536 ties, 1,048,576 calls and actors each, 65,536 waiting messages of collective sends, 256 MiB of backlog. Choices; no benchmark sets them.
+    /// 65,536 ties, 1,048,576 calls and actors each, 65,536 waiting messages of collective sends, 256 MiB parked and 256 MiB of backlog. Choices; no benchmark sets them.
     fn default() -> Self {
         Self {
             ties: 1 << 16,
             calls: 1 << 20,
             actors: 1 << 20,
             waiting_casts: 1 << 16,
+            parked: 256 << 20,
             backlog: 256 << 20,
         }
     }

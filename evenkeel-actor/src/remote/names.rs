@@ -4,6 +4,7 @@
 //! A reference that comes back to the node of its actor is a local one again.
 
 use super::calls::Outcome;
+use super::inner::Counts;
 use super::place::Remote;
 use super::route::{Peer, RouteId};
 use super::scope;
@@ -81,8 +82,12 @@ fn peer<E: serde::de::Error>(from: &'static Peer, node: u32) -> Result<&'static 
 }
 
 /// Where the answer to a question of another node goes. Dropped, it says that there is none.
+///
+/// A place that has come from a third node says nothing once [too much](Peer::has_room_for_others) waits for the node that asked: what is named there may be made up.
 pub(crate) struct RemoteReply<R> {
     route: RouteId,
+    /// Whether it has come from another node than the one that asked.
+    is_handed_on: bool,
     /// The halves of the call's number. The lower one is zero if somebody else has it.
     low: AtomicU32,
     high: u32,
@@ -97,12 +102,24 @@ impl<R> RemoteReply<R> {
             low => u64::from(self.high) << 32 | u64::from(low),
         }
     }
+
+    /// Whether the node that asked is told what becomes of the question. If not, that is counted.
+    fn may_say(&self, peer: &Peer) -> bool {
+        let may = !self.is_handed_on || peer.has_room_for_others();
+        if !may {
+            Counts::add(&peer.node.counts.undelivered);
+        }
+        may
+    }
 }
 
 impl<R: 'static> RemoteReply<R> {
     /// Answers. The answer comes back if nobody waits for it, or if it cannot be sent.
     pub(crate) fn send(self, reply: R) -> Result<(), R> {
         let (route, call) = (self.route.get(), self.take());
+        if !self.may_say(route.peer) {
+            return Err(reply);
+        }
         match route.answer(call, &reply) {
             Ok(()) => Ok(()),
             Err(error) => {
@@ -118,8 +135,9 @@ impl<R: 'static> RemoteReply<R> {
 impl<R> Drop for RemoteReply<R> {
     fn drop(&mut self) {
         let call = self.take();
-        if call != 0 {
-            self.route.peer().fail(call, Failure::Ended, "");
+        let peer = self.route.peer();
+        if call != 0 && self.may_say(peer) {
+            peer.fail(call, Failure::Ended, "");
         }
     }
 }
@@ -164,7 +182,9 @@ where
                 if call == 0 {
                     return Err(S::Error::custom(SENT_TWICE));
                 }
-                scope::note_passed_on(owner, call);
+                if remote.may_say(owner) {
+                    scope::note_passed_on(owner, call);
+                }
                 (owner.id, call)
             }
             Err(None) => return Err(S::Error::custom(SENT_TWICE)),
@@ -181,9 +201,10 @@ where
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (node, call): (u32, u64) = Deserialize::deserialize(deserializer)?;
         let from = scope::reading().map_err(D::Error::custom)?;
-        let route = RouteId::of::<R>(peer(from, node)?);
+        let owner = peer(from, node)?;
+        let (route, is_handed_on) = (RouteId::of::<R>(owner), !std::ptr::eq(owner, from));
         let (low, high) = (AtomicU32::new(call as u32), (call >> 32) as u32);
-        Ok(Self::remote(RemoteReply { route, low, high, answer: PhantomData }))
+        Ok(Self::remote(RemoteReply { route, is_handed_on, low, high, answer: PhantomData }))
     }
 }
 

@@ -37,6 +37,7 @@ impl Inner {
     ///
     /// Nobody is missed: once the multiplexer is closed nothing is put in, so who comes later is refused, and who has put something in before is told here.
     pub(super) fn leave(&self) {
+        self.has_left.store(true, Ordering::SeqCst);
         self.multiplexer.close();
         for peer in self.others() {
             peer.holds.end();
@@ -265,15 +266,22 @@ impl Node {
         scripts::spawn_on(self.inner(), node, script, arguments).await
     }
 
-    /// Lets other nodes find an actor of this one by a name, of at most 255 bytes. False if there is another one of that name, which has not stopped, or
-    /// if the actor is on another node: that one publishes it.
+    /// Lets other nodes find an actor of this one by a name, of at most 255 bytes. False if there is another one of that name, which has not stopped, if the actor is on another node, which publishes it
+    /// itself, or if this node has left.
     ///
     /// The name counts as a reference to the actor, until it is [taken back](Self::unpublish) or the node leaves.
     pub fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
     where
         M: Serialize + DeserializeOwned + Send + 'static,
     {
-        self.inner().scripts.publish(name, actor)
+        let inner = self.inner();
+        let is_public = inner.scripts.publish(name, actor);
+        // Whoever leaves says so before it forgets all names: one of both sees the other, and takes this one back.
+        if is_public && inner.has_left.load(Ordering::SeqCst) {
+            inner.scripts.unpublish(name);
+            return false;
+        }
+        is_public
     }
 
     /// Takes a name back under which other nodes [find](Self::publish) an actor. False if no actor has it, or one that has stopped. Those that have found the actor keep their references.
@@ -336,7 +344,7 @@ impl Node {
     /// Leaves the job: what has been sent is on its way when it returns, the others are told, and what is sent from now on is refused.
     ///
     /// Actors live on that something here has a reference to. Those that other nodes alone have known end as others do that nobody has a reference to, once they have handled
-    /// what is in their mailboxes: the node forgets whom others know, what it has [published](Self::publish), and its scripts.
+    /// what is in their mailboxes, and what has come and waits for room there: the node forgets whom others know, what it has [published](Self::publish), and its scripts.
     pub async fn leave(&self) {
         self.inner().leave();
         self.0.over.wait().await;

@@ -146,6 +146,12 @@ impl Peer {
         Ok(())
     }
 
+    /// Whether more may be said to it that a third node has caused: as long as half of what would have it shut out waits for it. The other half is for what it causes itself, so it is not shut out for others.
+    pub(crate) fn has_room_for_others(&self) -> bool {
+        let backlog = self.link.as_ref().map_or(0, Link::backlog);
+        backlog <= self.node.limits.backlog / 2
+    }
+
     /// Waits until there is room on the way, and an actor of the peer takes messages.
     pub(crate) async fn room(&self, to: Slot) {
         self.holds.go_on(to).await;

@@ -178,6 +178,10 @@ impl NodeBuilder {
                 return Err(StartError::Name { of, most: LONGEST_NAME });
             }
         }
+        let (waiting, parked) = (self.packing.waiting, self.limits.parked);
+        if waiting >= parked / 2 {
+            return Err(StartError::Waiting { waiting, parked });
+        }
         let workers = handle.metrics().processors.len();
         let is_task = match self.hosting {
             Hosting::Auto => workers == 1,
@@ -263,6 +267,7 @@ impl NodeBuilder {
             scripts: self.scripts,
             listeners: Listeners::default(),
             collective: Collective::new(number, nodes),
+            has_left: false.into(),
             counts: Counts::default(),
             unread: 0.into(),
             frames: (0..nodes).map(|_| Mutex::default()).collect(),

@@ -35,7 +35,7 @@ pub(crate) fn hello(name: &'static str) -> Wire<'static> {
 }
 
 /// A frame of lane 0.
-fn frame_of(messages: &[Wire<'_>]) -> Vec<u8> {
+pub(crate) fn frame_of(messages: &[Wire<'_>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     frame::begin(&mut bytes, 0);
     for message in messages {
@@ -74,18 +74,23 @@ impl Pair {
 
     /// Waits for the next message of a kind from the node.
     pub(crate) fn receive<R>(&mut self, pick: impl Fn(&Wire<'_>) -> Option<R>) -> R {
-        loop {
-            match self.peer.poll() {
-                Some(Event::Received { frame, .. }) => {
-                    let frame = frame::Frame::read(&frame, 1 << 20).unwrap();
-                    let mut messages = frame.messages().map(|message| message.unwrap().message);
-                    if let Some(found) = messages.find_map(|message| pick(&message)) {
-                        return found;
-                    }
+        receive(&mut self.peer, pick)
+    }
+}
+
+/// Waits for the next message of a kind that comes to a peer.
+pub(crate) fn receive<R>(peer: &mut InProcess, pick: impl Fn(&Wire<'_>) -> Option<R>) -> R {
+    loop {
+        match peer.poll() {
+            Some(Event::Received { frame, .. }) => {
+                let frame = frame::Frame::read(&frame, 1 << 20).unwrap();
+                let mut messages = frame.messages().map(|message| message.unwrap().message);
+                if let Some(found) = messages.find_map(|message| pick(&message)) {
+                    return found;
                 }
-                Some(_) => {}
-                None => std::thread::yield_now(),
             }
+            Some(_) => {}
+            None => std::thread::yield_now(),
         }
     }
 }

@@ -11,6 +11,7 @@ use evenkeel_actor::{
     Actor, ActorRef, AskError, Builder, Context, ExitReason, Handled, ReplyTo, SendError,
 };
 use futures::channel::oneshot;
+use std::cell::RefCell;
 
 const TIES: usize = 100;
 
@@ -283,6 +284,47 @@ fn collective_sends_to_a_full_mailbox_are_dead_letters_beyond_a_bound() {
         while pair.node.metrics().undelivered < dead + WAITING as u64 {
             std::thread::yield_now();
         }
+    }
+}
+
+#[test]
+fn a_peer_of_which_more_waits_for_a_full_mailbox_than_may_is_shut_out() {
+    const PARKED: usize = 9 << 20;
+    let limits = Limits { parked: PARKED, ..Limits::default() };
+    let (mut pair, _) = pair(1, limits);
+    let stuck = pair.runtime.block_on(async {
+        Builder::new().capacity(2).system(pair.node.system()).spawn(Stuck).unwrap()
+    });
+    assert!(pair.node.publish("stuck", stuck.clone()));
+    let messages = std::any::type_name::<Message>();
+    pair.send(&[Wire::Locate { call: 6, name: "stuck", messages }]);
+    let to = pair.receive(|message| match message {
+        Wire::Located { call: 6, at } => Some(*at),
+        _ => None,
+    });
+    // One is handled, two are in the mailbox, one waits; behind that one is what nobody reads.
+    pair.send(&vec![Wire::Tell { to, payload: &[0, 1] }; 4]);
+    let payload = vec![0; 1 << 19];
+    let tell = Wire::Tell { to, payload: &payload };
+    for _ in 0..PARKED / 2 / payload.len() + 1 {
+        pair.send(std::slice::from_ref(&tell));
+    }
+    // The peer is told to hold what is for the actor, then all.
+    let told = RefCell::new(Vec::new());
+    pair.receive(|message| match message {
+        Wire::Hold { to } => {
+            told.borrow_mut().push(*to);
+            to.is_none().then_some(())
+        }
+        _ => None,
+    });
+    assert_eq!(*told.borrow(), [Some(to), None]);
+    for _ in 0..PARKED / 2 / payload.len() + 1 {
+        pair.send(std::slice::from_ref(&tell));
+    }
+    match pair.event() {
+        NodeEvent::Refused { why: Mismatch::Parked { bytes }, .. } => assert!(bytes > PARKED),
+        event => panic!("{event:?}"),
     }
 }
 

@@ -133,3 +133,22 @@ fn actors_live_on_that_something_here_refers_to_when_their_node_leaves() {
         drop(known);
     });
 }
+
+#[test]
+fn a_node_that_has_left_publishes_nothing_and_keeps_nobody() {
+    ends(|| {
+        let world = World::new(2, 2, Faults::default());
+        let (runtime, node) = &world.nodes[0];
+        runtime.block_on(async {
+            node.leave().await;
+            let late = Builder::new().system(node.system()).spawn(Sum::new(5)).unwrap();
+            assert!(!node.publish("late", late.clone()));
+            assert!(!node.unpublish("late"), "it has no name");
+            assert_eq!(late.ask(Message::Get).await, Ok(5));
+            drop(late);
+            while node.system().snapshot().alive() > 0 {
+                evenkeel::yield_now().await;
+            }
+        });
+    });
+}

@@ -19,5 +19,6 @@ mod names;
 mod order;
 mod returns;
 mod starts;
+mod third_nodes;
 mod watches;
 mod world;

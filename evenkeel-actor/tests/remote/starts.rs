@@ -4,7 +4,7 @@ use crate::world::{Message, Sum, id, runtime};
 use evenkeel_actor::System;
 use evenkeel_actor::node::in_process::{Faults, network};
 use evenkeel_actor::node::policy::Packing;
-use evenkeel_actor::remote::{Hosting, Node, RemoteError, StartError};
+use evenkeel_actor::remote::{Hosting, Limits, Node, RemoteError, StartError};
 
 #[test]
 fn what_a_node_cannot_start_with_is_a_typed_error() {
@@ -56,6 +56,18 @@ fn a_host_that_is_a_task_needs_one_worker() {
     let builder = Node::builder().system(System::new()).hosting(Hosting::Task);
     let error = runtime(3).block_on(builder.start(|| Ok::<_, String>(end))).unwrap_err();
     assert!(matches!(error, StartError::Workers { workers: 3 }), "{error}");
+}
+
+#[test]
+fn a_node_does_not_start_if_more_may_wait_than_others_can_park_of_it() {
+    let (_control, mut ends) = network(1, Faults::default());
+    let end = ends.remove(0);
+    let limits = Limits { parked: 8 << 20, ..Limits::default() };
+    let builder = Node::builder().system(System::new()).limits(limits);
+    let error = runtime(1).block_on(builder.start(|| Ok::<_, String>(end))).unwrap_err();
+    let (waiting, parked) = (4 << 20, 8 << 20);
+    let is_told = matches!(error, StartError::Waiting { waiting: w, parked: p } if (w, p) == (waiting, parked));
+    assert!(is_told, "{error}");
 }
 
 #[test]

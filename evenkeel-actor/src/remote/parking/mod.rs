@@ -12,50 +12,57 @@
 //!
 //! # Why nothing stays, or is lost
 //! A line has a porter from the step that makes it. The porter waits for nothing but the mailbox, as a local sender does, and the end of the peer: that [clears](Parking::clear) all lines, under the lock, under
-//! which a porter leaves its waker too. What joins a line is delivered by its porter, becomes a dead letter since the actor has ended, whose asker is told, or is dropped with its node.
+//! which a porter leaves its waker too. It looks before each message whether the peer is down, as [readers](super::inbound) do, so that of what it has taken at most the one is delivered that it is busy with. The porter has the actor too, and keeps it: when this node leaves its table forgets whom others know, and what has come before is handled all the same. What joins a line is delivered by its porter, becomes a dead letter since the actor has ended, whose asker is told, or is dropped with its node.
 //! A message is counted as read once it is delivered: for the search for the [end of all work](super::collective) one that is parked has not come.
 //!
 //! # Memory
-//! When a line weighs [`HOLD`] the peer is told to [hold](super::holds) messages for this actor, and to go on when it is at half of that; when all lines weigh [`HOLD_ALL`], or the readers do not
-//! get on with the peer's frames, it is told to hold all values. Each is told under the lock, by the common lane, so a peer hears of it in this order. What is on its way when the
-//! peer hears of it is parked all the same. A peer that goes on sending until its lines weigh [`MOST`] does not do what it is told, and is shut out. Values that were sent to many actors
-//! at once come by third nodes, which hold nothing: beyond [`HOLD_ALL`], and beyond [as many as may wait](super::Limits::waiting_casts), these are dead letters. They share one copy of their bytes, and each weighs as
+//! When a line weighs [`HOLD`] the peer is told to [hold](super::holds) messages for this actor, and to go on when it is at half of that. When all lines weigh [`MUCH`], and until they are at half of that, it
+//! is told so of each line at its next message, and to go on when the line is empty: so whoever sends to actors that have room is not kept, which what is parked may wait for.
+//! All values are held only when the readers do not get on with the peer's frames, when as many actors are held as [may be](super::holds::MOST), and when the lines weigh half of what
+//! [may be parked](super::Limits::parked), until they are at a quarter of it. Then an actor that asks the peer may wait for an answer that waits for this actor to go on; its memory is worth more.
+//! Each is told under the lock, by the common lane, so a peer hears of it in this order. What is on its way when the
+//! peer hears of it is parked all the same. A peer whose lines weigh more than may be parked is shut out. *That it was told is not that it has heard*: the other half is for what is on its way. This is no more than [may
+//! wait](crate::node::policy::Packing::waiting) at the peer, a frame for each of its lanes, what its transport has taken, and the frames that are not read here. A node does not start whose own packing breaks
+//! that; what transports keep is not known here, so who has one that keeps more, or sends messages of megabytes, allows more to be parked.
+//! Values that were sent to many actors
+//! at once come by third nodes, which hold nothing: beyond [`MUCH`], and beyond [as many as may wait](super::Limits::waiting_casts), these are dead letters. They share one copy of their bytes, and each weighs as
 //! if it had its own.
 //!
 //! # Rejected
 //! Readers that wait with the message: an actor that asks the node that fills it then waits for an answer that is read after that message, for ever. Values instead of bytes in
 //! lines: they take more room, and nobody knows how much.
 
+#[cfg(test)]
+mod fixture;
 mod item;
 #[cfg(all(test, shuttle))]
 mod model;
+mod porter;
+#[cfg(all(test, not(shuttle)))]
+mod tests;
 
-use super::deliver::{stop, tell};
-use super::inbound::{Turn, Wait};
+use super::deliver::Full;
+use super::holds;
 use super::route::Peer;
 use crate::end::contain;
 use crate::node::Slot;
-use crate::node::wire::{Failure, Message, StopHow};
+use crate::node::wire::{Failure, Message};
 use crate::primitives::{Mutex, MutexGuard};
 use crate::trace;
 use item::{Delivered, ITEM, Item};
+use porter::carry;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::future::poll_fn;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::Waker;
 
 /// The weight of a line at which its peer is told to hold messages for the actor. An estimate: some thousand small messages, which an actor handles while it is told to go on; no benchmark sets it. In models it is a few.
 const HOLD: usize = if cfg!(shuttle) { 3 * ITEM } else { 256 << 10 };
 
-/// The weight of all lines at which a peer is told to hold all values. A choice; no benchmark sets it.
-const HOLD_ALL: usize = 16 << 20;
-
-/// The weight of all lines at which a peer is shut out: what has been told to hold has at most what waits for the transport on its way, which by
-/// default is 4 MiB. A choice; no benchmark sets it.
-const MOST: usize = 256 << 20;
+/// The weight of all lines at which a peer is told to hold messages for each actor that has a line. A choice; no benchmark sets it.
+const MUCH: usize = 16 << 20;
 
 /// The lines of one peer.
 #[derive(Default)]
@@ -71,6 +78,10 @@ struct State {
     weight: usize,
     /// How many messages of collective sends that is.
     casts: usize,
+    /// Of how many lines the peer was told to hold values.
+    held: usize,
+    /// Whether each line is to be held.
+    is_much: bool,
     /// Whether the readers do not get on with the peer's frames.
     is_behind: bool,
     /// Whether the peer was told to hold all values.
@@ -166,7 +177,7 @@ impl Parking {
         &'static self,
         peer: &'static Peer,
         to: Slot,
-        wait: Wait,
+        (target, wait): Full,
         length: usize,
         counts: u64,
     ) {
@@ -200,7 +211,7 @@ impl Parking {
         };
         self.added(peer, to, weight, state);
         if is_new {
-            peer.node.spawn(carry(peer, to));
+            peer.node.spawn(carry(peer, to, target));
         }
     }
 
@@ -212,17 +223,24 @@ impl Parking {
         mut state: MutexGuard<'_, State>,
     ) {
         state.weight += weight;
-        if let Some(line) = state.by_slot.get_mut(&to) {
+        state.look();
+        let State { by_slot, held, is_much, .. } = &mut *state;
+        if let Some(line) = by_slot.get_mut(&to) {
             line.weight += weight;
             line.parked += 1;
-            if line.weight >= HOLD && !mem::replace(&mut line.is_held, true) {
+            // Beyond as many all values are held, or are about to be.
+            let is_due = line.weight >= HOLD || *is_much;
+            if is_due && !line.is_held && *held < holds::MOST {
+                line.is_held = true;
+                *held += 1;
                 peer.control(Message::Hold { to: Some(to) });
             }
         }
         state.tell_of_all(peer);
-        if state.weight >= MOST {
+        let bytes = state.weight;
+        if bytes > peer.node.limits.parked {
             drop(state);
-            peer.node.refuse(peer, super::error::Mismatch::OutOfTurn);
+            peer.node.refuse(peer, super::error::Mismatch::Parked { bytes });
         }
     }
 
@@ -240,11 +258,15 @@ impl Parking {
         }
         state.weight -= weight;
         state.casts -= casts;
-        if let Some(line) = state.by_slot.get_mut(&to) {
+        state.look();
+        let State { by_slot, held, is_much, .. } = &mut *state;
+        if let Some(line) = by_slot.get_mut(&to) {
             line.weight -= weight;
             line.parked -= messages;
-            if line.is_held && line.weight <= HOLD / 2 {
+            let most = if *is_much { 0 } else { HOLD / 2 };
+            if line.is_held && line.weight <= most {
                 line.is_held = false;
+                *held -= 1;
                 peer.control(Message::Resume { to: Some(to) });
             }
         }
@@ -283,13 +305,14 @@ impl Parking {
         true
     }
 
-    /// Drops what is parked; nothing is parked any more. The peer is down.
+    /// Drops what is parked; nothing is parked any more. The peer is down, and is known to be before.
     pub(super) fn clear(&self) {
         let lines = {
             let mut state = self.lock();
             state.is_closed = true;
             state.weight = 0;
             state.casts = 0;
+            state.held = 0;
             self.lines.store(0, Ordering::Relaxed);
             mem::take(&mut state.by_slot)
         };
@@ -305,13 +328,22 @@ impl Parking {
 impl State {
     /// Whether no more messages of collective sends are parked.
     fn casts_are_too_many(&self, peer: &Peer) -> bool {
-        self.weight >= HOLD_ALL || self.casts >= peer.node.limits.waiting_casts
+        self.weight >= MUCH || self.casts >= peer.node.limits.waiting_casts
+    }
+
+    /// Looks whether each line is to be held.
+    fn look(&mut self) {
+        self.is_much = self.weight > if self.is_much { MUCH / 2 } else { MUCH };
     }
 
     /// Tells the peer to hold all values or to go on, if it is not what it was told last.
     fn tell_of_all(&mut self, peer: &'static Peer) {
-        let most = if self.holds_all { HOLD_ALL / 2 } else { HOLD_ALL };
-        let holds_all = self.is_behind || self.weight > most;
+        let parked = peer.node.limits.parked;
+        let (most, most_held) = match self.holds_all {
+            false => (parked / 2, holds::MOST),
+            true => (parked / 4, holds::MOST / 2),
+        };
+        let holds_all = self.is_behind || self.weight > most || self.held >= most_held;
         if holds_all == self.holds_all || self.is_closed {
             return;
         }
@@ -329,70 +361,4 @@ fn drop_all(items: impl IntoIterator<Item = Item>) {
     for item in items {
         contain(|| drop(item));
     }
-}
-
-/// The porter of a line.
-async fn carry(peer: &'static Peer, to: Slot) {
-    let parking = &peer.parking;
-    let mut turn = Turn::new();
-    while let Some((items, bytes)) = parking.take(to) {
-        let (mut at, mut delivered) = (0, Delivered::default());
-        let mut items = items.into_iter();
-        while let Some(item) = items.next() {
-            let (weight, counts, is_cast) = (item.weight(), item.counts(), item.is_cast());
-            let wait = match item {
-                Item::Waits(wait, ..) => Some(wait),
-                Item::Tell(call, length, cause) => {
-                    at += length;
-                    let _within = trace::within(cause);
-                    tell(peer, to, call, &bytes[at - length..at])
-                }
-                Item::Shared(payload, cause) => {
-                    let _within = trace::within(cause);
-                    tell(peer, to, None, &payload)
-                }
-                Item::Drain => {
-                    if let Some(target) = peer.node.table.get(to) {
-                        stop(&target.any(), StopHow::Drain);
-                    }
-                    None
-                }
-            };
-            if let Some(wait) = wait {
-                parking.removed(peer, to, mem::take(&mut delivered));
-                if !room(peer, to, wait).await {
-                    return drop_all(items);
-                }
-                turn = Turn::new();
-            }
-            delivered.messages += 1;
-            delivered.weight += weight;
-            delivered.casts += usize::from(is_cast);
-            peer.node.counts.messages.fetch_add(counts, Ordering::SeqCst);
-            if turn.is_over() {
-                parking.removed(peer, to, mem::take(&mut delivered));
-                evenkeel::yield_now().await;
-                turn = Turn::new();
-            }
-        }
-        parking.removed(peer, to, delivered);
-    }
-}
-
-/// Waits until a message is in its mailbox, or its actor has stopped. Then the message is dropped here, and its `Drop` is a caller's code, whose panic is contained. False if the
-/// peer is down, which ends the wait.
-async fn room(peer: &'static Peer, to: Slot, mut wait: Wait) -> bool {
-    let arrived = poll_fn(|context| match contain(|| wait.as_mut().poll(context)) {
-        Some(Poll::Ready(arrived)) => Poll::Ready(Some(arrived)),
-        None => Poll::Ready(Some(false)),
-        Some(Poll::Pending) if peer.parking.waits(to, context.waker()) => Poll::Pending,
-        Some(Poll::Pending) => Poll::Ready(None),
-    });
-    let arrived = arrived.await;
-    contain(|| drop(wait));
-    if arrived == Some(false) {
-        peer.node.undelivered(peer, None, Failure::Ended, "");
-        peer.node.table.note_stopped(to);
-    }
-    arrived.is_some()
 }

@@ -1,54 +1,16 @@
 //! Readers, a porter and an actor with a small mailbox, on several workers.
 
-use super::super::deliver::deliver;
-use super::super::inner::Inner;
 use super::super::route::{Peer, Standing};
-use crate::models::{at_once, join, spawn_in};
-use crate::node::in_process::{Faults, network};
-use crate::node::policy::Packing;
-use crate::node::{NodeId, Slot, payload};
-use crate::{Actor, Context, Handled, System};
-use evenkeel::Handle;
+use super::fixture::{Given, Notes, peer, read};
+use crate::models::{at_once, join, spawn_in, until};
+use crate::node::Slot;
 use evenkeel::internal::check;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What an actor has been given, in order. Under the lock nobody else has a turn.
-type Given = Arc<Mutex<Vec<u64>>>;
-
-struct Notes(Given);
-
-impl Actor for Notes {
-    type Message = u64;
-
-    async fn handle(&mut self, number: u64, _context: &mut Context<Self>) -> Handled {
-        self.0.lock().expect("nothing panics under it").push(number);
-        evenkeel::yield_now().await;
-        Ok(())
-    }
-}
-
-/// A node of two whose transport nobody drives, and what it knows of the other.
-fn peer(handle: &Handle) -> (&'static Inner, &'static Peer) {
-    let (_control, mut ends) = network(2, Faults::default());
-    let packing = Packing { frame: 256, ..Packing::default() };
-    let builder = crate::remote::Node::builder().system(System::new()).packing(packing);
-    // A host that flushes: so there are no tasks of the node but porters.
-    let (node, host) = builder.build(ends.remove(0), handle.clone(), 2, true);
-    let inner = node.inner();
-    // What is said to the peer is not looked at, and neither leaves.
-    std::mem::forget((node, host));
-    let peer = inner.peer(NodeId::new(1)).expect("there are two nodes");
-    assert!(peer.greets());
-    assert_eq!(peer.standing(), Standing::Greeted);
-    (inner, peer)
-}
-
-async fn read(peer: &'static Peer, to: Slot, numbers: std::ops::Range<u64>) {
+async fn read_all(peer: &'static Peer, to: Slot, numbers: std::ops::Range<u64>) {
     for number in numbers {
-        let mut bytes = Vec::new();
-        payload::put(&number, &mut bytes).expect("a number can be written");
-        deliver(peer, to, None, &bytes);
+        read(peer, to, number);
         shuttle::thread::yield_now();
     }
 }
@@ -59,49 +21,60 @@ const EACH: u64 = 4;
 /// Two readers read what two senders have sent.
 #[test]
 fn shuttle_what_is_parked_comes_once_and_in_order() {
-    check(2, |handle| {
-        let (inner, peer) = peer(handle);
-        let given = Given::default();
-        let actor = spawn_in(handle, inner.system, Notes(given.clone()));
-        let to = actor.slot_in(&inner.table);
-        let before = peer.control.load(Ordering::Relaxed);
-        at_once(
-            handle,
-            [Box::pin(read(peer, to, 0..EACH)), Box::pin(read(peer, to, 100..100 + EACH))],
-        );
-        join(handle.spawn(async move {
-            crate::models::until(|| !peer.parking.any()).await;
-            actor.stop();
-            actor.stopped().await;
-            inner.table.note_stopped(to);
-        }));
-        let given = given.lock().expect("nothing panics under it");
-        for first in [0, 100] {
-            let of_one = given.iter().copied().filter(|number| number / 100 == first / 100);
-            assert!(of_one.eq(first..first + EACH), "{given:?}");
-        }
-        assert_eq!(given.len() as u64, 2 * EACH);
-        let told = peer.control.load(Ordering::Relaxed) - before;
-        assert!(told.is_multiple_of(2), "whoever was told to hold was told to go on");
-        assert_eq!(peer.parking.lock().weight, 0);
-    });
+    // Where the actor takes nothing before all is read, so much is parked that the peer has to be told.
+    check(2, |handle| comes_once_and_in_order(handle, true));
+    check(2, |handle| comes_once_and_in_order(handle, false));
 }
 
-/// The peer is lost while messages are parked; nobody waits for them, and what has come of each sender has come in order.
+fn comes_once_and_in_order(handle: &evenkeel::Handle, has_to_wait: bool) {
+    let (inner, peer) = peer(handle);
+    let (given, may) = (Given::default(), Arc::new(AtomicBool::new(!has_to_wait)));
+    let notes = Notes { given: given.clone(), may: may.clone() };
+    let actor = spawn_in(handle, inner.system, notes);
+    let to = actor.slot_in(&inner.table);
+    let before = peer.control.load(Ordering::Relaxed);
+    at_once(
+        handle,
+        [Box::pin(read_all(peer, to, 0..EACH)), Box::pin(read_all(peer, to, 100..100 + EACH))],
+    );
+    may.store(true, Ordering::SeqCst);
+    join(handle.spawn(async move {
+        until(|| !peer.parking.any()).await;
+        actor.stop();
+        actor.stopped().await;
+        inner.table.note_stopped(to);
+    }));
+    let given = given.lock().expect("nothing panics under it");
+    for first in [0, 100] {
+        let of_one = given.iter().copied().filter(|number| number / 100 == first / 100);
+        assert!(of_one.eq(first..first + EACH), "{given:?}");
+    }
+    assert_eq!(given.len() as u64, 2 * EACH);
+    let told = peer.control.load(Ordering::Relaxed) - before;
+    assert!(told.is_multiple_of(2), "whoever was told to hold was told to go on");
+    assert!(told > 0 || !has_to_wait, "nobody was told to hold");
+    assert_eq!(peer.parking.lock().weight, 0);
+}
+
+/// The peer is lost while messages are parked; nobody waits for them, and what has come of each sender has come in order. Nothing comes after it but what its porter was busy with.
 #[test]
 fn shuttle_what_is_parked_ends_with_its_peer() {
     check(2, |handle| {
         let (inner, peer) = peer(handle);
-        let given = Given::default();
-        let actor = spawn_in(handle, inner.system, Notes(given.clone()));
+        let (given, may) = (Given::default(), Arc::new(AtomicBool::new(true)));
+        let actor = spawn_in(handle, inner.system, Notes { given: given.clone(), may });
         let to = actor.slot_in(&inner.table);
+        let carried = || inner.counts.messages.load(Ordering::SeqCst);
+        let at_end = Arc::new(std::sync::atomic::AtomicU64::new(0));
+        let noted = at_end.clone();
         at_once(
             handle,
             [
-                Box::pin(read(peer, to, 0..EACH)),
+                Box::pin(read_all(peer, to, 0..2 * EACH)),
                 Box::pin(async move {
                     peer.stand(Standing::Down);
                     peer.parking.clear();
+                    noted.store(carried(), Ordering::SeqCst);
                 }),
             ],
         );
@@ -111,6 +84,7 @@ fn shuttle_what_is_parked_ends_with_its_peer() {
             inner.table.note_stopped(to);
         }));
         assert!(!peer.parking.any());
+        assert!(carried() <= at_end.load(Ordering::SeqCst) + 1, "a porter has gone on");
         let given = given.lock().expect("nothing panics under it");
         assert!(given.is_sorted(), "{given:?}");
     });

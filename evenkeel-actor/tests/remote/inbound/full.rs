@@ -193,6 +193,87 @@ fn a_stuck_actor_holds_its_senders_and_nobody_else() {
     });
 }
 
+#[derive(Serialize, Deserialize)]
+enum Load {
+    /// So many bytes.
+    Bytes(String),
+    /// Asks the other actor.
+    Ask(ActorRef<Errand>),
+    Done(ReplyTo<()>),
+}
+
+/// Handles nothing before it may.
+struct Loaded(Arc<AtomicBool>);
+
+impl Actor for Loaded {
+    type Message = Load;
+
+    async fn handle(&mut self, load: Load, _context: &mut Context<Self>) -> Handled {
+        while !self.0.load(Ordering::SeqCst) {
+            evenkeel::yield_now().await;
+        }
+        match load {
+            Load::Bytes(_) => {}
+            Load::Ask(whom) => whom.ask(Errand).await?,
+            Load::Done(reply) => reply.send(()),
+        }
+        Ok(())
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Errand(ReplyTo<()>);
+
+/// Sends something to an actor of the node that asks before it answers.
+struct Runs(ActorRef<Message>);
+
+impl Actor for Runs {
+    type Message = Errand;
+
+    async fn handle(&mut self, Errand(reply): Errand, _context: &mut Context<Self>) -> Handled {
+        self.0.send(Message::Add(1)).await?;
+        reply.send(());
+        Ok(())
+    }
+}
+
+#[test]
+fn an_actor_of_a_node_where_much_waits_gets_an_answer_that_waits_for_another_actor() {
+    ends(|| {
+        const LOADED: usize = 20;
+        let world = World::new(2, 2, Faults::default());
+        let may = Arc::<AtomicBool>::default();
+        let (runtime, other) = &world.nodes[1];
+        runtime.block_on(async {
+            for number in 0..LOADED {
+                let loaded = Builder::new().capacity(1).system(other.system());
+                let loaded = loaded.spawn(Loaded(Arc::clone(&may))).unwrap();
+                assert!(other.publish(&format!("loaded {number}"), loaded));
+            }
+        });
+        world.on(0, async |node| {
+            let sum = node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap();
+            let runs = Builder::new().system(node.system()).spawn(Runs(sum.clone())).unwrap();
+            let mut all = Vec::new();
+            for number in 0..LOADED {
+                let loaded = node.locate(id(1), &format!("loaded {number}")).await.unwrap();
+                // One is being handled, one is in the mailbox, one waits.
+                loaded.send(Load::Ask(runs.clone())).await.unwrap();
+                loaded.send(Load::Bytes(String::new())).await.unwrap();
+                loaded.send(Load::Bytes("x".repeat(1 << 20))).await.unwrap();
+                all.push(loaded);
+            }
+            // More than sixteen megabytes.
+            until_waits(other, LOADED);
+            may.store(true, Ordering::SeqCst);
+            for loaded in all {
+                loaded.ask(Load::Done).await.unwrap();
+            }
+            assert_eq!(sum.ask(Message::Get).await, Ok(LOADED as u64));
+        });
+    });
+}
+
 /// Handles nothing before it may.
 struct Waits {
     may: Arc<AtomicBool>,
@@ -236,6 +317,35 @@ fn what_waits_is_handled_before_an_order_to_stop_that_came_later() {
             waits.stopped().await;
         });
         assert_eq!(handled.load(Ordering::SeqCst), 50);
+    });
+}
+
+#[test]
+fn what_waits_is_handled_though_its_node_leaves() {
+    ends(|| {
+        let world = World::new(2, 2, Faults::default());
+        let (may, handled) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
+        let (runtime, other) = &world.nodes[1];
+        let waits = runtime.block_on(async {
+            let waits = Waits { may: Arc::clone(&may), handled: Arc::clone(&handled) };
+            let waits = Builder::new().capacity(2).system(other.system()).spawn(waits).unwrap();
+            assert!(other.publish("waits", waits.clone()));
+            waits
+        });
+        world.on(0, async |node| {
+            let waits = node.locate::<Message>(id(1), "waits").await.unwrap();
+            for n in 0..50 {
+                waits.send(Message::Add(n)).await.unwrap();
+            }
+        });
+        // One is being handled, two are in the mailbox.
+        until_waits(other, 47);
+        runtime.block_on(other.leave());
+        may.store(true, Ordering::SeqCst);
+        while handled.load(Ordering::SeqCst) < 50 {
+            std::thread::yield_now();
+        }
+        drop(waits);
     });
 }
 

@@ -1,0 +1,63 @@
+//! What the tests and the models of parking have in common: a node whose transport nobody drives, and an actor that takes notes.
+
+use super::super::deliver::deliver;
+use super::super::inner::Inner;
+use super::super::route::{Peer, Standing};
+use crate::node::in_process::{Faults, network};
+use crate::node::policy::Packing;
+use crate::node::{NodeId, Slot, payload};
+use crate::{Actor, Context, Handled, System};
+use evenkeel::Handle;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// What an actor has been given, in order. Under the lock nobody else has a turn.
+pub(super) type Given = Arc<Mutex<Vec<u64>>>;
+
+/// Notes what it is given, once it may.
+pub(super) struct Notes {
+    pub(super) given: Given,
+    pub(super) may: Arc<AtomicBool>,
+}
+
+impl Actor for Notes {
+    type Message = u64;
+
+    async fn handle(&mut self, number: u64, _context: &mut Context<Self>) -> Handled {
+        loop {
+            #[cfg(shuttle)]
+            shuttle::thread::yield_now();
+            evenkeel::yield_now().await;
+            if self.may.load(Ordering::SeqCst) {
+                break;
+            }
+        }
+        self.given.lock().expect("nothing panics under it").push(number);
+        Ok(())
+    }
+}
+
+/// A node of two, and what it knows of the other.
+pub(super) fn peer(handle: &Handle) -> (&'static Inner, &'static Peer) {
+    let (_control, mut ends) = network(2, Faults::default());
+    let packing = Packing { frame: 256, ..Packing::default() };
+    let builder = crate::remote::Node::builder().system(System::new()).packing(packing);
+    // A host that flushes: so there are no tasks of the node but porters.
+    let (node, host) = builder.build(ends.remove(0), handle.clone(), 2, true);
+    let inner = node.inner();
+    // What is said to the peer is not looked at, and neither leaves.
+    std::mem::forget((node, host));
+    let peer = inner.peer(NodeId::new(1)).expect("there are two nodes");
+    assert!(peer.greets());
+    assert_eq!(peer.standing(), Standing::Greeted);
+    (inner, peer)
+}
+
+/// Reads a number for an actor, as a reader does, unless the peer is down.
+pub(super) fn read(peer: &'static Peer, to: Slot, number: u64) {
+    if peer.standing() == Standing::Greeted {
+        let mut bytes = Vec::new();
+        payload::put(&number, &mut bytes).expect("a number can be written");
+        deliver(peer, to, None, &bytes);
+    }
+}

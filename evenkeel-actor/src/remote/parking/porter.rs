@@ -1,0 +1,90 @@
+//! The task that puts what is in a line into its actor's mailbox.
+
+use super::super::deliver::{stop, tell_it};
+use super::super::inbound::{Turn, Wait};
+use super::super::route::{Peer, Standing};
+use super::super::table::Target;
+use super::drop_all;
+use super::item::{Delivered, Item};
+use crate::end::contain;
+use crate::node::Slot;
+use crate::node::wire::{Failure, StopHow};
+use crate::trace;
+use std::future::poll_fn;
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+
+/// The porter of a line, for this actor.
+pub(super) async fn carry(peer: &'static Peer, to: Slot, target: Arc<dyn Target>) {
+    let parking = &peer.parking;
+    let mut turn = Turn::new();
+    while let Some((items, bytes)) = parking.take(to) {
+        let (mut at, mut delivered) = (0, Delivered::default());
+        let mut items = items.into_iter();
+        while let Some(item) = items.next() {
+            if peer.standing() == Standing::Down {
+                contain(|| drop(item));
+                return drop_all(items);
+            }
+            let (weight, counts, is_cast) = (item.weight(), item.counts(), item.is_cast());
+            let wait = match item {
+                Item::Waits(wait, ..) => Some(wait),
+                Item::Tell(call, length, cause) => {
+                    at += length;
+                    let _within = trace::within(cause);
+                    tell_it(peer, to, &*target, call, &bytes[at - length..at])
+                }
+                Item::Shared(payload, cause) => {
+                    let _within = trace::within(cause);
+                    tell_it(peer, to, &*target, None, &payload)
+                }
+                Item::Drain => {
+                    stop(&target.any(), StopHow::Drain);
+                    None
+                }
+            };
+            if let Some(wait) = wait {
+                parking.removed(peer, to, mem::take(&mut delivered));
+                if !room(peer, to, wait).await {
+                    return drop_all(items);
+                }
+                turn = Turn::new();
+            }
+            delivered.messages += 1;
+            delivered.weight += weight;
+            delivered.casts += usize::from(is_cast);
+            peer.node.counts.messages.fetch_add(counts, Ordering::SeqCst);
+            if turn.is_over() {
+                parking.removed(peer, to, mem::take(&mut delivered));
+                evenkeel::yield_now().await;
+                turn = Turn::new();
+            }
+        }
+        parking.removed(peer, to, delivered);
+    }
+}
+
+/// Waits until a message is in its mailbox, or its actor has stopped. Then the message is dropped here, and its `Drop` is a caller's code, whose panic is contained. False if the
+/// peer is down, which ends the wait.
+async fn room(peer: &'static Peer, to: Slot, mut wait: Wait) -> bool {
+    let arrived = poll_fn(|context| {
+        if peer.standing() == Standing::Down {
+            return Poll::Ready(None);
+        }
+        match contain(|| wait.as_mut().poll(context)) {
+            Some(Poll::Ready(arrived)) => Poll::Ready(Some(arrived)),
+            None => Poll::Ready(Some(false)),
+            Some(Poll::Pending) if peer.parking.waits(to, context.waker()) => Poll::Pending,
+            Some(Poll::Pending) => Poll::Ready(None),
+        }
+    });
+    let arrived = arrived.await;
+    contain(|| drop(wait));
+    if arrived == Some(false) {
+        peer.node.undelivered(peer, None, Failure::Ended, "");
+        peer.node.table.note_stopped(to);
+    }
+    arrived.is_some()
+}

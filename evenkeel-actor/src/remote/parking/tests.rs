@@ -1,0 +1,90 @@
+//! What is parked, on one worker: porters and actors take their turns when the test lets them.
+
+use super::super::route::Standing;
+use super::MUCH;
+use super::fixture::{Given, Notes, peer, read};
+use crate::Builder;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A runtime with one worker, on which what is spawned runs when the test gives way.
+fn runtime() -> evenkeel::Runtime {
+    evenkeel::Builder::new().workers(1).build().expect("it has a worker")
+}
+
+#[test]
+fn a_porter_delivers_nothing_more_once_its_peer_is_down() {
+    let runtime = runtime();
+    let handle = runtime.handle().clone();
+    let task = runtime.spawn(async move {
+        let (inner, peer) = peer(&handle);
+        let (given, may) = (Given::default(), Arc::new(AtomicBool::new(false)));
+        let notes = Notes { given: given.clone(), may: may.clone() };
+        let actor = Builder::new().capacity(4).system(inner.system).spawn(notes).unwrap();
+        let to = actor.slot_in(&inner.table);
+        // Four are in the mailbox, and the porter has all others in one batch.
+        (0..40).for_each(|number| read(peer, to, number));
+        assert_eq!(peer.parking.len(), 36);
+        while peer.parking.lock().by_slot[&to].porter.is_none() {
+            evenkeel::yield_now().await;
+        }
+        assert_eq!(peer.parking.lock().by_slot[&to].items.len(), 0, "it has a batch");
+        // There is room now, and the porter is on its way.
+        let carried = || inner.counts.messages.load(Ordering::SeqCst);
+        may.store(true, Ordering::SeqCst);
+        while carried() == 0 {
+            evenkeel::yield_now().await;
+        }
+        peer.stand(Standing::Down);
+        peer.parking.clear();
+        let at_end = carried();
+        actor.stop();
+        actor.stopped().await;
+        assert_eq!(carried(), at_end);
+        let given = given.lock().unwrap();
+        assert!(given.len() as u64 <= 4 + at_end && given.is_sorted(), "{given:?}");
+    });
+    evenkeel::block_on(task).unwrap();
+}
+
+#[test]
+fn where_much_is_parked_each_line_is_held_and_no_actor_that_has_room() {
+    let runtime = runtime();
+    let handle = runtime.handle().clone();
+    let task = runtime.spawn(async move {
+        let (inner, peer) = peer(&handle);
+        let given = Given::default();
+        let mays = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        let actors = mays.each_ref().map(|may| {
+            let notes = Notes { given: given.clone(), may: may.clone() };
+            Builder::new().capacity(1).system(inner.system).spawn(notes).unwrap()
+        });
+        let [much, little] = actors.each_ref().map(|actor| actor.slot_in(&inner.table));
+        let is_held = |to| peer.parking.lock().by_slot.get(&to).is_some_and(|line| line.is_held);
+        // One that is in the mailbox, and one that is parked.
+        (0..2).for_each(|number| read(peer, little, number));
+        assert_eq!((peer.parking.len(), is_held(little)), (1, false));
+        while peer.parking.lock().weight <= 2 * MUCH {
+            read(peer, much, 0);
+        }
+        assert!(is_held(much) && !is_held(little), "no more has come for it");
+        read(peer, little, 2);
+        assert!(is_held(little));
+        assert!(!peer.parking.lock().holds_all);
+        assert_eq!(peer.parking.lock().held, 2);
+        // Though much is parked, whoever sends to an actor that has taken all may go on.
+        mays[1].store(true, Ordering::SeqCst);
+        while peer.parking.lock().by_slot.contains_key(&little) {
+            evenkeel::yield_now().await;
+        }
+        assert!(peer.parking.lock().weight > MUCH);
+        assert_eq!(peer.parking.lock().held, 1);
+        mays[0].store(true, Ordering::SeqCst);
+        while peer.parking.any() {
+            evenkeel::yield_now().await;
+        }
+        let state = peer.parking.lock();
+        assert_eq!((state.weight, state.held, state.is_much), (0, 0, false));
+    });
+    evenkeel::block_on(task).unwrap();
+}
