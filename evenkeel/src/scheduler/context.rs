@@ -56,7 +56,7 @@ pub(crate) struct Context {
     ids: Cell<Ids>,
     /// Whether any task has departed from here since the last batch.
     departed: Cell<bool>,
-    /// Where the task travels that is being polled, if it does.
+    /// Whose visitors the task joins that is being polled, if it does.
     target: Cell<usize>,
     /// The task that was inside an object at home here last.
     visitor: Cell<*mut Header>,
@@ -344,21 +344,27 @@ impl Context {
     #[cold]
     fn stay(&self) -> After {
         self.visitor.set(ptr::null_mut());
+        self.target.set(self.seat.me());
         // A single worker has nobody who would take its tasks away.
-        if self.shared().workers > 1 { After::Stay } else { After::Again }
+        if self.shared().workers > 1 { After::Visit } else { After::Again }
     }
 
     /// Has the task that is being polled travel to processor `target` when it has been.
     pub(crate) fn travel(&self, target: usize) {
         self.target.set(target);
-        self.set_after(After::Travel);
+        self.set_after(After::Visit);
     }
 
-    /// Has the task that has just been polled travel to where it has said.
+    /// Has the task that has just been polled join the visitors where it has said.
     #[inline(never)]
-    pub(crate) fn depart(&self, task: Runnable) {
-        self.departed.set(true);
-        self.seat.depart(task, self.target.get());
+    pub(crate) fn visit(&self, task: Runnable) {
+        let target = self.target.get();
+        if target == self.seat.me() {
+            self.seat.push_visitor(task, self.now.get());
+        } else {
+            self.departed.set(true);
+            self.seat.depart(task, target);
+        }
     }
 
     /// Counts an operation on an object; true if the task that begins it has to give others a turn: it might never wait.

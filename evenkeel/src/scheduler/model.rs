@@ -227,7 +227,7 @@ fn a_task_is_seized_from_a_fenced_owner_or_stays_with_it() {
                 owner.push(task, 0);
             }
             owner.set_fenced(true);
-            let popped = owner.pop().map(|entry| run::run_elsewhere(entry.task));
+            let popped = owner.pop(true).map(|entry| run::run_elsewhere(entry.task));
             owner.set_fenced(false);
             usize::from(popped.is_some()) + drain(&owner)
         });

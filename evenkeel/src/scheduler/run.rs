@@ -40,10 +40,9 @@ pub(crate) fn run(context: &Context, task: Runnable) {
                     After::Again => {
                         context.seat.push(task, context.now.get());
                     }
-                    After::Stay => context.seat.push_visitor(task, context.now.get()),
-                    After::Travel => context.depart(task),
                     // Its public part has the right to poll it, and may have given it to another thread already.
                     After::Parked => {}
+                    After::Visit => context.visit(task),
                 },
                 Poll::Ready(()) => {
                     context.take_after();

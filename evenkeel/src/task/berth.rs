@@ -41,10 +41,8 @@ pub enum After {
     Wait,
     /// It goes to the back of the queue.
     Again,
-    /// The same, where nobody takes it away: it has been inside an object that is at home here.
-    Stay,
-    /// It travels to the processor that its worker has noted.
-    Travel,
+    /// It joins the visitors of the processor that its worker has noted: it travels there, or stays where nobody takes it away.
+    Visit,
     /// The right to poll it lies in its public part, or has been there: the poller has it no more.
     Parked,
 }
