@@ -153,9 +153,15 @@ impl Class {
 
 /// The classes of a runtime by name.
 #[derive(Debug, Default)]
-pub(crate) struct Classes(Mutex<HashMap<Box<str>, Arc<Class>>>);
+struct Classes(Mutex<HashMap<Box<str>, Arc<Class>>>);
 
 impl Classes {
+    /// Those of a runtime, which keeps them without knowing what they are.
+    fn of(shared: &Shared) -> &Self {
+        let kept = shared.kept.get_or_init(|| Box::new(Self::default()));
+        kept.downcast_ref().expect("nobody else keeps anything there")
+    }
+
     /// All of them, by name.
     fn all(&self) -> Vec<Arc<Class>> {
         let mut all: Vec<_> = lock(&self.0).values().cloned().collect();
@@ -186,7 +192,7 @@ static NOWHERE: LazyLock<Classes> = LazyLock::new(Classes::default);
 /// The class of this name in the runtime of the calling thread.
 pub(super) fn here(name: &str, placement: Option<Placement>) -> Arc<Class> {
     enter::with(|handle| match handle {
-        Some(handle) => handle.shared().classes.get(name, placement, Some(handle.shared())),
+        Some(handle) => Classes::of(handle.shared()).get(name, placement, Some(handle.shared())),
         None => NOWHERE.get(name, placement, None),
     })
 }
@@ -194,7 +200,7 @@ pub(super) fn here(name: &str, placement: Option<Placement>) -> Arc<Class> {
 /// The classes of the runtime of the calling thread that have objects in use.
 pub(super) fn all_here() -> Vec<Arc<Class>> {
     enter::with(|handle| match handle {
-        Some(handle) => handle.shared().classes.all(),
+        Some(handle) => Classes::of(handle.shared()).all(),
         None => NOWHERE.all(),
     })
 }

@@ -53,7 +53,6 @@ mod shuttle_tests;
 mod steer;
 mod visit;
 
-pub(crate) use class::Classes;
 pub use class::Placement;
 pub use enter::{Enter, With};
 pub use error::{EnterError, Names};

@@ -9,7 +9,6 @@ use super::runners::Runners;
 use super::timers::Rules;
 use super::timers::clock::Clock;
 use crate::detect::DeadlockHook;
-use crate::object::Classes;
 use crate::policy::Locality;
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering};
 use crate::primitives::{Condvar, Mutex, fence, lock};
@@ -82,8 +81,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<Clock>,
     /// On a line of its own: every worker looks at it once per batch.
     pub(crate) errands: CachePadded<Errands>,
-    /// The classes of the objects whose homes are here.
-    pub(crate) classes: Classes,
+    /// What a room above keeps for the runtime: the classes of its objects.
+    pub(crate) kept: OnceLock<Box<dyn Any + Send + Sync>>,
     /// Which workers run nothing any more. Held by whoever leaves each worker its part of a [broadcast](super::broadcast).
     pub(crate) gone: Mutex<Box<[bool]>>,
     /// Counts spawns from outside, which are dealt out in turn, and closures that block; with [`CLOSED`] once
@@ -136,7 +135,7 @@ impl Shared {
             hooks,
             clock: rules.clock.clone(),
             errands: CachePadded::default(),
-            classes: Classes::default(),
+            kept: OnceLock::new(),
             gone: Mutex::new(vec![false; workers].into_boxed_slice()),
             outside_spawns: AtomicUsize::new(0),
             outside_adopted: AtomicUsize::new(0),
