@@ -41,7 +41,7 @@
 //!
 //! # Rejected
 //! A flag in the object in place of the host's note: a host that is held up between its look and the flag would clear that of the next host. A lock that the host
-//! takes too: 10 to 25 % of a lookup in a directory of 32 KiB. To un-assign by a message to the host: who is stuck does not read it.
+//! takes too: it cost a prototype 10 to 25 % of a lookup in a directory of 32 KiB. To un-assign by a message to the host: who is stuck does not read it.
 
 use super::class::{Class, Mode};
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
@@ -356,8 +356,8 @@ impl Door {
         self.place.store(place & KEPT | home, Ordering::Relaxed);
     }
 
-    #[cfg_attr(not(all(test, any(loom, shuttle))), expect(dead_code, reason = "for rebalancing"))]
     /// Changes the home of an object that nobody is inside of by the lock. The caller is the worker of the present one, or there is none. False if it is not to be changed now.
+    #[cfg_attr(not(all(test, any(loom, shuttle))), expect(dead_code, reason = "for rebalancing"))]
     pub(super) fn move_home(&self, context: Option<&Context>, to: usize) -> bool {
         let place = self.place.load(Ordering::Relaxed);
         let from = place & !FLAGS;

@@ -2,13 +2,13 @@
 
 #![allow(unsafe_code, reason = "the instruction takes an address")]
 
-/// Lines that [`task`] fetches: a small task whole. `evenkeel-bench run --bench counters` set it.
+/// Lines that [`lines`] fetches. An estimate; no benchmark sets it.
 #[cfg(target_arch = "x86_64")]
 const LINES: usize = 4;
 
-/// Begins to fetch the cache lines at `address`, where a task begins, if the processor can be told to. Nothing is read: the address may be any.
+/// Begins to fetch the first cache lines at `address`, if the processor can be told to. Nothing is read: the address may be any.
 #[inline(always)]
-pub(crate) fn task(address: *const u8) {
+pub(crate) fn lines(address: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

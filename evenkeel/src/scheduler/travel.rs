@@ -52,8 +52,8 @@ use std::sync::OnceLock;
 /// Pointers in a line: with its word they are a cache line.
 const TASKS: usize = 7;
 
-/// Lines of a passage: 2 KiB, room for 224 tasks that travel the same way at once. An estimate; `evenkeel-bench run --bench counters` shows
-/// no difference from twice as many. Two in the models.
+/// Lines of a passage: 2 KiB, room for 224 tasks that travel the same way at once; beyond that they go to the inbox. An estimate; no benchmark
+/// sets it. Two in the models.
 const LINES: u64 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
 /// Bits of a word for the number of its tasks.
@@ -112,7 +112,7 @@ impl Passage {
             let count = (word & ((1 << COUNT) - 1)) as usize;
             // SAFETY: the line has been sent, and its sender does not write it again before `taken` says that it may.
             let tasks = line.tasks.with(|tasks| unsafe { *tasks });
-            tasks[..count].iter().for_each(|&task| prefetch::task(task.cast()));
+            tasks[..count].iter().for_each(|&task| prefetch::lines(task.cast()));
             tasks[..count].iter().for_each(|&task| take(right(task)));
             received += count;
             next += 1;
