@@ -44,9 +44,10 @@
 //! takes too: it cost a prototype 10 to 25 % of a lookup in a directory of 32 KiB. To un-assign by a message to the host: who is stuck does not read it.
 
 use super::class::{Class, Mode};
+use super::way::Way;
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
-use crate::primitives::fence;
 use crate::primitives::spin::{Backoff, pause};
+use crate::primitives::{fence, prefetch};
 use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
 
@@ -74,15 +75,6 @@ pub(super) struct Door {
     place: AtomicUsize,
 }
 
-/// How an operation has come in, which is how it goes out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// As the host, by this note.
-    Note(u8),
-    /// As a visitor, by the lock; a worker has noted it too, for itself.
-    Lock(Option<u8>),
-}
-
 /// Why it is not inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
@@ -106,11 +98,13 @@ impl Door {
     /// Enters from the worker of `context`, or from a thread that is none.
     #[inline(always)]
     pub(super) fn enter(&self, class: &Class, context: Option<&Context>) -> Result<Way, Refusal> {
+        // Whoever enters writes here or beside it: what another core has written should come with the right to do so.
+        prefetch::lines(std::ptr::from_ref(self).cast(), 1);
         if let Some(context) = context
             && self.place.load(Ordering::Relaxed) == context.seat.home().addr()
             && let Some(note) = self.enter_as_host(class, context)
         {
-            return Ok(Way::Note(note));
+            return Ok(Way::by_note(note));
         }
         self.enter_as_visitor(class, context)
     }
@@ -155,7 +149,8 @@ impl Door {
     /// The way of a visitor who is inside: a worker notes the object.
     #[inline(always)]
     fn by_lock(&self, context: Option<&Context>) -> Way {
-        Way::Lock(context.and_then(|context| context.seat.processor().inside.note(self.address())))
+        let note = context.and_then(|context| context.seat.processor().inside.note(self.address()));
+        Way::by_lock(note)
     }
 
     /// Enters an object that has a home, which is another, or which is not to be used now.
@@ -258,9 +253,8 @@ impl Door {
 
     /// Goes from being inside by whatever way to having the lock, which may go to another thread.
     pub(super) fn hold(&self, way: Way, context: Option<&Context>) {
-        let (Way::Note(note) | Way::Lock(Some(note))) = way else { return };
-        let Some(context) = context else { return };
-        if way == Way::Note(note) {
+        let (Some(note), Some(context)) = (way.note(), context) else { return };
+        if !way.is_by_lock() {
             let mut backoff = Backoff::new();
             // Whoever has locked it sees the note, and gives the lock back.
             while self.place.fetch_or(LOCKED, Ordering::Relaxed) & LOCKED != 0 {
@@ -295,22 +289,18 @@ impl Door {
     /// Goes out again.
     #[inline(always)]
     pub(super) fn leave(&self, way: Way, context: Option<&Context>) {
-        match (way, context) {
-            (Way::Note(note), Some(context)) => context.seat.processor().inside.clear(note),
-            (Way::Lock(note), context) => {
-                // Nobody changes it meanwhile but whoever is inside, and who clears the poison.
-                let place = self.place.load(Ordering::Relaxed);
-                if place & POISONED == 0 {
-                    self.place.store(place & !LOCKED, edge(Edge::ObjectUnlock, Ordering::Release));
-                } else {
-                    self.give_back();
-                }
-                if let (Some(note), Some(context)) = (note, context) {
-                    context.seat.processor().inside.clear(note);
-                }
+        if way.is_by_lock() {
+            // Nobody changes it meanwhile but whoever is inside, and who clears the poison.
+            let place = self.place.load(Ordering::Relaxed);
+            if place & POISONED == 0 {
+                self.place.store(place & !LOCKED, edge(Edge::ObjectUnlock, Ordering::Release));
+            } else {
+                self.give_back();
             }
-            // Its worker is gone, and its notes with it.
-            (Way::Note(_), None) => {}
+        }
+        // Of a worker that is gone the notes are gone with it.
+        if let (Some(note), Some(context)) = (way.note(), context) {
+            context.seat.processor().inside.clear(note);
         }
     }
 

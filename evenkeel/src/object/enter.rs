@@ -21,7 +21,7 @@ pub struct Enter<'a, T> {
 impl<'a, T: Send> Future for Enter<'a, T> {
     type Output = Result<Guard<'a, T>, EnterError>;
 
-    #[inline]
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         let object = self.object;
         let way = ready!(self.visit.poll(&object.inner, cx));
@@ -47,7 +47,7 @@ impl<T, F> Unpin for With<'_, T, F> {}
 impl<T: Send, R, F: FnOnce(&mut T) -> R> Future for With<'_, T, F> {
     type Output = Result<R, EnterError>;
 
-    #[inline]
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         let mut guard = ready!(Pin::new(&mut self.enter).poll(cx))?;
         let operation = self.operation.take().expect("With is not polled after it is complete");

@@ -2,8 +2,8 @@
 
 #![allow(unsafe_code, reason = "whoever is inside an object has its value")]
 
-use super::door::Way;
 use super::inner::Inner;
+use super::way::Way;
 use crate::scheduler::context;
 use std::fmt;
 use std::marker::PhantomData;
@@ -28,8 +28,6 @@ use std::ops::{Deref, DerefMut};
 pub struct Guard<'a, T> {
     object: &'a Inner<T>,
     way: Way,
-    /// Whether the thread was panicking when the operation began.
-    panicking: bool,
     not_send: PhantomData<*const ()>,
 }
 
@@ -41,10 +39,10 @@ impl<'a, T> Guard<'a, T> {
     /// This thread is inside, by `way`, and leaves when the guard is dropped.
     #[inline(always)]
     pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
-        if way == Way::Lock(None) {
+        if way.is_without_note() {
             object.note_on_thread();
         }
-        Self { object, way, panicking: std::thread::panicking(), not_send: PhantomData }
+        Self { object, way: way.panicking(std::thread::panicking()), not_send: PhantomData }
     }
 }
 
@@ -69,10 +67,10 @@ impl<T> DerefMut for Guard<'_, T> {
 impl<T> Drop for Guard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        if !self.panicking && std::thread::panicking() {
+        if std::thread::panicking() && !self.way.was_panicking() {
             self.object.door.poison();
         }
-        if self.way == Way::Lock(None) {
+        if self.way.is_without_note() {
             self.object.clear_on_thread();
         }
         context::with(|context| self.object.leave(self.way, context));

@@ -3,9 +3,10 @@
 #![allow(unsafe_code, reason = "an object is a lock: it gives `&mut` from `&`")]
 
 use super::class::Class;
-use super::door::{Door, Refusal, Way};
+use super::door::{Door, Refusal};
 use super::error::{EnterError, Names};
 use super::line::Line;
+use super::way::Way;
 use crate::primitives::atomic::{AtomicU32, Ordering};
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::thread::thread_local;
@@ -15,14 +16,16 @@ use std::cell::RefCell;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 
-/// An object: its value, and what is known of it.
+/// An object: its value, and what is known of it. The door is beside the value: a small one lies on its line, so that whoever enters in place
+/// waits for one line.
+#[repr(C)]
 pub(super) struct Inner<T> {
-    pub(super) door: Door,
     pub(super) class: Arc<Class>,
     /// Where those wait who do not get in at once for long.
     pub(super) line: OnceLock<Box<Line>>,
     /// What an operation goes over, in bytes.
     size: AtomicU32,
+    pub(super) door: Door,
     pub(super) value: UnsafeCell<T>,
 }
 

@@ -52,6 +52,7 @@ mod several;
 mod shuttle_tests;
 mod steer;
 mod visit;
+mod way;
 
 pub use class::Placement;
 pub use enter::{Enter, With};

@@ -145,6 +145,7 @@ impl Course {
         let workers = &shared.processors[..shared.workers];
         self.inside = workers.iter().map(|processor| processor.inside.see()).collect();
         class.set_mode(Mode::Draining);
+        shared.forget_whereabouts();
         self.end_draining(class, shared);
     }
 

@@ -2,10 +2,11 @@
 
 #![allow(unsafe_code, reason = "it looks at what the worker knows of itself")]
 
-use super::door::{Refusal, Way};
+use super::door::Refusal;
 use super::error::EnterError;
 use super::inner::Inner;
 use super::line::Turn;
+use super::way::Way;
 use crate::primitives::spin::pause;
 use crate::scheduler::context::{self, Context};
 use crate::task::waker;
@@ -28,14 +29,20 @@ enum Step {
     InLine,
 }
 
-/// One entry: what it is like to be on the way.
+/// One entry: what it is like to be on the way. It lies in the task that travels, so what few entries need is in a box.
 #[derive(Debug, Default)]
 pub(super) struct Visit<'a> {
     journeys: u32,
-    /// How many tasks had left the home's queue when this one was last taken away on its way there.
-    departures: usize,
     /// Whether the others have had their turn.
     counted: bool,
+    rare: Option<Box<Rare<'a>>>,
+}
+
+/// What an entry has to remember that is held up.
+#[derive(Debug, Default)]
+struct Rare<'a> {
+    /// How many tasks had left the home's queue when this one was last taken away on its way there.
+    departures: usize,
     /// The place in line, where there is one, and then the turn.
     waiting: Option<Waiting<'a>>,
     turn: Option<Turn<'a>>,
@@ -53,20 +60,21 @@ impl fmt::Debug for Waiting<'_> {
 impl<'a> Visit<'a> {
     /// An entry of one whose turn in line it is.
     pub(super) fn in_turn(turn: Turn<'a>) -> Self {
-        Self { turn: Some(turn), ..Self::default() }
+        let rare = Rare { turn: Some(turn), ..Rare::default() };
+        Self { rare: Some(Box::new(rare)), ..Self::default() }
     }
 
     /// Gives the turn or the place in line on, once inside.
     #[inline(always)]
     pub(super) fn end_turn(&mut self) {
-        if self.turn.is_some() || self.waiting.is_some() {
-            (self.turn, self.waiting) = (None, None);
+        if self.rare.is_some() {
+            self.rare = None;
         }
     }
 
     /// The turn, once inside.
     pub(super) fn into_turn(self) -> Option<Turn<'a>> {
-        self.turn
+        self.rare?.turn
     }
 
     /// Comes to the object and in.
@@ -78,6 +86,13 @@ impl<'a> Visit<'a> {
     ) -> Poll<Result<Way, EnterError>> {
         // SAFETY: it is used by this call alone.
         let context = unsafe { context::current() };
+        if self.journeys == 0
+            && let Some(context) = context
+            && let Some(target) = context.whereabouts_of(object.door.address())
+        {
+            // It does not even look at the object, whose lines are there.
+            return self.set_out(context, target, cx);
+        }
         if (self.counted || !context.is_some_and(Context::count_operation))
             && let Ok(way) = object.enter(context)
         {
@@ -99,24 +114,48 @@ impl<'a> Visit<'a> {
             && context.has_had_its_turn()
         {
             object.class.count(context.shared());
-            return again(Some(context), cx);
+            // Whoever has come from another worker has given the others there their turn.
+            if self.journeys == 0 {
+                return again(Some(context), cx);
+            }
         }
         loop {
-            if let Some(Waiting(waiting)) = &mut self.waiting {
+            if let Some(rare) = &mut self.rare
+                && let Some(Waiting(waiting)) = &mut rare.waiting
+            {
                 let turn = ready!(waiting.as_mut().poll(cx));
-                self.waiting = None;
-                self.turn = Some(turn);
+                rare.waiting = None;
+                rare.turn = Some(turn);
             }
+            let in_turn = self.rare.as_ref().is_some_and(|rare| rare.turn.is_some());
             let step = match object.enter(context) {
                 Ok(way) => return Poll::Ready(admit(object, way, context)),
                 Err(Refusal::Away(target)) => self.travel(object, context, usize::from(target), cx),
-                Err(Refusal::Taken) => wait(object, context, self.turn.is_some(), cx),
+                Err(Refusal::Taken) => wait(object, context, in_turn, cx),
             };
             match ready!(step) {
                 Step::Inside(result) => return Poll::Ready(result),
-                Step::InLine => self.waiting = Some(Waiting(Box::pin(object.line().turn()))),
+                Step::InLine => {
+                    let waiting = Waiting(Box::pin(object.line().turn()));
+                    self.rare.get_or_insert_default().waiting = Some(waiting);
+                }
             }
         }
+    }
+
+    /// Has the task travel to worker `target`.
+    #[inline]
+    fn set_out<R>(
+        &mut self,
+        context: &Context,
+        target: usize,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<R> {
+        self.journeys += 1;
+        context.counters().hops.add(1);
+        context.travel(target);
+        wake_if_foreign(Some(context), cx);
+        Poll::Pending
     }
 
     /// Goes to the object's home, or takes the object from there.
@@ -134,17 +173,14 @@ impl<'a> Visit<'a> {
         if self.journeys > 0 {
             // It was taken away on its way.
             let departures = context.shared().processors[target].published.departures();
-            let is_stuck = departures == self.departures;
+            let before = &mut self.rare.get_or_insert_default().departures;
+            let is_stuck = std::mem::replace(before, departures) == departures;
             if is_stuck || self.journeys == JOURNEYS {
                 return take(object, Some(context), is_stuck, cx);
             }
-            self.departures = departures;
         }
-        self.journeys += 1;
-        context.counters().hops.add(1);
-        context.travel(target);
-        wake_if_foreign(Some(context), cx);
-        Poll::Pending
+        context.note_whereabouts(object.door.address(), target);
+        self.set_out(context, target, cx)
     }
 }
 
@@ -152,7 +188,7 @@ impl<'a> Visit<'a> {
 #[inline(always)]
 fn admit<T>(object: &Inner<T>, way: Way, context: Option<&Context>) -> Result<Way, EnterError> {
     // A host does not get in by its note while the object is poisoned.
-    if matches!(way, Way::Note(_)) || !object.door.is_poisoned() {
+    if !way.is_by_lock() || !object.door.is_poisoned() {
         return Ok(way);
     }
     object.door.leave(way, context);
@@ -171,6 +207,7 @@ fn take<T>(
         Ok(way) => {
             if suspend {
                 object.door.suspend();
+                context.inspect(|context| context.shared().forget_whereabouts());
             }
             Poll::Ready(Step::Inside(admit(object, way, context)))
         }

@@ -9,6 +9,7 @@ use super::note::Note;
 use super::seat::Seat;
 use super::shared::Shared;
 use super::slot::Place;
+use super::whereabouts::Whereabouts;
 use crate::policy::{Locality, locality, searching, stealing};
 use crate::primitives::ahead::Ahead;
 use crate::primitives::atomic::{Edge, Ordering};
@@ -62,6 +63,8 @@ pub(crate) struct Context {
     visitor: Cell<*mut Header>,
     /// Operations on objects that have begun here.
     operations: Cell<u32>,
+    /// Where the objects are to which tasks have travelled from here.
+    whereabouts: Whereabouts,
     /// Tasks that have become complete here since it was last asked.
     completed: Cell<u64>,
     /// Where in a recursion of sized forks the worker is: a hash of the way from its root, zero outside of any.
@@ -114,6 +117,7 @@ impl Context {
             target: Cell::default(),
             visitor: Cell::new(ptr::null_mut()),
             operations: Cell::default(),
+            whereabouts: Whereabouts::default(),
             completed: Cell::default(),
             part: Cell::default(),
             scopes: Cell::default(),
@@ -349,6 +353,18 @@ impl Context {
         if self.shared().workers > 1 { After::Visit } else { After::Again }
     }
 
+    /// The other worker where an object at this address is known to be, which the task that is being polled may travel to.
+    #[inline(always)]
+    pub(crate) fn whereabouts_of(&self, address: usize) -> Option<usize> {
+        let moves = self.shared().moves.load(Ordering::Relaxed);
+        self.whereabouts.find(address, moves).filter(|_| !self.task.get().is_null())
+    }
+
+    /// Notes that the object at this address is at home at another worker.
+    pub(crate) fn note_whereabouts(&self, address: usize, number: usize) {
+        self.whereabouts.note(address, number, self.shared().moves.load(Ordering::Relaxed));
+    }
+
     /// Has the task that is being polled travel to processor `target` when it has been.
     pub(crate) fn travel(&self, target: usize) {
         self.target.set(target);
@@ -362,7 +378,9 @@ impl Context {
         if target == self.seat.me() {
             self.seat.push_visitor(task, self.now.get());
         } else {
-            self.departed.set(true);
+            if !self.departed.replace(true) {
+                self.seat.processor().published.departing.store(true, Ordering::Relaxed);
+            }
             self.seat.depart(task, target);
         }
     }

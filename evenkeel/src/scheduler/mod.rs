@@ -49,4 +49,5 @@ pub(crate) mod travel;
 mod trial;
 mod view;
 pub(crate) mod wake;
+mod whereabouts;
 pub(crate) mod worker;

@@ -15,6 +15,10 @@ impl Worker<'_> {
     /// Searches and sleeps until there is something to run. False if the runtime is over.
     pub(super) fn find_work(&mut self) -> bool {
         self.trial = None;
+        let visited = self.has_been_visited();
+        if visited && self.await_visitors() {
+            return true;
+        }
         // The end of the batch has just read the clock.
         self.context.switch(Doing::Searching, self.context.now.get());
         let awake = self.shared.workers;
@@ -24,12 +28,14 @@ impl Worker<'_> {
         loop {
             if searching {
                 self.context.counters().searches.add(1);
-                let found = self.search();
+                let found = self.search(searching::search_for(visited));
                 let last = self.shared.idle.end_search();
                 if found {
                     self.context.switch(Doing::Running(Distance::Same), clock::now());
-                    // Where one was idle, the next may be.
-                    self.context.fence(self.context.now.get());
+                    if self.context.seat.may_be_robbed() {
+                        // Where one was idle, the next may be.
+                        self.context.fence(self.context.now.get());
+                    }
                     if last {
                         self.wake_next();
                     }
@@ -47,8 +53,34 @@ impl Worker<'_> {
         }
     }
 
-    /// Looks for work at the others, nearest first, until there is some or time is up.
-    fn search(&mut self) -> bool {
+    /// Whether tasks have travelled here since it was last without work.
+    fn has_been_visited(&mut self) -> bool {
+        let heard = self.context.seat.processor().arrivals.heard();
+        std::mem::replace(&mut self.heard, heard) != heard
+    }
+
+    /// Looks at nothing but the bell for a moment: where operations travel, more come soon. A search would have their hosts make fences, and read
+    /// lines that they write.
+    fn await_visitors(&mut self) -> bool {
+        let processor = self.context.seat.processor();
+        let until = clock::now().saturating_add(searching::AWAIT);
+        loop {
+            for _ in 0..8 {
+                if processor.arrivals.has_rung() {
+                    self.context.now.set(clock::now());
+                    return self.take_in();
+                }
+                spin::pause();
+            }
+            let is_wanted = !processor.inbox.is_empty() || self.context.is_asked();
+            if is_wanted || clock::now() >= until {
+                return false;
+            }
+        }
+    }
+
+    /// Looks for work at the others, nearest first, until there is some or as much time is up.
+    fn search(&mut self, patience: u64) -> bool {
         let start = clock::now();
         let mut before: Option<u64> = None;
         let mut last = false;
@@ -79,7 +111,7 @@ impl Worker<'_> {
             if self.steal_job(now, waited) {
                 return true;
             }
-            if last || waited >= searching::SEARCH || self.must_stop_searching() {
+            if last || waited >= patience || self.must_stop_searching() {
                 return false;
             }
             if searching::yields(waited) {

@@ -188,6 +188,12 @@ impl Seat {
         self.processor().arrivals.is_in_use() || self.processor().published.visitors.len() > 0
     }
 
+    /// Whether there is something that thieves are after: visitors are left where they are.
+    #[inline]
+    pub(crate) fn may_be_robbed(&self) -> bool {
+        self.ends().len() > 0
+    }
+
     /// Takes the task that stands `places` behind the oldest, which takes its place.
     #[cfg(not(any(loom, shuttle)))]
     #[cold]
@@ -316,7 +322,6 @@ impl Seat {
     pub(crate) fn depart(&self, task: Runnable, target: usize) {
         let is_to_announce = {
             let mut local = self.local();
-            self.processor().published.departing.store(true, Ordering::Relaxed);
             local.departures.push(&self.shared, self.me, target, task)
         };
         if is_to_announce {

@@ -10,7 +10,7 @@ use super::timers::Rules;
 use super::timers::clock::Clock;
 use crate::detect::DeadlockHook;
 use crate::policy::Locality;
-use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering};
+use crate::primitives::atomic::{AtomicU8, AtomicU64, AtomicUsize, Edge, Ordering};
 use crate::primitives::{Condvar, Mutex, fence, lock};
 use crate::task::report::{PanicHook, TaskInfo};
 use crossbeam_utils::CachePadded;
@@ -83,6 +83,8 @@ pub(crate) struct Shared {
     pub(crate) errands: CachePadded<Errands>,
     /// What a room above keeps for the runtime: the classes of its objects.
     pub(crate) kept: OnceLock<Box<dyn Any + Send + Sync>>,
+    /// Counts what makes it wrong in general to go where objects [were](super::whereabouts). On a line of its own: every entry of an object looks at it.
+    pub(super) moves: CachePadded<AtomicU64>,
     /// Which workers run nothing any more. Held by whoever leaves each worker its part of a [broadcast](super::broadcast).
     pub(crate) gone: Mutex<Box<[bool]>>,
     /// Counts spawns from outside, which are dealt out in turn, and closures that block; with [`CLOSED`] once
@@ -136,6 +138,7 @@ impl Shared {
             clock: rules.clock.clone(),
             errands: CachePadded::default(),
             kept: OnceLock::new(),
+            moves: CachePadded::new(AtomicU64::new(0)),
             gone: Mutex::new(vec![false; workers].into_boxed_slice()),
             outside_spawns: AtomicUsize::new(0),
             outside_adopted: AtomicUsize::new(0),
@@ -154,6 +157,11 @@ impl Shared {
     /// Whether the worker of processor `index` is inside fork-join, as far as [`relief`](super::relief) knows.
     pub(crate) fn is_away(&self, index: usize) -> bool {
         self.processors[index].away.load(Ordering::Relaxed)
+    }
+
+    /// Has all workers forget where objects [were](super::whereabouts): one has a new home, or is not entered at home any more.
+    pub(crate) fn forget_whereabouts(&self) {
+        self.moves.fetch_add(1, Ordering::Relaxed);
     }
 
     #[inline(always)]

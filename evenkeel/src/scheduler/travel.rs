@@ -10,7 +10,7 @@
 //!
 //! # States
 //! A passage is a ring of [`Line`]s, each of one cache line: up to [`TASKS`] pointers, and a word that says which line of the passage this is, counted
-//! from its making, and how many pointers are in it. `taken` says how many lines the receiver is done with.
+//! from its making, how many pointers are in it, and how many cache lines of each task are worth fetching. `taken` says how many lines the receiver is done with.
 //!
 //! # Steps
 //! *Depart*: the sender keeps the pointer until it has [`TASKS`] for one processor, or its batch ends. *Send*: it writes the pointers, then the word (release), then
@@ -56,14 +56,18 @@ const TASKS: usize = 7;
 /// sets it. Two in the models.
 const LINES: u64 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
-/// Bits of a word for the number of its tasks.
+/// Bits of a word for the number of its tasks, and for that of the lines that each of them has.
 const COUNT: u32 = TASKS.ilog2() + 1;
+const SIZE: u32 = 3;
+
+/// Cache lines of a task that are fetched: its header, and as much of its future as an operation may need. An estimate; no benchmark sets it.
+const FETCHED: usize = 1 << SIZE;
 
 /// What goes over at a time.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Line {
-    /// The number of the line, from one, above how many tasks are in it.
+    /// The number of the line, from one, above how many lines its tasks have, less one, above how many tasks are in it.
     word: AtomicU64,
     tasks: UnsafeCell<[*mut Header; TASKS]>,
 }
@@ -95,7 +99,7 @@ impl Passage {
     /// Whether there is a line to be received.
     fn has_tasks(&self) -> bool {
         let next = self.taken.load(Ordering::Relaxed);
-        self.line(next).word.load(Ordering::Relaxed) >> COUNT == next + 1
+        self.line(next).word.load(Ordering::Relaxed) >> (SIZE + COUNT) == next + 1
     }
 
     /// Takes what has been sent. The caller is the only receiver.
@@ -106,13 +110,14 @@ impl Passage {
         loop {
             let line = self.line(next);
             let word = line.word.load(edge(Edge::TravelReceive, Ordering::Acquire));
-            if word >> COUNT != next + 1 {
+            if word >> (SIZE + COUNT) != next + 1 {
                 break;
             }
             let count = (word & ((1 << COUNT) - 1)) as usize;
             // SAFETY: the line has been sent, and its sender does not write it again before `taken` says that it may.
             let tasks = line.tasks.with(|tasks| unsafe { *tasks });
-            tasks[..count].iter().for_each(|&task| prefetch::lines(task.cast()));
+            let size = (word >> COUNT) as usize % FETCHED + 1;
+            tasks[..count].iter().for_each(|&task| prefetch::lines(task.cast(), size));
             tasks[..count].iter().for_each(|&task| take(right(task)));
             received += count;
             next += 1;
@@ -155,6 +160,11 @@ impl Arrivals {
         self.bell.rung.load(Ordering::Relaxed) != self.bell.heard.load(Ordering::Relaxed)
     }
 
+    /// What was rung when the receiver last looked: it changes with each arrival.
+    pub(crate) fn heard(&self) -> u64 {
+        self.bell.heard.load(Ordering::Relaxed)
+    }
+
     /// Whether anything has ever travelled here.
     #[inline(always)]
     pub(crate) fn is_in_use(&self) -> bool {
@@ -186,6 +196,8 @@ impl Arrivals {
 struct Waiting {
     tasks: [*mut Header; TASKS],
     count: usize,
+    /// The most cache lines that one of them has, less one.
+    size: u64,
     /// The line to be sent next, and what `taken` was when last looked at.
     next: u64,
     taken: u64,
@@ -215,15 +227,20 @@ impl Departures {
             self.open(shared.processors.len());
         }
         let waiting = &mut self.to[target];
-        waiting.tasks[waiting.count] = task.into_ptr().as_ptr();
-        waiting.count += 1;
+        waiting.keep(task);
         waiting.count == TASKS && waiting.send(shared, me, target)
     }
 
     #[cold]
     fn open(&mut self, processors: usize) {
         let none = [ptr::null_mut(); TASKS];
-        self.to.resize_with(processors, || Waiting { tasks: none, count: 0, next: 0, taken: 0 });
+        self.to.resize_with(processors, || Waiting {
+            tasks: none,
+            count: 0,
+            size: 0,
+            next: 0,
+            taken: 0,
+        });
     }
 
     /// Sends what has been kept for processor `target`. Says whether to [announce] it.
@@ -250,11 +267,21 @@ fn right(task: *mut Header) -> Runnable {
 }
 
 impl Waiting {
+    #[inline(always)]
+    fn keep(&mut self, task: Runnable) {
+        // What comes after the future is for the end.
+        let size = (task.vtable.footer - 1) / prefetch::LINE;
+        self.size = self.size.max(size.min(FETCHED - 1) as u64);
+        self.tasks[self.count] = task.into_ptr().as_ptr();
+        self.count += 1;
+    }
+
     /// Sends a line from processor `me` to processor `target`, and says whether somebody may have to be woken for it.
     fn send(&mut self, shared: &Shared, me: usize, target: usize) -> bool {
         let receiver = &shared.processors[target];
         let passage = receiver.arrivals.from[me].get_or_init(Passage::new);
         let count = std::mem::take(&mut self.count);
+        let size = std::mem::take(&mut self.size);
         if self.next - self.taken == LINES {
             self.taken = passage.taken.load(edge(Edge::TravelRoom, Ordering::Acquire));
         }
@@ -267,7 +294,7 @@ impl Waiting {
         self.next += 1;
         // SAFETY: the line is free, and nobody reads it before its word says that it has been sent.
         line.tasks.with_mut(|tasks| unsafe { *tasks = self.tasks });
-        let word = self.next << COUNT | count as u64;
+        let word = self.next << (SIZE + COUNT) | size << COUNT | count as u64;
         line.word.store(word, edge(Edge::TravelSend, Ordering::Release));
         let ring = self.next << 16 | (me as u64 + 1);
         receiver.arrivals.bell.rung.store(ring, edge(Edge::TravelRing, Ordering::Release));

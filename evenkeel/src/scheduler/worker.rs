@@ -106,6 +106,8 @@ pub(super) struct Worker<'a> {
     pub(super) moved: u64,
     /// Whether the tasks of this processor have been aborted.
     pub(super) aborted: bool,
+    /// What the bell of [arrivals](super::travel) had rung when it was last without work.
+    pub(super) heard: u64,
 }
 
 impl<'a> Worker<'a> {
@@ -130,6 +132,7 @@ impl<'a> Worker<'a> {
             batches: 0,
             moved: 0,
             aborted: false,
+            heard: 0,
             shared,
         }
     }
@@ -240,16 +243,18 @@ impl<'a> Worker<'a> {
             if context.is_asked() {
                 handover::answer(context, false);
             }
-            let Some(entry) = context.seat.pop(visits) else { break };
+            let Some(entry) = context.seat.pop(visits) else {
+                if visits && arrivals.has_rung() && context.seat.receive(context.now.get()) > 0 {
+                    continue;
+                }
+                break;
+            };
             if polls == 0 {
                 // The first is the oldest, and at the beginning of a batch the clock is right.
                 wait = context.now.get().saturating_sub(entry.since);
             }
             run::run(context, entry.task);
             polls += 1;
-            if visits && arrivals.has_rung() {
-                context.seat.receive(context.now.get());
-            }
             if !inbox.is_empty() {
                 break;
             }
@@ -295,7 +300,7 @@ impl<'a> Worker<'a> {
             self.help(now);
             self.wake_for_backlog(now);
         }
-        if self.shared.idle.counts().searching > 0 {
+        if self.shared.idle.counts().searching > 0 && context.seat.may_be_robbed() {
             context.fence(now);
         } else {
             context.unfence(now);

@@ -1,0 +1,60 @@
+//! How an operation has come in, which is how it goes out.
+//!
+//! In one word: what is written in parts and read whole waits until the parts have left the store buffer, behind stores to lines that another core has. Measured, a journey took 20 ns longer with an enumeration and
+//! a flag beside it.
+
+/// Which note of the worker's stands for the operation, plus one.
+const NOTE: usize = 0xFF;
+
+/// By the lock.
+const LOCK: usize = 1 << 8;
+
+/// The thread was panicking when the operation began.
+const PANICKING: usize = 1 << 9;
+
+/// How an operation has come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Way(usize);
+
+impl Way {
+    /// As the host, by this note.
+    #[inline(always)]
+    pub(super) fn by_note(note: u8) -> Self {
+        Self(usize::from(note) + 1)
+    }
+
+    /// As a visitor, by the lock; a worker has noted it too, for itself.
+    #[inline(always)]
+    pub(super) fn by_lock(note: Option<u8>) -> Self {
+        Self(LOCK | note.map_or(0, |note| usize::from(note) + 1))
+    }
+
+    #[inline(always)]
+    pub(super) fn is_by_lock(self) -> bool {
+        self.0 & LOCK != 0
+    }
+
+    /// The worker's note of it.
+    #[inline(always)]
+    pub(super) fn note(self) -> Option<u8> {
+        (self.0 & NOTE).checked_sub(1).map(|note| note as u8)
+    }
+
+    /// The same way, on a thread that is panicking, or is not.
+    #[inline(always)]
+    pub(super) fn panicking(self, panicking: bool) -> Self {
+        if panicking { Self(self.0 | PANICKING) } else { self }
+    }
+
+    /// Whether the thread was panicking when the operation began.
+    #[inline(always)]
+    pub(super) fn was_panicking(self) -> bool {
+        self.0 & PANICKING != 0
+    }
+
+    /// Whether no note of a worker's stands for it: the caller's thread has to remember it.
+    #[inline(always)]
+    pub(super) fn is_without_note(self) -> bool {
+        self.0 & NOTE == 0
+    }
+}

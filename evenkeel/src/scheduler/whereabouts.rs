@@ -1,0 +1,90 @@
+//! Where objects are, as far as a worker knows: a table by address, as CoreTime's `ct_start` has one.
+//!
+//! A task that enters an object at home elsewhere would first have to look there, at a line that the home writes; the worker has to wait for it, and the
+//! home for getting it back. So a worker notes where it has sent a task, and sends the next one without a look.
+//!
+//! What it knows is a hint: who arrives looks at the object itself, and goes on from there. A home that is left for long makes the notes of all workers
+//! stale at once, by a count that each entry looks at. An address may have become another object's; then the first entry goes to the wrong worker.
+
+use std::cell::{Cell, OnceCell};
+use std::fmt;
+
+/// Objects that a worker knows of: as many as a CoreTime file system has directories that do not fit into one core's caches; 8 KiB. An estimate; no benchmark sets it.
+const PLACES: usize = 1_024;
+
+/// Bits for the number of a worker.
+const NUMBER: u32 = 16;
+
+/// What one worker knows.
+#[derive(Default)]
+pub(super) struct Whereabouts {
+    /// Addresses with the numbers of workers; made with the first note.
+    known: OnceCell<Box<[Cell<u64>; PLACES]>>,
+    /// What the count was when the oldest of them was noted.
+    moves: Cell<u64>,
+}
+
+impl Whereabouts {
+    /// Where an address was last, if that is known. `moves` is the count of what makes notes stale.
+    #[inline(always)]
+    pub(super) fn find(&self, address: usize, moves: u64) -> Option<usize> {
+        let known = self.known.get()?[place(address)].get();
+        // No note has address zero, and one that is too high for a note is never found.
+        let is_known = known >> NUMBER == address as u64 && self.moves.get() == moves;
+        is_known.then_some((known & ((1 << NUMBER) - 1)) as usize)
+    }
+
+    /// Notes that an address is with worker `number`.
+    pub(super) fn note(&self, address: usize, number: usize, moves: u64) {
+        let known = self.known.get_or_init(|| Box::new([const { Cell::new(0) }; PLACES]));
+        if self.moves.replace(moves) != moves {
+            known.iter().for_each(|place| place.set(0));
+        }
+        known[place(address)].set((address as u64) << NUMBER | number as u64);
+    }
+}
+
+/// The place of an address in the table (Fibonacci hashing; Knuth, "The Art of Computer Programming", 6.4).
+#[inline(always)]
+fn place(address: usize) -> usize {
+    const BITS: u32 = PLACES.ilog2();
+    ((address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - BITS)) as usize
+}
+
+impl fmt::Debug for Whereabouts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Whereabouts").finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_where_it_was_noted_until_something_has_moved() {
+        let table = Whereabouts::default();
+        assert_eq!(table.find(0x1000, 0), None);
+        table.note(0x1000, 3, 0);
+        assert_eq!((table.find(0x1000, 0), table.find(0x1040, 0)), (Some(3), None));
+        assert_eq!(table.find(0x1000, 1), None);
+        table.note(0x1040, 2, 1);
+        assert_eq!(
+            (table.find(0x1000, 1), table.find(0x1040, 1)),
+            (None, Some(2)),
+            "one that is newer makes none younger"
+        );
+    }
+
+    #[test]
+    fn many_addresses_find_what_they_have_noted_or_nothing() {
+        let table = Whereabouts::default();
+        let addresses = (1..5_000_usize).map(|n| n * 48);
+        addresses.clone().for_each(|address| table.note(address, address % 7, 0));
+        let found = |address: usize| table.find(address, 0);
+        assert!(addresses.clone().all(|address| found(address).is_none_or(|at| at == address % 7)));
+        assert!(addresses.filter(|&address| found(address).is_some()).count() > PLACES / 2);
+        table.note(usize::MAX, 1, 0);
+        assert_eq!(found(usize::MAX), None, "it is too high for a note");
+    }
+}
