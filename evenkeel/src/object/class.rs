@@ -4,6 +4,7 @@ use super::steer::Steering;
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::{Mutex, lock};
 use crate::runtime::enter;
+use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::Shared;
 use crossbeam_utils::CachePadded;
@@ -64,7 +65,9 @@ impl Class {
             mode: AtomicU8::new(mode as u8),
             name: name.into(),
             placement,
-            steering: CachePadded::new(Steering::new()),
+            steering: CachePadded::new(Steering::new(
+                runtime.map_or(0, |runtime| runtime.processors.len()),
+            )),
             runtime: runtime.map(Arc::downgrade).unwrap_or_default(),
             processors: runtime.map(|runtime| runtime.processors.clone()).unwrap_or_default(),
             bytes: (0..workers).map(|_| AtomicUsize::new(0)).collect(),
@@ -134,10 +137,13 @@ impl Class {
 
     /// Counts operations, and steers the class if it is time.
     #[cold]
-    pub(super) fn count(&self, shared: &Shared) {
-        let is_own = std::ptr::eq(self.runtime.as_ptr(), shared);
-        let automatic = is_own && self.placement == Placement::Automatic;
-        self.steering.count(self, shared, automatic);
+    pub(super) fn count(&self, context: &Context) {
+        let shared = context.shared();
+        // What workers of other runtimes do counts for nothing.
+        if std::ptr::eq(self.runtime.as_ptr(), Arc::as_ptr(shared)) {
+            let automatic = self.placement == Placement::Automatic;
+            self.steering.count(self, shared, context.seat.me(), automatic);
+        }
     }
 
     /// The caller is the only one that changes it.

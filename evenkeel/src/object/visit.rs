@@ -113,7 +113,7 @@ impl<'a> Visit<'a> {
             && let Some(context) = context
             && context.has_had_its_turn()
         {
-            object.class.count(context.shared());
+            object.class.count(context);
             // Whoever has come from another worker has given the others there their turn.
             if self.journeys == 0 {
                 return again(Some(context), cx);

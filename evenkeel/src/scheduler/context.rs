@@ -378,9 +378,7 @@ impl Context {
         if target == self.seat.me() {
             self.seat.push_visitor(task, self.now.get());
         } else {
-            if !self.departed.replace(true) {
-                self.seat.processor().published.departing.store(true, Ordering::Relaxed);
-            }
+            self.departed.set(true);
             self.seat.depart(task, target);
         }
     }

@@ -321,6 +321,10 @@ impl Seat {
     /// Has a task travel to processor `target`, at the end of the batch at the latest.
     pub(crate) fn depart(&self, task: Runnable, target: usize) {
         let is_to_announce = {
+            let departing = &self.processor().published.departing;
+            if !departing.load(Ordering::Relaxed) {
+                departing.store(true, Ordering::Relaxed);
+            }
             let mut local = self.local();
             local.departures.push(&self.shared, self.me, target, task)
         };
