@@ -76,7 +76,7 @@ pub(crate) enum Impossible {
     #[error("{kib} KiB hold no object of {bytes} bytes: raise --kib")]
     Small { kib: usize, bytes: usize },
     #[error(
-        "{keys} keys have room for {bytes} bytes of maps or heaps, more than {most}: lower --keys or --objects"
+        "maps or heaps of {keys} keys take {bytes} bytes in all, more than {most}: lower --keys or --objects"
     )]
     Large { keys: usize, bytes: usize, most: usize },
     #[error("{bench} goes from home to home: it needs 2 workers at least, not {workers}")]

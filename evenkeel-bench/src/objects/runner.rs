@@ -81,9 +81,9 @@ impl Runner {
                 let (record, tried) = self.retries.run(once, disturbed)?;
                 let remark = tried.map(|tried| {
                     format!(
-                        "{} {} was disturbed: in try {tried} it had {:.0} % of its time.",
-                        contender.mode,
+                        "{}, {} was disturbed: in try {tried} it had {:.0} % of its time.",
                         name(cell),
+                        side(contender),
                         record.cpu_share * 100.0
                     )
                 });
@@ -105,12 +105,8 @@ fn once(cell: &Cell, contender: Contender, repeat: usize) -> anyhow::Result<Reco
     });
     let line_ns_after = regime::bounce();
     let Outcome { operations, seconds, hops, parts } = outcome.with_context(|| {
-        let tasks = match contender.tasks_per_core {
-            Some(tasks) => format!(", {} per core", count(tasks, "task")),
-            None => String::new(),
-        };
         let workers = count(cell.workers, "worker");
-        format!("{} failed {} ({workers}{tasks}, seed {seed})", contender.mode, name(cell))
+        format!("{} failed {} ({workers}, seed {seed})", side(contender), name(cell))
     })?;
     let travels = cell.bench == Bench::Travel;
     // There and back are two operations, each of them at another home.
@@ -255,6 +251,14 @@ pub(super) fn check(finished: &Finished) -> Result<(), Fault> {
         return Fault::check(format!("{added} was added to the objects, and they have {total}"));
     }
     Ok(())
+}
+
+/// The mode in words, with its tasks.
+fn side(contender: Contender) -> String {
+    match contender.tasks_per_core {
+        Some(tasks) => format!("{} with {} per core", contender.mode, count(tasks, "task")),
+        None => contender.mode.to_string(),
+    }
 }
 
 /// The cell in words.

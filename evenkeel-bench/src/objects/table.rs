@@ -43,6 +43,9 @@ pub(crate) fn render(records: &[Record]) -> String {
          x threads+spin: over the median of threads with spin locks; x better of both: over that of in-place or home, whichever is better, with as many tasks\n\
          hops/op: journeys to homes for each operation\n",
     );
+    if lines.iter().any(|line| line.core_ns.is_some()) {
+        text.push_str("core-ns: nanoseconds times the workers, of the runs in which nine tenths of the operations were journeys\n");
+    }
     if lines.iter().any(|line| line.parts.is_some()) {
         let unsettled = UNSETTLED.as_millis();
         text.push_str(&format!(
