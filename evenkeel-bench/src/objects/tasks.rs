@@ -15,6 +15,14 @@ use crate::workload::Fault;
 /// The class of the objects of a run, which has a runtime of its own.
 const CLASS: &str = "objects";
 
+/// A value on lines of its own. A small object takes little more than one line, so those that the allocator puts side by side, whose homes are not the same, would
+/// share some.
+#[repr(align(64))]
+struct Apart<T>(T);
+
+/// The objects of a run.
+type Objects<W> = Arc<[Object<Apart<<W as Work>::Value>>]>;
+
 /// How many workers there are, and what is on them.
 #[derive(Clone, Copy)]
 pub(super) struct Load {
@@ -38,7 +46,7 @@ pub(super) fn run<W: Work>(
     let runtime = evenkeel::Builder::new().workers(load.workers).pin(true).build();
     let runtime = runtime.map_err(|error| Fault::Start(error.into()))?;
     // They are made where the runtime is known, whose workers are their homes.
-    let objects: Arc<[Object<W::Value>]> = runtime
+    let objects: Objects<W> = runtime
         .block_on(async { (0..load.objects).map(|number| make(work, load, number)).collect() });
     let tasks: Vec<_> = (0..load.tasks)
         .map(|number| {
@@ -55,13 +63,13 @@ pub(super) fn run<W: Work>(
         }
         Ok(tallies)
     });
-    let totals = objects.iter().map(|object| object.call_blocking(|value| work.total(value)));
+    let totals = objects.iter().map(|object| object.call_blocking(|value| work.total(&value.0)));
     let total: Result<u64, EnterError> = totals.sum();
     Ok(Finished { performance, tallies: tallies?, total: total.map_err(broken)? })
 }
 
-fn make<W: Work>(work: W, load: Load, number: usize) -> Object<W::Value> {
-    let object = Object::new(work.make()).size_hint(load.bytes);
+fn make<W: Work>(work: W, load: Load, number: usize) -> Object<Apart<W::Value>> {
+    let object = Object::new(Apart(work.make())).size_hint(load.bytes);
     match load.mode {
         Mode::Home => object.placed(CLASS, Placement::Home).at(number % load.workers),
         Mode::Automatic => object.placed(CLASS, Placement::Automatic).at(number % load.workers),
@@ -71,14 +79,10 @@ fn make<W: Work>(work: W, load: Load, number: usize) -> Object<W::Value> {
 }
 
 /// A task.
-async fn go<W: Work>(
-    work: W,
-    objects: Arc<[Object<W::Value>]>,
-    mut party: Party,
-) -> Result<Tally, EnterError> {
+async fn go<W: Work>(work: W, objects: Objects<W>, mut party: Party) -> Result<Tally, EnterError> {
     while let Some(number) = party.next() {
         let random = &mut party.random;
-        let done = objects[number].with(|value| work.operate(value, random)).await?;
+        let done = objects[number].with(|value| work.operate(&mut value.0, random)).await?;
         party.count(done);
     }
     Ok(party.into_tally())
