@@ -360,7 +360,6 @@ impl Door {
     }
 
     /// Changes the home of an object that nobody is inside of by the lock. The caller is the worker of the present one, or there is none. False if it is not to be changed now.
-    #[cfg_attr(not(all(test, any(loom, shuttle))), expect(dead_code, reason = "for rebalancing"))]
     pub(super) fn move_home(&self, context: Option<&Context>, to: usize) -> bool {
         let place = self.place.load(Ordering::Relaxed);
         let from = place & !FLAGS;
