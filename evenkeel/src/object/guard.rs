@@ -76,7 +76,7 @@ impl<T> Drop for Guard<'_, T> {
         context::with(|context| {
             self.object.leave(self.way, context);
             if self.way.is_sampled() {
-                self.object.end_sample(self.way, context);
+                self.object.end_sample(context);
             }
         });
     }

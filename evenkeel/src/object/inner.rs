@@ -9,6 +9,7 @@ use super::line::Line;
 use super::way::Way;
 use crate::primitives::atomic::{AtomicU32, Ordering};
 use crate::primitives::cell::UnsafeCell;
+use crate::primitives::prefetch;
 use crate::primitives::thread::thread_local;
 use crate::scheduler::context::Context;
 use std::any::type_name;
@@ -92,9 +93,9 @@ impl<T> Inner<T> {
 
     /// Tells the worker's ledger of an operation that is over.
     #[cold]
-    pub(super) fn end_sample(&self, way: Way, context: Option<&Context>) {
+    pub(super) fn end_sample(&self, context: Option<&Context>) {
         if let Some(context) = context {
-            self.class.ledgers.end(self, way, context);
+            self.class.ledgers.end(self, context);
         }
     }
 
@@ -134,6 +135,8 @@ impl<T> Inner<T> {
     /// Enters, if nobody else is inside and it is not to be entered elsewhere.
     #[inline(always)]
     pub(super) fn enter(&self, context: Option<&Context>) -> Result<Way, Refusal> {
+        // The value may lie on another line than the door: both are fetched at once.
+        prefetch::lines(ptr::from_ref(&self.value).cast(), 1);
         self.door.enter(&self.class, context)
     }
 

@@ -19,7 +19,6 @@
 
 use super::class::Class;
 use super::inner::Inner;
-use super::way::Way;
 use crate::policy::object::{Heat, per_mille, rebalance, sample};
 use crate::primitives::{Mutex, lock};
 use crate::scheduler::context::Context;
@@ -88,13 +87,10 @@ impl Ledgers {
         }
     }
 
-    /// Ends it: the operation is over, and its worker out of the object. It was at home if it was by a note.
-    pub(super) fn end<T>(&self, object: &Inner<T>, way: Way, context: &Context) {
+    /// Ends it: the operation was at home, it is over, and its worker out of the object.
+    pub(super) fn end<T>(&self, object: &Inner<T>, context: &Context) {
         let me = context.seat.me();
         let Some(ledger) = self.0.get(me) else { return };
-        if way.is_by_lock() {
-            return;
-        }
         let now = context.ahead.now();
         let mut ledger = lock(ledger);
         let to = ledger.end(object.door.address(), object.is_pinned(), now, context);

@@ -14,8 +14,9 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{self, Poll, ready};
 
-/// Looks at an object that somebody is inside of before the task gives others a turn: as long as a short operation lasts. An estimate; no benchmark sets it.
-const LOOKS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 64 };
+/// Looks at an object that somebody is inside of before the task gives others a turn, each after twice as long as the one before: together as long as a short operation
+/// lasts. An estimate; no benchmark sets it.
+const LOOKS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 6 };
 
 /// Journeys of one entry before it takes the object from its home: the task was taken away on its way each time, or is polled by something that does not let it go. An
 /// estimate; no benchmark sets it.
@@ -158,7 +159,8 @@ impl<'a> Visit<'a> {
     ) -> Result<Way, EnterError> {
         let way = admit(object, way, context)?;
         match context {
-            Some(context) if self.sampled => {
+            // Heat is of homes.
+            Some(context) if self.sampled && !way.is_by_lock() => {
                 if context.is_sample() {
                     object.class.ledgers.begin(context, object.door.address());
                 }
@@ -254,8 +256,9 @@ fn wait<T>(
     if !in_turn && object.line.get().is_some_and(|line| line.is_held()) {
         return Poll::Ready(Step::InLine);
     }
-    for _ in 0..LOOKS {
-        pause();
+    // Each look takes the line from whoever is inside, so the next one is later.
+    for look in 0..LOOKS {
+        (0..1 << look).for_each(|_| pause());
         if !object.door.is_locked()
             && let Ok(way) = object.enter(context)
         {
