@@ -5,7 +5,7 @@ use common::random::Random;
 use common::until::until;
 use common::watchdog::watchdog;
 use common::weather::in_all_weathers;
-use evenkeel::object::{EnterError, Object, enter2};
+use evenkeel::object::{EnterError, Object, enter_all, enter2};
 use evenkeel::{JoinHandle, Runtime, block_on, yield_now};
 use futures::FutureExt;
 use std::sync::Arc;
@@ -203,4 +203,50 @@ fn cancelled_at_random() {
         }
         assert_eq!(sum(&accounts), 100 * accounts.len() as i64);
     }
+}
+
+/// Sets of one to six that overlap, more than a worker has notes for, in random orders.
+#[test]
+fn sets_of_any_size() {
+    let _watchdog = watchdog();
+    in_all_weathers(|runtime, weather| {
+        let objects: Vec<_> = (0..8).map(|n| at(runtime, n % weather.workers, 0)).collect();
+        let tasks: Vec<_> = (0..12)
+            .map(|task| {
+                let objects = objects.clone();
+                runtime.spawn(async move {
+                    let mut random = Random::new(task);
+                    let mut entered = 0;
+                    for _ in 0..100 {
+                        let count = 1 + random.below(6) as usize;
+                        let from = random.below(8) as usize;
+                        let set: Vec<_> =
+                            (0..count).map(|n| &objects[(from + 3 * n) % 8]).collect();
+                        let mut guards = enter_all(&set).await.unwrap();
+                        guards.iter_mut().for_each(|guard| **guard += 1);
+                        entered += count as i64;
+                    }
+                    entered
+                })
+            })
+            .collect();
+        let entered: i64 = join(tasks).into_iter().sum();
+        assert_eq!(sum(&objects), entered);
+    });
+}
+
+#[test]
+fn a_set_of_none_and_one_with_an_object_twice() {
+    let _watchdog = watchdog();
+    in_all_weathers(|runtime, _| {
+        let (one, other) = (at(runtime, 0, 1), in_place(runtime, 2));
+        let task = runtime.spawn(async move {
+            assert!(enter_all::<i64>(&[]).await.unwrap().is_empty());
+            let twice = enter_all(&[&one, &other, &one]).await.map(|guards| guards.len());
+            assert!(matches!(twice, Err(EnterError::Inside(_))), "{twice:?}");
+            let guards = enter_all(&[&other, &one]).await.unwrap();
+            assert_eq!((*guards[0], *guards[1]), (2, 1), "in the order of the objects");
+        });
+        join([task]);
+    });
 }

@@ -61,7 +61,7 @@ pub use error::{EnterError, Names};
 pub use guard::Guard;
 pub use held::HeldGuard;
 pub use report::{ClassReport, Report, WorkerReport, classes, report};
-pub use several::enter2;
+pub use several::{enter_all, enter2};
 
 use inner::Inner;
 use std::fmt;
