@@ -91,3 +91,31 @@ fn an_object_whose_home_the_caller_has_chosen_stays() {
         assert!(pinned.iter().all(|object| object.home() == Some(0)));
     });
 }
+
+#[test]
+fn what_a_journey_costs_is_measured_where_tasks_arrive() {
+    let runtime = Builder::new().workers(2).build().unwrap();
+    runtime.block_on(async {
+        let homes = [0, 1].map(|home| Object::new(0_u64).placed("two", Placement::Home).at(home));
+        let before = object::report();
+        assert!(before.workers.iter().all(|worker| worker.hop_cost.is_none()), "{before}");
+        let tasks: Vec<_> = (0..16)
+            .map(|first| {
+                let homes = homes.clone();
+                spawn(async move {
+                    for n in 0..2_000 {
+                        homes[(first + n) % 2].with(|count| *count += 1).await.unwrap();
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        let after = object::report();
+        let hops: u64 = after.workers.iter().map(|worker| worker.hops).sum();
+        assert!(hops > 0, "{after}");
+        assert!(after.workers.iter().any(|worker| worker.hop_cost.is_some()), "{after}");
+        assert_eq!(after.workers.iter().map(|worker| worker.given_away).sum::<u64>(), 0);
+    });
+}

@@ -6,7 +6,8 @@
 //! changes the home of an object in use; what the others have to do it reads from their [meters](crate::scheduler::meter).
 //!
 //! # Steps
-//! *Sample*: note the time when the operation begins; when it is over, add what it took to the object's [heat](Heat). *Look*: compare the busy shares since the last look; choose objects, by
+//! *Sample*: note the time when the operation begins; when it is over, add what it took to the object's [heat](Heat), and, if its task has travelled, what its poll took beside it to the
+//! cost of a [hop](Hop). *Look*: compare the busy shares since the last look; choose objects, by
 //! their addresses, and the worker that gets them. *Give*: an operation at home that is over looks, while any are to be given, whether its object is one, and
 //! [moves its home](super::door::Door::move_home).
 //!
@@ -19,7 +20,7 @@
 
 use super::class::Class;
 use super::inner::Inner;
-use crate::policy::object::{Heat, per_mille, rebalance, sample};
+use crate::policy::object::{Heat, Hop, per_mille, rebalance, sample};
 use crate::primitives::{Mutex, lock};
 use crate::scheduler::context::Context;
 use crate::scheduler::meter::Reading;
@@ -38,8 +39,8 @@ pub(super) struct Ledgers(Arc<[CachePadded<Mutex<Ledger>>]>);
 /// The ledger of one worker.
 #[derive(Default)]
 pub(super) struct Ledger {
-    /// The operation that is being sampled: the address of its object, and when it began.
-    sampled: (usize, u64),
+    sampled: Sampled,
+    hop: Hop,
     /// When to look next.
     next: u64,
     heat: Heat,
@@ -52,6 +53,16 @@ pub(super) struct Ledger {
     /// Objects that were given away since the last look.
     moved: u64,
     moves: u64,
+}
+
+/// The operation that is being sampled, if one is.
+#[derive(Clone, Copy, Default)]
+struct Sampled {
+    /// The address of its object.
+    address: usize,
+    began: u64,
+    /// Whether its task has come for it.
+    travelled: bool,
 }
 
 /// What a worker had done by some time: nanoseconds.
@@ -81,9 +92,9 @@ impl Ledgers {
     }
 
     /// Begins to sample an operation of this worker's.
-    pub(super) fn begin(&self, context: &Context, address: usize) {
+    pub(super) fn begin(&self, context: &Context, address: usize, travelled: bool) {
         if let Some(ledger) = self.0.get(context.seat.me()) {
-            lock(ledger).sampled = (address, context.ahead.now());
+            lock(ledger).sampled = Sampled { address, began: context.ahead.now(), travelled };
         }
     }
 
@@ -121,6 +132,11 @@ impl Ledgers {
         self.0.iter().map(|ledger| lock(ledger).heat.total()).collect()
     }
 
+    /// What a journey costs, as each worker has measured it, in nanoseconds; none where it has not.
+    pub(super) fn hops(&self) -> Vec<Option<u64>> {
+        self.0.iter().map(|ledger| lock(ledger).hop.measured()).collect()
+    }
+
     /// How many objects each worker has given away.
     pub(super) fn moves(&self) -> Vec<u64> {
         self.0.iter().map(|ledger| lock(ledger).moves).collect()
@@ -130,11 +146,15 @@ impl Ledgers {
 impl Ledger {
     /// Adds an operation that is over, and says whom the object is to be given to, if it is.
     fn end(&mut self, address: usize, pinned: bool, now: u64, context: &Context) -> Option<usize> {
-        let (sampled, began) = std::mem::take(&mut self.sampled);
-        if sampled == address {
-            // What there is around it, the journey of its task above all, goes with it.
-            let poll = context.seat.mean_poll();
-            let nanos = now.saturating_sub(began).max(poll) * u64::from(sample::ONE_IN);
+        let sampled = std::mem::take(&mut self.sampled);
+        if sampled.address == address {
+            let (inside, poll) = (now.saturating_sub(sampled.began), context.seat.mean_poll());
+            if sampled.travelled {
+                // Where each poll is a visit, with one operation, the rest of it is what both ends of a journey take: its task comes and goes.
+                self.hop.spent_in_all(poll.saturating_sub(inside));
+            }
+            // What there is around it goes with it.
+            let nanos = inside.max(poll) * u64::from(sample::ONE_IN);
             if pinned {
                 self.heat.rest(nanos);
             } else {

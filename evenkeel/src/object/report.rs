@@ -81,6 +81,8 @@ pub struct WorkerReport {
     pub hottest: Vec<u32>,
     /// Tasks that have travelled from it.
     pub hops: u64,
+    /// What a journey takes from the workers while there is other work, in nanoseconds, as this one has measured it lately; none before it has.
+    pub hop_cost: Option<u64>,
     /// Objects that it has given to other workers, because it had more to do than they.
     pub given_away: u64,
 }
@@ -121,25 +123,30 @@ pub fn report() -> Report {
 fn workers(ledgers: &Ledgers, shared: &Shared) -> Vec<WorkerReport> {
     let heats = ledgers.heats();
     let total: u64 = heats.iter().sum();
-    let parts = heats.iter().zip(ledgers.hottest(HOTTEST)).zip(ledgers.moves());
+    let (hops, moves) = (ledgers.hops(), ledgers.moves());
+    let parts = heats.iter().zip(ledgers.hottest(HOTTEST)).enumerate();
     parts
-        .enumerate()
-        .map(|(worker, ((&heat, hottest), given_away))| WorkerReport {
+        .map(|(worker, (&heat, hottest))| WorkerReport {
             worker,
             share: per_mille(heat, total),
             hottest: hottest.iter().map(|&nanos| per_mille(nanos, total)).collect(),
             hops: shared.processors[worker].counters.hops.get(),
-            given_away,
+            hop_cost: hops[worker],
+            given_away: moves[worker],
         })
         .collect()
 }
 
 impl fmt::Display for WorkerReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { worker, share, hottest, hops, given_away } = self;
+        let Self { worker, share, hottest, hops, hop_cost, given_away } = self;
         let bar = "#".repeat((*share as usize).div_ceil(50));
         write!(f, "worker {worker}: {:>5.1} % of the heat {bar:<20} ", f64::from(*share) / 10.0)?;
-        write!(f, "{hops} journeys from here, {given_away} objects given away, hottest (%)")?;
+        write!(f, "{hops} journeys from here")?;
+        if let Some(nanos) = hop_cost {
+            write!(f, " for {nanos} ns each")?;
+        }
+        write!(f, ", {given_away} objects given away, hottest (%)")?;
         hottest.iter().take(8).try_for_each(|part| write!(f, " {:.1}", f64::from(*part) / 10.0))
     }
 }

@@ -162,7 +162,7 @@ impl<'a> Visit<'a> {
             // Heat is of homes.
             Some(context) if self.sampled && !way.is_by_lock() => {
                 if context.is_sample() {
-                    object.class.ledgers.begin(context, object.door.address());
+                    object.class.ledgers.begin(context, object.door.address(), self.journeys > 0);
                 }
                 Ok(way.sampled())
             }

@@ -113,6 +113,28 @@ impl Hop {
         *mean = if *mean == 0 { value } else { *mean - *mean / WEIGHT + value / WEIGHT };
     }
 
+    /// The same where one core is the one end of one hop and the other end of another, and does not know which has taken what.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::policy::object::Hop;
+    /// let mut hop = Hop::default();
+    /// assert_eq!(hop.measured(), None);
+    /// hop.spent_in_all(60);
+    /// assert_eq!((hop.cost(), hop.measured()), (60, Some(60)));
+    /// ```
+    pub fn spent_in_all(&mut self, nanos: u64) {
+        self.spent(End::Sender, nanos / 2);
+        self.spent(End::Receiver, nanos - nanos / 2);
+    }
+
+    /// The [cost](Self::cost), unless it is a guess.
+    #[must_use]
+    pub fn measured(&self) -> Option<u64> {
+        let is_measured = self.flights > 0 || self.spent.iter().all(|&nanos| nanos > 0);
+        is_measured.then(|| self.cost())
+    }
+
     /// How long a task is away, in nanoseconds.
     #[must_use]
     pub fn latency(&self) -> u64 {
