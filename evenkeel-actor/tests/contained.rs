@@ -92,7 +92,7 @@ fn a_foreign_waker_that_panics_keeps_no_end_from_those_it_concerns() {
             evenkeel::yield_now().await;
         }
         assert!(good.woken.load(Ordering::Relaxed), "the other sender in line is woken");
-        assert_eq!(*told.lock().unwrap(), ["killed"]);
+        assert_eq!(*told.lock().unwrap(), ["was killed"]);
     });
 }
 
