@@ -10,6 +10,7 @@ mod families;
 mod family;
 mod fork;
 mod mixed;
+mod objects;
 mod output;
 mod scheduling;
 mod simulate;
@@ -30,7 +31,7 @@ use crate::runtime::Peer;
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
 /// Without a command: five experiments (locality and transfer in two variants each), with many and with few tasks, the eight fork-join programs, and timers, at one
-/// and at all cores, the tables of "Concurrency in C∀", and actors, on every runtime found, in about five minutes; then the tables and an HTML report.
+/// and at all cores, the tables of "Concurrency in C∀", actors, and objects with homes, on every runtime found, in about five minutes; then the tables and an HTML report.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -55,7 +56,7 @@ enum Command {
     /// The main job with 15 repeats, longer runs, spawn, memory, large arrays, and fork-join in three sizes
     Full(SessionArgs),
     /// Run chosen experiments and print their figures
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores, with each locality, or Figure 4 of CoreTime
     Simulate(simulate::Options),
     Analyse(analysis::Options),

@@ -20,6 +20,7 @@ mod machine;
 mod main_job;
 mod mixed;
 mod named;
+mod objects;
 mod record;
 mod regime;
 mod report;

@@ -7,6 +7,7 @@ mod actors;
 mod concurrency;
 mod effort;
 mod forking;
+mod objects;
 mod part;
 mod progress;
 mod scheduling;
@@ -28,7 +29,8 @@ use crate::words;
 type New = fn(Effort, &mut Vec<String>) -> anyhow::Result<Box<dyn Part>>;
 
 /// All families, in the order in which they are measured and their tables are printed.
-const PARTS: [New; 5] = [scheduling::new, forking::new, timers::new, concurrency::new, actors::new];
+const PARTS: [New; 6] =
+    [scheduling::new, forking::new, timers::new, concurrency::new, actors::new, objects::new];
 
 /// Measures, prints the table and writes the report.
 pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {

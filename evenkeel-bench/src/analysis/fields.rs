@@ -18,7 +18,7 @@ pub(super) fn is_serial(runtime: &str) -> bool {
 pub(super) const REGIME: &str = "regime";
 
 /// Settings in the order in which they name a row; others follow by name.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 21] = [
     "bench",
     "variant",
     "n",
@@ -32,14 +32,33 @@ const ORDER: [&str; 13] = [
     "in_flight",
     "words",
     "touch",
+    "mode",
+    "tasks_per_core",
+    "objects",
+    "bytes",
+    "keys",
+    "access",
+    "popularity",
+    "period_ms",
 ];
 
 /// Results, and numbers of repeats, that are whole numbers, text, or true or false.
-const RESULTS: [&str; 9] =
-    ["ops", "repeat", "reps", "checksum", "dnc", "computations", "polls", "wakes", "steals"];
+const RESULTS: [&str; 11] = [
+    "ops",
+    "operations",
+    "hops",
+    "repeat",
+    "reps",
+    "checksum",
+    "dnc",
+    "computations",
+    "polls",
+    "wakes",
+    "steals",
+];
 
 /// Results that could be written as whole numbers by other hands than the suite's.
-const FIGURES: [&str; 15] = [
+const FIGURES: [&str; 21] = [
     "seconds",
     "seconds_median",
     "seconds_min",
@@ -52,6 +71,12 @@ const FIGURES: [&str; 15] = [
     "bytes_per_actor",
     "heap_bytes_per_actor",
     "longest_wait_us",
+    "mops",
+    "core_ns",
+    "mops_many",
+    "mops_few",
+    "mops_many_settled",
+    "mops_few_settled",
     "line_ns_before",
     "line_ns_after",
     "cpu_share",
@@ -86,9 +111,9 @@ pub(super) fn sort(names: &mut [String]) {
 /// A setting within the name of a row: `fib`, `workers 2`; nothing for what an experiment does not have.
 pub(super) fn label(name: &str, value: &str) -> Option<String> {
     match name {
-        "variant" if value == "-" => None,
-        // No arrays, and no monitors.
-        "words" | "touch" | "monitors" if value == "0" => None,
+        "variant" | "access" if value == "-" => None,
+        // No arrays, monitors, keys or changes.
+        "words" | "touch" | "monitors" | "keys" | "period_ms" if value == "0" => None,
         "bench" | "variant" => Some(value.to_owned()),
         REGIME => Some(format!("cores {value}")),
         _ => Some(format!("{} {value}", name.replace('_', " "))),
@@ -155,6 +180,8 @@ mod tests {
             serde_json::to_value(&crate::concurrency::tests::example()[0]),
             serde_json::to_value(&crate::actors::tests::example()[0]),
             serde_json::to_value(&crate::actors::tests::example()[6]),
+            serde_json::to_value(crate::objects::tests::example().last()),
+            serde_json::to_value(&crate::objects::tests::example()[11]),
             serde_json::to_value(forked),
             serde_json::to_value(both),
             serde_json::to_value(timed),

@@ -84,7 +84,11 @@ fn usual(line: &Line) -> Option<&'static str> {
     }
     let positive = |field: &&str| holds(field).and_then(Value::as_f64).is_some_and(|v| v > 0.0);
     let of_its_own = KNOWN.into_iter().find(positive);
-    of_its_own.or_else(|| (holds(SECONDS).is_some() && holds("ops").is_none()).then_some(SECONDS))
+    of_its_own.or_else(|| {
+        (holds(SECONDS).is_some()
+            && !["ops", "operations"].into_iter().any(|name| holds(name).is_some()))
+        .then_some(SECONDS)
+    })
 }
 
 fn no_response(line: &Line) -> Error {

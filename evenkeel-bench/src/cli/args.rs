@@ -1,6 +1,7 @@
 //! What `run` can be told, and what all families of experiments read of it.
 
 pub(super) mod actors;
+pub(super) mod objects;
 pub(super) mod programs;
 
 use std::fmt::Display;
@@ -31,10 +32,10 @@ pub(super) struct RunArgs {
     /// Experiments or fork-join programs, separated by commas; `list` names them
     #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
     pub(super) bench: Vec<String>,
-    /// Runtimes, separated by commas [default: all that are found]
+    /// Runtimes, separated by commas; of objects, modes such as threads+spin, in-place, home, automatic [default: all that are found]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) runtime: Vec<String>,
-    /// Numbers of processors, separated by commas [default: 1 and all cores]
+    /// Numbers of processors, separated by commas [default: 1 and all cores; objects: all cores]
     #[arg(long, visible_alias = "workers", value_name = "LIST", value_delimiter = ',',
           value_parser = |text: &str| number(text, 1..=MOST_PROCS, "processors; --workers is the same as --procs"),
           allow_negative_numbers = true)]
@@ -59,6 +60,8 @@ pub(super) struct RunArgs {
     pub(super) monitors: Vec<usize>,
     #[command(flatten)]
     pub(super) actors: actors::Options,
+    #[command(flatten)]
+    pub(super) objects: objects::Options,
     /// Variants, separated by commas [default: all of the experiment]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) variant: Vec<String>,

@@ -39,8 +39,8 @@ fn unknown_names_name_the_known_ones() {
         error.contains(
             "memory, mixed, timers, ctxswitch, mutex, schedint, schedext, creation, contended, latency_probe, \
              pingpong, fanin, actor_spawn, actor_memory, savina_big, savina_threadring, savina_count, savina_fjcreate, \
-             savina_chameneos, savina_banking, savina_bndbuffer, savina_philosopher, savina, and the fork-join \
-             programs matmul,"
+             savina_chameneos, savina_banking, savina_bndbuffer, savina_philosopher, savina, directory, counters, map, heap, \
+             scan, travel, and the fork-join programs matmul,"
         ),
         "{error}"
     );
@@ -154,6 +154,93 @@ fn mixed_runs_that_cannot_be_are_refused() {
     assert_eq!(error, "timers has no variant `joins`: known are cancel, timeout, idle, load, long");
     let error = fork_error("--bench cycle --tasks 3");
     assert_eq!(error, "--tasks is for mixed and timers; see --tasks-per-proc");
+}
+
+#[test]
+fn objects_that_cannot_be_run_are_refused() {
+    for (line, words) in [
+        (
+            "--bench counters,cycle",
+            "counters has columns of its own, not those of cycle: run them in two commands",
+        ),
+        (
+            "--bench map --runtime tokio",
+            "unknown mode `tokio`: known are threads+spin, atomic, mutex, parking_lot, in-place, home, automatic",
+        ),
+        (
+            "--bench map --runtime atomic",
+            "map has no mode `atomic`: known are threads+spin, in-place, home, automatic",
+        ),
+        ("--bench travel --runtime in-place", "travel has no mode `in-place`: known are home"),
+        ("--bench scan --access found", "scan has no access `found`: known are read, all"),
+        ("--bench scan --access write", "unknown access `write`: known are read, found, all"),
+        (
+            "--bench directory --popularity zipf",
+            "unknown popularity `zipf`: known are uniform, oscillating",
+        ),
+        ("--bench directory --period 20", "--period is for --popularity oscillating"),
+        ("--bench directory --kib 31", "31 KiB hold no object of 32000 bytes: raise --kib"),
+        ("--bench counters --kib 64", "--kib is for directory and scan"),
+        ("--bench directory,counters --keys 64", "--keys is for map and heap"),
+        ("--bench cycle --keys 64", "--keys is for map and heap"),
+        (
+            "--bench fib --tasks-per-core 64",
+            "--tasks-per-core is for directory, counters, map, heap, scan and travel",
+        ),
+        (
+            "--bench counters --runtime atomic --tasks-per-core 8",
+            "--tasks-per-core is for in-place, home, automatic: none of them is asked for",
+        ),
+        ("--bench heap --tasks 8", "--tasks is not for objects: use --tasks-per-core"),
+        (
+            "--bench heap --tasks-per-proc 8",
+            "--tasks-per-proc is not for objects: use --tasks-per-core",
+        ),
+        (
+            "--bench heap --n 8",
+            "--n is not for objects: directory, counters, map, heap, scan and travel have --kib, --object-bytes, --objects, --keys, \
+             --access and --popularity",
+        ),
+        ("--bench heap --monitors 2", "--monitors is for mutex, schedint and schedext"),
+        (
+            "--bench heap --words 2",
+            "--words is about the arrays of locality, which is not asked for",
+        ),
+        (
+            "--bench travel --workers 1",
+            "travel goes from home to home: it needs 2 workers at least, not 1",
+        ),
+    ] {
+        assert_eq!(fork_error(line), words, "{line}");
+    }
+}
+
+#[test]
+fn numbers_of_objects_out_of_range_are_refused() {
+    for (line, words) in [
+        (
+            "--bench heap --tasks-per-core 0",
+            "`0` is not a whole number (tasks for each core) from 1 to 100000",
+        ),
+        ("--bench heap --objects -1", "`-1` is not a whole number (objects) from 1 to 1048576"),
+        ("--bench heap --keys 1,x", "`x` is not a whole number (keys) from 1 to 16777216"),
+        (
+            "--bench scan --kib 0",
+            "`0` is not a whole number (KiB of all objects) from 1 to 4194304",
+        ),
+        (
+            "--bench scan --object-bytes 4",
+            "`4` is not a whole number (bytes of an object) from 8 to",
+        ),
+        ("--bench scan --object-bytes 20", "`20` is no multiple of 8"),
+        (
+            "--bench directory --popularity oscillating --period 10",
+            "`10` is not a whole number (milliseconds; the first 10 after a change are left out) from 11 to 10000",
+        ),
+    ] {
+        let error = cells_of(line).unwrap_err();
+        assert!(error.contains(words), "{line}: {error}");
+    }
 }
 
 #[test]

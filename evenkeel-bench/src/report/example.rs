@@ -82,6 +82,7 @@ pub(super) fn session() -> Session {
         timers: timers(),
         concurrency,
         actors: crate::actors::tests::example(),
+        objects: crate::objects::tests::example(),
         topology: "machine: 2 cores\n└─ last-level cache 0 (32 MiB): cores 0, 1\n".to_owned(),
         started: "2025-11-20 23:10".to_owned(),
         machine: "AMD EPYC, 2 virtual cores, Linux 6.1".to_owned(),

@@ -2,7 +2,7 @@
 
 use maud::Markup;
 
-use super::{Session, actors, concurrency, forking, lines, timers};
+use super::{Session, actors, concurrency, forking, lines, objects, timers};
 
 /// A family: what the page calls it, and what becomes of its runs.
 pub(super) struct Family {
@@ -17,7 +17,7 @@ pub(super) struct Family {
 }
 
 /// All of them, in the order of the page.
-pub(super) const FAMILIES: [Family; 4] = [
+pub(super) const FAMILIES: [Family; 5] = [
     Family {
         name: "fork-join",
         file: "fork-join.jsonl",
@@ -41,5 +41,11 @@ pub(super) const FAMILIES: [Family; 4] = [
         file: "actors.jsonl",
         lines: |session| lines(&session.actors),
         part: |session| actors::render(&session.actors),
+    },
+    Family {
+        name: "objects",
+        file: "objects.jsonl",
+        lines: |session| lines(&session.objects),
+        part: |session| objects::render(&session.objects),
     },
 ];

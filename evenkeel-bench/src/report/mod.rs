@@ -15,6 +15,7 @@ mod forking;
 mod frame;
 mod ink;
 mod lines;
+pub(crate) mod objects;
 mod page;
 mod pictures;
 mod profile;
@@ -51,6 +52,8 @@ pub(crate) struct Session {
     pub(crate) concurrency: Vec<concurrent::Record>,
     /// All runs of actors.
     pub(crate) actors: Vec<crate::actors::record::Record>,
+    /// All runs of objects.
+    pub(crate) objects: Vec<crate::objects::record::Record>,
     /// The machine's topology as text, shown as it stands.
     pub(crate) topology: String,
     /// When the session began, as people write it.

@@ -172,6 +172,21 @@ fn actors_have_tables_and_pictures() {
 }
 
 #[test]
+fn objects_have_a_picture_of_each_regime() {
+    let page = page_of(session().records);
+    for words in [
+        "<h2 class=\"pictures\">Objects",
+        "Directory, read, uniform, 16 tasks per core, cores near",
+        "Travel, 2 workers, cores near",
+        "x threads+spin",
+    ] {
+        assert!(page.contains(words), "{words} is missing");
+    }
+    let page = page::render(&Session { objects: Vec::new(), ..session() }).expect("a page");
+    assert!(!page.contains("<h2 class=\"pictures\">Objects"));
+}
+
+#[test]
 fn names_are_escaped() {
     let mut session = session();
     session.machine = "<b>machine</b>".to_owned();
@@ -233,7 +248,11 @@ fn the_folder_holds_the_page_and_the_runs() {
     let records: Result<Vec<crate::actors::record::Record>, _> =
         lines.lines().map(serde_json::from_str).collect();
     assert_eq!(records.expect("each line is a record").len(), session.actors.len());
-    assert_eq!(fs::read_dir(&folder).expect("there").count(), 6);
+    let lines = fs::read_to_string(folder.join("objects.jsonl")).expect("written");
+    let records: Result<Vec<crate::objects::record::Record>, _> =
+        lines.lines().map(serde_json::from_str).collect();
+    assert_eq!(records.expect("each line is a record").len(), session.objects.len());
+    assert_eq!(fs::read_dir(&folder).expect("there").count(), 7);
     fs::remove_dir_all(folder).expect("the temporary folder is ours");
 }
 

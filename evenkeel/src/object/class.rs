@@ -1,9 +1,11 @@
 //! A class of objects: those of one kind in one runtime, which share how they are entered.
 
+use super::ledger::Ledgers;
 use super::steer::Steering;
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::{Mutex, lock};
 use crate::runtime::enter;
+use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::Shared;
 use crossbeam_utils::CachePadded;
@@ -43,6 +45,8 @@ pub(super) struct Class {
     mode: AtomicU8,
     name: Box<str>,
     placement: Placement,
+    /// What the workers know of objects in use.
+    pub(super) ledgers: Ledgers,
     /// What steers it, if that is automatic.
     pub(super) steering: CachePadded<Steering>,
     /// The runtime whose workers may be hosts; of none for objects that were made outside of any.
@@ -54,7 +58,12 @@ pub(super) struct Class {
 }
 
 impl Class {
-    pub(super) fn new(name: &str, placement: Placement, runtime: Option<&Arc<Shared>>) -> Self {
+    pub(super) fn new(
+        name: &str,
+        placement: Placement,
+        runtime: Option<&Arc<Shared>>,
+        ledgers: Ledgers,
+    ) -> Self {
         let mode = match placement {
             Placement::Home => Mode::Home,
             Placement::InPlace | Placement::Automatic => Mode::InPlace,
@@ -64,7 +73,10 @@ impl Class {
             mode: AtomicU8::new(mode as u8),
             name: name.into(),
             placement,
-            steering: CachePadded::new(Steering::new()),
+            ledgers,
+            steering: CachePadded::new(Steering::new(
+                runtime.map_or(0, |runtime| runtime.processors.len()),
+            )),
             runtime: runtime.map(Arc::downgrade).unwrap_or_default(),
             processors: runtime.map(|runtime| runtime.processors.clone()).unwrap_or_default(),
             bytes: (0..workers).map(|_| AtomicUsize::new(0)).collect(),
@@ -134,10 +146,13 @@ impl Class {
 
     /// Counts operations, and steers the class if it is time.
     #[cold]
-    pub(super) fn count(&self, shared: &Shared) {
-        let is_own = std::ptr::eq(self.runtime.as_ptr(), shared);
-        let automatic = is_own && self.placement == Placement::Automatic;
-        self.steering.count(self, shared, automatic);
+    pub(super) fn count(&self, context: &Context) {
+        let shared = context.shared();
+        // What workers of other runtimes do counts for nothing.
+        if std::ptr::eq(self.runtime.as_ptr(), Arc::as_ptr(shared)) {
+            let automatic = self.placement == Placement::Automatic;
+            self.steering.count(self, shared, context.seat.me(), automatic);
+        }
     }
 
     /// The caller is the only one that changes it.
@@ -151,20 +166,27 @@ impl Class {
     }
 }
 
-/// The classes of a runtime by name.
-#[derive(Debug, Default)]
-struct Classes(Mutex<HashMap<Box<str>, Arc<Class>>>);
+/// The classes of a runtime by name, and the ledgers of its workers.
+#[derive(Debug)]
+struct Classes {
+    classes: Mutex<HashMap<Box<str>, Arc<Class>>>,
+    ledgers: Ledgers,
+}
 
 impl Classes {
+    fn new(workers: usize) -> Self {
+        Self { classes: Mutex::default(), ledgers: Ledgers::new(workers) }
+    }
+
     /// Those of a runtime, which keeps them without knowing what they are.
     fn of(shared: &Shared) -> &Self {
-        let kept = shared.kept.get_or_init(|| Box::new(Self::default()));
+        let kept = shared.kept.get_or_init(|| Box::new(Self::new(shared.workers)));
         kept.downcast_ref().expect("nobody else keeps anything there")
     }
 
     /// All of them, by name.
     fn all(&self) -> Vec<Arc<Class>> {
-        let mut all: Vec<_> = lock(&self.0).values().cloned().collect();
+        let mut all: Vec<_> = lock(&self.classes).values().cloned().collect();
         all.sort_by(|one, other| one.name.cmp(&other.name));
         all
     }
@@ -176,18 +198,19 @@ impl Classes {
         placement: Option<Placement>,
         runtime: Option<&Arc<Shared>>,
     ) -> Arc<Class> {
-        let mut classes = lock(&self.0);
+        let mut classes = lock(&self.classes);
         if let Some(class) = classes.get(name) {
             return class.clone();
         }
-        let class = Arc::new(Class::new(name, placement.unwrap_or_default(), runtime));
+        let placement = placement.unwrap_or_default();
+        let class = Arc::new(Class::new(name, placement, runtime, self.ledgers.clone()));
         classes.insert(name.into(), class.clone());
         class
     }
 }
 
 /// The classes of objects that are made outside of any runtime.
-static NOWHERE: LazyLock<Classes> = LazyLock::new(Classes::default);
+static NOWHERE: LazyLock<Classes> = LazyLock::new(|| Classes::new(0));
 
 /// The class of this name in the runtime of the calling thread.
 pub(super) fn here(name: &str, placement: Option<Placement>) -> Arc<Class> {
@@ -202,6 +225,14 @@ pub(super) fn all_here() -> Vec<Arc<Class>> {
     enter::with(|handle| match handle {
         Some(handle) => Classes::of(handle.shared()).all(),
         None => NOWHERE.all(),
+    })
+}
+
+/// Calls `f` with the ledgers of the runtime of the calling thread, if it belongs to one.
+pub(super) fn ledgers_here<R>(f: impl FnOnce(&Ledgers, &Shared) -> R) -> Option<R> {
+    enter::with(|handle| {
+        let shared = handle?.shared();
+        Some(f(&Classes::of(shared).ledgers, shared))
     })
 }
 

@@ -135,7 +135,27 @@ impl Door {
         if home == 0 {
             return self.lock(place).map(|()| self.by_lock(context));
         }
+        if class.mode() == Mode::InPlace && place & SUSPENDED == 0 {
+            return self.enter_in_place(class, context, place);
+        }
         self.enter_beside_home(class, context, place)
+    }
+
+    /// Enters an object that has a home, of a class that is entered in place.
+    #[inline(always)]
+    fn enter_in_place(
+        &self,
+        class: &Class,
+        context: Option<&Context>,
+        place: usize,
+    ) -> Result<Way, Refusal> {
+        self.lock(place)?;
+        fence::after_read_modify_write(Edge::ObjectLocked);
+        if class.mode() == Mode::InPlace {
+            return Ok(self.by_lock(context));
+        }
+        self.give_back();
+        Err(Refusal::Taken)
     }
 
     /// Sets the lock.
@@ -154,6 +174,7 @@ impl Door {
     }
 
     /// Enters an object that has a home, which is another, or which is not to be used now.
+    #[inline(never)]
     fn enter_beside_home(
         &self,
         class: &Class,
@@ -176,15 +197,7 @@ impl Door {
                     None => self.take(class, context),
                 }
             }
-            Mode::InPlace => {
-                self.lock(place)?;
-                fence::after_read_modify_write(Edge::ObjectLocked);
-                if class.mode() == Mode::InPlace {
-                    return Ok(self.by_lock(context));
-                }
-                self.give_back();
-                Err(Refusal::Taken)
-            }
+            Mode::InPlace => self.enter_in_place(class, context, place),
             Mode::Draining => self.enter_draining(class, context, place),
             Mode::Fencing => Err(Refusal::Taken),
         }
@@ -347,7 +360,6 @@ impl Door {
     }
 
     /// Changes the home of an object that nobody is inside of by the lock. The caller is the worker of the present one, or there is none. False if it is not to be changed now.
-    #[cfg_attr(not(all(test, any(loom, shuttle))), expect(dead_code, reason = "for rebalancing"))]
     pub(super) fn move_home(&self, context: Option<&Context>, to: usize) -> bool {
         let place = self.place.load(Ordering::Relaxed);
         let from = place & !FLAGS;

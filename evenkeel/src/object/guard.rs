@@ -73,7 +73,12 @@ impl<T> Drop for Guard<'_, T> {
         if self.way.is_without_note() {
             self.object.clear_on_thread();
         }
-        context::with(|context| self.object.leave(self.way, context));
+        context::with(|context| {
+            self.object.leave(self.way, context);
+            if self.way.is_sampled() {
+                self.object.end_sample(self.way, context);
+            }
+        });
     }
 }
 

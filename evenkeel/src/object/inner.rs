@@ -16,6 +16,14 @@ use std::cell::RefCell;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 
+/// The home is the caller's choice.
+const PINNED: u32 = 1 << 31;
+
+/// A size as it is kept: 2 GiB are as much as any cache has.
+fn stated(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX).min(PINNED - 1)
+}
+
 /// An object: its value, and what is known of it. The door is beside the value: a small one lies on its line, so that whoever enters in place
 /// waits for one line.
 #[repr(C)]
@@ -23,7 +31,7 @@ pub(super) struct Inner<T> {
     pub(super) class: Arc<Class>,
     /// Where those wait who do not get in at once for long.
     pub(super) line: OnceLock<Box<Line>>,
-    /// What an operation goes over, in bytes.
+    /// What an operation goes over, in bytes; with [`PINNED`].
     size: AtomicU32,
     pub(super) door: Door,
     pub(super) value: UnsafeCell<T>,
@@ -57,12 +65,11 @@ pub(super) fn holder(context: Option<&Context>) -> u64 {
 
 impl<T> Inner<T> {
     pub(super) fn new(value: T, class: Arc<Class>) -> Self {
-        let size = u32::try_from(size_of::<T>()).unwrap_or(u32::MAX);
         Self {
             door: Door::new(),
             class,
             line: OnceLock::new(),
-            size: AtomicU32::new(size),
+            size: AtomicU32::new(stated(size_of::<T>())),
             value: UnsafeCell::new(value),
         }
     }
@@ -70,7 +77,25 @@ impl<T> Inner<T> {
 
 impl<T> Inner<T> {
     pub(super) fn size(&self) -> usize {
-        self.size.load(Ordering::Relaxed) as usize
+        (self.size.load(Ordering::Relaxed) & !PINNED) as usize
+    }
+
+    /// Leaves the home where it is, which the caller has chosen.
+    pub(super) fn pin(&self) {
+        self.size.fetch_or(PINNED, Ordering::Relaxed);
+    }
+
+    /// Whether the caller has chosen its home.
+    pub(super) fn is_pinned(&self) -> bool {
+        self.size.load(Ordering::Relaxed) & PINNED != 0
+    }
+
+    /// Tells the worker's ledger of an operation that is over.
+    #[cold]
+    pub(super) fn end_sample(&self, way: Way, context: Option<&Context>) {
+        if let Some(context) = context {
+            self.class.ledgers.end(self, way, context);
+        }
     }
 
     /// Makes this processor, or none, the home of an object that nobody uses yet.
@@ -83,7 +108,8 @@ impl<T> Inner<T> {
     pub(super) fn set_size(&self, bytes: usize) {
         let home = self.door.home();
         self.class.uncharge(home, self.size());
-        self.size.store(u32::try_from(bytes).unwrap_or(u32::MAX), Ordering::Relaxed);
+        let pinned = self.size.load(Ordering::Relaxed) & PINNED;
+        self.size.store(stated(bytes) | pinned, Ordering::Relaxed);
         self.class.charge(home, self.size());
     }
 

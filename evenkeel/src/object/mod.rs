@@ -45,6 +45,7 @@ mod error;
 mod guard;
 mod held;
 mod inner;
+mod ledger;
 mod line;
 mod report;
 mod several;
@@ -59,7 +60,7 @@ pub use enter::{Enter, With};
 pub use error::{EnterError, Names};
 pub use guard::Guard;
 pub use held::HeldGuard;
-pub use report::{ClassReport, classes};
+pub use report::{ClassReport, Report, WorkerReport, classes, report};
 pub use several::enter2;
 
 use inner::Inner;
@@ -151,6 +152,7 @@ impl<T> Object<T> {
             .home_at(number)
             .unwrap_or_else(|| panic!("there is no worker {number} in the runtime of this object"));
         inner.settle(home);
+        inner.pin();
         self
     }
 

@@ -20,6 +20,7 @@ use crate::primitives::{Mutex, clock, fence, lock};
 use crate::scheduler::context::TURN;
 use crate::scheduler::inside;
 use crate::scheduler::shared::Shared;
+use crossbeam_utils::CachePadded;
 use std::fmt;
 
 /// The least time between two steps, in nanoseconds: a fifth of the shortest window of a trial. An estimate; no benchmark sets it.
@@ -30,8 +31,8 @@ const PARTS: u64 = 16;
 
 /// What steers one class.
 pub(super) struct Steering {
-    /// Operations, of all workers, in steps of [`TURN`].
-    operations: AtomicU64,
+    /// Operations of each worker, and of the relief, in steps of [`TURN`]: a line for each, which nobody else writes to.
+    operations: Box<[CachePadded<AtomicU64>]>,
     /// When to step next.
     next: AtomicU64,
     course: Mutex<Course>,
@@ -54,9 +55,10 @@ impl fmt::Debug for Steering {
 }
 
 impl Steering {
-    pub(super) fn new() -> Self {
+    /// For a class of a runtime with so many processors.
+    pub(super) fn new(processors: usize) -> Self {
         Self {
-            operations: AtomicU64::new(0),
+            operations: (0..processors).map(|_| CachePadded::default()).collect(),
             next: AtomicU64::new(0),
             course: Mutex::new(Course::default()),
         }
@@ -64,7 +66,7 @@ impl Steering {
 
     /// Operations so far, about.
     pub(super) fn operations(&self) -> u64 {
-        self.operations.load(Ordering::Relaxed)
+        self.operations.iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
     /// What the trials have come to.
@@ -72,10 +74,11 @@ impl Steering {
         lock(&self.course).trial.verdict()
     }
 
-    /// Counts [`TURN`] operations, and steers `class`, whose this is, if it is time.
-    pub(super) fn count(&self, class: &Class, shared: &Shared, automatic: bool) {
-        let counted = u64::from(TURN);
-        let operations = self.operations.fetch_add(counted, Ordering::Relaxed) + counted;
+    /// Counts [`TURN`] operations of processor `me`, and steers `class`, whose this is, if it is time.
+    pub(super) fn count(&self, class: &Class, shared: &Shared, me: usize, automatic: bool) {
+        if let Some(count) = self.operations.get(me) {
+            count.store(count.load(Ordering::Relaxed) + u64::from(TURN), Ordering::Relaxed);
+        }
         if !automatic {
             return;
         }
@@ -86,7 +89,7 @@ impl Steering {
         // Whoever has it steers.
         let Ok(mut course) = self.course.try_lock() else { return };
         self.next.store(now.saturating_add(STEP), Ordering::Relaxed);
-        course.step(class, shared, now, operations);
+        course.step(class, shared, now, self.operations());
     }
 
     /// Begins the change to `wanted`, or goes on with it, whatever the trial says. True once it is made.

@@ -35,6 +35,8 @@ pub(super) struct Visit<'a> {
     journeys: u32,
     /// Whether the others have had their turn.
     counted: bool,
+    /// Whether its worker's ledger wants to hear of it.
+    sampled: bool,
     rare: Option<Box<Rare<'a>>>,
 }
 
@@ -111,13 +113,17 @@ impl<'a> Visit<'a> {
     ) -> Poll<Result<Way, EnterError>> {
         if !std::mem::replace(&mut self.counted, true)
             && let Some(context) = context
-            && context.has_had_its_turn()
+            && context.has_counted()
         {
-            object.class.count(context.shared());
-            // Whoever has come from another worker has given the others there their turn.
-            if self.journeys == 0 {
-                return again(Some(context), cx);
+            if context.has_had_its_turn() {
+                object.class.count(context);
+                // Whoever has come from another worker has given the others there their turn.
+                if self.journeys == 0 {
+                    return again(Some(context), cx);
+                }
             }
+            // One that is held for as long as it likes says nothing.
+            self.sampled = self.rare.is_none();
         }
         loop {
             if let Some(rare) = &mut self.rare
@@ -129,7 +135,7 @@ impl<'a> Visit<'a> {
             }
             let in_turn = self.rare.as_ref().is_some_and(|rare| rare.turn.is_some());
             let step = match object.enter(context) {
-                Ok(way) => return Poll::Ready(admit(object, way, context)),
+                Ok(way) => return Poll::Ready(self.admit(object, way, context)),
                 Err(Refusal::Away(target)) => self.travel(object, context, usize::from(target), cx),
                 Err(Refusal::Taken) => wait(object, context, in_turn, cx),
             };
@@ -140,6 +146,25 @@ impl<'a> Visit<'a> {
                     self.rare.get_or_insert_default().waiting = Some(waiting);
                 }
             }
+        }
+    }
+
+    /// What is left to do inside, for one that may be sampled.
+    fn admit<T>(
+        &self,
+        object: &Inner<T>,
+        way: Way,
+        context: Option<&Context>,
+    ) -> Result<Way, EnterError> {
+        let way = admit(object, way, context)?;
+        match context {
+            Some(context) if self.sampled => {
+                if context.is_sample() {
+                    object.class.ledgers.begin(context, object.door.address());
+                }
+                Ok(way.sampled())
+            }
+            _ => Ok(way),
         }
     }
 

@@ -12,6 +12,9 @@ const LOCK: usize = 1 << 8;
 /// The thread was panicking when the operation began.
 const PANICKING: usize = 1 << 9;
 
+/// What it takes is of interest.
+const SAMPLED: usize = 1 << 10;
+
 /// How an operation has come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Way(usize);
@@ -50,6 +53,18 @@ impl Way {
     #[inline(always)]
     pub(super) fn was_panicking(self) -> bool {
         self.0 & PANICKING != 0
+    }
+
+    /// The same way, of an operation that its worker's [ledger](super::ledger) wants to hear of when it is over.
+    #[inline(always)]
+    pub(super) fn sampled(self) -> Self {
+        Self(self.0 | SAMPLED)
+    }
+
+    /// Whether that is one.
+    #[inline(always)]
+    pub(super) fn is_sampled(self) -> bool {
+        self.0 & SAMPLED != 0
     }
 
     /// Whether no note of a worker's stands for it: the caller's thread has to remember it.

@@ -10,6 +10,7 @@ use super::seat::Seat;
 use super::shared::Shared;
 use super::slot::Place;
 use super::whereabouts::Whereabouts;
+use crate::policy::object::sample::ONE_IN;
 use crate::policy::{Locality, locality, searching, stealing};
 use crate::primitives::ahead::Ahead;
 use crate::primitives::atomic::{Edge, Ordering};
@@ -31,6 +32,10 @@ const SCRATCH: usize = 1_024;
 
 /// Operations on objects between two turns of others, in tasks that never wait: some microseconds of short ones. An estimate; no benchmark sets it.
 pub(crate) const TURN: u32 = 64;
+
+/// Of so many operations one is looked at. A power of two, as [`TURN`] is.
+pub(crate) const SAMPLED: u32 = ONE_IN as u32;
+const _: () = assert!(SAMPLED.is_power_of_two() && TURN.is_multiple_of(SAMPLED));
 
 /// Of so many operations one finds out whether a worker that was stuck is back: some task waits for [`STRANDED`](stealing::STRANDED) if it is not. An estimate; no benchmark sets it.
 const LOOKS_FOR_HOST: u32 = 1_024;
@@ -61,8 +66,9 @@ pub(crate) struct Context {
     target: Cell<usize>,
     /// The task that was inside an object at home here last.
     visitor: Cell<*mut Header>,
-    /// Operations on objects that have begun here.
+    /// Operations on objects that have begun here, and the bits of that which are zero at one that is looked at.
     operations: Cell<u32>,
+    looked_at: Cell<u32>,
     /// Where the objects are to which tasks have travelled from here.
     whereabouts: Whereabouts,
     /// Tasks that have become complete here since it was last asked.
@@ -117,6 +123,7 @@ impl Context {
             target: Cell::default(),
             visitor: Cell::new(ptr::null_mut()),
             operations: Cell::default(),
+            looked_at: Cell::new(SAMPLED - 1),
             whereabouts: Whereabouts::default(),
             completed: Cell::default(),
             part: Cell::default(),
@@ -378,19 +385,32 @@ impl Context {
         if target == self.seat.me() {
             self.seat.push_visitor(task, self.now.get());
         } else {
-            if !self.departed.replace(true) {
-                self.seat.processor().published.departing.store(true, Ordering::Relaxed);
-            }
+            self.departed.set(true);
             self.seat.depart(task, target);
         }
     }
 
-    /// Counts an operation on an object; true if the task that begins it has to give others a turn: it might never wait.
+    /// Counts an operation on an object; true if it is [looked at](Self::has_counted).
     #[inline(always)]
     pub(crate) fn count_operation(&self) -> bool {
         let operations = self.operations.get().wrapping_add(1);
         self.operations.set(operations);
-        operations.is_multiple_of(TURN)
+        operations & self.looked_at.get() == 0
+    }
+
+    /// Has every operation looked at from now on, or one of [`SAMPLED`].
+    pub(crate) fn watch_operations(&self, all: bool) {
+        self.looked_at.set(if all { 0 } else { SAMPLED - 1 });
+    }
+
+    /// Whether [`count_operation`](Self::count_operation) has just said that the operation is looked at.
+    pub(crate) fn has_counted(&self) -> bool {
+        self.operations.get() & self.looked_at.get() == 0
+    }
+
+    /// Whether it is one of those whose times are taken.
+    pub(crate) fn is_sample(&self) -> bool {
+        self.operations.get().is_multiple_of(SAMPLED)
     }
 
     /// Whether this operation, one of many, is to find out whether a worker that was stuck is back.
@@ -398,7 +418,7 @@ impl Context {
         self.operations.get() % LOOKS_FOR_HOST == 1
     }
 
-    /// Whether [`count_operation`](Self::count_operation) has just said so.
+    /// Whether the task that begins it has to give others a turn: it might never wait.
     pub(crate) fn has_had_its_turn(&self) -> bool {
         self.operations.get().is_multiple_of(TURN)
     }

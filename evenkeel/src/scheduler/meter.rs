@@ -88,6 +88,16 @@ impl Reading {
     pub(crate) fn of(&self, doing: Doing) -> u64 {
         self.0[doing.slot()]
     }
+
+    /// All that it has been busy for, in nanoseconds.
+    pub(crate) fn busy(&self) -> u64 {
+        self.0[..SEARCHING].iter().sum()
+    }
+
+    /// The rest.
+    pub(crate) fn idle(&self) -> u64 {
+        self.0[SEARCHING..].iter().sum()
+    }
 }
 
 impl Meter {

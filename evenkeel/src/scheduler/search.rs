@@ -15,12 +15,13 @@ impl Worker<'_> {
     /// Searches and sleeps until there is something to run. False if the runtime is over.
     pub(super) fn find_work(&mut self) -> bool {
         self.trial = None;
-        let visited = self.has_been_visited();
-        if visited && self.await_visitors() {
-            return true;
-        }
         // The end of the batch has just read the clock.
         self.context.switch(Doing::Searching, self.context.now.get());
+        let visited = self.has_been_visited();
+        if visited && self.await_visitors() {
+            self.context.switch(Doing::Running(Distance::Same), self.context.now.get());
+            return true;
+        }
         let awake = self.shared.workers;
         let mut searching = self.shared.idle.begin_search(|counts: Counts| {
             searching::may_search(counts.searching, awake - counts.sleeping)

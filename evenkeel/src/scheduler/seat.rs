@@ -188,6 +188,11 @@ impl Seat {
         self.processor().arrivals.is_in_use() || self.processor().published.visitors.len() > 0
     }
 
+    /// What a poll has taken lately, in nanoseconds.
+    pub(crate) fn mean_poll(&self) -> u64 {
+        self.processor().published.mean_poll.load(Ordering::Relaxed)
+    }
+
     /// Whether there is something that thieves are after: visitors are left where they are.
     #[inline]
     pub(crate) fn may_be_robbed(&self) -> bool {
@@ -321,6 +326,10 @@ impl Seat {
     /// Has a task travel to processor `target`, at the end of the batch at the latest.
     pub(crate) fn depart(&self, task: Runnable, target: usize) {
         let is_to_announce = {
+            let departing = &self.processor().published.departing;
+            if !departing.load(Ordering::Relaxed) {
+                departing.store(true, Ordering::Relaxed);
+            }
             let mut local = self.local();
             local.departures.push(&self.shared, self.me, target, task)
         };

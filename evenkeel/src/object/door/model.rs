@@ -5,6 +5,7 @@
 use super::*;
 use crate::object::class::Placement;
 use crate::object::inner::Inner;
+use crate::object::ledger::Ledgers;
 use crate::policy::object::Mode as Wanted;
 use crate::primitives::mutation::{check, explore};
 use crate::scheduler::model::two_seats;
@@ -26,7 +27,7 @@ impl World {
     fn new(placement: Placement) -> Self {
         let (one, other) = two_seats();
         let shared = one.shared().clone();
-        let class = Arc::new(Class::new("numbers", placement, Some(&shared)));
+        let class = Arc::new(Class::new("numbers", placement, Some(&shared), Ledgers::new(0)));
         Self { shared, class, seats: [Some(one), Some(other)] }
     }
 

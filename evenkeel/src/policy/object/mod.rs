@@ -18,6 +18,7 @@
 pub mod assign;
 pub mod brief;
 pub mod cluster;
+pub mod heat;
 pub mod hop;
 pub mod pack;
 pub mod rebalance;
@@ -31,6 +32,7 @@ pub mod verdict;
 pub use assign::{Decision, Evidence, assign};
 pub use brief::Brief;
 pub use cluster::Pairs;
+pub use heat::Heat;
 pub use hop::{Flight, Hop};
 pub use pack::{Item, Place, pack};
 pub use rebalance::{Load, Move, rebalance};

@@ -1,0 +1,128 @@
+//! What a thread or a task does between operations: it chooses the next object, and counts.
+
+use std::sync::Arc;
+
+use super::score::Score;
+use super::work::Done;
+use crate::workload::random::Random;
+
+/// How the next object is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// Each of those in use is as likely as any other.
+    Random,
+    /// One after the other.
+    InTurn,
+}
+
+/// One thread or task.
+pub(super) struct Party {
+    score: Arc<Score>,
+    choice: Choice,
+    pub(super) random: Random,
+    /// The stretch, and how many objects are in use in it.
+    stretch: usize,
+    in_use: usize,
+    /// The object before the next one, where they are chosen in turn.
+    last: usize,
+    tally: Tally,
+}
+
+/// What one party has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    /// Operations by the end of each stretch.
+    pub(super) ends: Vec<u64>,
+    pub(super) operations: u64,
+    /// What they have added to the objects.
+    pub(super) added: u64,
+    /// Those whose result was wrong.
+    pub(super) wrong: u64,
+}
+
+impl Party {
+    pub(super) fn new(score: &Arc<Score>, choice: Choice, seed: u64, number: usize) -> Self {
+        Self {
+            score: score.clone(),
+            choice,
+            random: Random::new(seed, number),
+            stretch: 0,
+            in_use: score.in_use(0).unwrap_or(1),
+            last: number,
+            tally: Tally { ends: Vec::with_capacity(score.len()), ..Tally::default() },
+        }
+    }
+
+    /// The number of the next object; `None` when all is over.
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> Option<usize> {
+        let now = self.score.now();
+        if now != self.stretch {
+            self.turn_to(now)?;
+        }
+        Some(match self.choice {
+            Choice::Random => self.random.below(self.in_use),
+            Choice::InTurn => {
+                self.last = if self.last + 1 < self.in_use { self.last + 1 } else { 0 };
+                self.last
+            }
+        })
+    }
+
+    /// Another stretch has begun. A party that was away may have missed some.
+    #[cold]
+    fn turn_to(&mut self, now: usize) -> Option<()> {
+        self.tally.ends.resize(now.min(self.score.len()), self.tally.operations);
+        self.stretch = now;
+        self.in_use = self.score.in_use(now)?;
+        self.score.arrive(now);
+        Some(())
+    }
+
+    /// Counts an operation.
+    #[inline(always)]
+    pub(super) fn count(&mut self, done: Done) {
+        self.tally.operations += 1;
+        self.tally.added += done.added;
+        self.tally.wrong += u64::from(!done.right);
+    }
+
+    pub(super) fn into_tally(self) -> Tally {
+        self.tally
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::score::Stretch;
+    use std::time::Duration;
+
+    fn party(stretches: usize, choice: Choice) -> (Arc<Score>, Party) {
+        let stretch =
+            Stretch { time: Duration::ZERO, few: false, unsettled: false, measured: true };
+        let score = Arc::new(Score::new(vec![stretch; stretches], 2, 0));
+        let party = Party::new(&score, choice, 1, 0);
+        (score, party)
+    }
+
+    #[test]
+    fn a_party_counts_by_stretches_even_those_it_has_missed() {
+        let (score, mut party) = party(3, Choice::Random);
+        for _ in 0..5 {
+            assert!(party.next().unwrap() < 2);
+            party.count(Done { added: 2, right: true });
+        }
+        score.conduct(|| 0);
+        assert_eq!(party.next(), None);
+        let tally = party.into_tally();
+        assert_eq!(tally, Tally { ends: vec![5, 5, 5], operations: 5, added: 10, wrong: 0 });
+    }
+
+    #[test]
+    fn a_party_goes_from_object_to_object() {
+        let (_, mut party) = party(1, Choice::InTurn);
+        let numbers: Vec<_> = (0..4).map(|_| party.next().unwrap()).collect();
+        assert_eq!(numbers, [1, 0, 1, 0]);
+    }
+}

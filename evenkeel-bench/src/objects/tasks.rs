@@ -1,0 +1,93 @@
+//! The modes with tasks: each enters one object after the other, on a runtime with pinned workers.
+
+use std::sync::Arc;
+
+use evenkeel::object::{EnterError, Object, Placement};
+
+use super::bench::Mode;
+use super::party::{Choice, Party, Tally};
+use super::runner::Finished;
+use super::score::Score;
+use super::work::Work;
+use crate::runtime::Lost;
+use crate::workload::Fault;
+
+/// The class of the objects of a run, which has a runtime of its own.
+const CLASS: &str = "objects";
+
+/// A value on lines of its own. A small object takes little more than one line, so those that the allocator puts side by side, whose homes are not the same, would
+/// share some.
+#[repr(align(64))]
+struct Apart<T>(T);
+
+/// The objects of a run.
+type Objects<W> = Arc<[Object<Apart<<W as Work>::Value>>]>;
+
+/// How many workers there are, and what is on them.
+#[derive(Clone, Copy)]
+pub(super) struct Load {
+    pub(super) mode: Mode,
+    pub(super) workers: usize,
+    /// Tasks in all.
+    pub(super) tasks: usize,
+    pub(super) objects: usize,
+    /// Bytes of one of them.
+    pub(super) bytes: usize,
+    pub(super) choice: Choice,
+}
+
+/// Runs as many tasks. Homes are dealt to the workers in turn.
+pub(super) fn run<W: Work>(
+    work: W,
+    load: Load,
+    score: &Arc<Score>,
+    seed: u64,
+) -> Result<Finished, Fault> {
+    let runtime = evenkeel::Builder::new().workers(load.workers).pin(true).build();
+    let runtime = runtime.map_err(|error| Fault::Start(error.into()))?;
+    // They are made where the runtime is known, whose workers are their homes.
+    let objects: Objects<W> = runtime
+        .block_on(async { (0..load.objects).map(|number| make(work, load, number)).collect() });
+    let tasks: Vec<_> = (0..load.tasks)
+        .map(|number| {
+            let party = Party::new(score, load.choice, seed, number);
+            runtime.spawn(go(work, objects.clone(), party))
+        })
+        .collect();
+    let performance = score.conduct(|| runtime.metrics().sum(|processor| processor.hops));
+    let tallies: Result<Vec<Tally>, Fault> = runtime.block_on(async {
+        let mut tallies = Vec::with_capacity(tasks.len());
+        for task in tasks {
+            let tally = task.await.map_err(|error| Lost(error.to_string()))?;
+            tallies.push(tally.map_err(broken)?);
+        }
+        Ok(tallies)
+    });
+    let totals = objects.iter().map(|object| object.call_blocking(|value| work.total(&value.0)));
+    let total: Result<u64, EnterError> = totals.sum();
+    Ok(Finished { performance, tallies: tallies?, total: total.map_err(broken)? })
+}
+
+fn make<W: Work>(work: W, load: Load, number: usize) -> Object<Apart<W::Value>> {
+    let object = Object::new(Apart(work.make())).size_hint(load.bytes);
+    match load.mode {
+        Mode::Home => object.placed(CLASS, Placement::Home).at(number % load.workers),
+        Mode::Automatic => object.placed(CLASS, Placement::Automatic).at(number % load.workers),
+        // Without a home there is less to look at.
+        _ => object.placed(CLASS, Placement::InPlace),
+    }
+}
+
+/// A task.
+async fn go<W: Work>(work: W, objects: Objects<W>, mut party: Party) -> Result<Tally, EnterError> {
+    while let Some(number) = party.next() {
+        let random = &mut party.random;
+        let done = objects[number].with(|value| work.operate(&mut value.0, random)).await?;
+        party.count(done);
+    }
+    Ok(party.into_tally())
+}
+
+fn broken(error: EnterError) -> Fault {
+    Fault::Check(format!("an object could not be entered: {error}"))
+}

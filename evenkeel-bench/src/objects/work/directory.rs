@@ -1,0 +1,115 @@
+//! Directories, in which a file's name is looked for from the first entry on.
+
+use super::{Done, Work, scrambled};
+use crate::objects::bench::Access;
+use crate::workload::random::Random;
+
+/// Entries of a directory.
+const ENTRIES: usize = 1_000;
+
+/// Bytes of one.
+pub(in crate::objects) const DIRECTORY_BYTES: usize = ENTRIES * size_of::<Entry>();
+
+/// A file's entry, of 32 bytes as in a FAT file system.
+#[derive(Clone)]
+pub(in crate::objects) struct Entry {
+    /// The hash of its name.
+    name: u64,
+    /// Where the file begins.
+    cluster: u32,
+    _bytes: u32,
+    /// How often it was written.
+    writes: u64,
+    _attributes: u64,
+}
+
+const _: () = assert!(size_of::<Entry>() == 32);
+
+/// Lookups of a random name, which is there.
+#[derive(Clone, Copy)]
+pub(in crate::objects) struct Directories(pub(in crate::objects) Access);
+
+impl Work for Directories {
+    type Value = Box<[Entry]>;
+
+    fn make(self) -> Box<[Entry]> {
+        let entry = |number: usize| Entry {
+            name: scrambled(number),
+            cluster: number as u32,
+            _bytes: 0,
+            writes: 0,
+            _attributes: 0,
+        };
+        (0..ENTRIES).map(entry).collect()
+    }
+
+    #[inline]
+    fn operate(self, entries: &mut Box<[Entry]>, random: &mut Random) -> Done {
+        let file = random.below(ENTRIES);
+        let name = scrambled(file);
+        let is_found = |entry: &Entry| entry.cluster as usize == file;
+        match self.0 {
+            Access::Only | Access::Read => {
+                let found = entries.iter().find(|entry| entry.name == name);
+                Done { added: 0, right: found.is_some_and(is_found) }
+            }
+            Access::Found => match entries.iter_mut().find(|entry| entry.name == name) {
+                Some(entry) => {
+                    entry.writes += 1;
+                    Done { added: 1, right: is_found(entry) }
+                }
+                None => Done { added: 0, right: false },
+            },
+            Access::All => {
+                let mut added = 0;
+                for entry in entries {
+                    entry.writes += 1;
+                    added += 1;
+                    if entry.name == name {
+                        return Done { added, right: is_found(entry) };
+                    }
+                }
+                Done { added, right: false }
+            }
+        }
+    }
+
+    fn total(self, entries: &Box<[Entry]>) -> u64 {
+        entries.iter().map(|entry| entry.writes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lookup_writes_what_it_is_to_write() {
+        for (access, least, most) in [
+            (Access::Read, 0, 0),
+            (Access::Found, 100, 100),
+            (Access::All, 101, 100 * ENTRIES as u64),
+        ] {
+            let work = Directories(access);
+            let (mut entries, mut random) = (work.make(), Random::new(1, 0));
+            let mut added = 0;
+            for _ in 0..100 {
+                let done = work.operate(&mut entries, &mut random);
+                assert!(done.right);
+                added += done.added;
+            }
+            assert_eq!(work.total(&entries), added);
+            assert!((least..=most).contains(&added), "{access}: {added}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_found() {
+        for access in [Access::Read, Access::Found, Access::All] {
+            let work = Directories(access);
+            let mut entries = work.make();
+            entries.iter_mut().for_each(|entry| entry.name = 0);
+            assert!(!work.operate(&mut entries, &mut Random::new(1, 0)).right);
+        }
+    }
+}

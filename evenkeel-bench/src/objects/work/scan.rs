@@ -1,0 +1,68 @@
+//! Objects that are read from end to end, or incremented word by word.
+
+use super::{Done, Work};
+use crate::objects::bench::Access;
+use crate::workload::random::Random;
+
+/// Objects of so many words of eight bytes.
+#[derive(Clone, Copy)]
+pub(in crate::objects) struct Scans {
+    pub(in crate::objects) access: Access,
+    pub(in crate::objects) words: usize,
+}
+
+impl Scans {
+    /// The sum of an object that was incremented so many times: its words began as 0, 1, 2 and so on.
+    fn sum(self, times: u64) -> u64 {
+        let words = self.words as u64;
+        (words * words.saturating_sub(1) / 2).wrapping_add(words.wrapping_mul(times))
+    }
+}
+
+impl Work for Scans {
+    type Value = Box<[u64]>;
+
+    fn make(self) -> Box<[u64]> {
+        (0..self.words as u64).collect()
+    }
+
+    #[inline]
+    fn operate(self, words: &mut Box<[u64]>, _: &mut Random) -> Done {
+        let mut sum = 0u64;
+        let added = match self.access {
+            Access::All => {
+                for word in words.iter_mut() {
+                    *word += 1;
+                    sum = sum.wrapping_add(*word);
+                }
+                1
+            }
+            Access::Only | Access::Read | Access::Found => {
+                sum = words.iter().fold(sum, |sum, word| sum.wrapping_add(*word));
+                0
+            }
+        };
+        Done { added, right: sum == self.sum(self.total(words)) }
+    }
+
+    fn total(self, words: &Box<[u64]>) -> u64 {
+        words.first().copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_was_missed_is_noticed() {
+        for (access, total) in [(Access::Read, 0), (Access::All, 20)] {
+            let work = Scans { access, words: 64 };
+            let (mut words, mut random) = (work.make(), Random::new(1, 0));
+            assert!((0..20).all(|_| work.operate(&mut words, &mut random).right));
+            assert_eq!(work.total(&words), total);
+            words[17] += 1;
+            assert!(!work.operate(&mut words, &mut random).right);
+        }
+    }
+}

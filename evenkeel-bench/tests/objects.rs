@@ -1,0 +1,75 @@
+//! The experiments on objects with the built binary: their lines, their tables and their page.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn run(args: &str) -> Output {
+    let mut bench = Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"));
+    let output = bench.args(args.split_whitespace()).output().unwrap();
+    assert!(output.status.success(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+#[test]
+fn modes_take_turns_and_leave_one_line_each() {
+    let output =
+        run("run --bench heap,travel --workers 2 --keys 64 --tasks-per-core 2 --seconds 0.02 \
+         --repeats 2 --json");
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let order: Vec<_> = lines.iter().map(|line| line["mode"].as_str().unwrap()).collect();
+    let round = ["threads+spin", "in-place", "home", "automatic"];
+    assert_eq!(order, [&round[..], &round, &["home", "home"]].concat());
+    for (place, line) in lines.iter().enumerate() {
+        let bench = if place < 8 { "heap" } else { "travel" };
+        assert_eq!((&line["bench"], &line["workers"]), (&bench.into(), &2.into()));
+        let repeat = if place < 8 { place / 4 } else { place - 8 };
+        assert_eq!(line["repeat"], repeat);
+        for figure in ["operations", "seconds", "mops", "line_ns_before", "line_ns_after"] {
+            assert!(line[figure].as_f64().is_some_and(|value| value >= 0.0), "{figure} of {line}");
+        }
+        assert!(line["operations"].as_u64().unwrap() > 0, "{line}");
+        assert!(line["hops"].is_u64() && line["regime"].is_string(), "{line}");
+        let tasks = (line["mode"] != "threads+spin").then_some(2);
+        assert_eq!(line["tasks_per_core"].as_u64(), tasks);
+    }
+    assert_eq!((&lines[0]["objects"], &lines[0]["bytes"]), (&1.into(), &512.into()));
+}
+
+#[test]
+fn tables_and_page_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(&format!(
+        "run --bench directory,counters --workers 2 --kib 64 --access read,all --objects 4 \
+         --runtime threads+spin,home --tasks-per-core 8 --seconds 0.02 --repeats 1 --report {}",
+        folder.path().display()
+    ));
+    let text = stdout(&output);
+    for words in
+        ["directory read, 2 objects, 62.5 KiB", "directory all, 2 objects", "counters, 4 objects"]
+    {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let page = fs::read_to_string(folder.path().join("objects.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("threads+spin"));
+}
+
+#[test]
+fn list_names_experiments_accesses_and_modes() {
+    let output = run("list");
+    for words in [
+        "directory (read, found, all)",
+        "popularities: uniform, oscillating",
+        "scan (read, all)",
+        "modes of directory, counters, map, heap, scan, travel:",
+        "std::sync::Mutex; counters only",
+    ] {
+        assert!(stdout(&output).contains(words), "{words}: {}", stdout(&output));
+    }
+}

@@ -1,0 +1,216 @@
+//! What a worker knows of the objects whose home it is, and what it gives away.
+//!
+//! # Roles
+//! The *host* samples [one operation in sixteen](sample::ONE_IN) at home, and looks once per [period](rebalance::PERIOD) whether it has too much to do, as
+//! [`rebalance`] says. Then it gives its hottest objects to the idlest of the others: by itself, one after the other, each when its next operation is over. Nobody else
+//! changes the home of an object in use; what the others have to do it reads from their [meters](crate::scheduler::meter).
+//!
+//! # Steps
+//! *Sample*: note the time when the operation begins; when it is over, add what it took to the object's [heat](Heat). *Look*: compare the busy shares since the last look; choose objects, by
+//! their addresses, and the worker that gets them. *Give*: an operation at home that is over looks, while any are to be given, whether its object is one, and
+//! [moves its home](super::door::Door::move_home).
+//!
+//! # Why that is safe
+//! An address is compared and never followed: whoever gives an object away holds it. One that was dropped is not given, and one that has its address since moves for nothing, once.
+//!
+//! # Rejected
+//! A list of its objects at each home: a million objects would be entered and removed for the sake of a few. To hold what is to be given: its last owner would drop it
+//! here, later, and on this worker.
+
+use super::class::Class;
+use super::inner::Inner;
+use super::way::Way;
+use crate::policy::object::{Heat, per_mille, rebalance, sample};
+use crate::primitives::{Mutex, lock};
+use crate::scheduler::context::Context;
+use crate::scheduler::meter::Reading;
+use crate::scheduler::shared::Shared;
+use crossbeam_utils::CachePadded;
+use std::fmt;
+use std::sync::Arc;
+
+/// Looks for which an object that is to be given away is waited for. An estimate; no benchmark sets it.
+const LOOKS: u32 = 8;
+
+/// The ledgers of the workers of a runtime: one each, which its worker alone writes to.
+#[derive(Clone)]
+pub(super) struct Ledgers(Arc<[CachePadded<Mutex<Ledger>>]>);
+
+/// The ledger of one worker.
+#[derive(Default)]
+pub(super) struct Ledger {
+    /// The operation that is being sampled: the address of its object, and when it began.
+    sampled: (usize, u64),
+    /// When to look next.
+    next: u64,
+    heat: Heat,
+    /// What each worker had done at the last look.
+    before: Vec<Done>,
+    /// The objects that are to be given away, to whom, and for how many looks more.
+    given: Vec<usize>,
+    to: usize,
+    looks: u32,
+    /// Objects that were given away since the last look.
+    moved: u64,
+    moves: u64,
+}
+
+/// What a worker had done by some time: nanoseconds.
+#[derive(Clone, Copy, Default)]
+struct Done {
+    busy: u64,
+    idle: u64,
+}
+
+impl Done {
+    fn of(reading: &Reading) -> Self {
+        Self { busy: reading.busy(), idle: reading.idle() }
+    }
+
+    /// The share of its time since `before` in which it was busy, in per mille.
+    fn share_since(self, before: Self) -> u32 {
+        let (busy, idle) =
+            (self.busy.saturating_sub(before.busy), self.idle.saturating_sub(before.idle));
+        per_mille(busy, busy.saturating_add(idle))
+    }
+}
+
+impl Ledgers {
+    /// Those of a runtime with so many workers.
+    pub(super) fn new(workers: usize) -> Self {
+        Self((0..workers).map(|_| CachePadded::default()).collect())
+    }
+
+    /// Begins to sample an operation of this worker's.
+    pub(super) fn begin(&self, context: &Context, address: usize) {
+        if let Some(ledger) = self.0.get(context.seat.me()) {
+            lock(ledger).sampled = (address, context.ahead.now());
+        }
+    }
+
+    /// Ends it: the operation is over, and its worker out of the object. It was at home if it was by a note.
+    pub(super) fn end<T>(&self, object: &Inner<T>, way: Way, context: &Context) {
+        let me = context.seat.me();
+        let Some(ledger) = self.0.get(me) else { return };
+        if way.is_by_lock() {
+            return;
+        }
+        let now = context.ahead.now();
+        let mut ledger = lock(ledger);
+        let to = ledger.end(object.door.address(), object.is_pinned(), now, context);
+        if now >= ledger.next {
+            ledger.look(context.shared(), me, now);
+        }
+        context.watch_operations(!ledger.given.is_empty());
+        let Some(to) = to else { return };
+        if object.move_home(context, to) {
+            ledger.moved += 1;
+            ledger.moves += 1;
+        }
+    }
+
+    /// The times of the hottest objects at each worker lately, the hottest first, of so many at most.
+    pub(super) fn hottest(&self, most: usize) -> Vec<Vec<u64>> {
+        let hottest = |ledger: &CachePadded<Mutex<Ledger>>| {
+            let mut times: Vec<u64> = lock(ledger).heat.objects().map(|(_, nanos)| nanos).collect();
+            times.sort_unstable_by(|one, other| other.cmp(one));
+            times.truncate(most);
+            times
+        };
+        self.0.iter().map(hottest).collect()
+    }
+
+    /// The time spent in objects at each worker lately, about, in nanoseconds.
+    pub(super) fn heats(&self) -> Vec<u64> {
+        self.0.iter().map(|ledger| lock(ledger).heat.total()).collect()
+    }
+
+    /// How many objects each worker has given away.
+    pub(super) fn moves(&self) -> Vec<u64> {
+        self.0.iter().map(|ledger| lock(ledger).moves).collect()
+    }
+}
+
+impl Ledger {
+    /// Adds an operation that is over, and says whom the object is to be given to, if it is.
+    fn end(&mut self, address: usize, pinned: bool, now: u64, context: &Context) -> Option<usize> {
+        let (sampled, began) = std::mem::take(&mut self.sampled);
+        if sampled == address {
+            // What there is around it, the journey of its task above all, goes with it.
+            let poll = context.seat.mean_poll();
+            let nanos = now.saturating_sub(began).max(poll) * u64::from(sample::ONE_IN);
+            if pinned {
+                self.heat.rest(nanos);
+            } else {
+                self.heat.add(address as u64, nanos);
+            }
+        }
+        let place = self.given.binary_search(&address).ok()?;
+        self.given.remove(place);
+        self.heat.remove(address as u64);
+        Some(self.to)
+    }
+
+    /// Looks who has too much to do, and chooses what to give away.
+    fn look(&mut self, shared: &Shared, me: usize, now: u64) {
+        self.next = now.saturating_add(rebalance::PERIOD);
+        let workers = &shared.processors[..shared.workers];
+        let done: Vec<Done> =
+            workers.iter().map(|processor| Done::of(&processor.meter.read(now))).collect();
+        let shares: Vec<u32> = if self.before.len() == done.len() {
+            done.iter().zip(&self.before).map(|(done, before)| done.share_since(*before)).collect()
+        } else {
+            vec![0; done.len()]
+        };
+        self.before = done;
+        if std::mem::take(&mut self.moved) > 0 {
+            // Not at each move: what was noted in between leads here, and from here on.
+            shared.forget_whereabouts();
+        }
+        if self.looks > 0 && !self.given.is_empty() {
+            self.looks -= 1;
+        } else {
+            self.choose(&shares, me);
+        }
+        self.heat.age();
+    }
+
+    fn choose(&mut self, shares: &[u32], me: usize) {
+        self.given.clear();
+        let Some((idlest, &share)) = shares.iter().enumerate().min_by_key(|(_, share)| **share)
+        else {
+            return;
+        };
+        if idlest == me {
+            return;
+        }
+        let mut objects: Vec<(u64, u64)> = self.heat.objects().collect();
+        let given = &mut self.given;
+        rebalance::give_away(shares[me], share, self.heat.total(), &mut objects, |object| {
+            given.push(object as usize);
+        });
+        given.sort_unstable();
+        (self.to, self.looks) = (idlest, LOOKS);
+    }
+}
+
+impl<T> Inner<T> {
+    /// Gives an object that nobody is inside of to another worker. The caller is its host.
+    fn move_home(&self, context: &Context, to: usize) -> bool {
+        let class: &Class = &self.class;
+        let from = self.door.home();
+        let Some(home) = class.home_at(to) else { return false };
+        let moved = self.door.move_home(Some(context), home);
+        if moved {
+            class.uncharge(from, self.size());
+            class.charge(home, self.size());
+        }
+        moved
+    }
+}
+
+impl fmt::Debug for Ledgers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ledgers").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,93 @@
+//! A worker whose objects keep it busy gives some of them to one that has less to do.
+
+use evenkeel::object::{self, Object, Placement};
+use evenkeel::{Builder, spawn, yield_now};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// After so long a worker that has given nothing away never will.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Objects of which each has its home at one of two workers, those of worker 0 first.
+fn objects(count: usize) -> (Vec<Object<u64>>, Vec<Object<u64>>) {
+    let all: Vec<_> =
+        (0..count).map(|_| Object::new(0).placed("numbers", Placement::Home)).collect();
+    all.into_iter().partition(|object| object.home() == Some(0))
+}
+
+/// Has tasks use `objects` until `done` says so, and gives the number of operations.
+async fn use_until(objects: &Arc<Vec<Object<u64>>>, done: impl Fn() -> bool) -> u64 {
+    let stop = Arc::new(AtomicBool::new(false));
+    let tasks: Vec<_> = (0..32)
+        .map(|first| {
+            let (objects, stop) = (objects.clone(), stop.clone());
+            spawn(async move {
+                let mut operations = 0;
+                while !stop.load(Ordering::Relaxed) {
+                    let object = &objects[(first + operations as usize) % objects.len()];
+                    object
+                        .with(|value| {
+                            // As long as a lookup in a directory.
+                            (0..100).for_each(|n| *value = std::hint::black_box(*value ^ n ^ n));
+                            *value += 1;
+                        })
+                        .await
+                        .unwrap();
+                    operations += 1;
+                }
+                operations
+            })
+        })
+        .collect();
+    let start = Instant::now();
+    while !done() && start.elapsed() < LONG {
+        evenkeel::time::sleep(Duration::from_millis(1)).await;
+    }
+    stop.store(true, Ordering::Relaxed);
+    let mut operations = 0;
+    for task in tasks {
+        operations += task.await.unwrap();
+    }
+    operations
+}
+
+#[test]
+fn half_of_what_one_worker_has_goes_to_the_other() {
+    let runtime = Builder::new().workers(2).build().unwrap();
+    runtime.block_on(async {
+        let (hot, cold) = objects(64);
+        assert_eq!((hot.len(), cold.len()), (32, 32), "they are dealt out evenly");
+        let hot = Arc::new(hot);
+        let moved = || hot.iter().filter(|object| object.home() == Some(1)).count() >= 8;
+        let operations = use_until(&hot, moved).await;
+        assert!(moved(), "nothing has been given away in {LONG:?}");
+        let mut sum = 0;
+        for object in hot.iter() {
+            sum += object.with(|value| *value).await.unwrap();
+        }
+        assert_eq!(sum, operations, "each operation has been made once, wherever the object was");
+        let report = object::report();
+        let given: u64 = report.workers.iter().map(|worker| worker.given_away).sum();
+        assert!(given >= 8, "{report}");
+        let bytes = &report.classes[0].bytes;
+        assert_eq!(bytes.iter().sum::<usize>(), 64 * 8, "what goes is charged to its new home");
+    });
+}
+
+#[test]
+fn an_object_whose_home_the_caller_has_chosen_stays() {
+    let runtime = Builder::new().workers(2).build().unwrap();
+    runtime.block_on(async {
+        let pinned: Vec<_> =
+            (0..8).map(|_| Object::new(0).placed("numbers", Placement::Home).at(0)).collect();
+        let (hot, _cold) = objects(64);
+        let pinned_too: Vec<_> = hot.iter().chain(&pinned).cloned().collect();
+        let all = Arc::new(pinned_too);
+        let moved = || hot.iter().any(|object| object.home() == Some(1));
+        use_until(&all, moved).await;
+        assert!(moved(), "nothing has been given away in {LONG:?}");
+        yield_now().await;
+        assert!(pinned.iter().all(|object| object.home() == Some(0)));
+    });
+}
