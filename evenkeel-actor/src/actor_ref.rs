@@ -63,8 +63,12 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     ///
     /// Costs one locked instruction, and those of a wake-up where the actor waits on another worker.
     ///
+    /// To an actor of another node it is `Ok` as soon as the message is packed, also if the actor has stopped or its mailbox is full: that is known there alone. A
+    /// message to one that has stopped is a dead letter there. Whoever must know [asks](Self::ask), or waits for the [end](Self::stopped).
+    ///
     /// # Errors
-    /// With the message, if the mailbox is full or the actor has stopped.
+    /// With the message, if the mailbox is full or the actor has stopped; of an actor of another node, if there is no room on the way, the node is down, or the
+    /// message cannot be sent there.
     #[inline]
     pub fn try_send(&self, message: M) -> Result<(), TrySendError<M>> {
         match &self.place {
@@ -133,8 +137,11 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
 
     /// Sends a message; under [`Wait`] it waits for room, first come, first served. Under the other policies the future is ready at once.
     ///
+    /// To an actor of another node it waits for room on the way there, and is `Ok` then, also if the actor has stopped: see [`try_send`](Self::try_send).
+    ///
     /// # Errors
-    /// With the message, if the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox is full.
+    /// With the message, if the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox is full; of an actor of another node, if the node is down or the
+    /// message cannot be sent there.
     ///
     /// # Cancel safety
     /// A future that is dropped before it is ready has sent nothing, and its message is dropped.

@@ -143,7 +143,15 @@ impl<P: Overflow> Builder<P> {
     /// If the caller belongs to no runtime.
     #[track_caller]
     pub fn spawn<A: Actor>(self, actor: A) -> Result<ActorRef<A::Message, P>, SpawnError> {
-        let site = Location::caller();
+        self.spawn_at(actor, Location::caller())
+    }
+
+    /// The same for a caller that spawns for somebody else, who is at this place.
+    pub(crate) fn spawn_at<A: Actor>(
+        self,
+        actor: A,
+        site: &'static Location<'static>,
+    ) -> Result<ActorRef<A::Message, P>, SpawnError> {
         let settings = self.settings()?;
         Ok(life::spawn(actor, settings, self.system.unwrap_or_else(System::current), site))
     }

@@ -213,7 +213,7 @@ impl System {
     /// subtracted is read first, and what is added last.
     pub(crate) fn working(self) -> u64 {
         let begun = self.subscribers().begun.load(Ordering::SeqCst);
-        let all = self.snapshot();
+        let all = self.metrics();
         let ended = self.subscribers().ended.load(Ordering::SeqCst);
         (all.spawned + ended).saturating_sub(all.ended + begun)
     }

@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-/// The actor has stopped, and the message comes back; or, from [`send`](crate::ActorRef::send) under the policy [`Fail`](crate::Fail), its
-/// mailbox is full.
+/// The message was not taken and comes back: the actor has stopped; or its mailbox is full, from [`try_send`](crate::ActorRef::try_send), and from
+/// [`send`](crate::ActorRef::send) under the policy [`Fail`](crate::Fail).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendError<M> {
     /// The mailbox is full.
@@ -57,7 +57,7 @@ impl<M> fmt::Display for SendError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full(_) => {
-                "the actor's mailbox is full: wait for room with send, or give it a larger capacity"
+                "the actor's mailbox is full: send waits for room where the policy is Wait; else try again later, or give it a larger capacity"
             }
             Self::Stopped(_) => "the actor has stopped",
             Self::NodeDown(_) => "the actor's node is down",

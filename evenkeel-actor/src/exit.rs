@@ -96,7 +96,7 @@ impl fmt::Display for ExitReason {
         match self {
             Self::Normal => f.write_str("stopped"),
             Self::Unreferenced => f.write_str("stopped, as nobody had a reference to it"),
-            Self::Killed => f.write_str("killed"),
+            Self::Killed => f.write_str("was killed"),
             Self::Panicked(words) => write!(f, "panicked: {words}"),
             Self::Failed(failure) => write!(f, "failed: {failure}"),
             Self::NodeDown(node) => write!(f, "was lost with node {node}"),

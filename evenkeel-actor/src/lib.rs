@@ -35,6 +35,26 @@
 //! assert_eq!(sum, 42);
 //! ```
 //!
+//! # Where to find what
+//! | | |
+//! |---|---|
+//! | mailboxes: their room, and what becomes of a message that finds none | [`Builder`], with [`Wait`], [`Fail`], [`DropNewest`], [`DropOldest`] |
+//! | questions and their answers | [`ActorRef::ask`], [`ReplyTo`], [`Request`] |
+//! | actors that are started anew when they fail | [`Supervisor`], [`Child`] |
+//! | who hears of an actor's end | [`ActorRef::stopped`], [`Context::watch`], [`Context::link`], [`System::on_failure`] |
+//! | actors by name | [`System::register`], [`System::look_up`], [`System::wait_for`] |
+//! | one message to many actors | [`Group`] |
+//! | messages after a time, or again and again | [`Context::send_after`], [`Context::send_every`], [`Context::set_receive_timeout`] |
+//! | messages that are kept for later | [`Stash`] |
+//! | one reference for actors with different messages | [`Recipient`], [`AnyActor`] |
+//! | messages that nobody has handled | [`System::on_dead_letter`], [`DeadLetter`] |
+//! | what is counted | [`ActorRef::metrics`], [`System::metrics`] |
+//! | tests whose order a seed determines | [`kit`] |
+//! | actors of several processes | [`remote::Node`] |
+//!
+//! What goes to an actor of another node is written by `serde`: such messages derive its `Serialize` and `Deserialize`, so the program has
+//! `serde = { version = "1", features = ["derive"] }` among its dependencies.
+//!
 //! # Features
 //! | feature | adds | without it |
 //! |---|---|---|

@@ -59,7 +59,7 @@ pub struct ActorMetrics {
     pub restarts: u32,
 }
 
-/// What has been counted in a system. See [`System::snapshot`].
+/// What has been counted in a system. See [`System::metrics`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SystemMetrics {
@@ -93,11 +93,11 @@ impl System {
     ///
     /// # Examples
     /// ```
-    /// let before = evenkeel_actor::System::current().snapshot();
+    /// let before = evenkeel_actor::System::current().metrics();
     /// assert_eq!(before.alive(), before.spawned - before.ended);
     /// ```
     #[must_use]
-    pub fn snapshot(self) -> SystemMetrics {
+    pub fn metrics(self) -> SystemMetrics {
         let counters = self.counters();
         // First, so that no more have ended than are spawned, and what has ended is in the others.
         let ended = counters.sum(Count::Ended);

@@ -117,7 +117,7 @@ impl<A: Actor> Context<A> {
         period: Duration,
         make: impl FnMut() -> A::Message + Send + 'static,
     ) -> TimerId {
-        assert!(!period.is_zero(), "a timer has a period of zero: give it one of more");
+        assert!(!period.is_zero(), "a timer has a period of zero: give it a period above zero");
         let make = Box::new(make);
         let number = self.receiver().with_timers(|timers| timers.every(period, make));
         TimerId { actor: self.id(), number }
@@ -183,7 +183,7 @@ impl<A: Actor> Context<A> {
         limit: Duration,
         make: impl FnMut() -> A::Message + Send + 'static,
     ) {
-        assert!(!limit.is_zero(), "a receive timeout is zero: give it one of more");
+        assert!(!limit.is_zero(), "a receive timeout is zero: give it a limit above zero");
         let idle: (_, Box<dyn FnMut() -> A::Message + Send>) = (limit, Box::new(make));
         self.receiver().with_timers(|timers| timers.set_idle(Some(idle)));
     }

@@ -61,11 +61,11 @@ fn what_comes_in_and_is_handled_is_counted_exactly_once_the_actor_rests() {
             assert_eq!((metrics.received, metrics.depth), (1_000, 0));
             assert!((1..=7).contains(&metrics.highest_depth), "{metrics:?}");
             assert_eq!((metrics.waiting_senders, metrics.busy, metrics.restarts), (0, None, 0));
-            assert_eq!(system.snapshot().messages, 1_000 / 64 * 64);
+            assert_eq!(system.metrics().messages, 1_000 / 64 * 64);
             assert_eq!(actor.any().metrics(), metrics);
             actor.stop();
-            until(|| system.snapshot().ended == 1).await;
-            assert_eq!(system.snapshot().messages, 1_000);
+            until(|| system.metrics().ended == 1).await;
+            assert_eq!(system.metrics().messages, 1_000);
         });
     }
 }
@@ -132,10 +132,10 @@ fn ends_are_counted_and_counts_outlive_their_actor() {
         stops.stop();
         fails.send(Message::Fail).await.unwrap();
         killed.kill();
-        until(|| system.snapshot().ended == 3).await;
-        let snapshot = system.snapshot();
-        assert_eq!((snapshot.spawned, snapshot.alive(), snapshot.failed), (4, 1, 1));
-        assert_eq!(snapshot.messages, 20);
+        until(|| system.metrics().ended == 3).await;
+        let metrics = system.metrics();
+        assert_eq!((metrics.spawned, metrics.alive(), metrics.failed), (4, 1, 1));
+        assert_eq!(metrics.messages, 20);
         assert_eq!((stops.metrics().received, stops.metrics().handled), (20, 20));
         assert!(!lives.is_stopped());
         // What is left behind came in and was not handled.
@@ -145,9 +145,9 @@ fn ends_are_counted_and_counts_outlive_their_actor() {
         }
         lives.any().stop_now();
         gate.release();
-        until(|| system.snapshot().ended == 4).await;
+        until(|| system.metrics().ended == 4).await;
         assert_eq!((lives.metrics().received, lives.metrics().handled), (10, 1));
-        assert_eq!(system.snapshot().dead_letters, 9);
+        assert_eq!(system.metrics().dead_letters, 9);
     });
 }
 
@@ -190,6 +190,6 @@ fn what_has_been_in_a_stash_counts_once_more() {
         twice.stop();
         twice.stopped().await;
         assert_eq!((twice.metrics().received, twice.metrics().handled), (2_000, 2_000));
-        assert_eq!(system.snapshot().messages, 2_000);
+        assert_eq!(system.metrics().messages, 2_000);
     });
 }

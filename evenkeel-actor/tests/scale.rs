@@ -41,7 +41,7 @@ fn on_workers<F: Future<Output = ()> + core::marker::Send + 'static>(
     let test = test(system);
     runtime.block_on(async {
         evenkeel::spawn(test).await.unwrap();
-        until(|| system.snapshot().alive() == 0).await;
+        until(|| system.metrics().alive() == 0).await;
         // An actor's memory is freed a moment after its end is counted.
         for _ in 0..100_000 {
             if bytes() <= built + CACHES {
@@ -133,12 +133,12 @@ fn a_million_idle_actors_take_256_bytes_each_and_give_them_back() {
         }
         let used = bytes() - before;
         assert!(used <= MOST, "{} bytes each", used / ACTORS);
-        assert_eq!(system.snapshot().alive(), ACTORS as u64);
+        assert_eq!(system.metrics().alive(), ACTORS as u64);
         // The last reference of each: they end by themselves.
         drop(actors);
-        until(|| system.snapshot().ended == ACTORS as u64).await;
-        let snapshot = system.snapshot();
-        assert_eq!((snapshot.alive(), snapshot.failed, snapshot.dead_letters), (0, 0, 0));
+        until(|| system.metrics().ended == ACTORS as u64).await;
+        let metrics = system.metrics();
+        assert_eq!((metrics.alive(), metrics.failed, metrics.dead_letters), (0, 0, 0));
         assert_eq!(count(|counts| &counts.dropped), ACTORS);
         assert_eq!(Arc::strong_count(&counts), 1);
     });

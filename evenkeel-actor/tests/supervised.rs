@@ -161,14 +161,14 @@ fn counts_go_on_through_restarts() {
         let metrics = member.metrics();
         assert_eq!((metrics.received, metrics.restarts, metrics.depth), (56, 5, 0));
         assert!(metrics.busy.is_some());
-        let snapshot = system.snapshot();
-        assert_eq!((snapshot.spawned, snapshot.ended, snapshot.restarts), (2, 0, 5));
+        let metrics = system.metrics();
+        assert_eq!((metrics.spawned, metrics.ended, metrics.restarts), (2, 0, 5));
         // Restarts are no ends, so none has failed for good.
-        assert_eq!((snapshot.failed, snapshot.dead_letters), (0, 0));
+        assert_eq!((metrics.failed, metrics.dead_letters), (0, 0));
         tree.stop();
         tree.stopped().await;
-        let snapshot = system.snapshot();
-        assert_eq!((snapshot.spawned, snapshot.ended, snapshot.alive()), (2, 2, 0));
+        let metrics = system.metrics();
+        assert_eq!((metrics.spawned, metrics.ended, metrics.alive()), (2, 2, 0));
         assert_eq!(member.metrics().restarts, 5);
         assert!(member.metrics().busy.is_some(), "it outlives the actor");
     });
@@ -210,6 +210,6 @@ fn events_are_no_messages() {
         watcher.stopped().await;
         let metrics = watcher.metrics();
         assert_eq!(metrics.received, metrics.handled);
-        assert_eq!(system.snapshot().messages, metrics.handled);
+        assert_eq!(system.metrics().messages, metrics.handled);
     });
 }

@@ -242,7 +242,10 @@ fn a_storm_of_restarts_ends_in_an_escalation() {
             let escalated = failure.error().downcast_ref::<Escalated>().unwrap();
             assert_eq!((&*escalated.child, escalated.restarts), ("b", 3));
             assert_eq!(escalated.reason.to_string(), "panicked: on purpose");
-            assert!(reason.to_string().contains("\"b\" has panicked"), "{reason}");
+            assert!(
+                reason.to_string().contains("\"b\" panicked: on purpose, after 3 restarts"),
+                "{reason}"
+            );
             a.stopped().await;
             b.stopped().await;
             let expected = ["+a", "+b", "-b", "+b", "-b", "+b", "-b", "+b", "-b", "-a"];

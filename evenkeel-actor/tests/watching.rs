@@ -128,7 +128,7 @@ fn whoever_waits_for_an_end_gets_the_reason_before_and_after() {
                 }
                 let reason = early.await.to_string();
                 assert!(
-                    ["failed: out of paper", "panicked: on purpose", "stopped", "killed"]
+                    ["failed: out of paper", "panicked: on purpose", "stopped", "was killed"]
                         .contains(&reason.as_str()),
                     "{reason}"
                 );
@@ -286,7 +286,7 @@ fn a_link_ends_the_other_unless_the_end_is_in_order_or_trapped() {
             a.send(Message::Link(b.any())).await.unwrap();
             heard(&a).await;
             a.kill();
-            assert_eq!(heard_of(&b, 1).await, [format!("exit {} killed", a.id())]);
+            assert_eq!(heard_of(&b, 1).await, [format!("exit {} was killed", a.id())]);
 
             let (a, b) = (node(), node());
             a.send(Message::Link(b.any())).await.unwrap();

@@ -4,8 +4,11 @@
 //! taken by others; stolen time was taken by the hypervisor.
 
 use std::cell::Cell;
+use std::fmt::Display;
 use std::fs;
 use std::time::{Duration, Instant};
+
+use crate::words;
 
 /// A run that had less than this share of its time was disturbed and is repeated.
 pub(crate) const ENOUGH: f64 = 0.96;
@@ -42,6 +45,32 @@ impl Retries {
             self.0.set(self.0.get() - 1);
         }
     }
+}
+
+/// What is said of a run that was disturbed, and is kept: in its try of this number others left it `share` of the time.
+pub(crate) fn remark(run: impl Display, tried: usize, share: f64) -> String {
+    let again = match tried {
+        1 => String::new(),
+        tried => format!(" each of the {tried} times that it was done, of which the last is kept"),
+    };
+    format!("{run} was disturbed{again}: others left it {:.0} % of its cores' time.", share * 100.0)
+}
+
+/// How many of these runs were disturbed, in a sentence; none if none was.
+pub(crate) fn count(shares: impl IntoIterator<Item = f64>) -> Option<String> {
+    let (mut all, mut disturbed) = (0, 0);
+    for share in shares {
+        all += 1;
+        disturbed += usize::from(share < ENOUGH);
+    }
+    (disturbed > 0).then(|| {
+        format!(
+            "{} of {} disturbed: others left each of them less than {:.0} % of its cores' time.",
+            words::count(disturbed, "run"),
+            words::thousands(all),
+            ENOUGH * 100.0
+        )
+    })
 }
 
 /// A stretch of time on some cores.
@@ -165,6 +194,25 @@ mod tests {
         assert_eq!(shares(&[0.1, 0.2, 1.0]), ((0.2, Some(2)), 1));
         assert_eq!(shares(&[0.1, 1.0]), ((0.1, Some(1)), 1));
         assert!(retries.run(|| Err::<f64, _>("failed"), |_| false).is_err());
+    }
+
+    #[test]
+    fn remarks_say_whose_time_it_was_and_how_often_it_was_tried() {
+        assert_eq!(
+            remark("actix pingpong", 1, 0.68),
+            "actix pingpong was disturbed: others left it 68 % of its cores' time."
+        );
+        assert_eq!(
+            remark("actix pingpong", 4, 0.68),
+            "actix pingpong was disturbed each of the 4 times that it was done, of which the last is kept: \
+             others left it 68 % of its cores' time."
+        );
+        assert_eq!(count([1.0, ENOUGH]), None);
+        let some = count([1.0, 0.5, 0.9]).unwrap();
+        assert_eq!(
+            some,
+            "2 runs of 3 disturbed: others left each of them less than 96 % of its cores' time."
+        );
     }
 
     #[test]

@@ -300,17 +300,26 @@ fn row(procs: usize, runs: &[&Record], measure: Measure, runtimes: &[String]) ->
     Row { procs, regime, left_out, cells }
 }
 
-/// The regime in which the subject was measured beside most peers; among equals near cores, then
+/// How much a regime is to be preferred for a comparison: one in which the subject was measured beside most peers; among equals near cores, then
 /// the regime with most runs.
 ///
 /// Mixed runs can't be compared with each other either, so they are chosen only if there is
 /// nothing else.
+pub(crate) fn preference(
+    regime: &str,
+    with_subject: bool,
+    runtimes: usize,
+    runs: usize,
+) -> impl Ord + use<> {
+    (regime != MIXED, with_subject, runtimes, regime == NEAR, runs)
+}
+
+/// The regime that is [preferred](preference).
 fn settle(runs: &[&Record]) -> Option<String> {
     let weight = |regime: &&str| {
         let within = || runs.iter().filter(|r| r.regime == *regime);
         let runtimes = distinct(within().map(|r| r.runtime.as_str()));
-        let subject = runtimes.contains(&SUBJECT);
-        (*regime != MIXED, subject, runtimes.len(), *regime == NEAR, within().count())
+        preference(regime, runtimes.contains(&SUBJECT), runtimes.len(), within().count())
     };
     distinct(runs.iter().map(|r| r.regime.as_str()))
         .into_iter()

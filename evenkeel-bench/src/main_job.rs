@@ -20,6 +20,7 @@ use anyhow::Context;
 
 pub(crate) use self::effort::Effort;
 use self::part::Part;
+use crate::disturbance;
 use crate::machine;
 use crate::report::{self, Session};
 use crate::words;
@@ -73,7 +74,13 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     }
 
     println!();
-    parts.iter().for_each(|part| println!("{}", part.table()));
+    for part in &parts {
+        print!("{}", part.table());
+        if let Some(disturbed) = disturbance::count(part.shares()) {
+            println!("{disturbed}");
+        }
+        println!();
+    }
     println!("measured in {:.0} s", begun.elapsed().as_secs_f64());
     let mut session = Session { topology, started, machine, notes, ..Session::default() };
     parts.into_iter().for_each(|part| part.leave(&mut session));

@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use anyhow::anyhow;
 
 use crate::affinity;
-use crate::disturbance::{ENOUGH, Retries, Watch};
+use crate::disturbance::{ENOUGH, Retries, Watch, remark};
 use crate::record::Record;
 use crate::regime;
 use crate::runtime::Peer;
@@ -16,8 +16,8 @@ use crate::runtime::evenkeel::Evenkeel;
 use crate::runtime::go::{self, Go};
 use crate::runtime::tokio_hand::TokioHand;
 use crate::runtime::tokio_native::TokioNative;
-use crate::words::count;
-use crate::workload::{self, Bench, Fault, Outcome, Spec};
+use crate::words::{self, count};
+use crate::workload::{self, Bench, Fault, Outcome, Spec, Variant};
 
 /// One line of the table: what to run, and on which runtimes.
 #[derive(Clone, Debug)]
@@ -26,6 +26,19 @@ pub(crate) struct Cell {
     pub(crate) spec: Spec,
     /// On which runtimes, in this order.
     pub(crate) peers: Vec<Peer>,
+}
+
+impl Cell {
+    /// What is measured, in words.
+    pub(crate) fn name(&self) -> String {
+        let Spec { bench, variant, procs, tasks_per_proc, .. } = self.spec;
+        let variant = match variant {
+            Variant::Only => String::new(),
+            variant => format!(" {variant}"),
+        };
+        let load = words::load(bench.name(), tasks_per_proc);
+        format!("{bench}{variant}, {}, {load}", count(procs, "processor"))
+    }
 }
 
 /// A measured run and what there is to say about it.
@@ -90,14 +103,8 @@ impl Runner {
         let disturbed = |run: &Measured| run.record.cpu_share < ENOUGH && !run.record.dnc;
         let (mut measured, tried) =
             self.retries.run(|| self.once(peer, &spec, repeat), disturbed)?;
-        measured.disturbed = tried.map(|tried| {
-            format!(
-                "{peer} {} at {} was disturbed: in try {tried} it had {:.0} % of its time.",
-                spec.bench,
-                count(spec.procs, "processor"),
-                measured.record.cpu_share * 100.0,
-            )
-        });
+        let run = format!("{peer} {} at {}", spec.bench, count(spec.procs, "processor"));
+        measured.disturbed = tried.map(|tried| remark(run, tried, measured.record.cpu_share));
         Ok(measured)
     }
 

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use crate::figures::{Cell, Experiment, Figures, Row, Summary};
 use crate::record::Record;
-use crate::regime::MEANING;
+use crate::regime;
 use crate::verdict::{DOUBT, Standing, Verdict};
-use crate::words;
+use crate::words::{self, FEWER};
 
 /// Space between two columns.
 const GAP: &str = "  ";
@@ -27,18 +27,10 @@ pub(crate) fn render(records: &[Record]) -> String {
     let mut text = align(&lines);
     text.push_str(&format!(
         "ns per operation per processor, transfer in us, memory in bytes per task: \
-         median [min-max]; DNC: did not complete; Mop/s: operations of the first runtime in all; {DOUBT}; \
-         n: runs, where others of the row have more\n",
+         median [min-max]; DNC: did not complete; Mop/s: operations of the first runtime in all; {DOUBT}; {FEWER}\n",
     ));
-    if figures
-        .experiments
-        .iter()
-        .flat_map(|e| &e.loads)
-        .flat_map(|l| &l.rows)
-        .any(|row| row.regime.is_some())
-    {
-        text.push_str(&format!("{MEANING}\n"));
-    }
+    let rows = figures.experiments.iter().flat_map(|e| &e.loads).flat_map(|l| &l.rows);
+    text.push_str(&regime::meaning(rows.map(|row| row.regime.as_deref())));
     notes.write(&mut text);
     text
 }

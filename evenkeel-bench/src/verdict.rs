@@ -1,6 +1,6 @@
 //! What a row says about the subject beside its best peer, in figures and in words.
 
-use crate::figures::{Cell, Figures, Measure, Row, Summary};
+use crate::figures::{Cell, Figures, MIXED, Measure, Row, Summary};
 
 /// Who is ahead; a page marks it by colour as well as by the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,16 @@ fn words(measure: Measure) -> (&'static str, &'static str) {
     }
 }
 
+/// Why two figures of a row say nothing of each other, if they do not. Chance cannot be told from one run, and the distance of the cores from nothing where it
+/// changed within the runs.
+pub(crate) fn unlike(regime: Option<&str>, subject: &Summary, peer: &Summary) -> Option<String> {
+    match regime {
+        Some(MIXED) => Some(format!("not compared: cores {MIXED}")),
+        _ if subject.runs.min(peer.runs) < 2 => Some("not compared: one run".to_owned()),
+        _ => None,
+    }
+}
+
 /// What the question mark after a ratio means.
 pub(crate) const DOUBT: &str = "?: the ranges overlap, so it may be chance";
 
@@ -83,7 +93,7 @@ pub(crate) fn ratio(
         f if f < 1.005 => return (Standing::Even, "equal".to_owned()),
         f if f < 1.995 => format!("{f:.2}"),
         f if f < 19.95 => format!("{f:.1}"),
-        f => crate::words::figure(f.round()),
+        f => crate::words::thousands(f.round() as i64),
     };
     match subject.overlaps(peer) {
         true => (Standing::Even, format!("{factor} x {word}?")),
@@ -104,6 +114,7 @@ mod tests {
         assert_eq!(of(37.8, 18.0), (Standing::Behind, "2.1 x slower".to_owned()));
         assert_eq!(of(104.0, 100.0), (Standing::Behind, "1.04 x slower".to_owned()));
         assert_eq!(of(100.0, 100.2), (Standing::Even, "equal".to_owned()));
+        assert_eq!(of(10.0, 266.0).1, "27 x faster");
         assert_eq!(of(28.0, 28_000.0).1, "1,000 x faster");
         let (few, many) = (summary(90.0), summary(450.0));
         assert_eq!(ratio(&few, &many, words(Measure::Memory)).1, "5.0 x smaller");

@@ -51,6 +51,7 @@ fn command_lines_that_cannot_be_are_refused() {
         ("--bench fib --pings 5", "--pings is for latency_probe and pingpong"),
         ("--bench fanin --tasks 5", "--tasks is not for actors"),
         ("--bench fanin --n 5", "--n is not for actors"),
+        ("--bench latency_probe --seconds 0.1", "--seconds is not for actors"),
         ("--bench fanin --monitors 1", "--monitors is not for actors"),
         ("--bench fanin --variant alive", "fanin has no variants, so not `alive` either"),
         ("--bench actor_spawn --variant idle", "no variant `idle`: known are alive, waves"),
@@ -194,13 +195,20 @@ fn tables_are_printed_and_thoriums_counters() {
         "latency_probe: ns per message",
         "latency_probe: round trip p99.9, µs",
         "actor_spawn waves: ns per actor",
-        "tokio, 1 worker, the median of 2 runs:",
+        "tokio, 1 worker, the median of 2 runs:\n# elapsed-time in seconds",
         "PERFORMANCE_COUNTER actor-count = 100\n",
         "PERFORMANCE_COUNTER message-count = 20000\n",
         "PERFORMANCE_COUNTER message-count-with-replies = 40000\n",
         "PERFORMANCE_COUNTER round-trip-p50 = ",
     ] {
         assert!(stdout(&output).contains(words), "{words}: {}", stdout(&output));
+    }
+    // There is nobody to be better than.
+    let waves = stdout(&output).lines().find(|line| line.starts_with("actor_spawn waves"));
+    assert!(waves.is_some_and(|line| line.ends_with("  -")), "{waves:?}");
+    // What is measured is said as it begins.
+    for cell in ["latency_probe, 1 worker", "actor_spawn waves, 1 worker"] {
+        assert!(stderr(&output).lines().any(|line| line == cell), "{}", stderr(&output));
     }
 }
 

@@ -42,7 +42,7 @@ fn wrong_command_lines_are_refused_with_the_known_names() {
     );
     refused(
         "run --bench cycle --procs 0",
-        "`0` is not a whole number (processors or workers) from 1 to 1024",
+        "`0` is not a whole number (processors; --workers is the same as --procs) from 1 to 1024",
     );
     refused("run --bench cycle --procs 1025", "`1025` is not a whole number");
     refused("run --bench cycle --seconds -1", "--seconds");

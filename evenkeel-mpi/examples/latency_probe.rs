@@ -19,6 +19,7 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, Destination, Source};
 use probe::Options;
 use std::error::Error;
+use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -90,8 +91,11 @@ fn end(runtime: Runtime, options: Options) -> Result<(), String> {
     ended?.map_err(|error| error.to_string())
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::read()?;
+fn main() -> ExitCode {
+    probe::run(this_rank)
+}
+
+fn this_rank(options: Options) -> Result<(), Box<dyn Error>> {
     let builder = evenkeel::Builder::new().workers(options.workers);
     if options.workers > 1 {
         return Ok(end(builder.build()?, options)?);

@@ -12,6 +12,8 @@ use evenkeel_mpi::{Config, MpiTransport};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, Destination, Source};
 use std::error::Error;
+use std::num::NonZero;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// What a frame has behind its number.
@@ -19,13 +21,32 @@ static FILLING: [u8; 8 << 10] = [7; 8 << 10];
 
 const WARM_UP: u64 = 10_000;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
-    let mut next = |default| arguments.next().unwrap_or(Ok(default));
-    let (rounds, trips, frames) = (next(9)?, next(100_000)?, next(100_000)?);
+fn main() -> ExitCode {
+    match pingpong() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn pingpong() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let mut next = |name| {
+        let argument = arguments.next();
+        let number = argument.map(|word| {
+            let wrong = || format!("{name} is a number of 1 or more, not `{word}`: pingpong [ROUNDS] [TRIPS] [FRAMES] [WINDOW]");
+            word.parse::<NonZero<u32>>().map(NonZero::get).map_err(|_| wrong())
+        });
+        number.transpose()
+    };
+    let rounds = next("ROUNDS")?.unwrap_or(9);
+    let trips = next("TRIPS")?.unwrap_or(100_000).into();
+    let frames = next("FRAMES")?.unwrap_or(100_000).into();
     let config = Config::new();
-    let config = match arguments.next() {
-        Some(window) => config.window(u32::try_from(window?)?),
+    let config = match next("WINDOW")? {
+        Some(window) => config.window(window),
         None => config,
     };
     let transport = MpiTransport::start(&config)?;

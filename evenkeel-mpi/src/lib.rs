@@ -2,6 +2,59 @@
 //!
 //! A program that `mpiexec -n 4 program` starts is four nodes; a node's number is its rank in `MPI_COMM_WORLD`.
 //!
+//! # Actors
+//! A [`Node`](evenkeel_actor::remote::Node) is started with a closure that starts the transport, on the thread that drives it then:
+//!
+//! ```no_run
+//! use evenkeel_actor::node::NodeId;
+//! use evenkeel_actor::remote::Node;
+//! use evenkeel_actor::{Actor, Context, Handled, ReplyTo};
+//! use evenkeel_mpi::{Config, MpiTransport};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize)]
+//! enum Message {
+//!     Add(u64),
+//!     Get(ReplyTo<u64>),
+//! }
+//!
+//! struct Counter(u64);
+//!
+//! impl Actor for Counter {
+//!     type Message = Message;
+//!
+//!     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+//!         match message {
+//!             Message::Add(n) => self.0 += n,
+//!             Message::Get(reply) => reply.send(self.0),
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let runtime = evenkeel::Runtime::new()?;
+//! runtime.block_on(async {
+//!     // Each rank does this.
+//!     let builder = Node::builder().script("counter", |from: u64| Counter(from));
+//!     let node = builder.start(|| MpiTransport::start(&Config::new())).await?;
+//!     node.ready().await?;
+//!     if node.id() == NodeId::new(0) {
+//!         let last = NodeId::new(node.nodes() - 1);
+//!         let counter = node.spawn_on::<Message, _>(last, "counter", &40_u64).await?;
+//!         counter.send(Message::Add(2)).await?;
+//!         println!("{}", counter.ask(Message::Get).await?);
+//!     }
+//!     node.barrier().await?;
+//!     node.leave().await;
+//!     Ok(())
+//! })
+//! # }
+//! ```
+//!
+//! # Frames
+//! Below actors, and without them, it moves bytes:
+//!
 //! ```no_run
 //! use evenkeel_actor::node::{Event, NodeId, Transport};
 //! use evenkeel_mpi::{Config, MpiTransport};
@@ -24,8 +77,10 @@
 //! # Ok::<(), evenkeel_mpi::StartError>(())
 //! ```
 //!
+//! # Building and running
 //! It needs an MPI library with its compiler wrapper, and libclang to build (Debian: `libopenmpi-dev`, `openmpi-bin`,
-//! `libclang-dev`).
+//! `libclang-dev`). `mpiexec` of Open MPI refuses to run as root, as in most containers, unless the environment has both
+//! `OMPI_ALLOW_RUN_AS_ROOT=1` and `OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1`.
 //!
 //! # Threads
 //! MPI is initialised with `MPI_THREAD_FUNNELED`: the thread that calls [`MpiTransport::start`] is the one that drives the transport and drops it.

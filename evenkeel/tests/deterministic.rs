@@ -274,7 +274,8 @@ fn a_run_in_which_nothing_can_happen_any_more_says_who_waits() {
     let Cause::Stalled { waiting } = &failure.cause else { panic!("{failure}") };
     assert_eq!(waiting.len(), 1);
     let words = failure.to_string();
-    assert!(words.contains("nothing is ready and no timer is set; tasks that wait: 1"), "{words}");
+    assert!(words.contains("the future of the run waits for ever"), "{words}");
+    assert!(words.contains("no timer is set; tasks that wait beside it: 1"), "{words}");
     assert!(words.contains("\"the one that waits\""), "{words}");
 }
 

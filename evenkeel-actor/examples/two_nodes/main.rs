@@ -12,9 +12,13 @@ use evenkeel_actor::node::in_process::{Faults, network};
 use evenkeel_actor::remote::Hosting;
 use probe::Options;
 use std::error::Error;
+use std::process::ExitCode;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::read()?;
+fn main() -> ExitCode {
+    probe::run(two_nodes)
+}
+
+fn two_nodes(options: Options) -> Result<(), Box<dyn Error>> {
     let (_control, mut ends) = network(2, Faults::default());
     let (end, other) = (ends.remove(0), ends.remove(0));
     let runtime = || evenkeel::Builder::new().workers(options.workers).build();

@@ -8,6 +8,9 @@ use evenkeel_actor::remote::{Hosting, Node};
 use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled, ReplyTo, System};
 use serde::{Deserialize, Serialize};
 use std::error::Error;
+use std::num::NonZero;
+use std::process::ExitCode;
+use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -26,9 +29,17 @@ pub(crate) struct Options {
     pub(crate) elsewhere: bool,
 }
 
+/// What `--help` says, and an error after what is wrong.
+const OPTIONS: &str = "options, each number 1 or more:
+  --actors-per-worker N  actors for each worker (100)
+  --pings N              pings of each actor (40000)
+  --workers N            workers of each node (1)
+  --sources N            only the first N actors ping (all)
+  --elsewhere            targets are on other nodes alone";
+
 impl Options {
-    /// Reads `--actors-per-worker N --pings N --workers N --sources N --elsewhere`.
-    pub(crate) fn read() -> Result<Self, Box<dyn Error>> {
+    /// Reads the words of a command line; none if they ask for help.
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
         let mut options = Self {
             actors_per_worker: 100,
             pings: 40_000,
@@ -36,27 +47,51 @@ impl Options {
             sources: None,
             elsewhere: false,
         };
-        let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
-            if word == "--elsewhere" {
-                options.elsewhere = true;
-                continue;
-            }
-            let number = words.next().ok_or_else(|| format!("{word} needs a number"))?;
             match &*word {
-                "--actors-per-worker" => options.actors_per_worker = number.parse()?,
-                "--pings" => options.pings = number.parse()?,
-                "--workers" => options.workers = number.parse()?,
-                "--sources" => options.sources = Some(number.parse()?),
-                other => {
-                    return Err(format!(
-                        "{other} is no option: --actors-per-worker, --pings, --workers, --sources, --elsewhere"
-                    )
-                    .into());
+                "--help" | "-h" => return Ok(None),
+                "--elsewhere" => options.elsewhere = true,
+                "--actors-per-worker" => {
+                    options.actors_per_worker = number::<NonZero<u32>>(&word, words.next())?.get();
                 }
+                "--pings" => options.pings = number::<NonZero<u64>>(&word, words.next())?.get(),
+                "--workers" => {
+                    options.workers = number::<NonZero<usize>>(&word, words.next())?.get();
+                }
+                "--sources" => {
+                    options.sources = Some(number::<NonZero<u32>>(&word, words.next())?.get());
+                }
+                _ => return Err(format!("`{word}` is no option")),
             }
         }
-        Ok(options)
+        Ok(Some(options))
+    }
+}
+
+fn number<T: FromStr>(option: &str, word: Option<String>) -> Result<T, String> {
+    let word = word.ok_or_else(|| format!("{option} needs a number"))?;
+    word.parse().map_err(|_| format!("{option} needs a whole number of 1 or more, not `{word}`"))
+}
+
+/// Runs a program with the options of the command line, and says what goes wrong.
+pub(crate) fn run(program: impl FnOnce(Options) -> Result<(), Box<dyn Error>>) -> ExitCode {
+    let options = match Options::read(std::env::args().skip(1)) {
+        Ok(Some(options)) => options,
+        Ok(None) => {
+            println!("{OPTIONS}");
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprintln!("error: {error}\n{OPTIONS}");
+            return ExitCode::from(2);
+        }
+    };
+    match program(options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
     }
 }
 
@@ -268,6 +303,9 @@ pub(crate) async fn lead(
         println!("PERFORMANCE_COUNTER {name} = {value}");
     };
     let throughput = pings as f64 / seconds;
+    println!(
+        "# elapsed-time in seconds; throughputs in pings per second; latencies and round trips in nanoseconds"
+    );
     line("node-count", &nodes);
     line("worker-count-per-node", &options.workers);
     line("actor-count-per-worker", &options.actors_per_worker);

@@ -80,7 +80,7 @@ impl<A: Actor> Context<A> {
     ///     mourner.send(Message::Watch(other.any())).await.unwrap();
     ///     other.kill();
     ///     other.stopped().await;
-    ///     while mourner.ask(Message::List).await.unwrap() != ["killed"] {
+    ///     while mourner.ask(Message::List).await.unwrap() != ["was killed"] {
     ///         evenkeel::yield_now().await;
     ///     }
     /// });

@@ -186,7 +186,12 @@ pub enum RemoteError {
         node: NodeId,
     },
     /// The node has registered no script of this name.
-    NoSuchScript,
+    NoSuchScript {
+        /// Which node.
+        node: NodeId,
+        /// The name that was asked for.
+        name: Box<str>,
+    },
     /// The script takes other arguments.
     Arguments {
         /// In the node's words.
@@ -198,7 +203,12 @@ pub enum RemoteError {
         why: String,
     },
     /// No actor of the node has this name.
-    NoSuchName,
+    NoSuchName {
+        /// Which node.
+        node: NodeId,
+        /// The name that was asked for.
+        name: Box<str>,
+    },
     /// The script has panicked.
     Panicked,
     /// The node has as many actors that others know as it may have.
@@ -225,14 +235,17 @@ impl fmt::Display for RemoteError {
         match self {
             Self::NoSuchNode { node } => write!(f, "there is no node {node} in the job"),
             Self::NodeDown { node } => write!(f, "node {node} is down"),
-            Self::NoSuchScript => {
-                f.write_str("the node has no script of this name: register it there first")
-            }
+            Self::NoSuchScript { node, name } => write!(
+                f,
+                "node {node} has no script {name:?}: register it there first, with register_script or NodeBuilder::script"
+            ),
             Self::Arguments { why } => write!(f, "the script takes other arguments: {why}"),
             Self::OtherMessages { why } => {
                 write!(f, "the actor takes messages of another type: {why}")
             }
-            Self::NoSuchName => f.write_str("no actor of the node has this name"),
+            Self::NoSuchName { node, name } => {
+                write!(f, "no actor of node {node} has the name {name:?}: publish one there first")
+            }
             Self::Panicked => f.write_str("the script has panicked"),
             Self::TooManyActors { node } => write!(
                 f,

@@ -59,7 +59,7 @@ impl Inner {
 /// reference that comes home is a local one again. An actor that other nodes have been told of is kept until it is stopped: whether they still know it is not known.
 ///
 /// # Messages
-/// They are written by `serde` in postcard's format, packed with others for the same node, and leave when the worker has nothing else to do, when a buffer is full, or at
+/// Their types derive `Serialize` and `Deserialize`: the program has `serde` with its feature `derive` among its dependencies. They are written by `serde` in postcard's format, packed with others for the same node, and leave when the worker has nothing else to do, when a buffer is full, or at
 /// the latest after [a cap](crate::node::policy::Packing::cap). Between two actors they keep their order. What finds a mailbox full waits at its node; when that is
 /// much, whoever sends to the actor waits instead. What one node calls a type the others have to know by the same fields: run the same build everywhere.
 ///
@@ -233,6 +233,9 @@ impl Node {
     /// A node that asks for it before is told that there is none: [`NodeBuilder::script`] registers it before any can.
     ///
     /// `script` is called by a worker: it does not block. A script that keeps a handle of its own node keeps the node until it [leaves](Self::leave).
+    ///
+    /// Where reports name the place at which an actor was spawned, that of a script's actor is the call of this.
+    #[track_caller]
     pub fn register_script<A, Arguments>(
         &self,
         name: &str,

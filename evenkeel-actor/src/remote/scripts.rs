@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use std::any::type_name;
 use std::collections::HashMap;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Why a script has not started an actor.
@@ -79,7 +79,8 @@ impl fmt::Debug for Scripts {
 }
 
 impl Scripts {
-    /// Registers a script; false if there is one of that name.
+    /// Registers a script; false if there is one of that name. Its actors are told of as spawned by the caller, as nothing else says which script it was.
+    #[track_caller]
     pub(crate) fn register<A, Arguments>(
         &self,
         name: &str,
@@ -90,6 +91,7 @@ impl Scripts {
         A::Message: Serialize + DeserializeOwned,
         Arguments: DeserializeOwned,
     {
+        let site = Location::caller();
         let start = move |peer: &'static Peer, messages: &str, arguments: &[u8]| {
             let own = type_name::<A::Message>();
             if messages != own {
@@ -102,7 +104,7 @@ impl Scripts {
             let actor = catch_unwind(AssertUnwindSafe(|| script(arguments)));
             let actor = actor.map_err(|_| (Failure::Panicked, String::new()))?;
             let node = peer.node;
-            let actor = Builder::new().system(node.system).spawn(actor);
+            let actor = Builder::new().system(node.system).spawn_at(actor, site);
             let actor = actor.map_err(|error| (Failure::Panicked, error.to_string()))?;
             Ok(actor.slot_in(&node.table).expect("what is spawned here is here"))
         };
@@ -209,14 +211,14 @@ fn split(bytes: &[u8]) -> Result<(&str, &[u8]), Refusal> {
     Ok((name, &bytes[end + 1..]))
 }
 
-/// What a node says to a request for an actor.
-fn outcome(node: NodeId, failure: Failure, detail: &str) -> RemoteError {
+/// What a node says to a request for an actor by this name, of a script or its own.
+fn outcome(node: NodeId, name: &str, failure: Failure, detail: &str) -> RemoteError {
     let why = detail.to_owned();
     match failure {
-        Failure::NoSuchScript => RemoteError::NoSuchScript,
+        Failure::NoSuchScript => RemoteError::NoSuchScript { node, name: name.into() },
         Failure::BadArguments => RemoteError::Arguments { why },
         Failure::OtherMessages => RemoteError::OtherMessages { why },
-        Failure::NoSuchName => RemoteError::NoSuchName,
+        Failure::NoSuchName => RemoteError::NoSuchName { node, name: name.into() },
         Failure::Panicked => RemoteError::Panicked,
         Failure::Leaving => RemoteError::NodeDown { node },
         Failure::TooManyActors => RemoteError::TooManyActors { node },
@@ -224,9 +226,10 @@ fn outcome(node: NodeId, failure: Failure, detail: &str) -> RemoteError {
     }
 }
 
-/// Asks a node for an actor with messages of type `M`, by what `request` writes. It opens the call once the places for answers that are in it are noted: if there is no actor, nobody answers these.
+/// Asks a node for an actor with messages of type `M`, by a name and what `request` writes. It opens the call once the places for answers that are in it are noted: if there is no actor, nobody answers these.
 async fn request<M>(
     peer: &'static Peer,
+    name: &str,
     request: impl FnOnce(&mut dyn FnMut() -> Result<u64, String>, &mut Vec<u8>) -> Result<(), String>,
 ) -> Result<ActorRef<M>, RemoteError>
 where
@@ -236,9 +239,10 @@ where
     let down = RemoteError::NodeDown { node };
     let Some(link) = &peer.link else { return Err(RemoteError::Answer) };
     let (sender, receiver) = oneshot::channel();
+    let name: Box<str> = name.into();
     let read = move |outcome: Outcome<'_>| match outcome {
         Outcome::At(slot) => Ok(slot),
-        Outcome::Failed(failure, detail) => Err(self::outcome(node, failure, detail)),
+        Outcome::Failed(failure, detail) => Err(self::outcome(node, &name, failure, detail)),
         Outcome::Answer(_) => Err(RemoteError::Answer),
         Outcome::NodeDown => Err(RemoteError::NodeDown { node }),
     };
@@ -300,10 +304,10 @@ where
         let put = scope::cast(peer, || payload::put(arguments, &mut bytes));
         put.map_err(|error| RemoteError::Unwritable { why: error.to_string() })?;
         let slot = node.scripts.start(peer, script, &bytes);
-        let slot = slot.map_err(|(failure, why)| outcome(on, failure, &why))?;
+        let slot = slot.map_err(|(failure, why)| outcome(on, script, failure, &why))?;
         return local(node, slot);
     }
-    request(peer, |open, out| {
+    request(peer, script, |open, out| {
         payload::put(arguments, &mut bytes).map_err(|error| error.to_string())?;
         let message = Message::Spawn { call: open()?, script, parent: None, arguments: &bytes };
         Envelope { cause: trace::current(), message }.write(out).map_err(|error| error.to_string())
@@ -324,9 +328,9 @@ where
     let messages = short_name::<M>();
     if peer.link.is_none() {
         let slot = node.scripts.locate(node, name, &messages);
-        return local(node, slot.map_err(|(failure, why)| outcome(on, failure, &why))?);
+        return local(node, slot.map_err(|(failure, why)| outcome(on, name, failure, &why))?);
     }
-    request(peer, |open, out| {
+    request(peer, name, |open, out| {
         let message = Message::Locate { call: open()?, name, messages: &messages };
         Envelope { cause: trace::current(), message }.write(out).map_err(|error| error.to_string())
     })

@@ -146,6 +146,7 @@ impl NodeBuilder {
     /// })
     /// # }
     /// ```
+    #[track_caller]
     pub fn script<A, Arguments>(
         self,
         name: &str,

@@ -136,9 +136,10 @@ pub struct Escalated {
 impl fmt::Display for Escalated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { child, reason, restarts, window } = self;
+        let noun = if *restarts == 1 { "restart" } else { "restarts" };
         write!(
             f,
-            "the supervisor gives up, as \"{child}\" has {reason}, after {restarts} restarts within {window:?}"
+            "the supervisor gives up, as \"{child}\" {reason}, after {restarts} {noun} within {window:?}"
         )
     }
 }
@@ -379,5 +380,25 @@ impl fmt::Debug for Supervisor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let phase = self.tree.phase();
         f.debug_struct("Supervisor").field("phase", &phase).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_escalation_reads_as_a_sentence_whatever_the_reason() {
+        let of = |reason, restarts| {
+            let window = Duration::from_secs(5);
+            Escalated { child: "victim".into(), reason, restarts, window }.to_string()
+        };
+        let head = "the supervisor gives up, as \"victim\"";
+        assert_eq!(
+            of(ExitReason::Killed, 1),
+            format!("{head} was killed, after 1 restart within 5s")
+        );
+        let lost = ExitReason::NodeDown(crate::node::NodeId::new(1));
+        assert_eq!(of(lost, 3), format!("{head} was lost with node 1, after 3 restarts within 5s"));
     }
 }

@@ -3,7 +3,8 @@
 use crate::world::{Message, Sum, World, id, slow};
 use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::remote::RemoteError;
-use evenkeel_actor::{ActorRef, AskError, Builder, spawn};
+use evenkeel_actor::{Actor, ActorRef, AskError, Builder, Context, Failure, Handled, spawn};
+use std::sync::{Arc, Mutex};
 
 async fn get(actor: &ActorRef<Message>) -> u64 {
     actor.ask(Message::Get).await.unwrap()
@@ -60,13 +61,14 @@ fn requests_for_actors_that_cannot_be_are_typed_errors() {
         for on in [0, 1] {
             let on = id(on);
             let error = node.spawn_on::<Message, _>(on, "product", &5_u64).await.unwrap_err();
-            assert_eq!(error, RemoteError::NoSuchScript);
+            assert_eq!(error, RemoteError::NoSuchScript { node: on, name: "product".into() });
+            assert!(error.to_string().starts_with(&format!("node {on} has no script \"product\"")));
             let error = node.spawn_on::<Message, _>(on, "sum", "a text").await.unwrap_err();
             assert!(matches!(error, RemoteError::Arguments { .. }), "{error}");
             let error = node.spawn_on::<u64, _>(on, "sum", &5_u64).await.unwrap_err();
             assert!(matches!(error, RemoteError::OtherMessages { .. }), "{error}");
             let error = node.locate::<Message>(on, "nobody").await.unwrap_err();
-            assert_eq!(error, RemoteError::NoSuchName);
+            assert_eq!(error, RemoteError::NoSuchName { node: on, name: "nobody".into() });
         }
         let error = node.spawn_on::<Message, _>(id(2), "sum", &5_u64).await.unwrap_err();
         assert_eq!(error, RemoteError::NoSuchNode { node: id(2) });
@@ -76,6 +78,37 @@ fn requests_for_actors_that_cannot_be_are_typed_errors() {
     });
     let taken = world.on(1, async |node| node.register_script("sum", Sum::new));
     assert!(!taken, "there is a script of that name");
+}
+
+/// That it is the library's own says nothing to whoever looks for the script.
+#[test]
+fn a_scripts_actor_that_fails_is_told_of_with_the_place_of_the_registration() {
+    struct Fails;
+    impl Actor for Fails {
+        type Message = Message;
+
+        async fn handle(&mut self, _message: Message, _context: &mut Context<Self>) -> Handled {
+            Err(Failure::message("on purpose"))
+        }
+    }
+    let line = line!() + 1;
+    let world = World::built(1, 1, Faults::default(), |_, node| node.script("early", |()| Fails));
+    world.on(0, async |node| {
+        let later = line!() + 1;
+        assert!(node.register_script("late", |()| Fails));
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let tell = told.clone();
+        node.system()
+            .on_failure(move |failure| tell.lock().unwrap().push(failure.actor.spawn_site));
+        for script in ["early", "late"] {
+            let fails = node.spawn_on::<Message, _>(id(0), script, &()).await.unwrap();
+            fails.send(Message::Stop).await.unwrap();
+            fails.stopped().await;
+        }
+        let places: Vec<_> =
+            told.lock().unwrap().iter().map(|site| (site.file(), site.line())).collect();
+        assert_eq!(places, [(file!(), line), (file!(), later)]);
+    });
 }
 
 #[test]

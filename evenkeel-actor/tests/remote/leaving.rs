@@ -101,7 +101,7 @@ fn who_listens_to_dead_letters_does_not_keep_the_work_from_its_end() {
                 scope.spawn(|| assert_eq!(runtime.block_on(node.finish()), Ok(())));
             }
         });
-        assert_eq!(world.nodes[0].1.system().snapshot().alive(), 1);
+        assert_eq!(world.nodes[0].1.system().metrics().alive(), 1);
         assert!(heard.try_recv().is_err());
         drop(subscription);
     });
@@ -121,12 +121,12 @@ fn actors_live_on_that_something_here_refers_to_when_their_node_leaves() {
             node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap()
         });
         let (runtime, node) = &world.nodes[1];
-        assert_eq!(node.system().snapshot().alive(), 2);
+        assert_eq!(node.system().metrics().alive(), 2);
         runtime.block_on(node.leave());
         runtime.block_on(async {
             assert_eq!(keeps.ask(Message::Get).await, Ok(5));
             // The other one is known to nobody any more.
-            while node.system().snapshot().alive() > 1 {
+            while node.system().metrics().alive() > 1 {
                 evenkeel::yield_now().await;
             }
         });
@@ -146,7 +146,7 @@ fn a_node_that_has_left_publishes_nothing_and_keeps_nobody() {
             assert!(!node.unpublish("late"), "it has no name");
             assert_eq!(late.ask(Message::Get).await, Ok(5));
             drop(late);
-            while node.system().snapshot().alive() > 0 {
+            while node.system().metrics().alive() > 0 {
                 evenkeel::yield_now().await;
             }
         });

@@ -123,7 +123,7 @@ fn an_end_that_is_not_in_order_ends_the_other_with_the_real_reason() {
                 for (blow, says) in [
                     (Some(Blow::Fail), "failed: no more ink"),
                     (Some(Blow::Panic), "panicked: paper jam"),
-                    (None, "killed"),
+                    (None, "was killed"),
                 ] {
                     let pair = [tied(&node, 0, false).await, tied(&node, 1, false).await];
                     let stopped = pair.each_ref().map(ActorRef::stopped);
@@ -182,7 +182,7 @@ fn an_actor_that_traps_exits_is_told_of_every_end() {
                     (Some(Blow::Stop), "stopped"),
                     (Some(Blow::Fail), "failed: no more ink"),
                     (Some(Blow::Panic), "panicked: paper jam"),
-                    (None, "killed"),
+                    (None, "was killed"),
                 ] {
                     let pair = [tied(&node, 0, traps == 0).await, tied(&node, 1, traps == 1).await];
                     let other = &pair[1 - traps];
@@ -280,7 +280,7 @@ fn an_actor_that_no_other_node_can_know_is_linked_and_not_kept() {
             let shy = Builder::new().system(node.system()).spawn(Shy(there.clone())).unwrap();
             links(&node, 1).await;
             there.kill();
-            assert_eq!(linked_to(&shy.stopped().await), "killed");
+            assert_eq!(linked_to(&shy.stopped().await), "was killed");
         });
     }
 }

@@ -108,7 +108,7 @@ fn whoever_watches_an_actor_of_another_node_is_told_how_it_ends() {
                 (Some(Blow::Stop), "stopped"),
                 (Some(Blow::Fail), "failed: no more ink"),
                 (Some(Blow::Panic), "panicked: paper jam"),
-                (None, "killed"),
+                (None, "was killed"),
             ] {
                 let actor = fragile(&node, 1).await;
                 watcher.send(Order::Watch(actor.any())).await.unwrap();

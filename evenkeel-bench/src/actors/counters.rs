@@ -12,6 +12,9 @@ use super::record::Record;
 use crate::mixed::latency::Quantiles;
 use crate::words::count;
 
+/// Their units, as a comment above them: programs that read the counters skip it.
+const UNITS: &str = "# elapsed-time in seconds; throughputs in messages per second; latencies and round trips in nanoseconds";
+
 /// A run, as the counters see it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Counters {
@@ -128,7 +131,10 @@ pub(crate) fn render(records: &[Record]) -> String {
         let median = runs[(runs.len() - 1) / 2];
         let Some(counters) = Counters::of(median) else { continue };
         let (workers, of) = (count(median.workers, "worker"), count(runs.len(), "run"));
-        text.push_str(&format!("\n{}, {workers}, the median of {of}:\n{counters}", median.runtime));
+        text.push_str(&format!(
+            "\n{}, {workers}, the median of {of}:\n{UNITS}\n{counters}",
+            median.runtime
+        ));
     }
     text
 }
@@ -194,6 +200,7 @@ mod tests {
         // 91 ns per message: 8 million messages, 4 million pings.
         assert!(text.contains("elapsed-time = 0.728000000"), "{text}");
         assert!(text.contains("message-count = 4000000"), "{text}");
+        assert_eq!(text.lines().filter(|line| *line == UNITS).count(), heads.len());
         assert_eq!(render(&[]), "");
     }
 }

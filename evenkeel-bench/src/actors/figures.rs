@@ -6,7 +6,7 @@ use super::bench::{Bench, Variant};
 use super::peer::Peer;
 use super::record::Record;
 use super::savina::Program;
-use crate::figures::{SUBJECT, Summary};
+use crate::figures::{MIXED, SUBJECT, Summary, preference};
 use crate::verdict::{self, Standing, Verdict};
 
 /// What a line's figures are. Less is better of each.
@@ -81,6 +81,8 @@ pub(crate) struct Line {
     pub(crate) actors: usize,
     /// How near the cores were; `None` on one worker. Other regimes are other lines.
     pub(crate) regime: Option<String>,
+    /// Whether it is the line of another regime that is compared.
+    pub(crate) aside: bool,
     pub(crate) quantity: Quantity,
     /// Who was measured, in the order of the tables.
     pub(crate) cells: Vec<(Peer, Summary)>,
@@ -92,9 +94,10 @@ impl Line {
         self.cells.iter().find(|(other, _)| *other == peer).map(|(_, summary)| *summary)
     }
 
-    /// The best of all.
+    /// The best of all, where there are others to be better than.
     pub(crate) fn best(&self) -> Option<Peer> {
-        self.best_among(|_| true).map(|(peer, _)| peer)
+        let compares = self.cells.len() > 1 && self.regime.as_deref() != Some(MIXED);
+        self.best_among(|_| compares).map(|(peer, _)| peer)
     }
 
     fn best_among(&self, among: impl Fn(Peer) -> bool) -> Option<(Peer, Summary)> {
@@ -111,10 +114,16 @@ impl Line {
     pub(crate) fn verdict(&self) -> Verdict {
         let even =
             |words: &str| Verdict { standing: Standing::Even, words: words.to_owned(), peer: None };
+        if let (true, Some(regime)) = (self.aside, &self.regime) {
+            return even(&format!("not compared: cores {regime}"));
+        }
         match (self.subject(), self.best_among(|peer| !is_subject(peer))) {
             (None, _) => even("evenkeel not measured"),
             (_, None) => even("no peer to compare"),
             (Some(own), Some((peer, other))) => {
+                if let Some(why) = verdict::unlike(self.regime.as_deref(), &own, &other) {
+                    return even(&why);
+                }
                 let words = match self.quantity {
                     Quantity::Bytes | Quantity::Heap => ("smaller", "larger"),
                     Quantity::Message | Quantity::Life => ("faster", "slower"),
@@ -158,6 +167,21 @@ impl Key {
             regime: (record.workers > 1 && !memory).then(|| record.regime.clone()),
         }
     }
+
+    /// Whether they are the same but for the regime.
+    fn is_but_for_regime(&self, other: &Key) -> bool {
+        *self == Key { regime: self.regime.clone(), ..other.clone() }
+    }
+
+    /// How much its line, of these records, is to be preferred for a comparison.
+    fn preference(&self, records: &[&Record]) -> impl Ord + use<> {
+        let mut runtimes: Vec<&str> =
+            records.iter().map(|record| record.runtime.as_str()).collect();
+        runtimes.sort_unstable();
+        runtimes.dedup();
+        let regime = self.regime.as_deref().unwrap_or_default();
+        preference(regime, runtimes.contains(&SUBJECT), runtimes.len(), records.len())
+    }
 }
 
 /// Groups the records, in the order of the tables. Records that no experiment here leaves are left out.
@@ -171,10 +195,14 @@ pub(crate) fn lines(records: &[Record]) -> Vec<Line> {
             let mut keys: Vec<Key> = of_variant.iter().map(|record| Key::of(record)).collect();
             keys.sort();
             keys.dedup();
-            for key in keys {
-                let of_key = of_variant.iter().copied().filter(|record| Key::of(record) == key);
-                let of_key: Vec<&Record> = of_key.collect();
-                let of_quantity = |&quantity| line(bench, variant, &key, quantity, &of_key);
+            let within = |key: &Key| -> Vec<&Record> {
+                of_variant.iter().copied().filter(|record| Key::of(record) == *key).collect()
+            };
+            for key in &keys {
+                let alike = keys.iter().filter(|other| other.is_but_for_regime(key));
+                let aside = alike.max_by_key(|other| other.preference(&within(other))) != Some(key);
+                let of_key = within(key);
+                let of_quantity = |&quantity| line(bench, variant, key, aside, quantity, &of_key);
                 lines.extend(Quantity::of(bench).iter().map(of_quantity));
             }
         }
@@ -187,6 +215,7 @@ fn line(
     bench: Bench,
     variant: Variant,
     key: &Key,
+    aside: bool,
     quantity: Quantity,
     records: &[&Record],
 ) -> Line {
@@ -204,6 +233,7 @@ fn line(
         workers: key.workers,
         actors,
         regime: key.regime.clone(),
+        aside,
         quantity,
         cells,
     }

@@ -21,7 +21,7 @@ use super::spec::{Outcome, Sizes, Spec};
 use super::workload;
 use crate::affinity;
 use crate::concurrency::runner::patiently;
-use crate::disturbance::{ENOUGH, Retries, Watch};
+use crate::disturbance::{ENOUGH, Retries, Watch, remark};
 use crate::regime;
 use crate::words::count;
 use crate::workload::Fault;
@@ -113,13 +113,8 @@ impl Runner {
                     .retries
                     .run(|| once(peer, ready, &spec), disturbed)
                     .with_context(|| failed(peer, &spec))?;
-                let remark = tried.map(|tried| {
-                    format!(
-                        "{peer} {} was disturbed: in try {tried} it had {:.0} % of its time.",
-                        name(&spec),
-                        record.cpu_share * 100.0
-                    )
-                });
+                let run = format!("{peer} {}", name(&spec));
+                let remark = tried.map(|tried| remark(run, tried, record.cpu_share));
                 let trips = match (spec.bench, &ready) {
                     (Bench::LatencyProbe, Ready::Here) => Some(trips(peer, &spec)?),
                     _ => None,

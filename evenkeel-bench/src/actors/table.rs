@@ -3,9 +3,10 @@
 use super::figures::{Line, columns, lines};
 use super::peer::Peer;
 use super::record::Record;
+use crate::regime;
 use crate::table::align;
 use crate::verdict::{DOUBT, Standing};
-use crate::words;
+use crate::words::{self, FEWER};
 
 /// Lays out the records.
 pub(crate) fn render(records: &[Record]) -> String {
@@ -19,8 +20,9 @@ pub(crate) fn render(records: &[Record]) -> String {
         text.push('\n');
     }
     text.push_str(&format!(
-        "median [min-max], by the clock on the wall whatever the number of workers; messages are counted with replies; {DOUBT}\n",
+        "median [min-max], by the clock on the wall whatever the number of workers; messages are counted with replies; {DOUBT}; {FEWER}\n",
     ));
+    text.push_str(&regime::meaning(lines.iter().map(|line| line.regime.as_deref())));
     text
 }
 
@@ -44,7 +46,9 @@ fn row(line: &Line, peers: &[Peer]) -> Vec<String> {
     let mut texts = vec![title(line), line.workers.to_string()];
     texts.push(words::thousands(line.actors as i64));
     texts.push(line.regime.clone().unwrap_or_else(|| "-".to_owned()));
-    texts.extend(peers.iter().map(|&peer| line.cell(peer).map_or("-".to_owned(), words::spread)));
+    let most = line.cells.iter().map(|(_, summary)| summary.runs).max().unwrap_or(0);
+    let show = |summary| words::spread_of(summary, most);
+    texts.extend(peers.iter().map(|&peer| line.cell(peer).map_or("-".to_owned(), show)));
     let verdict = line.verdict();
     texts.push(match (line.subject(), verdict.standing) {
         (None, _) => "-".to_owned(),

@@ -200,6 +200,39 @@ fn the_table_names_units_and_extremes() {
     }
 }
 
+#[test]
+fn one_run_and_cores_that_moved_make_no_verdict_and_nobody_alone_is_best() {
+    let run = |runtime: &str, regime: &str, ns: f64| Record {
+        runtime: runtime.to_owned(),
+        regime: regime.to_owned(),
+        workers: 2,
+        ns_per_message: Some(ns),
+        ..example().remove(0)
+    };
+    let verdict = |records: &[Record]| {
+        let line = lines(records).into_iter().find(|line| line.quantity == Quantity::Message);
+        let line = line.unwrap();
+        (line.verdict().words, line.verdict().peer, line.best())
+    };
+    let (own, peer) = (|| run("evenkeel", "near", 50.0), || run("actix", "near", 100.0));
+    let (won, best) = (Some("actix".to_owned()), Some(Peer::Evenkeel));
+    let twice = [own(), own(), peer(), peer()];
+    assert_eq!(verdict(&twice), ("2.0 x faster".to_owned(), won, best));
+    assert_eq!(verdict(&twice[1..]), ("not compared: one run".to_owned(), None, best));
+    assert!(table::render(&twice[1..]).contains("50.0 n=1"));
+    assert_eq!(verdict(&twice[2..]).2, None);
+    let far =
+        [run("evenkeel", "far", 40.0), run("evenkeel", "far", 41.0), run("kameo", "far", 90.0)];
+    let of_both: Vec<Record> = twice.iter().chain(&far).chain(&far[2..]).cloned().collect();
+    assert_eq!(verdict(&of_both), ("not compared: cores far".to_owned(), None, best));
+    let near = |line: &figures::Line| line.regime.as_deref() == Some("near");
+    let near = lines(&of_both).into_iter().find(near).unwrap();
+    assert_eq!(near.verdict().words, "2.0 x faster");
+    let moved = twice.map(|record| Record { regime: "mixed".to_owned(), ..record });
+    assert_eq!(verdict(&moved), ("not compared: cores mixed".to_owned(), None, None));
+    assert!(table::render(&moved).contains("cores: siblings are two threads of one core"));
+}
+
 /// A made-up session.
 pub(crate) fn example() -> Vec<Record> {
     type Row = (&'static str, &'static str, usize, usize, &'static str, &'static str, f64);

@@ -45,6 +45,7 @@ impl Family for Actors {
             return Err(Usage(format!("{option} is for {}", names(of))));
         }
         let others = [
+            ("--seconds", args.seconds.is_some()),
             ("--n", !args.n.is_empty()),
             ("--size", args.size.is_some()),
             ("--tasks", args.tasks.is_some()),
@@ -83,6 +84,7 @@ impl Family for Actors {
         args.procs.iter().for_each(|&workers| crowded(usize::from(workers)));
         let mut printed = Printed::new(args);
         let failure = cells.iter().try_for_each(|cell| {
+            output::next(runner::name(&cell.spec));
             runner.run(cell, args.repeats as usize, |record, remark| printed.add(record, remark))
         });
         printed.end(failure, |records| {

@@ -21,6 +21,8 @@ pub(super) const MOST_TASKS: i64 = 1_000_000;
 const MOST_CELLS: i64 = 1 << 24;
 /// The most repeats.
 const MOST_REPEATS: i64 = 10_000;
+/// The measured time of a run unless it is said.
+const USUAL_TIME: Duration = Duration::from_millis(500);
 /// The longest measured time, in seconds.
 const MOST_SECONDS: f64 = 3600.0;
 
@@ -35,7 +37,7 @@ pub(super) struct RunArgs {
     pub(super) runtime: Vec<String>,
     /// Numbers of processors, separated by commas [default: 1 and all cores; objects: all cores]
     #[arg(long, visible_alias = "workers", value_name = "LIST", value_delimiter = ',',
-          value_parser = |text: &str| number(text, 1..=MOST_PROCS, "processors or workers"),
+          value_parser = |text: &str| number(text, 1..=MOST_PROCS, "processors; --workers is the same as --procs"),
           allow_negative_numbers = true)]
     pub(super) procs: Vec<u16>,
     /// Fork-join programs: sizes, separated by commas; mixed: the size of its computations [default: each program's usual one];
@@ -69,10 +71,9 @@ pub(super) struct RunArgs {
     /// Locality: random increments per operation [default: 2]
     #[arg(long, value_name = "T", value_parser = value_parser!(u32).range(0..=MOST_CELLS))]
     pub(super) touch: Option<u32>,
-    /// Measured time of each run
-    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds,
-          allow_negative_numbers = true)]
-    pub(super) seconds: Duration,
+    /// Measured time of each run; actors and fork-join programs have sizes instead [default: 0.5]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    pub(super) seconds: Option<Duration>,
     /// Repeats; the runtimes alternate within each
     #[arg(long, visible_alias = "reps", value_name = "R", default_value_t = 3,
           value_parser = value_parser!(u32).range(1..=MOST_REPEATS))]
@@ -83,6 +84,13 @@ pub(super) struct RunArgs {
     /// Print one JSON line per run, and nothing else, on standard output
     #[arg(long)]
     pub(super) json: bool,
+}
+
+impl RunArgs {
+    /// The measured time of each run.
+    pub(super) fn time(&self) -> Duration {
+        self.seconds.unwrap_or(USUAL_TIME)
+    }
 }
 
 /// A command line that contradicts itself in a way that the parser cannot know.

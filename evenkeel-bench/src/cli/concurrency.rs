@@ -34,6 +34,7 @@ impl Family for Concurrency {
         let mut printed = Printed::new(args);
         let failure = rows.iter().try_for_each(|row| {
             crowded(row.procs);
+            output::next(runner::name(row));
             runner.run(row, args.repeats as usize, |record, remark| printed.add(record, remark))
         });
         printed.end(failure, table::render)
@@ -71,7 +72,7 @@ fn rows(args: &RunArgs, benches: &[Bench]) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for &bench in benches {
         let variants = variants(args, bench, bench.variants(), Variant::Only)?;
-        let mut of_bench = runner::rows(bench, &peers, args.seconds);
+        let mut of_bench = runner::rows(bench, &peers, args.time());
         of_bench.retain(|row| variants.contains(&row.variant));
         if !args.monitors.is_empty() {
             let odd = args.monitors.iter().find(|number| !bench.monitors().contains(number));

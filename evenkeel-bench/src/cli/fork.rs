@@ -34,11 +34,14 @@ impl Family for Forking {
 
     fn meant(&self, args: &RunArgs) -> Result<(), Usage> {
         let given = [
+            ("--seconds", args.seconds.is_some()),
             ("--variant", !args.variant.is_empty()),
             ("--tasks-per-proc", args.tasks_per_proc.is_some()),
         ];
         match given.into_iter().find(|(_, given)| *given) {
-            Some((option, _)) => Err(Usage(format!("fork-join programs have no {option}"))),
+            Some((option, _)) => {
+                Err(Usage(format!("fork-join programs have no {option}: they have --n and --size")))
+            }
             None => tasks_are_of_others(args),
         }
     }
@@ -57,6 +60,7 @@ impl Family for Forking {
         for cells in cells.chunk_by(|a, b| (a.program, a.n) == (b.program, b.n)) {
             let mut group = Vec::new();
             failure = cells.iter().try_for_each(|cell| {
+                output::next(cell.name());
                 group.push(runner.run(cell, args.repeats as usize)?);
                 anyhow::Ok(())
             });

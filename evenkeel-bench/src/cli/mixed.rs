@@ -17,6 +17,7 @@ impl Family for Mixed {
         let mut printed = Printed::new(args);
         let failure = cells(args)?.into_iter().try_for_each(|cell| {
             crowded(cell.spec.workers);
+            output::next(cell.name());
             mixed::runner::run(&cell, args.repeats as usize, |record, remark| {
                 printed.add(record, remark)
             })
@@ -73,7 +74,7 @@ fn cells(args: &RunArgs) -> Result<Vec<mixed::runner::Cell>, Usage> {
             return Err(Usage(format!("the tasks of {variant} come in pairs: {tasks} is odd")));
         }
         for workers in procs(args) {
-            let (time, seed) = (args.seconds, args.seed);
+            let (time, seed) = (args.time(), args.seed);
             let spec = mixed::Spec { variant, workers, tasks, n, time, seed };
             cells.push(mixed::runner::Cell { spec, runtimes: runtimes.clone() });
         }

@@ -4,7 +4,7 @@ use super::args::{RunArgs, Usage, crowded, parsed};
 use super::family::Family;
 use super::output::{self, Printed};
 use crate::objects::cells::{self, Asked, Cell};
-use crate::objects::runner::Runner;
+use crate::objects::runner::{self, Runner};
 use crate::objects::{Access, Bench, Mode, Popularity, table};
 use crate::{affinity, report, words};
 
@@ -58,6 +58,7 @@ impl Family for Objects {
         let mut printed = Printed::new(args);
         let mut records = Vec::new();
         let failure = cells.iter().try_for_each(|cell| {
+            output::next(runner::name(cell));
             runner.run(cell, args.repeats as usize, |record, remark| {
                 records.push(record.clone());
                 printed.add(record, remark)
@@ -107,7 +108,7 @@ fn cells(args: &RunArgs) -> Result<Vec<Cell>, Usage> {
     let asked = Asked {
         modes: parsed(&args.runtime)?,
         workers,
-        time: args.seconds,
+        time: args.time(),
         seed: args.seed,
         ..args.objects.asked()?
     };

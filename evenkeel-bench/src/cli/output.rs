@@ -42,6 +42,11 @@ impl<R: Serialize> Printed<R> {
     }
 }
 
+/// Says on standard error what is measured next: one cell may take a minute, and the table comes last.
+pub(super) fn next(cell: impl Display) {
+    eprintln!("{cell}");
+}
+
 /// The error of a command that has given some figures before.
 pub(super) fn unfinished(error: anyhow::Error, measured: usize) -> anyhow::Error {
     match measured {

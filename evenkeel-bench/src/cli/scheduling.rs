@@ -65,6 +65,7 @@ impl Family for Scheduling {
         let mut notes: Vec<String> = Vec::new();
         // After a failure nothing more is measured, for its tasks may still be there; what was is worth as much as before.
         let failure = cells.iter().try_for_each(|cell| {
+            output::next(cell.name());
             runner.run(cell, args.repeats as usize, |measured| {
                 for remark in measured.remarks.into_iter().chain(measured.disturbed) {
                     // The same of every repeat.
@@ -116,7 +117,7 @@ pub(super) fn cells(args: &RunArgs) -> anyhow::Result<Vec<Cell>> {
                     tasks_per_proc: tasks.unwrap_or(bench.usual_tasks()),
                     words: args.words.unwrap_or(USUAL_CELLS) as usize,
                     touch: args.touch.unwrap_or(USUAL_CELLS) as usize,
-                    time: args.seconds,
+                    time: args.time(),
                     patience: PATIENCE,
                     seed: args.seed,
                 };

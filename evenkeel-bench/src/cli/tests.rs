@@ -73,8 +73,14 @@ fn numbers_out_of_range_are_refused() {
         cells_of(line).unwrap_err();
     }
     for (line, words) in [
-        ("--workers 0", "`0` is not a whole number (processors or workers) from 1 to 1024"),
-        ("--workers -1", "`-1` is not a whole number (processors or workers)"),
+        (
+            "--workers 0",
+            "`0` is not a whole number (processors; --workers is the same as --procs) from 1 to 1024",
+        ),
+        (
+            "--workers -1",
+            "`-1` is not a whole number (processors; --workers is the same as --procs)",
+        ),
         ("--n -1", "`-1` is not a whole number (size) from 0"),
         ("--n 3,abc", "`abc` is not a whole number (size) from 0"),
     ] {
@@ -103,7 +109,11 @@ fn programs_that_cannot_be_run_are_refused() {
     assert_eq!(error, "--words is about the arrays of locality, which is not asked for");
     fork_error("--bench transfer,cycle --touch 5");
     let error = fork_error("--bench fib --variant share");
-    assert_eq!(error, "fork-join programs have no --variant");
+    assert_eq!(error, "fork-join programs have no --variant: they have --n and --size");
+    let error = fork_error("--bench fib --seconds 0.1");
+    assert_eq!(error, "fork-join programs have no --seconds: they have --n and --size");
+    let error = fork_error("--bench latency_probe --seconds 0.1");
+    assert!(error.starts_with("--seconds is not for actors: latency_probe, pingpong"), "{error}");
     fork_error("--bench fib --tasks-per-proc 3");
     let error = fork_error("--bench fib --n 0");
     assert_eq!(error, "fib of size 0: sizes are 1 to 60, usually 25, 35, 40");

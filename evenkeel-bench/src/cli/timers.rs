@@ -17,6 +17,7 @@ impl Family for Timers {
         let mut printed = Printed::new(args);
         let failure = cells(args)?.into_iter().try_for_each(|cell| {
             crowded(cell.spec.workers);
+            output::next(cell.name());
             timers::runner::run(&cell, args.repeats as usize, |record, remark| {
                 printed.add(record, remark)
             })
@@ -53,7 +54,7 @@ fn cells(args: &RunArgs) -> Result<Vec<timers::runner::Cell>, Usage> {
     let mut cells = Vec::new();
     for variant in variants {
         for workers in procs(args) {
-            let (time, seed) = (args.seconds, args.seed);
+            let (time, seed) = (args.time(), args.seed);
             let tasks = if variant.cancels() { workers } else { asked };
             let spec = timers::Spec { variant, workers, tasks, time, seed };
             let runtimes: Vec<_> =

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use super::bench::{Bench, Variant};
 use super::peer::Peer;
 use super::record::Record;
-use crate::figures::Summary;
+use crate::figures::{MIXED, Summary, preference};
 use crate::verdict::{self, Standing, Verdict};
 
 /// The peer that the suite is about.
@@ -66,6 +66,8 @@ pub(crate) struct Line {
     pub(crate) tasks: usize,
     /// How near the cores were; `None` on one processor. Other regimes are other lines.
     pub(crate) regime: Option<String>,
+    /// Whether it is the line of another regime that is compared.
+    pub(crate) aside: bool,
     pub(crate) quantity: Quantity,
     /// Who was measured, in the order of the tables.
     pub(crate) cells: Vec<(Peer, Summary)>,
@@ -77,9 +79,11 @@ impl Line {
         self.cells.iter().find(|(other, _)| *other == peer).map(|(_, summary)| *summary)
     }
 
-    /// The best of those that are compared.
+    /// The best of those that are compared, where there are others to be better than.
     pub(crate) fn best(&self) -> Option<Peer> {
-        self.best_among(|peer| !peer.is_floor()).map(|(peer, _)| peer)
+        let compared = self.cells.iter().filter(|(peer, _)| !peer.is_floor()).count();
+        let compares = compared > 1 && self.regime.as_deref() != Some(MIXED);
+        self.best_among(|peer| compares && !peer.is_floor()).map(|(peer, _)| peer)
     }
 
     fn best_among(&self, among: impl Fn(Peer) -> bool) -> Option<(Peer, Summary)> {
@@ -91,11 +95,17 @@ impl Line {
     pub(crate) fn verdict(&self) -> Verdict {
         let even =
             |words: &str| Verdict { standing: Standing::Even, words: words.to_owned(), peer: None };
+        if let (true, Some(regime)) = (self.aside, &self.regime) {
+            return even(&format!("not compared: cores {regime}"));
+        }
         let best = self.best_among(|peer| peer != SUBJECT && !peer.is_floor());
         match (self.cell(SUBJECT), best) {
             (None, _) => even("evenkeel not measured"),
             (_, None) => even("no peer to compare"),
             (Some(own), Some((peer, other))) => {
+                if let Some(why) = verdict::unlike(self.regime.as_deref(), &own, &other) {
+                    return even(&why);
+                }
                 let (standing, words) = match self.quantity {
                     Quantity::Throughput => verdict::ratio(&other, &own, ("better", "worse")),
                     Quantity::Time => verdict::ratio(&own, &other, ("faster", "slower")),
@@ -119,11 +129,15 @@ pub(crate) fn lines(records: &[Record]) -> Vec<Line> {
             let mut keys: Vec<Key> = of_variant.iter().map(|record| Key::of(record)).collect();
             keys.sort();
             keys.dedup();
-            for key in keys {
-                let of_key = of_variant.iter().copied().filter(|record| Key::of(record) == key);
-                let of_key: Vec<&Record> = of_key.collect();
+            let within = |key: &Key| -> Vec<&Record> {
+                of_variant.iter().copied().filter(|record| Key::of(record) == *key).collect()
+            };
+            for key in &keys {
+                let alike = keys.iter().filter(|other| other.is_but_for_regime(key));
+                let aside = alike.max_by_key(|other| other.preference(&within(other))) != Some(key);
+                let of_key = within(key);
                 for &quantity in Quantity::of(bench) {
-                    lines.push(line(bench, variant, &key, quantity, &of_key));
+                    lines.push(line(bench, variant, key, aside, quantity, &of_key));
                 }
             }
         }
@@ -145,12 +159,29 @@ impl Key {
         let Record { monitors, procs, tasks, .. } = *record;
         Key { monitors, procs, tasks, regime: (procs > 1).then(|| record.regime.clone()) }
     }
+
+    /// Whether they are the same but for the regime.
+    fn is_but_for_regime(&self, other: &Key) -> bool {
+        *self == Key { regime: self.regime.clone(), ..other.clone() }
+    }
+
+    /// How much its line, of these records, is to be preferred for a comparison.
+    fn preference(&self, records: &[&Record]) -> impl Ord + use<> {
+        let mut runtimes: Vec<&str> =
+            records.iter().map(|record| record.runtime.as_str()).collect();
+        runtimes.sort_unstable();
+        runtimes.dedup();
+        let regime = self.regime.as_deref().unwrap_or_default();
+        let with_subject = runtimes.contains(&SUBJECT.name());
+        preference(regime, with_subject, runtimes.len(), records.len())
+    }
 }
 
 fn line(
     bench: Bench,
     variant: Variant,
     key: &Key,
+    aside: bool,
     quantity: Quantity,
     records: &[&Record],
 ) -> Line {
@@ -162,7 +193,7 @@ fn line(
     };
     let Key { monitors, procs, tasks, regime } = key.clone();
     let cells = Peer::ALL.into_iter().filter_map(cell).collect();
-    Line { bench, variant, monitors, procs, tasks, regime, quantity, cells }
+    Line { bench, variant, monitors, procs, tasks, regime, aside, quantity, cells }
 }
 
 /// The peers of any of these lines, in the order of the tables.

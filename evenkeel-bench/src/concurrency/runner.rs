@@ -14,7 +14,7 @@ use super::peer::Peer;
 use super::program::{Language, Program};
 use super::record::Record;
 use crate::affinity;
-use crate::disturbance::{ENOUGH, Retries, Watch};
+use crate::disturbance::{ENOUGH, Retries, Watch, remark};
 use crate::regime;
 use crate::workload::Fault;
 
@@ -99,13 +99,8 @@ impl Runner {
                     .run(|| self.once(row, peer, n), disturbed)
                     .with_context(about(peer))?;
                 record.repeat = repeat;
-                let remark = tried.map(|tried| {
-                    format!(
-                        "{peer} {} was disturbed: in try {tried} it had {:.0} % of its time.",
-                        name(row),
-                        record.cpu_share * 100.0
-                    )
-                });
+                let run = format!("{peer} {}", name(row));
+                let remark = tried.map(|tried| remark(run, tried, record.cpu_share));
                 each(record, remark)?;
             }
         }

@@ -4,10 +4,10 @@ use super::figures::{Line, Quantity, columns, lines};
 use super::peer::Peer;
 use super::published::{self, System};
 use super::record::Record;
-use crate::figures::Summary;
+use crate::regime;
 use crate::table::align;
 use crate::verdict::{DOUBT, Standing};
-use crate::words::figure;
+use crate::words::{self, FEWER};
 
 /// Lays out the records.
 pub(crate) fn render(records: &[Record]) -> String {
@@ -24,8 +24,9 @@ pub(crate) fn render(records: &[Record]) -> String {
         text.push('\n');
     }
     text.push_str(&format!(
-        "ns of a round, for contended as it says: median [min-max]; `call` and `tokio-notify` guard nothing and are compared with nobody; {DOUBT}\n",
+        "ns of a round, for contended as it says: median [min-max]; `call` and `tokio-notify` guard nothing and are compared with nobody; {DOUBT}; {FEWER}\n",
     ));
+    text.push_str(&regime::meaning(lines.iter().map(|line| line.regime.as_deref())));
     if published {
         text.push_str(published::SOURCE);
         text.push('\n');
@@ -74,6 +75,8 @@ fn heading(peers: &[Peer], systems: &[System]) -> Vec<String> {
 fn row(line: &Line, peers: &[Peer], systems: &[System]) -> Vec<String> {
     let mut texts = vec![title(line), line.procs.to_string(), line.tasks.to_string()];
     texts.push(line.regime.clone().unwrap_or_else(|| "-".to_owned()));
+    let most = line.cells.iter().map(|(_, summary)| summary.runs).max().unwrap_or(0);
+    let show = |summary| words::spread_of(summary, most);
     texts.extend(peers.iter().map(|&peer| line.cell(peer).map_or("-".to_owned(), show)));
     let verdict = line.verdict();
     texts.push(match (line.cell(Peer::Evenkeel), verdict.standing) {
@@ -86,11 +89,4 @@ fn row(line: &Line, peers: &[Peer], systems: &[System]) -> Vec<String> {
     let published = systems.iter().map(|&system| of_system(line, system));
     texts.extend(published.map(|figure| figure.unwrap_or_else(|| "-".to_owned())));
     texts
-}
-
-fn show(Summary { median, min, max, .. }: Summary) -> String {
-    match min == max {
-        true => figure(median),
-        false => format!("{} [{}-{}]", figure(median), figure(min), figure(max)),
-    }
 }

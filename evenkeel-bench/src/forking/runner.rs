@@ -19,6 +19,7 @@ use crate::affinity;
 use crate::disturbance::{ENOUGH, Retries, Watch};
 use crate::figures::Summary;
 use crate::regime;
+use crate::words;
 
 /// One program at one size, and who runs it.
 #[derive(Clone, Debug)]
@@ -27,6 +28,14 @@ pub(crate) struct Cell {
     pub(crate) n: usize,
     pub(crate) workers: usize,
     pub(crate) runtimes: Vec<Name>,
+}
+
+impl Cell {
+    /// What is measured, in words.
+    pub(crate) fn name(&self) -> String {
+        let (n, workers) = (words::thousands(self.n as i64), words::count(self.workers, "worker"));
+        format!("{}, n = {n}, {workers}", self.program)
+    }
 }
 
 /// What came of a cell: a record for each runtime, or why there is none.

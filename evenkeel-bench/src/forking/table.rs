@@ -4,6 +4,7 @@ use super::figures::{doubts, milliseconds, speedup};
 use super::forker::Name;
 use super::record::Record;
 use super::runner::Measured;
+use crate::regime;
 use crate::table::align;
 use crate::verdict::{DOUBT, Standing};
 use crate::words::figure;
@@ -41,6 +42,8 @@ pub(crate) fn in_lines(all: &[Measured]) -> String {
     text.push_str(
         "ms of the recursion: median [min-max]; speed-up: over the serial one of the same language, its runs in all rows of the size taken together\n",
     );
+    let records = all.iter().flat_map(|measured| &measured.records);
+    text.push_str(&regime::meaning(records.map(|record| Some(record.regime.as_str()))));
     text.push_str(&remarks(all));
     text.push_str(&metrics(all));
     text
@@ -111,6 +114,7 @@ pub(crate) fn in_columns(all: &[Measured]) -> String {
          rows of the size taken together; last: the speed-up of evenkeel's plain join beside that of the best peer, \
          and the best of all, evenkeel-worker included; {DOUBT}\n",
     ));
+    text.push_str(&regime::meaning(all.iter().map(Measured::regime)));
     text.push_str(&remarks(all));
     text
 }

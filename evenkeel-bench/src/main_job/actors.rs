@@ -59,6 +59,10 @@ impl Part for Actors {
         table::render(&self.records)
     }
 
+    fn shares(&self) -> Vec<f64> {
+        self.records.iter().map(|record| record.cpu_share).collect()
+    }
+
     fn leave(self: Box<Self>, session: &mut Session) {
         session.actors = self.records;
     }

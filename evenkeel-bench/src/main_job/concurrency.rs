@@ -54,6 +54,10 @@ impl Part for Concurrency {
         table::render(&self.records)
     }
 
+    fn shares(&self) -> Vec<f64> {
+        self.records.iter().map(|record| record.cpu_share).collect()
+    }
+
     fn leave(self: Box<Self>, session: &mut Session) {
         session.concurrency = self.records;
     }

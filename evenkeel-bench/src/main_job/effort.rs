@@ -10,7 +10,7 @@ use crate::forking::program::Program;
 pub(crate) enum Effort {
     /// One short repeat: does everything work?
     Quick,
-    /// About three minutes.
+    /// About five minutes on two cores.
     Usual,
     /// The thesis's 15 repeats, and the experiments beside the five.
     Full,
@@ -141,6 +141,6 @@ impl Effort {
     }
 }
 
-/// One disturbed run in so many may be done again: the usual session stays below three minutes on a
+/// One disturbed run in so many may be done again: the usual session takes about a fifth longer at most on a
 /// machine that is never quiet.
 pub(super) const SPARE: usize = 5;

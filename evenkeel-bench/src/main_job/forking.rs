@@ -65,7 +65,7 @@ impl Part for Forking {
 
     fn measure(&mut self, effort: Effort, _: &mut Vec<String>) -> anyhow::Result<()> {
         let runner = self.runner.as_ref().context("the fork-join programs are not built")?;
-        let failure = each(&self.cells, name, |cell| {
+        let failure = each(&self.cells, Cell::name, |cell| {
             self.measured.push(runner.run(cell, effort.fork_repeats())?);
             Ok(())
         });
@@ -77,14 +77,15 @@ impl Part for Forking {
         table::in_columns(&self.measured)
     }
 
+    /// Of the repeats of a runtime the least one.
+    fn shares(&self) -> Vec<f64> {
+        let records = self.measured.iter().flat_map(|measured| &measured.records);
+        records.map(|record| record.cpu_share).collect()
+    }
+
     fn leave(self: Box<Self>, session: &mut Session) {
         session.forking = self.measured;
     }
-}
-
-fn name(cell: &Cell) -> String {
-    let workers = words::count(cell.workers, "worker");
-    format!("{}, n = {}, {workers}", cell.program, words::thousands(cell.n as i64))
 }
 
 /// All cells of fork-join programs, in the order of the table.

@@ -49,6 +49,10 @@ impl Part for Objects {
         if self.records.is_empty() { String::new() } else { table::render(&self.records) }
     }
 
+    fn shares(&self) -> Vec<f64> {
+        self.records.iter().map(|record| record.cpu_share).collect()
+    }
+
     fn leave(self: Box<Self>, session: &mut Session) {
         session.objects = self.records;
     }

@@ -26,6 +26,9 @@ pub(super) trait Part {
     /// The table of what was measured.
     fn table(&self) -> String;
 
+    /// The share of its time that was left to each run.
+    fn shares(&self) -> Vec<f64>;
+
     /// Leaves what was measured to the report.
     fn leave(self: Box<Self>, session: &mut Session);
 }

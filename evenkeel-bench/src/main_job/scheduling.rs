@@ -9,8 +9,7 @@ use crate::report::Session;
 use crate::runner::{self, Cell, Measured, Runner};
 use crate::runtime::{Peer, go};
 use crate::table;
-use crate::words;
-use crate::workload::{Bench, Spec, Variant, memory};
+use crate::workload::{Bench, Spec, memory};
 
 /// Cells per array and increments per operation of a Locality whose data is worth keeping warm.
 const LARGE: (usize, usize) = (8192, 256);
@@ -53,7 +52,7 @@ impl Part for Scheduling {
     fn measure(&mut self, effort: Effort, notes: &mut Vec<String>) -> anyhow::Result<()> {
         let progress = Progress::of(runs(&self.cells, effort));
         for cell in &self.cells {
-            progress.name(name(&cell.spec));
+            progress.name(cell.name());
             let before = self.records.len();
             // A disturbed run is counted in the report.
             self.runner.run(cell, effort.repeats(), |Measured { record, remarks, .. }| {
@@ -79,6 +78,10 @@ impl Part for Scheduling {
         table::render(&self.records)
     }
 
+    fn shares(&self) -> Vec<f64> {
+        self.records.iter().map(|record| record.cpu_share).collect()
+    }
+
     fn leave(self: Box<Self>, session: &mut Session) {
         session.records = self.records;
     }
@@ -86,17 +89,6 @@ impl Part for Scheduling {
 
 fn runs(cells: &[Cell], effort: Effort) -> usize {
     cells.iter().map(|cell| cell.peers.len() * effort.repeats()).sum()
-}
-
-fn name(spec: &Spec) -> String {
-    let variant =
-        if spec.variant == Variant::Only { String::new() } else { format!(" {}", spec.variant) };
-    format!(
-        "{}{variant}, {}, {}",
-        spec.bench,
-        words::count(spec.procs, "processor"),
-        words::load(spec.bench.name(), spec.tasks_per_proc),
-    )
 }
 
 /// All cells of a session, in the order of the table.
@@ -174,8 +166,8 @@ mod tests {
 
     #[test]
     fn the_usual_session_stays_within_its_time_on_two_cores() {
-        // Each run takes its time, a tenth for warming up, and about 40 ms around it; the rest of the
-        // three minutes is for runs of transfer that do not complete.
+        // Each run takes its time, a tenth for warming up, and about 40 ms around it; the rest of
+        // three minutes for these experiments is for runs of transfer that do not complete.
         let effort = Effort::Usual;
         let run = effort.time().mul_f64(1.1) + Duration::from_millis(40);
         let runs = runs(&plan(effort, 2, &Peer::ALL), effort);

@@ -8,7 +8,6 @@ use crate::report::Session;
 use crate::timers::record::Record;
 use crate::timers::runner::{self, Cell};
 use crate::timers::{self, Variant};
-use crate::words;
 
 /// Planned cells, and what came of them.
 pub(super) struct Timers {
@@ -29,7 +28,7 @@ pub(super) fn new(effort: Effort, _: &mut Vec<String>) -> anyhow::Result<Box<dyn
 
 impl Part for Timers {
     fn measure(&mut self, effort: Effort, _: &mut Vec<String>) -> anyhow::Result<()> {
-        each(&self.cells, name, |cell| {
+        each(&self.cells, Cell::name, |cell| {
             // A disturbed run is counted in the report.
             runner::run(cell, effort.repeats(), |record, _| {
                 self.records.push(record);
@@ -42,12 +41,11 @@ impl Part for Timers {
         timers::table::render(&self.records)
     }
 
+    fn shares(&self) -> Vec<f64> {
+        self.records.iter().map(|record| record.cpu_share).collect()
+    }
+
     fn leave(self: Box<Self>, session: &mut Session) {
         session.timers = self.records;
     }
-}
-
-fn name(cell: &Cell) -> String {
-    let workers = words::count(cell.spec.workers, "worker");
-    format!("{} {}, {workers}", timers::NAME, cell.spec.variant)
 }

@@ -6,7 +6,7 @@ use super::pool::{Name, RayonTokio};
 use super::record::Record;
 use super::{NAME, Outcome, PROGRAM, Spec, Tasks};
 use crate::affinity;
-use crate::disturbance::{ENOUGH, Watch};
+use crate::disturbance::{ENOUGH, Watch, remark};
 use crate::figures::Summary;
 use crate::forking::forker::{Forker, Serial};
 use crate::regime;
@@ -25,6 +25,13 @@ pub(crate) struct Cell {
     pub(crate) runtimes: Vec<Name>,
 }
 
+impl Cell {
+    /// What is measured, in words.
+    pub(crate) fn name(&self) -> String {
+        format!("{NAME} {}, {}", self.spec.variant, count(self.spec.workers, "worker"))
+    }
+}
+
 /// Runs a cell and gives each run to `each`, with a remark if it was disturbed.
 pub(crate) fn run(
     cell: &Cell,
@@ -38,14 +45,8 @@ pub(crate) fn run(
             let mut record = once(name, &spec, right)?;
             record.repeat = repeat;
             record.computation_us_serial = serial * 1e6;
-            let remark = (record.cpu_share < ENOUGH).then(|| {
-                format!(
-                    "{name} {NAME} {} at {} was disturbed: it had {:.0} % of its time.",
-                    spec.variant,
-                    count(spec.workers, "worker"),
-                    record.cpu_share * 100.0
-                )
-            });
+            let remark = (record.cpu_share < ENOUGH)
+                .then(|| remark(format!("{name} {}", cell.name()), 1, record.cpu_share));
             each(record, remark)?;
         }
     }

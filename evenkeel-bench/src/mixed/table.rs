@@ -3,6 +3,7 @@
 use super::Variant;
 use super::record::Record;
 use crate::figures::Summary;
+use crate::regime;
 use crate::table::align;
 use crate::words;
 
@@ -53,6 +54,7 @@ pub(crate) fn render(records: &[Record]) -> String {
         "comp: a computation, from asking for it to its result; serial: with plain calls; wake: from a wake by another thread \
          to the poll; relay: the same by a task that was woken; times in us; medians of the repeats [min-max]\n",
     );
+    text.push_str(&regime::meaning(records.iter().map(|record| Some(record.regime.as_str()))));
     text
 }
 

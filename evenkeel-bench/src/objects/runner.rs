@@ -16,7 +16,7 @@ use super::threads::{self, Atomics, Locks};
 use super::work::{Counters, Directories, Heaps, Maps, Scans, Work};
 use crate::affinity;
 use crate::concurrency::runner::patiently;
-use crate::disturbance::{ENOUGH, Retries, Watch};
+use crate::disturbance::{ENOUGH, Retries, Watch, remark};
 use crate::regime;
 use crate::words::count;
 use crate::workload::Fault;
@@ -79,14 +79,8 @@ impl Runner {
                 let disturbed = |record: &Record| record.cpu_share < ENOUGH;
                 let once = || once(cell, contender, repeat);
                 let (record, tried) = self.retries.run(once, disturbed)?;
-                let remark = tried.map(|tried| {
-                    format!(
-                        "{}, {} was disturbed: in try {tried} it had {:.0} % of its time.",
-                        name(cell),
-                        side(contender),
-                        record.cpu_share * 100.0
-                    )
-                });
+                let run = format!("{}, {}", name(cell), side(contender));
+                let remark = tried.map(|tried| remark(run, tried, record.cpu_share));
                 each(record, remark)?;
             }
         }

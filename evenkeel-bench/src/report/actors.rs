@@ -8,7 +8,7 @@ use crate::actors::Bench;
 use crate::actors::figures::{Line, columns, lines, slot};
 use crate::actors::peer::Peer;
 use crate::actors::record::Record;
-use crate::disturbance::ENOUGH;
+use crate::disturbance;
 use crate::figures::Summary;
 use crate::verdict::{DOUBT, Standing};
 use crate::words::{self, count};
@@ -49,7 +49,6 @@ fn savina() -> Markup {
 fn lead(lines: &[Line], records: &[Record]) -> Markup {
     let compared = || lines.iter().filter(|line| line.verdict().peer.is_some());
     let number = |standing| compared().filter(|line| line.verdict().standing == standing).count();
-    let disturbed = records.iter().filter(|record| record.cpu_share < ENOUGH).count();
     html! {
         p {
             "Median [minimum to maximum] of the repeats, by the clock on the wall whatever the number of workers; messages are counted with "
@@ -58,7 +57,8 @@ fn lead(lines: &[Line], records: &[Record]) -> Markup {
             @if compared().next().is_some() {
                 " evenkeel is " (mark(Standing::Ahead)) "ahead of every peer in " (number(Standing::Ahead)) ", "
                 (mark(Standing::Behind)) "behind in " (number(Standing::Behind)) " and " (mark(Standing::Even))
-                "neither in " (number(Standing::Even)) " of the " (count(compared().count(), "row")) " with a peer."
+                "neither in " (number(Standing::Even)) " of the " (count(compared().count(), "row")) " that compare it with a peer: of those that differ in the "
+                "distance of the cores one does, and none in which it changed or one of the two has a single run."
             }
         }
         p {
@@ -68,11 +68,8 @@ fn lead(lines: &[Line], records: &[Record]) -> Markup {
             "first message, waves a thousand at a time. In actor_memory idle actors were never sent a message, used ones have handled one; the "
             "reference that is kept of each is part of it, and heavy systems have fewer actors."
         }
-        @if disturbed > 0 {
-            p {
-                (count(disturbed, "run")) " of " (records.len()) " disturbed: less than "
-                (format!("{:.0}", ENOUGH * 100.0)) " % of the cores' time was left to it."
-            }
+        @if let Some(disturbed) = disturbance::count(records.iter().map(|record| record.cpu_share)) {
+            p { (disturbed) }
         }
     }
 }
@@ -82,7 +79,7 @@ fn section(lines: &[Line]) -> anyhow::Result<Markup> {
     let peers = columns(lines);
     let mut pictures = Vec::new();
     for line in lines.iter().filter(|line| line.quantity.is_first()) {
-        pictures.push(picture(line, &peers)?);
+        pictures.push(picture(line, lines)?);
     }
     Ok(html! {
         section {
@@ -136,18 +133,28 @@ fn figure(line: &Line, peer: Peer, best: bool) -> Markup {
         @if best { strong { (median) } } @else { (median) }
         @if value.runs > 1 {
             span.range { "[" (words::figure(value.min)) " to " (words::figure(value.max)) "]" }
+        } @else {
+            span.range { "1 run" }
         }
     }
 }
 
-/// One picture: the systems of a line, one below the other.
-fn picture(line: &Line, peers: &[Peer]) -> anyhow::Result<Markup> {
-    let dot = |&peer: &Peer| {
+/// One picture: the systems of a line, one below the other, and those that its experiment has in other regimes.
+fn picture(line: &Line, lines: &[Line]) -> anyhow::Result<Markup> {
+    let alike = |other: &Line| {
+        let of = |line: &Line| (line.variant, line.workers, line.actors, line.quantity);
+        of(other) == of(line)
+    };
+    let beside: Vec<Line> = lines.iter().filter(|other| alike(other)).cloned().collect();
+    let dot = |peer: Peer| {
         let value = line.cell(peer);
-        let text = dots::text(value.as_ref(), None);
+        let text = match value {
+            Some(_) => dots::text(value.as_ref(), None),
+            None => dots::ELSEWHERE.to_owned(),
+        };
         Dot { name: peer.to_string(), slot: slot(peer), value, text }
     };
-    let dots: Vec<Dot> = peers.iter().map(dot).collect();
+    let dots: Vec<Dot> = columns(&beside).into_iter().map(dot).collect();
     let values: Vec<Summary> = dots.iter().filter_map(|dot| dot.value).collect();
     let svg = dots::draw(line.quantity.unit(), &Scale::fitting(&values), &dots)?;
     let variant = match line.variant.name() {

@@ -9,7 +9,7 @@ use crate::concurrency::published::{self, System};
 use crate::concurrency::record::Record;
 use crate::concurrency::table::{of_system, systems};
 use crate::concurrency::{Bench, Variant};
-use crate::disturbance::ENOUGH;
+use crate::disturbance;
 use crate::verdict::{DOUBT, Standing};
 use crate::words::{self, count};
 
@@ -30,27 +30,25 @@ pub(super) fn render(records: &[Record]) -> Markup {
 fn lead(lines: &[Line], records: &[Record]) -> Markup {
     let compared = || lines.iter().filter(|line| line.verdict().peer.is_some());
     let number = |standing| compared().filter(|line| line.verdict().standing == standing).count();
-    let disturbed = records.iter().filter(|record| record.cpu_share < ENOUGH).count();
     html! {
         p {
             "The experiments of the thesis: so many times the operation on one processor, nanoseconds of each by the clock "
             "on the wall: median [minimum to maximum] of the repeats; smaller is better, but for the entries of contended. The best is "
-            strong { "bold" } ". call, a plain call, and tokio-notify, two Notify in turns, guard nothing and are compared with nobody. " (DOUBT) ". evenkeel is "
-            (mark(Standing::Ahead)) "ahead of every peer in "
-            (number(Standing::Ahead)) ", " (mark(Standing::Behind)) "behind in "
-            (number(Standing::Behind)) " and " (mark(Standing::Even)) "neither in "
-            (number(Standing::Even)) " of the " (count(compared().count(), "row")) " with a peer."
+            strong { "bold" } ". call, a plain call, and tokio-notify, two Notify in turns, guard nothing and are compared with nobody. " (DOUBT) "."
+            @if compared().next().is_some() {
+                " evenkeel is " (mark(Standing::Ahead)) "ahead of every peer in " (number(Standing::Ahead)) ", "
+                (mark(Standing::Behind)) "behind in " (number(Standing::Behind)) " and " (mark(Standing::Even)) "neither in "
+                (number(Standing::Even)) " of the " (count(compared().count(), "row")) " that compare it with a peer: of those that differ in the "
+                "distance of the cores one does, and none in which it changed or one of the two has a single run."
+            }
         }
         p {
             "In ctxswitch, task is one alone, two-tasks are two in turns. In schedint and schedext the variant names the party that is timed. In creation a lazy "
             "coroutine never runs and an eager one runs once; boxed: with its type erased. In contended, tight parties enter again at once, yielding ones yield "
             "before; a longest wait is that of any party until it is inside."
         }
-        @if disturbed > 0 {
-            p {
-                (count(disturbed, "run")) " of " (records.len()) " disturbed: less than "
-                (format!("{:.0}", ENOUGH * 100.0)) " % of the cores' time was left to it."
-            }
+        @if let Some(disturbed) = disturbance::count(records.iter().map(|record| record.cpu_share)) {
+            p { (disturbed) }
         }
     }
 }
@@ -124,6 +122,8 @@ fn figure(line: &Line, peer: Peer, best: bool) -> Markup {
         @if best { strong { (median) } } @else { (median) }
         @if value.runs > 1 {
             span.range { "[" (words::figure(value.min)) " to " (words::figure(value.max)) "]" }
+        } @else {
+            span.range { "1 run" }
         }
     }
 }

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::dots::{self, Dot, Scale};
 use super::lines::{self, Abscissa};
 use super::{page, pictures};
-use crate::disturbance::ENOUGH;
+use crate::disturbance;
 use crate::figures::Summary;
 use crate::objects::figures::{self, Line, Place};
 use crate::objects::record::Record;
@@ -58,7 +58,6 @@ pub(super) fn render(records: &[Record]) -> anyhow::Result<Markup> {
     if all.is_empty() {
         return Ok(html! {});
     }
-    let disturbed = records.iter().filter(|record| record.cpu_share < ENOUGH).count();
     let mut sections = Vec::new();
     for bench in Bench::ALL {
         // What was measured while the cores moved is in the table alone.
@@ -75,11 +74,8 @@ pub(super) fn render(records: &[Record]) -> anyhow::Result<Markup> {
             "many pinned workers: in-place enters an object where the task is, home at the worker that is its home, automatic whichever way its class has found to be better. "
             "Each run checks that no operation was lost. Medians, least and most of the runs, which take turns; no picture and no ratio is of two regimes of the cores."
         }
-        @if disturbed > 0 {
-            p {
-                (count(disturbed, "run")) " of " (records.len()) " disturbed: less than "
-                (format!("{:.0}", ENOUGH * 100.0)) " % of the cores' time was left to it."
-            }
+        @if let Some(disturbed) = disturbance::count(records.iter().map(|record| record.cpu_share)) {
+            p { (disturbed) }
         }
         @for section in &sections { (section) }
         section { div.wide { pre { (table::render(records)) } } }

@@ -92,7 +92,7 @@ fn head(session: &Session, figures: &Figures) -> Markup {
             @if !peers.is_empty() {
                 dt { "Runtimes" } dd { (peers.join("; ")) }
             }
-            dt { "Cores" } dd { (remarks::regimes(records)) ". " (words::capital(MEANING)) "." }
+            dt { "Cores" } dd { (words::capital(&remarks::regimes(records))) ". " (words::capital(MEANING)) "." }
             @if !notes.is_empty() {
                 dt { "Notes" } dd { ul { @for note in &notes { li { (prose(note)) } } } }
             }

@@ -59,7 +59,7 @@ pub(super) fn of(experiment: &Experiment, figures: &Figures) -> anyhow::Result<V
             for quantity in &quantities {
                 let cells = load.rows.iter().flat_map(|row| &row.cells);
                 let all: Vec<Summary> = cells.filter_map(|cell| quantity.read(cell)).collect();
-                let dots = dots_of(row, figures, quantity);
+                let dots = dots_of(row, &load.rows, figures, quantity);
                 let svg = dots::draw(quantity.unit, &(quantity.scale)(&all), &dots)?;
                 let processors = words::count(row.procs, "processor");
                 let caption = format!("{}{processors}, {tasks}", quantity.name);
@@ -118,15 +118,16 @@ fn lines_of(load: &Load, figures: &Figures, quantity: &Quantity) -> Vec<Line> {
     lines.filter(|line| !line.points.is_empty()).collect()
 }
 
-/// One dot per runtime, in the order of the table's columns.
-fn dots_of(row: &Row, figures: &Figures, quantity: &Quantity) -> Vec<Dot> {
+/// One dot per runtime that these rows have, in the order of the table's columns.
+fn dots_of(row: &Row, rows: &[Row], figures: &Figures, quantity: &Quantity) -> Vec<Dot> {
     let dot = |runtime: usize| {
         let value = row.cell(runtime).and_then(|cell| quantity.read(cell));
         let foreign = row.cell(runtime).and_then(|cell| cell.foreign.as_deref());
         let text = dots::text(value.as_ref(), foreign);
         Dot { name: figures.runtimes[runtime].clone(), slot: figures.slots[runtime], value, text }
     };
-    (0..figures.runtimes.len()).map(dot).collect()
+    let is_there = |runtime: &usize| rows.iter().any(|row| row.cell(*runtime).is_some());
+    (0..figures.runtimes.len()).filter(is_there).map(dot).collect()
 }
 
 /// A picture with its caption, and a few words on how to read it, if any.

@@ -1,11 +1,9 @@
 //! What a reader must know about the runs before trusting a figure, counted and named.
 
+use crate::disturbance::ENOUGH;
 use crate::figures::{Figures, MIXED};
 use crate::record::Record;
 use crate::words::{self, count};
-
-/// Below this share of the machine's time a run counts as disturbed.
-const UNDISTURBED: f64 = 0.96;
 
 /// Runs named one by one; further ones are only counted, so that a remark stays readable.
 const NAMED: usize = 8;
@@ -21,10 +19,11 @@ pub(super) fn of(records: &[Record], figures: &Figures) -> Vec<String> {
     remarks
 }
 
-/// How many runs were made in which regime, such as `40 near, 2 mixed`.
+/// How many runs with more than one processor were made in which regime, such as `40 near, 2 mixed`: to one alone the distance of the cores makes no difference.
 pub(super) fn regimes(records: &[Record]) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    for record in records {
+    let bound = || records.iter().filter(|record| record.procs > 1);
+    for record in bound() {
         match counts.iter_mut().find(|(regime, _)| *regime == record.regime) {
             Some((_, count)) => *count += 1,
             None => counts.push((&record.regime, 1)),
@@ -34,19 +33,21 @@ pub(super) fn regimes(records: &[Record]) -> String {
         .iter()
         .map(|(regime, number)| format!("{} {regime}", count(*number, "run")))
         .collect();
+    if words.is_empty() {
+        return "no run on more than one processor".to_owned();
+    }
     let measured =
-        || records.iter().flat_map(|r| [r.line_ns_before, r.line_ns_after]).filter(|ns| *ns > 0.0);
+        || bound().flat_map(|r| [r.line_ns_before, r.line_ns_after]).filter(|ns| *ns > 0.0);
     let (min, max) = measured().fold((f64::INFINITY, 0.0f64), |(a, b), ns| (a.min(ns), b.max(ns)));
-    match words.is_empty() || max == 0.0 {
-        true => words.join(", "),
-        false => {
-            format!("{} (a cache line took {min:.0} to {max:.0} ns one way)", words.join(", "))
-        }
+    let counts = format!("on more than one processor {}", words.join(", "));
+    match max == 0.0 {
+        true => counts,
+        false => format!("{counts} (a cache line took {min:.0} to {max:.0} ns one way)"),
     }
 }
 
 fn disturbed(records: &[Record]) -> Option<String> {
-    let disturbed: Vec<&Record> = records.iter().filter(|r| r.cpu_share < UNDISTURBED).collect();
+    let disturbed: Vec<&Record> = records.iter().filter(|r| r.cpu_share < ENOUGH).collect();
     let name = |r: &Record| format!("{} ({:.0} %)", run(r), r.cpu_share * 100.0);
     (!disturbed.is_empty()).then(|| {
         format!(
@@ -54,7 +55,7 @@ fn disturbed(records: &[Record]) -> Option<String> {
              the suite. Their figures count like all others: {}.",
             count(disturbed.len(), "run"),
             records.len(),
-            UNDISTURBED * 100.0,
+            ENOUGH * 100.0,
             listed(&disturbed, name),
         )
     })
@@ -66,9 +67,9 @@ fn mixed(records: &[Record]) -> Option<String> {
         |r: &Record| format!("{} ({:.0} then {:.0} ns)", run(r), r.line_ns_before, r.line_ns_after);
     (!mixed.is_empty()).then(|| {
         format!(
-            "{} of {} in a mixed regime: the distance of the cores changed during the run: {}.",
+            "{} of {} on more than one processor in a mixed regime: the distance of the cores changed during the run: {}.",
             count(mixed.len(), "run"),
-            records.len(),
+            records.iter().filter(|r| r.procs > 1).count(),
             listed(&mixed, name),
         )
     })
@@ -159,7 +160,10 @@ mod tests {
         let named = run(&records[0]);
         assert!(remarks.contains(&format!("{named} (91 %).")), "{remarks}");
         assert!(remarks.contains(&run(&records[1])), "{remarks}");
-        assert!(regimes(&records).contains("1 run mixed"));
+        // One processor has no distance to another.
+        records[2].procs = 1;
+        records[2].regime = MIXED.to_owned();
+        assert!(regimes(&records).contains("1 run mixed"), "{}", regimes(&records));
     }
 
     #[test]

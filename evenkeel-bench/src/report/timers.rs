@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::dots::{self, Dot, Scale};
-use crate::disturbance::ENOUGH;
+use crate::disturbance;
 use crate::figures::{self, Summary};
 use crate::timers::Variant;
 use crate::timers::record::Record;
@@ -32,7 +32,6 @@ pub(super) fn render(records: &[Record]) -> anyhow::Result<Markup> {
     if records.is_empty() {
         return Ok(html! {});
     }
-    let disturbed = records.iter().filter(|record| record.cpu_share < ENOUGH).count();
     let mut sections = Vec::new();
     for variant in Variant::ALL {
         let groups = groups(records, variant);
@@ -48,11 +47,8 @@ pub(super) fn render(records: &[Record]) -> anyhow::Result<Markup> {
             "is fails the run. Both round up to a tick, evenkeel's of half a millisecond and Tokio's of one. tokio-native is Tokio of as many threads as there are "
             "workers, tokio-one its runtime of one thread."
         }
-        @if disturbed > 0 {
-            p {
-                (count(disturbed, "run")) " of " (records.len()) " disturbed: less than "
-                (format!("{:.0}", ENOUGH * 100.0)) " % of the cores' time was left to it."
-            }
+        @if let Some(disturbed) = disturbance::count(records.iter().map(|record| record.cpu_share)) {
+            p { (disturbed) }
         }
         @for section in &sections { (section) }
     })

@@ -8,7 +8,7 @@ use super::record::Record;
 use super::sleeper::{Evenkeel, Name, Tokio};
 use super::{NAME, Spec, USUAL_TASKS, Variant};
 use crate::affinity;
-use crate::disturbance::{ENOUGH, Watch};
+use crate::disturbance::{ENOUGH, Watch, remark};
 use crate::regime;
 use crate::words::count;
 
@@ -28,6 +28,11 @@ impl Cell {
         let runtimes = Name::ALL.into_iter().filter(|name| name.has(workers)).collect();
         Self { spec, runtimes }
     }
+
+    /// What is measured, in words.
+    pub(crate) fn name(&self) -> String {
+        format!("{NAME} {}, {}", self.spec.variant, count(self.spec.workers, "worker"))
+    }
 }
 
 /// Runs a cell and gives each run to `each`, with a remark if it was disturbed.
@@ -40,14 +45,8 @@ pub(crate) fn run(
         for &name in &cell.runtimes {
             let spec = Spec { seed: cell.spec.seed + repeat as u64, ..cell.spec.clone() };
             let record = Record { repeat, ..once(name, &spec)? };
-            let remark = (record.cpu_share < ENOUGH).then(|| {
-                format!(
-                    "{name} {NAME} {} at {} was disturbed: it had {:.0} % of its time.",
-                    spec.variant,
-                    count(spec.workers, "worker"),
-                    record.cpu_share * 100.0
-                )
-            });
+            let remark = (record.cpu_share < ENOUGH)
+                .then(|| remark(format!("{name} {}", cell.name()), 1, record.cpu_share));
             each(record, remark)?;
         }
     }

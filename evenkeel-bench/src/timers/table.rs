@@ -4,6 +4,7 @@ use super::Variant;
 use super::record::Record;
 use super::sleeper::Name;
 use crate::figures::Summary;
+use crate::regime::meaning;
 use crate::table::align;
 use crate::words;
 
@@ -46,6 +47,7 @@ pub(crate) fn render(records: &[Record]) -> String {
         "ns/timer: creation and cancellation of one, per worker; late: from the deadline until the task goes on, in µs; medians of the \
          repeats [min-max]\n",
     );
+    text.push_str(&meaning(records.iter().map(regime)));
     text
 }
 

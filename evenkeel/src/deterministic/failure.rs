@@ -56,7 +56,7 @@ pub enum Cause {
     Deadlock(Deadlock),
     /// The future waits, and nothing is ready and no timer is set. A wake by another thread is not waited for.
     Stalled {
-        /// The tasks that are not complete.
+        /// The tasks that are not complete. The future itself is no task.
         waiting: Vec<TaskInfo>,
     },
     /// It has taken more steps than it [may](super::Options::max_steps).
@@ -122,10 +122,13 @@ impl fmt::Display for Cause {
             }
             Self::Deadlock(deadlock) => deadlock.fmt(f),
             Self::Stalled { waiting } => {
-                f.write_str("it waits for ever: nothing is ready and no timer is set")?;
+                // Its future is no task, so the list would name those alone that may well wait: actors for messages.
+                f.write_str(
+                    "the future of the run waits for ever: nothing is ready and no timer is set",
+                )?;
                 match waiting.len() {
-                    0 => f.write_str(", and there is no other task")?,
-                    count => write!(f, "; tasks that wait: {count}")?,
+                    0 => f.write_str(", and there is no task beside it")?,
+                    count => write!(f, "; tasks that wait beside it: {count}")?,
                 }
                 waiting.iter().take(TOLD).try_for_each(|task| write!(f, "\n    {task}"))?;
                 if waiting.len() > TOLD {

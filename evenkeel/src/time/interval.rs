@@ -80,7 +80,7 @@ pub fn interval(period: Duration) -> Interval {
 #[must_use = "an interval does nothing unless its ticks are awaited"]
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
-    assert!(!period.is_zero(), "an interval has a period of zero: give it one of more");
+    assert!(!period.is_zero(), "an interval has a period of zero: give it a period above zero");
     Interval { sleep: Box::pin(sleep_until(start)), period, missed: MissedTicks::default() }
 }
 
