@@ -2,7 +2,7 @@
 //!
 //! # Roles
 //! The *host* samples [one operation in sixteen](sample::ONE_IN) at home, and looks once per [period](rebalance::PERIOD) whether it has too much to do, as
-//! [`rebalance`] says. Then it gives its hottest objects to the idlest of the others: by itself, one after the other, each when its next operation is over. Nobody else
+//! [`rebalance()`] says. Then it gives its hottest objects to the idlest of the others: by itself, one after the other, each when its next operation is over. Nobody else
 //! changes the home of an object in use; what the others have to do it reads from their [meters](crate::scheduler::meter).
 //!
 //! # Steps
