@@ -12,7 +12,13 @@ const LOCK: usize = 1 << 8;
 /// The thread was panicking when the operation began.
 const PANICKING: usize = 1 << 9;
 
-/// How an operation has come in.
+/// Whoever leaves has more to do than that: what [`is_without_note`](Way::is_without_note) or [`origin`](Way::origin) say. So those that have not, which are nearly all, look once.
+const MORE: usize = 1 << 10;
+
+/// Where the number of the worker begins that the task goes back to, plus one.
+const ORIGIN: u32 = 16;
+
+/// How an operation has come in, and where the task goes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Way(usize);
 
@@ -26,7 +32,7 @@ impl Way {
     /// As a visitor, by the lock; a worker has noted it too, for itself.
     #[inline(always)]
     pub(super) fn by_lock(note: Option<u8>) -> Self {
-        Self(LOCK | note.map_or(0, |note| usize::from(note) + 1))
+        Self(LOCK | note.map_or(MORE, |note| usize::from(note) + 1))
     }
 
     #[inline(always)]
@@ -50,6 +56,22 @@ impl Way {
     #[inline(always)]
     pub(super) fn was_panicking(self) -> bool {
         self.0 & PANICKING != 0
+    }
+
+    /// The same way, of a task that goes back to this worker.
+    pub(super) fn going_back(self, origin: u16) -> Self {
+        Self(self.0 | MORE | (usize::from(origin) + 1) << ORIGIN)
+    }
+
+    /// The worker that the task goes back to, if it does.
+    pub(super) fn origin(self) -> Option<usize> {
+        (self.0 >> ORIGIN).checked_sub(1)
+    }
+
+    /// Whether there is more to do than to leave.
+    #[inline(always)]
+    pub(super) fn has_more(self) -> bool {
+        self.0 & MORE != 0
     }
 
     /// Whether no note of a worker's stands for it: the caller's thread has to remember it.
