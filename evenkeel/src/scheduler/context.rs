@@ -32,8 +32,9 @@ const SCRATCH: usize = 1_024;
 /// Operations on objects between two turns of others, in tasks that never wait: some microseconds of short ones. An estimate; no benchmark sets it.
 pub(crate) const TURN: u32 = 64;
 
-/// Of so many operations one finds out whether a worker that was stuck is back: some task waits for [`STRANDED`](stealing::STRANDED) if it is not. An estimate; no benchmark sets it.
-const LOOKS_FOR_HOST: u32 = 1_024;
+/// Of so many operations one finds out whether a worker that was stuck is back: some task waits for [`STRANDED`](stealing::STRANDED) if it is not. An estimate; no benchmark sets it. A prime: a task
+/// that goes round some objects comes to each of them with it, whatever their number.
+const LOOKS_FOR_HOST: u32 = 1_021;
 
 /// More than there can be workers.
 const WORKERS: u64 = 1 << 16;
