@@ -18,6 +18,7 @@ mod figures;
 mod forking;
 mod machine;
 mod main_job;
+mod misses;
 mod mixed;
 mod named;
 mod objects;

@@ -43,10 +43,11 @@ const ORDER: [&str; 21] = [
 ];
 
 /// Results, and numbers of repeats, that are whole numbers, text, or true or false.
-const RESULTS: [&str; 11] = [
+const RESULTS: [&str; 12] = [
     "ops",
     "operations",
     "hops",
+    "misses",
     "repeat",
     "reps",
     "checksum",

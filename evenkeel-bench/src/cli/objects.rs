@@ -6,7 +6,7 @@ use super::output::{self, Printed};
 use crate::objects::cells::{self, Asked, Cell};
 use crate::objects::runner::{self, Runner};
 use crate::objects::{Access, Bench, Mode, Popularity, table};
-use crate::{affinity, report, words};
+use crate::{affinity, misses, report, words};
 
 /// The experiments of [`crate::objects`].
 pub(super) struct Objects;
@@ -89,6 +89,7 @@ impl Family for Objects {
         for mode in Mode::ALL {
             println!("  {mode:<26} {}", mode.describe());
         }
+        println!("  {:<26} {}", "evidence of misses", misses::source());
         Ok(())
     }
 }

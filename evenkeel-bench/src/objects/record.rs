@@ -36,6 +36,9 @@ pub(crate) struct Record {
     pub(crate) mops: f64,
     /// Journeys to the homes of objects in the measured time.
     pub(crate) hops: u64,
+    /// Cache misses of the whole process in the measured time, as the processor counts them; absent where it does not, or nobody may ask it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) misses: Option<u64>,
     /// Nanoseconds of a journey there and back, times the workers; `travel` only, and absent if a tenth of the operations or more were no journeys.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) core_ns: Option<f64>,

@@ -17,6 +17,7 @@ use super::work::{Counters, Directories, Heaps, Maps, Scans, Work};
 use crate::affinity;
 use crate::concurrency::runner::patiently;
 use crate::disturbance::{ENOUGH, Retries, Watch, remark};
+use crate::misses::Misses;
 use crate::regime;
 use crate::words::count;
 use crate::workload::Fault;
@@ -44,6 +45,7 @@ struct Outcome {
     operations: u64,
     seconds: f64,
     hops: u64,
+    misses: Option<u64>,
     /// Where the popularity oscillates.
     parts: Option<Parts>,
 }
@@ -98,7 +100,7 @@ fn once(cell: &Cell, contender: Contender, repeat: usize) -> anyhow::Result<Reco
         (outcome, watch.share())
     });
     let line_ns_after = regime::bounce();
-    let Outcome { operations, seconds, hops, parts } = outcome.with_context(|| {
+    let Outcome { operations, seconds, hops, misses, parts } = outcome.with_context(|| {
         let workers = count(cell.workers, "worker");
         format!("{} failed {} ({workers}, seed {seed})", side(contender), name(cell))
     })?;
@@ -127,6 +129,7 @@ fn once(cell: &Cell, contender: Contender, repeat: usize) -> anyhow::Result<Reco
         seconds,
         mops: operations as f64 / seconds / 1e6,
         hops,
+        misses,
         core_ns: went.then(|| seconds * 1e9 * cell.workers as f64 / operations.max(1) as f64),
         mops_many: parts.map(|parts| parts.many),
         mops_few: parts.map(|parts| parts.few),
@@ -210,7 +213,8 @@ fn plan(cell: &Cell, contender: Contender) -> Vec<Stretch> {
 fn score(cell: &Cell, contender: Contender) -> Arc<Score> {
     let stretches = plan(cell, contender);
     let parties = cell.workers * contender.tasks_per_core.unwrap_or(1);
-    Arc::new(Score::new(stretches, cell.objects, parties))
+    // The threads of the run are started after this.
+    Arc::new(Score::new(stretches, cell.objects, parties).counting(Misses::new()))
 }
 
 /// What was measured, if all is right.
@@ -230,7 +234,8 @@ fn outcome(cell: &Cell, score: &Score, finished: &Finished) -> Result<Outcome, F
         many_settled: settled(|stretch| !stretch.few && !stretch.unsettled),
         few_settled: settled(|stretch| stretch.few && !stretch.unsettled),
     });
-    Ok(Outcome { operations, seconds, hops: performance.growth, parts })
+    let &Performance { growth: hops, misses, .. } = performance;
+    Ok(Outcome { operations, seconds, hops, misses, parts })
 }
 
 /// No operation was lost, made twice or made halfway.

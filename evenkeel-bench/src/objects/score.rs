@@ -4,12 +4,14 @@
 //! So nobody looks at the clock, and each party counts in memory of its own.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 
 use super::bench::Popularity;
+use crate::misses::Misses;
 
 /// How long after a change of what is in use nothing is settled yet.
 pub(crate) const UNSETTLED: Duration = Duration::from_millis(10);
@@ -73,6 +75,8 @@ pub(super) struct Score {
     /// Parties, and those that have come to each stretch.
     parties: usize,
     arrived: Vec<AtomicUsize>,
+    /// Those of the parties, where they are counted.
+    misses: Mutex<Option<Misses>>,
 }
 
 /// What a conductor has seen.
@@ -81,13 +85,25 @@ pub(super) struct Performance {
     times: Vec<Duration>,
     /// By how much what it was to look at has grown while it was measured.
     pub(super) growth: u64,
+    /// Cache misses meanwhile, where they are counted.
+    pub(super) misses: Option<u64>,
 }
 
 impl Score {
     pub(super) fn new(stretches: Vec<Stretch>, objects: usize, parties: usize) -> Self {
         let arrived = stretches.iter().map(|_| AtomicUsize::new(0)).collect();
         let now = CachePadded::new(AtomicUsize::new(0));
-        Self { stretches, objects, now, parties, arrived }
+        Self { stretches, objects, now, parties, arrived, misses: Mutex::new(None) }
+    }
+
+    /// Has the conductor look at these misses too.
+    pub(super) fn counting(self, misses: Option<Misses>) -> Self {
+        Self { misses: Mutex::new(misses), ..self }
+    }
+
+    /// Misses since the last call.
+    fn take_misses(&self) -> Option<u64> {
+        self.misses.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.take()
     }
 
     /// A party says that it has seen a stretch begin, and makes an operation in it.
@@ -123,6 +139,7 @@ impl Score {
         for (number, stretch) in self.stretches.iter().enumerate() {
             if stretch.measured && first.is_none() {
                 first = Some(look());
+                self.take_misses();
             }
             self.now.store(number, Ordering::Relaxed);
             thread::sleep(stretch.time);
@@ -135,7 +152,7 @@ impl Score {
         }
         self.now.store(OVER, Ordering::Relaxed);
         let growth = look() - first.unwrap_or_default();
-        Performance { times, growth }
+        Performance { times, growth, misses: self.take_misses() }
     }
 
     /// Operations, and the time that they took, in the measured stretches that are `wanted`. `ends` are the operations of one party by the end of each stretch.
@@ -187,7 +204,8 @@ mod tests {
         let all = stretches(Popularity::Oscillating, 20 * MS, MS, MS);
         let score = Score::new(all, 100, 2);
         assert_eq!((score.in_use(0), score.in_use(2), score.in_use(8)), (Some(100), Some(6), None));
-        let performance = Performance { times: (1..=8).map(|i| i * MS).collect(), growth: 0 };
+        let performance =
+            Performance { times: (1..=8).map(|i| i * MS).collect(), growth: 0, misses: None };
         // The first four warm up.
         let ends: [&[u64]; 2] = [&[1, 2, 3, 4, 14, 34, 64, 104], &[0, 0, 0, 0, 100, 100, 100, 100]];
         let sum = |wanted: fn(&Stretch) -> bool| {

@@ -32,6 +32,7 @@ fn run(bench: Bench, mode: Mode, tasks: usize, regime: &str, mops: f64) -> Recor
         seconds: 1.0,
         mops,
         hops: if mode == Mode::Home { (mops * 5e5) as u64 } else { 0 },
+        misses: None,
         core_ns: travels.then_some(2e3 / mops),
         mops_many: None,
         mops_few: None,

@@ -15,7 +15,7 @@ use std::task::{self, Poll, ready};
 #[must_use = "futures do nothing unless awaited"]
 pub struct Enter<'a, T> {
     object: &'a Object<T>,
-    visit: Visit<'a>,
+    pub(super) visit: Visit<'a>,
 }
 
 impl<'a, T: Send> Future for Enter<'a, T> {
@@ -37,7 +37,7 @@ impl<'a, T: Send> Future for Enter<'a, T> {
 #[derive(Debug)]
 #[must_use = "futures do nothing unless awaited"]
 pub struct With<'a, T, F> {
-    enter: Enter<'a, T>,
+    pub(super) enter: Enter<'a, T>,
     operation: Option<F>,
 }
 

@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "whoever is inside an object has its value")]
 
 use super::inner::Inner;
+use super::returning;
 use super::way::Way;
 use crate::scheduler::context;
 use std::fmt;
@@ -44,6 +45,23 @@ impl<'a, T> Guard<'a, T> {
         }
         Self { object, way: way.panicking(std::thread::panicking()), not_send: PhantomData }
     }
+
+    /// The same, of a task that goes back to worker `origin` once it is dropped.
+    pub(super) fn going_back(mut self, origin: u16) -> Self {
+        self.way = self.way.going_back(origin);
+        self
+    }
+
+    /// What few operations end with.
+    #[cold]
+    fn end(&self) {
+        if self.way.is_without_note() {
+            self.object.clear_on_thread();
+        }
+        if let Some(origin) = self.way.origin() {
+            returning::go_back(origin);
+        }
+    }
 }
 
 impl<T> Deref for Guard<'_, T> {
@@ -70,8 +88,8 @@ impl<T> Drop for Guard<'_, T> {
         if std::thread::panicking() && !self.way.was_panicking() {
             self.object.door.poison();
         }
-        if self.way.is_without_note() {
-            self.object.clear_on_thread();
+        if self.way.has_more() {
+            self.end();
         }
         context::with(|context| {
             self.object.leave(self.way, context);

@@ -30,7 +30,8 @@
 //!
 //! # Where an operation runs, and where the task goes on
 //! At the home if the object has one, otherwise where the task is, under a lock of the object's own. The task goes on where its operation was: it has no
-//! place of its own that it would have to go back to.
+//! place of its own that it would have to go back to. Should it have one, because what it works on between operations lies in that core's cache, an operation says
+//! so by its [`Return`].
 //!
 //! # Operations inside of operations
 //! A [`Guard`] cannot be held across an `.await`, so a task that is inside one object does not travel to another. [`Object::try_enter`] enters an object that is not elsewhere;
@@ -48,6 +49,7 @@ mod inner;
 mod ledger;
 mod line;
 mod report;
+mod returning;
 mod several;
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
@@ -61,6 +63,7 @@ pub use error::{EnterError, Names};
 pub use guard::Guard;
 pub use held::HeldGuard;
 pub use report::{ClassReport, Report, WorkerReport, classes, report};
+pub use returning::{EnterReturning, Return, WithReturning};
 pub use several::{enter_all, enter2};
 
 use inner::Inner;

@@ -2,12 +2,12 @@
 //!
 //! A lost task shows as a deadlock, two operations at a time or one that nobody sees as a failed assertion.
 
-use super::{EnterError, Object, Placement, enter2};
+use super::{EnterError, Object, Placement, Return, enter2};
 use crate::policy::object::Mode as Wanted;
 use crate::scheduler::context;
 use crate::scheduler::shared::{Phase, Shared};
 use crate::scheduler::shuttle_tests::{check, check_until, join, spawn};
-use crate::task::{JoinHandle, yield_now};
+use crate::task::{JoinHandle, park, yield_now};
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::thread;
 use std::sync::Arc;
@@ -75,11 +75,16 @@ impl World {
     }
 
     async fn operate(&self, which: usize) {
+        self.operate_and_return(which, Return::Stay).await;
+    }
+
+    async fn operate_and_return(&self, which: usize, to: Return) {
         let operation = |tally: &mut Tally| {
             tally.add();
             self.count(which);
         };
-        self.objects[which].with(operation).await.expect("nobody panics inside");
+        let operation = self.objects[which].with(operation).returning(to);
+        operation.await.expect("nobody panics inside");
     }
 
     /// An operation that awaits inside.
@@ -119,9 +124,11 @@ fn traveller(shared: &Arc<Shared>, world: &Arc<World>, operations: usize) -> Joi
     spawn(shared, async move {
         for _ in 0..operations {
             let which = thread_rng().gen_range(0..2);
-            match thread_rng().gen_range(0..4) {
+            match thread_rng().gen_range(0..6) {
                 0 => world.hold(which).await,
                 1 => world.operate_on_both(which).await,
+                2 => world.operate_and_return(which, Return::Home).await,
+                3 => world.operate_and_return(which, Return::AtNextWait).await,
                 _ => world.operate(which).await,
             }
         }
@@ -136,6 +143,42 @@ fn operations_of_all_kinds_meet_at_two_homes() {
         world.objects[0].call_blocking(Tally::add).expect("nobody panics inside");
         world.count(0);
         travellers.into_iter().for_each(join);
+        world.settle(shared, &world);
+    });
+}
+
+/// Before they wait, on their way, and where they have come from.
+#[test]
+fn tasks_are_woken_on_their_way_back() {
+    check(2, |shared| {
+        let world = World::new(shared);
+        let sleepers = [0, 1].map(|first| {
+            let operated = Arc::new(AtomicUsize::new(0));
+            let sleeper = spawn(shared, {
+                let (world, operated) = (world.clone(), operated.clone());
+                async move {
+                    // One of them is elsewhere.
+                    for which in [first, 1 - first] {
+                        world.operate_and_return(which, Return::AtNextWait).await;
+                        operated.fetch_add(1, Ordering::Relaxed);
+                        park().await;
+                    }
+                }
+            });
+            (operated, sleeper)
+        });
+        for operations in 1..=2 {
+            for (operated, sleeper) in &sleepers {
+                // The unpark before has been taken.
+                while operated.load(Ordering::Relaxed) < operations {
+                    thread::yield_now();
+                }
+                sleeper.task().unpark();
+            }
+        }
+        for (_, sleeper) in sleepers {
+            join(sleeper);
+        }
         world.settle(shared, &world);
     });
 }

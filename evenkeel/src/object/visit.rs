@@ -80,6 +80,11 @@ impl<'a> Visit<'a> {
         self.rare?.turn
     }
 
+    /// Whether the task has been on its way to the object's home.
+    pub(super) fn has_travelled(&self) -> bool {
+        self.journeys > 0
+    }
+
     /// Comes to the object and in.
     #[inline(always)]
     pub(super) fn poll<T>(
@@ -179,7 +184,6 @@ impl<'a> Visit<'a> {
         cx: &mut task::Context<'_>,
     ) -> Poll<R> {
         self.journeys += 1;
-        context.counters().hops.add(1);
         context.travel(target);
         wake_if_foreign(Some(context), cx);
         Poll::Pending
@@ -282,7 +286,7 @@ fn again<R>(context: Option<&Context>, cx: &mut task::Context<'_>) -> Poll<R> {
 }
 
 /// Wakes the waker if it is not that of the task which is being polled: some part of that task has to look at this entry again.
-fn wake_if_foreign(context: Option<&Context>, cx: &task::Context<'_>) {
+pub(super) fn wake_if_foreign(context: Option<&Context>, cx: &task::Context<'_>) {
     let is_own = waker::task_of(cx.waker())
         .is_some_and(|task| context.is_some_and(|context| context.polls(task.ptr())));
     if !is_own {

@@ -12,10 +12,16 @@ const LOCK: usize = 1 << 8;
 /// The thread was panicking when the operation began.
 const PANICKING: usize = 1 << 9;
 
-/// What it takes is of interest.
-const SAMPLED: usize = 1 << 10;
+/// Whoever leaves has more to do than that: what [`is_without_note`](Way::is_without_note), [`is_sampled`](Way::is_sampled) or [`origin`](Way::origin) say. So those that have not, which are nearly all, look once.
+const MORE: usize = 1 << 10;
 
-/// How an operation has come in.
+/// What it takes is of interest.
+const SAMPLED: usize = 1 << 11;
+
+/// Where the number of the worker begins that the task goes back to, plus one.
+const ORIGIN: u32 = 16;
+
+/// How an operation has come in, and where the task goes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Way(usize);
 
@@ -29,7 +35,7 @@ impl Way {
     /// As a visitor, by the lock; a worker has noted it too, for itself.
     #[inline(always)]
     pub(super) fn by_lock(note: Option<u8>) -> Self {
-        Self(LOCK | note.map_or(0, |note| usize::from(note) + 1))
+        Self(LOCK | note.map_or(MORE, |note| usize::from(note) + 1))
     }
 
     #[inline(always)]
@@ -58,13 +64,29 @@ impl Way {
     /// The same way, of an operation that its worker's [ledger](super::ledger) wants to hear of when it is over.
     #[inline(always)]
     pub(super) fn sampled(self) -> Self {
-        Self(self.0 | SAMPLED)
+        Self(self.0 | MORE | SAMPLED)
     }
 
     /// Whether that is one.
     #[inline(always)]
     pub(super) fn is_sampled(self) -> bool {
         self.0 & SAMPLED != 0
+    }
+
+    /// The same way, of a task that goes back to this worker.
+    pub(super) fn going_back(self, origin: u16) -> Self {
+        Self(self.0 | MORE | (usize::from(origin) + 1) << ORIGIN)
+    }
+
+    /// The worker that the task goes back to, if it does.
+    pub(super) fn origin(self) -> Option<usize> {
+        (self.0 >> ORIGIN).checked_sub(1)
+    }
+
+    /// Whether there is more to do than to leave.
+    #[inline(always)]
+    pub(super) fn has_more(self) -> bool {
+        self.0 & MORE != 0
     }
 
     /// Whether no note of a worker's stands for it: the caller's thread has to remember it.

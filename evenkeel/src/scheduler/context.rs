@@ -37,8 +37,9 @@ pub(crate) const TURN: u32 = 64;
 pub(crate) const SAMPLED: u32 = ONE_IN as u32;
 const _: () = assert!(SAMPLED.is_power_of_two() && TURN.is_multiple_of(SAMPLED));
 
-/// Of so many operations one finds out whether a worker that was stuck is back: some task waits for [`STRANDED`](stealing::STRANDED) if it is not. An estimate; no benchmark sets it.
-const LOOKS_FOR_HOST: u32 = 1_024;
+/// Of so many operations one finds out whether a worker that was stuck is back: some task waits for [`STRANDED`](stealing::STRANDED) if it is not. An estimate; no benchmark sets it. A prime: a task
+/// that goes round some objects comes to each of them with it, whatever their number.
+const LOOKS_FOR_HOST: u32 = 1_021;
 
 /// More than there can be workers.
 const WORKERS: u64 = 1 << 16;
@@ -354,6 +355,10 @@ impl Context {
 
     #[cold]
     fn stay(&self) -> After {
+        if self.after.get() == After::Visit && self.target.get() != self.seat.me() {
+            // It goes back from an operation: that gives the others a turn too.
+            return After::Visit;
+        }
         self.visitor.set(ptr::null_mut());
         self.target.set(self.seat.me());
         // A single worker has nobody who would take its tasks away.
@@ -378,6 +383,30 @@ impl Context {
         self.set_after(After::Visit);
     }
 
+    /// The worker that the task which is being polled may be asked to go back to.
+    pub(crate) fn origin(&self) -> Option<usize> {
+        // The relief polls tasks while workers are away, and is nobody to go back to.
+        (self.task().is_some() && !self.is_relief).then(|| self.seat.me())
+    }
+
+    /// Whether the task that is being polled could go back to worker `origin`: it is elsewhere.
+    pub(crate) fn can_go_back(&self, origin: usize) -> bool {
+        // The number may be that of a worker of another, larger runtime.
+        self.task().is_some() && origin != self.seat.me() && origin < self.shared().workers
+    }
+
+    /// Has the task that is being polled go to worker `origin` where it next suspends itself, by whatever means; unless it has set out for another one by then.
+    pub(crate) fn go_back(&self, origin: usize) {
+        // Whoever has been inside gives the others a turn by `stay`, which leaves the journey as it is: other tasks need not ask.
+        self.note_visit();
+        self.travel(origin);
+    }
+
+    /// Whether the task that is being polled is about to travel to worker `target`.
+    pub(crate) fn is_leaving_for(&self, target: usize) -> bool {
+        self.after.get() == After::Visit && self.target.get() == target
+    }
+
     /// Has the task that has just been polled join the visitors where it has said.
     #[inline(never)]
     pub(crate) fn visit(&self, task: Runnable) {
@@ -386,6 +415,7 @@ impl Context {
             self.seat.push_visitor(task, self.now.get());
         } else {
             self.departed.set(true);
+            self.counters().hops.add(1);
             self.seat.depart(task, target);
         }
     }

@@ -92,7 +92,7 @@ pub(crate) struct Counters {
     pub(crate) returned: Counter,
     /// Tasks that came to it from other processors, by help or by theft.
     pub(crate) migrations: Counter,
-    /// Tasks that have left it for the home of an object.
+    /// Tasks that have left it for the home of an object, or to go back from one.
     pub(crate) hops: Counter,
     /// Steals that did not pay and have been taken back.
     pub(crate) splits_undone: Counter,
