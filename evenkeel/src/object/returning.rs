@@ -71,7 +71,7 @@ pub enum Return {
     /// It goes back before the operation's future is complete. The drop of a [`Guard`] cannot wait for that: there it is the same as [`AtNextWait`](Self::AtNextWait).
     Home,
     /// It goes back where it waits next, whatever it waits for, or gives the others a turn. What it waits for is polled once more there. It stays if it ends or travels to another object
-    /// before, in which case it is that operation's `Return` that counts.
+    /// before, in which case it is that operation's `Return` that counts. An actor that is done with its message stays too.
     AtNextWait,
 }
 
