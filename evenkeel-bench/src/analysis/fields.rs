@@ -43,7 +43,12 @@ const ORDER: [&str; 21] = [
 ];
 
 /// Results, and numbers of repeats, that are whole numbers, text, or true or false.
-const RESULTS: [&str; 12] = [
+const RESULTS: [&str; 17] = [
+    "homes_before",
+    "homes_after",
+    "given_away",
+    "hop_ns",
+    "verdict",
     "ops",
     "operations",
     "hops",

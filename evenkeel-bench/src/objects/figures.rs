@@ -54,6 +54,14 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    /// Whether it is a line for this run, among others.
+    pub(crate) fn has(&self, record: &Record) -> bool {
+        let regime = (record.workers > 1).then_some(record.regime.as_str());
+        (self.regime.as_deref(), Some(self.place), self.tasks_per_core)
+            == (regime, Place::of(record), record.tasks_per_core)
+            && record.mode == self.mode.name()
+    }
+
     /// Whether it is compared: the cores did not move while it was measured.
     pub(crate) fn is_compared(&self) -> bool {
         self.regime.as_deref() != Some(MIXED)

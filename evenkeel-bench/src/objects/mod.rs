@@ -11,6 +11,7 @@
 mod bench;
 pub(crate) mod cells;
 pub(crate) mod figures;
+pub(crate) mod homes;
 mod party;
 pub(crate) mod record;
 pub(crate) mod runner;

@@ -39,6 +39,21 @@ pub(crate) struct Record {
     /// Cache misses of the whole process in the measured time, as the processor counts them; absent where it does not, or nobody may ask it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) misses: Option<u64>,
+    /// Objects at home at each worker before the run, separated by blanks; only where there are objects, as the next four.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) homes_before: Option<String>,
+    /// The same when it was over.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) homes_after: Option<String>,
+    /// Objects that busy workers have given to others.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) given_away: Option<u64>,
+    /// Nanoseconds of a journey, as the workers have measured it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) hop_ns: Option<u64>,
+    /// What an automatic class has come to, and why.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) verdict: Option<String>,
     /// Nanoseconds of a journey there and back, times the workers; `travel` only, and absent if a tenth of the operations or more were no journeys.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) core_ns: Option<f64>,

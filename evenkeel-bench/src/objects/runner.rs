@@ -8,6 +8,7 @@ use spin::mutex::SpinMutex;
 
 use super::bench::{Access, Bench, Mode, Popularity};
 use super::cells::{Cell, Contender};
+use super::homes::Homes;
 use super::party::{Choice, Tally};
 use super::record::Record;
 use super::score::{Performance, Score, Stretch, stretches};
@@ -38,6 +39,8 @@ pub(super) struct Finished {
     pub(super) tallies: Vec<Tally>,
     /// What the objects say has been added to them.
     pub(super) total: u64,
+    /// Where they were, if they have homes.
+    pub(super) homes: Option<Homes>,
 }
 
 /// What a run measured.
@@ -46,6 +49,7 @@ struct Outcome {
     seconds: f64,
     hops: u64,
     misses: Option<u64>,
+    homes: Option<Homes>,
     /// Where the popularity oscillates.
     parts: Option<Parts>,
 }
@@ -100,16 +104,17 @@ fn once(cell: &Cell, contender: Contender, repeat: usize) -> anyhow::Result<Reco
         (outcome, watch.share())
     });
     let line_ns_after = regime::bounce();
-    let Outcome { operations, seconds, hops, misses, parts } = outcome.with_context(|| {
-        let workers = count(cell.workers, "worker");
-        format!("{} failed {} ({workers}, seed {seed})", side(contender), name(cell))
-    })?;
+    let Outcome { operations, seconds, hops, misses, homes, parts } =
+        outcome.with_context(|| {
+            let workers = count(cell.workers, "worker");
+            format!("{} failed {} ({workers}, seed {seed})", side(contender), name(cell))
+        })?;
     let travels = cell.bench == Bench::Travel;
     // There and back are two operations, each of them at another home.
     let operations = if travels { operations / 2 } else { operations };
     // A worker that stands still is not travelled to: what was done instead is no journey.
     let went = travels && hops as f64 >= MOST * 2.0 * operations as f64;
-    let parts = parts.as_ref();
+    let (parts, homes) = (parts.as_ref(), homes.as_ref());
     Ok(Record {
         bench: cell.bench.to_string(),
         mode: contender.mode.to_string(),
@@ -130,6 +135,11 @@ fn once(cell: &Cell, contender: Contender, repeat: usize) -> anyhow::Result<Reco
         mops: operations as f64 / seconds / 1e6,
         hops,
         misses,
+        homes_before: homes.and_then(|homes| Homes::text(&homes.before)),
+        homes_after: homes.and_then(|homes| Homes::text(&homes.after)),
+        given_away: homes.map(|homes| homes.given_away),
+        hop_ns: homes.and_then(|homes| homes.hop_ns),
+        verdict: homes.and_then(|homes| homes.verdict.clone()),
         core_ns: went.then(|| seconds * 1e9 * cell.workers as f64 / operations.max(1) as f64),
         mops_many: parts.map(|parts| parts.many),
         mops_few: parts.map(|parts| parts.few),
@@ -235,7 +245,8 @@ fn outcome(cell: &Cell, score: &Score, finished: &Finished) -> Result<Outcome, F
         few_settled: settled(|stretch| stretch.few && !stretch.unsettled),
     });
     let &Performance { growth: hops, misses, .. } = performance;
-    Ok(Outcome { operations, seconds, hops, misses, parts })
+    let homes = finished.homes.clone();
+    Ok(Outcome { operations, seconds, hops, misses, homes, parts })
 }
 
 /// No operation was lost, made twice or made halfway.

@@ -2,6 +2,7 @@
 
 use super::bench::{Access, Bench, Popularity};
 use super::figures::{Line, Place, lines};
+use super::homes;
 use super::record::Record;
 use super::score::UNSETTLED;
 use crate::figures::Summary;
@@ -43,6 +44,11 @@ pub(crate) fn render(records: &[Record]) -> String {
          x threads+spin: over the median of threads with spin locks; x better of both: over that of in-place or home, whichever is better, with as many tasks\n\
          hops/op: journeys to homes for each operation\n",
     );
+    let verdicts = homes::verdicts(records);
+    if !verdicts.is_empty() {
+        text.push_str("automatic classes, when their last runs were over:\n");
+        verdicts.iter().for_each(|verdict| text.push_str(&format!("  {verdict}\n")));
+    }
     if lines.iter().any(|line| line.core_ns.is_some()) {
         text.push_str("core-ns: nanoseconds times the workers, of the runs in which nine tenths of the operations were journeys\n");
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use evenkeel::object::{EnterError, Object, Placement};
 
 use super::bench::Mode;
+use super::homes::Homes;
 use super::party::{Choice, Party, Tally};
 use super::runner::Finished;
 use super::score::Score;
@@ -36,7 +37,7 @@ pub(super) struct Load {
     pub(super) choice: Choice,
 }
 
-/// Runs as many tasks. Homes are dealt to the workers in turn.
+/// Runs as many tasks. Homes are dealt to the workers in turn: for good, or, in automatic runs, to begin with.
 pub(super) fn run<W: Work>(
     work: W,
     load: Load,
@@ -48,6 +49,7 @@ pub(super) fn run<W: Work>(
     // They are made where the runtime is known, whose workers are their homes.
     let objects: Objects<W> = runtime
         .block_on(async { (0..load.objects).map(|number| make(work, load, number)).collect() });
+    let homes = Homes::before(&objects, load.workers);
     let tasks: Vec<_> = (0..load.tasks)
         .map(|number| {
             let party = Party::new(score, load.choice, seed, number);
@@ -63,16 +65,19 @@ pub(super) fn run<W: Work>(
         }
         Ok(tallies)
     });
+    let homes = runtime.block_on(async { homes.after(&objects, load.mode, CLASS) });
     let totals = objects.iter().map(|object| object.call_blocking(|value| work.total(&value.0)));
     let total: Result<u64, EnterError> = totals.sum();
-    Ok(Finished { performance, tallies: tallies?, total: total.map_err(broken)? })
+    let total = total.map_err(broken)?;
+    Ok(Finished { performance, tallies: tallies?, total, homes: Some(homes) })
 }
 
 fn make<W: Work>(work: W, load: Load, number: usize) -> Object<Apart<W::Value>> {
     let object = Object::new(Apart(work.make())).size_hint(load.bytes);
     match load.mode {
         Mode::Home => object.placed(CLASS, Placement::Home).at(number % load.workers),
-        Mode::Automatic => object.placed(CLASS, Placement::Automatic).at(number % load.workers),
+        // Dealt out in turn too, as all are of one size; but a busy worker may give it away.
+        Mode::Automatic => object.placed(CLASS, Placement::Automatic),
         // Without a home there is less to look at.
         _ => object.placed(CLASS, Placement::InPlace),
     }

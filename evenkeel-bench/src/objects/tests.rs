@@ -33,6 +33,11 @@ fn run(bench: Bench, mode: Mode, tasks: usize, regime: &str, mops: f64) -> Recor
         mops,
         hops: if mode == Mode::Home { (mops * 5e5) as u64 } else { 0 },
         misses: None,
+        homes_before: mode.has_tasks().then(|| "32 32".to_owned()),
+        homes_after: mode.has_tasks().then(|| "40 24".to_owned()),
+        given_away: (mode == Mode::Automatic).then_some(8),
+        hop_ns: (mode == Mode::Automatic).then_some(55),
+        verdict: (mode == Mode::Automatic).then(|| "at home: because".to_owned()),
         core_ns: travels.then_some(2e3 / mops),
         mops_many: None,
         mops_few: None,
@@ -163,7 +168,7 @@ fn sizes_are_short() {
 fn finished(tallies: Vec<Tally>, total: u64) -> Finished {
     let stretches = stretches(Popularity::Uniform, MS, Duration::ZERO, Duration::ZERO);
     let performance = Score::new(stretches, 1, 0).conduct(|| 0);
-    Finished { performance, tallies, total }
+    Finished { performance, tallies, total, homes: None }
 }
 
 #[test]
@@ -259,4 +264,19 @@ fn tasks_travel_there_and_back() {
         records.iter().any(travels)
     });
     assert!(travelled);
+}
+
+#[test]
+fn what_automatic_classes_have_come_to_is_said_once_for_each_line() {
+    let verdicts = super::homes::verdicts(&example());
+    let places = verdicts.iter().filter(|text| text.starts_with("directory read, 64 objects"));
+    assert_eq!(places.count(), 1, "{verdicts:?}");
+    assert!(
+        verdicts[0].contains(
+            "16 tasks per core, cores near: at home: because; 0.00 M journeys/s for 55 ns each; \
+             homes by worker 32 32, in the end 40 24, 8 objects given away"
+        ),
+        "{verdicts:?}"
+    );
+    assert!(super::homes::verdicts(&[]).is_empty());
 }

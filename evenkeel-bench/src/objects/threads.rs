@@ -132,7 +132,7 @@ pub(super) fn run<W: Work, S: Shared<W>>(
             threads.into_iter().map(|thread| thread.join().map_err(|_| panicked())).collect();
         (performance, tallies)
     });
-    Ok(Finished { performance, tallies: tallies?, total: shared.total(work) })
+    Ok(Finished { performance, tallies: tallies?, total: shared.total(work), homes: None })
 }
 
 fn panicked() -> Fault {

@@ -78,7 +78,53 @@ pub(super) fn render(records: &[Record]) -> anyhow::Result<Markup> {
             p { (disturbed) }
         }
         @for section in &sections { (section) }
+        (homes(records)?)
         section { div.wide { pre { (table::render(records)) } } }
+    })
+}
+
+/// Objects at each worker before and after the last automatic run of each line in which any has moved; nothing if none has.
+fn homes(records: &[Record]) -> anyhow::Result<Markup> {
+    let mut pictures = Vec::new();
+    let automatic = |line: &&Line| line.mode == Mode::Automatic && line.is_compared();
+    for line in figures::lines(records).iter().filter(automatic) {
+        let Some(record) = records.iter().rev().find(|record| line.has(record)) else { continue };
+        let (Some(before), Some(after)) = (&record.homes_before, &record.homes_after) else {
+            continue;
+        };
+        if before == after {
+            continue;
+        }
+        let dots: Vec<Dot> = [("before", before), ("in the end", after)]
+            .into_iter()
+            .flat_map(|(when, numbers)| {
+                numbers.split(' ').enumerate().map(move |(worker, number)| {
+                    let value = Summary::of(number.parse().into_iter().collect());
+                    Dot {
+                        name: format!("worker {worker}, {when}"),
+                        slot: usize::from(when != "before"),
+                        text: dots::text(value.as_ref(), None),
+                        value,
+                    }
+                })
+            })
+            .collect();
+        let all: Vec<Summary> = dots.iter().filter_map(|dot| dot.value).collect();
+        let svg = dots::draw("objects at home there", &Scale::from_zero(&all), &dots)?;
+        let caption = format!("{}, {}", words::capital(&title(&line.place)), heading(line));
+        pictures.push(pictures::figure(&caption, "one automatic run: objects by worker", &svg));
+    }
+    if pictures.is_empty() {
+        return Ok(html! {});
+    }
+    Ok(html! {
+        section {
+            div.title {
+                h3 { "Objects by worker" }
+                p { "Where the objects of automatic runs were at home before the run and when it was over: a worker that is busy while another is not gives it its hottest objects." }
+            }
+            div.grid { @for picture in &pictures { (picture) } }
+        }
     })
 }
 
@@ -207,6 +253,9 @@ mod tests {
             "Directory, read, oscillating, 16 tasks per core, cores near",
             "Directory, read, uniform, 16 tasks per core, cores far",
             "Counters, 64 objects, cores near",
+            // Objects by worker.
+            "Directory read, 64 objects, 1.95 MiB, cores near",
+            "Directory read, 1,024 objects, 31.2 MiB, cores near",
             "Travel, 2 workers, cores near",
         ];
         let mut seen = captions(&page);
