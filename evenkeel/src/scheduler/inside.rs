@@ -62,9 +62,14 @@ impl Inside {
         self.notes.each_ref().map(seen)
     }
 
-    /// Whether it has left all that it was inside of when it was [seen](Self::see).
-    pub(crate) fn has_left(&self, seen: &Seen) -> bool {
-        self.see().iter().zip(seen).all(|(now, before)| *before == 0 || now != before)
+    /// Whether it has left all that it was inside of when it was [seen](Self::see). Strikes out what it has left: it may be inside of that again, as a reader.
+    pub(crate) fn has_left(&self, seen: &mut Seen) -> bool {
+        for (now, before) in self.see().iter().zip(seen.iter_mut()) {
+            if now != before {
+                *before = 0;
+            }
+        }
+        seen.iter().all(|before| *before == 0)
     }
 
     /// Clears a note. The caller is the worker.
