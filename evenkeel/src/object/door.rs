@@ -1,5 +1,5 @@
-//! Who may be inside an object: one operation at a time, at its home for the price of a note, anywhere else for that of a lock. Or many that [read](shared), for that of a note anywhere; what follows is
-//! of objects that are not shared by readers.
+//! Who may be inside an object: one operation at a time, at its home for the price of a note, anywhere else for that of a lock.
+//! Or many that read, anywhere for the price of a note: [`shared`] has their part; what follows is of objects that are not shared.
 //!
 //! # Roles
 //! The *home* of an object is a processor of its runtime; that of many has none. Its *host* is the worker of that processor. *Visitors* are all others: workers of other processors, the relief,
@@ -69,9 +69,6 @@ const CLOSED: usize = 16;
 
 /// The bits beside the address. Processors are aligned to more.
 const FLAGS: usize = LOCKED | POISONED | SUSPENDED | SHARED | CLOSED;
-
-/// Those of them that an object takes to another home: its host there is not the one that was stuck.
-const KEPT: usize = LOCKED | POISONED | SHARED | CLOSED;
 
 /// Pauses that a visitor waits for a host inside: a few microseconds, as long as the heavy fence has taken. An estimate; no benchmark sets it. Two in the models.
 const PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 100 };
@@ -369,36 +366,9 @@ impl Door {
     pub(super) fn is_locked(&self) -> bool {
         self.place.load(Ordering::Relaxed) & LOCKED != 0
     }
-
-    /// The address of the home's processor; zero without one.
-    pub(super) fn home(&self) -> usize {
-        self.place.load(Ordering::Relaxed) & !FLAGS
-    }
-
-    /// Changes the home. The caller is inside by the lock.
-    pub(super) fn set_home(&self, home: usize) {
-        let place = self.place.load(Ordering::Relaxed);
-        self.place.store(place & KEPT | home, Ordering::Relaxed);
-    }
-
-    /// Changes the home of an object that nobody is inside of by the lock. The caller is the worker of the present one, or there is none. False if it is not to be changed now.
-    pub(super) fn move_home(&self, context: Option<&Context>, to: usize) -> bool {
-        let place = self.place.load(Ordering::Relaxed);
-        let from = place & !FLAGS;
-        let may = from == 0
-            || context.is_some_and(|context| {
-                context.seat.home().addr() == from
-                    && !context.seat.processor().inside.has(self.address())
-            });
-        let order = edge(Edge::ObjectUnlock, Ordering::Release);
-        may && place & LOCKED == 0
-            && self
-                .place
-                .compare_exchange(place, place & KEPT | to, order, Ordering::Relaxed)
-                .is_ok()
-    }
 }
 
+mod home;
 mod shared;
 
 #[cfg(all(test, loom))]

@@ -98,10 +98,11 @@ impl<T: Send> Object<T> {
 
     /// Enters the object for reading, calls `operation` and leaves. The closure may borrow what is around it.
     ///
-    /// An object that is read again and again without being written in between is read by all workers of its runtime at once, each where its task is, from a copy in its own cache; the
-    /// next operation of another kind waits for those who read, and later ones find the object as any other. That begins after [some reads](crate::policy::object::streak::READS) in a
-    /// row; after twice as many each time that it has not paid; and for objects with homes only while [there is room](crate::policy::object::replicate::COPIES) for copies of those of their class that are read so. Until then a read is
-    /// an operation like others, alone inside. Reads from threads that are no workers, or from workers of other runtimes, always are.
+    /// At first a read is an operation like all others, alone inside. After [some reads](crate::policy::object::streak::READS) without any other operation in between all workers of the object's runtime read it at once,
+    /// each where its task is, from the copy in its own cache. That ends with the next operation of another kind, which waits for those who read, and begins again after as many reads; after twice as
+    /// many each time that it has not paid. Objects with homes are read so only while [there is room](crate::policy::object::replicate::COPIES) for the copies of all those of their class that are.
+    ///
+    /// Reads from threads that are no workers, or from workers of other runtimes, are always alone inside, and so are those of a worker that is inside of four other objects; like writes they end the reading by all.
     ///
     /// # Errors
     /// If an operation on it has panicked, or if the caller is inside of it, even if that reads too.

@@ -17,13 +17,16 @@
 //! compare-and-swap of the bare address (release) before it clears its note.
 //!
 //! # Why they exclude each other
-//! *A change of a shared object is made under its lock, or changes its home alone*: whoever enters by the lock sets it by a compare-and-swap of all of `place`, so it knows whether the object is shared; if it is, it goes the way of those
-//! who come alone. What has been decided for an object that was not shared is decided anew. So [`SHARED`] and [`CLOSED`] are cleared by one who has the lock and has seen all readers leave.
-//! *Reader and who comes alone*: Dekker's pattern, note against lock, as between host and visitor. The reader sees the lock, or the other sees the note. A reader that sees neither the lock nor [`CLOSED`] has
-//! seen what was before the one or after [`SHARED`] was cleared; then it is not set, or has been set again, by a later one who has left.
-//! *Reader and who comes to a closed object*: it has the lock from one who has closed it, or from one who has it from that one. What that one's fence has shown, it sees.
-//! *Reader and host*: a host enters by its note if `place` is its bare address. Of a shared object it is not. When it has seen that it is, and is inside, the object is shared by nobody but itself.
-//! *Reader and operations before*: who shares an object releases its `place` after it, and read-modify-writes alone follow while it is shared and not locked.
+//! While a reader is inside, the object stays shared, and nobody is inside alone:
+//!
+//! *Entering by the lock* is a compare-and-swap of all of `place`, so whoever does it knows whether the object is shared when it has the lock. If it is not, no reader is inside. If it is, it enters alone as above. So
+//! [`SHARED`] and [`CLOSED`] are cleared by one who has the lock and has seen all readers leave.
+//! *Reader and who comes alone*: Dekker's pattern, note against lock, as between host and visitor: the reader sees the lock, or the other sees the note. What a reader sees after the lock has been given back has
+//! [`CLOSED`], or no [`SHARED`], or has been shared anew by one who was inside alone and has left.
+//! *Reader and who comes to a closed object*: that one has its lock from who has closed it, or from who has had it in between, and sees what the fence has shown to that one: the notes of all who have not seen the lock.
+//! *Reader and host*: a host enters by its note if `place` is its bare address, which that of a shared object is not. If it is inside when the object is shared, it shares it itself, and is over. It does so by a
+//! compare-and-swap of the bare address, because a visitor may have locked it, who looks at the notes of the host alone.
+//! *Reader and operations before*: who shares an object releases its `place` after that; as long as it is shared and not locked, others change `place` by read-modify-writes.
 //! *Reader and operations after*: they see its note cleared, or another object's in its place; each store of a note is a release.
 //!
 //! # What else may happen while an object is shared
