@@ -55,6 +55,8 @@ pub(super) struct Class {
     processors: Arc<[Processor]>,
     /// What the homes at each processor come to, in bytes.
     bytes: Box<[AtomicUsize]>,
+    /// What the objects come to that all may read at once, in bytes.
+    copied: AtomicUsize,
 }
 
 impl Class {
@@ -80,6 +82,7 @@ impl Class {
             runtime: runtime.map(Arc::downgrade).unwrap_or_default(),
             processors: runtime.map(|runtime| runtime.processors.clone()).unwrap_or_default(),
             bytes: (0..workers).map(|_| AtomicUsize::new(0)).collect(),
+            copied: AtomicUsize::new(0),
         }
     }
 
@@ -99,6 +102,41 @@ impl Class {
 
     pub(super) fn placement(&self) -> Placement {
         self.placement
+    }
+
+    /// Whether these are the workers that may be hosts.
+    #[inline(always)]
+    pub(super) fn is_of(&self, shared: &Arc<Shared>) -> bool {
+        std::ptr::eq(self.runtime.as_ptr(), Arc::as_ptr(shared))
+    }
+
+    /// The processors of the runtime, the relief's among them; none of objects that were made outside of any.
+    pub(super) fn processors(&self) -> &[Processor] {
+        &self.processors
+    }
+
+    /// What the objects come to that all may read at once, in bytes.
+    pub(super) fn copied(&self) -> usize {
+        self.copied.load(Ordering::Relaxed)
+    }
+
+    /// Has no worker believe to know where objects are.
+    pub(super) fn forget_whereabouts(&self) {
+        if let Some(shared) = self.runtime.upgrade() {
+            shared.forget_whereabouts();
+        }
+    }
+
+    /// Adds one of so many bytes to them.
+    pub(super) fn add_copied(&self, bytes: usize) {
+        self.copied.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Takes it from them.
+    pub(super) fn remove_copied(&self, bytes: usize) {
+        // What it comes to may have been said anew meanwhile.
+        let copied = |copied: usize| Some(copied.saturating_sub(bytes));
+        let _ = self.copied.fetch_update(Ordering::Relaxed, Ordering::Relaxed, copied);
     }
 
     /// The processor at this address, which is that of a home.
@@ -149,7 +187,7 @@ impl Class {
     pub(super) fn count(&self, context: &Context) {
         let shared = context.shared();
         // What workers of other runtimes do counts for nothing.
-        if std::ptr::eq(self.runtime.as_ptr(), Arc::as_ptr(shared)) {
+        if self.is_of(shared) {
             let automatic = self.placement == Placement::Automatic;
             self.steering.count(self, shared, context.seat.me(), automatic);
         }

@@ -1,4 +1,5 @@
 //! Who may be inside an object: one operation at a time, at its home for the price of a note, anywhere else for that of a lock.
+//! Or many that read, anywhere for the price of a note: [`shared`] has their part; what follows is of objects that are not shared.
 //!
 //! # Roles
 //! The *home* of an object is a processor of its runtime; that of many has none. Its *host* is the worker of that processor. *Visitors* are all others: workers of other processors, the relief,
@@ -60,11 +61,14 @@ const POISONED: usize = 2;
 /// The host was found to be stuck: the object is entered in place until it is back.
 const SUSPENDED: usize = 4;
 
-/// The bits beside the address. Processors are aligned to more.
-const FLAGS: usize = LOCKED | POISONED | SUSPENDED;
+/// All workers of the runtime may read the object at once, by their notes.
+const SHARED: usize = 8;
 
-/// Those of them that an object takes to another home: its host there is not the one that was stuck.
-const KEPT: usize = LOCKED | POISONED;
+/// Some of them may still be inside, but no others come in, until somebody has been inside alone.
+const CLOSED: usize = 16;
+
+/// The bits beside the address. Processors are aligned to more.
+const FLAGS: usize = LOCKED | POISONED | SUSPENDED | SHARED | CLOSED;
 
 /// Pauses that a visitor waits for a host inside: a few microseconds, as long as the heavy fence has taken. An estimate; no benchmark sets it. Two in the models.
 const PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 100 };
@@ -128,8 +132,13 @@ impl Door {
     #[inline]
     fn enter_as_visitor(&self, class: &Class, context: Option<&Context>) -> Result<Way, Refusal> {
         let place = self.place.load(Ordering::Relaxed);
-        if place & LOCKED != 0 {
-            return Err(Refusal::Taken);
+        if place & (LOCKED | SHARED) != 0 {
+            // Whoever comes to one that readers share is alone in it afterwards, whatever the mode.
+            return if place & LOCKED != 0 {
+                Err(Refusal::Taken)
+            } else {
+                self.take(class, context)
+            };
         }
         let home = place & !FLAGS;
         if home == 0 {
@@ -255,6 +264,9 @@ impl Door {
             return Err(Refusal::Taken);
         }
         self.lock(place)?;
+        if place & SHARED != 0 {
+            return self.enter_shared(class, context, place);
+        }
         let is_host = context.is_some_and(|context| context.seat.home().addr() == home);
         // Without one it has no home.
         if is_host || class.processor(home).is_none_or(|host| self.has_left(host)) {
@@ -280,9 +292,7 @@ impl Door {
     /// Whether the host is outside, as the visitor sees who has locked the object; waits a little for it.
     #[cold]
     fn has_left(&self, host: &Processor) -> bool {
-        if !fence::is_asymmetric() {
-            fence::after_read_modify_write(Edge::ObjectHeavy);
-        } else if !fence::heavy(Edge::ObjectHeavy) {
+        if !self.is_shown() {
             return false;
         }
         (0..PATIENCE).any(|_| {
@@ -292,6 +302,15 @@ impl Door {
             }
             has_left
         })
+    }
+
+    /// Makes a heavy fence, after which whoever has just locked the object sees the notes of all who have not seen the lock. False if that cannot be relied on.
+    fn is_shown(&self) -> bool {
+        if fence::is_asymmetric() {
+            return fence::heavy(Edge::ObjectHeavy);
+        }
+        fence::after_read_modify_write(Edge::ObjectHeavy);
+        true
     }
 
     /// Gives the lock back, of an object that a host may be inside of.
@@ -347,35 +366,10 @@ impl Door {
     pub(super) fn is_locked(&self) -> bool {
         self.place.load(Ordering::Relaxed) & LOCKED != 0
     }
-
-    /// The address of the home's processor; zero without one.
-    pub(super) fn home(&self) -> usize {
-        self.place.load(Ordering::Relaxed) & !FLAGS
-    }
-
-    /// Changes the home. The caller is inside by the lock.
-    pub(super) fn set_home(&self, home: usize) {
-        let place = self.place.load(Ordering::Relaxed);
-        self.place.store(place & KEPT | home, Ordering::Relaxed);
-    }
-
-    /// Changes the home of an object that nobody is inside of by the lock. The caller is the worker of the present one, or there is none. False if it is not to be changed now.
-    pub(super) fn move_home(&self, context: Option<&Context>, to: usize) -> bool {
-        let place = self.place.load(Ordering::Relaxed);
-        let from = place & !FLAGS;
-        let may = from == 0
-            || context.is_some_and(|context| {
-                context.seat.home().addr() == from
-                    && !context.seat.processor().inside.has(self.address())
-            });
-        let order = edge(Edge::ObjectUnlock, Ordering::Release);
-        may && place & LOCKED == 0
-            && self
-                .place
-                .compare_exchange(place, place & KEPT | to, order, Ordering::Relaxed)
-                .is_ok()
-    }
 }
+
+mod home;
+mod shared;
 
 #[cfg(all(test, loom))]
 mod model;

@@ -40,6 +40,7 @@ impl<'a, T> Guard<'a, T> {
     /// This thread is inside, by `way`, and leaves when the guard is dropped.
     #[inline(always)]
     pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
+        object.begin_write();
         if way.is_without_note() {
             object.note_on_thread();
         }
@@ -103,5 +104,49 @@ impl<T> Drop for Guard<'_, T> {
 impl<T: fmt::Debug> fmt::Debug for Guard<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Guard").field(&**self).finish()
+    }
+}
+
+/// Being inside for reading, alone or beside others who read, until it is dropped. A panic meanwhile poisons nothing.
+pub(super) struct Reading<'a, T> {
+    object: &'a Inner<T>,
+    way: Way,
+    not_send: PhantomData<*const ()>,
+}
+
+impl<'a, T: Sync> Reading<'a, T> {
+    /// # Safety
+    /// This thread is inside, by `way`, and leaves when this is dropped.
+    #[inline(always)]
+    pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
+        if way.is_without_note() {
+            object.note_on_thread();
+        }
+        Self { object, way, not_send: PhantomData }
+    }
+}
+
+impl<T> Deref for Reading<'_, T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: this thread is inside until this is dropped, and the borrow ends before; others that are inside read too, which those that are `Sync` allow.
+        self.object.value.with(|value| unsafe { &*value })
+    }
+}
+
+impl<T> Drop for Reading<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.way.is_without_note() {
+            self.object.clear_on_thread();
+        }
+        context::with(|context| {
+            self.object.leave_after_read(self.way, context);
+            if self.way.is_sampled() {
+                self.object.end_sample(context);
+            }
+        });
     }
 }

@@ -29,6 +29,7 @@ impl<'a, T> HeldGuard<'a, T> {
     /// # Safety
     /// The caller has the lock, with no note, and gives it to the guard.
     pub(super) unsafe fn new(object: &'a Inner<T>, turn: Turn<'a>) -> Self {
+        object.begin_write();
         Self { object, turn, panicking: std::thread::panicking() }
     }
 }

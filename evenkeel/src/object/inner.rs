@@ -7,6 +7,8 @@ use super::door::{Door, Refusal};
 use super::error::{EnterError, Names};
 use super::line::Line;
 use super::way::Way;
+use crate::policy::object::Streak;
+use crate::policy::object::replicate::has_room;
 use crate::primitives::atomic::{AtomicU32, Ordering};
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::prefetch;
@@ -34,11 +36,13 @@ pub(super) struct Inner<T> {
     pub(super) line: OnceLock<Box<Line>>,
     /// What an operation goes over, in bytes; with [`PINNED`].
     size: AtomicU32,
+    /// The bits of the [streak](Streak) of reads: changed by who is inside alone, but for what all readers would write alike.
+    streak: AtomicU32,
     pub(super) door: Door,
     pub(super) value: UnsafeCell<T>,
 }
 
-// SAFETY: the door lets one thread at a time to the value, so sharing an object moves the value between threads.
+// SAFETY: the door lets one thread at a time to the value, so sharing an object moves the value between threads. It lets more to it who read, but they come where the value is `Sync`.
 unsafe impl<T: Send> Send for Inner<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Inner<T> {}
@@ -46,6 +50,9 @@ unsafe impl<T: Send> Sync for Inner<T> {}
 impl<T> Drop for Inner<T> {
     fn drop(&mut self) {
         self.class.uncharge(self.door.home(), self.size());
+        if self.streak().is_shared() {
+            self.class.remove_copied(self.size());
+        }
     }
 }
 
@@ -71,6 +78,7 @@ impl<T> Inner<T> {
             class,
             line: OnceLock::new(),
             size: AtomicU32::new(stated(size_of::<T>())),
+            streak: AtomicU32::new(0),
             value: UnsafeCell::new(value),
         }
     }
@@ -110,8 +118,92 @@ impl<T> Inner<T> {
         let home = self.door.home();
         self.class.uncharge(home, self.size());
         let pinned = self.size.load(Ordering::Relaxed) & PINNED;
+        let before = self.size();
         self.size.store(stated(bytes) | pinned, Ordering::Relaxed);
+        if self.streak().is_shared() {
+            self.class.remove_copied(before);
+            self.class.add_copied(self.size());
+        }
         self.class.charge(home, self.size());
+    }
+
+    fn streak(&self) -> Streak {
+        Streak::from_bits(self.streak.load(Ordering::Relaxed))
+    }
+
+    fn set_streak(&self, streak: Streak) {
+        self.streak.store(streak.bits(), Ordering::Relaxed);
+    }
+
+    /// Notes that it is about to be written. The caller is inside alone.
+    #[inline(always)]
+    pub(super) fn begin_write(&self) {
+        if self.streak().is_ended_by_write() {
+            self.end_streak();
+        }
+    }
+
+    #[cold]
+    fn end_streak(&self) {
+        if self.streak().is_shared() {
+            self.class.remove_copied(self.size());
+        }
+        self.set_streak(self.streak().write());
+    }
+
+    /// Notes that reading it beside others has paid. The caller does so.
+    #[cold]
+    pub(super) fn note_paid(&self) {
+        let paid = self.streak().pay();
+        // Once: others read it.
+        if paid != self.streak() {
+            self.set_streak(paid);
+        }
+    }
+
+    /// Enters beside others who read, if they do.
+    #[inline(always)]
+    pub(super) fn enter_as_reader(&self, context: Option<&Context>) -> Option<Way> {
+        self.door.enter_as_reader(&self.class, context?)
+    }
+
+    /// Goes out again after a read: all may read from now on, if this one was the last of many who were inside alone.
+    #[inline(always)]
+    pub(super) fn leave_after_read(&self, way: Way, context: Option<&Context>) {
+        if way.is_shared() {
+            self.door.leave_as_reader(way, context);
+            return;
+        }
+        if self.streak().is_shared() {
+            self.end_streak();
+        }
+        let streak = self.streak().read();
+        self.set_streak(streak);
+        if streak.is_long() {
+            self.share(way, context);
+        }
+        self.door.leave(way, context);
+    }
+
+    /// Lets all read it at once, if there is somebody who would and room for the copies. The caller is inside alone, has read it, and leaves.
+    #[cold]
+    fn share(&self, way: Way, context: Option<&Context>) {
+        let (class, bytes) = (&self.class, self.size());
+        let has_room = || has_room(class.copied() as u64, bytes as u64);
+        // What has no home is copied by whoever reads it anyhow.
+        let may = !class.processors().is_empty() && (self.door.home() == 0 || has_room());
+        let streak = self.streak();
+        // Before it is shared: those who read it then may write there.
+        self.set_streak(streak.share());
+        class.add_copied(bytes);
+        if !(may && self.door.share(way, context)) {
+            class.remove_copied(bytes);
+            // After as many reads again.
+            self.set_streak(streak.write());
+        } else if self.door.home() != 0 {
+            // Readers would go on travelling to it.
+            class.forget_whereabouts();
+        }
     }
 
     /// What an error says of it.

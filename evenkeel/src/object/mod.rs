@@ -33,6 +33,9 @@
 //! place of its own that it would have to go back to. Should it have one, because what it works on between operations lies in that core's cache, an operation says
 //! so by its [`Return`].
 //!
+//! # Reads
+//! An object that is [read](Object::read) again and again is read by all workers at once, each where its task is, until somebody writes it: whatever is read much and written rarely need be at no home.
+//!
 //! # Operations inside of operations
 //! A [`Guard`] cannot be held across an `.await`, so a task that is inside one object does not travel to another. [`Object::try_enter`] enters an object that is not elsewhere;
 //! [`enter2`] enters two. To enter an object that one is inside of is an [error](EnterError::Inside). So is an entry by any part of a task that holds one: nobody can tell whether the parts wait for each

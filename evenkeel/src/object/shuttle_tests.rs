@@ -1,9 +1,10 @@
-//! Objects under shuttle: tasks that travel between two homes, are cancelled on the way, inside and in line, and go on while homes and modes change.
+//! Objects under shuttle: tasks that travel between two homes, read what others read, are cancelled on the way, inside and in line, and go on while homes and modes change.
 //!
 //! A lost task shows as a deadlock, two operations at a time or one that nobody sees as a failed assertion.
 
 use super::{EnterError, Object, Placement, Return, enter2};
 use crate::policy::object::Mode as Wanted;
+use crate::policy::object::streak::READS;
 use crate::scheduler::context;
 use crate::scheduler::shared::{Phase, Shared};
 use crate::scheduler::shuttle_tests::{check, check_until, join, spawn};
@@ -87,6 +88,18 @@ impl World {
         operation.await.expect("nobody panics inside");
     }
 
+    /// Reads, after which all may read.
+    async fn read(&self, which: usize) {
+        for _ in 0..=READS {
+            let operation = |tally: &Tally| {
+                let before = tally.operations;
+                thread::yield_now();
+                assert!(!tally.is_inside && tally.operations == before, "somebody writes");
+            };
+            self.objects[which].read(operation).await.expect("nobody panics inside");
+        }
+    }
+
     /// An operation that awaits inside.
     async fn hold(&self, which: usize) {
         let mut held = self.objects[which].enter_held().await.expect("nobody panics inside");
@@ -124,11 +137,12 @@ fn traveller(shared: &Arc<Shared>, world: &Arc<World>, operations: usize) -> Joi
     spawn(shared, async move {
         for _ in 0..operations {
             let which = thread_rng().gen_range(0..2);
-            match thread_rng().gen_range(0..6) {
+            match thread_rng().gen_range(0..9) {
                 0 => world.hold(which).await,
                 1 => world.operate_on_both(which).await,
                 2 => world.operate_and_return(which, Return::Home).await,
                 3 => world.operate_and_return(which, Return::AtNextWait).await,
+                4..7 => world.read(which).await,
                 _ => world.operate(which).await,
             }
         }

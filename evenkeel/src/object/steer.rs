@@ -152,9 +152,11 @@ impl Course {
         self.end_draining(class, shared);
     }
 
-    fn end_draining(&self, class: &Class, shared: &Shared) {
-        let mut workers = shared.processors.iter().zip(&self.inside);
-        if workers.all(|(processor, seen)| processor.inside.has_left(seen)) {
+    fn end_draining(&mut self, class: &Class, shared: &Shared) {
+        let workers = shared.processors.iter().zip(&mut self.inside);
+        // Each is looked at: one of them may read an object again and again.
+        let left = workers.map(|(processor, seen)| processor.inside.has_left(seen));
+        if left.fold(true, |all, left| all & left) {
             class.set_mode(Mode::InPlace);
         }
     }

@@ -1,4 +1,4 @@
-//! How a task comes to an object and in.
+//! How a task comes to an object and in. Whoever `READS` goes in beside others who do, if the object is [shared](super::door::shared), and otherwise as everybody.
 
 #![allow(unsafe_code, reason = "it looks at what the worker knows of itself")]
 
@@ -38,6 +38,8 @@ pub(super) struct Visit<'a> {
     counted: bool,
     /// Whether its worker's ledger wants to hear of it.
     sampled: bool,
+    /// Whether it is one of many, of which few are asked what their way in is good for.
+    asked: bool,
     rare: Option<Box<Rare<'a>>>,
 }
 
@@ -87,7 +89,7 @@ impl<'a> Visit<'a> {
 
     /// Comes to the object and in.
     #[inline(always)]
-    pub(super) fn poll<T>(
+    pub(super) fn poll<T, const READS: bool>(
         &mut self,
         object: &'a Inner<T>,
         cx: &mut task::Context<'_>,
@@ -101,17 +103,23 @@ impl<'a> Visit<'a> {
             // It does not even look at the object, whose lines are there.
             return self.set_out(context, target, cx);
         }
-        if (self.counted || !context.is_some_and(Context::count_operation))
-            && let Ok(way) = object.enter(context)
-        {
-            return Poll::Ready(admit(object, way, context));
+        if self.counted || !context.is_some_and(Context::count_operation) {
+            if READS && let Some(way) = object.enter_as_reader(context) {
+                if self.asked {
+                    object.note_paid();
+                }
+                return Poll::Ready(Ok(way));
+            }
+            if let Ok(way) = object.enter(context) {
+                return Poll::Ready(admit(object, way, context));
+            }
         }
-        self.poll_later(object, context, cx)
+        self.poll_later::<T, READS>(object, context, cx)
     }
 
     /// The same of one that did not get in at once.
     #[inline(never)]
-    fn poll_later<T>(
+    fn poll_later<T, const READS: bool>(
         &mut self,
         object: &'a Inner<T>,
         context: Option<&Context>,
@@ -123,6 +131,7 @@ impl<'a> Visit<'a> {
         {
             if context.has_had_its_turn() {
                 object.class.count(context);
+                self.asked = true;
                 // Whoever has come from another worker has given the others there their turn.
                 if self.journeys == 0 {
                     return again(Some(context), cx);
@@ -140,10 +149,18 @@ impl<'a> Visit<'a> {
                 rare.turn = Some(turn);
             }
             let in_turn = self.rare.as_ref().is_some_and(|rare| rare.turn.is_some());
+            if READS && let Some(way) = object.enter_as_reader(context) {
+                if self.asked {
+                    object.note_paid();
+                }
+                return Poll::Ready(Ok(way));
+            }
             let step = match object.enter(context) {
                 Ok(way) => return Poll::Ready(self.admit(object, way, context)),
-                Err(Refusal::Away(target)) => self.travel(object, context, usize::from(target), cx),
-                Err(Refusal::Taken) => wait(object, context, in_turn, cx),
+                Err(Refusal::Away(target)) => {
+                    self.travel::<T, READS>(object, context, usize::from(target), cx)
+                }
+                Err(Refusal::Taken) => wait::<T, READS>(object, context, in_turn, cx),
             };
             match ready!(step) {
                 Step::Inside(result) => return Poll::Ready(result),
@@ -191,7 +208,7 @@ impl<'a> Visit<'a> {
 
     /// Goes to the object's home, or takes the object from there.
     #[cold]
-    fn travel<T>(
+    fn travel<T, const READS: bool>(
         &mut self,
         object: &Inner<T>,
         context: Option<&Context>,
@@ -199,7 +216,7 @@ impl<'a> Visit<'a> {
         cx: &mut task::Context<'_>,
     ) -> Poll<Step> {
         let Some(context) = context.filter(|context| context.task().is_some()) else {
-            return take(object, context, false, cx);
+            return take::<T, READS>(object, context, false, cx);
         };
         if self.journeys > 0 {
             // It was taken away on its way.
@@ -207,7 +224,7 @@ impl<'a> Visit<'a> {
             let before = &mut self.rare.get_or_insert_default().departures;
             let is_stuck = std::mem::replace(before, departures) == departures;
             if is_stuck || self.journeys == JOURNEYS {
-                return take(object, Some(context), is_stuck, cx);
+                return take::<T, READS>(object, Some(context), is_stuck, cx);
             }
         }
         context.note_whereabouts(object.door.address(), target);
@@ -228,7 +245,7 @@ fn admit<T>(object: &Inner<T>, way: Way, context: Option<&Context>) -> Result<Wa
 
 /// Takes the object from its home; with `suspend` it is entered in place until the host is back.
 #[cold]
-fn take<T>(
+fn take<T, const READS: bool>(
     object: &Inner<T>,
     context: Option<&Context>,
     suspend: bool,
@@ -242,13 +259,13 @@ fn take<T>(
             }
             Poll::Ready(Step::Inside(admit(object, way, context)))
         }
-        Err(_) => wait(object, context, true, cx),
+        Err(_) => wait::<T, READS>(object, context, true, cx),
     }
 }
 
 /// Looks again, now or after a turn of the others, or waits in line.
 #[cold]
-fn wait<T>(
+fn wait<T, const READS: bool>(
     object: &Inner<T>,
     context: Option<&Context>,
     in_turn: bool,
@@ -263,6 +280,9 @@ fn wait<T>(
     // Each look takes the line from whoever is inside, so the next one is later.
     for look in 0..LOOKS {
         (0..1 << look).for_each(|_| pause());
+        if READS && let Some(way) = object.enter_as_reader(context) {
+            return Poll::Ready(Step::Inside(Ok(way)));
+        }
         if !object.door.is_locked()
             && let Ok(way) = object.enter(context)
         {

@@ -18,6 +18,9 @@ const MORE: usize = 1 << 10;
 /// What it takes is of interest.
 const SAMPLED: usize = 1 << 11;
 
+/// Beside others, for reading.
+const SHARED: usize = 1 << 12;
+
 /// Where the number of the worker begins that the task goes back to, plus one.
 const ORIGIN: u32 = 16;
 
@@ -36,6 +39,18 @@ impl Way {
     #[inline(always)]
     pub(super) fn by_lock(note: Option<u8>) -> Self {
         Self(LOCK | note.map_or(MORE, |note| usize::from(note) + 1))
+    }
+
+    /// As one of many readers, by this note.
+    #[inline(always)]
+    pub(super) fn shared(note: u8) -> Self {
+        Self(SHARED | (usize::from(note) + 1))
+    }
+
+    /// Whether others may be inside, who read too.
+    #[inline(always)]
+    pub(super) fn is_shared(self) -> bool {
+        self.0 & SHARED != 0
     }
 
     #[inline(always)]

@@ -156,6 +156,10 @@ pub(crate) enum Edge {
     ObjectModeSeen,
     /// The look at an object's place by who enters it at its home.
     ObjectPlace,
+    /// The change of an object's place by its host that lets all read it at once.
+    ObjectShare,
+    /// The look at that place by who reads it at once with others.
+    ObjectShared,
 }
 
 /// `ordering`, unless a model has weakened `edge`.

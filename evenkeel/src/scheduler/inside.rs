@@ -1,4 +1,4 @@
-//! The notes of a processor's worker of what it is inside of, for those who take an object from its home.
+//! The notes of a processor's worker of what it is inside of, for those who take an object from its home or from its readers.
 //!
 //! A worker notes the address of an object before it enters it, and clears the note when it leaves. Only it writes; others read, by the protocol of
 //! `object::door`. The notes are a few: who enters more objects at a time does so by their locks.
@@ -46,7 +46,7 @@ impl Inside {
         notes.position(|noted| noted == 0)
     }
 
-    /// The host's fence between its note and its look at the object.
+    /// The fence of a host or a reader between its note and its look at the object.
     #[inline(always)]
     pub(crate) fn fence(&self) {
         if self.fenced {
@@ -62,9 +62,14 @@ impl Inside {
         self.notes.each_ref().map(seen)
     }
 
-    /// Whether it has left all that it was inside of when it was [seen](Self::see).
-    pub(crate) fn has_left(&self, seen: &Seen) -> bool {
-        self.see().iter().zip(seen).all(|(now, before)| *before == 0 || now != before)
+    /// Whether it has left all that it was inside of when it was [seen](Self::see). Strikes out what it has left: it may be inside of that again, as a reader.
+    pub(crate) fn has_left(&self, seen: &mut Seen) -> bool {
+        for (now, before) in self.see().iter().zip(seen.iter_mut()) {
+            if now != before {
+                *before = 0;
+            }
+        }
+        seen.iter().all(|before| *before == 0)
     }
 
     /// Clears a note. The caller is the worker.
@@ -78,5 +83,23 @@ impl Inside {
         self.notes
             .iter()
             .any(|note| note.load(edge(Edge::ObjectNoted, Ordering::Acquire)) == address)
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_once_may_be_entered_again() {
+        let inside = Inside::new();
+        let [one, other] = [1, 2].map(|address| inside.note(address).expect("there is room"));
+        let mut seen = inside.see();
+        assert!(!inside.has_left(&mut seen));
+        inside.clear(one);
+        assert!(!inside.has_left(&mut seen), "it is inside of the other");
+        inside.note(1).expect("there is room");
+        inside.clear(other);
+        assert!(inside.has_left(&mut seen), "it has left each at some time");
     }
 }

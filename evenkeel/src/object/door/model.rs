@@ -14,17 +14,17 @@ use crate::scheduler::shared::Shared;
 use loom::thread;
 use std::sync::Arc;
 
-type Number = Arc<Inner<u32>>;
+pub(super) type Number = Arc<Inner<u32>>;
 
 /// Two processors, and what lives as long as they do.
-struct World {
+pub(super) struct World {
     shared: Arc<Shared>,
-    class: Arc<Class>,
+    pub(super) class: Arc<Class>,
     seats: [Option<Seat>; 2],
 }
 
 impl World {
-    fn new(placement: Placement) -> Self {
+    pub(super) fn new(placement: Placement) -> Self {
         let (one, other) = two_seats();
         let shared = one.shared().clone();
         let class = Arc::new(Class::new("numbers", placement, Some(&shared), Ledgers::new(0)));
@@ -32,23 +32,23 @@ impl World {
     }
 
     /// A number that is at home at processor `home`.
-    fn number_at(&self, home: usize) -> Number {
+    pub(super) fn number_at(&self, home: usize) -> Number {
         let mut number = Inner::new(0, self.class.clone());
         number.settle(self.home(home));
         Arc::new(number)
     }
 
-    fn home(&self, number: usize) -> usize {
+    pub(super) fn home(&self, number: usize) -> usize {
         self.shared.home(number).addr()
     }
 
     /// Goes on with the change of mode. True once it is made.
-    fn turn(&self, wanted: Wanted) -> bool {
+    pub(super) fn turn(&self, wanted: Wanted) -> bool {
         self.class.steering.turn(&self.class, &self.shared, wanted)
     }
 
     /// Starts the worker of processor `number`.
-    fn start<R: 'static>(
+    pub(super) fn start<R: 'static>(
         &mut self,
         number: usize,
         work: impl FnOnce(&Context) -> R + 'static,
@@ -59,29 +59,33 @@ impl World {
 }
 
 /// An operation by one who has come in this way, or not. Says how many operations that is.
-fn operate(number: &Inner<u32>, way: Result<Way, Refusal>, context: Option<&Context>) -> u32 {
+pub(super) fn operate(
+    number: &Inner<u32>,
+    way: Result<Way, Refusal>,
+    context: Option<&Context>,
+) -> u32 {
     let Ok(way) = way else { return 0 };
     add(number);
     number.leave(way, context);
     1
 }
 
-fn add(number: &Inner<u32>) {
+pub(super) fn add(number: &Inner<u32>) {
     // SAFETY: the caller is inside, or loom says that it is not.
     number.value.with_mut(|value| unsafe { *value += 1 });
 }
 
-fn visit(number: &Inner<u32>, context: Option<&Context>) -> u32 {
+pub(super) fn visit(number: &Inner<u32>, context: Option<&Context>) -> u32 {
     operate(number, number.enter(context), context)
 }
 
 /// An entry by a thread that is no worker, whatever the mode.
-fn take(number: &Inner<u32>) -> u32 {
+pub(super) fn take(number: &Inner<u32>) -> u32 {
     operate(number, number.door.take(&number.class, None), None)
 }
 
 /// Compares the value with the number of operations, all of which this thread has to see.
-fn settle(number: &Inner<u32>, operations: u32) {
+pub(super) fn settle(number: &Inner<u32>, operations: u32) {
     // SAFETY: all other threads have been joined.
     assert_eq!(number.value.with(|value| unsafe { *value }), operations);
     assert!(!number.door.is_locked(), "everybody has left");

@@ -36,6 +36,23 @@ pub struct Room {
     pub fetch: u64,
 }
 
+/// What the copies of objects that have homes may take in each core's own caches, in bytes, where nothing is known of those: half of a second-level cache. An estimate; no benchmark sets it.
+pub const COPIES: u64 = 512 << 10;
+
+/// Whether there is room for the copies of one more object of so many bytes beside those of others, where neither the caches nor the working set are known: [`replicate`] without a [`Room`]. Objects have homes
+/// because the caches hold more different ones that way.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::object::replicate::{COPIES, has_room};
+/// assert!(has_room(COPIES - 64, 64));
+/// assert!(!has_room(COPIES - 64, 65));
+/// ```
+#[must_use]
+pub fn has_room(copied: u64, bytes: u64) -> bool {
+    copied.saturating_add(bytes) <= COPIES
+}
+
 /// What has been decided, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Copies {

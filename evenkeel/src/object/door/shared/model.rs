@@ -1,0 +1,267 @@
+//! Models of reading, on the scheduler's own types. The values lie in loom's cells, so an operation beside a read is a race, and so is a read that does not see the operation before.
+
+#![allow(unsafe_code, reason = "whoever is inside an object has its value")]
+
+use super::*;
+use crate::object::class::Placement;
+use crate::object::door::model::{Number, World, add, settle, take, visit};
+use crate::object::inner::Inner;
+use crate::policy::object::Mode as Wanted;
+use crate::primitives::mutation::{check, explore};
+use std::sync::Arc;
+
+/// An object that all may read.
+fn shared(number: Number) -> Number {
+    let way = number.door.take(&number.class, None).expect("nobody else has it");
+    assert!(number.door.share(way, None));
+    number.leave(way, None);
+    number
+}
+
+/// A read beside others, if the object is shared. Gives what it has read.
+fn read(number: &Inner<u32>, context: &Context) -> Option<u32> {
+    let way = number.enter_as_reader(Some(context))?;
+    // SAFETY: it is inside, or loom says that it is not.
+    let value = number.value.with(|value| unsafe { *value });
+    number.leave_after_read(way, Some(context));
+    Some(value)
+}
+
+/// An operation alone by one who shares the object afterwards.
+fn add_and_share(number: &Inner<u32>, context: Option<&Context>) -> u32 {
+    let Ok(way) = number.enter(context) else { return 0 };
+    add(number);
+    number.door.share(way, context);
+    number.leave(way, context);
+    1
+}
+
+#[test]
+fn a_reader_and_a_writer_exclude_each_other() {
+    use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted};
+    check(&[ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted], || {
+        let mut world = World::new(Placement::InPlace);
+        let number = shared(Arc::new(Inner::new(0, world.class.clone())));
+        let reader = world.start(1, {
+            let number = number.clone();
+            move |context| {
+                read(&number, context);
+                read(&number, context);
+            }
+        });
+        let written = take(&number);
+        reader.join().unwrap();
+        settle(&number, written);
+    });
+}
+
+/// The place of its note has another object's by the time that the writer looks.
+#[test]
+fn a_reader_that_is_inside_another_object_has_left_this_one() {
+    check(&[Edge::ObjectNote], || {
+        let mut world = World::new(Placement::InPlace);
+        let [number, other] =
+            [(); 2].map(|()| shared(Arc::new(Inner::new(0, world.class.clone()))));
+        let reader = world.start(1, {
+            let number = number.clone();
+            move |context| {
+                read(&number, context);
+                read(&other, context);
+            }
+        });
+        let written = take(&number);
+        reader.join().unwrap();
+        settle(&number, written);
+    });
+}
+
+#[test]
+fn readers_see_what_was_written_before_the_object_was_shared() {
+    check(&[Edge::ObjectUnlock], || {
+        let mut world = World::new(Placement::InPlace);
+        let number = Arc::new(Inner::new(0, world.class.clone()));
+        let reader = world.start(1, {
+            let number = number.clone();
+            move |context| read(&number, context)
+        });
+        let written = add_and_share(&number, None);
+        if let Some(value) = reader.join().unwrap() {
+            assert_eq!(value, 1);
+        }
+        settle(&number, written);
+    });
+}
+
+/// It shares the object by a compare-and-swap and goes on as all others do.
+#[test]
+fn readers_see_what_the_host_has_written_and_the_host_sees_them_leave() {
+    use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted, ObjectShare};
+    check(&[ObjectShare, ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted], || {
+        let mut world = World::new(Placement::Home);
+        let number = world.number_at(0);
+        let host = world.start(0, {
+            let number = number.clone();
+            move |context| add_and_share(&number, Some(context)) + visit(&number, Some(context))
+        });
+        let reader = world.start(1, {
+            let number = number.clone();
+            move |context| read(&number, context)
+        });
+        let written = host.join().unwrap();
+        reader.join().unwrap();
+        settle(&number, written);
+    });
+}
+
+/// A visitor has locked the object, and looks at the notes of the host alone.
+#[test]
+fn a_host_shares_the_object_while_somebody_takes_it() {
+    use Edge::{ObjectHeavy, ObjectLight};
+    check(&[ObjectLight, ObjectHeavy], || {
+        let mut world = World::new(Placement::Home);
+        let number = world.number_at(0);
+        let host = world.start(0, {
+            let number = number.clone();
+            move |context| add_and_share(&number, Some(context))
+        });
+        let reader = world.start(1, {
+            let number = number.clone();
+            move |context| read(&number, context)
+        });
+        let taken = take(&number);
+        let written = host.join().unwrap();
+        reader.join().unwrap();
+        settle(&number, written + taken);
+    });
+}
+
+/// One writer gives up and closes the object; the next makes no fence.
+#[test]
+fn a_closed_object_is_entered_by_whoever_finds_the_readers_gone() {
+    use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectLock, ObjectNoted, ObjectUnlock};
+    let edges = [ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted, ObjectLock, ObjectUnlock];
+    check(&edges, || {
+        let mut world = World::new(Placement::InPlace);
+        let number = shared(Arc::new(Inner::new(0, world.class.clone())));
+        let reader = world.start(0, {
+            let number = number.clone();
+            move |context| {
+                read(&number, context);
+            }
+        });
+        let writer = world.start(1, {
+            let number = number.clone();
+            move |context| visit(&number, Some(context))
+        });
+        let written = take(&number) + take(&number);
+        reader.join().unwrap();
+        settle(&number, writer.join().unwrap() + written);
+    });
+}
+
+/// It is shared and written in turns while another reads, who may have seen it shared before. (Where it has not, the models' light fence stands in for its second look.)
+#[test]
+fn an_object_is_shared_and_shared_no_more_while_readers_come() {
+    use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted, ObjectShared, ObjectUnlock};
+    let edges = [ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted, ObjectShared, ObjectUnlock];
+    check(&edges, || {
+        let mut world = World::new(Placement::InPlace);
+        let number = shared(Arc::new(Inner::new(0, world.class.clone())));
+        let reader = world.start(1, {
+            let number = number.clone();
+            move |context| {
+                read(&number, context);
+                read(&number, context);
+            }
+        });
+        let written = add_and_share(&number, None) + visit(&number, None);
+        reader.join().unwrap();
+        settle(&number, written);
+    });
+}
+
+#[test]
+fn a_class_goes_home_while_a_reader_is_inside() {
+    use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted};
+    check(&[ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted], || {
+        let mut world = World::new(Placement::InPlace);
+        let number = shared(world.number_at(0));
+        let host = world.start(0, {
+            let number = number.clone();
+            move |context| visit(&number, Some(context)) + visit(&number, Some(context))
+        });
+        let reader = world.start(1, {
+            let number = number.clone();
+            move |context| read(&number, context)
+        });
+        assert!(world.turn(Wanted::AtHome), "nobody has to be waited for");
+        let written = host.join().unwrap();
+        reader.join().unwrap();
+        settle(&number, written);
+    });
+}
+
+/// The home's worker reads too, and who comes while the class drains looks at its notes.
+#[test]
+fn a_class_leaves_home_while_readers_are_inside() {
+    use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted};
+    check(&[ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted], || {
+        let mut world = World::new(Placement::Home);
+        let number = shared(world.number_at(0));
+        let host = world.start(0, {
+            let number = number.clone();
+            move |context| {
+                read(&number, context);
+                visit(&number, Some(context))
+            }
+        });
+        world.turn(Wanted::InPlace);
+        let written = visit(&number, None);
+        world.turn(Wanted::InPlace);
+        settle(&number, host.join().unwrap() + written);
+    });
+}
+
+#[test]
+fn a_shared_object_is_given_to_another_host() {
+    use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted};
+    check(&[ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted], || {
+        let mut world = World::new(Placement::Home);
+        let number = shared(world.number_at(0));
+        let to = world.home(1);
+        let old = world.start(0, {
+            let number = number.clone();
+            move |context| {
+                number.door.move_home(Some(context), to);
+                read(&number, context);
+            }
+        });
+        let new = world.start(1, {
+            let number = number.clone();
+            move |context| visit(&number, Some(context)) + visit(&number, Some(context))
+        });
+        old.join().unwrap();
+        settle(&number, new.join().unwrap());
+    });
+}
+
+#[test]
+fn who_reads_knows_that_it_is_inside() {
+    explore(|| {
+        let mut world = World::new(Placement::InPlace);
+        let number = shared(Arc::new(Inner::new(0, world.class.clone())));
+        let reader = world.start(1, {
+            let number = number.clone();
+            move |context| {
+                let way = number.enter_as_reader(Some(context)).expect("it is shared");
+                assert!(number.enter_as_reader(Some(context)).is_none(), "once");
+                assert_eq!(number.enter(Some(context)), Err(Refusal::Taken));
+                assert!(number.refuse_own(Some(context)).is_err(), "it would wait for itself");
+                number.leave_after_read(way, Some(context));
+                assert!(number.refuse_own(Some(context)).is_ok());
+                assert!(read(&number, context).is_some(), "nobody has closed it");
+            }
+        });
+        reader.join().unwrap();
+    });
+}

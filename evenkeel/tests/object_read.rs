@@ -1,0 +1,385 @@
+//! Objects that are read again and again are read by all workers at once, and by nobody while somebody writes.
+
+use common::objects::{at, in_place, join, runtime, worker};
+use common::polling::Hand;
+use common::random::Random;
+use common::watchdog::watchdog;
+use evenkeel::object::{EnterError, Object};
+use evenkeel::policy::object::replicate::COPIES;
+use evenkeel::policy::object::streak::READS;
+use evenkeel::{Runtime, block_on, yield_now};
+use std::collections::HashSet;
+use std::hint::black_box;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::Duration;
+
+mod common {
+    pub(crate) mod objects;
+    pub(crate) mod polling;
+    pub(crate) mod random;
+    pub(crate) mod watchdog;
+}
+
+const WORKERS: usize = 3;
+
+/// A value that shows whether somebody is halfway through changing it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Pair(u64, u64);
+
+impl Pair {
+    fn add(&mut self) {
+        self.0 += 1;
+        black_box(&mut *self);
+        self.1 += 1;
+    }
+
+    fn sum(&self) -> u64 {
+        let first = black_box(self).0;
+        for _ in 0..20 {
+            black_box(first);
+        }
+        assert_eq!(first, black_box(self).1, "somebody writes");
+        first
+    }
+}
+
+/// Objects of the kinds that are read by all.
+fn objects<T>(runtime: &Runtime, value: impl Fn() -> T) -> [Object<T>; 4] {
+    let automatic = runtime.block_on(async { Object::new(value()).class("automatic") });
+    [in_place(runtime, value()), at(runtime, 0, value()), at(runtime, 1, value()), automatic]
+}
+
+/// Reads it as often as it takes for all to be allowed to.
+async fn read_often<T: Send + Sync>(object: &Object<T>) {
+    for _ in 0..2 * READS {
+        object.read(|_| ()).await.unwrap();
+    }
+}
+
+/// Where different workers meet.
+#[derive(Default)]
+struct Meeting {
+    here: Mutex<HashSet<usize>>,
+    changed: Condvar,
+}
+
+impl Meeting {
+    /// Waits for all workers to have come; false if some have not for a long time.
+    fn is_full(&self) -> bool {
+        /// Whoever has not come then cannot get in.
+        const LONG: Duration = Duration::from_secs(3);
+        let mut here = self.here.lock().unwrap();
+        here.insert(worker());
+        self.changed.notify_all();
+        let is_missing = |here: &mut HashSet<usize>| here.len() < WORKERS;
+        self.changed.wait_timeout_while(here, LONG, is_missing).unwrap().0.len() == WORKERS
+    }
+}
+
+/// Whether all workers are inside at once, each of which waits there for the others.
+fn all_meet_inside<T: Send + Sync + 'static>(runtime: &Runtime, object: &Object<T>) -> bool {
+    let meeting = Arc::new(Meeting::default());
+    let tasks: Vec<_> = (0..WORKERS)
+        .map(|_| {
+            let (object, meeting) = (object.clone(), meeting.clone());
+            runtime.spawn(async move { object.read(|_| meeting.is_full()).await.unwrap() })
+        })
+        .collect();
+    join(tasks).into_iter().all(|met| met)
+}
+
+/// Whether all may read it at once, after many reads in a row.
+fn is_read_by_all<T: Send + Sync + 'static>(runtime: &Runtime, object: &Object<T>) -> bool {
+    // A host that was found to be stuck is found to be back after some hundreds of operations.
+    (0..4).any(|_| {
+        let task = runtime.spawn({
+            let object = object.clone();
+            async move { read_often(&object).await }
+        });
+        join([task]);
+        all_meet_inside(runtime, object)
+    })
+}
+
+#[test]
+fn all_workers_are_inside_at_once() {
+    let _watchdog = watchdog();
+    let runtime = runtime(WORKERS);
+    for object in objects(&runtime, || 0_u64) {
+        assert!(is_read_by_all(&runtime, &object), "{object:?}");
+        let home = object.home();
+        for _ in 0..3 {
+            // It has not paid, so many more reads are asked for, which the threads that are none do alone.
+            assert_eq!(object.call_blocking(|value| *value), Ok(0));
+        }
+        assert_eq!(object.home(), home);
+    }
+}
+
+#[test]
+fn a_write_ends_it_and_reads_begin_it_again() {
+    let _watchdog = watchdog();
+    let runtime = runtime(WORKERS);
+    for object in objects(&runtime, Pair::default) {
+        assert!(is_read_by_all(&runtime, &object), "{object:?}");
+        let task = runtime.spawn({
+            let object = object.clone();
+            async move {
+                object.with(Pair::add).await.unwrap();
+                object.enter().await.unwrap().add();
+                object.enter_held().await.unwrap().add();
+                assert_eq!(object.read(Pair::sum).await, Ok(3));
+            }
+        });
+        join([task]);
+        assert!(is_read_by_all(&runtime, &object), "{object:?}");
+        assert_eq!(block_on(object.read(Pair::sum)), Ok(3));
+    }
+}
+
+/// All tasks read; one operation in so many is a write, of some kind. Gives the writes.
+async fn use_one(object: &Object<Pair>, random: &mut Random, operations: u64) -> u64 {
+    let (mut writes, mut seen) = (0, 0);
+    for _ in 0..operations {
+        match random.below(1_200) {
+            0 => object.with(Pair::add).await.unwrap(),
+            1 => object.enter().await.unwrap().add(),
+            2 => {
+                let mut held = object.enter_held().await.unwrap();
+                held.0 += 1;
+                yield_now().await;
+                held.1 += 1;
+            }
+            3 => {
+                let Some(mut guard) = object.try_enter().unwrap() else { continue };
+                guard.add();
+            }
+            _ => {
+                let sum = object.read(Pair::sum).await.unwrap();
+                assert!(sum >= seen, "what has been read is read again");
+                seen = sum;
+                continue;
+            }
+        }
+        writes += 1;
+    }
+    writes
+}
+
+/// Tasks of the object's runtime and of another, and threads that are none.
+fn use_by_all(runtime: &Runtime, object: &Object<Pair>, tasks: u64) {
+    const OPERATIONS: u64 = if cfg!(debug_assertions) { 20_000 } else { 100_000 };
+    let other = common::objects::runtime(1);
+    let spawn = |runtime: &Runtime, seed, operations| {
+        let object = object.clone();
+        runtime.spawn(async move { use_one(&object, &mut Random::new(seed), operations).await })
+    };
+    let mut all: Vec<_> = (0..tasks).map(|seed| spawn(runtime, seed, OPERATIONS)).collect();
+    all.push(spawn(&other, tasks, OPERATIONS / 100));
+    let thread = thread::spawn({
+        let object = object.clone();
+        move || block_on(use_one(&object, &mut Random::new(tasks + 1), OPERATIONS / 100))
+    });
+    let writes = join(all).into_iter().sum::<u64>() + thread.join().expect("it ends well");
+    assert!(writes > 0);
+    assert_eq!(object.call_blocking(|pair| *pair), Ok(Pair(writes, writes)));
+}
+
+#[test]
+fn writers_and_readers_exclude_each_other() {
+    let _watchdog = watchdog();
+    let runtime = runtime(WORKERS);
+    for object in objects(&runtime, Pair::default) {
+        use_by_all(&runtime, &object, 6);
+    }
+}
+
+/// Enough tasks for the class to try homes.
+#[test]
+fn while_the_class_changes_its_mode() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let object = runtime.block_on(async { Object::new(Pair::default()).class("automatic") });
+    use_by_all(&runtime, &object, 24);
+}
+
+/// Reads overlap, each longer than a writer waits for them at a time.
+#[test]
+fn a_writer_gets_in_although_somebody_reads_at_all_times() {
+    let _watchdog = watchdog();
+    let runtime = runtime(WORKERS);
+    for object in objects(&runtime, || 0_u64) {
+        let (over, reads) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let readers: Vec<_> = (0..2 * WORKERS)
+            .map(|_| {
+                let (object, over, reads) = (object.clone(), over.clone(), reads.clone());
+                runtime.spawn(async move {
+                    while !over.load(Ordering::Relaxed) {
+                        object.read(|_| (0..20_000).for_each(|n| _ = black_box(n))).await.unwrap();
+                        reads.fetch_add(1, Ordering::Relaxed);
+                    }
+                })
+            })
+            .collect();
+        for writes in 1..=20 {
+            // So many reads that the object is shared, if that has paid.
+            let before = reads.load(Ordering::Relaxed);
+            while reads.load(Ordering::Relaxed) < before + 2 * u64::from(READS) {
+                thread::yield_now();
+            }
+            let write = |object: Object<u64>| async move {
+                object.with(|value| *value += 1).await.unwrap();
+                object.read(|value| *value).await
+            };
+            assert_eq!(join([runtime.spawn(write(object.clone()))]), [Ok(writes)]);
+        }
+        over.store(true, Ordering::Relaxed);
+        join(readers);
+    }
+}
+
+#[test]
+fn a_panic_in_a_read_poisons_nothing() {
+    let _watchdog = watchdog();
+    let runtime = runtime(WORKERS);
+    for object in objects(&runtime, || 7_u64) {
+        let panics = || {
+            let task = runtime.spawn({
+                let object = object.clone();
+                async move { object.read(|_| resume_unwind(Box::new("halfway"))).await }
+            });
+            assert!(block_on(task).unwrap_err().is_panic());
+            let read = || block_on(object.read(|_| resume_unwind(Box::new("halfway"))));
+            assert!(catch_unwind(AssertUnwindSafe(read)).is_err());
+            assert!(!object.is_poisoned());
+            assert_eq!(object.call_blocking(|value| *value), Ok(7), "and all have left");
+        };
+        panics();
+        assert!(is_read_by_all(&runtime, &object), "{object:?}");
+        let task = runtime.spawn({
+            let object = object.clone();
+            async move { object.read(|_| resume_unwind(Box::new("halfway"))).await }
+        });
+        assert!(block_on(task).unwrap_err().is_panic());
+        assert!(all_meet_inside(&runtime, &object), "it is as it was");
+        panics();
+    }
+}
+
+#[test]
+fn an_object_that_was_read_by_all_and_is_poisoned_refuses_reads() {
+    let _watchdog = watchdog();
+    let runtime = runtime(WORKERS);
+    for object in objects(&runtime, || 7_u64) {
+        assert!(is_read_by_all(&runtime, &object), "{object:?}");
+        let task = runtime.spawn({
+            let object = object.clone();
+            async move { object.with(|_| resume_unwind(Box::new("halfway"))).await }
+        });
+        assert!(block_on(task).unwrap_err().is_panic());
+        let reads: Vec<_> = (0..WORKERS)
+            .map(|_| {
+                let object = object.clone();
+                runtime.spawn(async move { object.read(|value| *value).await })
+            })
+            .collect();
+        for read in join(reads) {
+            assert!(matches!(read, Err(EnterError::Poisoned(_))));
+        }
+        assert!(matches!(block_on(object.read(|value| *value)), Err(EnterError::Poisoned(_))));
+        object.clear_poison();
+        assert_eq!(block_on(object.read(|value| *value)), Ok(7));
+        assert!(is_read_by_all(&runtime, &object), "{object:?}");
+    }
+}
+
+/// Whatever it tries, alone or beside others.
+#[test]
+fn who_reads_does_not_enter_again() {
+    fn is_refused(object: &Object<u64>) {
+        fn refused<T>(result: Result<T, EnterError>) {
+            assert!(matches!(result, Err(EnterError::Inside(_))));
+        }
+        /// Now and then others get a turn first.
+        fn at_once<F: Future>(future: F) -> F::Output {
+            let mut hand = Hand::new(future);
+            hand.poll().or_else(|| hand.poll()).expect("it does not wait")
+        }
+        refused(at_once(object.read(|value| *value)));
+        refused(at_once(object.with(|value| *value += 1)));
+        refused(object.try_enter());
+        refused(at_once(object.enter_held()));
+    }
+    let _watchdog = watchdog();
+    let runtime = runtime(WORKERS);
+    for object in objects(&runtime, || 0_u64) {
+        let read = |object: Object<u64>| async move {
+            object.read(|_| is_refused(&object)).await.unwrap();
+            object.read(|value| *value).await
+        };
+        assert_eq!(join([runtime.spawn(read(object.clone()))]), [Ok(0)]);
+        assert!(is_read_by_all(&runtime, &object), "{object:?}");
+        assert_eq!(join([runtime.spawn(read(object.clone()))]), [Ok(0)]);
+        assert!(all_meet_inside(&runtime, &object), "that has changed nothing");
+        assert_eq!(block_on(read(object.clone())), Ok(0));
+    }
+}
+
+/// There are fewer notes than objects that one poll can be inside of.
+#[test]
+fn more_objects_at_a_time_than_there_are_notes() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    let mut objects: Vec<_> = (0..6_u64).map(|n| in_place(&runtime, n)).collect();
+    let task = runtime.spawn(async move {
+        for object in &objects {
+            read_often(object).await;
+        }
+        fn nest(objects: &[Object<u64>]) -> u64 {
+            let [object, inner @ ..] = objects else { return 0 };
+            let mut hand = Hand::new(object.read(|value| *value + nest(inner)));
+            hand.poll().or_else(|| hand.poll()).expect("nobody else is there").unwrap()
+        }
+        assert_eq!(nest(&objects), 15);
+        objects.reverse();
+        assert_eq!(nest(&objects), 15, "those that had none have one");
+    });
+    join([task]);
+}
+
+/// Objects with homes that are read by all take room in every cache.
+#[test]
+fn there_is_room_for_some_copies_of_objects_with_homes() {
+    let _watchdog = watchdog();
+    let runtime = runtime(WORKERS);
+    let object = |bytes: u64| {
+        runtime.block_on(async {
+            Object::new(0_u64)
+                .size_hint(bytes as usize)
+                .placed("large", evenkeel::object::Placement::Home)
+        })
+    };
+    let (large, small) = (object(COPIES), object(1));
+    assert!(is_read_by_all(&runtime, &large));
+    // As often as all others, but never beside another.
+    let (reads, inside) = (4 * READS, Arc::new(AtomicU64::new(0)));
+    let readers = (0..WORKERS).map(|_| {
+        let (small, inside) = (small.clone(), inside.clone());
+        runtime.spawn(async move {
+            for _ in 0..reads {
+                let read = |_: &u64| {
+                    let others = inside.fetch_add(1, Ordering::Relaxed);
+                    inside.fetch_sub(1, Ordering::Relaxed);
+                    others
+                };
+                assert_eq!(small.read(read).await, Ok(0), "there is no room");
+            }
+        })
+    });
+    join(readers.collect::<Vec<_>>());
+    drop(large);
+    assert!(is_read_by_all(&runtime, &small), "what is gone takes no room");
+}
