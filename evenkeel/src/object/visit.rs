@@ -1,4 +1,4 @@
-//! How a task comes to an object and in. Whoever `READS` goes in beside others who do, if the object is [shared](super::door::shared), and otherwise as everybody.
+//! How a task comes to an object and in. Whoever `READS` goes in beside others who do, if the object is shared by its readers, and otherwise as everybody.
 
 #![allow(unsafe_code, reason = "it looks at what the worker knows of itself")]
 

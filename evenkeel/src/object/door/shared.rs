@@ -8,13 +8,13 @@
 //! In `place` an object is *shared* with [`SHARED`], and *closed* with [`CLOSED`] beside it: those who read it may still be inside, and no others come. The address of its home stays where it is.
 //!
 //! # Steps
-//! *Reader*: note the object; a light fence; if the bits of `place` are [`SHARED`] and nothing else, it is inside (acquire); otherwise clear the note, and enter alone. It leaves by clearing the note
+//! *Reader*: note the object; a light fence; if the bits of `place` are [`SHARED`] and nothing else but [`SUSPENDED`], it is inside (acquire); otherwise clear the note, and enter alone. It leaves by clearing the note
 //! (release).
 //! *Alone*: set [`LOCKED`], whatever the mode and whoever it is, the host too; if the object is shared, a heavy fence, and a look at the notes of all processors, the own one among
 //! them, which has none; wait for a bounded time for the readers that they name. Once none is left clear [`SHARED`] and [`CLOSED`]: the object is as all others are, so a run of writes pays once. If one stays, set [`CLOSED`] and clear
 //! [`LOCKED`] in one step (release). Who comes to a closed object does the same without the fence and without waiting.
 //! *Sharing*: whoever is inside alone, has read, and finds that the [policy](crate::policy::object::streak) is for it, sets [`SHARED`] when its operation is over: with the lock before it gives that back (release), as the host by a
-//! compare-and-swap of the bare address (release) before it clears its note.
+//! compare-and-swap of the bare address (release) before it clears its note. Objects that were made outside of any runtime are not shared: they have no workers.
 //!
 //! # Why they exclude each other
 //! While a reader is inside, the object stays shared, and nobody is inside alone:
@@ -35,7 +35,8 @@
 //! named in the beginning: they may name what a worker reads, again and again, and it does no harm to wait for that once.
 //! *The home changes*: by its host, by a compare-and-swap while nobody has the lock, which keeps [`SHARED`] and [`CLOSED`]. Neither the old nor the new host enters by its note; who clears the bits has looked at the notes of
 //! both. A reader has no use for the home, but while the host has a note, as a reader too, it does not give the object away.
-//! *Suspension, poison, a hold*: by one who is inside alone, so the object is not shared any more. One that is suspended or poisoned is not shared.
+//! *Suspension, poison, a hold*: by one who is inside alone, so the object is not shared any more. One that is poisoned is not shared. One that is suspended may be: as one that is not, it is not entered
+//! by its host's note, and who comes alone enters as above. That the host is back is found out by those who enter it once it is not shared.
 //! *Poison is cleared*: of an object that is not shared.
 //!
 //! # Why nobody waits for ever
@@ -50,12 +51,19 @@
 //! To close an object before one waits for its readers for the first time: most writers find them gone. To have readers of a closed object count themselves in its lock: reads that are many and long would keep writers out. A second
 //! read by a worker that reads already: it would be let in or not by what others do meanwhile; now it never is.
 
-use super::{CLOSED, Door, FLAGS, LOCKED, PATIENCE, Refusal, SHARED};
+use super::{CLOSED, Door, FLAGS, LOCKED, Refusal, SHARED, SUSPENDED};
 use crate::object::class::Class;
 use crate::object::way::Way;
 use crate::primitives::atomic::{Edge, Ordering, edge};
 use crate::primitives::spin::pause;
 use crate::scheduler::context::Context;
+
+/// The bits that readers look at: whether the host is stuck is nothing to them.
+const SEEN: usize = FLAGS & !SUSPENDED;
+
+/// Pauses for which whoever comes alone waits for those who read, whom no others follow: some tens of microseconds. It comes rarely, and who does not get in has to wait for a turn of its worker's
+/// other tasks. An estimate; no benchmark sets it. Two in the models.
+const PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 1_000 };
 
 impl Door {
     /// Enters beside other readers, if the object is shared.
@@ -66,13 +74,13 @@ impl Door {
         context: &Context,
     ) -> Option<Way> {
         // The notes of other runtimes' workers are looked at by nobody. And who knows already that it does not get in makes no note, which others would see.
-        if self.place.load(Ordering::Relaxed) & FLAGS != SHARED || !class.is_of(context.shared()) {
+        if self.place.load(Ordering::Relaxed) & SEEN != SHARED || !class.is_of(context.shared()) {
             return None;
         }
         let inside = &context.seat.processor().inside;
         let note = inside.note(self.address())?;
         inside.fence();
-        if self.place.load(edge(Edge::ObjectShared, Ordering::Acquire)) & FLAGS == SHARED {
+        if self.place.load(edge(Edge::ObjectShared, Ordering::Acquire)) & SEEN == SHARED {
             return Some(Way::shared(note));
         }
         inside.clear(note);
@@ -93,7 +101,7 @@ impl Door {
     pub(in crate::object) fn share(&self, way: Way, context: Option<&Context>) -> bool {
         let place = self.place.load(Ordering::Relaxed);
         if way.is_by_lock() {
-            let may = place & FLAGS == LOCKED;
+            let may = place & SEEN == LOCKED;
             if may {
                 // Nobody looks behind the lock, which the caller gives back.
                 self.place.store(place | SHARED, Ordering::Relaxed);

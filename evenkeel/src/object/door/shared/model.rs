@@ -245,6 +245,29 @@ fn a_shared_object_is_given_to_another_host() {
     });
 }
 
+/// Its host reads it, and is found to be back once it is not shared any more.
+#[test]
+fn a_suspended_object_is_shared() {
+    use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted};
+    check(&[ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted], || {
+        let mut world = World::new(Placement::Home);
+        let number = world.number_at(0);
+        let way = number.door.take(&number.class, None).expect("nobody else has it");
+        number.door.suspend();
+        assert!(number.door.share(way, None));
+        number.leave(way, None);
+        let host = world.start(0, {
+            let number = number.clone();
+            move |context| {
+                read(&number, context);
+                visit(&number, Some(context)) + visit(&number, Some(context))
+            }
+        });
+        let written = visit(&number, None);
+        settle(&number, host.join().unwrap() + written);
+    });
+}
+
 #[test]
 fn who_reads_knows_that_it_is_inside() {
     explore(|| {
