@@ -32,15 +32,13 @@ struct Pair(u64, u64);
 impl Pair {
     fn add(&mut self) {
         self.0 += 1;
-        black_box(&mut *self);
-        self.1 += 1;
+        (0..1_000).for_each(|n| _ = black_box(n));
+        black_box(&mut *self).1 += 1;
     }
 
     fn sum(&self) -> u64 {
         let first = black_box(self).0;
-        for _ in 0..20 {
-            black_box(first);
-        }
+        (0..100).for_each(|n| _ = black_box(n));
         assert_eq!(first, black_box(self).1, "somebody writes");
         first
     }
@@ -171,7 +169,7 @@ async fn use_one(object: &Object<Pair>, random: &mut Random, operations: u64) ->
 
 /// Tasks of the object's runtime and of another, and threads that are none.
 fn use_by_all(runtime: &Runtime, object: &Object<Pair>, tasks: u64) {
-    const OPERATIONS: u64 = if cfg!(debug_assertions) { 20_000 } else { 100_000 };
+    const OPERATIONS: u64 = if cfg!(debug_assertions) { 100_000 } else { 300_000 };
     let other = common::objects::runtime(1);
     let spawn = |runtime: &Runtime, seed, operations| {
         let object = object.clone();
