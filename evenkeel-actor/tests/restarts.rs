@@ -195,7 +195,7 @@ fn a_supervisor_may_be_the_child_of_any_actor() {
             while heard(&parent).await.is_empty() {
                 evenkeel::yield_now().await;
             }
-            assert!(heard(&parent).await[0].contains("\"inner\" has panicked"));
+            assert!(heard(&parent).await[0].contains("\"inner\" panicked"));
         });
     }
 }

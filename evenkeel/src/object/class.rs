@@ -120,13 +120,6 @@ impl Class {
         self.copied.load(Ordering::Relaxed)
     }
 
-    /// Has no worker believe to know where objects are.
-    pub(super) fn forget_whereabouts(&self) {
-        if let Some(shared) = self.runtime.upgrade() {
-            shared.forget_whereabouts();
-        }
-    }
-
     /// Adds one of so many bytes to them.
     pub(super) fn add_copied(&self, bytes: usize) {
         self.copied.fetch_add(bytes, Ordering::Relaxed);
@@ -163,7 +156,9 @@ impl Class {
     /// Takes such a charge back.
     pub(super) fn uncharge(&self, home: usize, bytes: usize) {
         if let Some(total) = self.number_of(home).and_then(|number| self.bytes.get(number)) {
-            total.fetch_sub(bytes.max(1), Ordering::Relaxed);
+            // A hint that changes while the object moves may have it twice.
+            let less = |total: usize| Some(total.saturating_sub(bytes.max(1)));
+            let _ = total.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         }
     }
 

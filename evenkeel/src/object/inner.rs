@@ -200,10 +200,8 @@ impl<T> Inner<T> {
             class.remove_copied(bytes);
             // After as many reads again.
             self.set_streak(streak.write());
-        } else if self.door.home() != 0 {
-            // Readers would go on travelling to it.
-            class.forget_whereabouts();
         }
+        // Readers that know where it is at home go on travelling there until they doubt that.
     }
 
     /// What an error says of it.

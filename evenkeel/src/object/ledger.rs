@@ -164,7 +164,8 @@ impl Ledger {
         let place = self.given.binary_search(&address).ok()?;
         self.given.remove(place);
         self.heat.remove(address as u64);
-        Some(self.to)
+        // One that has the address of an object that is gone may be where it is by choice.
+        (!pinned).then_some(self.to)
     }
 
     /// Looks who has too much to do, and chooses what to give away.
@@ -178,6 +179,9 @@ impl Ledger {
         } else {
             vec![0; done.len()]
         };
+        let busy = done[me]
+            .busy
+            .saturating_sub(self.before.get(me).map_or(done[me].busy, |before| before.busy));
         self.before = done;
         if std::mem::take(&mut self.moved) > 0 {
             // Not at each move: what was noted in between leads here, and from here on.
@@ -186,12 +190,14 @@ impl Ledger {
         if self.looks > 0 && !self.given.is_empty() {
             self.looks -= 1;
         } else {
-            self.choose(&shares, me);
+            // What was before counts half, as it does in the heat.
+            self.choose(&shares, me, self.heat.total().max(2 * busy));
         }
         self.heat.age();
     }
 
-    fn choose(&mut self, shares: &[u32], me: usize) {
+    /// Chooses what to give away of a worker that has spent so long on all that it has run.
+    fn choose(&mut self, shares: &[u32], me: usize, heat: u64) {
         self.given.clear();
         let Some((idlest, &share)) = shares.iter().enumerate().min_by_key(|(_, share)| **share)
         else {
@@ -202,7 +208,7 @@ impl Ledger {
         }
         let mut objects: Vec<(u64, u64)> = self.heat.objects().collect();
         let given = &mut self.given;
-        rebalance::give_away(shares[me], share, self.heat.total(), &mut objects, |object| {
+        rebalance::give_away(shares[me], share, heat, &mut objects, |object| {
             given.push(object as usize);
         });
         given.sort_unstable();

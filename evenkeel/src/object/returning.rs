@@ -112,7 +112,7 @@ impl Back {
                 self.attempts == 0 || (self.attempts < ATTEMPTS && context.is_leaving_for(origin));
             if asks {
                 self.attempts += 1;
-                context.travel(origin);
+                context.go_back(origin);
                 wake_if_foreign(Some(context), cx);
             }
             asks

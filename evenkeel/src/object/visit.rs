@@ -46,8 +46,8 @@ pub(super) struct Visit<'a> {
 /// What an entry has to remember that is held up.
 #[derive(Debug, Default)]
 struct Rare<'a> {
-    /// How many tasks had left the home's queue when this one was last taken away on its way there.
-    departures: usize,
+    /// Where it was going when it was last taken away on its way, and how many tasks had left the queue there.
+    departures: Option<(usize, usize)>,
     /// The place in line, where there is one, and then the turn.
     waiting: Option<Waiting<'a>>,
     turn: Option<Turn<'a>>,
@@ -221,8 +221,9 @@ impl<'a> Visit<'a> {
         if self.journeys > 0 {
             // It was taken away on its way.
             let departures = context.shared().processors[target].published.departures();
+            let seen = Some((target, departures));
             let before = &mut self.rare.get_or_insert_default().departures;
-            let is_stuck = std::mem::replace(before, departures) == departures;
+            let is_stuck = std::mem::replace(before, seen) == seen;
             if is_stuck || self.journeys == JOURNEYS {
                 return take::<T, READS>(object, Some(context), is_stuck, cx);
             }

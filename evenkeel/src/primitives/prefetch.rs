@@ -16,7 +16,7 @@ pub(crate) fn lines(address: *const u8, count: usize) {
         // SAFETY: the instruction only moves lines between caches, and does nothing where the address leads nowhere; processors that do not know it (before 2014) take it for
         // no operation.
         unsafe {
-            std::arch::asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags));
+            std::arch::asm!("prefetchw [{}]", in(reg) address, options(readonly, nostack, preserves_flags));
         }
     }
     let _ = (address, count);

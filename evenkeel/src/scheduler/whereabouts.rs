@@ -4,7 +4,8 @@
 //! home for getting it back. So a worker notes where it has sent a task, and sends the next one without a look.
 //!
 //! What it knows is a hint: who arrives looks at the object itself, and goes on from there. A home that is left for long makes the notes of all workers
-//! stale at once, by a count that each entry looks at. An address may have become another object's; then the first entry goes to the wrong worker.
+//! stale at once, by a count that each entry looks at. Other notes may be wrong for a while: an address has become another object's, a home has moved, an object is read by all. The worker that is gone to in vain cannot
+//! tell the one that has the note; so one note in [`DOUBTED`] is forgotten when it is asked for, and the entry looks itself.
 
 use std::cell::{Cell, OnceCell};
 use std::fmt;
@@ -15,6 +16,9 @@ const PLACES: usize = 1_024;
 /// Bits for the number of a worker.
 const NUMBER: u32 = 16;
 
+/// One note in so many is not believed: a look at an object elsewhere takes about as long as a journey. A prime, so that each object has its turn. An estimate; no benchmark sets it.
+const DOUBTED: u32 = 127;
+
 /// What one worker knows.
 #[derive(Default)]
 pub(super) struct Whereabouts {
@@ -22,16 +26,27 @@ pub(super) struct Whereabouts {
     known: OnceCell<Box<[Cell<u64>; PLACES]>>,
     /// What the count was when the oldest of them was noted.
     moves: Cell<u64>,
+    /// How many notes have been asked for.
+    asked: Cell<u32>,
 }
 
 impl Whereabouts {
     /// Where an address was last, if that is known. `moves` is the count of what makes notes stale.
     #[inline(always)]
     pub(super) fn find(&self, address: usize, moves: u64) -> Option<usize> {
-        let known = self.known.get()?[place(address)].get();
+        let place = &self.known.get()?[place(address)];
+        let known = place.get();
         // No note has address zero, and one that is too high for a note is never found.
-        let is_known = known >> NUMBER == address as u64 && self.moves.get() == moves;
-        is_known.then_some((known & ((1 << NUMBER) - 1)) as usize)
+        if known >> NUMBER != address as u64 || self.moves.get() != moves {
+            return None;
+        }
+        let asked = self.asked.get().wrapping_add(1);
+        self.asked.set(asked);
+        if asked.is_multiple_of(DOUBTED) {
+            place.set(0);
+            return None;
+        }
+        Some((known & ((1 << NUMBER) - 1)) as usize)
     }
 
     /// Notes that an address is with worker `number`.
@@ -74,6 +89,17 @@ mod tests {
             (None, Some(2)),
             "one that is newer makes none younger"
         );
+    }
+
+    #[test]
+    fn a_note_that_is_wrong_is_not_believed_for_ever() {
+        let table = Whereabouts::default();
+        table.note(0x1000, 1, 0);
+        table.note(0x2000, 1, 0);
+        let found = |address| (0..1_000).take_while(|_| table.find(address, 0).is_some()).count();
+        assert_eq!(found(0x1000), DOUBTED as usize - 1);
+        assert_eq!(table.find(0x1000, 0), None, "it is forgotten");
+        assert_eq!(found(0x2000), DOUBTED as usize - 1, "the other has its turn too");
     }
 
     #[test]
