@@ -301,25 +301,24 @@ fn row(procs: usize, runs: &[&Record], measure: Measure, runtimes: &[String]) ->
 }
 
 /// How much a regime is to be preferred for a comparison: one in which the subject was measured beside most peers; among equals near cores, then
-/// the regime with most runs.
+/// the regime with most runs. `runtimes` are those of the runs, one for each.
 ///
 /// Mixed runs can't be compared with each other either, so they are chosen only if there is
 /// nothing else.
-pub(crate) fn preference(
+pub(crate) fn preference<'a>(
     regime: &str,
-    with_subject: bool,
-    runtimes: usize,
-    runs: usize,
-) -> impl Ord + use<> {
-    (regime != MIXED, with_subject, runtimes, regime == NEAR, runs)
+    runtimes: impl Iterator<Item = &'a str> + Clone,
+) -> (bool, bool, usize, bool, usize) {
+    let runs = runtimes.clone().count();
+    let runtimes = distinct(runtimes);
+    (regime != MIXED, runtimes.contains(&SUBJECT), runtimes.len(), regime == NEAR, runs)
 }
 
 /// The regime that is [preferred](preference).
 fn settle(runs: &[&Record]) -> Option<String> {
     let weight = |regime: &&str| {
-        let within = || runs.iter().filter(|r| r.regime == *regime);
-        let runtimes = distinct(within().map(|r| r.runtime.as_str()));
-        preference(regime, runtimes.contains(&SUBJECT), runtimes.len(), within().count())
+        let within = runs.iter().filter(|r| r.regime == *regime);
+        preference(regime, within.map(|r| r.runtime.as_str()))
     };
     distinct(runs.iter().map(|r| r.regime.as_str()))
         .into_iter()

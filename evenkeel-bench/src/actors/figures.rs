@@ -175,12 +175,8 @@ impl Key {
 
     /// How much its line, of these records, is to be preferred for a comparison.
     fn preference(&self, records: &[&Record]) -> impl Ord + use<> {
-        let mut runtimes: Vec<&str> =
-            records.iter().map(|record| record.runtime.as_str()).collect();
-        runtimes.sort_unstable();
-        runtimes.dedup();
         let regime = self.regime.as_deref().unwrap_or_default();
-        preference(regime, runtimes.contains(&SUBJECT), runtimes.len(), records.len())
+        preference(regime, records.iter().map(|record| record.runtime.as_str()))
     }
 }
 
