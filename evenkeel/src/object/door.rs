@@ -239,7 +239,7 @@ impl Door {
     fn enter_suspended(&self, context: Option<&Context>, place: usize) -> Result<Way, Refusal> {
         self.lock(place)?;
         let is_back = context.is_some_and(|context| {
-            context.seat.home().addr() == place & !FLAGS || context.looks_for_host()
+            context.seat.home().addr() == place & !FLAGS || context.operations.looks_for_host()
         });
         if is_back {
             self.place.fetch_and(!SUSPENDED, Ordering::Relaxed);

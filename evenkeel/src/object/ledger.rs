@@ -108,7 +108,7 @@ impl Ledgers {
         if now >= ledger.next {
             ledger.look(context.shared(), me, now);
         }
-        context.watch_operations(!ledger.given.is_empty());
+        context.operations.watch(!ledger.given.is_empty());
         let Some(to) = to else { return };
         if object.move_home(context, to) {
             ledger.moved += 1;

@@ -103,7 +103,7 @@ impl<'a> Visit<'a> {
             // It does not even look at the object, whose lines are there.
             return self.set_out(context, target, cx);
         }
-        if self.counted || !context.is_some_and(Context::count_operation) {
+        if self.counted || !context.is_some_and(|context| context.operations.count()) {
             if READS && let Some(way) = object.enter_as_reader(context) {
                 if self.asked {
                     object.note_paid();
@@ -127,9 +127,9 @@ impl<'a> Visit<'a> {
     ) -> Poll<Result<Way, EnterError>> {
         if !std::mem::replace(&mut self.counted, true)
             && let Some(context) = context
-            && context.has_counted()
+            && context.operations.has_counted()
         {
-            if context.has_had_its_turn() {
+            if context.operations.has_had_its_turn() {
                 object.class.count(context);
                 self.asked = true;
                 // Whoever has come from another worker has given the others there their turn.
@@ -183,7 +183,7 @@ impl<'a> Visit<'a> {
         match context {
             // Heat is of homes.
             Some(context) if self.sampled && !way.is_by_lock() => {
-                if context.is_sample() {
+                if context.operations.is_sample() {
                     object.class.ledgers.begin(context, object.door.address(), self.journeys > 0);
                 }
                 Ok(way.sampled())

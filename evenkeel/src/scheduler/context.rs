@@ -6,11 +6,11 @@ use super::deque::Deque;
 use super::entry::Entry;
 use super::meter::Doing;
 use super::note::Note;
+use super::operations::Operations;
 use super::seat::Seat;
 use super::shared::Shared;
 use super::slot::Place;
 use super::whereabouts::Whereabouts;
-use crate::policy::object::sample::ONE_IN;
 use crate::policy::{Locality, locality, searching, stealing};
 use crate::primitives::ahead::Ahead;
 use crate::primitives::atomic::{Edge, Ordering};
@@ -29,27 +29,6 @@ use std::sync::Arc;
 
 /// Tasks that [`Context::moved`] has room for once a burst is over: 16 KiB. An estimate; no benchmark sets it.
 const SCRATCH: usize = 1_024;
-
-/// Operations on objects between two turns of others, in tasks that never wait: some microseconds of short ones. An estimate; no benchmark sets it.
-pub(crate) const TURN: u32 = 64;
-
-/// The highest [mark] of the operations that are looked at: one in [`ONE_IN`], those that give others a turn among them.
-const SAMPLED: u32 = u32::MAX / ONE_IN as u32;
-const _: () = assert!(TURN > ONE_IN as u32);
-
-/// Operations that are looked at one by one at most, for the sake of a few of them: those of some milliseconds. An estimate; no benchmark sets it.
-const WATCHED: u32 = 50_000;
-
-/// A mark for the operation of this number: low in one of so many operations, but at no fixed distance, so that a task which goes round some objects comes to each of them with it (multiples of the
-/// golden ratio: Weyl; Knuth, "The Art of Computer Programming", 6.4).
-#[inline(always)]
-fn mark(operation: u32) -> u32 {
-    operation.wrapping_mul(0x9E37_79B9)
-}
-
-/// Of so many operations one finds out whether a worker that was stuck is back: some task waits for [`STRANDED`](stealing::STRANDED) if it is not. An estimate; no benchmark sets it. A prime: a task
-/// that goes round some objects comes to each of them with it, whatever their number.
-const LOOKS_FOR_HOST: u32 = 1_021;
 
 /// More than there can be workers.
 const WORKERS: u64 = 1 << 16;
@@ -77,11 +56,8 @@ pub(crate) struct Context {
     target: Cell<usize>,
     /// The task that was inside an object at home here last.
     visitor: Cell<*mut Header>,
-    /// Operations on objects that have begun here, and up to which [`mark`] they are looked at.
-    operations: Cell<u32>,
-    looked_at: Cell<u32>,
-    /// How many more are looked at, if all are.
-    watched: Cell<u32>,
+    /// The operations on objects that have begun here.
+    pub(crate) operations: Operations,
     /// Where the objects are to which tasks have travelled from here.
     whereabouts: Whereabouts,
     /// Tasks that have become complete here since it was last asked.
@@ -135,9 +111,7 @@ impl Context {
             departed: Cell::default(),
             target: Cell::default(),
             visitor: Cell::new(ptr::null_mut()),
-            operations: Cell::default(),
-            looked_at: Cell::new(SAMPLED),
-            watched: Cell::default(),
+            operations: Operations::default(),
             whereabouts: Whereabouts::default(),
             completed: Cell::default(),
             part: Cell::default(),
@@ -431,51 +405,6 @@ impl Context {
             self.counters().hops.add(1);
             self.seat.depart(task, target);
         }
-    }
-
-    /// Counts an operation on an object; true if it is [looked at](Self::has_counted).
-    #[inline(always)]
-    pub(crate) fn count_operation(&self) -> bool {
-        let operations = self.operations.get().wrapping_add(1);
-        self.operations.set(operations);
-        mark(operations) <= self.looked_at.get()
-    }
-
-    /// Has every operation looked at from now on, [as many as there may be](WATCHED), or one in [`ONE_IN`] again.
-    pub(crate) fn watch_operations(&self, all: bool) {
-        self.looked_at.set(if all { u32::MAX } else { SAMPLED });
-        if all && self.watched.get() == 0 {
-            self.watched.set(WATCHED);
-        }
-    }
-
-    /// Whether [`count_operation`](Self::count_operation) has just said that the operation is looked at.
-    pub(crate) fn has_counted(&self) -> bool {
-        let is_looked_at = mark(self.operations.get()) <= self.looked_at.get();
-        if self.looked_at.get() == u32::MAX {
-            // Whoever wants to hear of them may never do so: none of them is at home any more.
-            let left = self.watched.get().saturating_sub(1);
-            self.watched.set(left);
-            if left == 0 {
-                self.looked_at.set(SAMPLED);
-            }
-        }
-        is_looked_at
-    }
-
-    /// Whether it is one of those whose times are taken.
-    pub(crate) fn is_sample(&self) -> bool {
-        mark(self.operations.get()) <= SAMPLED
-    }
-
-    /// Whether this operation, one of many, is to find out whether a worker that was stuck is back.
-    pub(crate) fn looks_for_host(&self) -> bool {
-        self.operations.get() % LOOKS_FOR_HOST == 1
-    }
-
-    /// Whether the task that begins it has to give others a turn: it might never wait.
-    pub(crate) fn has_had_its_turn(&self) -> bool {
-        mark(self.operations.get()) <= u32::MAX / TURN
     }
 
     /// Sends the tasks that have departed since the last call.

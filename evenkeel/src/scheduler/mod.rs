@@ -29,6 +29,7 @@ pub(crate) mod meter;
 pub(crate) mod model;
 pub(crate) mod neighbours;
 pub(crate) mod note;
+pub(crate) mod operations;
 pub(crate) mod processor;
 pub(crate) mod registry;
 pub(crate) mod relief;

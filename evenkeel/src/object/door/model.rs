@@ -237,7 +237,7 @@ fn a_suspended_object_is_entered_by_its_lock_until_somebody_finds_its_host_back(
                 }
                 let taken = operate(&number, way, Some(context));
                 // The first of many, which looks for the host.
-                context.count_operation();
+                context.operations.count();
                 taken + visit(&number, Some(context))
             }
         });

@@ -1,0 +1,126 @@
+//! The operations on objects that a worker begins, and which of them it looks at.
+//!
+//! Some are sampled, and with some of those the task gives others a turn. Which they are follows from their numbers, but not at fixed distances: a task that goes round some objects
+//! comes to each of them with it.
+
+use crate::policy::object::sample::ONE_IN;
+use std::cell::Cell;
+
+/// Operations between two turns of others, in tasks that never wait: some microseconds of short ones. An estimate; no benchmark sets it.
+pub(crate) const TURN: u32 = 64;
+
+/// The highest [mark] of the operations that are looked at: one in [`ONE_IN`], those that give others a turn among them.
+const SAMPLED: u32 = u32::MAX / ONE_IN as u32;
+const _: () = assert!(TURN > ONE_IN as u32);
+
+/// Operations that are looked at one by one at most, for the sake of a few of them: those of some milliseconds. An estimate; no benchmark sets it.
+const WATCHED: u32 = 50_000;
+
+/// Of so many operations one finds out whether a worker that was stuck is back: some task waits for [`STRANDED`](crate::policy::stealing::STRANDED) if it is not. A prime, for the same reason. An estimate; no benchmark sets it.
+const LOOKS_FOR_HOST: u32 = 1_021;
+
+/// A mark for the operation of this number: low in one of so many, at changing distances (multiples of the golden ratio: Weyl; Knuth, "The Art of Computer Programming", 6.4).
+#[inline(always)]
+fn mark(operation: u32) -> u32 {
+    operation.wrapping_mul(0x9E37_79B9)
+}
+
+/// The operations of one worker.
+#[derive(Debug)]
+pub(crate) struct Operations {
+    begun: Cell<u32>,
+    /// Up to which mark they are looked at.
+    looked_at: Cell<u32>,
+    /// How many more are looked at, if all are.
+    watched: Cell<u32>,
+}
+
+impl Default for Operations {
+    fn default() -> Self {
+        let none = Cell::new(0);
+        Self { begun: none.clone(), looked_at: Cell::new(SAMPLED), watched: none }
+    }
+}
+
+impl Operations {
+    /// Counts an operation; true if it is [looked at](Self::has_counted).
+    #[inline(always)]
+    pub(crate) fn count(&self) -> bool {
+        let begun = self.begun.get().wrapping_add(1);
+        self.begun.set(begun);
+        mark(begun) <= self.looked_at.get()
+    }
+
+    /// Has every operation looked at from now on, [as many as there may be](WATCHED), or one in [`ONE_IN`] again.
+    pub(crate) fn watch(&self, all: bool) {
+        self.looked_at.set(if all { u32::MAX } else { SAMPLED });
+        if all && self.watched.get() == 0 {
+            self.watched.set(WATCHED);
+        }
+    }
+
+    /// Whether [`count`](Self::count) has just said that the operation is looked at.
+    pub(crate) fn has_counted(&self) -> bool {
+        let is_looked_at = mark(self.begun.get()) <= self.looked_at.get();
+        if self.looked_at.get() == u32::MAX {
+            // Whoever wants to hear of them may never do so: none of them is at home any more.
+            let left = self.watched.get().saturating_sub(1);
+            self.watched.set(left);
+            if left == 0 {
+                self.looked_at.set(SAMPLED);
+            }
+        }
+        is_looked_at
+    }
+
+    /// Whether it is one of those whose times are taken.
+    pub(crate) fn is_sample(&self) -> bool {
+        mark(self.begun.get()) <= SAMPLED
+    }
+
+    /// Whether the task that begins it has to give others a turn: it might never wait.
+    pub(crate) fn has_had_its_turn(&self) -> bool {
+        mark(self.begun.get()) <= u32::MAX / TURN
+    }
+
+    /// Whether this operation, one of many, is to find out whether a worker that was stuck is back.
+    pub(crate) fn looks_for_host(&self) -> bool {
+        self.begun.get() % LOOKS_FOR_HOST == 1
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_in_sixteen_is_looked_at_and_one_in_sixty_four_is_a_turn_in_whatever_rhythm() {
+        for rhythm in [1, 2, 3, 8, 16, 64] {
+            let operations = Operations::default();
+            let (mut looked_at, mut turns) = (0_u32, 0_u32);
+            for n in 0..640_000_u32 {
+                if operations.count() && n % rhythm == 0 {
+                    assert!(operations.has_counted() && operations.is_sample());
+                    looked_at += 1;
+                    turns += u32::from(operations.has_had_its_turn());
+                }
+            }
+            let (samples, wanted) = (640_000 / 16 / rhythm, 640_000 / TURN / rhythm);
+            assert!(looked_at.abs_diff(samples) <= samples / 10, "{rhythm}: {looked_at}");
+            assert!(turns.abs_diff(wanted) <= wanted / 5, "{rhythm}: {turns}");
+        }
+    }
+
+    #[test]
+    fn all_are_watched_for_a_while_at_most() {
+        let operations = Operations::default();
+        operations.watch(true);
+        let watched =
+            (0..2 * WATCHED).take_while(|_| operations.count() && operations.has_counted());
+        assert_eq!(watched.count() as u32 / WATCHED, 1);
+        operations.watch(true);
+        operations.watch(false);
+        let looked_at = (0..1_600).filter(|_| operations.count()).count();
+        assert!((90..=110).contains(&looked_at), "{looked_at}");
+    }
+}
