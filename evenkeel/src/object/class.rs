@@ -1,7 +1,8 @@
 //! A class of objects: those of one kind in one runtime, which share how they are entered.
 
 use super::ledger::Ledgers;
-use super::steer::Steering;
+use super::steer::{Look, Steering};
+use crate::policy::object::Caches;
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::{Mutex, lock};
 use crate::runtime::enter;
@@ -57,6 +58,8 @@ pub(super) struct Class {
     bytes: Box<[AtomicUsize]>,
     /// What the objects come to that all may read at once, in bytes.
     copied: AtomicUsize,
+    /// The caches of its workers.
+    caches: Caches,
 }
 
 impl Class {
@@ -83,6 +86,9 @@ impl Class {
             processors: runtime.map(|runtime| runtime.processors.clone()).unwrap_or_default(),
             bytes: (0..workers).map(|_| AtomicUsize::new(0)).collect(),
             copied: AtomicUsize::new(0),
+            caches: runtime.map_or(Caches::UNKNOWN, |runtime| {
+                runtime.neighbours.first().map_or(Caches::UNKNOWN, |first| first.caches(workers))
+            }),
         }
     }
 
@@ -138,28 +144,56 @@ impl Class {
         self.processors.get(offset / size_of::<Processor>())
     }
 
-    /// The address of the processor with the fewest bytes, which is to be the home of an object, if there is one.
-    pub(super) fn choose_home(&self) -> Option<usize> {
+    /// The home of a new object of so many bytes, if it has one from the beginning: the address of its processor.
+    pub(super) fn home_of_new(&self, bytes: usize) -> Option<usize> {
+        match self.placement {
+            Placement::InPlace => None,
+            Placement::Home => self.idlest().map(|(home, _)| home),
+            Placement::Automatic if self.mode() == Mode::Home => self.find_room(bytes),
+            Placement::Automatic => None,
+        }
+    }
+
+    /// The address of a processor in whose part of the caches there is room for an object of so many bytes.
+    pub(super) fn find_room(&self, bytes: usize) -> Option<usize> {
+        let (home, number) = self.idlest()?;
+        let taken = self.ledgers.bytes(number).map_or(0, |bytes| bytes.load(Ordering::Relaxed));
+        (taken.saturating_add(bytes) as u64 <= self.caches.budget()).then_some(home)
+    }
+
+    /// The address of the processor with the fewest bytes of the class, and its number.
+    fn idlest(&self) -> Option<(usize, usize)> {
         let shared = self.runtime.upgrade()?;
         let bytes = self.bytes.iter().enumerate();
         let (number, _) = bytes.min_by_key(|(_, total)| total.load(Ordering::Relaxed))?;
-        Some(shared.home(number).addr())
+        Some((shared.home(number).addr(), number))
+    }
+
+    /// The caches of its workers.
+    pub(super) fn caches(&self) -> &Caches {
+        &self.caches
     }
 
     /// Charges a processor with an object of so many bytes whose home it is.
     pub(super) fn charge(&self, home: usize, bytes: usize) {
-        if let Some(total) = self.number_of(home).and_then(|number| self.bytes.get(number)) {
+        for total in self.totals(home).into_iter().flatten() {
             total.fetch_add(bytes.max(1), Ordering::Relaxed);
         }
     }
 
     /// Takes such a charge back.
     pub(super) fn uncharge(&self, home: usize, bytes: usize) {
-        if let Some(total) = self.number_of(home).and_then(|number| self.bytes.get(number)) {
+        for total in self.totals(home).into_iter().flatten() {
             // A hint that changes while the object moves may have it twice.
             let less = |total: usize| Some(total.saturating_sub(bytes.max(1)));
             let _ = total.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         }
+    }
+
+    /// What the objects at a home come to: those of the class, and those of all classes.
+    fn totals(&self, home: usize) -> Option<[&AtomicUsize; 2]> {
+        let number = self.number_of(home)?;
+        Some([self.bytes.get(number)?, self.ledgers.bytes(number)?])
     }
 
     /// The address of worker `number`'s processor.
@@ -185,7 +219,16 @@ impl Class {
         if self.is_of(shared) {
             let automatic = self.placement == Placement::Automatic;
             self.steering.count(self, shared, context.seat.me(), automatic);
+            if self.steering.has_turned_home(context.seat.me()) {
+                context.operations.watch_some();
+            }
         }
+    }
+
+    /// Whether operations are looked at that have come in in this way.
+    pub(super) fn looks_at(&self, by_lock: bool) -> bool {
+        // Heat is of homes, whatever the class.
+        !by_lock || self.steering.look() != Look::Nothing
     }
 
     /// The caller is the only one that changes it.

@@ -19,7 +19,7 @@
 //! inside, and [poison](POISONED) the object. For the same reason poison is cleared by a compare-and-swap while nobody has the lock.
 //! *Suspension*: a visitor who has taken the object from a host that is stuck, as the [policy](crate::policy::stealing::is_stranded) says, sets [`SUSPENDED`] while it has the lock. From then on
 //! all enter by the lock. It is cleared by one who has the lock: the host itself, or now and then a visitor, whose next will find out.
-//! *A change of home* is made by whoever has the lock, or, of an object that nobody has locked, by its host while it has no note of it, by a compare-and-swap.
+//! *A change of home*, the first and the last among them, is made by whoever has the lock, or, of an object that nobody has locked, by its host while it has no note of it, by a compare-and-swap.
 //! *A change of mode* has its steps in [`steer`](super::steer). While it is *fencing* nobody enters who is not inside. While it is *draining* a visitor enters by the lock and a look at the home's notes,
 //! without a fence for the two.
 //!
@@ -371,5 +371,7 @@ impl Door {
 mod home;
 mod shared;
 
+#[cfg(all(test, loom))]
+mod home_model;
 #[cfg(all(test, loom))]
 mod model;

@@ -5,7 +5,7 @@
 use super::inner::Inner;
 use super::returning;
 use super::way::Way;
-use crate::scheduler::context;
+use crate::scheduler::context::{self, Context};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -55,10 +55,11 @@ impl<'a, T> Guard<'a, T> {
 
     /// What few operations end with.
     #[cold]
-    fn end(&self) {
+    fn end(&self, context: Option<&Context>) {
         if self.way.is_without_note() {
             self.object.clear_on_thread();
         }
+        self.object.end_sample(self.way, context);
         if let Some(origin) = self.way.origin() {
             returning::go_back(origin);
         }
@@ -89,13 +90,13 @@ impl<T> Drop for Guard<'_, T> {
         if std::thread::panicking() && !self.way.was_panicking() {
             self.object.door.poison();
         }
-        if self.way.has_more() {
-            self.end();
-        }
         context::with(|context| {
+            if self.way.has_more() {
+                self.end(context);
+            }
             self.object.leave(self.way, context);
             if self.way.is_sampled() {
-                self.object.end_sample(context);
+                self.object.note_over(self.way, context);
             }
         });
     }
@@ -143,9 +144,10 @@ impl<T> Drop for Reading<'_, T> {
             self.object.clear_on_thread();
         }
         context::with(|context| {
+            self.object.end_sample(self.way, context);
             self.object.leave_after_read(self.way, context);
             if self.way.is_sampled() {
-                self.object.end_sample(context);
+                self.object.note_over(self.way, context);
             }
         });
     }

@@ -7,17 +7,18 @@ use super::door::{Door, Refusal};
 use super::error::{EnterError, Names};
 use super::line::Line;
 use super::way::Way;
-use crate::policy::object::Streak;
 use crate::policy::object::replicate::has_room;
+use crate::policy::object::{Sample, Streak};
 use crate::primitives::atomic::{AtomicU32, Ordering};
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::prefetch;
 use crate::primitives::thread::thread_local;
 use crate::scheduler::context::Context;
+use once_cell::race::OnceBox;
 use std::any::type_name;
 use std::cell::RefCell;
 use std::ptr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// The home is the caller's choice.
 const PINNED: u32 = 1 << 31;
@@ -33,11 +34,13 @@ fn stated(bytes: usize) -> u32 {
 pub(super) struct Inner<T> {
     pub(super) class: Arc<Class>,
     /// Where those wait who do not get in at once for long.
-    pub(super) line: OnceLock<Box<Line>>,
+    pub(super) line: OnceBox<Line>,
     /// What an operation goes over, in bytes; with [`PINNED`].
     size: AtomicU32,
     /// The bits of the [streak](Streak) of reads: changed by who is inside alone, but for what all readers would write alike.
     streak: AtomicU32,
+    /// What it costs that it is entered from several workers. Whoever is inside by the lock has it.
+    sample: UnsafeCell<Sample>,
     pub(super) door: Door,
     pub(super) value: UnsafeCell<T>,
 }
@@ -76,9 +79,10 @@ impl<T> Inner<T> {
         Self {
             door: Door::new(),
             class,
-            line: OnceLock::new(),
+            line: OnceBox::new(),
             size: AtomicU32::new(stated(size_of::<T>())),
             streak: AtomicU32::new(0),
+            sample: UnsafeCell::new(Sample::default()),
             value: UnsafeCell::new(value),
         }
     }
@@ -97,14 +101,6 @@ impl<T> Inner<T> {
     /// Whether the caller has chosen its home.
     pub(super) fn is_pinned(&self) -> bool {
         self.size.load(Ordering::Relaxed) & PINNED != 0
-    }
-
-    /// Tells the worker's ledger of an operation that is over.
-    #[cold]
-    pub(super) fn end_sample(&self, context: Option<&Context>) {
-        if let Some(context) = context {
-            self.class.ledgers.end(self, context);
-        }
     }
 
     /// Makes this processor, or none, the home of an object that nobody uses yet.
@@ -182,7 +178,7 @@ impl<T> Inner<T> {
         if streak.is_long() {
             self.share(way, context);
         }
-        self.door.leave(way, context);
+        self.leave(way, context);
     }
 
     /// Lets all read it at once, if there is somebody who would and room for the copies. The caller is inside alone, has read it, and leaves.
@@ -216,9 +212,22 @@ impl<T> Inner<T> {
         self.line.get_or_init(|| Box::new(Line::new()))
     }
 
+    /// Calls `f` with what is known of its entries from several workers. The caller is inside by the lock.
+    #[inline(always)]
+    pub(super) fn with_sample<R>(&self, f: impl FnOnce(&mut Sample) -> R) -> R {
+        // SAFETY: one at a time is inside by the lock, and nobody keeps the borrow.
+        self.sample.with_mut(|sample| f(unsafe { &mut *sample }))
+    }
+
     /// Goes out again, on the thread that has come in.
     #[inline(always)]
     pub(super) fn leave(&self, way: Way, context: Option<&Context>) {
+        if way.is_by_lock()
+            && let Some(context) = context
+        {
+            let (me, bytes) = (context.seat.me() as u16, context.operations.bytes());
+            self.with_sample(|sample| sample.enter(me, bytes.now()));
+        }
         self.door.leave(way, context);
     }
 

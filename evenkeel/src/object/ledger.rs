@@ -20,7 +20,9 @@
 
 use super::class::Class;
 use super::inner::Inner;
-use crate::policy::object::{Heat, Hop, per_mille, rebalance, sample};
+use super::steer::Look;
+use crate::policy::object::{Heat, Hop, per_mille, rebalance, sample, unassign};
+use crate::primitives::atomic::AtomicUsize;
 use crate::primitives::{Mutex, lock};
 use crate::scheduler::context::Context;
 use crate::scheduler::meter::Reading;
@@ -34,7 +36,15 @@ const LOOKS: u32 = 8;
 
 /// The ledgers of the workers of a runtime: one each, which its worker alone writes to.
 #[derive(Clone)]
-pub(super) struct Ledgers(Arc<[CachePadded<Mutex<Ledger>>]>);
+pub(super) struct Ledgers(Arc<[CachePadded<Desk>]>);
+
+/// One of them, and what its owner has room for.
+#[derive(Default)]
+struct Desk {
+    ledger: Mutex<Ledger>,
+    /// What the objects with a home here come to, in bytes.
+    bytes: AtomicUsize,
+}
 
 /// The ledger of one worker.
 #[derive(Default)]
@@ -43,7 +53,11 @@ pub(super) struct Ledger {
     hop: Hop,
     /// When to look next.
     next: u64,
+    /// When what has been entered in place begins to count half.
+    next_in_place: u64,
     heat: Heat,
+    /// The same of objects that have been entered here in place.
+    in_place: Heat,
     /// What each worker had done at the last look.
     before: Vec<Done>,
     /// The objects that are to be given away, to whom, and for how many looks more.
@@ -91,24 +105,69 @@ impl Ledgers {
         Self((0..workers).map(|_| CachePadded::default()).collect())
     }
 
-    /// Begins to sample an operation of this worker's.
-    pub(super) fn begin(&self, context: &Context, address: usize, travelled: bool) {
-        if let Some(ledger) = self.0.get(context.seat.me()) {
-            lock(ledger).sampled = Sampled { address, began: context.ahead.now(), travelled };
+    /// Notes that an operation of this worker's is sampled, which has begun at this time.
+    pub(super) fn begin(&self, context: &Context, address: usize, began: u64, travelled: bool) {
+        if let Some(desk) = self.0.get(context.seat.me()) {
+            lock(&desk.ledger).sampled = Sampled { address, began, travelled };
         }
+    }
+
+    /// Ends one that was in place, and gives what it took, if it was sampled.
+    pub(super) fn end_in_place(&self, context: &Context, address: usize) -> Option<u64> {
+        let mut ledger = lock(&self.0.get(context.seat.me())?.ledger);
+        let sampled = std::mem::take(&mut ledger.sampled);
+        if sampled.address != address {
+            return None;
+        }
+        let now = context.ahead.now();
+        let nanos = now.saturating_sub(sampled.began);
+        ledger.in_place.add(address as u64, nanos * u64::from(sample::ONE_IN));
+        if now >= ledger.next_in_place {
+            ledger.next_in_place = now.saturating_add(unassign::PERIOD);
+            ledger.in_place.age();
+        }
+        Some(nanos)
+    }
+
+    /// The part of an object in the time that was lately spent in place at this worker, in per mille.
+    pub(super) fn share_in_place(&self, me: usize, address: usize) -> u32 {
+        self.0.get(me).map_or(0, |desk| lock(&desk.ledger).in_place.share(address as u64))
+    }
+
+    /// The same of the object with the greatest.
+    pub(super) fn greatest_share_in_place(&self, me: usize) -> u32 {
+        self.0.get(me).map_or(0, |desk| lock(&desk.ledger).in_place.greatest_share())
+    }
+
+    /// What a hop costs in the mean of the workers that have measured it, in nanoseconds.
+    pub(super) fn hop(&self) -> Option<u64> {
+        let hops: Vec<u64> = self.hops().into_iter().flatten().collect();
+        hops.iter().sum::<u64>().checked_div(hops.len() as u64)
+    }
+
+    /// What the objects with a home at this worker come to, of all classes, in bytes.
+    pub(super) fn bytes(&self, worker: usize) -> Option<&AtomicUsize> {
+        self.0.get(worker).map(|desk| &desk.bytes)
     }
 
     /// Ends it: the operation was at home, it is over, and its worker out of the object.
     pub(super) fn end<T>(&self, object: &Inner<T>, context: &Context) {
         let me = context.seat.me();
-        let Some(ledger) = self.0.get(me) else { return };
+        let Some(desk) = self.0.get(me) else { return };
         let now = context.ahead.now();
-        let mut ledger = lock(ledger);
+        let mut ledger = lock(&desk.ledger);
+        // Before that polls are still as long as they were in place.
+        let travelled = object.class.steering.look() != Look::Settle;
+        ledger.sampled.travelled &= travelled;
         let to = ledger.end(object.door.address(), object.is_pinned(), now, context);
         if now >= ledger.next {
             ledger.look(context.shared(), me, now);
         }
-        context.operations.watch(!ledger.given.is_empty());
+        if !ledger.given.is_empty() {
+            context.operations.watch(true);
+        } else if to.is_some() {
+            context.operations.watch(false);
+        }
         let Some(to) = to else { return };
         if object.move_home(context, to) {
             ledger.moved += 1;
@@ -118,8 +177,9 @@ impl Ledgers {
 
     /// The times of the hottest objects at each worker lately, the hottest first, of so many at most.
     pub(super) fn hottest(&self, most: usize) -> Vec<Vec<u64>> {
-        let hottest = |ledger: &CachePadded<Mutex<Ledger>>| {
-            let mut times: Vec<u64> = lock(ledger).heat.objects().map(|(_, nanos)| nanos).collect();
+        let hottest = |desk: &CachePadded<Desk>| {
+            let mut times: Vec<u64> =
+                lock(&desk.ledger).heat.objects().map(|(_, nanos)| nanos).collect();
             times.sort_unstable_by(|one, other| other.cmp(one));
             times.truncate(most);
             times
@@ -129,17 +189,17 @@ impl Ledgers {
 
     /// The time spent in objects at each worker lately, about, in nanoseconds.
     pub(super) fn heats(&self) -> Vec<u64> {
-        self.0.iter().map(|ledger| lock(ledger).heat.total()).collect()
+        self.0.iter().map(|desk| lock(&desk.ledger).heat.total()).collect()
     }
 
     /// What a journey costs, as each worker has measured it, in nanoseconds; none where it has not.
     pub(super) fn hops(&self) -> Vec<Option<u64>> {
-        self.0.iter().map(|ledger| lock(ledger).hop.measured()).collect()
+        self.0.iter().map(|desk| lock(&desk.ledger).hop.measured()).collect()
     }
 
     /// How many objects each worker has given away.
     pub(super) fn moves(&self) -> Vec<u64> {
-        self.0.iter().map(|ledger| lock(ledger).moves).collect()
+        self.0.iter().map(|desk| lock(&desk.ledger).moves).collect()
     }
 }
 

@@ -46,6 +46,7 @@ mod class;
 mod door;
 mod enter;
 mod error;
+mod evidence;
 mod guard;
 mod held;
 mod inner;
@@ -136,7 +137,7 @@ impl<T> Object<T> {
 
     fn enroll(mut self, name: &str, placement: Option<Placement>) -> Self {
         let class = class::here(name, placement);
-        let home = (class.placement() != Placement::InPlace).then(|| class.choose_home()).flatten();
+        let home = class.home_of_new(self.inner.size());
         let inner =
             Arc::get_mut(&mut self.inner).expect("an object's class is said before it is cloned");
         inner.settle(0);

@@ -9,13 +9,18 @@
 //! steers looks whether that is so.
 //! [`door`](super::door) says what those do that enter meanwhile, and why they exclude each other.
 //!
-//! What mode there is to be, [`policy::object`](crate::policy::object) says: at home only where enough tasks are ready for the journeys to overlap, and then what a trial has shown to be better.
+//! What mode there is to be, [`policy::object`](crate::policy::object) says: at home only where enough tasks are ready for the journeys to overlap; what [samples](super::evidence) of operations in place propose; and then what a
+//! trial has shown to be better. So that samples cost nothing where they say nothing new, they are taken [for a while](FRESH) out of each [period](OBSERVED).
 
 use super::class::{Class, Mode};
-use crate::policy::object::assign::RUNNABLE;
-use crate::policy::object::{Decision, Mode as Wanted, Trial, Verdict};
+use crate::policy::object::assign::{RUNNABLE, remote};
+use crate::policy::object::trial::{HOLD, SHORT, WINDOW};
+use crate::policy::object::verdict::Reason;
+use crate::policy::object::{
+    Decision, Evidence, Mode as Wanted, Proposal, Reuse, Trial, Verdict, WHOLE,
+};
 use crate::policy::smooth;
-use crate::primitives::atomic::{AtomicU64, Edge, Ordering};
+use crate::primitives::atomic::{AtomicU8, AtomicU64, Edge, Ordering};
 use crate::primitives::{Mutex, clock, fence, lock};
 use crate::scheduler::inside;
 use crate::scheduler::operations::TURN;
@@ -29,10 +34,51 @@ const STEP: u64 = 100_000;
 /// Ready tasks are averaged in so many parts.
 const PARTS: u64 = 16;
 
+/// Samples that are taken in place before what they say is known: some hundred of each kind. An estimate; no benchmark sets it.
+const FRESH: u32 = 512;
+
+/// How often that many are taken anew in place, in nanoseconds: as many of the [shortest holds](HOLD) of a verdict. An estimate; no benchmark sets it.
+const OBSERVED: u64 = 16 * HOLD;
+
+/// How long nothing is yet as it will be after a class has begun to be entered at homes, in nanoseconds: the part of a trial's window that does not count. And how long objects lose their homes after it has begun to be entered in
+/// place: the shortest hold.
+const SETTLES: (u64, u64) = (WINDOW / 2, HOLD);
+
+/// What is made of operations in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Look {
+    /// Nothing.
+    Nothing,
+    /// What sharing costs is sampled: something is being tried.
+    Sample,
+    /// Their objects get homes. The class has only just begun to be entered there, and polls are as long as they were in place.
+    Settle,
+    /// Their objects get homes.
+    Assign,
+    /// It is sampled too, and objects lose their homes.
+    Unassign,
+}
+
+/// What one worker has done with a class: on lines of its own.
+#[derive(Default)]
+struct Share {
+    /// Operations, in steps of [`TURN`].
+    operations: AtomicU64,
+    /// How often the class had turned to be entered at homes when the worker last looked at all operations, so that their objects get theirs.
+    turns: AtomicU64,
+    /// What those in place have taken that were sampled.
+    reuse: Mutex<Reuse>,
+}
+
 /// What steers one class.
 pub(super) struct Steering {
-    /// Operations of each worker, and of the relief, in steps of [`TURN`]: a line for each, which nobody else writes to.
-    operations: Box<[CachePadded<AtomicU64>]>,
+    /// That of each worker, and of the relief.
+    shares: Box<[CachePadded<Share>]>,
+    /// What is made of operations in place now: a [`Look`].
+    look: AtomicU8,
+    /// How often the class has turned to be entered at homes.
+    turns: AtomicU64,
     /// When to step next.
     next: AtomicU64,
     course: Mutex<Course>,
@@ -42,6 +88,14 @@ pub(super) struct Steering {
 #[derive(Default)]
 struct Course {
     trial: Trial,
+    proposal: Proposal,
+    /// What it has last been, and until when that is believed.
+    is_proposed: (bool, u64),
+    /// When to begin to sample anew, and how many samples there were then.
+    observe_at: u64,
+    seen: u32,
+    /// Since when the mode is what it is.
+    turned: u64,
     /// Ready tasks per worker, in parts.
     runnable: u64,
     /// What workers were inside of when the class began to be entered in place.
@@ -58,7 +112,9 @@ impl Steering {
     /// For a class of a runtime with so many processors.
     pub(super) fn new(processors: usize) -> Self {
         Self {
-            operations: (0..processors).map(|_| CachePadded::default()).collect(),
+            shares: (0..processors).map(|_| CachePadded::default()).collect(),
+            look: AtomicU8::new(Look::Nothing as u8),
+            turns: AtomicU64::new(0),
             next: AtomicU64::new(0),
             course: Mutex::new(Course::default()),
         }
@@ -66,7 +122,52 @@ impl Steering {
 
     /// Operations so far, about.
     pub(super) fn operations(&self) -> u64 {
-        self.operations.iter().map(|count| count.load(Ordering::Relaxed)).sum()
+        self.shares.iter().map(|share| share.operations.load(Ordering::Relaxed)).sum()
+    }
+
+    /// What is made of operations in place now.
+    pub(super) fn look(&self) -> Look {
+        match self.look.load(Ordering::Relaxed) {
+            0 => Look::Nothing,
+            1 => Look::Sample,
+            2 => Look::Settle,
+            3 => Look::Assign,
+            _ => Look::Unassign,
+        }
+    }
+
+    /// Whether processor `me` hears for the first time that the class has turned to be entered at homes.
+    pub(super) fn has_turned_home(&self, me: usize) -> bool {
+        let turns = self.turns.load(Ordering::Relaxed);
+        self.shares.get(me).is_some_and(|share| {
+            let has_turned = share.turns.load(Ordering::Relaxed) != turns;
+            if has_turned {
+                share.turns.store(turns, Ordering::Relaxed);
+            }
+            has_turned
+        })
+    }
+
+    /// Takes an operation in place into account that processor `me` has sampled. `here` are the bytes that it has gone over since the last one on the same object, if that was its too.
+    pub(super) fn learn(&self, class: &Class, me: usize, here: Option<u64>, nanos: u64) {
+        let Some(share) = self.shares.get(me) else { return };
+        let mut reuse = lock(&share.reuse);
+        match here {
+            Some(distance) => reuse.add_same(class.caches(), distance, nanos),
+            None => reuse.add_cross(nanos),
+        }
+    }
+
+    /// What all of them have learnt.
+    fn reuse(&self) -> Reuse {
+        let mut sum = Reuse::default();
+        self.shares.iter().for_each(|share| sum.add(&lock(&share.reuse)));
+        sum
+    }
+
+    /// Begins a period of what they learn.
+    fn age(&self) {
+        self.shares.iter().for_each(|share| lock(&share.reuse).age());
     }
 
     /// What the trials have come to.
@@ -76,7 +177,7 @@ impl Steering {
 
     /// Counts [`TURN`] operations of processor `me`, and steers `class`, whose this is, if it is time.
     pub(super) fn count(&self, class: &Class, shared: &Shared, me: usize, automatic: bool) {
-        if let Some(count) = self.operations.get(me) {
+        if let Some(Share { operations: count, .. }) = self.shares.get(me).map(|share| &**share) {
             count.store(count.load(Ordering::Relaxed) + u64::from(TURN), Ordering::Relaxed);
         }
         if !automatic {
@@ -89,7 +190,9 @@ impl Steering {
         // Whoever has it steers.
         let Ok(mut course) = self.course.try_lock() else { return };
         self.next.store(now.saturating_add(STEP), Ordering::Relaxed);
-        course.step(class, shared, now, self.operations());
+        course.step(class, shared, now, me);
+        let look = course.look(class, self, now);
+        self.look.store(look as u8, Ordering::Relaxed);
     }
 
     /// Begins the change to `wanted`, or goes on with it, whatever the trial says. True once it is made.
@@ -104,11 +207,12 @@ impl Steering {
 }
 
 impl Course {
-    fn step(&mut self, class: &Class, shared: &Shared, now: u64, operations: u64) {
+    fn step(&mut self, class: &Class, shared: &Shared, now: u64, me: usize) {
         if class.mode() == Mode::Draining {
             self.end_draining(class, shared);
             return;
         }
+        let before = class.mode();
         let workers = &shared.processors[..shared.workers];
         let ready: usize = workers.iter().map(|processor| processor.published.len()).sum();
         self.runnable = smooth(self.runnable, ready as u64 * PARTS / workers.len() as u64);
@@ -117,10 +221,80 @@ impl Course {
                 self.trial.rest(Decision::TooFewTasks);
             }
             Wanted::InPlace
+        } else if self.stands_in_place() && !self.is_proposed(class, shared, now, me) {
+            let decision = self.proposal.decision();
+            if decision == Decision::TooCheap && !self.is_resting() {
+                self.trial.rest(decision);
+            }
+            Wanted::InPlace
         } else {
-            self.trial.step(now, operations)
+            if !self.trial.is_held() {
+                self.proposal.note_trial(now);
+            }
+            self.trial.step(now, class.steering.operations())
         };
         self.turn(class, shared, wanted);
+        if class.mode() != before {
+            self.turned = now;
+            let turns = u64::from(class.mode() == Mode::Home);
+            class.steering.turns.fetch_add(turns, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the verdict is that operations are in place, and nothing is being tried.
+    fn stands_in_place(&self) -> bool {
+        self.trial.is_held() && self.trial.mode() == Wanted::InPlace
+    }
+
+    /// Whether it rests because samples advise against homes.
+    fn is_resting(&self) -> bool {
+        matches!(self.trial.verdict().reason, Reason::NotWorth(Decision::TooCheap))
+    }
+
+    /// Whether homes may be worth a trial, as what was sampled in place says.
+    fn is_proposed(&mut self, class: &Class, shared: &Shared, now: u64, me: usize) -> bool {
+        if now < self.is_proposed.1 {
+            return self.is_proposed.0;
+        }
+        let (reuse, hop) = (class.steering.reuse(), class.ledgers.hop());
+        let share = class.ledgers.greatest_share_in_place(me);
+        let saving = reuse.sharing_cost().unwrap_or(0);
+        let evidence = Evidence {
+            saving: saving * u64::from(reuse.remote()) / u64::from(WHOLE),
+            remote: remote(shared.workers as u32, share),
+            hop: hop.unwrap_or(0),
+            samples: reuse.samples(),
+            runnable: RUNNABLE,
+        };
+        let is_proposed = self.proposal.is_worth_a_trial(&evidence, hop.is_some(), now);
+        self.is_proposed = (is_proposed, now.saturating_add(SHORT));
+        is_proposed
+    }
+
+    /// What is to be made of operations in place from now on.
+    fn look(&mut self, class: &Class, steering: &Steering, now: u64) -> Look {
+        let since = now.saturating_sub(self.turned);
+        match class.mode() {
+            Mode::Home if since < SETTLES.0 => Look::Settle,
+            Mode::Home => Look::Assign,
+            _ if !self.stands_in_place() => Look::Sample,
+            _ if since < SETTLES.1 || self.is_observed(steering, now) => Look::Unassign,
+            _ => Look::Nothing,
+        }
+    }
+
+    /// Whether operations are to be sampled, although nothing is being tried.
+    fn is_observed(&mut self, steering: &Steering, now: u64) -> bool {
+        if now < self.observe_at || self.runnable < u64::from(RUNNABLE) * PARTS {
+            return false;
+        }
+        let samples = steering.reuse().samples();
+        if samples.saturating_sub(self.seen) < FRESH {
+            return true;
+        }
+        steering.age();
+        (self.observe_at, self.seen) = (now.saturating_add(OBSERVED), samples / 2);
+        false
     }
 
     /// Begins a change of mode, or goes on with it.

@@ -26,6 +26,8 @@ const JOURNEYS: u32 = 4;
 enum Step {
     /// It is inside, or will never be.
     Inside(Result<Way, EnterError>),
+    /// It has come in, after a wait.
+    Entered(Way),
     /// A held operation is inside.
     InLine,
 }
@@ -140,6 +142,8 @@ impl<'a> Visit<'a> {
             // One that is held for as long as it likes says nothing.
             self.sampled = self.rare.is_none();
         }
+        // Waiting is a part of what it costs that others use the object too.
+        let began = self.begin(object, context);
         loop {
             if let Some(rare) = &mut self.rare
                 && let Some(Waiting(waiting)) = &mut rare.waiting
@@ -156,7 +160,7 @@ impl<'a> Visit<'a> {
                 return Poll::Ready(Ok(way));
             }
             let step = match object.enter(context) {
-                Ok(way) => return Poll::Ready(self.admit(object, way, context)),
+                Ok(way) => return Poll::Ready(self.admit(object, way, context, began)),
                 Err(Refusal::Away(target)) => {
                     self.travel::<T, READS>(object, context, usize::from(target), cx)
                 }
@@ -164,6 +168,9 @@ impl<'a> Visit<'a> {
             };
             match ready!(step) {
                 Step::Inside(result) => return Poll::Ready(result),
+                Step::Entered(way) => {
+                    return Poll::Ready(self.admit(object, way, context, began));
+                }
                 Step::InLine => {
                     let waiting = Waiting(Box::pin(object.line().turn()));
                     self.rare.get_or_insert_default().waiting = Some(waiting);
@@ -178,18 +185,29 @@ impl<'a> Visit<'a> {
         object: &Inner<T>,
         way: Way,
         context: Option<&Context>,
+        began: u64,
     ) -> Result<Way, EnterError> {
         let way = admit(object, way, context)?;
         match context {
-            // Heat is of homes.
-            Some(context) if self.sampled && !way.is_by_lock() => {
+            Some(context) if self.sampled && object.class.looks_at(way.is_by_lock()) => {
                 if context.operations.is_sample() {
-                    object.class.ledgers.begin(context, object.door.address(), self.journeys > 0);
+                    let travelled = self.journeys > 0;
+                    object.class.ledgers.begin(context, object.door.address(), began, travelled);
                 }
                 Ok(way.sampled())
             }
             _ => Ok(way),
         }
+    }
+
+    /// When it begins to enter, if that is of interest: whatever it takes to fetch the object belongs to the operation.
+    fn begin<T>(&self, object: &Inner<T>, context: Option<&Context>) -> u64 {
+        let is_sample = |context: &&Context| {
+            self.sampled
+                && context.operations.is_sample()
+                && object.class.looks_at(object.door.home() != context.seat.home().addr())
+        };
+        context.filter(is_sample).map_or(0, |context| context.ahead.now())
     }
 
     /// Has the task travel to worker `target`.
@@ -287,7 +305,7 @@ fn wait<T, const READS: bool>(
         if !object.door.is_locked()
             && let Ok(way) = object.enter(context)
         {
-            return Poll::Ready(Step::Inside(admit(object, way, context)));
+            return Poll::Ready(Step::Entered(way));
         }
     }
     again(context, cx)

@@ -3,6 +3,7 @@
 //! Some are sampled, and with some of those the task gives others a turn. Which they are follows from their numbers, but not at fixed distances: a task that goes round some objects
 //! comes to each of them with it.
 
+use crate::policy::object::ByteClock;
 use crate::policy::object::sample::ONE_IN;
 use std::cell::Cell;
 
@@ -15,6 +16,9 @@ const _: () = assert!(TURN > ONE_IN as u32);
 
 /// Operations that are looked at one by one at most, for the sake of a few of them: those of some milliseconds. An estimate; no benchmark sets it.
 const WATCHED: u32 = 50_000;
+
+/// Operations that are looked at one by one as long as one in so many of them is what is looked for. An estimate; no benchmark sets it.
+const SOME: u32 = 256;
 
 /// Of so many operations one finds out whether a worker that was stuck is back: some task waits for [`STRANDED`](crate::policy::stealing::STRANDED) if it is not. A prime, for the same reason. An estimate; no benchmark sets it.
 const LOOKS_FOR_HOST: u32 = 1_021;
@@ -33,12 +37,19 @@ pub(crate) struct Operations {
     looked_at: Cell<u32>,
     /// How many more are looked at, if all are.
     watched: Cell<u32>,
+    /// What they have gone over.
+    bytes: Cell<ByteClock>,
 }
 
 impl Default for Operations {
     fn default() -> Self {
         let none = Cell::new(0);
-        Self { begun: none.clone(), looked_at: Cell::new(SAMPLED), watched: none }
+        Self {
+            begun: none.clone(),
+            looked_at: Cell::new(SAMPLED),
+            watched: none,
+            bytes: Cell::default(),
+        }
     }
 }
 
@@ -57,6 +68,26 @@ impl Operations {
         if all && self.watched.get() == 0 {
             self.watched.set(WATCHED);
         }
+    }
+
+    /// Has [some](SOME) operations looked at one by one from now on.
+    pub(crate) fn watch_some(&self) {
+        self.looked_at.set(u32::MAX);
+        self.watched.set(self.watched.get().max(SOME));
+    }
+
+    /// Counts what a sampled operation has gone over, for all those that are not sampled.
+    pub(crate) fn tick(&self, bytes: u64) -> ByteClock {
+        let mut clock = self.bytes.get();
+        clock.tick(bytes.saturating_mul(u64::from(ONE_IN)));
+        self.bytes.set(clock);
+        clock
+    }
+
+    /// What all operations have gone over so far, as far as samples tell.
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> ByteClock {
+        self.bytes.get()
     }
 
     /// Whether [`count`](Self::count) has just said that the operation is looked at.

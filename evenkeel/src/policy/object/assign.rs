@@ -32,6 +32,23 @@ pub struct Evidence {
     pub runnable: u32,
 }
 
+/// The chance that an operation comes from another core than the object's home, in per mille, where tasks stay where an operation has taken them: the object has so much of the time of all
+/// operations, in per mille, and the others are dealt out to so many cores.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::object::assign::remote;
+/// assert_eq!(remote(2, 0), 500, "one of many");
+/// assert_eq!(remote(2, 250), 375);
+/// assert_eq!(remote(16, 1_000), 0, "all tasks end up where the only object is");
+/// ```
+#[must_use]
+pub fn remote(cores: u32, share: u32) -> u32 {
+    let others = WHOLE - share.min(WHOLE);
+    // An equal part of what is not the object's is at its home.
+    others - others / cores.max(1)
+}
+
 /// What has been decided, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decision {

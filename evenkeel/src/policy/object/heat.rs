@@ -3,6 +3,8 @@
 //! Each sample adds to the place of its object, or takes from what another object has there, and the place is the object's when nothing is left: an object that has more than half of what is sampled at
 //! a place keeps it (the majority vote of Boyer and Moore, one for each place; frequent items by a table of such votes are Misra and Gries, 1982).
 
+use super::per_mille;
+
 /// Places: several times as many as objects that are worth moving at a time; 16 KiB. An estimate; no benchmark sets it.
 pub const PLACES: usize = 1_024;
 
@@ -60,6 +62,20 @@ impl Heat {
         }
     }
 
+    /// The part of an object in all that was sampled, in per mille; none if it has no place.
+    #[must_use]
+    pub fn share(&self, object: u64) -> u32 {
+        let (owner, nanos) = self.places[place(object)];
+        if owner == object { per_mille(nanos, self.total) } else { 0 }
+    }
+
+    /// The same of the hottest.
+    #[must_use]
+    pub fn greatest_share(&self) -> u32 {
+        let most = self.places.iter().map(|&(_, nanos)| nanos).max();
+        per_mille(most.unwrap_or(0), self.total)
+    }
+
     /// All that was sampled.
     #[must_use]
     pub fn total(&self) -> u64 {
@@ -97,6 +113,8 @@ mod tests {
         let found = heat.objects().find(|&(object, _)| object == 5).expect("it has a place");
         assert!(found.1 > 200 * 99_000, "{found:?}");
         assert_eq!(heat.total(), 201 * 100_000);
+        assert_eq!((heat.share(5), heat.greatest_share()), (995, 995));
+        assert_eq!(heat.share(1_000_000_000), 0);
     }
 
     #[test]

@@ -76,6 +76,9 @@ pub enum Bin {
 }
 
 impl Caches {
+    /// Those of a machine of which nothing is known: whatever is used fits into them.
+    pub const UNKNOWN: Self = Self { own: u64::MAX, last: 0, cores: 1, domains: 1 };
+
     /// Where an operation in place finds its object, at this distance on its core. All cores use the same objects, so that a last-level cache has to hold no more for several
     /// of them than for one.
     ///
@@ -163,6 +166,18 @@ impl Reuse {
     pub fn add_cross(&mut self, nanos: u64) {
         self.crosses = self.crosses.saturating_add(1);
         self.cross = self.cross.saturating_add(nanos);
+    }
+
+    /// Adds what another core has seen of the class.
+    pub fn add(&mut self, other: &Self) {
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        self.same.iter_mut().zip(other.same).for_each(|(sum, more)| add(sum, more));
+        add(&mut self.cross, other.cross);
+        self.crosses = self.crosses.saturating_add(other.crosses);
+        let counts = self.carried.as_flattened_mut().iter_mut();
+        counts.zip(other.carried.as_flattened()).for_each(|(sum, more)| {
+            *sum = sum.saturating_add(*more);
+        });
     }
 
     /// The chance that an operation comes from another core than the one before, in per mille.
@@ -287,6 +302,15 @@ mod tests {
     fn a_period_halves_what_was_before() {
         let mut class = class(20 << 20, 200, 1_000);
         let (samples, gain) = (class.samples(), class.gain());
+        let alone = class;
+        class.add(&alone);
+        assert_eq!(
+            (class.samples(), class.gain()),
+            (2 * samples, gain),
+            "two cores see twice as much"
+        );
+        class.age();
+        assert_eq!(class, alone);
         class.age();
         assert_eq!((class.samples(), class.gain()), (samples / 2, gain));
     }

@@ -1,0 +1,95 @@
+//! What sampled operations tell: at home to the worker's [ledger](super::ledger); in place what it costs that an object is entered from several workers, and with that, whether it gets a home.
+//!
+//! An object of an automatic class is *assigned* a home when its class is entered at homes: at its first operation that is looked at, by the worker that makes it, which is inside by the lock. What is known of the
+//! object itself goes before what is known of its class: one whose operations would save less than their journeys take stays in place. It loses its home in the same way after its class has gone back to being entered in place, so that
+//! whoever enters it has no more to look at than a lock.
+
+use super::class::{Class, Mode};
+use super::inner::Inner;
+use super::steer::Look;
+use super::way::Way;
+use crate::policy::object::{Decision, Evidence, WHOLE, assign, assign::RUNNABLE, assign::remote};
+use crate::scheduler::context::Context;
+
+impl<T> Inner<T> {
+    /// Takes a sampled operation into account that is over. The caller is still inside.
+    #[cold]
+    pub(super) fn end_sample(&self, way: Way, context: Option<&Context>) {
+        if let Some(context) = context.filter(|_| way.is_sampled() && way.is_by_lock()) {
+            self.sample_in_place(context);
+            match self.class.steering.look() {
+                Look::Settle | Look::Assign => self.assign(context),
+                Look::Unassign => self.unassign(),
+                Look::Nothing | Look::Sample => {}
+            }
+        }
+    }
+
+    /// The same of one at its home, whose worker is out of the object again.
+    #[cold]
+    pub(super) fn note_over(&self, way: Way, context: Option<&Context>) {
+        if let Some(context) = context.filter(|_| !way.is_by_lock()) {
+            self.class.ledgers.end(self, context);
+        }
+    }
+
+    /// Adds what the operation took to what is known of the object and of its class.
+    fn sample_in_place(&self, context: &Context) {
+        let (class, me) = (&self.class, context.seat.me());
+        let Some(nanos) = class.ledgers.end_in_place(context, self.door.address()) else { return };
+        let before = context.operations.bytes();
+        let after = context.operations.tick(self.size() as u64);
+        self.with_sample(|sample| {
+            if sample.last().is_some() {
+                let here = sample.is_at(me as u16).then(|| before.since(sample.stamp()));
+                class.steering.learn(class, me, here, nanos);
+            }
+            sample.add(me as u16, nanos, after.now());
+        });
+    }
+
+    /// Gives an object without a home one, if it is worth it and there is room. The caller is inside by the lock.
+    fn assign(&self, context: &Context) {
+        let class: &Class = &self.class;
+        if self.door.home() != 0 || class.mode() != Mode::Home || !self.is_worth_a_home(context) {
+            return;
+        }
+        if let Some(home) = class.find_room(self.size()) {
+            self.door.set_home(home);
+            class.charge(home, self.size());
+            self.with_sample(|sample| sample.forget());
+            // Where there is one without a home there are more.
+            context.operations.watch_some();
+        }
+    }
+
+    /// Takes its home from an object. The caller is inside by the lock.
+    fn unassign(&self) {
+        let home = self.door.home();
+        if home != 0 && !self.is_pinned() && self.class.mode() == Mode::InPlace {
+            self.door.set_home(0);
+            self.class.uncharge(home, self.size());
+        }
+    }
+
+    /// Whether the object itself is worth a home, as far as is known. Where nothing is, its class is, or would not be entered at homes.
+    fn is_worth_a_home(&self, context: &Context) -> bool {
+        let class: &Class = &self.class;
+        let (sample, share) = (
+            self.with_sample(|sample| *sample),
+            class.ledgers.share_in_place(context.seat.me(), self.door.address()),
+        );
+        let (Some(cost), Some(hop)) = (sample.sharing_cost(), class.ledgers.hop()) else {
+            return true;
+        };
+        let evidence = Evidence {
+            saving: cost * u64::from(sample.remote()) / u64::from(WHOLE),
+            remote: remote(context.shared().workers as u32, share),
+            hop,
+            samples: sample.samples(),
+            // A class is entered at homes only where there are enough.
+            runnable: RUNNABLE,
+        };
+        assign(&evidence) != Decision::TooCheap
+    }
+}
