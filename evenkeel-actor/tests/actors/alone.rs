@@ -1,8 +1,6 @@
 //! Actors that end because nobody has a reference to them any more: not before they have handled all there is, and whoever has a waker.
 
-#[path = "common/workers.rs"]
-mod workers;
-
+use crate::common::workers::on_workers;
 use evenkeel::task::{Task, current, park};
 use evenkeel_actor::{Actor, ActorRef, Context, ExitReason, Handled, spawn};
 use std::future::poll_fn;
@@ -10,7 +8,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
-use workers::on_workers;
 
 /// The actor looks for what has rung, finds nothing, and finds itself alone: the message came in between.
 #[test]

@@ -139,7 +139,7 @@ fn a_restart_keeps_references_and_mailbox_and_loses_the_message_that_failed() {
             let actor = &failures[0].actor;
             assert_eq!((actor.name.as_deref(), actor.id), (Some("a"), a.id()));
             assert!(actor.type_name.ends_with("Worker"), "{}", actor.type_name);
-            assert!(actor.spawn_site.file().ends_with("supervision.rs"));
+            assert_eq!(actor.spawn_site.file(), file!());
         });
     }
 }

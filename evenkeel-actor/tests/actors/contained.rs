@@ -1,8 +1,6 @@
 //! What a user's code does wrong stays with that user: others are told, woken and served all the same.
 
-#[path = "common/workers.rs"]
-mod workers;
-
+use crate::common::workers::on_workers;
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
     Actor, ActorRef, AnyActor, AskError, Builder, Context, Event, ExitReason, Handled, ReplyTo,
@@ -14,7 +12,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once};
 use std::task::{self, Wake, Waker};
 use std::time::Duration;
-use workers::on_workers;
 
 /// The words of the panics that are meant.
 const MEANT: [&str; 2] = ["in a foreign waker", "in display"];

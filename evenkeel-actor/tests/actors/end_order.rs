@@ -1,10 +1,7 @@
 //! In which order an end is told: futures of `stopped` come last, whenever they have been asked for.
 
-#[path = "common/until.rs"]
-mod until;
-#[path = "common/workers.rs"]
-mod workers;
-
+use crate::common::until::until;
+use crate::common::workers::on_workers;
 use evenkeel_actor::{
     Actor, ActorRef, AnyActor, Context, Event, ExitReason, Handled, Stopped, System, spawn,
 };
@@ -13,8 +10,6 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{self, Poll, Waker};
-use until::until;
-use workers::on_workers;
 
 /// Looks whether an actor's end can be heard of; keeps the future, if not.
 #[derive(Clone, Default)]

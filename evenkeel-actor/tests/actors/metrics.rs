@@ -1,21 +1,12 @@
 //! What is counted of actors and systems.
 
-#[path = "common/held.rs"]
-mod held;
-
-#[path = "common/until.rs"]
-mod until;
-
-#[path = "common/workers.rs"]
-mod workers;
-
+use crate::common::held::held;
+use crate::common::until::until;
+use crate::common::workers::on_workers;
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{Actor, Builder, Context, DropOldest, Handled, ReplyTo, Stash, System};
-use held::held;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use until::until;
-use workers::on_workers;
 
 enum Message {
     Note([u64; 4]),

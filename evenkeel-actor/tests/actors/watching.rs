@@ -1,13 +1,10 @@
 //! Watches, links, children, and the reasons of ends.
 
-#[path = "common/workers.rs"]
-mod workers;
-
+use crate::common::workers::on_workers;
 use evenkeel_actor::{
     Actor, ActorRef, AnyActor, Context, Event, ExitReason, Handled, ReplyTo, System, spawn,
 };
 use std::sync::{Arc, Mutex};
-use workers::on_workers;
 
 /// Does to others what it is told, and notes what it is told of them.
 #[derive(Default)]

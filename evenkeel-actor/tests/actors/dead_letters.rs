@@ -1,20 +1,14 @@
 //! Messages that nobody handles.
 
-#[path = "common/held.rs"]
-mod held;
-
-#[path = "common/until.rs"]
-mod until;
-
+use crate::common::held::held;
+use crate::common::until::until;
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
     Actor, Builder, Context, DeadLetter, DeadLetterKind, DropNewest, DropOldest, Handled, ReplyTo,
     System,
 };
-use held::held;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use until::until;
 
 enum Message {
     Hold(Arc<Semaphore>),

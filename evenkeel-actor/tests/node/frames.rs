@@ -1,20 +1,18 @@
 //! Frames: what is written is read, and what is not a frame is an error that says why.
 
-#[path = "common/messages.rs"]
-mod messages;
-#[path = "../src/node/random.rs"]
+#[path = "../../src/node/random.rs"]
 mod random;
 
-#[path = "../fuzz/driver.rs"]
+#[path = "../../fuzz/driver.rs"]
 mod driver;
 
+use crate::common::messages::{Parts, parts};
 use driver::drive;
 use evenkeel_actor::node::frame::{self, Frame, MAGIC, VERSION};
 use evenkeel_actor::node::wire::{
     End, EndBy, EndKind, Envelope, LONGEST_DETAIL, LONGEST_NAME, MembersBuf, Message, write_tell,
 };
 use evenkeel_actor::node::{FrameError, NodeId, Slot};
-use messages::{Parts, parts};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use random::Random;

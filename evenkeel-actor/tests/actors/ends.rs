@@ -1,15 +1,12 @@
 //! Ends that nobody wishes for: panics in odd places, kills at odd times. Nothing hangs, nothing is lost in silence.
 
-#[path = "common/workers.rs"]
-mod workers;
-
+use crate::common::workers::on_workers;
 use evenkeel_actor::{
     Actor, ActorFailure, ActorRef, AskError, Builder, Child, Context, ExitReason, Handled, ReplyTo,
     Restart, Supervisor, System, spawn,
 };
 use std::panic::panic_any;
 use std::sync::{Arc, Mutex};
-use workers::on_workers;
 
 type Failures = Arc<Mutex<Vec<ActorFailure>>>;
 

@@ -1,14 +1,11 @@
 //! Names of actors.
 
-#[path = "common/workers.rs"]
-mod workers;
-
+use crate::common::workers::on_workers;
 use evenkeel_actor::{
     Actor, ActorRef, Builder, Context, DropOldest, Handled, LookUpError, RegisterError, ReplyTo,
     System,
 };
 use std::time::Duration;
-use workers::on_workers;
 
 enum Message {
     Get(ReplyTo<u32>),

@@ -1,13 +1,10 @@
 //! Messages that are put aside: their order, their bound, and accounts that wait for each other.
 
-#[path = "common/workers.rs"]
-mod workers;
-
+use crate::common::workers::on_workers;
 use evenkeel_actor::{
     Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo, Stash, StashFull, System, spawn,
 };
 use std::sync::{Arc, Mutex};
-use workers::on_workers;
 
 /// Notes numbers while it is open.
 struct Door {

@@ -1,15 +1,12 @@
 //! What a restart keeps of an actor and what it ends: names, groups, timers, counts.
 
-#[path = "common/until.rs"]
-mod until;
-
+use crate::common::until::until;
 use evenkeel::time::{Duration, sleep};
 use evenkeel_actor::{
     Actor, ActorRef, AnyActor, Builder, Child, Context, DeadLetterKind, Event, Failure, Group,
     Handled, LookUpError, ReplyTo, Supervisor, SupervisorRef, System,
 };
 use std::sync::Arc;
-use until::until;
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -1,20 +1,14 @@
 //! Groups: joining, leaving, publishing; recipients.
 
-#[path = "common/held.rs"]
-mod held;
-
-#[path = "common/workers.rs"]
-mod workers;
-
+use crate::common::held::held;
+use crate::common::workers::on_workers;
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
     Actor, ActorRef, Builder, Context, DeadLetterKind, DropNewest, DropOldest, Fail, Group,
     Handled, JoinGroupError, Overflow, Recipient, ReplyTo, SendError, System,
 };
-use held::held;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use workers::on_workers;
 
 #[derive(Clone)]
 struct News(Arc<str>);

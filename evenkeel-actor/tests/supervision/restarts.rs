@@ -1,14 +1,11 @@
 //! What a restart does to links, watches and children; and supervisors below other actors.
 
-#[path = "common/workers.rs"]
-mod workers;
-
+use crate::common::workers::on_workers;
 use evenkeel::time::Duration;
 use evenkeel_actor::{
     Actor, ActorRef, AnyActor, Child, Context, Event, ExitReason, Handled, ReplyTo, Supervisor,
     SupervisorRef, System, spawn,
 };
-use workers::on_workers;
 
 #[derive(Default)]
 struct Member {

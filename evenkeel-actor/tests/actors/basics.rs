@@ -1,20 +1,14 @@
 //! Sending, asking, bounds and ends of actors.
 
-#[path = "common/held.rs"]
-mod held;
-
-#[path = "common/workers.rs"]
-mod workers;
-
+use crate::common::held::held;
+use crate::common::workers::on_workers;
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
     Actor, ActorRef, AskError, Builder, Context, DropNewest, DropOldest, Fail, Handled, Overflow,
     ReplyTo, SendError, SpawnError, System, spawn,
 };
-use held::held;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use workers::on_workers;
 
 /// Notes numbers; can be held up in the middle of a message.
 struct Log {
