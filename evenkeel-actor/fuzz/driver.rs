@@ -1,4 +1,4 @@
-//! What is asserted of any bytes that a peer may send. The fuzz target and the test `frames` run the same.
+//! What is asserted of any bytes that a peer may send. The fuzz target and the tests `node::frames` run the same.
 
 use evenkeel_actor::node::frame::{self, Frame};
 use evenkeel_actor::node::wire::Message;

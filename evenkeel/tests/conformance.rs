@@ -19,17 +19,17 @@ enum Place {
 }
 
 const DETECT: &str = "detect.rs";
-const ENTRY: &str = "monitor_entry.rs";
-const INTERNAL: &str = "monitor_internal.rs";
-const BARRIER: &str = "monitor_barrier.rs";
-const EXTERNAL: &str = "monitor_external.rs";
-const SERVER: &str = "monitor_server.rs";
-const TIME: &str = "monitor_time.rs";
-const TASKS: &str = "task_conformance.rs";
+const ENTRY: &str = "monitor/entry.rs";
+const INTERNAL: &str = "monitor/internal.rs";
+const BARRIER: &str = "monitor/barrier.rs";
+const EXTERNAL: &str = "monitor/external.rs";
+const SERVER: &str = "monitor/server.rs";
+const TIME: &str = "monitor/time.rs";
+const TASKS: &str = "task/conformance.rs";
 const COROUTINE: &str = "coroutine.rs";
-const CANCEL: &str = "monitor_cancel.rs";
-const DROPS: &str = "monitor_drops.rs";
-const UCPP: &str = "monitor_ucpp.rs";
+const CANCEL: &str = "monitor/cancel.rs";
+const DROPS: &str = "monitor/drops.rs";
+const UCPP: &str = "monitor/ucpp.rs";
 
 const SELECTION: &str =
     "selection among locks, futures, channels and times is another matter than monitors";

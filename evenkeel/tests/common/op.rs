@@ -5,9 +5,7 @@ use evenkeel::sync::monitor::Entry;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Op(pub(crate) u32);
 
-#[allow(dead_code, reason = "some tests have entries of their own")]
 pub(crate) const F: Op = Op(0);
-#[allow(dead_code, reason = "some tests have one entry")]
 pub(crate) const G: Op = Op(1);
 
 impl Entry for Op {

@@ -15,7 +15,6 @@ pub(crate) struct Watchdog {
 }
 
 /// Aborts the process with a message if the calling test does not end.
-#[allow(dead_code, reason = "some tests set the limit")]
 pub(crate) fn watchdog() -> Watchdog {
     watchdog_within(LIMIT)
 }

@@ -1,0 +1,177 @@
+//! What a user's code does wrong stays with that user: others are told, woken and served all the same.
+
+use crate::common::workers::on_workers;
+use evenkeel::sync::Semaphore;
+use evenkeel_actor::{
+    Actor, ActorRef, AnyActor, AskError, Builder, Context, Event, ExitReason, Handled, ReplyTo,
+    System, spawn,
+};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Once};
+use std::task::{self, Wake, Waker};
+use std::time::Duration;
+
+/// The words of the panics that are meant.
+const MEANT: [&str; 2] = ["in a foreign waker", "in display"];
+
+/// Leaves panics that are meant out of what the tests print: workers are no threads of the harness, which would keep their words back.
+fn hush() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let words = info.payload().downcast_ref::<&str>();
+            if !words.is_some_and(|words| MEANT.contains(words)) {
+                before(info);
+            }
+        }));
+    });
+}
+
+/// Panics, or notes that it was woken.
+struct Foreign {
+    panics: bool,
+    woken: AtomicBool,
+}
+
+impl Foreign {
+    fn new(panics: bool) -> Arc<Self> {
+        Arc::new(Self { panics, woken: AtomicBool::new(false) })
+    }
+}
+
+impl Wake for Foreign {
+    fn wake(self: Arc<Self>) {
+        assert!(!self.panics, "in a foreign waker");
+        self.woken.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Never gets beyond its first message, and says that it has got there.
+struct Held(Arc<Semaphore>);
+
+impl Actor for Held {
+    type Message = u32;
+
+    async fn handle(&mut self, _: u32, _: &mut Context<Self>) -> Handled {
+        self.0.release();
+        std::future::pending().await
+    }
+}
+
+struct Watcher(Arc<Mutex<Vec<String>>>);
+
+impl Actor for Watcher {
+    type Message = (AnyActor, ReplyTo<()>);
+
+    async fn handle(
+        &mut self,
+        (other, reply): (AnyActor, ReplyTo<()>),
+        context: &mut Context<Self>,
+    ) -> Handled {
+        context.watch(&other);
+        reply.send(());
+        Ok(())
+    }
+
+    async fn event(&mut self, event: Event, _: &mut Context<Self>) -> Handled {
+        if let Event::Down { reason, .. } = event {
+            self.0.lock().unwrap().push(reason.to_string());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_foreign_waker_that_panics_keeps_no_end_from_those_it_concerns() {
+    hush();
+    on_workers(1, async {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let watcher = spawn(Watcher(told.clone()));
+        let inside = Arc::new(Semaphore::new(0));
+        let held = Builder::new().capacity(1).spawn(Held(inside.clone())).unwrap();
+        watcher.ask(|reply| (held.any(), reply)).await.unwrap();
+        held.send(1).await.unwrap();
+        inside.acquire().await;
+        held.try_send(2).unwrap();
+        let (bad, good) = (Foreign::new(true), Foreign::new(false));
+        let (mut one, mut two) = (pin!(held.send(3)), pin!(held.send(4)));
+        let (first, second) = (Waker::from(bad), Waker::from(good.clone()));
+        assert!(one.as_mut().poll(&mut task::Context::from_waker(&first)).is_pending());
+        assert!(two.as_mut().poll(&mut task::Context::from_waker(&second)).is_pending());
+        held.kill();
+        assert!(matches!(held.stopped().await, ExitReason::Killed));
+        while told.lock().unwrap().is_empty() {
+            evenkeel::yield_now().await;
+        }
+        assert!(good.woken.load(Ordering::Relaxed), "the other sender in line is woken");
+        assert_eq!(*told.lock().unwrap(), ["was killed"]);
+    });
+}
+
+#[test]
+fn an_error_whose_display_panics_is_told_all_the_same() {
+    hush();
+    #[derive(Debug)]
+    struct Bad;
+    impl std::fmt::Display for Bad {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("in display")
+        }
+    }
+    impl std::error::Error for Bad {}
+    struct Fails;
+    impl Actor for Fails {
+        type Message = ();
+        async fn handle(&mut self, (): (), _: &mut Context<Self>) -> Handled {
+            Err(Bad)?
+        }
+    }
+    on_workers(1, async {
+        let fails = Builder::new().system(System::new()).spawn(Fails).unwrap();
+        fails.send(()).await.unwrap();
+        assert!(matches!(fails.stopped().await, ExitReason::Failed(_)));
+        assert!(matches!(fails.stopped().await, ExitReason::Failed(_)));
+    });
+}
+
+/// One whose time is up, and which is still there.
+#[test]
+fn an_ask_that_has_given_up_leaves_the_line() {
+    struct Slow {
+        inside: Arc<Semaphore>,
+        go: Arc<Semaphore>,
+    }
+    impl Actor for Slow {
+        type Message = ReplyTo<()>;
+        async fn handle(&mut self, _: ReplyTo<()>, _: &mut Context<Self>) -> Handled {
+            self.inside.release();
+            self.go.acquire().await;
+            Ok(())
+        }
+    }
+    on_workers(1, async {
+        let (inside, go) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+        let slow = Slow { inside: inside.clone(), go: go.clone() };
+        let slow: ActorRef<ReplyTo<()>> = Builder::new().capacity(1).spawn(slow).unwrap();
+        let ask = |slow: &ActorRef<ReplyTo<()>>| {
+            let slow = slow.clone();
+            evenkeel::spawn(async move { slow.ask(|reply| reply).await })
+        };
+        let first = ask(&slow);
+        inside.acquire().await;
+        let second = ask(&slow);
+        while slow.depth() == 0 {
+            evenkeel::yield_now().await;
+        }
+        let mut late = pin!(slow.ask(|reply| reply).timeout(Duration::from_millis(5)));
+        assert_eq!(late.as_mut().await, Err(AskError::Elapsed));
+        (0..3).for_each(|_| go.release());
+        assert_eq!(first.await.unwrap(), Err(AskError::NoReply));
+        assert_eq!(second.await.unwrap(), Err(AskError::NoReply));
+        // `late` is there still, and waits for nothing.
+        assert_eq!(slow.ask(|reply| reply).await, Err(AskError::NoReply));
+    });
+}

@@ -1,0 +1,157 @@
+//! In which order an end is told: futures of `stopped` come last, whenever they have been asked for.
+
+use crate::common::until::until;
+use crate::common::workers::on_workers;
+use evenkeel_actor::{
+    Actor, ActorRef, AnyActor, Context, Event, ExitReason, Handled, Stopped, System, spawn,
+};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{self, Poll, Waker};
+
+/// Looks whether an actor's end can be heard of; keeps the future, if not.
+#[derive(Clone, Default)]
+struct Look(Arc<Mutex<(Option<AnyActor>, Vec<Stopped>)>>);
+
+impl Look {
+    /// To be called when the mailbox is closed, and nobody has been told yet.
+    fn look(&self) {
+        let mut state = self.0.lock().unwrap();
+        let actor = state.0.as_ref().expect("it has its actor before that ends");
+        assert!(actor.is_stopped());
+        let mut stopped = actor.stopped();
+        let context = &mut task::Context::from_waker(Waker::noop());
+        match Pin::new(&mut stopped).poll(context) {
+            Poll::Pending => state.1.push(stopped),
+            Poll::Ready(reason) => {
+                panic!("it is told too early that the actor has ended: {reason}")
+            }
+        }
+    }
+
+    /// Those that were kept, after the end.
+    async fn ends(&self) -> Vec<ExitReason> {
+        let kept = std::mem::take(&mut self.0.lock().unwrap().1);
+        let mut ends = Vec::new();
+        for stopped in kept {
+            ends.push(stopped.await);
+        }
+        ends
+    }
+}
+
+/// Looks when it is dropped.
+struct Left(Look);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        self.0.look();
+    }
+}
+
+enum Message {
+    Fail,
+    Hold(#[allow(dead_code)] Left),
+}
+
+struct Fails;
+
+impl Actor for Fails {
+    type Message = Message;
+
+    async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+        match message {
+            Message::Fail => Err(std::io::Error::other("it was told to"))?,
+            Message::Hold(_) => panic!("it has failed before"),
+        }
+    }
+}
+
+#[test]
+fn who_asks_as_the_observer_is_told_hears_of_the_end_afterwards() {
+    for workers in [1, 2] {
+        on_workers(workers, async {
+            let (system, look) = (System::new(), Look::default());
+            let looks = look.clone();
+            // A panic in an observer is caught, so what it finds is kept.
+            let found = Arc::new(Mutex::new(Vec::new()));
+            let finds = found.clone();
+            system.on_failure(move |failure| {
+                looks.look();
+                finds.lock().unwrap().push(failure.reason.to_string());
+            });
+            let actor = evenkeel_actor::Builder::new().system(system).spawn(Fails).unwrap();
+            look.0.lock().unwrap().0 = Some(actor.any());
+            actor.send(Message::Fail).await.unwrap();
+            assert!(matches!(actor.stopped().await, ExitReason::Failed(_)));
+            assert_eq!(*found.lock().unwrap(), ["failed: it was told to"]);
+            assert!(matches!(look.ends().await[..], [ExitReason::Failed(_)]));
+            // It stays known.
+            assert!(matches!(actor.stopped().await, ExitReason::Failed(_)));
+        });
+    }
+}
+
+#[test]
+fn who_asks_as_a_message_is_dropped_hears_of_the_end_afterwards() {
+    on_workers(1, async {
+        let look = Look::default();
+        let actor = spawn(Fails);
+        look.0.lock().unwrap().0 = Some(actor.any());
+        for _ in 0..3 {
+            actor.send(Message::Hold(Left(look.clone()))).await.unwrap();
+        }
+        // It has not run since it was spawned, and does not before it is aborted.
+        actor.kill();
+        assert!(matches!(actor.stopped().await, ExitReason::Killed));
+        let ends = look.ends().await;
+        assert_eq!(ends.len(), 3);
+        assert!(ends.iter().all(|reason| matches!(reason, ExitReason::Killed)), "{ends:?}");
+    });
+}
+
+/// Notes of whose end it is told.
+struct Watches(Arc<Mutex<Vec<&'static str>>>);
+
+impl Actor for Watches {
+    type Message = AnyActor;
+
+    async fn handle(&mut self, actor: AnyActor, context: &mut Context<Self>) -> Handled {
+        context.watch(&actor);
+        Ok(())
+    }
+
+    async fn event(&mut self, _event: Event, _context: &mut Context<Self>) -> Handled {
+        self.0.lock().unwrap().push("watcher");
+        Ok(())
+    }
+}
+
+/// On one worker what is made ready first runs first.
+#[test]
+fn watchers_are_told_before_those_that_wait_whoever_came_first() {
+    on_workers(1, async {
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let actor: ActorRef<Message> = spawn(Fails);
+        let (whom, noted) = (actor.any(), order.clone());
+        let waits = Arc::new(AtomicBool::new(false));
+        let is_about_to = waits.clone();
+        let waiting = evenkeel::spawn(async move {
+            let stopped = whom.stopped();
+            // Nobody else runs before it waits.
+            is_about_to.store(true, Ordering::SeqCst);
+            stopped.await;
+            noted.lock().unwrap().push("future");
+        });
+        until(|| waits.load(Ordering::SeqCst)).await;
+        let watcher = spawn(Watches(order.clone()));
+        watcher.send(actor.any()).await.unwrap();
+        until(|| watcher.depth() == 0).await;
+        actor.kill();
+        waiting.await.unwrap();
+        until(|| order.lock().unwrap().len() == 2).await;
+        assert_eq!(*order.lock().unwrap(), ["watcher", "future"]);
+    });
+}

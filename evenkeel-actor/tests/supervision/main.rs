@@ -1,0 +1,12 @@
+//! Supervisors and their children.
+
+#[path = "../common"]
+mod common {
+    pub(crate) mod until;
+    pub(crate) mod workers;
+}
+
+mod restarts;
+mod storm;
+mod supervised;
+mod trees;

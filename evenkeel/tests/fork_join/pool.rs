@@ -1,0 +1,933 @@
+//! What concerns a pool as a whole: broadcasts, jobs that nobody waits for, orders, yields, several runtimes, threads of the caller's.
+
+use crate::common::until::until;
+use crate::common::watchdog::watchdog;
+use evenkeel::fork_join::{
+    self, BroadcastContext, ScopeFifo, Yield, broadcast, has_pending_jobs, in_place_scope,
+    in_place_scope_fifo, is_worker, join, scope, scope_fifo, worker_count, worker_index,
+    yield_local, yield_now,
+};
+use evenkeel::{AlreadyWorker, BuildError, Builder, Runtime, Shutdown, WorkerThread};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
+fn runtime(workers: usize) -> Runtime {
+    Builder::new().workers(workers).build().unwrap()
+}
+
+fn fib(n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (a, b) = join(|| fib(n - 1), || fib(n - 2));
+    a + b
+}
+
+fn message(result: thread::Result<impl Sized>) -> String {
+    let panic = result.err().expect("it panics");
+    match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(panic) => panic.downcast_ref::<&str>().map(ToString::to_string).unwrap_or_default(),
+    }
+}
+
+#[test]
+fn a_broadcast_runs_once_on_each_worker_and_gives_results_in_order() {
+    let _watchdog = watchdog();
+    for workers in [1, 2, 7] {
+        let runtime = runtime(workers);
+        let seen = |context: fork_join::BroadcastContext<'_>| {
+            assert_eq!(worker_index(), Some(context.index()));
+            assert_eq!(worker_count(), context.num_threads());
+            (context.index(), thread::current().id())
+        };
+        let from_outside = runtime.handle().broadcast(seen);
+        let from_inside = runtime.install(|| broadcast(seen));
+        assert_eq!(from_outside, from_inside);
+        let indices: Vec<_> = from_outside.iter().map(|seen| seen.0).collect();
+        assert!(indices.into_iter().eq(0..workers));
+    }
+}
+
+#[test]
+fn parts_fork_and_borrow() {
+    let _watchdog = watchdog();
+    let (runtime, base) = (runtime(4), [10_u32]);
+    for _ in 0..50 {
+        let results = runtime.handle().broadcast(|context| fib(base[0] + context.index() as u32));
+        assert_eq!(results, [55, 89, 144, 233]);
+    }
+}
+
+#[test]
+fn a_panic_in_a_part_comes_after_all_parts() {
+    let _watchdog = watchdog();
+    let (runtime, count) = (runtime(5), AtomicUsize::new(0));
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        runtime.handle().broadcast(|context| {
+            count.fetch_add(1, Ordering::Relaxed);
+            assert!(context.index() % 2 == 1, "an even one");
+        })
+    }));
+    assert_eq!(message(result), "an even one");
+    assert_eq!(count.into_inner(), 5);
+}
+
+/// Each worker waits in a broadcast of its own for the parts of the others.
+#[test]
+fn workers_that_broadcast_at_once_run_each_other_s_parts() {
+    let _watchdog = watchdog();
+    let runtime = runtime(3);
+    for _ in 0..50 {
+        let counts = runtime.handle().broadcast(|_| broadcast(|_| broadcast(|_| ()).len()).len());
+        assert_eq!(counts, [3; 3]);
+    }
+}
+
+/// One worker broadcasts from inside a half that another waits for.
+#[test]
+fn a_worker_that_waits_for_a_stolen_half_runs_the_part_that_the_half_waits_for() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    for _ in 0..200 {
+        let begun = AtomicBool::new(false);
+        let parts = runtime.install(|| {
+            join(
+                // The other half is with the thief by then.
+                || until(|| begun.load(Ordering::Acquire)),
+                || {
+                    begun.store(true, Ordering::Release);
+                    broadcast(|context| context.index())
+                },
+            )
+            .1
+        });
+        assert_eq!(parts, [0, 1]);
+    }
+}
+
+/// Parts that meet at a barrier: were two workers to get two broadcasts in different orders, each would wait for the other.
+#[test]
+fn broadcasts_come_to_all_workers_in_one_order() {
+    let _watchdog = watchdog();
+    let runtime = runtime(4);
+    let barriers = [Barrier::new(4), Barrier::new(4), Barrier::new(4)];
+    thread::scope(|threads| {
+        for barrier in &barriers {
+            let handle = runtime.handle();
+            threads.spawn(move || {
+                for _ in 0..50 {
+                    handle.broadcast(|_| barrier.wait());
+                }
+            });
+        }
+    });
+}
+
+/// A runtime whose workers have threads, but for those that are `kept`.
+fn runtime_without(workers: usize, kept: &[usize]) -> (Runtime, Vec<WorkerThread>) {
+    let mut without = Vec::new();
+    let runtime = Builder::new().workers(workers).build_with(|worker| {
+        if kept.contains(&worker.index()) {
+            without.push(worker);
+        } else {
+            thread::spawn(|| worker.run());
+        }
+        Ok(())
+    });
+    (runtime.unwrap(), without)
+}
+
+#[test]
+fn the_parts_of_workers_that_were_dropped_are_run_by_the_next() {
+    let _watchdog = watchdog();
+    let (runtime, kept) = runtime_without(4, &[1, 2]);
+    drop(kept);
+    let seen = |context: BroadcastContext<'_>| (context.index(), worker_index().unwrap());
+    let expected = [(0, 0), (1, 3), (2, 3), (3, 3)];
+    assert_eq!(runtime.handle().broadcast(seen), expected);
+    assert_eq!(runtime.install(|| broadcast(seen)), expected);
+    runtime.handle().spawn_broadcast(|_| ());
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    // The only one that is left waits for its own broadcast.
+    let (runtime, kept) = runtime_without(3, &[1, 2]);
+    drop(kept);
+    assert_eq!(runtime.install(|| broadcast(seen)), [(0, 0), (1, 0), (2, 0)]);
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+}
+
+#[test]
+fn workers_are_dropped_while_broadcasts_wait_for_them() {
+    let _watchdog = watchdog();
+    for round in 0..200 {
+        let (runtime, kept) = runtime_without(4, &[0, 3]);
+        let start = Barrier::new(2);
+        thread::scope(|threads| {
+            let sender = threads.spawn(|| {
+                start.wait();
+                (0..3).map(|_| runtime.handle().broadcast(|context| context.index())).collect()
+            });
+            start.wait();
+            if round % 2 == 0 {
+                thread::yield_now();
+            }
+            drop(kept);
+            let indices: Vec<_> = sender.join().unwrap();
+            assert_eq!(indices, [[0, 1, 2, 3]; 3]);
+        });
+        assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    }
+}
+
+#[test]
+fn the_parts_of_a_settled_thread_that_ends_are_run_by_the_next_worker() {
+    let _watchdog = watchdog();
+    let (runtime, mut kept) = runtime_without(3, &[1]);
+    let worker = kept.pop().unwrap();
+    let (settled, has_settled) = mpsc::channel();
+    let (sent, is_sent) = mpsc::channel::<()>();
+    let thread = thread::spawn(move || {
+        worker.settle().unwrap();
+        settled.send(()).unwrap();
+        is_sent.recv().unwrap();
+    });
+    has_settled.recv().unwrap();
+    let (sender, parts) = mpsc::channel();
+    runtime.handle().spawn_broadcast(move |context| {
+        sender.send((context.index(), worker_index().unwrap())).unwrap();
+    });
+    // The thread runs no loop, and waits for nothing of the runtime's.
+    sent.send(()).unwrap();
+    thread.join().unwrap();
+    let mut parts: Vec<_> = parts.iter().collect();
+    parts.sort_unstable();
+    assert_eq!(parts, [(0, 0), (1, 2), (2, 2)]);
+    assert_eq!(runtime.handle().broadcast(|context| context.index()), [0, 1, 2]);
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+}
+
+#[test]
+fn a_scope_broadcasts_and_waits() {
+    let _watchdog = watchdog();
+    let (runtime, count) = (runtime(3), AtomicUsize::new(0));
+    runtime.install(|| {
+        scope(|scope| {
+            scope.spawn_broadcast(|scope, _| {
+                scope.spawn_broadcast(|scope, context| {
+                    let (count, number) = (&count, context.index() + 1);
+                    scope.spawn(move |_| {
+                        count.fetch_add(number, Ordering::Relaxed);
+                    });
+                });
+            });
+        });
+    });
+    assert_eq!(count.load(Ordering::Relaxed), 3 * 6);
+    runtime.handle().in_place_scope_fifo(|scope| {
+        scope.spawn_broadcast(|scope, _| {
+            scope.spawn_fifo(|_| {
+                count.fetch_add(1, Ordering::Relaxed);
+            });
+        });
+    });
+    assert_eq!(count.into_inner(), 3 * 7);
+}
+
+#[test]
+fn a_broadcast_on_a_runtime_that_is_over_is_refused() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let handle = runtime.handle();
+    drop(runtime);
+    let result = catch_unwind(AssertUnwindSafe(|| handle.broadcast(|_| ())));
+    assert_eq!(message(result), "broadcast is called on a runtime that is over");
+    handle.in_place_scope(|scope| scope.spawn_broadcast(|_, _| panic!("there is no worker")));
+    handle.spawn_broadcast(|_| panic!("there is no worker"));
+}
+
+fn order_in<'a>(
+    spawn: impl FnOnce(&'a Mutex<Vec<u32>>) + Send,
+    order: &'a Mutex<Vec<u32>>,
+) -> Vec<u32> {
+    runtime(1).install(|| spawn(order));
+    std::mem::take(&mut order.lock().unwrap())
+}
+
+#[test]
+fn jobs_of_a_fifo_scope_run_in_order_nested_ones_too() {
+    let _watchdog = watchdog();
+    let order = Mutex::new(Vec::new());
+    let flat = order_in(
+        |order| {
+            scope_fifo(|scope| {
+                for i in 0..10 {
+                    scope.spawn_fifo(move |scope: &ScopeFifo<'_>| {
+                        for j in 0..10 {
+                            scope.spawn_fifo(move |_| order.lock().unwrap().push(i * 10 + j));
+                        }
+                    });
+                }
+            });
+        },
+        &order,
+    );
+    assert!(flat.into_iter().eq(0..100));
+    // The later one first, each in order.
+    let mixed = order_in(
+        |order| {
+            scope(|outer| {
+                for i in 0..3 {
+                    outer.spawn(move |_| {
+                        scope_fifo(|inner| {
+                            for j in 0..3 {
+                                inner.spawn_fifo(move |_| order.lock().unwrap().push(i * 3 + j));
+                            }
+                        });
+                    });
+                }
+            });
+        },
+        &order,
+    );
+    assert_eq!(mixed, [6, 7, 8, 3, 4, 5, 0, 1, 2]);
+}
+
+#[test]
+fn fifo_scopes_on_several_workers_run_all_their_jobs() {
+    let _watchdog = watchdog();
+    for workers in [1, 2, 4] {
+        let count = AtomicUsize::new(0);
+        runtime(workers).install(|| {
+            scope_fifo(|scope| {
+                for _ in 0..500 {
+                    scope.spawn_fifo(|scope| {
+                        fib(5);
+                        scope.spawn_fifo(|_| {
+                            count.fetch_add(1, Ordering::Relaxed);
+                        });
+                    });
+                }
+            });
+        });
+        assert_eq!(count.into_inner(), 500);
+    }
+    // From a thread that is no worker, and with a panic.
+    let count = AtomicUsize::new(0);
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        in_place_scope_fifo(|scope| {
+            for number in 0..10 {
+                let count = &count;
+                scope.spawn_fifo(move |_| {
+                    count.fetch_add(1, Ordering::Relaxed);
+                    assert_ne!(number, 5, "the sixth");
+                });
+            }
+        });
+    }));
+    assert!(result.is_err());
+    assert_eq!(count.into_inner(), 10);
+}
+
+#[test]
+fn jobs_that_nobody_waits_for_run_last_in_first_out_or_in_order() {
+    let _watchdog = watchdog();
+    let numbers = |spawn: fn(Box<dyn FnOnce() + Send>)| {
+        let (sender, receiver) = mpsc::channel();
+        runtime(1).install(move || {
+            for number in 0..5 {
+                let sender = sender.clone();
+                spawn(Box::new(move || sender.send(number).unwrap()));
+            }
+        });
+        receiver.iter().collect::<Vec<u32>>()
+    };
+    assert_eq!(numbers(fork_join::spawn), [4, 3, 2, 1, 0]);
+    assert_eq!(numbers(fork_join::spawn_fifo), [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn a_runtime_that_drains_ends_after_the_jobs_that_nobody_waits_for() {
+    let _watchdog = watchdog();
+    fn chain(depth: usize, count: Arc<AtomicUsize>) {
+        count.fetch_add(1, Ordering::Relaxed);
+        if depth > 0 {
+            thread::sleep(Duration::from_micros(100));
+            fork_join::spawn(move || chain(depth - 1, count));
+        }
+    }
+    for workers in [1, 3] {
+        let (runtime, count) = (runtime(workers), Arc::new(AtomicUsize::new(0)));
+        for depth in [10, 20, 30] {
+            let count = count.clone();
+            runtime.handle().spawn_job(move || chain(depth, count));
+        }
+        runtime.handle().spawn_broadcast({
+            let count = count.clone();
+            move |_| chain(5, count.clone())
+        });
+        assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+        assert_eq!(count.load(Ordering::Relaxed), 63 + 6 * workers);
+    }
+}
+
+#[test]
+fn a_detached_runtime_drains_by_itself() {
+    let _watchdog = watchdog();
+    let (left, has_left) = mpsc::channel();
+    let runtime = Builder::new().workers(2).on_worker_stop(move |_| left.send(()).unwrap()).build();
+    let (go, wait) = mpsc::channel::<()>();
+    let (tell, hear) = mpsc::channel();
+    let runtime = runtime.unwrap();
+    let handle = runtime.handle();
+    runtime.handle().spawn_job(move || {
+        wait.recv().unwrap();
+        fork_join::spawn(move || tell.send(fib(10)).unwrap());
+    });
+    runtime.detach();
+    assert!(handle.is_shutting_down());
+    handle.spawn_job(|| panic!("it takes no more from outside"));
+    go.send(()).unwrap();
+    assert_eq!(hear.recv(), Ok(55));
+    assert_eq!(has_left.iter().take(2).count(), 2);
+}
+
+#[test]
+fn panics_of_jobs_that_nobody_waits_for_go_to_the_hook() {
+    let _watchdog = watchdog();
+    let (sender, receiver) = mpsc::channel();
+    let sender = Mutex::new(sender);
+    let runtime = Builder::new()
+        .workers(2)
+        .on_job_panic(move |panic| {
+            let text = *panic.downcast_ref::<&str>().unwrap();
+            sender.lock().unwrap().send(text).unwrap();
+            panic!("the hook panics too");
+        })
+        .build()
+        .unwrap();
+    runtime.handle().spawn_job(|| panic!("from outside"));
+    runtime.install(|| fork_join::spawn(|| panic!("from inside")));
+    runtime.install(|| fork_join::spawn_fifo(|| panic!("in order")));
+    runtime.handle().spawn_broadcast(|_| panic!("everywhere"));
+    drop(runtime);
+    let mut texts: Vec<_> = receiver.iter().collect();
+    texts.sort();
+    assert_eq!(texts, ["everywhere", "everywhere", "from inside", "from outside", "in order"]);
+}
+
+#[test]
+fn without_a_hook_a_job_s_panic_leaves_the_runtime_in_order() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    runtime.install(|| fork_join::spawn(|| panic!("nobody hears of it")));
+    assert_eq!(runtime.install(|| fib(10)), 55);
+}
+
+/// With one worker nobody else could run the second half.
+#[test]
+fn a_yield_runs_the_half_that_the_other_waits_for() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    for depth in 0..4 {
+        fn inside(depth: u32, done: &AtomicBool) {
+            if depth > 0 {
+                join(|| inside(depth - 1, done), || fib(5));
+            } else {
+                while !done.load(Ordering::Acquire) {
+                    assert_eq!(yield_local(), Some(Yield::Executed));
+                }
+                while yield_local() == Some(Yield::Executed) {}
+                assert_eq!(has_pending_jobs(), Some(false));
+            }
+        }
+        let done = AtomicBool::new(false);
+        let sum = runtime.install(|| {
+            let (_, sum) = join(
+                || inside(depth, &done),
+                || {
+                    done.store(true, Ordering::Release);
+                    fib(8)
+                },
+            );
+            sum + fib(9)
+        });
+        assert_eq!(sum, 21 + 34);
+    }
+}
+
+#[test]
+fn a_yield_runs_jobs_of_scopes_of_others_and_from_outside() {
+    let _watchdog = watchdog();
+    let (runtime, count) = (runtime(1), Arc::new(AtomicUsize::new(0)));
+    let add = |count: &AtomicUsize| count.fetch_add(1, Ordering::Relaxed);
+    runtime.install(|| {
+        assert_eq!(yield_now(), Some(Yield::Idle));
+        scope(|scope| {
+            scope.spawn(|_| {
+                add(&count);
+            });
+            scope.spawn_broadcast(|_, _| {
+                add(&count);
+            });
+            assert_eq!(yield_local(), Some(Yield::Executed));
+            assert_eq!(yield_local(), Some(Yield::Executed));
+            assert_eq!(yield_local(), Some(Yield::Idle));
+            assert_eq!(count.load(Ordering::Relaxed), 2);
+        });
+        let handle = runtime.handle();
+        let from_outside = count.clone();
+        let job = move || {
+            add(&from_outside);
+        };
+        thread::spawn(move || handle.spawn_job(job)).join().unwrap();
+        assert_eq!(yield_local(), Some(Yield::Idle));
+        assert_eq!(yield_now(), Some(Yield::Executed));
+    });
+    assert_eq!(count.load(Ordering::Relaxed), 3);
+    assert_eq!(yield_now(), None);
+    assert!(!is_worker());
+}
+
+/// A half that is inside a yield loop is stolen from, and what it steals joins in turn.
+#[test]
+fn yields_among_random_forks_leave_everything_in_order() {
+    let _watchdog = watchdog();
+    fn tree(depth: u32) -> u64 {
+        if depth == 0 {
+            yield_now();
+            return 1;
+        }
+        let (a, b) = join(
+            || {
+                if depth.is_multiple_of(3) {
+                    yield_local();
+                }
+                tree(depth - 1)
+            },
+            || tree(depth - 1),
+        );
+        a + b
+    }
+    for workers in [1, 2, 4] {
+        let runtime = runtime(workers);
+        for _ in 0..5 {
+            assert_eq!(runtime.install(|| tree(9)), 1 << 9);
+        }
+    }
+}
+
+#[test]
+fn runtimes_install_on_each_other() {
+    let _watchdog = watchdog();
+    let (one, other) = (runtime(1), runtime(1));
+    let depth = one.install(|| other.install(|| one.install(|| other.install(|| fib(10)))));
+    assert_eq!(depth, 55);
+    // Both at once, neither inside the other.
+    thread::scope(|threads| {
+        let (one, other) = (&one, &other);
+        for _ in 0..3 {
+            threads.spawn(move || {
+                for _ in 0..100 {
+                    assert_eq!(one.install(|| other.install(|| fib(6))), 8);
+                }
+            });
+            threads.spawn(move || {
+                for _ in 0..100 {
+                    assert_eq!(other.install(|| one.install(|| fib(7))), 13);
+                }
+            });
+        }
+    });
+    let counts = one.install(|| other.handle().broadcast(|_| one.handle().broadcast(|_| 1)));
+    assert_eq!(counts, [[1]]);
+}
+
+#[test]
+fn a_worker_that_waits_for_another_runtime_runs_what_is_spawned_into_its_scope_there() {
+    let _watchdog = watchdog();
+    let (one, other) = (runtime(1), runtime(1));
+    let answer = one.install(|| {
+        scope(|scope| {
+            let (sender, receiver) = mpsc::channel();
+            other.install(move || {
+                scope.spawn(move |_| sender.send(fib(10)).unwrap());
+                receiver.recv().unwrap()
+            })
+        })
+    });
+    assert_eq!(answer, 55);
+}
+
+#[test]
+fn a_scope_in_place_has_its_jobs_on_the_runtime_that_is_named() {
+    let _watchdog = watchdog();
+    let one = runtime(1);
+    let other = Builder::new().workers(1).name("other").build().unwrap();
+    let name = || thread::current().name().map(str::to_owned);
+    let names = Mutex::new(Vec::new());
+    one.install(|| {
+        let local = std::rc::Rc::new(2);
+        other.handle().in_place_scope(|scope| {
+            for _ in 0..*local {
+                let names = &names;
+                scope.spawn(move |scope| {
+                    names.lock().unwrap().push(name());
+                    scope.spawn(move |_| names.lock().unwrap().push(name()));
+                });
+            }
+        });
+    });
+    assert_eq!(names.into_inner().unwrap(), vec![Some("other-0".to_owned()); 4]);
+    // The body waits for a job while it blocks this thread.
+    let (sender, receiver) = mpsc::channel();
+    other.handle().in_place_scope(|scope| {
+        scope.spawn(move |_| sender.send(()).unwrap());
+        receiver.recv().unwrap();
+    });
+}
+
+#[test]
+fn a_thread_becomes_a_worker_and_works_with_the_others() {
+    let _watchdog = watchdog();
+    thread::spawn(|| {
+        let mut threads = Vec::new();
+        let runtime = Builder::new().workers(2).build_with(|worker| {
+            if worker.index() == 0 {
+                worker.settle().unwrap();
+            } else {
+                threads.push(thread::spawn(|| worker.run()));
+            }
+            Ok(())
+        });
+        let runtime = runtime.unwrap();
+        assert_eq!((worker_index(), threads.len()), (Some(0), 1));
+        assert_eq!(runtime.install(thread::current).id(), thread::current().id());
+        assert_eq!(fib(18), 2_584);
+        // The other worker comes for what lies in this thread's deque.
+        let (sender, receiver) = mpsc::channel();
+        fork_join::spawn(move || sender.send(worker_index()).unwrap());
+        assert_eq!(receiver.recv(), Ok(Some(1)));
+        assert_eq!(broadcast(|context| context.index()), [0, 1]);
+        let count = Cell::new(0);
+        in_place_scope(|_| count.set(1));
+        assert_eq!(count.get(), 1);
+        let second = Builder::new().workers(1).build_with(|worker| {
+            assert_eq!(worker.settle(), Err(AlreadyWorker));
+            Ok(())
+        });
+        drop(second.unwrap());
+        // It ends without the thread that never leaves, and that goes on by itself.
+        runtime.detach();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(fib(10), 55);
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn workers_run_on_threads_that_the_caller_makes() {
+    let _watchdog = watchdog();
+    let cargo = AtomicUsize::new(0);
+    thread::scope(|threads| {
+        let runtime = Builder::new()
+            .workers(3)
+            .name("own")
+            .stack_size(1 << 20)
+            .build_with(|worker| {
+                assert_eq!(worker.name(), format!("own-{}", worker.index()));
+                assert_eq!(worker.stack_size(), Some(1 << 20));
+                let cargo = &cargo;
+                threads.spawn(move || {
+                    worker.run();
+                    assert!(!is_worker());
+                    cargo.fetch_add(1, Ordering::Relaxed);
+                });
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(runtime.install(|| fib(15)), 610);
+        assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    });
+    assert_eq!(cargo.into_inner(), 3);
+}
+
+#[test]
+fn threads_that_the_caller_cannot_make_end_those_that_it_has_made() {
+    let _watchdog = watchdog();
+    for fails_by_panic in [false, true] {
+        let (left, has_left) = mpsc::channel();
+        let builder = Builder::new().workers(4).on_worker_stop(move |_| left.send(()).unwrap());
+        let built = catch_unwind(AssertUnwindSafe(|| {
+            builder.build_with(|worker| {
+                if worker.index() == 2 {
+                    assert!(!fails_by_panic, "no more");
+                    return Err(std::io::Error::other("no more threads"));
+                }
+                thread::spawn(|| worker.run());
+                Ok(())
+            })
+        }));
+        match built {
+            Err(panic) => assert!(fails_by_panic && panic.is::<&str>()),
+            Ok(built) => {
+                let error = built.unwrap_err();
+                assert!(matches!(error, BuildError::Thread { worker: 2, .. }), "{error:?}");
+            }
+        }
+        assert_eq!(has_left.iter().count(), 2);
+    }
+}
+
+#[test]
+fn hooks_of_workers_may_fork() {
+    let _watchdog = watchdog();
+    let sum = Arc::new(AtomicUsize::new(0));
+    let hook = || {
+        let sum = sum.clone();
+        move |index: usize| {
+            assert_eq!(worker_index(), Some(index));
+            sum.fetch_add(fib(10) as usize, Ordering::Relaxed);
+        }
+    };
+    let builder = Builder::new().workers(2).on_worker_start(hook()).on_worker_stop(hook());
+    builder.build().unwrap().shutdown(Shutdown::Drain);
+    assert_eq!(sum.load(Ordering::Relaxed), 4 * 55);
+}
+
+#[test]
+fn jobs_that_spawn_jobs_without_end_do_not_keep_tasks_waiting() {
+    fn tick(stop: Arc<AtomicBool>) {
+        if !stop.load(Ordering::Acquire) {
+            fork_join::spawn(move || tick(stop));
+        }
+    }
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let ticking = stop.clone();
+    runtime.handle().spawn_job(move || tick(ticking));
+    for n in 0..10 {
+        assert_eq!(runtime.block_on(runtime.spawn(async move { n })).unwrap(), n);
+        assert_eq!(runtime.install(|| n), n);
+    }
+    stop.store(true, Ordering::Release);
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+}
+
+#[test]
+fn a_build_that_fails_does_not_wait_for_workers_that_were_kept() {
+    let _watchdog = watchdog();
+    let mut kept = Vec::new();
+    let error = Builder::new()
+        .workers(3)
+        .build_with(|worker| {
+            if worker.index() == 1 {
+                return Err(std::io::Error::other("no more threads"));
+            }
+            kept.push(worker);
+            Ok(())
+        })
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("no more threads")
+            || format!("{error:?}").contains("no more threads")
+    );
+    // Run late it finds its runtime over.
+    kept.pop().unwrap().run();
+}
+
+#[test]
+fn a_thread_that_settles_counts_its_own_work() {
+    let _watchdog = watchdog();
+    thread::spawn(|| {
+        let mut own = None;
+        let runtime = Builder::new()
+            .workers(1)
+            .build_with(|worker| {
+                own = Some(worker);
+                Ok(())
+            })
+            .unwrap();
+        own.take().unwrap().settle().unwrap();
+        let before = runtime.metrics().times();
+        thread::sleep(Duration::from_millis(5));
+        let times = runtime.metrics().times().since(&before);
+        assert!(times.execution.total() >= Duration::from_millis(5), "{times:?}");
+        assert!(times.asleep.is_zero(), "{times:?}");
+        drop(runtime);
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn halves_that_spawn_into_a_scope_around_them_lose_no_job() {
+    fn tree<'scope>(scope: &fork_join::Scope<'scope>, depth: u32, ran: &'scope AtomicUsize) {
+        if depth == 0 {
+            scope.spawn(move |_| {
+                ran.fetch_add(1, Ordering::Relaxed);
+            });
+            return;
+        }
+        join(|| tree(scope, depth - 1, ran), || tree(scope, depth - 1, ran));
+    }
+    let _watchdog = watchdog();
+    let runtime = runtime(4);
+    for _ in 0..2_000 {
+        let ran = AtomicUsize::new(0);
+        runtime.install(|| scope(|scope| tree(scope, 7, &ran)));
+        assert_eq!(ran.into_inner(), 1 << 7);
+    }
+}
+
+/// A half is stolen, and spawns a job; a third worker steals that, and what it spawns lies in the third worker's deque.
+#[test]
+fn a_scope_waits_for_what_a_job_leaves_that_a_third_worker_has_stolen() {
+    let _watchdog = watchdog();
+    let runtime = runtime(3);
+    let wait = |flag: &AtomicBool| {
+        while !flag.load(Ordering::Acquire) {
+            thread::yield_now();
+        }
+    };
+    for _ in 0..20 {
+        // On the heap, and never freed: were this to fail, the job would look there too late.
+        let ran: &AtomicBool = Box::leak(Box::default());
+        let flags: &[AtomicBool; 3] = Box::leak(Box::default());
+        let [has_half, has_job, job_is_over] = flags;
+        let ran_within = runtime.install(|| {
+            scope(|scope| {
+                let half = || {
+                    has_half.store(true, Ordering::Release);
+                    scope.spawn(|scope| {
+                        has_job.store(true, Ordering::Release);
+                        scope.spawn(|_| {
+                            thread::sleep(Duration::from_millis(2));
+                            ran.store(true, Ordering::Release);
+                        });
+                        job_is_over.store(true, Ordering::Release);
+                    });
+                    wait(has_job);
+                };
+                // This worker is kept from taking the job itself.
+                join(|| [has_half, job_is_over].map(wait), half);
+            });
+            ran.load(Ordering::Acquire)
+        });
+        assert!(ran_within, "the scope was over before a job of its own");
+    }
+}
+
+/// The other worker's next task waits for a lock that is held across the scope.
+#[test]
+fn what_a_half_leaves_for_a_scope_around_it_does_not_wait_for_what_comes_next() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(2).relief(false).build().unwrap();
+    let handle = runtime.handle();
+    let (lock, begun) = (Arc::new(Mutex::new(())), AtomicBool::new(false));
+    runtime.install(|| {
+        let held = lock.lock().unwrap();
+        scope(|scope| {
+            let half = || {
+                begun.store(true, Ordering::Release);
+                let lock = lock.clone();
+                drop(handle.spawn(async move { drop(lock.lock().unwrap()) }));
+                // Each longer than a batch, and more than whoever waits for the half takes.
+                for _ in 0..8 {
+                    scope.spawn(|_| thread::sleep(Duration::from_millis(1)));
+                }
+            };
+            join(|| until(|| begun.load(Ordering::Acquire)), half);
+        });
+        drop(held);
+    });
+}
+
+/// The other worker's next task waits for a lock that is held across the scope.
+#[test]
+fn what_a_job_from_outside_leaves_for_its_scope_does_not_wait_for_what_comes_next() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(2).relief(false).build().unwrap();
+    let handle = runtime.handle();
+    let (lock, begun) = (Arc::new(Mutex::new(())), AtomicBool::new(false));
+    runtime.install(|| {
+        let held = lock.lock().unwrap();
+        scope(|scope| {
+            let job = |scope: &fork_join::Scope<'_>| {
+                let lock = lock.clone();
+                drop(handle.spawn(async move { drop(lock.lock().unwrap()) }));
+                scope.spawn(|_| ());
+                begun.store(true, Ordering::Release);
+            };
+            thread::scope(|threads| {
+                threads.spawn(|| scope.spawn(job));
+            });
+            // On the other worker, since this one does not wait yet.
+            until(|| begun.load(Ordering::Acquire));
+        });
+        drop(held);
+    });
+}
+
+/// The worker's next task waits for a lock that a thread holds across its scope.
+#[test]
+fn what_a_job_leaves_for_the_scope_of_a_thread_does_not_wait_for_what_comes_next() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).relief(false).build().unwrap();
+    let handle = runtime.handle();
+    let task = |lock: &Arc<Mutex<()>>| {
+        let lock = lock.clone();
+        drop(handle.spawn(async move { drop(lock.lock().unwrap()) }));
+    };
+    // Each job is longer than a batch. A lock for each scope, since the first task may still be about to run.
+    let [first, second] = [(); 2].map(|()| Arc::new(Mutex::new(())));
+    let held = first.lock().unwrap();
+    handle.in_place_scope(|scope| {
+        scope.spawn(|scope| {
+            task(&first);
+            for _ in 0..8 {
+                scope.spawn(|_| thread::sleep(Duration::from_millis(1)));
+            }
+        });
+    });
+    drop(held);
+    let held = second.lock().unwrap();
+    handle.in_place_scope_fifo(|scope| {
+        scope.spawn_fifo(|scope| {
+            task(&second);
+            for _ in 0..8 {
+                scope.spawn_fifo(|_| thread::sleep(Duration::from_millis(1)));
+            }
+        });
+    });
+    drop(held);
+}
+
+#[test]
+fn what_a_part_of_a_broadcast_leaves_for_its_scope_does_not_wait_for_what_comes_next() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(2).relief(false).build().unwrap();
+    let handle = runtime.handle();
+    let lock = Arc::new(Mutex::new(()));
+    runtime.install(|| {
+        let me = worker_index();
+        let held = lock.lock().unwrap();
+        scope(|scope| {
+            scope.spawn_broadcast(|scope, worker| {
+                if Some(worker.index()) != me {
+                    let lock = lock.clone();
+                    drop(handle.spawn(async move { drop(lock.lock().unwrap()) }));
+                    scope.spawn(|_| ());
+                }
+            });
+        });
+        drop(held);
+    });
+}

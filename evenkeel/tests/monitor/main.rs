@@ -1,0 +1,29 @@
+//! Monitors: who is inside, who waits for what, and who goes on.
+
+#[path = "../common"]
+mod common {
+    pub(crate) mod noted;
+    pub(crate) mod op;
+    pub(crate) mod places;
+    pub(crate) mod polling;
+    pub(crate) mod random;
+    pub(crate) mod until;
+    pub(crate) mod watchdog;
+    pub(crate) mod weather;
+}
+
+mod barrier;
+mod blocking;
+mod cancel;
+mod drops;
+mod entry;
+mod examples;
+mod external;
+mod internal;
+mod mix;
+mod order;
+mod owned;
+mod server;
+mod time;
+mod ucpp;
+mod wakers;

@@ -1,0 +1,149 @@
+//! Waits and accepts with a time limit, beside what comes at just that time: one of both happens, and what has not happened is left for the next one. The names
+//! are those of `tests/conformance.rs`.
+
+use crate::common::op::F;
+use crate::common::random::Random;
+use crate::common::watchdog::watchdog;
+use crate::common::weather::{in_all_weathers, join};
+use evenkeel::accept;
+use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Monitor};
+use evenkeel::time::{Instant, sleep, sleep_until};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+const ROUNDS: u64 = 46;
+
+/// Nobody calls. The acceptor is inside again after the time, and no sooner.
+#[test]
+fn c23_a_timeout_without_a_call() {
+    let _watchdog = watchdog();
+    in_all_weathers(|runtime, _| {
+        runtime.block_on(async {
+            let monitor = Monitor::new(0);
+            let mut held = monitor.enter().await;
+            let begin = Instant::now();
+            let time = Duration::from_millis(2);
+            let value = accept!(held; F => { 1 }; timeout sleep(time) => { 2 });
+            assert_eq!(value, Some(2));
+            assert!(begin.elapsed() >= time && monitor.try_enter().is_none());
+            *held += 1;
+        });
+    });
+}
+
+/// A caller that sleeps until the acceptor's deadline, and some turns or some microseconds more.
+#[test]
+fn c23_limits_of_all_kinds() {
+    let _watchdog = watchdog();
+    let runtime = evenkeel::Builder::new().workers(1).start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let monitor = Monitor::new(0);
+        let mut held = monitor.enter().await;
+        let start = Instant::now();
+        let second = Duration::from_secs(1);
+        assert_eq!(accept!(held; F => { 1 }; timeout second => { 2 }), Some(2));
+        assert_eq!(accept!(held; F => { 1 }; timeout start + 3 * second => { 2 }), Some(2));
+        assert_eq!(start.elapsed(), 3 * second);
+        assert_eq!(accept!(held; F => { 1 }; timeout async {} => { 2 }), Some(2));
+        let limit = std::pin::pin!(sleep(second));
+        assert_eq!(accept!(held; F => { 1 }; timeout limit => { *held }), Some(0));
+        assert_eq!(start.elapsed(), 4 * second);
+    });
+}
+
+#[test]
+fn c23_calls_at_the_deadline() {
+    let _watchdog = watchdog();
+    in_all_weathers(|runtime, weather| {
+        let monitor = Arc::new(Monitor::new(0_u64));
+        for round in 0..ROUNDS {
+            let deadline = Instant::now() + Duration::from_millis(1);
+            let acceptor = {
+                let monitor = monitor.clone();
+                runtime.spawn(async move {
+                    let held = monitor.enter().await;
+                    // One more than rounds, if the caller came before this task.
+                    let before = *held;
+                    let clauses = [Clause::new(F)];
+                    let (held, accepted) =
+                        Held::accept_until(held, clauses, sleep_until(deadline)).await;
+                    let called = match accepted {
+                        Accepted::Call(0) => 1,
+                        other => {
+                            assert_eq!(other, Accepted::Timeout);
+                            0
+                        }
+                    };
+                    // Since then nobody has been inside.
+                    assert_eq!(*held, before + called);
+                })
+            };
+            let caller = {
+                let monitor = monitor.clone();
+                runtime.spawn(async move {
+                    let mut random = Random::new(round);
+                    sleep_until(deadline).await;
+                    weather.pass(&mut random).await;
+                    for _ in 0..random.below(2_000) {
+                        std::hint::spin_loop();
+                    }
+                    monitor.call(F, async |mut held| *held += 1).await;
+                })
+            };
+            join(runtime, [acceptor, caller]);
+        }
+        assert_eq!(*monitor.try_enter().expect("all have left"), ROUNDS);
+    });
+}
+
+/// A signal 100 to 1000 microseconds into a wait of a millisecond, from a thread outside: whoever has run out of time has not used it up.
+#[test]
+fn f2_signals_at_the_deadline() {
+    let _watchdog = watchdog();
+    in_all_weathers(|runtime, _| {
+        let monitor = Arc::new(Monitor::with_conditions(0_u32, Condition::new()));
+        for round in 0..ROUNDS {
+            let waiters = [true, false].map(|limited| {
+                let monitor = monitor.clone();
+                runtime.spawn(async move {
+                    let mut held = monitor.enter().await;
+                    *held += 1;
+                    let condition = monitor.conditions();
+                    if limited {
+                        let time = sleep(Duration::from_millis(1));
+                        condition.wait_until(held, (), time).await.1
+                    } else {
+                        drop(condition.wait(held).await);
+                        true
+                    }
+                })
+            });
+            thread::sleep(Duration::from_micros(100 + round * 900 / (ROUNDS - 1)));
+            let signal = || {
+                evenkeel::block_on(async {
+                    let mut held = monitor.enter().await;
+                    let both = *held == 2;
+                    (both, both && monitor.conditions().signal(&mut held))
+                })
+            };
+            // Once both have begun to wait, one at least does so still.
+            let sent = loop {
+                let (both, sent) = signal();
+                if both {
+                    break sent;
+                }
+                thread::yield_now();
+            };
+            assert!(sent, "the patient one waits");
+            let [limited, patient] = waiters;
+            if join(runtime, [limited])[0] && !patient.is_finished() {
+                assert!(signal().1, "the first signal was the other one's");
+            }
+            assert_eq!(join(runtime, [patient]), [true]);
+            *monitor.try_enter().expect("all have left") = 0;
+            let held = monitor.try_enter().expect("all have left");
+            assert!(monitor.conditions().is_empty(&held));
+        }
+    });
+}

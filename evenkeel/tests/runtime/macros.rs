@@ -1,0 +1,42 @@
+//! The attributes, as their users write them.
+
+use crate::common::watchdog::watchdog;
+use std::thread;
+
+#[evenkeel::test]
+async fn a_test_runs_on_a_runtime_of_its_own() {
+    let _watchdog = watchdog();
+    assert_eq!(evenkeel::spawn(async { 1 }).await.unwrap(), 1);
+}
+
+#[evenkeel::test(workers = 3, name = "crew")]
+async fn a_test_takes_the_builder_s_options() -> Result<(), evenkeel::JoinError> {
+    let _watchdog = watchdog();
+    assert_eq!(evenkeel::Handle::current().metrics().processors.len(), 3);
+    let name = evenkeel::spawn(async { thread::current().name().map(str::to_owned) }).await?;
+    assert!(name.is_some_and(|name| name.starts_with("crew-")));
+    Ok(())
+}
+
+#[evenkeel::test(workers = 1)]
+#[should_panic(expected = "as it should")]
+async fn a_test_that_panics_fails() {
+    let _watchdog = watchdog();
+    panic!("as it should");
+}
+
+/// A `main` like another, with an error to return.
+#[evenkeel::main(workers = 2)]
+async fn main_like() -> Result<u32, evenkeel::JoinError> {
+    let half = evenkeel::spawn(async { 21 }).await?;
+    Ok(2 * half)
+}
+
+#[test]
+fn main_runs_its_body_and_returns_what_it_returns() {
+    let _watchdog = watchdog();
+    assert_eq!(main_like().unwrap(), 42);
+    // Each call is on a runtime of its own, which ends with it.
+    assert_eq!(main_like().unwrap(), 42);
+    assert!(evenkeel::Handle::try_current().is_none());
+}

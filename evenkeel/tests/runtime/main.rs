@@ -1,0 +1,13 @@
+//! Runtimes as a whole: how they are built, what they count, and how they end.
+
+#[path = "../common"]
+mod common {
+    pub(crate) mod until;
+    pub(crate) mod watchdog;
+}
+
+mod blocking;
+mod build;
+mod macros;
+mod metrics;
+mod shutdown;

@@ -1,0 +1,475 @@
+//! How runtimes end: in each mode, with whatever is left, and from wherever the end comes.
+
+use crate::common::until::until;
+use crate::common::watchdog::watchdog;
+use evenkeel::task::{self, park};
+use evenkeel::{Builder, Handle, Runtime, Shutdown, ShutdownReport, yield_now};
+use std::future::pending;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+/// A deadline that has no chance to be kept by what never ends.
+const SOON: Duration = Duration::from_millis(20);
+
+fn runtime() -> Runtime {
+    Builder::new().workers(2).build().expect("the runtime starts")
+}
+
+fn names(tasks: &[task::TaskInfo]) -> Vec<&str> {
+    let mut names: Vec<_> = tasks.iter().map(|task| task.name.as_deref().unwrap_or("-")).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Spawns a named task.
+fn named(
+    runtime: &Runtime,
+    name: &'static str,
+    future: impl Future<Output = ()> + Send + 'static,
+) -> evenkeel::JoinHandle<()> {
+    let spawn = async move { [task::Builder::new().name(name).spawn(future)] };
+    let [handle] = runtime.block_on(spawn);
+    handle
+}
+
+/// A task or closure that is inside one poll or call until it is told to leave.
+struct Stuck {
+    begun: Arc<AtomicBool>,
+    open: Arc<AtomicBool>,
+}
+
+impl Stuck {
+    fn new() -> Self {
+        Self { begun: Arc::default(), open: Arc::default() }
+    }
+
+    fn body(&self) -> impl FnOnce() + Send + 'static {
+        let (begun, open) = (self.begun.clone(), self.open.clone());
+        move || {
+            begun.store(true, Ordering::Release);
+            until(|| open.load(Ordering::Acquire));
+        }
+    }
+
+    fn begun(&self) {
+        until(|| self.begun.load(Ordering::Acquire));
+    }
+
+    fn release(&self) {
+        self.open.store(true, Ordering::Release);
+    }
+}
+
+#[test]
+fn drain_waits_for_all_that_tasks_spawn() {
+    fn tree(depth: u32, leaves: Arc<AtomicUsize>) -> futures::future::BoxFuture<'static, ()> {
+        Box::pin(async move {
+            if depth == 0 {
+                yield_now().await;
+                leaves.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            for _ in 0..4 {
+                drop(evenkeel::spawn(tree(depth - 1, leaves.clone())));
+                yield_now().await;
+            }
+        })
+    }
+
+    let _watchdog = watchdog();
+    for workers in [1, 2, 8] {
+        let runtime = Builder::new().workers(workers).build().unwrap();
+        let leaves = Arc::new(AtomicUsize::new(0));
+        drop(runtime.spawn(tree(6, leaves.clone())));
+        let report = runtime.shutdown(Shutdown::Drain);
+        assert_eq!(leaves.load(Ordering::Relaxed), 4_096);
+        assert!(report.is_clean());
+        assert_eq!(report.to_string(), "every task came to its own end");
+    }
+}
+
+#[test]
+fn drain_waits_for_blocking_closures_and_what_they_wake() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let done = Arc::new(AtomicUsize::new(0));
+    for _ in 0..20 {
+        let done = done.clone();
+        drop(runtime.spawn(async move {
+            let parked = task::current();
+            let closure = evenkeel::spawn_blocking(move || {
+                thread::yield_now();
+                parked.unpark();
+            });
+            park().await;
+            closure.await.unwrap();
+            done.fetch_add(1, Ordering::Relaxed);
+        }));
+    }
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    assert_eq!(done.load(Ordering::Relaxed), 20);
+}
+
+#[test]
+fn drain_waits_for_tasks_that_threads_wake() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let parked = runtime.spawn(park());
+    let task = parked.task();
+    let handle = runtime.handle();
+    let waker = thread::spawn(move || {
+        until(|| handle.is_shutting_down());
+        task.unpark();
+    });
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    waker.join().unwrap();
+    evenkeel::block_on(parked).unwrap();
+}
+
+#[test]
+fn abort_ends_what_waits_and_reports_it() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let dropped = Arc::new(());
+    let inside = dropped.clone();
+    let handle = named(&runtime, "waits", async move {
+        let _inside = inside;
+        pending::<()>().await;
+    });
+    let yields = named(&runtime, "yields", async {
+        loop {
+            yield_now().await;
+        }
+    });
+    let done = named(&runtime, "done", async {});
+    until(|| done.is_finished());
+    let report = runtime.shutdown(Shutdown::Abort);
+    assert_eq!(names(&report.aborted), ["waits", "yields"]);
+    assert!(report.stuck.is_empty() && !report.detached && !report.is_clean());
+    assert_eq!(Arc::strong_count(&dropped), 1);
+    assert!(evenkeel::block_on(handle).unwrap_err().is_cancelled());
+    assert!(evenkeel::block_on(yields).unwrap_err().is_cancelled());
+    evenkeel::block_on(done).unwrap();
+    let text = report.to_string();
+    assert!(text.contains("aborted: task ") && text.contains("\"waits\""), "{text}");
+    assert!(text.contains(file!()), "{text}");
+}
+
+#[test]
+fn abort_cancels_closures_that_have_not_begun_and_waits_for_the_others() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let stuck = Stuck::new();
+    let running = runtime.spawn_blocking(stuck.body());
+    stuck.begun();
+    let handle = runtime.handle();
+    let releaser = thread::spawn(move || {
+        until(|| handle.is_shutting_down());
+        stuck.release();
+    });
+    assert!(runtime.shutdown(Shutdown::Abort).is_clean());
+    releaser.join().unwrap();
+    evenkeel::block_on(running).unwrap();
+}
+
+#[test]
+fn a_deadline_in_time_is_clean() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let task = runtime.spawn(async { yield_now().await });
+    assert!(runtime.shutdown(Shutdown::Deadline(Duration::MAX)).is_clean());
+    evenkeel::block_on(task).unwrap();
+}
+
+#[test]
+fn a_deadline_aborts_what_is_left() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let handles = [
+        named(&runtime, "parked", park()),
+        named(&runtime, "yields", async {
+            loop {
+                yield_now().await;
+            }
+        }),
+    ];
+    let report = runtime.shutdown(Shutdown::Deadline(SOON));
+    assert_eq!(names(&report.aborted), ["parked", "yields"]);
+    assert!(report.stuck.is_empty(), "{report}");
+    for handle in handles {
+        assert!(evenkeel::block_on(handle).unwrap_err().is_cancelled());
+    }
+}
+
+#[test]
+fn a_deadline_reports_a_stuck_task_and_leaves_it_behind() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let stuck = Stuck::new();
+    let body = stuck.body();
+    let handle = named(&runtime, "stuck", async move { body() });
+    stuck.begun();
+    let report = runtime.shutdown(Shutdown::Deadline(SOON));
+    assert_eq!(names(&report.stuck), ["stuck"]);
+    assert!(report.aborted.is_empty(), "{report}");
+    assert!(report.to_string().starts_with("stuck: task "), "{report}");
+    // The poll comes to its own end: its output was on the way.
+    stuck.release();
+    evenkeel::block_on(handle).unwrap();
+}
+
+#[test]
+fn tasks_of_a_stuck_worker_are_aborted_all_the_same() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let stuck = Stuck::new();
+    let body = stuck.body();
+    let (send, children) = mpsc::channel();
+    let parent = named(&runtime, "stuck", async move {
+        for _ in 0..5 {
+            let child = task::Builder::new().name("parked").spawn(pending::<()>());
+            send.send(child).unwrap();
+        }
+        // The children are polled once, wherever that is.
+        for _ in 0..10 {
+            yield_now().await;
+        }
+        body();
+    });
+    stuck.begun();
+    let report = runtime.shutdown(Shutdown::Deadline(SOON));
+    assert_eq!(names(&report.stuck), ["stuck"]);
+    assert_eq!(names(&report.aborted), ["parked"; 5]);
+    for child in children.try_iter() {
+        assert!(evenkeel::block_on(child).unwrap_err().is_cancelled());
+    }
+    stuck.release();
+    evenkeel::block_on(parent).unwrap();
+}
+
+#[test]
+fn a_deadline_reports_a_stuck_closure() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let stuck = Stuck::new();
+    let handle = runtime.spawn_blocking(stuck.body());
+    let id = handle.id();
+    stuck.begun();
+    let report = runtime.shutdown(Shutdown::Deadline(SOON));
+    assert_eq!(report.stuck.iter().map(|task| task.id).collect::<Vec<_>>(), [id]);
+    stuck.release();
+    evenkeel::block_on(handle).unwrap();
+}
+
+#[test]
+fn dropping_is_aborting() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let handle = runtime.spawn(pending::<()>());
+    drop(runtime);
+    assert!(evenkeel::block_on(handle).unwrap_err().is_cancelled());
+}
+
+#[test]
+fn a_task_that_ends_its_own_runtime_does_not_wait() {
+    let _watchdog = watchdog();
+    for by_drop in [true, false] {
+        let runtime = runtime();
+        let handle = runtime.handle();
+        let other = runtime.spawn(pending::<()>());
+        let (give, take) = mpsc::channel::<Runtime>();
+        let ender = handle.spawn(async move {
+            let runtime = take.recv().expect("it is given below");
+            if by_drop {
+                drop(runtime);
+                return None;
+            }
+            Some(runtime.shutdown(Shutdown::Drain))
+        });
+        give.send(runtime).expect("the task waits for it");
+        let report: Option<ShutdownReport> = evenkeel::block_on(ender).unwrap();
+        if let Some(report) = report {
+            assert!(report.detached && !report.is_clean());
+            assert!(report.to_string().starts_with("ended by one of its own tasks"), "{report}");
+        }
+        assert!(evenkeel::block_on(other).unwrap_err().is_cancelled());
+    }
+}
+
+#[test]
+fn a_blocking_closure_that_ends_its_own_runtime_does_not_wait() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let handle = runtime.handle();
+    let other = runtime.spawn(pending::<()>());
+    let ender = handle.spawn_blocking(move || {
+        drop(runtime);
+        "dropped"
+    });
+    assert_eq!(evenkeel::block_on(ender).unwrap(), "dropped");
+    assert!(evenkeel::block_on(other).unwrap_err().is_cancelled());
+}
+
+#[test]
+fn a_task_may_end_another_runtime() {
+    let _watchdog = watchdog();
+    let (inner, outer) = (runtime(), runtime());
+    let waits = inner.spawn(pending::<()>());
+    let ender = outer.spawn(async move { inner.shutdown(Shutdown::Abort).aborted.len() });
+    assert_eq!(outer.block_on(ender).unwrap(), 1);
+    assert!(outer.block_on(waits).unwrap_err().is_cancelled());
+}
+
+#[test]
+fn a_runtime_may_live_inside_a_task() {
+    let _watchdog = watchdog();
+    let outer = runtime();
+    let task = outer.spawn(async {
+        let inner = runtime();
+        let sum = inner.spawn(async { 1 }).await.unwrap();
+        // A task belongs to its own runtime, whatever it holds.
+        sum + evenkeel::spawn(async { 2 }).await.unwrap()
+    });
+    assert_eq!(outer.block_on(task).unwrap(), 3);
+}
+
+#[test]
+fn nested_block_ons_restore_the_runtime_outside() {
+    let _watchdog = watchdog();
+    let (outer, inner) = (runtime(), runtime());
+    let size = || Handle::current().metrics().spawned_outside;
+    outer.block_on(async {
+        outer.spawn(async {}).await.unwrap();
+        assert_eq!(size(), 1);
+        inner.block_on(async { assert_eq!(size(), 0) });
+        let caught = catch_unwind(AssertUnwindSafe(|| inner.block_on(async { panic!("inside") })));
+        assert!(caught.is_err());
+        assert_eq!(size(), 1);
+    });
+    assert!(Handle::try_current().is_none());
+}
+
+#[test]
+fn a_handle_outlives_its_runtime_and_gives_cancelled_handles() {
+    let _watchdog = watchdog();
+    for mode in [Shutdown::Drain, Shutdown::Abort, Shutdown::Deadline(Duration::MAX)] {
+        let runtime = runtime();
+        let handle = runtime.handle();
+        assert!(!handle.is_shutting_down());
+        runtime.shutdown(mode);
+        assert!(handle.is_shutting_down());
+        let captured = Arc::new(());
+        for _ in 0..3 {
+            let inside = captured.clone();
+            let task = handle.spawn(async move { drop(inside) });
+            assert!(task.is_finished());
+            assert!(evenkeel::block_on(task).unwrap_err().is_cancelled());
+            let inside = captured.clone();
+            let closure = handle.spawn_blocking(move || drop(inside));
+            assert!(evenkeel::block_on(closure).unwrap_err().is_cancelled());
+        }
+        assert_eq!(Arc::strong_count(&captured), 1);
+        // Blocking needs no workers.
+        assert_eq!(handle.block_on(async { 1 }), 1);
+        assert!(handle.block_on(async { evenkeel::spawn(async {}).await }).is_err());
+        assert_eq!(handle.metrics().processors.len(), 2);
+    }
+}
+
+#[test]
+fn what_is_spawned_from_outside_while_the_runtime_drains_is_cancelled() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let parked = runtime.spawn(park());
+    let task = parked.task();
+    let handle = runtime.handle();
+    let outside = thread::spawn(move || {
+        until(|| handle.is_shutting_down());
+        let late = handle.spawn(async {});
+        let cancelled = evenkeel::block_on(late).is_err_and(|error| error.is_cancelled());
+        task.unpark();
+        cancelled
+    });
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    assert!(outside.join().unwrap());
+    evenkeel::block_on(parked).unwrap();
+}
+
+#[test]
+fn blocking_inside_a_task_is_refused_with_what_to_do_instead() {
+    let _watchdog = watchdog();
+    let (one, two) = (runtime(), runtime());
+    let (own, other) = (one.handle(), two.handle());
+    let task = one.spawn(async move {
+        let block_ons: [Box<dyn Fn() + Send>; 3] = [
+            Box::new(|| evenkeel::block_on(async {})),
+            Box::new(move || own.block_on(async {})),
+            Box::new(move || other.block_on(async {})),
+        ];
+        let messages = block_ons.map(|block_on| {
+            let payload = catch_unwind(AssertUnwindSafe(block_on)).unwrap_err();
+            payload.downcast_ref::<&str>().copied().map(str::to_owned)
+        });
+        yield_now().await;
+        messages
+    });
+    for message in one.block_on(task).unwrap() {
+        assert_eq!(
+            message.expect("the panic has a text"),
+            "block_on is called inside a task, where it would stop a worker: await the future \
+             instead, or call block_on inside spawn_blocking"
+        );
+    }
+}
+
+#[test]
+fn aborted_tasks_may_spawn_as_they_go() {
+    struct Spawns(Arc<AtomicUsize>);
+    impl Drop for Spawns {
+        fn drop(&mut self) {
+            let dropped = self.0.clone();
+            let child = evenkeel::spawn(async move {
+                let _never_run = dropped;
+                pending::<()>().await;
+            });
+            self.0.fetch_add(1, Ordering::Relaxed);
+            drop(child);
+        }
+    }
+
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let dropped = Arc::new(AtomicUsize::new(0));
+    for _ in 0..50 {
+        let guard = Spawns(dropped.clone());
+        drop(runtime.spawn(async move {
+            let _guard = guard;
+            pending::<()>().await;
+        }));
+    }
+    drop(runtime);
+    assert_eq!(dropped.load(Ordering::Relaxed), 50);
+    assert_eq!(Arc::strong_count(&dropped), 1, "the children's futures are gone too");
+}
+
+/// Spawns from threads race the end of a drain: each task either runs to its end or is cancelled, and none is left
+/// behind in a runtime that is gone.
+#[test]
+fn spawns_that_race_the_end_of_a_drain_complete_or_are_cancelled() {
+    let _watchdog = watchdog();
+    for _ in 0..200 {
+        let runtime = runtime();
+        let handle = runtime.handle();
+        let spawner = std::thread::spawn(move || {
+            (0..50).map(|_| handle.spawn(async { yield_now().await })).collect::<Vec<_>>()
+        });
+        assert!(runtime.shutdown(Shutdown::Drain).stuck.is_empty());
+        for task in spawner.join().unwrap() {
+            let joined = evenkeel::block_on(task);
+            assert!(joined.is_ok() || joined.unwrap_err().is_cancelled());
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The semaphore: order, hand-over, and permits that survive every way to give up.
+
+use crate::common::random::Random;
+use crate::common::until::until;
+use crate::common::watchdog::watchdog;
+use evenkeel::sync::Semaphore;
+use evenkeel::{Builder, Runtime, yield_now};
+use futures::poll;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+
+fn runtime() -> Runtime {
+    Builder::new().workers(2).build().expect("the runtime starts")
+}
+
+/// Counts its wakes.
+#[derive(Default)]
+struct Counting(AtomicUsize);
+
+impl Wake for Counting {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// Polls once with a waker that does nothing.
+fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[test]
+fn permits_are_counted() {
+    let _watchdog = watchdog();
+    let semaphore = Semaphore::new(2);
+    assert_eq!(semaphore.try_acquire(), Some(()));
+    assert!(poll_once(pin!(semaphore.acquire())).is_ready());
+    assert_eq!(semaphore.try_acquire(), None);
+    let mut waits = pin!(semaphore.acquire());
+    assert!(poll_once(waits.as_mut()).is_pending());
+    assert_eq!((semaphore.available(), semaphore.waiting()), (0, 1));
+    semaphore.release();
+    assert!(poll_once(waits).is_ready());
+    semaphore.release();
+    assert_eq!((semaphore.available(), semaphore.waiting()), (1, 0));
+    assert!(format!("{semaphore:?}").contains("available: 1, waiting: 0"));
+    assert_eq!(Semaphore::new(usize::MAX / 2).available(), usize::MAX / 2);
+}
+
+#[test]
+fn waiters_are_served_in_the_order_in_which_they_came() {
+    let _watchdog = watchdog();
+    let semaphore = Semaphore::empty();
+    let mut waiters: Vec<_> = (0..50).map(|_| Box::pin(semaphore.acquire())).collect();
+    for waiter in &mut waiters {
+        assert!(poll_once(waiter.as_mut()).is_pending());
+    }
+    for datum in 0..50 {
+        semaphore.release_with(datum);
+    }
+    // In whatever order they look.
+    for (place, waiter) in waiters.iter_mut().enumerate().rev() {
+        assert_eq!(poll_once(waiter.as_mut()), Poll::Ready(place));
+    }
+}
+
+#[test]
+fn data_wait_in_the_store_in_their_order() {
+    let _watchdog = watchdog();
+    let semaphore = Semaphore::with_data([String::from("a"), String::from("b")]);
+    semaphore.release_with(String::from("c"));
+    let all: Vec<_> = std::iter::from_fn(|| semaphore.try_acquire()).collect();
+    assert_eq!(all, ["a", "b", "c"]);
+}
+
+#[test]
+fn a_granted_permit_is_nobody_else_s() {
+    let _watchdog = watchdog();
+    let semaphore = Semaphore::new(0);
+    let mut first = pin!(semaphore.acquire());
+    assert!(poll_once(first.as_mut()).is_pending());
+    semaphore.release();
+    // The first has not run yet, and still nobody overtakes it.
+    assert_eq!((semaphore.available(), semaphore.try_acquire()), (0, None));
+    assert!(poll_once(pin!(semaphore.acquire())).is_pending());
+    assert!(poll_once(first).is_ready());
+}
+
+#[test]
+fn one_who_gives_up_leaves_the_queue() {
+    let _watchdog = watchdog();
+    let semaphore = Semaphore::empty();
+    for leaves in 0..3 {
+        let mut waiters: Vec<_> = (0..3).map(|_| Some(Box::pin(semaphore.acquire()))).collect();
+        for waiter in waiters.iter_mut().flatten() {
+            assert!(poll_once(waiter.as_mut()).is_pending());
+        }
+        waiters[leaves] = None;
+        assert_eq!(semaphore.waiting(), 2);
+        semaphore.release_with("first");
+        semaphore.release_with("second");
+        let got: Vec<_> =
+            waiters.iter_mut().flatten().map(|waiter| poll_once(waiter.as_mut())).collect();
+        assert_eq!(got, [Poll::Ready("first"), Poll::Ready("second")]);
+    }
+    assert_eq!((semaphore.available(), semaphore.waiting()), (0, 0));
+}
+
+/// The one before it has been served and is gone, so nothing may lead back to it.
+#[test]
+fn the_last_one_gives_up_after_all_before_it_have_been_served() {
+    let _watchdog = watchdog();
+    let semaphore = Semaphore::empty();
+    let mut first = Box::pin(semaphore.acquire());
+    let mut last = Box::pin(semaphore.acquire());
+    assert!(poll_once(first.as_mut()).is_pending());
+    assert!(poll_once(last.as_mut()).is_pending());
+    semaphore.release_with(1);
+    assert_eq!(poll_once(first.as_mut()), Poll::Ready(1));
+    drop(first);
+    drop(last);
+    assert_eq!(semaphore.waiting(), 0);
+    let mut next = pin!(semaphore.acquire());
+    assert!(poll_once(next.as_mut()).is_pending());
+    semaphore.release_with(2);
+    assert_eq!(poll_once(next), Poll::Ready(2));
+}
+
+#[test]
+fn one_who_gives_up_after_the_grant_passes_the_permit_on() {
+    let _watchdog = watchdog();
+    let semaphore = Semaphore::empty();
+    let mut first = Box::pin(semaphore.acquire());
+    let mut second = Box::pin(semaphore.acquire());
+    assert!(poll_once(first.as_mut()).is_pending());
+    let woken = Arc::new(Counting::default());
+    let waker = Waker::from(woken.clone());
+    assert!(second.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    semaphore.release_with("datum");
+    assert_eq!(woken.0.load(Ordering::Acquire), 0);
+    drop(first);
+    assert_eq!(woken.0.load(Ordering::Acquire), 1);
+    drop(second);
+    assert_eq!(semaphore.try_acquire(), Some("datum"), "at last it is in the store");
+}
+
+#[test]
+fn one_who_has_not_been_polled_or_is_done_leaves_nothing() {
+    let _watchdog = watchdog();
+    let semaphore = Semaphore::new(1);
+    drop(semaphore.acquire());
+    assert_eq!(semaphore.available(), 1);
+    let mut done = Box::pin(semaphore.acquire());
+    assert!(poll_once(done.as_mut()).is_ready());
+    drop(done);
+    assert_eq!(semaphore.available(), 0);
+}
+
+#[test]
+#[should_panic(expected = "polled again after it has given its permit")]
+fn one_who_is_done_is_not_polled_again() {
+    let semaphore = Semaphore::new(2);
+    let mut done = pin!(semaphore.acquire());
+    assert!(poll_once(done.as_mut()).is_ready());
+    let _ = poll_once(done);
+}
+
+#[test]
+fn the_last_waker_is_the_one_that_is_woken() {
+    let _watchdog = watchdog();
+    let semaphore = Semaphore::new(0);
+    let mut waits = pin!(semaphore.acquire());
+    let wakers: [_; 2] = std::array::from_fn(|_| Arc::new(Counting::default()));
+    for waker in &wakers {
+        let waker = Waker::from(waker.clone());
+        assert!(waits.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    }
+    semaphore.release();
+    let wakes = wakers.map(|waker| waker.0.load(Ordering::Acquire));
+    assert_eq!(wakes, [0, 1]);
+}
+
+#[test]
+fn a_datum_in_a_semaphore_that_is_dropped_is_dropped() {
+    let _watchdog = watchdog();
+    let datum = Arc::new(());
+    let semaphore = Semaphore::with_data([datum.clone(), datum.clone()]);
+    let granted = Semaphore::empty();
+    {
+        let mut waits = Box::pin(granted.acquire());
+        assert!(poll_once(waits.as_mut()).is_pending());
+        granted.release_with(datum.clone());
+    }
+    assert_eq!(Arc::strong_count(&datum), 4);
+    drop((semaphore, granted));
+    assert_eq!(Arc::strong_count(&datum), 1);
+}
+
+#[test]
+fn tasks_are_served_in_order_too() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let semaphore = Arc::new(Semaphore::new(0));
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let mut tasks = Vec::new();
+    for place in 0..100 {
+        let (semaphore, order) = (semaphore.clone(), order.clone());
+        let waiting = semaphore.clone();
+        tasks.push(runtime.spawn(async move {
+            semaphore.acquire().await;
+            order.lock().unwrap().push(place);
+            semaphore.release();
+        }));
+        until(|| waiting.waiting() == place + 1);
+    }
+    semaphore.release();
+    for task in tasks {
+        runtime.block_on(task).unwrap();
+    }
+    assert_eq!(*order.lock().unwrap(), (0..100).collect::<Vec<_>>());
+    assert_eq!(semaphore.available(), 1);
+}
+
+#[test]
+fn released_from_threads() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let semaphore = Arc::new(Semaphore::empty());
+    let tasks: Vec<_> = (0..4)
+        .map(|_| {
+            let semaphore = semaphore.clone();
+            runtime.spawn(async move {
+                let mut sum = 0_u64;
+                for _ in 0..1_000 {
+                    sum += semaphore.acquire().await;
+                }
+                sum
+            })
+        })
+        .collect();
+    let threads: Vec<_> = (0..4)
+        .map(|thread| {
+            let semaphore = semaphore.clone();
+            thread::spawn(move || {
+                (0..1_000).for_each(|n| semaphore.release_with(thread * 1_000 + n))
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    let sum: u64 = tasks.into_iter().map(|task| runtime.block_on(task).unwrap()).sum();
+    assert_eq!(sum, (0..4_000).sum());
+    assert_eq!((semaphore.available(), semaphore.waiting()), (0, 0));
+}
+
+#[test]
+fn exclusion_holds() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let semaphore = Arc::new(Semaphore::with_data([0_u64]));
+    let tasks: Vec<_> = (0..20)
+        .map(|_| {
+            let semaphore = semaphore.clone();
+            runtime.spawn(async move {
+                for turn in 0..500 {
+                    let count = semaphore.acquire().await;
+                    if turn % 10 == 0 {
+                        yield_now().await;
+                    }
+                    semaphore.release_with(count + 1);
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        runtime.block_on(task).unwrap();
+    }
+    assert_eq!(semaphore.try_acquire(), Some(10_000));
+}
+
+#[test]
+fn thousands_that_give_up_at_random_lose_no_permit() {
+    const PERMITS: usize = 5;
+
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let semaphore = Arc::new(Semaphore::with_data(0..PERMITS));
+    let tasks: Vec<_> = (0..16)
+        .map(|seed| {
+            let semaphore = semaphore.clone();
+            runtime.spawn(async move {
+                let mut random = Random::new(seed);
+                for _ in 0..1_000 {
+                    let mut acquire = Box::pin(semaphore.acquire());
+                    let mut acquired = None;
+                    for _ in 0..random.below(4) {
+                        if let Poll::Ready(datum) = poll!(&mut acquire) {
+                            acquired = Some(datum);
+                            break;
+                        }
+                        yield_now().await;
+                    }
+                    // Given up new, waiting, granted or done.
+                    drop(acquire);
+                    if let Some(datum) = acquired {
+                        if random.below(2) == 0 {
+                            yield_now().await;
+                        }
+                        semaphore.release_with(datum);
+                    }
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        runtime.block_on(task).unwrap();
+    }
+    assert_eq!(semaphore.waiting(), 0);
+    let mut data: Vec<_> = std::iter::from_fn(|| semaphore.try_acquire()).collect();
+    data.sort_unstable();
+    assert_eq!(data, (0..PERMITS).collect::<Vec<_>>());
+}

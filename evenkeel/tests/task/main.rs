@@ -1,0 +1,17 @@
+//! Tasks: how they begin, wait, are woken and end, and what their handles give.
+
+#[path = "../common"]
+mod common {
+    pub(crate) mod random;
+    pub(crate) mod until;
+    pub(crate) mod watchdog;
+    pub(crate) mod weather;
+}
+
+mod abort;
+mod conformance;
+mod endings;
+mod join;
+mod panic;
+mod park;
+mod waker;
