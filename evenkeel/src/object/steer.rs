@@ -13,7 +13,7 @@
 //! trial has shown to be better. So that samples cost nothing where they say nothing new, they are taken [for a while](FRESH) out of each [period](OBSERVED).
 
 use super::class::{Class, Mode};
-use crate::policy::object::assign::{RUNNABLE, remote};
+use crate::policy::object::assign::{RUNNABLE, has_enough, remote};
 use crate::policy::object::trial::{HOLD, SHORT, WINDOW};
 use crate::policy::object::verdict::Reason;
 use crate::policy::object::{
@@ -215,8 +215,12 @@ impl Course {
         let before = class.mode();
         let workers = &shared.processors[..shared.workers];
         let ready: usize = workers.iter().map(|processor| processor.published.len()).sum();
-        self.runnable = smooth(self.runnable, ready as u64 * PARTS / workers.len() as u64);
-        let wanted = if self.runnable < u64::from(RUNNABLE) * PARTS {
+        // And one that runs.
+        let runnable = (ready + workers.len()) as u64 * PARTS / workers.len() as u64;
+        self.runnable = smooth(self.runnable, runnable);
+        // In the windows in place of a trial most may still be on their way.
+        let at_home = before == Mode::Home || !self.stands_in_place();
+        let wanted = if !self.has_enough(at_home) {
             if self.trial.verdict().mode != Wanted::InPlace || !self.trial.is_held() {
                 self.trial.rest(Decision::TooFewTasks);
             }
@@ -239,6 +243,11 @@ impl Course {
             let turns = u64::from(class.mode() == Mode::Home);
             class.steering.turns.fetch_add(turns, Ordering::Relaxed);
         }
+    }
+
+    /// Whether enough tasks are ready for operations at homes.
+    fn has_enough(&self, at_home: bool) -> bool {
+        has_enough(((self.runnable + PARTS / 2) / PARTS) as u32, at_home)
     }
 
     /// Whether the verdict is that operations are in place, and nothing is being tried.
@@ -285,7 +294,7 @@ impl Course {
 
     /// Whether operations are to be sampled, although nothing is being tried.
     fn is_observed(&mut self, steering: &Steering, now: u64) -> bool {
-        if now < self.observe_at || self.runnable < u64::from(RUNNABLE) * PARTS {
+        if now < self.observe_at || !self.has_enough(false) {
             return false;
         }
         let samples = steering.reuse().samples();

@@ -15,6 +15,19 @@ pub const SAMPLES: u32 = 32;
 /// 200 ns of both cores with one task per core, 37 with 8 and 25 with 16, between near cores; 1,000, 163 and 115 between far ones.
 pub const RUNNABLE: u32 = 8;
 
+/// Whether so many runnable tasks per core, the one that runs among them, are enough for operations at homes. While they are made there, most tasks may be on their way, where nobody counts them; that homes are better still, a [trial](super::trial) has shown.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::object::assign::{RUNNABLE, has_enough};
+/// assert!(has_enough(RUNNABLE, false) && has_enough(RUNNABLE / 4, true));
+/// assert!(!has_enough(RUNNABLE - 1, false) && !has_enough(RUNNABLE / 4 - 1, true));
+/// ```
+#[must_use]
+pub fn has_enough(runnable: u32, at_home: bool) -> bool {
+    runnable >= if at_home { RUNNABLE / 4 } else { RUNNABLE }
+}
+
 /// What is known of an object that is entered in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evidence {
