@@ -9,7 +9,8 @@
 //! 2. The winner is *held*, for [`HOLD`] at first and twice as long each time that it wins again, up to [`LONGEST_HOLD`].
 //! 3. After that the other mode is *probed*, for a [`SHORT`] window. If it is [far behind](FAR_BEHIND), the verdict stands; otherwise
 //!    the class is tried again.
-//! 4. When the rate of operations has [changed](CHANGE) in two windows of [`WATCH`] in a row, or by half as much in four, a probe and, if that is not far behind, a trial with [`SHORT`] windows follow at once.
+//! 4. When the rate of operations has [changed](CHANGE) in two windows of [`WATCH`] in a row, or by half as much in four, a probe and, if that is not far behind, a trial with [`SHORT`] windows follow at once. After changes that have left the verdict as it
+//!    was, others are not looked at [for a while](deaf).
 //!
 //! **What it costs.** The mode that loses runs for a probe out of each hold, and for three windows out of a trial: in the long run one part in several thousand
 //! if the other is far behind, and otherwise 12 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, a
@@ -51,6 +52,10 @@ pub const FAR_BEHIND: u64 = 75;
 /// A rate that is so many percent of the usual, or the reverse, has changed. Less than the difference between what directories of which a sixteenth is popular make
 /// on 16 cores, and what all of them do (`evenkeel-bench simulate --coretime`).
 pub const CHANGE: u64 = 124;
+
+/// The longest time for which no change is looked at, in nanoseconds, because those before it have left the verdict as it was: the rate of some programs goes up and down by itself. Shorter than the time from one
+/// change of what is in use to the next in CoreTime's experiment as `evenkeel-bench` has it, 40 ms. An estimate; no benchmark sets it.
+pub const DEAF: u64 = 24_000_000;
 
 /// The usual rate follows with one part in so many of each window: not before a change in four of them is seen.
 const SLOW: u64 = 32;
@@ -122,6 +127,9 @@ pub struct Trial {
     window: Window,
     /// The usual rate while the verdict is held; 0 if not known.
     usual: u64,
+    /// Changes in a row that have left the verdict as it was, and until when there is no look at others.
+    fruitless: u32,
+    deaf_until: u64,
     /// How much it has changed in the last windows: two for each by [`CHANGE`], one for each by half as much, less than nothing if it has become less.
     changed: i32,
 }
@@ -134,6 +142,8 @@ impl Default for Trial {
             phase: Phase::Hold { until: 0 },
             window: Window::default(),
             usual: 0,
+            fruitless: 0,
+            deaf_until: 0,
             changed: 0,
         }
     }
@@ -216,7 +226,9 @@ impl Trial {
             self.usual = rate;
         }
         let change = change(self.usual, rate);
-        if change != 0 {
+        if now < self.deaf_until {
+            self.usual = self.usual / 2 + rate / 2;
+        } else if change != 0 {
             // A change to the other side begins anew.
             let before = if self.changed.signum() == change.signum() { self.changed } else { 0 };
             self.changed = before + change;
@@ -225,10 +237,11 @@ impl Trial {
                 self.probe(SHORT);
             }
             return;
+        } else {
+            self.usual = self.usual - self.usual / SLOW + rate / SLOW;
         }
         // One window like the usual ones takes back as much as a small change adds.
         self.changed -= self.changed.signum();
-        self.usual = self.usual - self.usual / SLOW + rate / SLOW;
         if now >= until {
             self.probe(WINDOW);
         }
@@ -240,6 +253,7 @@ impl Trial {
             *self.verdict.rate(self.mode) = rate;
             let usual = self.usual;
             *self.verdict.rate(self.mode.other()) = usual;
+            self.note_fruitless(now, length);
             self.stand(now, Reason::FarAhead);
         } else {
             self.begin(length);
@@ -267,23 +281,33 @@ impl Trial {
         if round == rates.len() || (round == 4 && (clear(0) || clear(1))) {
             let standing = median(rates[..round].iter().step_by(2));
             let other = median(rates[..round].iter().skip(1).step_by(2));
-            return self.judge(now, standing, other);
+            return self.judge(now, standing, other, length);
         }
         self.mode = self.mode.other();
         self.phase = Phase::Try { length, round, rates };
     }
 
-    fn judge(&mut self, now: u64, standing: u64, other: u64) {
+    fn judge(&mut self, now: u64, standing: u64, other: u64, length: u64) {
         let mode = self.verdict.mode;
         *self.verdict.rate(mode) = standing;
         *self.verdict.rate(mode.other()) = other;
         if u128::from(other) * 100 > u128::from(standing) * u128::from(100 + MARGIN) {
             self.verdict = Verdict { mode: mode.other(), stood: 0, ..self.verdict };
+            (self.fruitless, self.deaf_until) = (0, 0);
             self.hold(now, Reason::Faster);
             self.usual = other;
         } else {
+            self.note_fruitless(now, length);
             self.stand(now, Reason::NotSlower);
             self.usual = standing;
+        }
+    }
+
+    /// Notes that a verdict stands after windows of this length, which tell why there were any.
+    fn note_fruitless(&mut self, now: u64, length: u64) {
+        if length == SHORT {
+            self.fruitless = self.fruitless.saturating_add(1);
+            self.deaf_until = now.saturating_add(deaf(self.fruitless));
         }
     }
 
@@ -322,6 +346,18 @@ impl Trial {
 #[must_use]
 pub fn hold(stood: u32) -> u64 {
     (HOLD << stood.min(6)).min(LONGEST_HOLD)
+}
+
+/// How long no change is looked at after so many in a row that have left the verdict as it was.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::object::trial::{DEAF, SHORT, deaf};
+/// assert_eq!((deaf(1), deaf(3), deaf(60)), (2 * SHORT, 8 * SHORT, DEAF));
+/// ```
+#[must_use]
+pub fn deaf(fruitless: u32) -> u64 {
+    (SHORT << fruitless.min(6)).min(DEAF)
 }
 
 /// How much a rate has changed: by 2 if by [`CHANGE`], and by 1 if by half as much; less than nothing if it has become less.

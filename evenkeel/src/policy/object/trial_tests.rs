@@ -102,6 +102,30 @@ fn changes_that_leave_the_verdict_cost_little() {
 }
 
 #[test]
+fn a_rate_that_goes_up_and_down_by_itself_is_left_alone() {
+    // By a half every 3 ms, whatever the mode, and far behind in place.
+    let mut class = Class::new(|now, mode| {
+        let swing = 2 + (now / (3 * MS)) % 2;
+        swing * if mode == Mode::AtHome { 1_500 } else { 500 }
+    });
+    class.until(100);
+    let share = class.until(4_000);
+    assert!(share > 0.96, "{share}");
+    // And one that stays is answered as soon as ever once others have been of use.
+    let mut class = Class::new(|now, mode| match (now / MS, mode) {
+        (0..1_000, Mode::AtHome) => 1_000 + 500 * (now / (3 * MS) % 2),
+        (0..1_000, Mode::InPlace) => 100,
+        (_, Mode::AtHome) => 500,
+        (_, Mode::InPlace) => 1_000,
+    });
+    class.until(1_000);
+    class.until(1_040);
+    assert_eq!(class.trial.verdict().mode, Mode::InPlace);
+    let rest = class.until(2_000);
+    assert!(rest > 0.95, "{rest}");
+}
+
+#[test]
 fn a_small_change_is_seen_and_noise_is_none() {
     assert_eq!(
         [100, 111, 113, 125, 90, 88, 80].map(|rate| change(100, rate)),
