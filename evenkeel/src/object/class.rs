@@ -304,6 +304,12 @@ pub(super) fn all_here() -> Vec<Arc<Class>> {
     })
 }
 
+/// Tells the ledger of this worker which object a task uses next that is followed.
+#[cold]
+pub(super) fn note_next(context: &Context, address: usize) {
+    Classes::of(context.shared()).ledgers.note_next(context, address);
+}
+
 /// Calls `f` with the ledgers of the runtime of the calling thread, if it belongs to one.
 pub(super) fn ledgers_here<R>(f: impl FnOnce(&Ledgers, &Shared) -> R) -> Option<R> {
     enter::with(|handle| {

@@ -36,7 +36,11 @@ impl<T> Inner<T> {
     /// Adds what the operation took to what is known of the object and of its class.
     fn sample_in_place(&self, context: &Context) {
         let (class, me) = (&self.class, context.seat.me());
-        let Some(nanos) = class.ledgers.end_in_place(context, self.door.address()) else { return };
+        let Some(nanos) =
+            class.ledgers.end_in_place(context, self.door.address(), self.size() as u32)
+        else {
+            return;
+        };
         let before = context.operations.bytes();
         let after = context.operations.tick(self.size() as u64);
         self.with_sample(|sample| {
@@ -54,7 +58,17 @@ impl<T> Inner<T> {
         if self.door.home() != 0 || class.mode() != Mode::Home || !self.is_worth_a_home(context) {
             return;
         }
-        if let Some(home) = class.find_room(self.size()) {
+        let address = self.door.address();
+        let planning = class.ledgers.planning();
+        let room = if planning.is_crowded() {
+            planning.granted(address).and_then(|worker| class.home_at(worker))
+        } else {
+            class.find_room(self.size())
+        };
+        if room.is_none() {
+            class.ledgers.want(context.seat.me(), address, self.size() as u32);
+        }
+        if let Some(home) = room {
             self.door.set_home(home);
             class.charge(home, self.size());
             self.with_sample(|sample| sample.forget());
@@ -77,7 +91,7 @@ impl<T> Inner<T> {
         let class: &Class = &self.class;
         let (sample, share) = (
             self.with_sample(|sample| *sample),
-            class.ledgers.share_in_place(context.seat.me(), self.door.address()),
+            class.ledgers.share(context.seat.me(), self.door.address()),
         );
         let (Some(cost), Some(hop)) = (sample.sharing_cost(), class.ledgers.hop()) else {
             return true;

@@ -1,42 +1,35 @@
-//! What a worker knows of the objects whose home it is, and what it gives away.
+//! What a worker knows of the objects that it uses, at home and in place: from samples, by their addresses.
 //!
-//! # Roles
-//! The *host* samples [one operation in sixteen](sample::ONE_IN) at home, and looks once per [period](rebalance::PERIOD) whether it has too much to do, as
-//! [`rebalance()`] says. Then it gives its hottest objects to the idlest of the others: by itself, one after the other, each when its next operation is over. Nobody else
-//! changes the home of an object in use; what the others have to do it reads from their [meters](crate::scheduler::meter).
+//! The worker alone writes to its ledger; others read it, for reports and for the [plan](super::plan) of all. *An operation that is sampled*: note the time when it begins; when it is over, add what it took to the
+//! object's heat, and, if its task has travelled, what its poll took beside it to the cost of a [hop](Hop). What the worker [gives away](super::giving) of its objects follows from that.
 //!
-//! # Steps
-//! *Sample*: note the time when the operation begins; when it is over, add what it took to the object's [heat](Heat), and, if its task has travelled, what its poll took beside it to the
-//! cost of a [hop](Hop). *Look*: compare the busy shares since the last look; choose objects, by
-//! their addresses, and the worker that gets them. *Give*: an operation at home that is over looks, while any are to be given, whether its object is one, and
-//! [moves its home](super::door::Door::move_home).
-//!
-//! # Why that is safe
-//! An address is compared and never followed: whoever gives an object away holds it. One that was dropped is not given, and one that has its address since moves for nothing, once.
-//!
-//! # Rejected
-//! A list of its objects at each home: a million objects would be entered and removed for the sake of a few. To hold what is to be given: its last owner would drop it
-//! here, later, and on this worker.
+//! Which objects are used together is looked at after [some](FOLLOWED) of the samples: the next operation on this worker says which object the task goes on to, if it is the same task, here or elsewhere.
 
-use super::class::Class;
+use super::class::Placement;
+use super::giving::Giving;
 use super::inner::Inner;
+use super::plan::Planning;
 use super::steer::Look;
-use crate::policy::object::{Heat, Hop, per_mille, rebalance, sample, unassign};
+use crate::policy::object::{Heat, Hop, Pairs, sample};
 use crate::primitives::atomic::AtomicUsize;
-use crate::primitives::{Mutex, lock};
+use crate::primitives::{Mutex, MutexGuard, lock};
 use crate::scheduler::context::Context;
-use crate::scheduler::meter::Reading;
-use crate::scheduler::shared::Shared;
 use crossbeam_utils::CachePadded;
 use std::fmt;
 use std::sync::Arc;
 
-/// Looks for which an object that is to be given away is waited for. An estimate; no benchmark sets it.
-const LOOKS: u32 = 8;
+/// After one sampled operation in so many it is looked at which object the task uses next. An estimate; no benchmark sets it.
+const FOLLOWED: u32 = 4;
 
 /// The ledgers of the workers of a runtime: one each, which its worker alone writes to.
 #[derive(Clone)]
-pub(super) struct Ledgers(Arc<[CachePadded<Desk>]>);
+pub(super) struct Ledgers(Arc<Books>);
+
+/// All of them.
+struct Books {
+    desks: Box<[CachePadded<Desk>]>,
+    planning: CachePadded<Planning>,
+}
 
 /// One of them, and what its owner has room for.
 #[derive(Default)]
@@ -51,22 +44,36 @@ struct Desk {
 pub(super) struct Ledger {
     sampled: Sampled,
     hop: Hop,
-    /// When to look next.
-    next: u64,
-    /// When what has been entered in place begins to count half.
-    next_in_place: u64,
-    heat: Heat,
-    /// The same of objects that have been entered here in place.
-    in_place: Heat,
-    /// What each worker had done at the last look.
-    before: Vec<Done>,
-    /// The objects that are to be given away, to whom, and for how many looks more.
-    given: Vec<usize>,
-    to: usize,
-    looks: u32,
-    /// Objects that were given away since the last look.
-    moved: u64,
-    moves: u64,
+    /// How many samples there were.
+    samples: u32,
+    pub(super) giving: Giving,
+    /// The objects that have been used here since longer ago, in place too.
+    pub(super) used: Heat<Noted>,
+    /// Which of them are used together, and the task and the object whose next one is waited for.
+    pub(super) pairs: Pairs,
+    followed: Option<(usize, usize)>,
+}
+
+/// What is known of an object that a worker has used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Noted {
+    /// Its size.
+    pub(super) bytes: u32,
+    pub(super) standing: Standing,
+}
+
+/// Whether it has a home.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// None, as far as is known for good reason.
+    #[default]
+    InPlace,
+    /// None, because there was no room.
+    Wanting,
+    /// At the worker who has noted it.
+    AtHome,
+    /// There too, and it stays.
+    Fixed,
 }
 
 /// The operation that is being sampled, if one is.
@@ -79,64 +86,78 @@ struct Sampled {
     travelled: bool,
 }
 
-/// What a worker had done by some time: nanoseconds.
-#[derive(Clone, Copy, Default)]
-struct Done {
-    busy: u64,
-    idle: u64,
-}
-
-impl Done {
-    fn of(reading: &Reading) -> Self {
-        Self { busy: reading.busy(), idle: reading.idle() }
-    }
-
-    /// The share of its time since `before` in which it was busy, in per mille.
-    fn share_since(self, before: Self) -> u32 {
-        let (busy, idle) =
-            (self.busy.saturating_sub(before.busy), self.idle.saturating_sub(before.idle));
-        per_mille(busy, busy.saturating_add(idle))
-    }
-}
-
 impl Ledgers {
     /// Those of a runtime with so many workers.
     pub(super) fn new(workers: usize) -> Self {
-        Self((0..workers).map(|_| CachePadded::default()).collect())
+        let desks = (0..workers).map(|_| CachePadded::default()).collect();
+        Self(Arc::new(Books { desks, planning: CachePadded::default() }))
+    }
+
+    /// What is planned for all.
+    pub(super) fn planning(&self) -> &Planning {
+        &self.0.planning
+    }
+
+    /// Each worker's ledger.
+    pub(super) fn desks(&self) -> impl Iterator<Item = &Mutex<Ledger>> {
+        self.0.desks.iter().map(|desk| &desk.ledger)
+    }
+
+    fn of(&self, worker: usize) -> Option<MutexGuard<'_, Ledger>> {
+        self.0.desks.get(worker).map(|desk| lock(&desk.ledger))
     }
 
     /// Notes that an operation of this worker's is sampled, which has begun at this time.
     pub(super) fn begin(&self, context: &Context, address: usize, began: u64, travelled: bool) {
-        if let Some(desk) = self.0.get(context.seat.me()) {
-            lock(&desk.ledger).sampled = Sampled { address, began, travelled };
+        if let Some(mut ledger) = self.of(context.seat.me()) {
+            ledger.sampled = Sampled { address, began, travelled };
         }
     }
 
     /// Ends one that was in place, and gives what it took, if it was sampled.
-    pub(super) fn end_in_place(&self, context: &Context, address: usize) -> Option<u64> {
-        let mut ledger = lock(&self.0.get(context.seat.me())?.ledger);
+    pub(super) fn end_in_place(
+        &self,
+        context: &Context,
+        address: usize,
+        bytes: u32,
+    ) -> Option<u64> {
+        let mut ledger = self.of(context.seat.me())?;
         let sampled = std::mem::take(&mut ledger.sampled);
         if sampled.address != address {
             return None;
         }
         let now = context.ahead.now();
         let nanos = now.saturating_sub(sampled.began);
-        ledger.in_place.add(address as u64, nanos * u64::from(sample::ONE_IN));
-        if now >= ledger.next_in_place {
-            ledger.next_in_place = now.saturating_add(unassign::PERIOD);
-            ledger.in_place.age();
-        }
+        let noted = Noted { bytes, standing: Standing::InPlace };
+        ledger.used.add(address as u64, nanos * u64::from(sample::ONE_IN), noted);
         Some(nanos)
     }
 
-    /// The part of an object in the time that was lately spent in place at this worker, in per mille.
-    pub(super) fn share_in_place(&self, me: usize, address: usize) -> u32 {
-        self.0.get(me).map_or(0, |desk| lock(&desk.ledger).in_place.share(address as u64))
+    /// Notes that there is no room for an object that worker `me` has used and that is worth a home.
+    pub(super) fn want(&self, me: usize, address: usize, bytes: u32) {
+        if let Some(mut ledger) = self.of(me) {
+            ledger.used.note(address as u64, Noted { bytes, standing: Standing::Wanting });
+        }
+    }
+
+    /// Notes that a task that has just used an object on this worker, and was [followed](crate::scheduler::operations::Operations::follow), goes on to this one, if it is the same task.
+    pub(super) fn note_next(&self, context: &Context, address: usize) {
+        if let Some(mut ledger) = self.of(context.seat.me())
+            && let Some((task, before)) = ledger.followed.take()
+            && task == context.task_address()
+        {
+            ledger.pairs.add(before as u64, address as u64);
+        }
+    }
+
+    /// The part of an object in the time that was lately spent in objects at this worker, in per mille.
+    pub(super) fn share(&self, me: usize, address: usize) -> u32 {
+        self.of(me).map_or(0, |ledger| ledger.used.share(address as u64))
     }
 
     /// The same of the object with the greatest.
-    pub(super) fn greatest_share_in_place(&self, me: usize) -> u32 {
-        self.0.get(me).map_or(0, |desk| lock(&desk.ledger).in_place.greatest_share())
+    pub(super) fn greatest_share(&self, me: usize) -> u32 {
+        self.of(me).map_or(0, |ledger| ledger.used.greatest_share())
     }
 
     /// What a hop costs in the mean of the workers that have measured it, in nanoseconds.
@@ -147,65 +168,70 @@ impl Ledgers {
 
     /// What the objects with a home at this worker come to, of all classes, in bytes.
     pub(super) fn bytes(&self, worker: usize) -> Option<&AtomicUsize> {
-        self.0.get(worker).map(|desk| &desk.bytes)
+        self.0.desks.get(worker).map(|desk| &desk.bytes)
     }
 
     /// Ends it: the operation was at home, it is over, and its worker out of the object.
     pub(super) fn end<T>(&self, object: &Inner<T>, context: &Context) {
         let me = context.seat.me();
-        let Some(desk) = self.0.get(me) else { return };
+        let Some(mut ledger) = self.of(me) else { return };
         let now = context.ahead.now();
-        let mut ledger = lock(&desk.ledger);
         // Before that polls are still as long as they were in place.
         let travelled = object.class.steering.look() != Look::Settle;
         ledger.sampled.travelled &= travelled;
-        let to = ledger.end(object.door.address(), object.is_pinned(), now, context);
-        if now >= ledger.next {
-            ledger.look(context.shared(), me, now);
+        let to = ledger.end(object, now, context);
+        if ledger.giving.is_due(now) {
+            ledger.giving.look(context.shared(), me, now);
         }
-        if !ledger.given.is_empty() {
+        if ledger.giving.has_any() {
             context.operations.watch(true);
         } else if to.is_some() {
             context.operations.watch(false);
         }
-        let Some(to) = to else { return };
-        if object.move_home(context, to) {
-            ledger.moved += 1;
-            ledger.moves += 1;
+        if let Some(to) = to
+            && object.move_home(context, to)
+        {
+            ledger.giving.note_moved(to);
+        }
+        drop(ledger);
+        if self.planning().is_due(now) {
+            self.plan(object.class.caches().budget());
         }
     }
 
     /// The times of the hottest objects at each worker lately, the hottest first, of so many at most.
     pub(super) fn hottest(&self, most: usize) -> Vec<Vec<u64>> {
-        let hottest = |desk: &CachePadded<Desk>| {
+        let hottest = |ledger: &Mutex<Ledger>| {
             let mut times: Vec<u64> =
-                lock(&desk.ledger).heat.objects().map(|(_, nanos)| nanos).collect();
+                lock(ledger).giving.heat().objects().map(|(_, nanos, ())| nanos).collect();
             times.sort_unstable_by(|one, other| other.cmp(one));
             times.truncate(most);
             times
         };
-        self.0.iter().map(hottest).collect()
+        self.desks().map(hottest).collect()
     }
 
     /// The time spent in objects at each worker lately, about, in nanoseconds.
     pub(super) fn heats(&self) -> Vec<u64> {
-        self.0.iter().map(|desk| lock(&desk.ledger).heat.total()).collect()
+        self.desks().map(|ledger| lock(ledger).giving.heat().total()).collect()
     }
 
     /// What a journey costs, as each worker has measured it, in nanoseconds; none where it has not.
     pub(super) fn hops(&self) -> Vec<Option<u64>> {
-        self.0.iter().map(|desk| lock(&desk.ledger).hop.measured()).collect()
+        self.desks().map(|ledger| lock(ledger).hop.measured()).collect()
     }
 
     /// How many objects each worker has given away.
     pub(super) fn moves(&self) -> Vec<u64> {
-        self.0.iter().map(|desk| lock(&desk.ledger).moves).collect()
+        self.desks().map(|ledger| lock(ledger).giving.moves()).collect()
     }
 }
 
 impl Ledger {
     /// Adds an operation that is over, and says whom the object is to be given to, if it is.
-    fn end(&mut self, address: usize, pinned: bool, now: u64, context: &Context) -> Option<usize> {
+    #[allow(clippy::option_option, reason = "to whom, or to nobody, or not at all")]
+    fn end<T>(&mut self, object: &Inner<T>, now: u64, context: &Context) -> Option<Option<usize>> {
+        let (address, pinned) = (object.door.address(), object.is_pinned());
         let sampled = std::mem::take(&mut self.sampled);
         if sampled.address == address {
             let (inside, poll) = (now.saturating_sub(sampled.began), context.seat.mean_poll());
@@ -215,79 +241,21 @@ impl Ledger {
             }
             // What there is around it goes with it.
             let nanos = inside.max(poll) * u64::from(sample::ONE_IN);
-            if pinned {
-                self.heat.rest(nanos);
-            } else {
-                self.heat.add(address as u64, nanos);
+            self.giving.add(address, nanos, pinned);
+            let is_fixed = pinned || object.class.placement() == Placement::Home;
+            let standing = if is_fixed { Standing::Fixed } else { Standing::AtHome };
+            let bytes = object.size() as u32;
+            self.used.add(address as u64, nanos, Noted { bytes, standing });
+            self.samples = self.samples.wrapping_add(1);
+            if self.samples.is_multiple_of(FOLLOWED) {
+                self.followed = Some((context.task_address(), address));
+                context.operations.follow();
             }
         }
-        let place = self.given.binary_search(&address).ok()?;
-        self.given.remove(place);
-        self.heat.remove(address as u64);
+        let (_, to) = self.giving.take(address)?;
+        self.used.note(address as u64, Noted::default());
         // One that has the address of an object that is gone may be where it is by choice.
-        (!pinned).then_some(self.to)
-    }
-
-    /// Looks who has too much to do, and chooses what to give away.
-    fn look(&mut self, shared: &Shared, me: usize, now: u64) {
-        self.next = now.saturating_add(rebalance::PERIOD);
-        let workers = &shared.processors[..shared.workers];
-        let done: Vec<Done> =
-            workers.iter().map(|processor| Done::of(&processor.meter.read(now))).collect();
-        let shares: Vec<u32> = if self.before.len() == done.len() {
-            done.iter().zip(&self.before).map(|(done, before)| done.share_since(*before)).collect()
-        } else {
-            vec![0; done.len()]
-        };
-        let busy = done[me]
-            .busy
-            .saturating_sub(self.before.get(me).map_or(done[me].busy, |before| before.busy));
-        self.before = done;
-        if std::mem::take(&mut self.moved) > 0 {
-            // Not at each move: what was noted in between leads here, and from here on.
-            shared.forget_whereabouts();
-        }
-        if self.looks > 0 && !self.given.is_empty() {
-            self.looks -= 1;
-        } else {
-            // What was before counts half, as it does in the heat.
-            self.choose(&shares, me, self.heat.total().max(2 * busy));
-        }
-        self.heat.age();
-    }
-
-    /// Chooses what to give away of a worker that has spent so long on all that it has run.
-    fn choose(&mut self, shares: &[u32], me: usize, heat: u64) {
-        self.given.clear();
-        let Some((idlest, &share)) = shares.iter().enumerate().min_by_key(|(_, share)| **share)
-        else {
-            return;
-        };
-        if idlest == me {
-            return;
-        }
-        let mut objects: Vec<(u64, u64)> = self.heat.objects().collect();
-        let given = &mut self.given;
-        rebalance::give_away(shares[me], share, heat, &mut objects, |object| {
-            given.push(object as usize);
-        });
-        given.sort_unstable();
-        (self.to, self.looks) = (idlest, LOOKS);
-    }
-}
-
-impl<T> Inner<T> {
-    /// Gives an object that nobody is inside of to another worker. The caller is its host.
-    fn move_home(&self, context: &Context, to: usize) -> bool {
-        let class: &Class = &self.class;
-        let from = self.door.home();
-        let Some(home) = class.home_at(to) else { return false };
-        let moved = self.door.move_home(Some(context), home);
-        if moved {
-            class.uncharge(from, self.size());
-            class.charge(home, self.size());
-        }
-        moved
+        (!pinned).then_some(to)
     }
 }
 

@@ -266,7 +266,7 @@ impl Course {
             return self.is_proposed.0;
         }
         let (reuse, hop) = (class.steering.reuse(), class.ledgers.hop());
-        let share = class.ledgers.greatest_share_in_place(me);
+        let share = class.ledgers.greatest_share(me);
         let saving = reuse.sharing_cost().unwrap_or(0);
         let evidence = Evidence {
             saving: saving * u64::from(reuse.remote()) / u64::from(WHOLE),

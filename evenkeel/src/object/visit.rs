@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "it looks at what the worker knows of itself")]
 
+use super::class;
 use super::door::Refusal;
 use super::error::EnterError;
 use super::inner::Inner;
@@ -102,6 +103,9 @@ impl<'a> Visit<'a> {
             && let Some(context) = context
             && let Some(target) = context.whereabouts_of(object.door.address())
         {
+            if context.operations.takes_next() {
+                class::note_next(context, object.door.address());
+            }
             // It does not even look at the object, whose lines are there.
             return self.set_out(context, target, cx);
         }
@@ -131,6 +135,9 @@ impl<'a> Visit<'a> {
             && let Some(context) = context
             && context.operations.has_counted()
         {
+            if context.operations.takes_next() {
+                object.class.ledgers.note_next(context, object.door.address());
+            }
             if context.operations.has_had_its_turn() {
                 object.class.count(context);
                 self.asked = true;

@@ -37,6 +37,8 @@ pub(crate) struct Operations {
     looked_at: Cell<u32>,
     /// How many more are looked at, if all are.
     watched: Cell<u32>,
+    /// Whether it is looked at which object the next one is on.
+    follows: Cell<bool>,
     /// What they have gone over.
     bytes: Cell<ByteClock>,
 }
@@ -48,6 +50,7 @@ impl Default for Operations {
             begun: none.clone(),
             looked_at: Cell::new(SAMPLED),
             watched: none,
+            follows: Cell::new(false),
             bytes: Cell::default(),
         }
     }
@@ -74,6 +77,19 @@ impl Operations {
     pub(crate) fn watch_some(&self) {
         self.looked_at.set(u32::MAX);
         self.watched.set(self.watched.get().max(SOME));
+    }
+
+    /// Has it [looked at](Self::takes_next) which object the next operation is on.
+    pub(crate) fn follow(&self) {
+        self.follows.set(true);
+        self.looked_at.set(u32::MAX);
+        self.watched.set(self.watched.get().max(1));
+    }
+
+    /// Whether this is the operation that [`follow`](Self::follow) has meant.
+    #[inline(always)]
+    pub(crate) fn takes_next(&self) -> bool {
+        self.follows.get() && self.follows.replace(false)
     }
 
     /// Counts what a sampled operation has gone over, for all those that are not sampled.

@@ -39,11 +39,12 @@ struct Entry {
 pub struct Pairs {
     entries: [Entry; SIZE],
     used: usize,
+    total: u32,
 }
 
 impl Default for Pairs {
     fn default() -> Self {
-        Self { entries: [Entry::default(); SIZE], used: 0 }
+        Self { entries: [Entry::default(); SIZE], used: 0, total: 0 }
     }
 }
 
@@ -53,6 +54,7 @@ impl Pairs {
         if one == other {
             return;
         }
+        self.total = self.total.saturating_add(1);
         let pair = (one.min(other), one.max(other));
         if let Some(entry) = self.entries[..self.used].iter_mut().find(|entry| entry.pair == pair) {
             entry.count = entry.count.saturating_add(1);
@@ -73,8 +75,15 @@ impl Pairs {
         entry.map_or(0, |entry| entry.count - entry.excess)
     }
 
+    /// How many pairs there were.
+    #[must_use]
+    pub fn total(&self) -> u32 {
+        self.total
+    }
+
     /// Begins a period: what was before counts half.
     pub fn age(&mut self) {
+        self.total /= 2;
         for entry in &mut self.entries[..self.used] {
             entry.count /= 2;
             entry.excess /= 2;
@@ -132,6 +141,7 @@ mod tests {
         }
         pairs.add(5_000, 5_001);
         assert_eq!(pairs.count(5_000, 5_001), 1);
+        assert_eq!(pairs.total(), 100 * SIZE as u32 + 1);
     }
 
     #[test]

@@ -1,0 +1,206 @@
+//! What a worker gives away of the objects whose home it is.
+//!
+//! # Roles
+//! The *host* looks once per [period](rebalance::PERIOD) whether it has too much to do, as
+//! [`rebalance()`] says. Then it gives its hottest objects to the idlest of the others: by itself, one after the other, each when its next operation is over. Nobody else
+//! changes the home of an object in use, but a [plan](super::plan) may wish for it; what the others have to do it reads from their [meters](crate::scheduler::meter).
+//!
+//! # Steps
+//! *Look*: compare the busy shares since the last look; choose objects by the [heat](Heat) that was sampled, by their addresses, and the worker that gets them. *Give*: an operation at home that is over looks, while any are
+//! to be given, whether its object is one, and [moves its home](super::door::Door::move_home).
+//!
+//! # Why that is safe
+//! An address is compared and never followed: whoever gives an object away holds it. One that was dropped is not given, and one that has its address since moves for nothing, once.
+//!
+//! # Rejected
+//! A list of its objects at each home: a million objects would be entered and removed for the sake of a few. To hold what is to be given: its last owner would drop it
+//! here, later, and on this worker.
+
+use super::class::Class;
+use super::inner::Inner;
+use crate::policy::object::{Heat, per_mille, rebalance};
+use crate::scheduler::context::Context;
+use crate::scheduler::meter::Reading;
+use crate::scheduler::shared::Shared;
+
+/// Looks for which an object that is to be given away is waited for. An estimate; no benchmark sets it.
+const LOOKS: u32 = 8;
+
+/// An object that is to be given away: its address, and to whom, or to nobody.
+pub(super) type Gift = (usize, Option<usize>);
+
+/// What one worker gives away.
+#[derive(Default)]
+pub(super) struct Giving {
+    /// When to look next.
+    next: u64,
+    heat: Heat,
+    /// What each worker had done at the last look.
+    before: Vec<Done>,
+    /// The objects that are to be given away, in ascending order, and for how many looks more.
+    given: Vec<Gift>,
+    looks: u32,
+    /// Those that a plan has packed as one.
+    groups: Vec<Vec<u64>>,
+    /// Objects that were given away since the last look.
+    moved: u64,
+    moves: u64,
+}
+
+/// What a worker had done by some time: nanoseconds.
+#[derive(Clone, Copy, Default)]
+struct Done {
+    busy: u64,
+    idle: u64,
+}
+
+impl Done {
+    fn of(reading: &Reading) -> Self {
+        Self { busy: reading.busy(), idle: reading.idle() }
+    }
+
+    /// The share of its time since `before` in which it was busy, in per mille.
+    fn share_since(self, before: Self) -> u32 {
+        let (busy, idle) =
+            (self.busy.saturating_sub(before.busy), self.idle.saturating_sub(before.idle));
+        per_mille(busy, busy.saturating_add(idle))
+    }
+}
+
+impl Giving {
+    /// Adds the time of an operation to the heat of its object, which may be given away, or not.
+    pub(super) fn add(&mut self, address: usize, nanos: u64, pinned: bool) {
+        if pinned {
+            self.heat.rest(nanos);
+        } else {
+            self.heat.add(address as u64, nanos, ());
+        }
+    }
+
+    /// What was sampled of the objects lately.
+    pub(super) fn heat(&self) -> &Heat {
+        &self.heat
+    }
+
+    /// Says whom the object at this address is to be given to, if it is to be given away; once.
+    pub(super) fn take(&mut self, address: usize) -> Option<Gift> {
+        let place = self.given.binary_search_by_key(&address, |&(address, _)| address).ok()?;
+        self.heat.remove(address as u64);
+        Some(self.given.remove(place))
+    }
+
+    /// Whether any are to be given away.
+    pub(super) fn has_any(&self) -> bool {
+        !self.given.is_empty()
+    }
+
+    /// Notes that one has been given away, to a worker or to none.
+    pub(super) fn note_moved(&mut self, to: Option<usize>) {
+        self.moved += 1;
+        self.moves += u64::from(to.is_some());
+    }
+
+    /// How many have been given to workers.
+    pub(super) fn moves(&self) -> u64 {
+        self.moves
+    }
+
+    /// Whether it is time to look.
+    pub(super) fn is_due(&self, now: u64) -> bool {
+        now >= self.next
+    }
+
+    /// What is to be given away.
+    #[cfg(all(test, not(any(loom, shuttle))))]
+    pub(super) fn given(&self) -> &[Gift] {
+        &self.given
+    }
+
+    /// Has these objects given away, as a plan says, in which those of each group are packed as one.
+    pub(super) fn give(&mut self, given: Vec<Gift>, groups: Vec<Vec<u64>>) {
+        (self.given, self.looks, self.groups) = (given, LOOKS, groups);
+        self.given.sort_unstable();
+    }
+
+    /// Looks who has too much to do, and chooses what to give away.
+    pub(super) fn look(&mut self, shared: &Shared, me: usize, now: u64) {
+        self.next = now.saturating_add(rebalance::PERIOD);
+        let workers = &shared.processors[..shared.workers];
+        let done: Vec<Done> =
+            workers.iter().map(|processor| Done::of(&processor.meter.read(now))).collect();
+        let shares: Vec<u32> = if self.before.len() == done.len() {
+            done.iter().zip(&self.before).map(|(done, before)| done.share_since(*before)).collect()
+        } else {
+            vec![0; done.len()]
+        };
+        let busy = done[me]
+            .busy
+            .saturating_sub(self.before.get(me).map_or(done[me].busy, |before| before.busy));
+        self.before = done;
+        if std::mem::take(&mut self.moved) > 0 {
+            // Not at each move: what was noted in between leads here, and from here on.
+            shared.forget_whereabouts();
+        }
+        if self.looks > 0 && !self.given.is_empty() {
+            self.looks -= 1;
+        } else {
+            // What was before counts half, as it does in the heat.
+            self.choose(&shares, me, self.heat.total().max(2 * busy));
+        }
+        self.heat.age();
+    }
+
+    /// Chooses what to give away of a worker that has spent so long on all that it has run.
+    fn choose(&mut self, shares: &[u32], me: usize, heat: u64) {
+        self.given.clear();
+        let Some((idlest, &share)) = shares.iter().enumerate().min_by_key(|(_, share)| **share)
+        else {
+            return;
+        };
+        if idlest == me {
+            return;
+        }
+        let mut objects: Vec<(u64, u64)> =
+            self.heat.objects().map(|(object, nanos, ())| (object, nanos)).collect();
+        fold(&mut objects, &self.groups);
+        let (given, groups) = (&mut self.given, &self.groups);
+        rebalance::give_away(shares[me], share, heat, &mut objects, |object| {
+            // Those that are used together go together.
+            match groups.iter().find(|group| group[0] == object) {
+                Some(group) => given.extend(group.iter().map(|&one| (one as usize, Some(idlest)))),
+                None => given.push((object as usize, Some(idlest))),
+            }
+        });
+        given.sort_unstable();
+        self.looks = LOOKS;
+    }
+}
+
+/// Adds what is spent in the objects of each group to the first of them, in whose place all of them are.
+fn fold(objects: &mut Vec<(u64, u64)>, groups: &[Vec<u64>]) {
+    for group in groups {
+        let is_in = |&(object, _): &(u64, u64)| group.contains(&object);
+        let sum =
+            objects.iter().filter(|of| is_in(of)).fold(0, |sum: u64, of| sum.saturating_add(of.1));
+        objects.retain(|of| !is_in(of));
+        if sum > 0 {
+            objects.push((group[0], sum));
+        }
+    }
+}
+
+impl<T> Inner<T> {
+    /// Gives an object that nobody is inside of to another worker, or to none. The caller is its host.
+    pub(super) fn move_home(&self, context: &Context, to: Option<usize>) -> bool {
+        let class: &Class = &self.class;
+        let from = self.door.home();
+        // An object without a home is for classes that need not have any.
+        let Some(home) = to.map_or(Some(0), |to| class.home_at(to)) else { return false };
+        let moved = self.door.move_home(Some(context), home);
+        if moved {
+            class.uncharge(from, self.size());
+            class.charge(home, self.size());
+        }
+        moved
+    }
+}
