@@ -2,7 +2,9 @@
 
 use super::ledger::Ledgers;
 use super::steer::{Look, Steering};
-use crate::policy::object::Caches;
+use crate::policy::object::hop::FIRST_GUESS;
+use crate::policy::object::replicate::has_room;
+use crate::policy::object::{Caches, Room, Use, replicate};
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::{Mutex, lock};
 use crate::runtime::enter;
@@ -129,6 +131,31 @@ impl Class {
     /// Adds one of so many bytes to them.
     pub(super) fn add_copied(&self, bytes: usize) {
         self.copied.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether there is room for copies of an object with a home of so many bytes, which has been read so often since it was written.
+    #[cold]
+    pub(super) fn has_room_for_copies(&self, bytes: usize, reads: u64) -> bool {
+        let (caches, copied) = (&self.caches, self.copied() as u64);
+        if *caches == Caches::UNKNOWN {
+            return has_room(copied, bytes as u64);
+        }
+        let copies = caches.copies(bytes as u64);
+        let workers = 0..caches.cores as usize;
+        let homes = workers.filter_map(|worker| self.ledgers.bytes(worker));
+        let bytes_at_homes: usize = homes.map(|bytes| bytes.load(Ordering::Relaxed)).sum();
+        let room = Room {
+            copies,
+            cores: caches.cores,
+            working_set: bytes_at_homes as u64 + copied.saturating_mul(u64::from(copies - 1)),
+            capacity: caches.budget().saturating_mul(u64::from(caches.cores)),
+            // Nobody knows what would have to go.
+            coldest: u64::MAX,
+            hop: self.ledgers.hop().unwrap_or(FIRST_GUESS),
+            fetch: self.steering.sharing_cost().unwrap_or(FIRST_GUESS),
+        };
+        let heat = 0;
+        replicate(&Use { reads, writes: 1, bytes: bytes as u64, heat }, &room).is_replicated()
     }
 
     /// Takes it from them.

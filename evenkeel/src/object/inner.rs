@@ -7,7 +7,6 @@ use super::door::{Door, Refusal};
 use super::error::{EnterError, Names};
 use super::line::Line;
 use super::way::Way;
-use crate::policy::object::replicate::has_room;
 use crate::policy::object::{Sample, Streak};
 use crate::primitives::atomic::{AtomicU32, Ordering};
 use crate::primitives::cell::UnsafeCell;
@@ -185,10 +184,11 @@ impl<T> Inner<T> {
     #[cold]
     fn share(&self, way: Way, context: Option<&Context>) {
         let (class, bytes) = (&self.class, self.size());
-        let has_room = || has_room(class.copied() as u64, bytes as u64);
-        // What has no home is copied by whoever reads it anyhow.
-        let may = !class.processors().is_empty() && (self.door.home() == 0 || has_room());
         let streak = self.streak();
+        // What has no home is copied by whoever reads it anyhow.
+        let may = !class.processors().is_empty()
+            && (self.door.home() == 0
+                || class.has_room_for_copies(bytes, u64::from(streak.reads())));
         // Before it is shared: those who read it then may write there.
         self.set_streak(streak.share());
         class.add_copied(bytes);

@@ -264,3 +264,58 @@ impl fmt::Debug for Ledgers {
         f.debug_struct("Ledgers").finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use crate::object::class::ledgers_here;
+    use crate::object::{Object, Placement};
+    use crate::{Builder, spawn, yield_now};
+    use std::time::{Duration, Instant};
+
+    /// After so long nobody will have seen a pair.
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// What all workers have seen of which objects are used together, once any of them has seen so many pairs.
+    async fn pairs(least: u32) -> Vec<Pairs> {
+        let start = Instant::now();
+        loop {
+            let all = |ledgers: &Ledgers, _: &_| {
+                ledgers.desks().map(|ledger| lock(ledger).pairs.clone()).collect()
+            };
+            let pairs: Vec<Pairs> = ledgers_here(all).expect("it is in a runtime");
+            if pairs.iter().any(|pairs| pairs.total() >= least) || start.elapsed() > LONG {
+                return pairs;
+            }
+            yield_now().await;
+        }
+    }
+
+    #[test]
+    fn what_a_task_uses_next_is_seen_here_and_on_the_way_elsewhere() {
+        for homes in [[0, 0, 0], [0, 1, 0]] {
+            let runtime = Builder::new().workers(2).build().unwrap();
+            runtime.block_on(async move {
+                let [one, other, third] =
+                    homes.map(|home| Object::new(0).placed("n", Placement::Home).at(home));
+                let address = |object: &Object<i32>| object.inner.door.address() as u64;
+                let addresses = [&one, &other, &third].map(address);
+                let task = spawn(async move {
+                    loop {
+                        for object in [&one, &other, &third] {
+                            object.with(|n| *n += 1).await.unwrap();
+                        }
+                        yield_now().await;
+                    }
+                });
+                let pairs = pairs(20).await;
+                task.abort();
+                let count = |a: usize, b: usize| {
+                    let of = |pairs: &Pairs| pairs.count(addresses[a], addresses[b]);
+                    pairs.iter().map(of).sum::<u32>()
+                };
+                assert!(count(0, 1) > 0 && count(1, 2) > 0, "{homes:?}: {pairs:?}");
+            });
+        }
+    }
+}

@@ -165,6 +165,11 @@ impl Steering {
         sum
     }
 
+    /// What it costs that operations of the class in place come from several workers, if that is known.
+    pub(super) fn sharing_cost(&self) -> Option<u64> {
+        self.reuse().sharing_cost()
+    }
+
     /// Begins a period of what they learn.
     fn age(&self) {
         self.shares.iter().for_each(|share| lock(&share.reuse).age());

@@ -24,6 +24,8 @@ pub struct Use {
 pub struct Room {
     /// Caches that would hold a copy each: last-level caches for large objects, cores' own for those that fit in there.
     pub copies: u32,
+    /// Cores that use it: all but one of them would have to travel to its home.
+    pub cores: u32,
     /// Bytes of all objects in use, each of them once.
     pub working_set: u64,
     /// Bytes of all caches.
@@ -90,7 +92,7 @@ impl fmt::Display for Copies {
 /// # Examples
 /// ```
 /// use evenkeel::policy::object::{Room, Use, replicate, replicate::Copies};
-/// let room = Room { copies: 4, working_set: 4 << 20, capacity: 16 << 20, coldest: 10, hop: 60, fetch: 900 };
+/// let room = Room { copies: 4, cores: 4, working_set: 4 << 20, capacity: 16 << 20, coldest: 10, hop: 60, fetch: 900 };
 /// let index = Use { reads: 10_000, writes: 1, bytes: 64 << 10, heat: 50_000 };
 /// assert_eq!(replicate(&index, &room), Copies::Room);
 /// assert_eq!(replicate(&Use { writes: 1_000, ..index }, &room), Copies::Written);
@@ -104,7 +106,8 @@ pub fn replicate(object: &Use, room: &Room) -> Copies {
     // Of the reads between two writes, the first of each cache fetches. All reads but those at the one home would have to travel.
     let (reads, writes) = (u128::from(object.reads), u128::from(object.writes));
     let fetches = (writes * copies).min(reads);
-    let hops = reads * (copies - 1) / copies;
+    let cores = u128::from(room.cores.max(1));
+    let hops = reads * (cores - 1) / cores;
     if fetches * u128::from(room.fetch) > hops * u128::from(room.hop) {
         return Copies::Written;
     }
@@ -121,8 +124,15 @@ pub fn replicate(object: &Use, room: &Room) -> Copies {
 mod tests {
     use super::*;
 
-    const ROOM: Room =
-        Room { copies: 2, working_set: 0, capacity: 1 << 20, coldest: 1, hop: 50, fetch: 400 };
+    const ROOM: Room = Room {
+        copies: 2,
+        cores: 2,
+        working_set: 0,
+        capacity: 1 << 20,
+        coldest: 1,
+        hop: 50,
+        fetch: 400,
+    };
 
     #[test]
     fn one_write_in_sixteen_reads_and_fewer_leave_copies_worth_it() {
@@ -130,6 +140,14 @@ mod tests {
         let of = |reads| Use { reads, writes: 1, bytes: 64, heat: 0 };
         assert_eq!(replicate(&of(31), &ROOM), Copies::Written);
         assert_eq!(replicate(&of(32), &ROOM), Copies::Room);
+    }
+
+    #[test]
+    fn what_all_cores_have_in_one_cache_need_not_be_copied() {
+        let read = Use { reads: 64, writes: 1, bytes: 1 << 20, heat: 0 };
+        let near = Room { copies: 1, working_set: 1 << 20, ..ROOM };
+        assert_eq!(replicate(&read, &near), Copies::Room);
+        assert_eq!(replicate(&read, &Room { copies: 2, ..near }), Copies::Crowded);
     }
 
     #[test]

@@ -111,6 +111,12 @@ impl Caches {
         self.own.saturating_add(self.last.saturating_mul(u64::from(self.domains)) / shares)
     }
 
+    /// How many caches would hold a copy of an object of so many bytes that all cores read: their own ones, or the last-level caches if it is too large for those.
+    #[must_use]
+    pub fn copies(&self, bytes: u64) -> u32 {
+        if bytes <= self.own { self.cores.max(1) } else { self.domains.max(1) }
+    }
+
     fn bin(&self, own: u64, last: u64) -> Bin {
         if own <= self.own {
             Bin::Own
@@ -296,6 +302,7 @@ mod tests {
     fn a_budget_is_what_all_caches_hold_by_cores() {
         let caches = Caches { own: 512 << 10, last: 2 << 20, cores: 16, domains: 4 };
         assert_eq!(caches.budget() * 16, 16 << 20);
+        assert_eq!((caches.copies(1 << 10), caches.copies(1 << 20)), (16, 4));
     }
 
     #[test]

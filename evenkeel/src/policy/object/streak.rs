@@ -66,6 +66,12 @@ impl Streak {
         Self(streak.0 + u32::from(streak.0 & COUNT < COUNT))
     }
 
+    /// How often it has been read since the last write, by such as were inside alone.
+    #[must_use]
+    pub fn reads(self) -> u32 {
+        self.0 & COUNT
+    }
+
     /// Whether it has been read so often since the last write that all may read it at once.
     #[inline(always)]
     #[must_use]
