@@ -245,7 +245,7 @@ impl Class {
         // What workers of other runtimes do counts for nothing.
         if self.is_of(shared) {
             let automatic = self.placement == Placement::Automatic;
-            self.steering.count(self, shared, context.seat.me(), automatic);
+            self.steering.count(self, context, automatic);
             if self.steering.has_turned_home(context.seat.me()) {
                 context.operations.watch_some();
             }

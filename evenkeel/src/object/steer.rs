@@ -14,14 +14,15 @@
 
 use super::class::{Class, Mode};
 use crate::policy::object::assign::{RUNNABLE, has_enough, remote};
-use crate::policy::object::trial::{HOLD, SHORT, WINDOW};
+use crate::policy::object::trial::{HOLD, WINDOW};
 use crate::policy::object::verdict::Reason;
 use crate::policy::object::{
     Decision, Evidence, Mode as Wanted, Proposal, Reuse, Trial, Verdict, WHOLE,
 };
 use crate::policy::smooth;
 use crate::primitives::atomic::{AtomicU8, AtomicU64, Edge, Ordering};
-use crate::primitives::{Mutex, clock, fence, lock};
+use crate::primitives::{Mutex, fence, lock};
+use crate::scheduler::context::Context;
 use crate::scheduler::inside;
 use crate::scheduler::operations::TURN;
 use crate::scheduler::shared::Shared;
@@ -181,21 +182,22 @@ impl Steering {
     }
 
     /// Counts [`TURN`] operations of processor `me`, and steers `class`, whose this is, if it is time.
-    pub(super) fn count(&self, class: &Class, shared: &Shared, me: usize, automatic: bool) {
+    pub(super) fn count(&self, class: &Class, context: &Context, automatic: bool) {
+        let me = context.seat.me();
         if let Some(Share { operations: count, .. }) = self.shares.get(me).map(|share| &**share) {
             count.store(count.load(Ordering::Relaxed) + u64::from(TURN), Ordering::Relaxed);
         }
         if !automatic {
             return;
         }
-        let now = clock::now();
+        let now = context.ahead.now();
         if now < self.next.load(Ordering::Relaxed) {
             return;
         }
         // Whoever has it steers.
         let Ok(mut course) = self.course.try_lock() else { return };
         self.next.store(now.saturating_add(STEP), Ordering::Relaxed);
-        course.step(class, shared, now, me);
+        course.step(class, context.shared(), now, me);
         let look = course.look(class, self, now);
         self.look.store(look as u8, Ordering::Relaxed);
     }
@@ -281,7 +283,7 @@ impl Course {
             runnable: RUNNABLE,
         };
         let is_proposed = self.proposal.is_worth_a_trial(&evidence, hop.is_some(), now);
-        self.is_proposed = (is_proposed, now.saturating_add(SHORT));
+        self.is_proposed = (is_proposed, now.saturating_add(WINDOW));
         is_proposed
     }
 
