@@ -2,16 +2,11 @@
 //!
 //! A note that is wrong costs a journey each time that it is believed. It is doubted once in 127 times, so of many operations few make that journey.
 
-use common::objects::{at, comes_home, join, runtime, worker};
-use common::watchdog::watchdog;
+use crate::common::objects::{at, comes_home, join, runtime, worker};
+use crate::common::watchdog::watchdog;
 use evenkeel::Runtime;
 use evenkeel::object::Object;
 use evenkeel::policy::object::streak::READS;
-
-mod common {
-    pub(crate) mod objects;
-    pub(crate) mod watchdog;
-}
 
 /// Some times as many operations as it takes to doubt a note.
 const OPERATIONS: u64 = 1_000;

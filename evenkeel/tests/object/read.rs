@@ -1,9 +1,9 @@
 //! Objects that are read again and again are read by all workers at once, and by nobody while somebody writes.
 
-use common::objects::{at, in_place, join, runtime, worker};
-use common::polling::Hand;
-use common::random::Random;
-use common::watchdog::{watchdog, watchdog_within};
+use crate::common::objects::{at, in_place, join, runtime, worker};
+use crate::common::polling::Hand;
+use crate::common::random::Random;
+use crate::common::watchdog::{watchdog, watchdog_within};
 use evenkeel::object::{self, EnterError, Object};
 use evenkeel::policy::object::replicate::COPIES;
 use evenkeel::policy::object::streak::READS;
@@ -16,13 +16,6 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-
-mod common {
-    pub(crate) mod objects;
-    pub(crate) mod polling;
-    pub(crate) mod random;
-    pub(crate) mod watchdog;
-}
 
 const WORKERS: usize = 3;
 
@@ -171,7 +164,7 @@ async fn use_one(object: &Object<Pair>, random: &mut Random, operations: u64) ->
 /// Tasks of the object's runtime and of another, and threads that are none.
 fn use_by_all(runtime: &Runtime, object: &Object<Pair>, tasks: u64) {
     const OPERATIONS: u64 = if cfg!(debug_assertions) { 100_000 } else { 300_000 };
-    let other = common::objects::runtime(1);
+    let other = crate::common::objects::runtime(1);
     let spawn = |runtime: &Runtime, seed, operations| {
         let object = object.clone();
         runtime.spawn(async move { use_one(&object, &mut Random::new(seed), operations).await })
