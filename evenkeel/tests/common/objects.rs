@@ -6,13 +6,11 @@ use evenkeel::{Builder, JoinHandle, Runtime, block_on};
 use futures::channel::oneshot;
 
 /// A runtime of so many workers.
-#[allow(dead_code, reason = "some tests take all weathers")]
 pub(crate) fn runtime(workers: usize) -> Runtime {
     Builder::new().workers(workers).build().expect("the runtime starts")
 }
 
 /// An object whose home is worker `number` of `runtime`.
-#[allow(dead_code, reason = "some tests have objects in place alone")]
 pub(crate) fn at<T>(runtime: &Runtime, number: usize, value: T) -> Object<T> {
     runtime.block_on(async { Object::new(value).placed("at home", Placement::Home).at(number) })
 }

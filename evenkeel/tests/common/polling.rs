@@ -16,7 +16,6 @@ impl Wake for Counting {
 }
 
 impl Counting {
-    #[allow(dead_code, reason = "some tests count no wakes")]
     pub(crate) fn wakes(&self) -> usize {
         self.0.load(Ordering::Acquire)
     }
@@ -34,7 +33,6 @@ impl<F: Future> Hand<F> {
     }
 
     /// One that has been polled once, and waits.
-    #[allow(dead_code, reason = "in some tests nothing waits at its first poll")]
     pub(crate) fn waiting(future: F) -> Self {
         let mut this = Self::new(future);
         assert!(this.poll().is_none(), "it waits");
@@ -56,7 +54,6 @@ impl<F: Future> Hand<F> {
         self.poll().expect("it is ready")
     }
 
-    #[allow(dead_code, reason = "some tests count no wakes")]
     pub(crate) fn wakes(&self) -> usize {
         self.counting.wakes()
     }

@@ -5,7 +5,6 @@ use evenkeel::{Builder, JoinHandle, Runtime, yield_now};
 
 /// How tasks of a test behave.
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code, reason = "not all tests ask for the number of workers")]
 pub(crate) struct Weather {
     /// Whether they yield at random.
     pub(crate) yields: bool,
@@ -34,7 +33,6 @@ pub(crate) fn in_all_weathers(test: impl Fn(&Runtime, Weather)) {
 }
 
 /// Waits for all of them.
-#[allow(dead_code, reason = "not all tests have tasks alone")]
 pub(crate) fn join<T: Send + 'static>(
     runtime: &Runtime,
     tasks: impl IntoIterator<Item = JoinHandle<T>>,

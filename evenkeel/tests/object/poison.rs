@@ -1,17 +1,12 @@
 //! An operation that panics poisons its object, and nothing else.
 
-use common::objects::{at, comes_home, in_place, runtime};
-use common::watchdog::watchdog;
+use crate::common::objects::{at, comes_home, in_place, runtime};
+use crate::common::watchdog::watchdog;
 use evenkeel::object::{EnterError, Object, enter2};
 use evenkeel::{Runtime, block_on, yield_now};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-
-mod common {
-    pub(crate) mod objects;
-    pub(crate) mod watchdog;
-}
 
 /// An object of each kind.
 fn objects(runtime: &Runtime) -> [Object<u64>; 4] {

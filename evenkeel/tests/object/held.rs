@@ -1,24 +1,15 @@
 //! Operations that await inside: who comes in when, and what becomes of those who are cancelled.
 
-use common::objects::{Holding, at, in_place, runtime, worker};
-use common::polling::Hand;
-use common::random::Random;
-use common::until::until;
-use common::watchdog::watchdog;
-use common::weather::{in_all_weathers, join};
+use crate::common::objects::{Holding, at, in_place, runtime, worker};
+use crate::common::polling::Hand;
+use crate::common::random::Random;
+use crate::common::until::until;
+use crate::common::watchdog::watchdog;
+use crate::common::weather::{in_all_weathers, join};
 use evenkeel::object::{Object, Placement};
 use evenkeel::{JoinHandle, Runtime, block_on, yield_now};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-mod common {
-    pub(crate) mod objects;
-    pub(crate) mod polling;
-    pub(crate) mod random;
-    pub(crate) mod until;
-    pub(crate) mod watchdog;
-    pub(crate) mod weather;
-}
 
 /// An object at home and one in place.
 fn objects<T>(runtime: &Runtime, value: impl Fn() -> T) -> [Object<T>; 2] {

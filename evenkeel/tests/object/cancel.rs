@@ -1,20 +1,13 @@
 //! Tasks that are cancelled on their way to an object, and objects whose handles go while operations are on their way.
 
-use common::objects::{at, comes_home, in_place, runtime};
-use common::random::Random;
-use common::until::until;
-use common::watchdog::watchdog;
+use crate::common::objects::{at, comes_home, in_place, runtime};
+use crate::common::random::Random;
+use crate::common::until::until;
+use crate::common::watchdog::watchdog;
 use evenkeel::object::Object;
 use evenkeel::{JoinHandle, Runtime, block_on, spawn, yield_now};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-mod common {
-    pub(crate) mod objects;
-    pub(crate) mod random;
-    pub(crate) mod until;
-    pub(crate) mod watchdog;
-}
 
 /// Says what is to be waited for, once.
 #[derive(Clone, Default)]

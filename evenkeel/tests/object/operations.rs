@@ -1,15 +1,10 @@
 //! The ways in, one by one: what they give, and where they run.
 
-use common::objects::{Holding, at, comes_home, in_place, join, runtime, worker};
-use common::watchdog::watchdog;
+use crate::common::objects::{Holding, at, comes_home, in_place, join, runtime, worker};
+use crate::common::watchdog::watchdog;
 use evenkeel::object::{Object, Placement};
 use evenkeel::{Runtime, block_on};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-mod common {
-    pub(crate) mod objects;
-    pub(crate) mod watchdog;
-}
 
 /// An object of each kind.
 fn objects<T>(runtime: &Runtime, value: impl Fn() -> T) -> [Object<T>; 4] {

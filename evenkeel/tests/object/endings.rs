@@ -1,22 +1,15 @@
 //! Runtimes that end: with operations on their way, and before the objects that were made in them.
 
-use common::objects::{at, comes_home, in_place, join, runtime};
-use common::random::Random;
-use common::until::until;
-use common::watchdog::watchdog;
+use crate::common::objects::{at, comes_home, in_place, join, runtime};
+use crate::common::random::Random;
+use crate::common::until::until;
+use crate::common::watchdog::watchdog;
 use evenkeel::object::Object;
 use evenkeel::{Runtime, Shutdown, block_on, yield_now};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
-
-mod common {
-    pub(crate) mod objects;
-    pub(crate) mod random;
-    pub(crate) mod until;
-    pub(crate) mod watchdog;
-}
 
 /// Tasks that go from object to object, for so many operations or without end.
 fn travellers(

@@ -1,10 +1,10 @@
 //! Objects that are read again and again are read by all workers at once, and by nobody while somebody writes.
 
-use common::objects::{at, in_place, join, runtime, worker};
-use common::polling::Hand;
-use common::random::Random;
-use common::watchdog::watchdog;
-use evenkeel::object::{EnterError, Object};
+use crate::common::objects::{at, in_place, join, runtime, worker};
+use crate::common::polling::Hand;
+use crate::common::random::Random;
+use crate::common::watchdog::{watchdog, watchdog_within};
+use evenkeel::object::{self, EnterError, Object};
 use evenkeel::policy::object::replicate::COPIES;
 use evenkeel::policy::object::streak::READS;
 use evenkeel::{Runtime, block_on, yield_now};
@@ -12,16 +12,10 @@ use std::collections::HashSet;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
-use std::time::Duration;
-
-mod common {
-    pub(crate) mod objects;
-    pub(crate) mod polling;
-    pub(crate) mod random;
-    pub(crate) mod watchdog;
-}
+use std::time::{Duration, Instant};
 
 const WORKERS: usize = 3;
 
@@ -170,7 +164,7 @@ async fn use_one(object: &Object<Pair>, random: &mut Random, operations: u64) ->
 /// Tasks of the object's runtime and of another, and threads that are none.
 fn use_by_all(runtime: &Runtime, object: &Object<Pair>, tasks: u64) {
     const OPERATIONS: u64 = if cfg!(debug_assertions) { 100_000 } else { 300_000 };
-    let other = common::objects::runtime(1);
+    let other = crate::common::objects::runtime(1);
     let spawn = |runtime: &Runtime, seed, operations| {
         let object = object.clone();
         runtime.spawn(async move { use_one(&object, &mut Random::new(seed), operations).await })
@@ -195,13 +189,38 @@ fn writers_and_readers_exclude_each_other() {
     }
 }
 
+/// How often a class has begun or ceased to be entered at homes until it is over, as a task sees it that looks at each of its turns.
+async fn count_changes(over: Arc<AtomicBool>) -> u64 {
+    let is_at_home = || object::classes().iter().any(|class| class.at_home);
+    let (mut changes, mut before) = (0, is_at_home());
+    while !over.load(Ordering::Relaxed) {
+        yield_now().await;
+        let now = is_at_home();
+        changes += u64::from(now != before);
+        before = now;
+    }
+    changes
+}
+
 /// Enough tasks for the class to try homes.
 #[test]
 fn while_the_class_changes_its_mode() {
-    let _watchdog = watchdog();
+    /// After so long a class that has not tried homes never will.
+    const LONG: Duration = Duration::from_secs(60);
+    let _watchdog = watchdog_within(2 * LONG);
     let runtime = runtime(2);
-    let object = runtime.block_on(async { Object::new(Pair::default()).class("automatic") });
-    use_by_all(&runtime, &object, 24);
+    // What the tasks do may be over before the class has been there and back.
+    let (mut changes, start) = (0, Instant::now());
+    while changes < 2 && start.elapsed() < LONG {
+        let object = runtime.block_on(async { Object::new(Pair::default()).class("automatic") });
+        let over = Arc::new(AtomicBool::new(false));
+        let count = runtime.spawn(count_changes(over.clone()));
+        use_by_all(&runtime, &object, 24);
+        over.store(true, Ordering::Relaxed);
+        changes += join([count])[0];
+    }
+    let report = runtime.block_on(async { object::report() });
+    assert!(changes >= 2, "{report}");
 }
 
 /// Reads overlap, and some are longer than a writer waits for them at a time.
@@ -327,26 +346,67 @@ fn who_reads_does_not_enter_again() {
     }
 }
 
-/// There are fewer notes than objects that one poll can be inside of.
+/// Reads the first of them, inside of it the next, and so on, and calls `within` inside of all. Gives their sum.
+fn nest(objects: &[Object<u64>], within: &dyn Fn()) -> u64 {
+    let [object, inner @ ..] = objects else {
+        within();
+        return 0;
+    };
+    let mut hand = Hand::new(object.read(|value| *value + nest(inner, within)));
+    hand.poll().or_else(|| hand.poll()).expect("nobody else is there").unwrap()
+}
+
+/// Which of the objects another worker can read while one is inside of all of them.
+fn are_read_beside(runtime: &Runtime, objects: &[Object<u64>]) -> Vec<bool> {
+    let ((enter, entered), (leave, left)) = (channel(), channel());
+    let inside = runtime.spawn({
+        let objects = objects.to_vec();
+        async move {
+            let within = || {
+                enter.send(worker()).unwrap();
+                left.recv().unwrap();
+            };
+            assert_eq!(nest(&objects, &within), 15);
+        }
+    });
+    let place = entered.recv().expect("it gets in");
+    let objects = objects.to_vec();
+    let others = runtime.spawn(async move {
+        assert_ne!(worker(), place, "that one is inside of them");
+        let is_read = |object: &Object<u64>| {
+            let mut hand = Hand::new(object.read(|_| ()));
+            // At the first it may give others a turn.
+            hand.poll().or_else(|| hand.poll()).is_some()
+        };
+        objects.iter().map(is_read).collect()
+    });
+    let [read] = join([others]).try_into().expect("it is one");
+    leave.send(()).expect("it waits for that");
+    join([inside]);
+    read
+}
+
+/// There are fewer notes than objects that one poll can be inside of: those that it has none for are read alone.
 #[test]
 fn more_objects_at_a_time_than_there_are_notes() {
     let _watchdog = watchdog();
-    let runtime = runtime(1);
+    let runtime = runtime(2);
     let mut objects: Vec<_> = (0..6_u64).map(|n| in_place(&runtime, n)).collect();
-    let task = runtime.spawn(async move {
-        for object in &objects {
-            read_often(object).await;
-        }
-        fn nest(objects: &[Object<u64>]) -> u64 {
-            let [object, inner @ ..] = objects else { return 0 };
-            let mut hand = Hand::new(object.read(|value| *value + nest(inner)));
-            hand.poll().or_else(|| hand.poll()).expect("nobody else is there").unwrap()
-        }
-        assert_eq!(nest(&objects), 15);
+    for _ in 0..2 {
+        let task = runtime.spawn({
+            let objects = objects.clone();
+            async move {
+                for object in &objects {
+                    read_often(object).await;
+                }
+            }
+        });
+        join([task]);
+        let read = are_read_beside(&runtime, &objects);
+        assert_eq!(read, [true, true, true, true, false, false]);
+        // Those that had none have one, and are read by all once they have been read as often as it takes now.
         objects.reverse();
-        assert_eq!(nest(&objects), 15, "those that had none have one");
-    });
-    join([task]);
+    }
 }
 
 /// Objects with homes that are read by all take room in every cache.

@@ -2,10 +2,10 @@
 //!
 //! A worker that the system takes off its core may lose what is on its way there, so a round that such a thing has disturbed is made again.
 
-use common::objects::{at, comes_home, in_place, join, runtime, worker};
-use common::random::Random;
-use common::until::until;
-use common::watchdog::watchdog;
+use crate::common::objects::{at, comes_home, in_place, join, runtime, worker};
+use crate::common::random::Random;
+use crate::common::until::until;
+use crate::common::watchdog::watchdog;
 use evenkeel::object::{EnterError, Object, Return};
 use evenkeel::task::{current, park};
 use evenkeel::time::sleep;
@@ -16,13 +16,6 @@ use futures::stream::FuturesUnordered;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-
-mod common {
-    pub(crate) mod objects;
-    pub(crate) mod random;
-    pub(crate) mod until;
-    pub(crate) mod watchdog;
-}
 
 /// A task that begins at worker 1, and an object at worker 0.
 struct Away {

@@ -1,17 +1,11 @@
 //! One operation at a time is inside of an object, wherever the operations come from.
 
-use common::objects::{at, in_place, runtime};
-use common::random::Random;
-use common::watchdog::watchdog;
+use crate::common::objects::{at, in_place, runtime};
+use crate::common::random::Random;
+use crate::common::watchdog::watchdog;
 use evenkeel::object::{Object, enter2};
 use evenkeel::{Runtime, block_on, yield_now};
 use std::thread;
-
-mod common {
-    pub(crate) mod objects;
-    pub(crate) mod random;
-    pub(crate) mod watchdog;
-}
 
 /// Two who are inside at once do not go unnoticed.
 #[derive(Default)]
@@ -105,7 +99,7 @@ fn all_at_once(runtime: &Runtime, objects: &[Object<Tally>]) {
 
 /// The same, with so many tasks of the objects' runtime.
 fn among(runtime: &Runtime, count: u64, objects: &[Object<Tally>]) {
-    let other = common::objects::runtime(2);
+    let other = crate::common::objects::runtime(2);
     let tasks: Vec<_> =
         tasks(runtime, count, objects).into_iter().chain(tasks(&other, 4, objects)).collect();
     let callers = (0..2).map(|caller| {

@@ -1,7 +1,7 @@
 //! Entry from within whatever polls futures: combinators, coroutines, threads, fork-join, tasks with a public part.
 
-use common::objects::{at, comes_home, in_place, join, runtime};
-use common::watchdog::watchdog;
+use crate::common::objects::{at, comes_home, in_place, join, runtime};
+use crate::common::watchdog::watchdog;
 use evenkeel::coroutine::{Coroutine, Resume, Step, Suspender};
 use evenkeel::fork_join;
 use evenkeel::internal::{After, Berth, Part, Public, Right};
@@ -13,11 +13,6 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use std::panic::Location;
 use std::pin::pin;
 use std::thread;
-
-mod common {
-    pub(crate) mod objects;
-    pub(crate) mod watchdog;
-}
 
 /// One at each worker, one in place and one outside.
 fn objects(runtime: &Runtime, workers: usize) -> Vec<Object<u64>> {
@@ -35,7 +30,7 @@ fn everywhere<F>(runtime: &Runtime, future: impl Fn() -> F) -> u64
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let other = common::objects::runtime(1);
+    let other = crate::common::objects::runtime(1);
     let tasks: Vec<_> =
         (0..4).map(|_| runtime.spawn(future())).chain([other.spawn(future())]).collect();
     block_on(future());

@@ -1,18 +1,12 @@
 //! Entering an object that one is inside of: an error, whichever way one has come in and whichever way one tries again.
 
-use common::objects::{Holding, at, in_place, runtime};
-use common::polling::Hand;
-use common::watchdog::watchdog;
+use crate::common::objects::{Holding, at, in_place, runtime};
+use crate::common::polling::Hand;
+use crate::common::watchdog::watchdog;
 use evenkeel::object::{EnterError, Object, enter2};
 use evenkeel::task;
 use evenkeel::{Runtime, block_on, spawn};
 use futures::FutureExt;
-
-mod common {
-    pub(crate) mod objects;
-    pub(crate) mod polling;
-    pub(crate) mod watchdog;
-}
 
 /// Tries all that can be tried inside of one poll by whoever is inside already.
 #[track_caller]

@@ -1,24 +1,16 @@
 //! Entering two objects at once, in whichever order they are named.
 
-use common::objects::{Holding, at, in_place, join, runtime};
-use common::random::Random;
-use common::until::until;
-use common::watchdog::watchdog;
-use common::weather::in_all_weathers;
+use crate::common::objects::{Holding, at, in_place, join, runtime};
+use crate::common::random::Random;
+use crate::common::until::until;
+use crate::common::watchdog::watchdog;
+use crate::common::weather::in_all_weathers;
 use evenkeel::object::{EnterError, Object, enter_all, enter2};
 use evenkeel::{JoinHandle, Runtime, block_on, yield_now};
 use futures::FutureExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-
-mod common {
-    pub(crate) mod objects;
-    pub(crate) mod random;
-    pub(crate) mod until;
-    pub(crate) mod watchdog;
-    pub(crate) mod weather;
-}
 
 /// Accounts at all workers, in place, and outside.
 fn accounts(runtime: &Runtime, workers: usize) -> Vec<Object<i64>> {

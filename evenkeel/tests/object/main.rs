@@ -1,0 +1,24 @@
+//! Objects: who comes in where and when, where tasks go, and what becomes of those who end.
+
+#[path = "../common"]
+mod common {
+    pub(crate) mod objects;
+    pub(crate) mod polling;
+    pub(crate) mod random;
+    pub(crate) mod until;
+    pub(crate) mod watchdog;
+    pub(crate) mod weather;
+}
+
+mod cancel;
+mod endings;
+mod exclusion;
+mod held;
+mod inside;
+mod operations;
+mod poison;
+mod read;
+mod returning;
+mod several;
+mod whereabouts;
+mod within;
