@@ -10,7 +10,8 @@
 //! 3. After that the other mode is *probed*, for a [`SHORT`] window. If it is [far behind](FAR_BEHIND), the verdict stands; otherwise
 //!    the class is tried again.
 //! 4. When the rate of operations has [changed](CHANGE) in two windows of [`WATCH`] in a row, or by half as much in four, a probe and, if that is not far behind, a trial with [`SHORT`] windows follow at once. After changes that have left the verdict as it
-//!    was, others are not looked at [for a while](deaf).
+//!    was, others are not looked at [for a while](deaf),
+//!    and one that is in place is tried in whole windows at once: objects have to be fetched to their homes first.
 //!
 //! **What it costs.** The mode that loses runs for a probe out of each hold, and for three windows out of a trial: in the long run one part in several thousand
 //! if the other is far behind, and otherwise 12 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, a
@@ -127,6 +128,8 @@ pub struct Trial {
     window: Window,
     /// The usual rate while the verdict is held; 0 if not known.
     usual: u64,
+    /// Whether what is being tried answers a change.
+    answers: bool,
     /// Changes in a row that have left the verdict as it was, and until when there is no look at others.
     fruitless: u32,
     deaf_until: u64,
@@ -142,6 +145,7 @@ impl Default for Trial {
             phase: Phase::Hold { until: 0 },
             window: Window::default(),
             usual: 0,
+            answers: false,
             fruitless: 0,
             deaf_until: 0,
             changed: 0,
@@ -220,6 +224,7 @@ impl Trial {
             return;
         }
         if matches!(self.verdict.reason, Reason::Untried | Reason::NotWorth(_)) {
+            self.answers = false;
             return self.begin(WINDOW);
         }
         if self.usual == 0 {
@@ -234,7 +239,8 @@ impl Trial {
             self.changed = before + change;
             if self.changed.abs() >= 4 {
                 (self.usual, self.changed) = (rate, 0);
-                self.probe(SHORT);
+                self.answers = true;
+                self.answer();
             }
             return;
         } else {
@@ -243,6 +249,7 @@ impl Trial {
         // One window like the usual ones takes back as much as a small change adds.
         self.changed -= self.changed.signum();
         if now >= until {
+            self.answers = false;
             self.probe(WINDOW);
         }
     }
@@ -253,7 +260,7 @@ impl Trial {
             *self.verdict.rate(self.mode) = rate;
             let usual = self.usual;
             *self.verdict.rate(self.mode.other()) = usual;
-            self.note_fruitless(now, length);
+            self.note_fruitless(now);
             self.stand(now, Reason::FarAhead);
         } else {
             self.begin(length);
@@ -281,13 +288,13 @@ impl Trial {
         if round == rates.len() || (round == 4 && (clear(0) || clear(1))) {
             let standing = median(rates[..round].iter().step_by(2));
             let other = median(rates[..round].iter().skip(1).step_by(2));
-            return self.judge(now, standing, other, length);
+            return self.judge(now, standing, other);
         }
         self.mode = self.mode.other();
         self.phase = Phase::Try { length, round, rates };
     }
 
-    fn judge(&mut self, now: u64, standing: u64, other: u64, length: u64) {
+    fn judge(&mut self, now: u64, standing: u64, other: u64) {
         let mode = self.verdict.mode;
         *self.verdict.rate(mode) = standing;
         *self.verdict.rate(mode.other()) = other;
@@ -297,17 +304,26 @@ impl Trial {
             self.hold(now, Reason::Faster);
             self.usual = other;
         } else {
-            self.note_fruitless(now, length);
+            self.note_fruitless(now);
             self.stand(now, Reason::NotSlower);
             self.usual = standing;
         }
     }
 
-    /// Notes that a verdict stands after windows of this length, which tell why there were any.
-    fn note_fruitless(&mut self, now: u64, length: u64) {
-        if length == SHORT {
+    /// Notes that a verdict stands.
+    fn note_fruitless(&mut self, now: u64) {
+        if self.answers {
             self.fruitless = self.fruitless.saturating_add(1);
             self.deaf_until = now.saturating_add(deaf(self.fruitless));
+        }
+    }
+
+    /// Finds out whether the verdict still holds after a change: soon, unless that has been in vain twice, and objects have to be fetched to their homes first, which may take as long as a short window.
+    fn answer(&mut self) {
+        if self.fruitless >= 2 && self.verdict.mode == Mode::InPlace {
+            self.begin(WINDOW);
+        } else {
+            self.probe(SHORT);
         }
     }
 

@@ -26,16 +26,20 @@ impl<F: Fn(u64, Mode) -> u64> Class<F> {
     fn until(&mut self, ms: u64) -> f64 {
         let (ops, best) = (self.ops, self.best);
         while self.now < ms * MS {
-            self.noise = self.noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // A fifth up or down.
-            let of = |rate: u64| rate * (80 + (self.noise >> 33) % 41) / 100;
-            let modes = [Mode::InPlace, Mode::AtHome].map(|mode| of((self.rate)(self.now, mode)));
-            self.ops += modes[self.trial.mode() as usize];
-            self.best += modes[0].max(modes[1]);
-            self.now += STEP;
-            self.trial.step(self.now, self.ops);
+            self.step();
         }
         (self.ops - ops) as f64 / (self.best - best) as f64
+    }
+
+    fn step(&mut self) {
+        self.noise = self.noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        // A fifth up or down.
+        let of = |rate: u64| rate * (80 + (self.noise >> 33) % 41) / 100;
+        let modes = [Mode::InPlace, Mode::AtHome].map(|mode| of((self.rate)(self.now, mode)));
+        self.ops += modes[self.trial.mode() as usize];
+        self.best += modes[0].max(modes[1]);
+        self.now += STEP;
+        self.trial.step(self.now, self.ops);
     }
 }
 
@@ -123,6 +127,30 @@ fn a_rate_that_goes_up_and_down_by_itself_is_left_alone() {
     assert_eq!(class.trial.verdict().mode, Mode::InPlace);
     let rest = class.until(2_000);
     assert!(rest > 0.95, "{rest}");
+}
+
+#[test]
+fn what_takes_longer_to_settle_at_home_than_a_short_window_is_found_out() {
+    // Of all use that comes and goes every 40 ms, the first 1.5 ms at home fetch the objects.
+    let came_home = std::cell::Cell::new(0);
+    let mut class = Class::new(|now, mode| {
+        let popular = 2 + now / (40 * MS) % 2;
+        if mode == Mode::InPlace {
+            return popular * 1_000;
+        }
+        popular * if now < came_home.get() + 3 * MS / 2 { 400 } else { 1_600 }
+    });
+    // It has stood in place for long.
+    class.trial.verdict = Verdict { reason: Reason::NotSlower, ..Verdict::default() };
+    class.trial.phase = Phase::Hold { until: 4_000 * MS };
+    for _ in 0..10_000 {
+        let before = class.trial.mode();
+        class.step();
+        if class.trial.mode() == Mode::AtHome && before == Mode::InPlace {
+            came_home.set(class.now);
+        }
+    }
+    assert_eq!(class.trial.verdict().mode, Mode::AtHome, "{:?}", class.trial);
 }
 
 #[test]
