@@ -58,7 +58,7 @@ pub(super) struct Class {
     processors: Arc<[Processor]>,
     /// What the homes at each processor come to, in bytes.
     bytes: Box<[AtomicUsize]>,
-    /// What the objects come to that all may read at once, in bytes.
+    /// What the copies come to of objects that all may read at once, in bytes.
     copied: AtomicUsize,
     /// The caches of its workers.
     caches: Caches,
@@ -123,14 +123,23 @@ impl Class {
         &self.processors
     }
 
-    /// What the objects come to that all may read at once, in bytes.
+    /// What the copies come to of objects that all may read at once, in bytes.
     pub(super) fn copied(&self) -> usize {
         self.copied.load(Ordering::Relaxed)
     }
 
     /// Adds one of so many bytes to them.
     pub(super) fn add_copied(&self, bytes: usize) {
-        self.copied.fetch_add(bytes, Ordering::Relaxed);
+        self.copied.fetch_add(self.copies_of(bytes), Ordering::Relaxed);
+    }
+
+    /// What the copies of an object of so many bytes come to, beside the one that there is anyhow; where the caches are not known, of one copy.
+    fn copies_of(&self, bytes: usize) -> usize {
+        let more = match &self.caches {
+            &Caches::UNKNOWN => 1,
+            caches => caches.copies(bytes as u64) as usize - 1,
+        };
+        bytes.saturating_mul(more)
     }
 
     /// Whether there is room for copies of an object with a home of so many bytes, which has been read so often since it was written.
@@ -147,7 +156,7 @@ impl Class {
         let room = Room {
             copies,
             cores: caches.cores,
-            working_set: bytes_at_homes as u64 + copied.saturating_mul(u64::from(copies - 1)),
+            working_set: bytes_at_homes as u64 + copied,
             capacity: caches.budget().saturating_mul(u64::from(caches.cores)),
             // Nobody knows what would have to go.
             coldest: u64::MAX,
@@ -161,7 +170,7 @@ impl Class {
     /// Takes it from them.
     pub(super) fn remove_copied(&self, bytes: usize) {
         // What it comes to may have been said anew meanwhile.
-        let copied = |copied: usize| Some(copied.saturating_sub(bytes));
+        let copied = |copied: usize| Some(copied.saturating_sub(self.copies_of(bytes)));
         let _ = self.copied.fetch_update(Ordering::Relaxed, Ordering::Relaxed, copied);
     }
 
@@ -175,7 +184,7 @@ impl Class {
     pub(super) fn home_of_new(&self, bytes: usize) -> Option<usize> {
         match self.placement {
             Placement::InPlace => None,
-            Placement::Home => self.idlest().map(|(home, _)| home),
+            Placement::Home => self.idlest(|_| true),
             Placement::Automatic if self.mode() == Mode::Home => self.find_room(bytes),
             Placement::Automatic => None,
         }
@@ -183,17 +192,18 @@ impl Class {
 
     /// The address of a processor in whose part of the caches there is room for an object of so many bytes.
     pub(super) fn find_room(&self, bytes: usize) -> Option<usize> {
-        let (home, number) = self.idlest()?;
-        let taken = self.ledgers.bytes(number).map_or(0, |bytes| bytes.load(Ordering::Relaxed));
-        (taken.saturating_add(bytes) as u64 <= self.caches.budget()).then_some(home)
+        let has_room = |number: usize| {
+            self.ledgers.in_use(number).saturating_add(bytes) as u64 <= self.caches.budget()
+        };
+        self.idlest(has_room)
     }
 
-    /// The address of the processor with the fewest bytes of the class, and its number.
-    fn idlest(&self) -> Option<(usize, usize)> {
+    /// The address of the processor with the fewest bytes of the class among these.
+    fn idlest(&self, of: impl Fn(usize) -> bool) -> Option<usize> {
         let shared = self.runtime.upgrade()?;
-        let bytes = self.bytes.iter().enumerate();
+        let bytes = self.bytes.iter().enumerate().filter(|(number, _)| of(*number));
         let (number, _) = bytes.min_by_key(|(_, total)| total.load(Ordering::Relaxed))?;
-        Some((shared.home(number).addr(), number))
+        Some(shared.home(number).addr())
     }
 
     /// The caches of its workers.
@@ -246,6 +256,9 @@ impl Class {
         if self.is_of(shared) {
             let automatic = self.placement == Placement::Automatic;
             self.steering.count(self, context, automatic);
+            if automatic {
+                self.ledgers.plan_if_due(context.ahead.now(), self.caches.budget());
+            }
             if self.steering.has_turned_home(context.seat.me()) {
                 context.operations.watch_some();
             }
@@ -253,9 +266,9 @@ impl Class {
     }
 
     /// Whether operations are looked at that have come in in this way.
-    pub(super) fn looks_at(&self, by_lock: bool) -> bool {
-        // Heat is of homes, whatever the class.
-        !by_lock || self.steering.look() != Look::Nothing
+    pub(super) fn looks_at(&self, context: &Context, by_lock: bool) -> bool {
+        // Heat is of homes, whatever the class. Workers of other runtimes have ledgers of their own.
+        !by_lock || (self.steering.look() != Look::Nothing && self.is_of(context.shared()))
     }
 
     /// The caller is the only one that changes it.

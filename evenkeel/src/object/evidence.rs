@@ -1,8 +1,8 @@
 //! What sampled operations tell: at home to the worker's [ledger](super::ledger); in place what it costs that an object is entered from several workers, and with that, whether it gets a home.
 //!
 //! An object of an automatic class is *assigned* a home when its class is entered at homes: at its first operation that is looked at, by the worker that makes it, which is inside by the lock. What is known of the
-//! object itself goes before what is known of its class: one whose operations would save less than their journeys take stays in place. It loses its home in the same way after its class has gone back to being entered in place, so that
-//! whoever enters it has no more to look at than a lock.
+//! object itself goes before what is known of its class: one whose operations would save less than their journeys take stays in place. It loses its home in the same way when it is looked at after its class has gone back to being entered in place: whoever
+//! enters it from then on has no more to look at than a lock.
 
 use super::class::{Class, Mode};
 use super::inner::Inner;
@@ -60,11 +60,9 @@ impl<T> Inner<T> {
         }
         let address = self.door.address();
         let planning = class.ledgers.planning();
-        let room = if planning.is_crowded() {
-            planning.granted(address).and_then(|worker| class.home_at(worker))
-        } else {
-            class.find_room(self.size())
-        };
+        let granted = planning.granted(address).and_then(|worker| class.home_at(worker));
+        let find_room = || (!planning.is_crowded()).then(|| class.find_room(self.size())).flatten();
+        let room = granted.or_else(find_room);
         if room.is_none() {
             class.ledgers.want(context.seat.me(), address, self.size() as u32);
         }
@@ -89,13 +87,10 @@ impl<T> Inner<T> {
     /// Whether the object itself is worth a home, as far as is known. Where nothing is, its class is, or would not be entered at homes.
     fn is_worth_a_home(&self, context: &Context) -> bool {
         let class: &Class = &self.class;
-        let (sample, share) = (
-            self.with_sample(|sample| *sample),
-            class.ledgers.share(context.seat.me(), self.door.address()),
-        );
-        let (Some(cost), Some(hop)) = (sample.sharing_cost(), class.ledgers.hop()) else {
-            return true;
-        };
+        let sample = self.with_sample(|sample| *sample);
+        let Some(cost) = sample.sharing_cost() else { return true };
+        let Some(hop) = class.ledgers.planning().hop() else { return true };
+        let share = class.ledgers.share(context.seat.me(), self.door.address());
         let evidence = Evidence {
             saving: cost * u64::from(sample.remote()) / u64::from(WHOLE),
             remote: remote(context.shared().workers as u32, share),

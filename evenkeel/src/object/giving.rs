@@ -89,6 +89,13 @@ impl Giving {
         Some(self.given.remove(place))
     }
 
+    /// Takes one back that could not be given away just now.
+    pub(super) fn put_back(&mut self, gift: Gift) {
+        if let Err(place) = self.given.binary_search(&gift) {
+            self.given.insert(place, gift);
+        }
+    }
+
     /// Whether any are to be given away.
     pub(super) fn has_any(&self) -> bool {
         !self.given.is_empty()
@@ -118,8 +125,11 @@ impl Giving {
 
     /// Has these objects given away, as a plan says, in which those of each group are packed as one.
     pub(super) fn give(&mut self, given: Vec<Gift>, groups: Vec<Vec<u64>>) {
-        (self.given, self.looks, self.groups) = (given, LOOKS, groups);
+        (self.looks, self.groups) = (LOOKS, groups);
+        self.given.extend(given);
         self.given.sort_unstable();
+        // What a look has chosen before is as good.
+        self.given.dedup_by_key(|(address, _)| *address);
     }
 
     /// Looks who has too much to do, and chooses what to give away.

@@ -194,8 +194,8 @@ impl<T> Inner<T> {
         class.add_copied(bytes);
         if !(may && self.door.share(way, context)) {
             class.remove_copied(bytes);
-            // After as many reads again.
-            self.set_streak(streak.write());
+            // After twice as many reads: then it may pay.
+            self.set_streak(streak.share().write());
         }
         // Readers that know where it is at home go on travelling there until they doubt that.
     }

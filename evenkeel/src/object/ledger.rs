@@ -10,8 +10,10 @@ use super::giving::Giving;
 use super::inner::Inner;
 use super::plan::Planning;
 use super::steer::Look;
-use crate::policy::object::{Heat, Hop, Pairs, sample};
-use crate::primitives::atomic::AtomicUsize;
+use crate::policy::object::hop::FIRST_GUESS;
+use crate::policy::object::plan::Known;
+use crate::policy::object::{Heat, Hop, Pairs, Place, sample};
+use crate::primitives::atomic::{AtomicUsize, Ordering};
 use crate::primitives::{Mutex, MutexGuard, lock};
 use crate::scheduler::context::Context;
 use crossbeam_utils::CachePadded;
@@ -35,8 +37,9 @@ struct Books {
 #[derive(Default)]
 struct Desk {
     ledger: Mutex<Ledger>,
-    /// What the objects with a home here come to, in bytes.
+    /// What the objects with a home here come to, in bytes, and what of that nobody used in the last period.
     bytes: AtomicUsize,
+    idle: AtomicUsize,
 }
 
 /// The ledger of one worker.
@@ -163,7 +166,28 @@ impl Ledgers {
     /// What a hop costs in the mean of the workers that have measured it, in nanoseconds.
     pub(super) fn hop(&self) -> Option<u64> {
         let hops: Vec<u64> = self.hops().into_iter().flatten().collect();
-        hops.iter().sum::<u64>().checked_div(hops.len() as u64)
+        // What is beside the operation in a poll may be more than a journey, which takes no more of the cores than it lasts.
+        let mean = hops.iter().sum::<u64>().checked_div(hops.len() as u64);
+        mean.map(|mean| mean.min(2 * FIRST_GUESS))
+    }
+
+    /// What the objects with a home at this worker come to that are in use, of all classes, in bytes.
+    pub(super) fn in_use(&self, worker: usize) -> usize {
+        let load = |bytes: &AtomicUsize| bytes.load(Ordering::Relaxed);
+        self.0
+            .desks
+            .get(worker)
+            .map_or(0, |desk| load(&desk.bytes).saturating_sub(load(&desk.idle)))
+    }
+
+    /// Notes which they are.
+    pub(super) fn note_in_use(&self, worker: usize, known: &[Known]) {
+        let is_here = |known: &&Known| matches!(known.place, Place::At(at) | Place::Pinned(at) if at == worker);
+        let used: u64 = known.iter().filter(is_here).map(|known| known.bytes).sum();
+        if let Some(desk) = self.0.desks.get(worker) {
+            let idle = desk.bytes.load(Ordering::Relaxed).saturating_sub(used as usize);
+            desk.idle.store(idle, Ordering::Relaxed);
+        }
     }
 
     /// What the objects with a home at this worker come to, of all classes, in bytes.
@@ -188,14 +212,13 @@ impl Ledgers {
         } else if to.is_some() {
             context.operations.watch(false);
         }
-        if let Some(to) = to
-            && object.move_home(context, to)
-        {
-            ledger.giving.note_moved(to);
-        }
-        drop(ledger);
-        if self.planning().is_due(now) {
-            self.plan(object.class.caches().budget());
+        if let Some(to) = to {
+            if object.move_home(context, to) {
+                ledger.giving.note_moved(to);
+            } else {
+                // Somebody is inside by the lock.
+                ledger.giving.put_back((object.door.address(), to));
+            }
         }
     }
 
@@ -253,9 +276,12 @@ impl Ledger {
             }
         }
         let (_, to) = self.giving.take(address)?;
-        self.used.note(address as u64, Noted::default());
         // One that has the address of an object that is gone may be where it is by choice.
-        (!pinned).then_some(to)
+        let may = !pinned && (to.is_some() || object.class.placement() == Placement::Automatic);
+        may.then(|| {
+            self.used.note(address as u64, Noted::default());
+            to
+        })
     }
 }
 

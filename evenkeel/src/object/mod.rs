@@ -139,7 +139,9 @@ impl<T> Object<T> {
 
     fn enroll(mut self, name: &str, placement: Option<Placement>) -> Self {
         let class = class::here(name, placement);
-        let home = class.home_of_new(self.inner.size());
+        // One that the caller has chosen stays.
+        let chosen = self.inner.is_pinned().then(|| self.inner.door.home());
+        let home = chosen.or_else(|| class.home_of_new(self.inner.size()));
         let inner =
             Arc::get_mut(&mut self.inner).expect("an object's class is said before it is cloned");
         inner.settle(0);

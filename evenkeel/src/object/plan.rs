@@ -1,7 +1,7 @@
 //! Who has its home where, among all objects that are in use: the plan of a runtime.
 //!
 //! # Roles
-//! Once per [period](plan::PERIOD) one of the hosts *plans*: it reads what the [ledgers](super::ledger) of all say, [`policy`](plan()) says what is to change, and it leaves each change with the ledger of the object's host, or,
+//! Once per [period](plan::PERIOD) one of those who count operations *plans*: it reads what the [ledgers](super::ledger) of all say, [`policy`](plan()) says what is to change, and it leaves each change with the ledger of the object's host, or,
 //! of objects without a home, where all look who would give them one.
 //!
 //! # Why nothing is lost
@@ -25,6 +25,8 @@ pub(super) struct Planning {
     is_crowded: AtomicBool,
     /// Addresses of objects without a home, in ascending order, and the workers that are to be their homes.
     granted: Mutex<Vec<(usize, usize)>>,
+    /// What a hop costs, as it was last asked for; zero if nobody knows.
+    hop: AtomicU64,
 }
 
 impl Planning {
@@ -40,8 +42,18 @@ impl Planning {
         Some(granted[place].1)
     }
 
+    /// What a hop costs, in nanoseconds, as it was last asked for.
+    pub(super) fn hop(&self) -> Option<u64> {
+        Some(self.hop.load(Ordering::Relaxed)).filter(|&hop| hop > 0)
+    }
+
+    /// Notes what it costs.
+    pub(super) fn note_hop(&self, hop: Option<u64>) {
+        self.hop.store(hop.unwrap_or(0), Ordering::Relaxed);
+    }
+
     /// Whether it is time, and the caller's turn, to plan.
-    pub(super) fn is_due(&self, now: u64) -> bool {
+    fn is_due(&self, now: u64) -> bool {
         let next = self.next.load(Ordering::Relaxed);
         let after = now.saturating_add(plan::PERIOD);
         now >= next
@@ -50,9 +62,15 @@ impl Planning {
 }
 
 impl Ledgers {
-    /// Plans, for workers whose parts of the caches hold so many bytes.
+    /// Plans, if it is time, for workers whose parts of the caches hold so many bytes. The caller is inside of nothing.
+    pub(super) fn plan_if_due(&self, now: u64, budget: u64) {
+        if self.planning().is_due(now) {
+            self.plan(budget);
+        }
+    }
+
     #[cold]
-    pub(super) fn plan(&self, budget: u64) {
+    fn plan(&self, budget: u64) {
         let (mut known, mut groups) = (Vec::new(), Vec::new());
         for (worker, desk) in self.desks().enumerate() {
             let mut ledger = lock(desk);
@@ -63,7 +81,9 @@ impl Ledgers {
         }
         let budgets = vec![budget; self.desks().count()];
         let Plan { steps, is_crowded, groups } = plan(&known, &groups, &budgets);
+        self.planning().note_hop(self.hop());
         for (worker, desk) in self.desks().enumerate() {
+            self.note_in_use(worker, &known);
             let own = steps.iter().filter(|step| step.from == Some(worker));
             let own = own.map(|step| (step.object as usize, step.to));
             lock(desk).giving.give(own.collect(), groups.clone());
@@ -130,9 +150,9 @@ mod tests {
         assert!(planning.is_crowded());
         assert_eq!((planning.granted(0x300), planning.granted(0x400)), (Some(0), None));
         ledgers.plan(1_000);
-        assert_eq!(given(&ledgers), [vec![], vec![]]);
         assert!(!planning.is_crowded(), "there is room for all");
         assert!(planning.granted(0x300).is_some());
+        assert_eq!([ledgers.in_use(0), ledgers.in_use(1)], [0, 0], "nothing was charged");
     }
 
     #[test]
@@ -156,6 +176,18 @@ mod tests {
         let ledgers = ledgers(used);
         ledgers.plan(100);
         assert_eq!(given(&ledgers), [vec![(0x200, Some(1))], vec![]]);
+    }
+
+    #[test]
+    fn homes_that_nobody_uses_take_no_room() {
+        let ledgers = ledgers([&[(0x100, 1, noted(60, Standing::AtHome))], &[]]);
+        // Another one of 500 bytes is there.
+        ledgers.bytes(0).expect("there are two").store(560, Ordering::Relaxed);
+        assert_eq!(ledgers.in_use(0), 560);
+        ledgers.plan(100);
+        assert_eq!(ledgers.in_use(0), 60);
+        ledgers.bytes(0).expect("there are two").store(0, Ordering::Relaxed);
+        assert_eq!(ledgers.in_use(0), 0);
     }
 
     #[test]

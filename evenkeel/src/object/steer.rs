@@ -282,7 +282,11 @@ impl Course {
             samples: reuse.samples(),
             runnable: RUNNABLE,
         };
-        let is_proposed = self.proposal.is_worth_a_trial(&evidence, hop.is_some(), now);
+        class.ledgers.planning().note_hop(hop);
+        // Where each operation comes from another worker, nothing is known of those that do not.
+        let is_known = reuse.sharing_cost().is_some() || reuse.remote() < WHOLE / 2;
+        let is_measured = hop.is_some() && is_known;
+        let is_proposed = self.proposal.is_worth_a_trial(&evidence, is_measured, now);
         self.is_proposed = (is_proposed, now.saturating_add(WINDOW));
         is_proposed
     }

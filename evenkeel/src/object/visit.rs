@@ -192,12 +192,12 @@ impl<'a> Visit<'a> {
         object: &Inner<T>,
         way: Way,
         context: Option<&Context>,
-        began: u64,
+        began: Option<u64>,
     ) -> Result<Way, EnterError> {
         let way = admit(object, way, context)?;
         match context {
-            Some(context) if self.sampled && object.class.looks_at(way.is_by_lock()) => {
-                if context.operations.is_sample() {
+            Some(context) if self.sampled && object.class.looks_at(context, way.is_by_lock()) => {
+                if let Some(began) = began {
                     let travelled = self.journeys > 0;
                     object.class.ledgers.begin(context, object.door.address(), began, travelled);
                 }
@@ -208,13 +208,13 @@ impl<'a> Visit<'a> {
     }
 
     /// When it begins to enter, if that is of interest: whatever it takes to fetch the object belongs to the operation.
-    fn begin<T>(&self, object: &Inner<T>, context: Option<&Context>) -> u64 {
+    fn begin<T>(&self, object: &Inner<T>, context: Option<&Context>) -> Option<u64> {
         let is_sample = |context: &&Context| {
             self.sampled
                 && context.operations.is_sample()
-                && object.class.looks_at(object.door.home() != context.seat.home().addr())
+                && object.class.looks_at(context, object.door.home() != context.seat.home().addr())
         };
-        context.filter(is_sample).map_or(0, |context| context.ahead.now())
+        context.filter(is_sample).map(|context| context.ahead.now())
     }
 
     /// Has the task travel to worker `target`.

@@ -87,8 +87,10 @@ impl Neighbours {
         let Some(&(_, own)) = self.caches.iter().rfind(is_own) else { return Caches::UNKNOWN };
         let shared = self.caches.iter().rfind(|cache| !is_own(cache));
         let domains = workers.div_ceil(self.near + 1);
+        let siblings = self.distances.iter().filter(|distance| **distance <= Distance::SmtSibling);
         Caches {
-            own,
+            // Two workers on one core share it.
+            own: own / siblings.count().max(1) as u64,
             last: shared.map_or(0, |&(_, size)| size),
             cores: u32::try_from(workers).unwrap_or(u32::MAX),
             domains: u32::try_from(domains).unwrap_or(u32::MAX),

@@ -68,7 +68,10 @@ impl Operations {
     /// Has every operation looked at from now on, [as many as there may be](WATCHED), or one in [`ONE_IN`] again.
     pub(crate) fn watch(&self, all: bool) {
         self.looked_at.set(if all { u32::MAX } else { SAMPLED });
-        if all && self.watched.get() == 0 {
+        if !all {
+            self.watched.set(0);
+            self.follows.set(false);
+        } else if self.watched.get() == 0 {
             self.watched.set(WATCHED);
         }
     }
@@ -167,7 +170,14 @@ mod tests {
         assert_eq!(watched.count() as u32 / WATCHED, 1);
         operations.watch(true);
         operations.watch(false);
-        let looked_at = (0..1_600).filter(|_| operations.count()).count();
-        assert!((90..=110).contains(&looked_at), "{looked_at}");
+        let looked_at =
+            || (0..1_600).filter(|_| operations.count() && operations.has_counted()).count();
+        let few = looked_at();
+        assert!((90..=110).contains(&few), "{few}");
+        operations.follow();
+        assert!(operations.count() && operations.has_counted() && operations.takes_next());
+        assert!(!operations.takes_next(), "it is one");
+        let few = looked_at();
+        assert!((90..=110).contains(&few), "{few}");
     }
 }

@@ -128,6 +128,9 @@ impl Caches {
     }
 }
 
+/// An operation counts as no longer than this, in nanoseconds: a worker that was preempted inside says nothing about the object. An estimate; no benchmark sets it.
+const LONGEST: u64 = 1_000_000;
+
 /// A time is believed from so many samples on.
 const ENOUGH: u32 = 8;
 
@@ -164,14 +167,14 @@ impl Reuse {
         let sharers = u64::from(WHOLE / (WHOLE - self.remote()).max(1)).min(caches.cores.into());
         let home = caches.bin_at_home(distance) as usize;
         let in_place = caches.bin_in_place(distance.saturating_mul(sharers)) as usize;
-        self.same[home] = self.same[home].saturating_add(nanos);
+        self.same[home] = self.same[home].saturating_add(nanos.min(LONGEST));
         self.carried[in_place][home] = self.carried[in_place][home].saturating_add(1);
     }
 
     /// Takes a sampled operation into account that came from another core.
     pub fn add_cross(&mut self, nanos: u64) {
         self.crosses = self.crosses.saturating_add(1);
-        self.cross = self.cross.saturating_add(nanos);
+        self.cross = self.cross.saturating_add(nanos.min(LONGEST));
     }
 
     /// Adds what another core has seen of the class.

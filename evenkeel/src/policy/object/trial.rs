@@ -232,7 +232,7 @@ impl Trial {
         }
         let change = change(self.usual, rate);
         if now < self.deaf_until {
-            self.usual = self.usual / 2 + rate / 2;
+            // What has changed meanwhile is found out when it is over.
         } else if change != 0 {
             // A change to the other side begins anew.
             let before = if self.changed.signum() == change.signum() { self.changed } else { 0 };
@@ -249,7 +249,7 @@ impl Trial {
         // One window like the usual ones takes back as much as a small change adds.
         self.changed -= self.changed.signum();
         if now >= until {
-            self.answers = false;
+            (self.answers, self.fruitless) = (false, 0);
             self.probe(WINDOW);
         }
     }
