@@ -413,7 +413,9 @@ fn more_objects_at_a_time_than_there_are_notes() {
 #[test]
 fn there_is_room_for_some_copies_of_objects_with_homes() {
     let _watchdog = watchdog();
-    let runtime = runtime(WORKERS);
+    // Where nothing is known of the caches there is room for so much.
+    let flat = evenkeel::topology::Topology::flat(WORKERS);
+    let runtime = evenkeel::Builder::new().workers(WORKERS).topology(flat).build().unwrap();
     let object = |bytes: u64| {
         runtime.block_on(async {
             Object::new(0_u64)
@@ -440,5 +442,14 @@ fn there_is_room_for_some_copies_of_objects_with_homes() {
     });
     join(readers.collect::<Vec<_>>());
     drop(large);
+    // It has asked for room in vain, so many more reads are asked for.
+    join([runtime.spawn({
+        let small = small.clone();
+        async move {
+            for _ in 0..16 {
+                read_often(&small).await;
+            }
+        }
+    })]);
     assert!(is_read_by_all(&runtime, &small), "what is gone takes no room");
 }
