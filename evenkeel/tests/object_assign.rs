@@ -82,6 +82,22 @@ fn objects_get_homes_when_many_tasks_use_them_and_lose_them_when_few_do() {
 }
 
 #[test]
+fn an_object_that_has_all_the_time_gets_a_home_although_few_tasks_use_it() {
+    let runtime = Builder::new().workers(2).build().unwrap();
+    runtime.block_on(async {
+        let objects: Arc<[Object<u64>]> = Arc::new([Object::new(0).class("number")]);
+        let had_home = Cell::new(false);
+        let operations = use_until(&objects, 2, || {
+            had_home.set(had_home.get() || objects[0].home().is_some());
+            had_home.get()
+        })
+        .await;
+        assert!(had_home.get(), "{}", object::report());
+        assert_eq!(objects[0].with(|value| *value).await, Ok(operations));
+    });
+}
+
+#[test]
 fn objects_of_a_class_that_stays_in_place_have_no_homes() {
     let runtime = Builder::new().workers(2).build().unwrap();
     runtime.block_on(async {

@@ -9,11 +9,11 @@
 //! steers looks whether that is so.
 //! [`door`](super::door) says what those do that enter meanwhile, and why they exclude each other.
 //!
-//! What mode there is to be, [`policy::object`](crate::policy::object) says: at home only where enough tasks are ready for the journeys to overlap; what [samples](super::evidence) of operations in place propose; and then what a
+//! What mode there is to be, [`policy::object`](crate::policy::object) says: at home only where enough tasks are ready for the journeys to overlap, or one object has nearly all the time; what [samples](super::evidence) of operations in place propose; and then what a
 //! trial has shown to be better. So that samples cost nothing where they say nothing new, they are taken [for a while](FRESH) out of each [period](OBSERVED).
 
 use super::class::{Class, Mode};
-use crate::policy::object::assign::{RUNNABLE, has_enough, remote};
+use crate::policy::object::assign::{ALONE, RUNNABLE, has_enough, remote};
 use crate::policy::object::trial::{HOLD, WINDOW};
 use crate::policy::object::verdict::Reason;
 use crate::policy::object::{
@@ -92,6 +92,8 @@ struct Course {
     proposal: Proposal,
     /// What it has last been, and until when that is believed.
     is_proposed: (bool, u64),
+    /// The greatest part that an object has in the time of all, and until when that is believed.
+    share: (u32, u64),
     /// When to begin to sample anew, and how many samples there were then.
     observe_at: u64,
     seen: u32,
@@ -227,7 +229,7 @@ impl Course {
         self.runnable = smooth(self.runnable, runnable);
         // In the windows in place of a trial most may still be on their way.
         let at_home = before == Mode::Home || !self.stands_in_place();
-        let wanted = if !self.has_enough(at_home) {
+        let wanted = if !self.has_enough(at_home) && self.share(class, now, me) < ALONE {
             if self.trial.verdict().mode != Wanted::InPlace || !self.trial.is_held() {
                 self.trial.rest(Decision::TooFewTasks);
             }
@@ -273,7 +275,7 @@ impl Course {
             return self.is_proposed.0;
         }
         let (reuse, hop) = (class.steering.reuse(), class.ledgers.hop());
-        let share = class.ledgers.greatest_share(me);
+        let share = self.share(class, now, me);
         let saving = reuse.sharing_cost().unwrap_or(0);
         let evidence = Evidence {
             saving: saving * u64::from(reuse.remote()) / u64::from(WHOLE),
@@ -291,6 +293,14 @@ impl Course {
         is_proposed
     }
 
+    /// The greatest part that an object has in the time of all, in per mille, as worker `me` sees it.
+    fn share(&mut self, class: &Class, now: u64, me: usize) -> u32 {
+        if now >= self.share.1 {
+            self.share = (class.ledgers.greatest_share(me), now.saturating_add(WINDOW));
+        }
+        self.share.0
+    }
+
     /// What is to be made of operations in place from now on.
     fn look(&mut self, class: &Class, steering: &Steering, now: u64) -> Look {
         let since = now.saturating_sub(self.turned);
@@ -305,7 +315,7 @@ impl Course {
 
     /// Whether operations are to be sampled, although nothing is being tried.
     fn is_observed(&mut self, steering: &Steering, now: u64) -> bool {
-        if now < self.observe_at || !self.has_enough(false) {
+        if now < self.observe_at {
             return false;
         }
         let samples = steering.reuse().samples();

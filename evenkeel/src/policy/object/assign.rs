@@ -28,6 +28,10 @@ pub fn has_enough(runnable: u32, at_home: bool) -> bool {
     runnable >= if at_home { RUNNABLE / 4 } else { RUNNABLE }
 }
 
+/// The least part of the time of all operations, in per mille, that an object has beside which the others do not count: tasks end up at its home and stay there, so that no journeys have to overlap. An estimate; no
+/// benchmark sets it.
+pub const ALONE: u32 = 900;
+
 /// What is known of an object that is entered in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evidence {
