@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "whoever has come in makes its guard")]
 
-use super::{EnterError, Guard, Object};
+use super::{EnterError, Object, guard};
 use crate::primitives::spin::Backoff;
 use crate::runtime::enter;
 
@@ -34,12 +34,11 @@ impl<T: Send> Object<T> {
             }
             backoff.snooze();
         };
-        if self.is_poisoned() {
+        if way.is_poisoned() {
             self.inner.leave(way, None);
             return Err(EnterError::poisoned(self.inner.names()));
         }
         // SAFETY: this thread has just come in.
-        let mut guard = unsafe { Guard::new(&self.inner, way) };
-        Ok(operation(&mut guard))
+        Ok(unsafe { guard::run(&self.inner, way, operation) })
     }
 }

@@ -104,8 +104,13 @@ impl Door {
     pub(super) fn enter(&self, class: &Class, context: Option<&Context>) -> Result<Way, Refusal> {
         // Whoever enters writes here or beside it: what another core has written should come with the right to do so.
         prefetch::lines(std::ptr::from_ref(self).cast(), 1);
+        let place = self.place.load(Ordering::Relaxed);
+        if place == 0 {
+            // No home, whole, and nobody is inside.
+            return self.lock(0).map(|()| self.by_lock(context, 0));
+        }
         if let Some(context) = context
-            && self.place.load(Ordering::Relaxed) == context.seat.home().addr()
+            && place == context.seat.home().addr()
             && let Some(note) = self.enter_as_host(class, context)
         {
             return Ok(Way::by_note(note));
@@ -129,7 +134,7 @@ impl Door {
         None
     }
 
-    #[inline]
+    #[inline(never)]
     fn enter_as_visitor(&self, class: &Class, context: Option<&Context>) -> Result<Way, Refusal> {
         let place = self.place.load(Ordering::Relaxed);
         if place & (LOCKED | SHARED) != 0 {
@@ -142,7 +147,7 @@ impl Door {
         }
         let home = place & !FLAGS;
         if home == 0 {
-            return self.lock(place).map(|()| self.by_lock(context));
+            return self.lock(place).map(|()| self.by_lock(context, place));
         }
         if class.mode() == Mode::InPlace && place & SUSPENDED == 0 {
             return self.enter_in_place(class, context, place);
@@ -161,7 +166,7 @@ impl Door {
         self.lock(place)?;
         fence::after_read_modify_write(Edge::ObjectLocked);
         if class.mode() == Mode::InPlace {
-            return Ok(self.by_lock(context));
+            return Ok(self.by_lock(context, place));
         }
         self.give_back();
         Err(Refusal::Taken)
@@ -175,11 +180,12 @@ impl Door {
         locked.map(drop).map_err(|_| Refusal::Taken)
     }
 
-    /// The way of a visitor who is inside: a worker notes the object.
+    /// The way of a visitor who is inside, and has found this when it locked the object: a worker notes it.
     #[inline(always)]
-    fn by_lock(&self, context: Option<&Context>) -> Way {
+    fn by_lock(&self, context: Option<&Context>, place: usize) -> Way {
         let note = context.and_then(|context| context.seat.processor().inside.note(self.address()));
-        Way::by_lock(note)
+        // It is cleared by those who find nobody inside.
+        Way::by_lock(note).poisoned(place & POISONED != 0)
     }
 
     /// Enters an object that has a home, which is another, or which is not to be used now.
@@ -228,7 +234,7 @@ impl Door {
         if matches!(class.mode(), Mode::Draining | Mode::InPlace)
             && class.processor(home).is_none_or(has_left)
         {
-            return Ok(self.by_lock(context));
+            return Ok(self.by_lock(context, place));
         }
         self.give_back();
         Err(Refusal::Taken)
@@ -244,7 +250,7 @@ impl Door {
         if is_back {
             self.place.fetch_and(!SUSPENDED, Ordering::Relaxed);
         }
-        Ok(self.by_lock(context))
+        Ok(self.by_lock(context, place))
     }
 
     /// Has the object entered in place until its host is back. The caller is inside by the lock, and has taken it from there.
@@ -270,7 +276,7 @@ impl Door {
         let is_host = context.is_some_and(|context| context.seat.home().addr() == home);
         // Without one it has no home.
         if is_host || class.processor(home).is_none_or(|host| self.has_left(host)) {
-            return Ok(self.by_lock(context));
+            return Ok(self.by_lock(context, place));
         }
         self.give_back();
         Err(Refusal::Taken)

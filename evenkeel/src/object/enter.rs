@@ -3,8 +3,9 @@
 #![allow(unsafe_code, reason = "whoever has come in makes its guard")]
 
 use super::door::Refusal;
-use super::guard::Reading;
+use super::guard::{self, Reading};
 use super::visit::Visit;
+use super::way::Way;
 use super::{EnterError, Guard, HeldGuard, Object, inner};
 use crate::scheduler::context;
 use std::future::poll_fn;
@@ -19,18 +20,25 @@ pub struct Enter<'a, T> {
     pub(super) visit: Visit<'a>,
 }
 
+impl<T: Send> Enter<'_, T> {
+    /// Comes in.
+    #[inline(always)]
+    fn come_in(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<Way, EnterError>> {
+        let way = ready!(self.visit.poll::<T, false>(&self.object.inner, cx));
+        // The next in line waits for it, and this future may be kept.
+        self.visit.end_turn();
+        Poll::Ready(way)
+    }
+}
+
 impl<'a, T: Send> Future for Enter<'a, T> {
     type Output = Result<Guard<'a, T>, EnterError>;
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
-        let object = self.object;
-        let way = ready!(self.visit.poll::<T, false>(&object.inner, cx));
-        // The next in line waits for it, and this future may be kept.
-        self.visit.end_turn();
-        let way = way?;
+        let way = ready!(self.come_in(cx))?;
         // SAFETY: this thread has just come in.
-        Poll::Ready(Ok(unsafe { Guard::new(&object.inner, way) }))
+        Poll::Ready(Ok(unsafe { Guard::new(&self.object.inner, way) }))
     }
 }
 
@@ -50,9 +58,10 @@ impl<T: Send, R, F: FnOnce(&mut T) -> R> Future for With<'_, T, F> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
-        let mut guard = ready!(Pin::new(&mut self.enter).poll(cx))?;
+        let way = ready!(self.enter.come_in(cx))?;
         let operation = self.operation.take().expect("With is not polled after it is complete");
-        Poll::Ready(Ok(operation(&mut guard)))
+        // SAFETY: this thread has just come in.
+        Poll::Ready(Ok(unsafe { guard::run(&self.enter.object.inner, way, operation) }))
     }
 }
 
@@ -170,7 +179,7 @@ impl<T: Send> Object<T> {
     #[inline]
     pub fn try_enter(&self) -> Result<Option<Guard<'_, T>>, EnterError> {
         context::with(|context| match self.inner.enter(context) {
-            Ok(way) if self.is_poisoned() => {
+            Ok(way) if way.is_poisoned() => {
                 self.inner.leave(way, context);
                 Err(EnterError::poisoned(self.inner.names()))
             }

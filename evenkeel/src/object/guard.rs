@@ -8,6 +8,7 @@ use super::way::Way;
 use crate::scheduler::context::{self, Context};
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem;
 use std::ops::{Deref, DerefMut};
 
 /// Being inside an [`Object`](super::Object): access to its value, until it is dropped.
@@ -52,18 +53,68 @@ impl<'a, T> Guard<'a, T> {
         self.way = self.way.going_back(origin);
         self
     }
+}
 
-    /// What few operations end with.
-    #[cold]
-    fn end(&self, context: Option<&Context>) {
-        if self.way.is_without_note() {
-            self.object.clear_on_thread();
-        }
-        self.object.end_sample(self.way, context);
-        if let Some(origin) = self.way.origin() {
-            returning::go_back(origin);
-        }
+/// What few operations end with.
+#[cold]
+fn end<T>(object: &Inner<T>, way: Way, context: Option<&Context>) {
+    if way.is_without_note() {
+        object.clear_on_thread();
     }
+    object.end_sample(way, context);
+    if let Some(origin) = way.origin() {
+        returning::go_back(origin);
+    }
+}
+
+/// Leaves an object that the caller is inside of alone.
+#[inline(always)]
+fn leave<T>(object: &Inner<T>, way: Way) {
+    context::with(|context| {
+        if way.has_more() {
+            end(object, way, context);
+        }
+        object.leave(way, context);
+        if way.is_sampled() {
+            object.note_over(way, context);
+        }
+    });
+}
+
+/// An operation that has not returned.
+struct Running<'a, T> {
+    object: &'a Inner<T>,
+    way: Way,
+}
+
+impl<T> Drop for Running<'_, T> {
+    #[cold]
+    fn drop(&mut self) {
+        self.object.door.poison();
+        leave(self.object, self.way);
+    }
+}
+
+/// Makes an operation, and leaves. One that unwinds poisons the object.
+///
+/// # Safety
+/// This thread is inside, alone, by `way`.
+#[inline(always)]
+pub(super) unsafe fn run<T, R>(
+    object: &Inner<T>,
+    way: Way,
+    operation: impl FnOnce(&mut T) -> R,
+) -> R {
+    object.begin_write();
+    if way.is_without_note() {
+        object.note_on_thread();
+    }
+    let running = Running { object, way };
+    // SAFETY: this thread is inside until it leaves below, or as it unwinds, and the borrow ends before.
+    let result = object.value.with_mut(|value| operation(unsafe { &mut *value }));
+    mem::forget(running);
+    leave(object, way);
+    result
 }
 
 impl<T> Deref for Guard<'_, T> {
@@ -90,15 +141,7 @@ impl<T> Drop for Guard<'_, T> {
         if std::thread::panicking() && !self.way.was_panicking() {
             self.object.door.poison();
         }
-        context::with(|context| {
-            if self.way.has_more() {
-                self.end(context);
-            }
-            self.object.leave(self.way, context);
-            if self.way.is_sampled() {
-                self.object.note_over(self.way, context);
-            }
-        });
+        leave(self.object, self.way);
     }
 }
 

@@ -64,7 +64,7 @@ impl<T: Send> Object<T> {
             return Ok(Some(guard));
         }
         context::with(|context| match self.inner.door.take(&self.inner.class, context) {
-            Ok(way) if self.is_poisoned() => {
+            Ok(way) if way.is_poisoned() => {
                 self.inner.leave(way, context);
                 Err(EnterError::poisoned(self.inner.names()))
             }

@@ -12,6 +12,7 @@ use crate::primitives::spin::pause;
 use crate::scheduler::context::{self, Context};
 use crate::task::waker;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{self, Poll, ready};
 
@@ -37,13 +38,83 @@ enum Step {
 #[derive(Debug, Default)]
 pub(super) struct Visit<'a> {
     journeys: u32,
-    /// Whether the others have had their turn.
-    counted: bool,
-    /// Whether its worker's ledger wants to hear of it.
-    sampled: bool,
-    /// Whether it is one of many, of which few are asked what their way in is good for.
-    asked: bool,
-    rare: Option<Box<Rare<'a>>>,
+    marks: Marks,
+    rare: Rarely<Rare<'a>>,
+}
+
+/// What has been found out about an entry. Bits of one word: where the compiler clears it by stores that overlap, whoever reads waits until they have left the store buffer, which is a tenth of an operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Marks(u32);
+
+impl Marks {
+    /// The others have had their turn.
+    const COUNTED: u32 = 1;
+    /// Its worker's ledger wants to hear of it.
+    const SAMPLED: u32 = 2;
+    /// It is one of many, of which few are asked what their way in is good for.
+    const ASKED: u32 = 4;
+
+    #[inline(always)]
+    fn has(self, mark: u32) -> bool {
+        self.0 & mark != 0
+    }
+
+    fn set(&mut self, mark: u32, is_so: bool) {
+        self.0 = if is_so { self.0 | mark } else { self.0 & !mark };
+    }
+}
+
+/// What there is rarely, in a box; that there is none is seen without a call.
+#[derive(Debug)]
+struct Rarely<T>(ManuallyDrop<Option<Box<T>>>);
+
+impl<T> Default for Rarely<T> {
+    #[inline(always)]
+    fn default() -> Self {
+        Self(ManuallyDrop::new(None))
+    }
+}
+
+impl<T> Rarely<T> {
+    fn new(rare: T) -> Self {
+        Self(ManuallyDrop::new(Some(Box::new(rare))))
+    }
+
+    #[inline(always)]
+    fn get(&self) -> Option<&T> {
+        self.0.as_deref()
+    }
+
+    #[inline(always)]
+    fn get_mut(&mut self) -> Option<&mut T> {
+        self.0.as_deref_mut()
+    }
+
+    #[cold]
+    fn take(&mut self) -> Option<Box<T>> {
+        self.0.take()
+    }
+
+    /// Drops it, if there is any.
+    #[inline(always)]
+    fn clear(&mut self) {
+        if self.0.is_some() {
+            drop(self.take());
+        }
+    }
+}
+
+impl<T: Default> Rarely<T> {
+    fn get_or_default(&mut self) -> &mut T {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl<T> Drop for Rarely<T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.clear();
+    }
 }
 
 /// What an entry has to remember that is held up.
@@ -69,20 +140,18 @@ impl<'a> Visit<'a> {
     /// An entry of one whose turn in line it is.
     pub(super) fn in_turn(turn: Turn<'a>) -> Self {
         let rare = Rare { turn: Some(turn), ..Rare::default() };
-        Self { rare: Some(Box::new(rare)), ..Self::default() }
+        Self { rare: Rarely::new(rare), ..Self::default() }
     }
 
     /// Gives the turn or the place in line on, once inside.
     #[inline(always)]
     pub(super) fn end_turn(&mut self) {
-        if self.rare.is_some() {
-            self.rare = None;
-        }
+        self.rare.clear();
     }
 
     /// The turn, once inside.
-    pub(super) fn into_turn(self) -> Option<Turn<'a>> {
-        self.rare?.turn
+    pub(super) fn into_turn(mut self) -> Option<Turn<'a>> {
+        self.rare.take()?.turn
     }
 
     /// Whether the task has been on its way to the object's home.
@@ -109,9 +178,11 @@ impl<'a> Visit<'a> {
             // It does not even look at the object, whose lines are there.
             return self.set_out(context, target, cx);
         }
-        if self.counted || !context.is_some_and(|context| context.operations.count()) {
+        if self.marks.has(Marks::COUNTED)
+            || !context.is_some_and(|context| context.operations.count())
+        {
             if READS && let Some(way) = object.enter_as_reader(context) {
-                if self.asked {
+                if self.marks.has(Marks::ASKED) {
                     object.note_paid();
                 }
                 return Poll::Ready(Ok(way));
@@ -131,7 +202,9 @@ impl<'a> Visit<'a> {
         context: Option<&Context>,
         cx: &mut task::Context<'_>,
     ) -> Poll<Result<Way, EnterError>> {
-        if !std::mem::replace(&mut self.counted, true)
+        let counted = self.marks.has(Marks::COUNTED);
+        self.marks.set(Marks::COUNTED, true);
+        if !counted
             && let Some(context) = context
             && context.operations.has_counted()
         {
@@ -140,28 +213,28 @@ impl<'a> Visit<'a> {
             }
             if context.operations.has_had_its_turn() {
                 object.class.count(context);
-                self.asked = true;
+                self.marks.set(Marks::ASKED, true);
                 // Whoever has come from another worker has given the others there their turn.
                 if self.journeys == 0 {
                     return again(Some(context), cx);
                 }
             }
             // One that is held for as long as it likes says nothing.
-            self.sampled = self.rare.is_none();
+            self.marks.set(Marks::SAMPLED, self.rare.get().is_none());
         }
         // Waiting is a part of what it costs that others use the object too.
         let began = self.begin(object, context);
         loop {
-            if let Some(rare) = &mut self.rare
+            if let Some(rare) = self.rare.get_mut()
                 && let Some(Waiting(waiting)) = &mut rare.waiting
             {
                 let turn = ready!(waiting.as_mut().poll(cx));
                 rare.waiting = None;
                 rare.turn = Some(turn);
             }
-            let in_turn = self.rare.as_ref().is_some_and(|rare| rare.turn.is_some());
+            let in_turn = self.rare.get().is_some_and(|rare| rare.turn.is_some());
             if READS && let Some(way) = object.enter_as_reader(context) {
-                if self.asked {
+                if self.marks.has(Marks::ASKED) {
                     object.note_paid();
                 }
                 return Poll::Ready(Ok(way));
@@ -180,7 +253,7 @@ impl<'a> Visit<'a> {
                 }
                 Step::InLine => {
                     let waiting = Waiting(Box::pin(object.line().turn()));
-                    self.rare.get_or_insert_default().waiting = Some(waiting);
+                    self.rare.get_or_default().waiting = Some(waiting);
                 }
             }
         }
@@ -196,7 +269,10 @@ impl<'a> Visit<'a> {
     ) -> Result<Way, EnterError> {
         let way = admit(object, way, context)?;
         match context {
-            Some(context) if self.sampled && object.class.looks_at(context, way.is_by_lock()) => {
+            Some(context)
+                if self.marks.has(Marks::SAMPLED)
+                    && object.class.looks_at(context, way.is_by_lock()) =>
+            {
                 if let Some(began) = began {
                     let travelled = self.journeys > 0;
                     object.class.ledgers.begin(context, object.door.address(), began, travelled);
@@ -210,7 +286,7 @@ impl<'a> Visit<'a> {
     /// When it begins to enter, if that is of interest: whatever it takes to fetch the object belongs to the operation.
     fn begin<T>(&self, object: &Inner<T>, context: Option<&Context>) -> Option<u64> {
         let is_sample = |context: &&Context| {
-            self.sampled
+            self.marks.has(Marks::SAMPLED)
                 && context.operations.is_sample()
                 && object.class.looks_at(context, object.door.home() != context.seat.home().addr())
         };
@@ -247,7 +323,7 @@ impl<'a> Visit<'a> {
             // It was taken away on its way.
             let departures = context.shared().processors[target].published.departures();
             let seen = Some((target, departures));
-            let before = &mut self.rare.get_or_insert_default().departures;
+            let before = &mut self.rare.get_or_default().departures;
             let is_stuck = std::mem::replace(before, seen) == seen;
             if is_stuck || self.journeys == JOURNEYS {
                 return take::<T, READS>(object, Some(context), is_stuck, cx);
@@ -262,7 +338,7 @@ impl<'a> Visit<'a> {
 #[inline(always)]
 fn admit<T>(object: &Inner<T>, way: Way, context: Option<&Context>) -> Result<Way, EnterError> {
     // A host does not get in by its note while the object is poisoned.
-    if !way.is_by_lock() || !object.door.is_poisoned() {
+    if !way.is_poisoned() {
         return Ok(way);
     }
     object.door.leave(way, context);

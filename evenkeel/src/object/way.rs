@@ -21,6 +21,9 @@ const SAMPLED: usize = 1 << 11;
 /// Beside others, for reading.
 const SHARED: usize = 1 << 12;
 
+/// The object was poisoned when it was locked.
+const POISONED: usize = 1 << 13;
+
 /// Where the number of the worker begins that the task goes back to, plus one.
 const ORIGIN: u32 = 16;
 
@@ -51,6 +54,18 @@ impl Way {
     #[inline(always)]
     pub(super) fn is_shared(self) -> bool {
         self.0 & SHARED != 0
+    }
+
+    /// The same way, into an object that is poisoned, or is not.
+    #[inline(always)]
+    pub(super) fn poisoned(self, poisoned: bool) -> Self {
+        if poisoned { Self(self.0 | POISONED) } else { self }
+    }
+
+    /// Whether the object was poisoned when it was entered.
+    #[inline(always)]
+    pub(super) fn is_poisoned(self) -> bool {
+        self.0 & POISONED != 0
     }
 
     #[inline(always)]
