@@ -45,7 +45,6 @@ struct Desk {
 /// The ledger of one worker.
 #[derive(Default)]
 pub(super) struct Ledger {
-    sampled: Sampled,
     hop: Hop,
     /// How many samples there were.
     samples: u32,
@@ -79,16 +78,6 @@ pub(super) enum Standing {
     Fixed,
 }
 
-/// The operation that is being sampled, if one is.
-#[derive(Clone, Copy, Default)]
-struct Sampled {
-    /// The address of its object.
-    address: usize,
-    began: u64,
-    /// Whether its task has come for it.
-    travelled: bool,
-}
-
 impl Ledgers {
     /// Those of a runtime with so many workers.
     pub(super) fn new(workers: usize) -> Self {
@@ -110,27 +99,16 @@ impl Ledgers {
         self.0.desks.get(worker).map(|desk| lock(&desk.ledger))
     }
 
-    /// Notes that an operation of this worker's is sampled, which has begun at this time.
-    pub(super) fn begin(&self, context: &Context, address: usize, began: u64, travelled: bool) {
-        if let Some(mut ledger) = self.of(context.seat.me()) {
-            ledger.sampled = Sampled { address, began, travelled };
-        }
-    }
-
-    /// Ends one that was in place, and gives what it took, if it was sampled.
+    /// Ends an operation that was in place, and gives what it took, if it was sampled.
     pub(super) fn end_in_place(
         &self,
         context: &Context,
         address: usize,
         bytes: u32,
     ) -> Option<u64> {
+        let sampled = context.operations.end_sample(address)?;
         let mut ledger = self.of(context.seat.me())?;
-        let sampled = std::mem::take(&mut ledger.sampled);
-        if sampled.address != address {
-            return None;
-        }
-        let now = context.ahead.now();
-        let nanos = now.saturating_sub(sampled.began);
+        let nanos = context.ahead.now().saturating_sub(sampled.began);
         let noted = Noted { bytes, standing: Standing::InPlace };
         ledger.used.add(address as u64, nanos * u64::from(sample::ONE_IN), noted);
         Some(nanos)
@@ -195,14 +173,11 @@ impl Ledgers {
         self.0.desks.get(worker).map(|desk| &desk.bytes)
     }
 
-    /// Ends it: the operation was at home, it is over, and its worker out of the object.
+    /// Ends an operation that was at home, and its worker is out of the object again.
     pub(super) fn end<T>(&self, object: &Inner<T>, context: &Context) {
         let me = context.seat.me();
         let Some(mut ledger) = self.of(me) else { return };
         let now = context.ahead.now();
-        // Before that polls are still as long as they were in place.
-        let travelled = object.class.steering.look() != Look::Settle;
-        ledger.sampled.travelled &= travelled;
         let to = ledger.end(object, now, context);
         if ledger.giving.is_due(now) {
             ledger.giving.look(context.shared(), me, now);
@@ -255,10 +230,10 @@ impl Ledger {
     #[allow(clippy::option_option, reason = "to whom, or to nobody, or not at all")]
     fn end<T>(&mut self, object: &Inner<T>, now: u64, context: &Context) -> Option<Option<usize>> {
         let (address, pinned) = (object.door.address(), object.is_pinned());
-        let sampled = std::mem::take(&mut self.sampled);
-        if sampled.address == address {
+        if let Some(sampled) = context.operations.end_sample(address) {
             let (inside, poll) = (now.saturating_sub(sampled.began), context.seat.mean_poll());
-            if sampled.travelled {
+            // Before that polls are still as long as they were in place.
+            if sampled.travelled && object.class.steering.look() != Look::Settle {
                 // Where each poll is a visit, with one operation, the rest of it is what both ends of a journey take: its task comes and goes.
                 self.hop.spent_in_all(poll.saturating_sub(inside));
             }

@@ -274,8 +274,8 @@ impl<'a> Visit<'a> {
                     && object.class.looks_at(context, way.is_by_lock()) =>
             {
                 if let Some(began) = began {
-                    let travelled = self.journeys > 0;
-                    object.class.ledgers.begin(context, object.door.address(), began, travelled);
+                    let (address, travelled) = (object.door.address(), self.journeys > 0);
+                    context.operations.begin_sample(address, began, travelled);
                 }
                 Ok(way.sampled())
             }

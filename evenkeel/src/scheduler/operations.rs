@@ -29,6 +29,17 @@ fn mark(operation: u32) -> u32 {
     operation.wrapping_mul(0x9E37_79B9)
 }
 
+/// An operation that is being sampled.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sampled {
+    /// The address of its object.
+    address: usize,
+    /// When it has begun.
+    pub(crate) began: u64,
+    /// Whether its task has come for it.
+    pub(crate) travelled: bool,
+}
+
 /// The operations of one worker.
 #[derive(Debug)]
 pub(crate) struct Operations {
@@ -41,6 +52,8 @@ pub(crate) struct Operations {
     follows: Cell<bool>,
     /// What they have gone over.
     bytes: Cell<ByteClock>,
+    /// The one that is being sampled: of those that are inside of each other, the one that has begun last.
+    sampled: Cell<Sampled>,
 }
 
 impl Default for Operations {
@@ -52,6 +65,7 @@ impl Default for Operations {
             watched: none,
             follows: Cell::new(false),
             bytes: Cell::default(),
+            sampled: Cell::default(),
         }
     }
 }
@@ -93,6 +107,17 @@ impl Operations {
     #[inline(always)]
     pub(crate) fn takes_next(&self) -> bool {
         self.follows.get() && self.follows.replace(false)
+    }
+
+    /// Begins to sample one on the object at this address.
+    pub(crate) fn begin_sample(&self, address: usize, began: u64, travelled: bool) {
+        self.sampled.set(Sampled { address, began, travelled });
+    }
+
+    /// The sample of the one on the object at this address, which is over, if it was begun.
+    pub(crate) fn end_sample(&self, address: usize) -> Option<Sampled> {
+        let sampled = self.sampled.take();
+        (sampled.address == address).then_some(sampled)
     }
 
     /// Counts what a sampled operation has gone over, for all those that are not sampled.
