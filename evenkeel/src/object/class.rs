@@ -254,10 +254,11 @@ impl Class {
         let shared = context.shared();
         // What workers of other runtimes do counts for nothing.
         if self.is_of(shared) {
-            let automatic = self.placement == Placement::Automatic;
-            self.steering.count(self, context, automatic);
-            if automatic {
-                self.ledgers.plan_if_due(context.ahead.now(), self.caches.budget());
+            self.steering.count(context.seat.me());
+            if self.placement == Placement::Automatic {
+                let now = context.ahead.now();
+                self.steering.steer(self, context, now);
+                self.ledgers.plan_if_due(now, self.caches.budget());
             }
             if self.steering.has_turned_home(context.seat.me()) {
                 context.operations.watch_some();

@@ -183,23 +183,22 @@ impl Steering {
         lock(&self.course).trial.verdict()
     }
 
-    /// Counts [`TURN`] operations of processor `me`, and steers `class`, whose this is, if it is time.
-    pub(super) fn count(&self, class: &Class, context: &Context, automatic: bool) {
-        let me = context.seat.me();
+    /// Counts [`TURN`] operations of processor `me`.
+    pub(super) fn count(&self, me: usize) {
         if let Some(Share { operations: count, .. }) = self.shares.get(me).map(|share| &**share) {
             count.store(count.load(Ordering::Relaxed) + u64::from(TURN), Ordering::Relaxed);
         }
-        if !automatic {
-            return;
-        }
-        let now = context.ahead.now();
+    }
+
+    /// Steers `class`, whose this is, if it is time.
+    pub(super) fn steer(&self, class: &Class, context: &Context, now: u64) {
         if now < self.next.load(Ordering::Relaxed) {
             return;
         }
         // Whoever has it steers.
         let Ok(mut course) = self.course.try_lock() else { return };
         self.next.store(now.saturating_add(STEP), Ordering::Relaxed);
-        course.step(class, context.shared(), now, me);
+        course.step(class, context.shared(), now, context.seat.me());
         let look = course.look(class, self, now);
         self.look.store(look as u8, Ordering::Relaxed);
     }

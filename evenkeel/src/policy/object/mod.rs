@@ -31,6 +31,7 @@ pub mod streak;
 pub mod trial;
 pub mod unassign;
 pub mod verdict;
+mod window;
 
 pub use assign::{Decision, Evidence, assign};
 pub use brief::Brief;

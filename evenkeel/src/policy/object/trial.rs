@@ -11,7 +11,7 @@
 //!    the class is tried again.
 //! 4. When the rate of operations has [changed](CHANGE) in two windows of [`WATCH`] in a row, or by half as much in four, a probe and, if that is not far behind, a trial with [`SHORT`] windows follow at once. After changes that have left the verdict as it
 //!    was, others are not looked at [for a while](deaf),
-//!    and one that is in place is tried in whole windows at once: objects have to be fetched to their homes first.
+//!    for longer only [great ones](GREAT) if the other mode has made less than half, and one that is in place is tried in whole windows at once: objects have to be fetched to their homes first.
 //!
 //! **What it costs.** The mode that loses runs for a probe out of each hold, and for three windows out of a trial: in the long run one part in several thousand
 //! if the other is far behind, and otherwise 12 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, a
@@ -22,6 +22,7 @@
 
 use super::Decision;
 use super::verdict::{Mode, Reason, Verdict};
+use super::window::Window;
 
 /// Windows of each mode in a trial.
 pub const ALTERNATIONS: usize = 3;
@@ -58,11 +59,15 @@ pub const CHANGE: u64 = 124;
 /// change of what is in use to the next in CoreTime's experiment as `evenkeel-bench` has it, 40 ms. An estimate; no benchmark sets it.
 pub const DEAF: u64 = 24_000_000;
 
+/// For how long after that only [great](GREAT) changes are looked at, where the probe has shown that the other mode makes less than half of the operations: it would have to gain as much as
+/// never before. An estimate; no benchmark sets it.
+pub const DULL: u64 = 4 * DEAF;
+
+/// See [`DULL`]: in percent.
+pub const GREAT: u64 = 150;
+
 /// The usual rate follows with one part in so many of each window: not before a change in four of them is seen.
 const SLOW: u64 = 32;
-
-/// Fewer operations in a window say nothing; it goes on until there are so many, or for four times its length.
-pub const FEWEST: u64 = 200;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -78,31 +83,6 @@ enum Phase {
         round: usize,
         rates: [u64; 2 * ALTERNATIONS],
     },
-}
-
-/// The time in which operations are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Window {
-    begin: u64,
-    /// When counting began, and with what.
-    counts_from: Option<(u64, u64)>,
-}
-
-impl Window {
-    /// The rate in operations per second, at the end of the window, and whether there were enough operations. The first `settle` of it are not counted.
-    fn step(&mut self, now: u64, ops: u64, length: u64, settle: u64) -> Option<(u64, bool)> {
-        let Some((from, before)) = self.counts_from else {
-            if now.saturating_sub(self.begin) >= settle {
-                self.counts_from = Some((now, ops));
-            }
-            return None;
-        };
-        let (time, count) = (now.saturating_sub(from), ops.saturating_sub(before));
-        let least = (length - settle).max(1);
-        let is_over = time >= least && (count >= FEWEST || time >= 4 * least);
-        let rate = u128::from(count) * 1_000_000_000 / u128::from(time.max(1));
-        is_over.then(|| (u64::try_from(rate).unwrap_or(u64::MAX), count >= FEWEST))
-    }
 }
 
 /// The trial of one class of objects.
@@ -133,6 +113,8 @@ pub struct Trial {
     /// Changes in a row that have left the verdict as it was, and until when there is no look at others.
     fruitless: u32,
     deaf_until: u64,
+    /// Until when only great ones are looked at.
+    dull_until: u64,
     /// How much it has changed in the last windows: two for each by [`CHANGE`], one for each by half as much, less than nothing if it has become less.
     changed: i32,
 }
@@ -148,6 +130,7 @@ impl Default for Trial {
             answers: false,
             fruitless: 0,
             deaf_until: 0,
+            dull_until: 0,
             changed: 0,
         }
     }
@@ -230,7 +213,8 @@ impl Trial {
         if self.usual == 0 {
             self.usual = rate;
         }
-        let change = change(self.usual, rate);
+        let is_great = is_more(rate, self.usual, GREAT) || is_more(self.usual, rate, GREAT);
+        let change = if is_great || now >= self.dull_until { change(self.usual, rate) } else { 0 };
         if now < self.deaf_until {
             // What has changed meanwhile is found out when it is over.
         } else if change != 0 {
@@ -261,6 +245,11 @@ impl Trial {
             let usual = self.usual;
             *self.verdict.rate(self.mode.other()) = usual;
             self.note_fruitless(now);
+            if rate < usual / 2 {
+                // As many times as long as it is deaf, if it is.
+                let deaf = self.deaf_until.saturating_sub(now);
+                self.dull_until = now.saturating_add(deaf.saturating_mul(DULL / DEAF));
+            }
             self.stand(now, Reason::FarAhead);
         } else {
             self.begin(length);
@@ -298,9 +287,9 @@ impl Trial {
         let mode = self.verdict.mode;
         *self.verdict.rate(mode) = standing;
         *self.verdict.rate(mode.other()) = other;
-        if u128::from(other) * 100 > u128::from(standing) * u128::from(100 + MARGIN) {
+        if is_more(other, standing, 100 + MARGIN) {
             self.verdict = Verdict { mode: mode.other(), stood: 0, ..self.verdict };
-            (self.fruitless, self.deaf_until) = (0, 0);
+            (self.fruitless, self.deaf_until, self.dull_until) = (0, 0, 0);
             self.hold(now, Reason::Faster);
             self.usual = other;
         } else {
@@ -376,9 +365,13 @@ pub fn deaf(fruitless: u32) -> u64 {
     (SHORT << fruitless.min(6)).min(DEAF)
 }
 
+/// Whether `a` is more than so many percent of `b`.
+fn is_more(a: u64, b: u64, percent: u64) -> bool {
+    u128::from(a) * 100 > u128::from(b) * u128::from(percent)
+}
+
 /// How much a rate has changed: by 2 if by [`CHANGE`], and by 1 if by half as much; less than nothing if it has become less.
 fn change(usual: u64, rate: u64) -> i32 {
-    let is_more = |a: u64, b: u64, by: u64| u128::from(a) * 100 > u128::from(b) * u128::from(by);
     let of = |a: u64, b: u64| {
         i32::from(is_more(a, b, 50 + CHANGE / 2)) + i32::from(is_more(a, b, CHANGE))
     };
