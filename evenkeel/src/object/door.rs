@@ -107,7 +107,7 @@ impl Door {
         let place = self.place.load(Ordering::Relaxed);
         if place == 0 {
             // No home, whole, and nobody is inside.
-            return self.lock(0).map(|()| self.by_lock(context, 0));
+            return self.lock(0).map(|()| Way::by_lock(self.note(context)));
         }
         if let Some(context) = context
             && place == context.seat.home().addr()
@@ -147,7 +147,7 @@ impl Door {
         }
         let home = place & !FLAGS;
         if home == 0 {
-            return self.lock(place).map(|()| self.by_lock(context, place));
+            return self.lock(place).map(|()| self.by_lock(context));
         }
         if class.mode() == Mode::InPlace && place & SUSPENDED == 0 {
             return self.enter_in_place(class, context, place);
@@ -166,7 +166,7 @@ impl Door {
         self.lock(place)?;
         fence::after_read_modify_write(Edge::ObjectLocked);
         if class.mode() == Mode::InPlace {
-            return Ok(self.by_lock(context, place));
+            return Ok(self.by_lock(context));
         }
         self.give_back();
         Err(Refusal::Taken)
@@ -180,12 +180,16 @@ impl Door {
         locked.map(drop).map_err(|_| Refusal::Taken)
     }
 
-    /// The way of a visitor who is inside, and has found this when it locked the object: a worker notes it.
+    /// Notes the object, on a worker that has a place for another note.
     #[inline(always)]
-    fn by_lock(&self, context: Option<&Context>, place: usize) -> Way {
-        let note = context.and_then(|context| context.seat.processor().inside.note(self.address()));
-        // It is cleared by those who find nobody inside.
-        Way::by_lock(note).poisoned(place & POISONED != 0)
+    fn note(&self, context: Option<&Context>) -> Option<u8> {
+        context.and_then(|context| context.seat.processor().inside.note(self.address()))
+    }
+
+    /// The way of a visitor who is inside.
+    fn by_lock(&self, context: Option<&Context>) -> Way {
+        // A host that has left after the lock was set may have poisoned the object meanwhile.
+        Way::by_lock(self.note(context)).poisoned(self.is_poisoned())
     }
 
     /// Enters an object that has a home, which is another, or which is not to be used now.
@@ -234,7 +238,7 @@ impl Door {
         if matches!(class.mode(), Mode::Draining | Mode::InPlace)
             && class.processor(home).is_none_or(has_left)
         {
-            return Ok(self.by_lock(context, place));
+            return Ok(self.by_lock(context));
         }
         self.give_back();
         Err(Refusal::Taken)
@@ -250,7 +254,7 @@ impl Door {
         if is_back {
             self.place.fetch_and(!SUSPENDED, Ordering::Relaxed);
         }
-        Ok(self.by_lock(context, place))
+        Ok(self.by_lock(context))
     }
 
     /// Has the object entered in place until its host is back. The caller is inside by the lock, and has taken it from there.
@@ -276,7 +280,7 @@ impl Door {
         let is_host = context.is_some_and(|context| context.seat.home().addr() == home);
         // Without one it has no home.
         if is_host || class.processor(home).is_none_or(|host| self.has_left(host)) {
-            return Ok(self.by_lock(context, place));
+            return Ok(self.by_lock(context));
         }
         self.give_back();
         Err(Refusal::Taken)
@@ -381,3 +385,5 @@ mod shared;
 mod home_model;
 #[cfg(all(test, loom))]
 mod model;
+#[cfg(all(test, loom))]
+mod poison_model;

@@ -21,7 +21,7 @@ const SAMPLED: usize = 1 << 11;
 /// Beside others, for reading.
 const SHARED: usize = 1 << 12;
 
-/// The object was poisoned when it was locked.
+/// The object was poisoned when its operation came in.
 const POISONED: usize = 1 << 13;
 
 /// Where the number of the worker begins that the task goes back to, plus one.
@@ -62,7 +62,7 @@ impl Way {
         if poisoned { Self(self.0 | POISONED) } else { self }
     }
 
-    /// Whether the object was poisoned when it was entered.
+    /// Whether the object was poisoned when the operation came in.
     #[inline(always)]
     pub(super) fn is_poisoned(self) -> bool {
         self.0 & POISONED != 0

@@ -129,7 +129,7 @@ impl Door {
         }
         if self.have_left(class, if is_closed { 0 } else { PATIENCE }) {
             self.place.fetch_and(!(SHARED | CLOSED), Ordering::Relaxed);
-            return Ok(self.by_lock(context, place));
+            return Ok(self.by_lock(context));
         }
         if is_closed {
             self.give_back();
