@@ -15,7 +15,7 @@
 //! (release).
 //! *Visitor*: set [`LOCKED`] by a compare-and-swap (acquire). An object without a home is then the visitor's. If it has one, and the mode is *in place*, as a second look
 //! at it after the exchange says, it is too. Otherwise the visitor *takes it from its home*: a heavy fence; if the host has a note of it, wait for a bounded time, then give
-//! the lock back. It leaves by clearing [`LOCKED`] (release). Whoever is inside by the lock clears it by a plain store, whoever has it and turns back by a read-modify-write: the host may be
+//! the lock back. Once it is inside, and not before, it looks whether the object is poisoned: a host may have been inside when it was locked. It leaves by clearing [`LOCKED`] (release). Whoever is inside by the lock clears it by a plain store, whoever has it and turns back by a read-modify-write: the host may be
 //! inside, and [poison](POISONED) the object. For the same reason poison is cleared by a compare-and-swap while nobody has the lock.
 //! *Suspension*: a visitor who has taken the object from a host that is stuck, as the [policy](crate::policy::stealing::is_stranded) says, sets [`SUSPENDED`] while it has the lock. From then on
 //! all enter by the lock. It is cleared by one who has the lock: the host itself, or now and then a visitor, whose next will find out.

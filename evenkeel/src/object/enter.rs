@@ -53,15 +53,26 @@ pub struct With<'a, T, F> {
 // Nothing in it is pinned.
 impl<T, F> Unpin for With<'_, T, F> {}
 
+/// Leaves, and says what is wrong.
+#[cold]
+fn refuse_second<T>(guard: Guard<'_, T>) -> ! {
+    drop(guard);
+    panic!("With is not polled after it is complete");
+}
+
 impl<T: Send, R, F: FnOnce(&mut T) -> R> Future for With<'_, T, F> {
     type Output = Result<R, EnterError>;
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         let way = ready!(self.enter.come_in(cx))?;
-        let operation = self.operation.take().expect("With is not polled after it is complete");
+        let object = &self.enter.object.inner;
+        let Some(operation) = self.operation.take() else {
+            // SAFETY: this thread has just come in.
+            refuse_second(unsafe { Guard::new(object, way) })
+        };
         // SAFETY: this thread has just come in.
-        Poll::Ready(Ok(unsafe { guard::run(&self.enter.object.inner, way, operation) }))
+        Poll::Ready(Ok(unsafe { guard::run(object, way, operation) }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Being inside an object.
+//! Being inside an object: for as long as a guard lives, which poisons it if a panic begins meanwhile, or for one closure, which does so if it unwinds.
 
 #![allow(unsafe_code, reason = "whoever is inside an object has its value")]
 

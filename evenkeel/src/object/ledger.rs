@@ -1,6 +1,6 @@
 //! What a worker knows of the objects that it uses, at home and in place: from samples, by their addresses.
 //!
-//! The worker alone writes to its ledger; others read it, for reports and for the [plan](super::plan) of all. *An operation that is sampled*: note the time when it begins; when it is over, add what it took to the
+//! The worker alone writes to its ledger; others read it, for reports and for the [plan](super::plan) of all. *An operation that is sampled*: its worker [notes](crate::scheduler::operations) the time when it begins; when it is over, add what it took to the
 //! object's heat, and, if its task has travelled, what its poll took beside it to the cost of a [hop](Hop). What the worker [gives away](super::giving) of its objects follows from that.
 //!
 //! Which objects are used together is looked at after [some](FOLLOWED) of the samples: the next operation on this worker says which object the task goes on to, if it is the same task, here or elsewhere.

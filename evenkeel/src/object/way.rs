@@ -9,7 +9,7 @@ const NOTE: usize = 0xFF;
 /// By the lock.
 const LOCK: usize = 1 << 8;
 
-/// The thread was panicking when the operation began.
+/// The thread was panicking when the guard of the operation was made.
 const PANICKING: usize = 1 << 9;
 
 /// Whoever leaves has more to do than that: what [`is_without_note`](Way::is_without_note), [`is_sampled`](Way::is_sampled) or [`origin`](Way::origin) say. So those that have not, which are nearly all, look once.

@@ -225,3 +225,45 @@ fn the_error_has_names() {
         assert!(error.contains(part), "{error}");
     }
 }
+
+#[test]
+fn a_future_that_is_polled_once_too_often_leaves_the_object_as_it_was() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    async fn polls_twice(object: Object<u64>) {
+        let mut with = object.with(|value| *value += 1);
+        (&mut with).await.unwrap();
+        (&mut with).await.unwrap();
+    }
+    for object in objects(&runtime) {
+        // More often than a worker has notes.
+        for n in 1..=10 {
+            let task = runtime.spawn(polls_twice(object.clone()));
+            assert!(block_on(task).is_err(), "it panics");
+            assert!(
+                catch_unwind(AssertUnwindSafe(|| block_on(polls_twice(object.clone())))).is_err()
+            );
+            assert!(!object.is_poisoned());
+            assert_eq!(object.call_blocking(|value| *value), Ok(2 * n));
+        }
+    }
+}
+
+#[test]
+fn an_operation_that_panics_while_its_thread_does_poisons() {
+    struct Operates(Object<u64>);
+    impl Drop for Operates {
+        fn drop(&mut self) {
+            let operate = || self.0.call_blocking(panic_inside);
+            assert!(catch_unwind(AssertUnwindSafe(operate)).is_err());
+        }
+    }
+    let object = Object::new(0);
+    let operates = Operates(object.clone());
+    let unwind = AssertUnwindSafe(|| {
+        let _operates = operates;
+        resume_unwind(Box::new("outside"));
+    });
+    assert!(catch_unwind(unwind).is_err());
+    assert!(object.is_poisoned());
+}

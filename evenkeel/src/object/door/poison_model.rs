@@ -83,3 +83,30 @@ fn a_visitor_that_takes_the_object_sees_the_poison_of_the_host() {
         host.join().unwrap();
     });
 }
+
+/// The same while the class turns from homes to in place.
+#[test]
+fn a_visitor_of_a_class_that_drains_sees_the_poison_of_the_host() {
+    explore(|| {
+        let mut world = World::new(Placement::Home);
+        let number = world.number_at(0);
+        let host = world.start(0, {
+            let number = number.clone();
+            move |context| {
+                if let Ok(way) = number.enter(Some(context)) {
+                    add(&number);
+                    number.door.poison();
+                    number.leave(way, Some(context));
+                }
+            }
+        });
+        world.turn(Wanted::InPlace);
+        if let Ok(way) = number.enter(None) {
+            // SAFETY: this thread is inside, or loom says that it is not.
+            let value = number.value.with(|value| unsafe { *value });
+            assert_eq!(way.is_poisoned(), value > 0);
+            number.leave(way, None);
+        }
+        host.join().unwrap();
+    });
+}

@@ -11,7 +11,7 @@
 //!    the class is tried again.
 //! 4. When the rate of operations has [changed](CHANGE) in two windows of [`WATCH`] in a row, or by half as much in four, a probe and, if that is not far behind, a trial with [`SHORT`] windows follow at once. After changes that have left the verdict as it
 //!    was, others are not looked at [for a while](deaf),
-//!    for longer only [great ones](GREAT) if the other mode has made less than half, and one that is in place is tried in whole windows at once: objects have to be fetched to their homes first.
+//!    and for [longer](DULL) only [great ones](GREAT) if a probe of the other mode has made less than half; one that is in place is tried in whole windows at once: objects have to be fetched to their homes first.
 //!
 //! **What it costs.** The mode that loses runs for a probe out of each hold, and for three windows out of a trial: in the long run one part in several thousand
 //! if the other is far behind, and otherwise 12 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, a
@@ -22,6 +22,7 @@
 
 use super::Decision;
 use super::verdict::{Mode, Reason, Verdict};
+pub use super::window::FEWEST;
 use super::window::Window;
 
 /// Windows of each mode in a trial.
@@ -59,8 +60,8 @@ pub const CHANGE: u64 = 124;
 /// change of what is in use to the next in CoreTime's experiment as `evenkeel-bench` has it, 40 ms. An estimate; no benchmark sets it.
 pub const DEAF: u64 = 24_000_000;
 
-/// For how long after that only [great](GREAT) changes are looked at, where the probe has shown that the other mode makes less than half of the operations: it would have to gain as much as
-/// never before. An estimate; no benchmark sets it.
+/// How long only [great](GREAT) changes are looked at, counted from the same time, where a probe has shown that the other mode makes less than half of the operations: it would have to gain as much as
+/// never before. The others are looked at when that is over. An estimate; no benchmark sets it.
 pub const DULL: u64 = 4 * DEAF;
 
 /// See [`DULL`]: in percent.
@@ -213,9 +214,9 @@ impl Trial {
         if self.usual == 0 {
             self.usual = rate;
         }
+        let change = change(self.usual, rate);
         let is_great = is_more(rate, self.usual, GREAT) || is_more(self.usual, rate, GREAT);
-        let change = if is_great || now >= self.dull_until { change(self.usual, rate) } else { 0 };
-        if now < self.deaf_until {
+        if now < self.deaf_until || (now < self.dull_until && change != 0 && !is_great) {
             // What has changed meanwhile is found out when it is over.
         } else if change != 0 {
             // A change to the other side begins anew.
@@ -245,13 +246,13 @@ impl Trial {
             let usual = self.usual;
             *self.verdict.rate(self.mode.other()) = usual;
             self.note_fruitless(now);
-            if rate < usual / 2 {
-                // As many times as long as it is deaf, if it is.
-                let deaf = self.deaf_until.saturating_sub(now);
-                self.dull_until = now.saturating_add(deaf.saturating_mul(DULL / DEAF));
-            }
+            // So many times as long as it is deaf, if it is.
+            let deaf = self.deaf_until.saturating_sub(now);
+            let dull = if rate < usual / 2 { deaf.saturating_mul(DULL / DEAF) } else { 0 };
+            self.dull_until = now.saturating_add(dull);
             self.stand(now, Reason::FarAhead);
         } else {
+            self.dull_until = 0;
             self.begin(length);
         }
     }
@@ -294,6 +295,7 @@ impl Trial {
             self.usual = other;
         } else {
             self.note_fruitless(now);
+            self.dull_until = 0;
             self.stand(now, Reason::NotSlower);
             self.usual = standing;
         }

@@ -1,7 +1,7 @@
 //! The rate of operations in a window of a [trial](super::trial), or of what comes between two.
 
 /// Fewer operations in a window say nothing; it goes on until there are so many, or for four times its length.
-pub(super) const FEWEST: u64 = 200;
+pub const FEWEST: u64 = 200;
 
 /// The time in which operations are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
