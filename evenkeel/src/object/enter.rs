@@ -43,6 +43,9 @@ impl<'a, T: Send> Future for Enter<'a, T> {
 }
 
 /// The future of [`Object::with`].
+///
+/// # Panics
+/// If it is polled after it is complete. That leaves the object as it was.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless awaited"]
 pub struct With<'a, T, F> {
