@@ -14,9 +14,16 @@ use crate::simulated::coretime::{ASSUMPTIONS, table};
 const TITLE: &str = "Simulated: Figure 4 of CoreTime on 4 chips of 4 cores";
 
 /// The halves of the figure: their names in the records, and what they show.
-const HALVES: [(&str, &str); 2] = [
+const HALVES: [(&str, &str); 3] = [
     ("uniform", "Simulated, 4a: all directories alike"),
-    ("oscillating", "Simulated, 4b: all directories and a sixteenth of them in turns"),
+    (
+        "oscillating",
+        "Simulated, 4b: all directories and a sixteenth of them in turns, for as many resolutions",
+    ),
+    (
+        "oscillating in time",
+        "Simulated, 4b: all directories and a sixteenth of them in turns, for as long",
+    ),
 ];
 
 /// The lines of both, by their names in the records.

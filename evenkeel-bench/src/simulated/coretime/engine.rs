@@ -30,6 +30,26 @@ pub(super) enum Popularity {
     Oscillating,
 }
 
+/// By what a run is divided into phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// Cycles.
+    Time,
+    /// Resolutions, whatever they take.
+    Work,
+}
+
+/// How long a run is, in its unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) unit: Unit,
+    /// Before counting begins, and of counting: an even number of phases, where there are any.
+    pub(super) warm_up: u64,
+    pub(super) counted: u64,
+    /// From one popularity to the other.
+    pub(super) phase: u64,
+}
+
 /// How operations run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -58,18 +78,15 @@ pub(super) struct Setting {
     pub(super) migration: u64,
     /// Cycles from one task to the next.
     pub(super) switch: u64,
-    /// Cycles before counting begins, and of counting. An even number of phases, where there are any.
-    pub(super) warm_up: u64,
-    pub(super) time: u64,
-    /// Cycles from one popularity to the other.
-    pub(super) phase: u64,
+    pub(super) span: Span,
 }
 
 /// What a run has come to.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outcome {
-    /// Resolutions while they were counted.
+    /// Resolutions while they were counted, and cycles meanwhile.
     pub(super) operations: u64,
+    pub(super) cycles: u64,
     /// Busy time of all cores meanwhile, over all time; a core that spins is busy.
     pub(super) busy: f64,
     /// Homes changed by rebalancing, from the beginning.
@@ -151,9 +168,11 @@ pub(super) struct Engine {
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     sequence: u64,
     now: u64,
-    /// Resolutions in all, and while they are counted.
+    /// Resolutions in all, and before they are counted.
     done: u64,
-    operations: u64,
+    before: u64,
+    /// Since when they are counted.
+    counted_from: Option<u64>,
 }
 
 /// Cycles between two steps of a trial: a fifth of its shortest window.
@@ -187,12 +206,13 @@ impl Engine {
             sequence: 0,
             now: 0,
             done: 0,
-            operations: 0,
+            before: 0,
+            counted_from: None,
             setting,
         }
     }
 
-    /// Runs until the time is over.
+    /// Runs until all that is to be counted is over.
     pub(super) fn run(mut self) -> Outcome {
         for task in 0..self.tasks.len() {
             self.at(0, Event::Arrive(task));
@@ -200,12 +220,16 @@ impl Engine {
         if self.has_homes() {
             self.at(TICK, Event::Tick);
         }
-        let end = self.setting.warm_up + self.setting.time;
+        let Span { warm_up, counted, .. } = self.setting.span;
         while let Some(Reverse((now, _, event))) = self.events.pop() {
-            if now >= end {
+            self.now = now;
+            let progress = self.progress();
+            if progress >= warm_up + counted {
                 break;
             }
-            self.now = now;
+            if progress >= warm_up && self.counted_from.is_none() {
+                (self.before, self.counted_from) = (self.done, Some(now));
+            }
             match event {
                 Event::Go(core) => self.go(core),
                 Event::Arrive(task) => self.arrive(task),
@@ -213,9 +237,11 @@ impl Engine {
             }
         }
         let busy: u64 = self.cores.iter().map(|core| core.counted).sum();
+        let cycles = self.now - self.counted_from.unwrap_or(self.now);
         Outcome {
-            operations: self.operations,
-            busy: busy as f64 / (CORES as u64 * self.setting.time) as f64,
+            operations: self.done - self.before,
+            cycles,
+            busy: busy as f64 / (CORES as u64 * cycles) as f64,
             moves: self.placing.moves,
             verdict: self.placing.verdict(),
         }
@@ -225,8 +251,12 @@ impl Engine {
         matches!(self.setting.mode, Mode::Objects { .. })
     }
 
-    fn is_counted(&self) -> bool {
-        self.now >= self.setting.warm_up
+    /// How far the run has come, in its unit.
+    fn progress(&self) -> u64 {
+        match self.setting.span.unit {
+            Unit::Time => self.now,
+            Unit::Work => self.done,
+        }
     }
 
     fn at(&mut self, time: u64, event: Event) {
@@ -236,7 +266,7 @@ impl Engine {
 
     /// The core does something that takes so many cycles, and then goes on.
     fn spend(&mut self, core: usize, cycles: u64) {
-        let is_counted = self.is_counted();
+        let is_counted = self.counted_from.is_some();
         let of = &mut self.cores[core];
         of.busy += cycles;
         of.counted += if is_counted { cycles } else { 0 };
@@ -311,7 +341,7 @@ impl Engine {
 
     fn choose(&mut self, task: usize) {
         let all = self.setting.directories;
-        let is_few = self.now / self.setting.phase % 2 == 1;
+        let is_few = self.progress() / self.setting.span.phase % 2 == 1;
         let popular = match self.setting.popularity {
             Popularity::Oscillating if is_few => (all / 16).max(1),
             _ => all,
@@ -370,7 +400,6 @@ impl Engine {
         let nanos = is_sampled.then(|| (self.now - began) / CYCLES);
         self.placing.operated(core, directory, nanos);
         self.done += 1;
-        self.operations += u64::from(self.is_counted());
         let lock = &mut self.locks[directory];
         lock.holder = lock.waiting.pop_front();
         if let Some(next) = lock.holder {
@@ -396,8 +425,9 @@ impl Engine {
         } else {
             // Its core has been spinning.
             let Task { at, came, .. } = self.tasks[task];
-            let from = came.max(self.setting.warm_up);
-            self.cores[at].counted += self.now.saturating_sub(from);
+            if let Some(from) = self.counted_from {
+                self.cores[at].counted += self.now - came.max(from);
+            }
             self.at(self.now, Event::Go(at));
         }
     }

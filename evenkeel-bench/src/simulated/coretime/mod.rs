@@ -13,8 +13,9 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
-use engine::{DIRECTORY, Engine, MILLISECOND, Mode, Outcome, Popularity, Setting};
+use engine::{DIRECTORY, Engine, MILLISECOND, Mode, Outcome, Popularity, Setting, Span, Unit};
 use memory::{CORES, Guesses};
+use placing::CYCLES;
 use rayon::prelude::*;
 use record::{Record, median};
 
@@ -25,15 +26,17 @@ pub(crate) const ASSUMPTIONS: [&str; 10] = [
     "Each step from chip to chip adds 70 cycles, so that the nearest memory takes 196. Lines that nobody has written come from memory, even if another core has them, as is usual with the protocol of these processors; locks come from the core that had them last.",
     "Caches hold pages of 4 KiB, and drop what has not been used for longest; the chip's cache gets what its cores' drop, and keeps what is used from there. The first-level cache is \
      counted as a part of the second.",
-    "The hardware prefetches streams: four lines are under way at once, after the first two of a page, which are waited for.",
+    "The hardware prefetches streams: two lines are under way at once, after the first two of a page, which are waited for. Chosen so that homes give the paper's two to three times from 4 MiB on; with four lines under way they give 1.5 times at 4 MiB, \
+     2.3 at 6 and 2.7 at 8.",
     "A chip's memory gives a line in 28 cycles (4.6 GB/s, less than half of what two channels of DDR2-667 have at best), and pages are dealt out to the chips. A link takes 36 cycles for a line (4 GB/s) and each of the eight 5 for asking all chips \
      about it, as processors without a directory of lines do. Estimates: the paper has latencies only.",
     "A comparison takes 12 cycles, a resolution beside its search 1,000, a switch of tasks 100. The paper does not say; they are chosen so that homes give about the 3,300 thousand resolutions per second at which its graph is highest.",
     "Without homes a thread runs on each core, and a lock costs the transfer of its line; more waiters do not make a handover slower, so spin locks are flattered.",
     "With homes there are eight tasks for each core, fewer than which the policy sends nowhere; the paper does not say how many threads it had. A task goes to the directory's home and back to its core, as in the \
      paper; half of a migration is under way, the rest keeps a core busy at either end. What stays in place waits for its lock without keeping the core.",
-    "The policy samples one operation in 16, packs every 2 ms, rebalances every 0.5 ms, and verifies by trials of both modes. It begins with all directories in place, and knows what a hop costs.",
-    "40 ms of simulated time are counted after 40 ms. Oscillating, 80 ms after 80 ms: all directories and the first sixteenth of them are in use for 40 ms in turns; the paper does not give a period, nor say whether its phases are of time or of resolutions.",
+    "The policy samples one operation in 16, packs every 2 ms, rebalances every 0.5 ms, and verifies by trials of both modes; a home changes when the next operation there is over. It begins with all directories in place, and knows what a hop costs.",
+    "40 ms of simulated time are counted after 40 ms. Oscillating, all directories and the first sixteenth of them are in use in turns, and two phases are counted after two: phases of 64,000 resolutions, and of 40 ms. The paper gives no period, nor whether its phases \
+     are of resolutions or of time; but its factor of more than two can't come of phases as long as each other, of which one has a sixteenth of the directories, where homes give next to nothing.",
 ];
 
 /// Sizes of all directories together, in KiB: the abscissa of the figure.
@@ -45,40 +48,50 @@ pub(crate) const SIZES: [u64; 15] = [
 /// What is compared.
 const MODES: [Mode; 2] = [Mode::Threads, Mode::Objects { tasks: 8 }];
 
-const POPULARITIES: [Popularity; 2] = [Popularity::Uniform, Popularity::Oscillating];
+/// The halves of the figure, the second of them with phases of both kinds.
+const HALVES: [(Popularity, Unit); 3] = [
+    (Popularity::Uniform, Unit::Time),
+    (Popularity::Oscillating, Unit::Work),
+    (Popularity::Oscillating, Unit::Time),
+];
 
 const SETTING: Setting = Setting {
     directories: 0,
     popularity: Popularity::Uniform,
     mode: Mode::Threads,
     seed: 0,
-    guesses: Guesses { ahead: 4, exposed: 2, per_line: 28, per_hop: 36, per_probe: 5 },
+    guesses: Guesses { ahead: 2, exposed: 2, per_line: 28, per_hop: 36, per_probe: 5 },
     compare: 12,
     fixed: 1_000,
     migration: 2_000,
     switch: 100,
-    warm_up: PHASE,
-    time: PHASE,
-    phase: PHASE,
+    span: span(Unit::Time, 1),
 };
 
-const PHASE: u64 = 40 * MILLISECOND;
+/// One or more phases that are counted, after as many that are not.
+const fn span(unit: Unit, phases: u64) -> Span {
+    let phase = match unit {
+        Unit::Time => 40 * MILLISECOND,
+        // In the middle of the sizes threads take about as long.
+        Unit::Work => 64_000,
+    };
+    Span { unit, warm_up: phases * phase, counted: phases * phase, phase }
+}
 
 /// Directories that have so many KiB together; one at least.
 fn directories(kib: u64) -> usize {
     ((kib << 10) / DIRECTORY).max(1) as usize
 }
 
-/// Runs both halves of the figure at each of these sizes, with so many seeds each, and gives two records per half and size, that without homes first.
+/// Runs both halves of the figure at each of these sizes, with so many seeds each, and gives two records per half, kind of phase and size, that without homes first.
 pub(crate) fn run(sizes: &[u64], seeds: u64) -> Vec<Record> {
     let mut settings = Vec::new();
-    for popularity in POPULARITIES {
+    for (popularity, unit) in HALVES {
         for &kib in sizes {
             for mode in MODES {
                 let directories = directories(kib);
-                let time = PHASE * if popularity == Popularity::Oscillating { 2 } else { 1 };
-                let setting =
-                    Setting { directories, popularity, mode, warm_up: time, time, ..SETTING };
+                let span = span(unit, if popularity == Popularity::Oscillating { 2 } else { 1 });
+                let setting = Setting { directories, popularity, mode, span, ..SETTING };
                 settings.push((kib, setting));
             }
         }
@@ -99,19 +112,21 @@ fn verdict(mode: Mode, outcomes: &[Outcome]) -> String {
 }
 
 fn record(kib: u64, setting: &Setting, outcomes: &[Outcome]) -> Record {
-    let seconds = setting.time as f64 / MILLISECOND as f64 / 1e3;
-    let thousands: Vec<f64> =
-        outcomes.iter().map(|outcome| outcome.operations as f64 / seconds / 1e3).collect();
+    let rate = |outcome: &Outcome| {
+        // Cycles per nanosecond, and a thousand per second is one per million nanoseconds.
+        outcome.operations as f64 / outcome.cycles as f64 * CYCLES as f64 * 1e6
+    };
+    let thousands: Vec<f64> = outcomes.iter().map(rate).collect();
     Record {
         simulated: true,
         runtime: Record::runtime(setting.mode).to_owned(),
         bench: record::NAME.to_owned(),
-        variant: Record::variant(setting.popularity).to_owned(),
+        variant: Record::variant(setting.popularity, setting.span.unit).to_owned(),
         kib,
         directories: setting.directories,
         workers: CORES,
         reps: outcomes.len(),
-        thousands_median: median(outcomes, |outcome| outcome.operations as f64) / seconds / 1e3,
+        thousands_median: median(outcomes, rate),
         thousands_min: thousands.iter().copied().fold(f64::INFINITY, f64::min),
         thousands_max: thousands.iter().copied().fold(0.0, f64::max),
         thousands,

@@ -20,6 +20,9 @@ const PACKED_EACH: u64 = 4;
 
 const CACHES: Caches = Caches { own: L2, last: L3, cores: CORES as u32, domains: CHIPS as u32 };
 
+/// Periods for which an operation on a directory that is to be given away is waited for, as in the runtime.
+const LOOKS: u64 = 8;
+
 /// What one end of a hop of so many cycles spends on it: both together half of it, and the rest is under way.
 pub(super) fn end_of(hop: u64) -> u64 {
     hop / 4
@@ -36,6 +39,8 @@ struct Core {
 /// What is known of all directories, and their homes.
 pub(super) struct Placing {
     homes: Vec<Option<usize>>,
+    /// To which core each is to be given, and in which period that was decided.
+    given: Vec<Option<(usize, u64)>>,
     samples: Vec<Sample>,
     bytes: u64,
     cores: Vec<Core>,
@@ -59,6 +64,7 @@ impl Placing {
         }
         Self {
             homes: vec![None; directories],
+            given: vec![None; directories],
             samples: vec![Sample::default(); directories],
             bytes,
             cores: vec![core; CORES],
@@ -105,6 +111,13 @@ impl Placing {
     /// The end of an operation, and how many nanoseconds it has taken if it was sampled.
     pub(super) fn operated(&mut self, core: usize, directory: usize, nanos: Option<u64>) {
         let is_in_place = self.home(directory).is_none();
+        if self.home(directory) == Some(core)
+            && let Some((to, since)) = self.given[directory].take()
+            && self.periods - since <= LOOKS
+        {
+            self.homes[directory] = Some(to);
+            self.moves += 1;
+        }
         let Core { clock, .. } = &mut self.cores[core];
         let sample = &mut self.samples[directory];
         let number = core as u16;
@@ -180,8 +193,7 @@ impl Placing {
             })
             .collect();
         for step in rebalance(&loads) {
-            self.homes[step.object as usize] = Some(step.to);
-            self.moves += 1;
+            self.given[step.object as usize] = Some((step.to, self.periods));
         }
     }
 }

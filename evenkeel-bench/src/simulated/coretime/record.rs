@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::{Mode, Outcome, Popularity};
+use super::engine::{Mode, Outcome, Popularity, Unit};
 use crate::figures::Summary;
 
 /// The name of the experiment.
@@ -16,7 +16,7 @@ pub(crate) struct Record {
     /// `threads` or `objects`.
     pub(crate) runtime: String,
     pub(crate) bench: String,
-    /// `uniform` or `oscillating`.
+    /// `uniform`, `oscillating` in phases of as many resolutions, or `oscillating in time` in phases as long.
     pub(crate) variant: String,
     /// Size of all directories.
     pub(crate) kib: u64,
@@ -47,10 +47,11 @@ impl Record {
         }
     }
 
-    pub(super) fn variant(popularity: Popularity) -> &'static str {
-        match popularity {
-            Popularity::Uniform => "uniform",
-            Popularity::Oscillating => "oscillating",
+    pub(super) fn variant(popularity: Popularity, unit: Unit) -> &'static str {
+        match (popularity, unit) {
+            (Popularity::Uniform, _) => "uniform",
+            (Popularity::Oscillating, Unit::Work) => "oscillating",
+            (Popularity::Oscillating, Unit::Time) => "oscillating in time",
         }
     }
 

@@ -8,8 +8,7 @@ fn short(kib: u64, mode: Mode) -> Setting {
         directories: directories(kib),
         mode,
         seed: 1,
-        warm_up: 40 * MILLISECOND,
-        time: 10 * MILLISECOND,
+        span: Span { counted: 10 * MILLISECOND, ..SETTING.span },
         ..SETTING
     }
 }
@@ -37,14 +36,15 @@ fn where_a_chip_holds_everything_operations_stay_in_place() {
 #[test]
 fn a_seed_is_one_schedule() {
     for mode in MODES {
-        let run = |seed| {
-            let popularity = Popularity::Oscillating;
-            let phase = 5 * MILLISECOND;
-            let warm_up = 10 * MILLISECOND;
-            Engine::new(Setting { seed, popularity, phase, warm_up, ..short(3_072, mode) }).run()
-        };
-        assert_eq!(run(5), run(5));
-        assert_ne!(run(5), run(6));
+        for (unit, phase) in [(Unit::Time, 5 * MILLISECOND), (Unit::Work, 10_000)] {
+            let run = |seed| {
+                let popularity = Popularity::Oscillating;
+                let span = Span { unit, warm_up: 2 * phase, counted: 2 * phase, phase };
+                Engine::new(Setting { seed, popularity, span, ..short(3_072, mode) }).run()
+            };
+            assert_eq!(run(5), run(5));
+            assert_ne!(run(5), run(6));
+        }
     }
 }
 

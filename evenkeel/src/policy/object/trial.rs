@@ -4,7 +4,7 @@
 //! is asked now and then, with the number of its operations so far, and says in which mode they run:
 //!
 //! 1. A class begins in place. As soon as it has operations it is *tried*: [`ALTERNATIONS`] times a [`WINDOW`] in place and one at home, of which the second half
-//!    counts, because the first finds the caches as the other mode has left them. Medians are compared. The other mode wins if it is better by [`MARGIN`]; two alternations
+//!    counts, because the first finds the caches as the other mode has left them. Medians are compared, or, of a mode that has made more and more, [what it has made last](level). The other mode wins if it is better by [`MARGIN`]; two alternations
 //!    are enough where both say the same by [`CLEAR`].
 //! 2. The winner is *held*, for [`HOLD`] at first and twice as long each time that it wins again, up to [`LONGEST_HOLD`].
 //! 3. After that the other mode is *probed*, for a [`SHORT`] window. If it is [far behind](FAR_BEHIND), the verdict stands; otherwise
@@ -23,7 +23,7 @@
 use super::Decision;
 use super::verdict::{Mode, Reason, Verdict};
 pub use super::window::FEWEST;
-use super::window::Window;
+use super::window::{Window, level};
 
 /// Windows of each mode in a trial.
 pub const ALTERNATIONS: usize = 3;
@@ -276,8 +276,8 @@ impl Trial {
             rates[..round].chunks(2).all(|pair| beats(pair[standing], pair[1 - standing]))
         };
         if round == rates.len() || (round == 4 && (clear(0) || clear(1))) {
-            let standing = median(rates[..round].iter().step_by(2));
-            let other = median(rates[..round].iter().skip(1).step_by(2));
+            let standing = level(rates[..round].iter().step_by(2));
+            let other = level(rates[..round].iter().skip(1).step_by(2));
             return self.judge(now, standing, other);
         }
         self.mode = self.mode.other();
@@ -368,7 +368,7 @@ pub fn deaf(fruitless: u32) -> u64 {
 }
 
 /// Whether `a` is more than so many percent of `b`.
-fn is_more(a: u64, b: u64, percent: u64) -> bool {
+pub(super) fn is_more(a: u64, b: u64, percent: u64) -> bool {
     u128::from(a) * 100 > u128::from(b) * u128::from(percent)
 }
 
@@ -378,21 +378,6 @@ fn change(usual: u64, rate: u64) -> i32 {
         i32::from(is_more(a, b, 50 + CHANGE / 2)) + i32::from(is_more(a, b, CHANGE))
     };
     of(rate, usual) - of(usual, rate)
-}
-
-fn median<'a>(rates: impl Iterator<Item = &'a u64>) -> u64 {
-    let mut sorted = [0; ALTERNATIONS];
-    let mut count = 0;
-    for (place, rate) in sorted.iter_mut().zip(rates) {
-        *place = *rate;
-        count += 1;
-    }
-    sorted[..count].sort_unstable();
-    match count {
-        // Of two the mean.
-        2 => sorted[0] / 2 + sorted[1] / 2,
-        _ => sorted[count / 2],
-    }
 }
 
 #[cfg(test)]

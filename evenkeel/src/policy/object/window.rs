@@ -1,4 +1,6 @@
-//! The rate of operations in a window of a [trial](super::trial), or of what comes between two.
+//! The rate of operations in a window of a [trial](super::trial), or of what comes between two; and what several windows of a mode come to.
+
+use super::trial::{ALTERNATIONS, CLEAR, is_more};
 
 /// Fewer operations in a window say nothing; it goes on until there are so many, or for four times its length.
 pub const FEWEST: u64 = 200;
@@ -31,5 +33,42 @@ impl Window {
         let is_over = time >= least && (count >= FEWEST || time >= 4 * least);
         let rate = u128::from(count) * 1_000_000_000 / u128::from(time.max(1));
         is_over.then(|| (u64::try_from(rate).unwrap_or(u64::MAX), count >= FEWEST))
+    }
+}
+
+/// What a mode makes, as its windows say: the median, or the last, if each was more than the one before, and the last [clearly](CLEAR) more than the first. Then caches are still being filled, and
+/// what it will make is more yet.
+pub(super) fn level<'a>(rates: impl Iterator<Item = &'a u64>) -> u64 {
+    let mut sorted = [0; ALTERNATIONS];
+    let mut count = 0;
+    for (place, rate) in sorted.iter_mut().zip(rates) {
+        *place = *rate;
+        count += 1;
+    }
+    let (first, last) = (sorted[0], sorted[count.max(1) - 1]);
+    let grows = sorted[..count].is_sorted() && is_more(last, first, 100 + CLEAR);
+    if grows && count == ALTERNATIONS {
+        return last;
+    }
+    sorted[..count].sort_unstable();
+    match count {
+        // Of two the mean.
+        2 => sorted[0] / 2 + sorted[1] / 2,
+        _ => sorted[count / 2],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_that_grows_is_worth_what_it_made_last_and_others_their_median() {
+        assert_eq!(level([794, 1_144, 1_792].iter()), 1_792);
+        assert_eq!(level([1_000, 1_100, 1_200].iter()), 1_100, "that may be noise");
+        assert_eq!(level([1_144, 794, 1_792].iter()), 1_144);
+        assert_eq!(level([1_000, 3_000].iter()), 2_000);
+        assert_eq!(level([7].iter()), 7);
+        assert_eq!(level([].iter()), 0);
     }
 }
