@@ -1,7 +1,8 @@
 //! What a worker knows of the objects that it uses, at home and in place: from samples, by their addresses.
 //!
-//! The worker alone writes to its ledger; others read it, for reports and for the [plan](super::plan) of all. *An operation that is sampled*: its worker [notes](crate::scheduler::operations) the time when it begins; when it is over, add what it took to the
-//! object's heat, and, if its task has travelled, what its poll took beside it to the cost of a [hop](Hop). What the worker [gives away](super::giving) of its objects follows from that.
+//! The worker alone writes to its ledger; others read it, for reports and for the [plan](super::plan) of all. *An operation that is sampled*: its worker notes the time when it begins, and what it came to when it is over, [beside its other operations](crate::scheduler::operations), where no lock
+//! is needed. *Some of them, or some time, later*: lock the ledger, add what each took to the object's heat, and, if its task has travelled, what its poll took beside it to the cost of a [hop](Hop). What the worker [gives away](super::giving) of its objects follows from that; as long as there are
+//! objects to give away, the ledger is told of each operation at once.
 //!
 //! Which objects are used together is looked at after [some](FOLLOWED) of the samples: the next operation on this worker says which object the task goes on to, if it is the same task, here or elsewhere.
 
@@ -16,6 +17,7 @@ use crate::policy::object::{Heat, Hop, Pairs, Place, sample};
 use crate::primitives::atomic::{AtomicUsize, Ordering};
 use crate::primitives::{Mutex, MutexGuard, lock};
 use crate::scheduler::context::Context;
+use crate::scheduler::operations::{Over, Sampled};
 use crossbeam_utils::CachePadded;
 use std::fmt;
 use std::sync::Arc;
@@ -46,14 +48,11 @@ struct Desk {
 #[derive(Default)]
 pub(super) struct Ledger {
     hop: Hop,
-    /// How many samples there were.
-    samples: u32,
     pub(super) giving: Giving,
     /// The objects that have been used here since longer ago, in place too.
     pub(super) used: Heat<Noted>,
-    /// Which of them are used together, and the task and the object whose next one is waited for.
+    /// Which of them are used together.
     pub(super) pairs: Pairs,
-    followed: Option<(usize, usize)>,
 }
 
 /// What is known of an object that a worker has used.
@@ -123,9 +122,10 @@ impl Ledgers {
 
     /// Notes that a task that has just used an object on this worker, and was [followed](crate::scheduler::operations::Operations::follow), goes on to this one, if it is the same task.
     pub(super) fn note_next(&self, context: &Context, address: usize) {
-        if let Some(mut ledger) = self.of(context.seat.me())
-            && let Some((task, before)) = ledger.followed.take()
+        let (task, before) = context.operations.followed();
+        if before != address
             && task == context.task_address()
+            && let Some(mut ledger) = self.of(context.seat.me())
         {
             ledger.pairs.add(before as u64, address as u64);
         }
@@ -175,10 +175,31 @@ impl Ledgers {
 
     /// Ends an operation that was at home, and its worker is out of the object again.
     pub(super) fn end<T>(&self, object: &Inner<T>, context: &Context) {
+        let (operations, address) = (&context.operations, object.door.address());
+        let sampled = operations.end_sample(address);
+        if sampled.is_none() && !operations.gives() {
+            return;
+        }
+        let now = context.ahead.now();
+        let mut is_time = operations.gives();
+        if let Some(sampled) = sampled {
+            is_time |= operations.note_over(over(object, sampled, now, context), now);
+            if operations.samples().is_multiple_of(FOLLOWED) {
+                operations.follow(context.task_address(), address);
+            }
+        }
+        if is_time {
+            self.settle(object, now, context);
+        }
+    }
+
+    /// Has this worker's ledger told of the operations that are over, and gives the object away, if that is to be.
+    #[inline(never)]
+    fn settle<T>(&self, object: &Inner<T>, now: u64, context: &Context) {
         let me = context.seat.me();
         let Some(mut ledger) = self.of(me) else { return };
-        let now = context.ahead.now();
-        let to = ledger.end(object, now, context);
+        context.operations.tell(now).for_each(|over| ledger.add(&over));
+        let to = ledger.gift(object);
         if ledger.giving.is_due(now) {
             ledger.giving.look(context.shared(), me, now);
         }
@@ -226,30 +247,22 @@ impl Ledgers {
 }
 
 impl Ledger {
-    /// Adds an operation that is over, and says whom the object is to be given to, if it is.
-    #[allow(clippy::option_option, reason = "to whom, or to nobody, or not at all")]
-    fn end<T>(&mut self, object: &Inner<T>, now: u64, context: &Context) -> Option<Option<usize>> {
-        let (address, pinned) = (object.door.address(), object.is_pinned());
-        if let Some(sampled) = context.operations.end_sample(address) {
-            let (inside, poll) = (now.saturating_sub(sampled.began), context.seat.mean_poll());
-            // Before that polls are still as long as they were in place.
-            if sampled.travelled && object.class.steering.look() != Look::Settle {
-                // Where each poll is a visit, with one operation, the rest of it is what both ends of a journey take: its task comes and goes.
-                self.hop.spent_in_all(poll.saturating_sub(inside));
-            }
-            // What there is around it goes with it.
-            let nanos = inside.max(poll) * u64::from(sample::ONE_IN);
-            self.giving.add(address, nanos, pinned);
-            let is_fixed = pinned || object.class.placement() == Placement::Home;
-            let standing = if is_fixed { Standing::Fixed } else { Standing::AtHome };
-            let bytes = object.size() as u32;
-            self.used.add(address as u64, nanos, Noted { bytes, standing });
-            self.samples = self.samples.wrapping_add(1);
-            if self.samples.is_multiple_of(FOLLOWED) {
-                self.followed = Some((context.task_address(), address));
-                context.operations.follow();
-            }
+    /// Adds an operation that is over.
+    fn add(&mut self, over: &Over) {
+        if over.tells_hop {
+            self.hop.spent_in_all(over.poll.saturating_sub(over.inside));
         }
+        // What there is around it goes with it.
+        let nanos = over.inside.max(over.poll) * u64::from(sample::ONE_IN);
+        self.giving.add(over.address, nanos, over.is_pinned);
+        let standing = if over.is_fixed { Standing::Fixed } else { Standing::AtHome };
+        self.used.add(over.address as u64, nanos, Noted { bytes: over.bytes, standing });
+    }
+
+    /// Says whom the object is to be given to, if it is.
+    #[allow(clippy::option_option, reason = "to whom, or to nobody, or not at all")]
+    fn gift<T>(&mut self, object: &Inner<T>) -> Option<Option<usize>> {
+        let (address, pinned) = (object.door.address(), object.is_pinned());
         let (_, to) = self.giving.take(address)?;
         // One that has the address of an object that is gone may be where it is by choice.
         let may = !pinned && (to.is_some() || object.class.placement() == Placement::Automatic);
@@ -257,6 +270,21 @@ impl Ledger {
             self.used.note(address as u64, Noted::default());
             to
         })
+    }
+}
+
+/// An operation that is over, as the ledger has to know it.
+fn over<T>(object: &Inner<T>, sampled: Sampled, now: u64, context: &Context) -> Over {
+    let is_pinned = object.is_pinned();
+    Over {
+        address: object.door.address(),
+        bytes: object.size() as u32,
+        is_fixed: is_pinned || object.class.placement() == Placement::Home,
+        is_pinned,
+        inside: now.saturating_sub(sampled.began),
+        poll: context.seat.mean_poll(),
+        // Where each poll is a visit, with one operation, the rest of it is what both ends of a journey take: its task comes and goes. Before that polls are still as long as they were in place.
+        tells_hop: sampled.travelled && object.class.steering.look() != Look::Settle,
     }
 }
 

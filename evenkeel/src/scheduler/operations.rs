@@ -23,6 +23,11 @@ const SOME: u32 = 256;
 /// Of so many operations one finds out whether a worker that was stuck is back: some task waits for [`STRANDED`](crate::policy::stealing::STRANDED) if it is not. A prime, for the same reason. An estimate; no benchmark sets it.
 const LOOKS_FOR_HOST: u32 = 1_021;
 
+/// Sampled operations that are told to the ledger at once, which is locked for it, and how long they are kept at most, in nanoseconds. Measured: one by one they made an operation on one counter at its home an eighth dearer (`evenkeel-bench run --bench counters --objects 1 --mode home`).
+const UNTOLD: usize = 8;
+/// See [`UNTOLD`].
+const TELL: u64 = 50_000;
+
 /// A mark for the operation of this number: low in one of so many, at changing distances (multiples of the golden ratio: Weyl; Knuth, "The Art of Computer Programming", 6.4).
 #[inline(always)]
 fn mark(operation: u32) -> u32 {
@@ -40,6 +45,22 @@ pub(crate) struct Sampled {
     pub(crate) travelled: bool,
 }
 
+/// A sampled operation at its object's home that is over, until its worker's ledger has it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Over {
+    /// The address and the size of its object.
+    pub(crate) address: usize,
+    pub(crate) bytes: u32,
+    /// Whether the object keeps its home whatever there is to do elsewhere, and whether for ever.
+    pub(crate) is_fixed: bool,
+    pub(crate) is_pinned: bool,
+    /// How long it has taken, and a poll meanwhile in the mean, in nanoseconds.
+    pub(crate) inside: u64,
+    pub(crate) poll: u64,
+    /// Whether what the poll took beside it is what a journey costs.
+    pub(crate) tells_hop: bool,
+}
+
 /// The operations of one worker.
 #[derive(Debug)]
 pub(crate) struct Operations {
@@ -48,12 +69,20 @@ pub(crate) struct Operations {
     looked_at: Cell<u32>,
     /// How many more are looked at, if all are.
     watched: Cell<u32>,
-    /// Whether it is looked at which object the next one is on.
+    /// Whether there are objects to be given away, and each one is looked at for their sake.
+    gives: Cell<bool>,
+    /// Whether it is looked at which object the next one is on, and the task and the object of the one before.
     follows: Cell<bool>,
+    followed: Cell<(usize, usize)>,
     /// What they have gone over.
     bytes: Cell<ByteClock>,
     /// The one that is being sampled: of those that are inside of each other, the one that has begun last.
     sampled: Cell<Sampled>,
+    /// Those that are over: how many since the ledger was told, of how many in all, and when it is to be told at the latest.
+    over: [Cell<Over>; UNTOLD],
+    untold: Cell<usize>,
+    samples: Cell<u32>,
+    tell_at: Cell<u64>,
 }
 
 impl Default for Operations {
@@ -62,10 +91,16 @@ impl Default for Operations {
         Self {
             begun: none.clone(),
             looked_at: Cell::new(SAMPLED),
-            watched: none,
+            watched: none.clone(),
+            gives: Cell::new(false),
             follows: Cell::new(false),
+            followed: Cell::default(),
             bytes: Cell::default(),
             sampled: Cell::default(),
+            over: Default::default(),
+            untold: Cell::default(),
+            samples: none,
+            tell_at: Cell::default(),
         }
     }
 }
@@ -81,6 +116,7 @@ impl Operations {
 
     /// Has every operation looked at from now on, [as many as there may be](WATCHED), or one in [`ONE_IN`] again.
     pub(crate) fn watch(&self, all: bool) {
+        self.gives.set(all);
         self.looked_at.set(if all { u32::MAX } else { SAMPLED });
         if !all {
             self.watched.set(0);
@@ -96,9 +132,16 @@ impl Operations {
         self.watched.set(self.watched.get().max(SOME));
     }
 
-    /// Has it [looked at](Self::takes_next) which object the next operation is on.
-    pub(crate) fn follow(&self) {
+    /// Whether there are objects to be given away.
+    #[inline(always)]
+    pub(crate) fn gives(&self) -> bool {
+        self.gives.get()
+    }
+
+    /// Has it [looked at](Self::takes_next) which object the next operation is on, after one of this task on the object at this address.
+    pub(crate) fn follow(&self, task: usize, address: usize) {
         self.follows.set(true);
+        self.followed.set((task, address));
         self.looked_at.set(u32::MAX);
         self.watched.set(self.watched.get().max(1));
     }
@@ -107,6 +150,11 @@ impl Operations {
     #[inline(always)]
     pub(crate) fn takes_next(&self) -> bool {
         self.follows.get() && self.follows.replace(false)
+    }
+
+    /// The task and the object's address that `follow` was told.
+    pub(crate) fn followed(&self) -> (usize, usize) {
+        self.followed.get()
     }
 
     /// Begins to sample one on the object at this address.
@@ -118,6 +166,27 @@ impl Operations {
     pub(crate) fn end_sample(&self, address: usize) -> Option<Sampled> {
         let sampled = self.sampled.take();
         (sampled.address == address).then_some(sampled)
+    }
+
+    /// Keeps a sampled operation for the ledger, at this time; true if the ledger is to be [told](Self::tell) now.
+    #[inline]
+    pub(crate) fn note_over(&self, over: Over, now: u64) -> bool {
+        let untold = self.untold.get();
+        self.over[untold].set(over);
+        self.untold.set(untold + 1);
+        self.samples.set(self.samples.get().wrapping_add(1));
+        untold + 1 == UNTOLD || now >= self.tell_at.get()
+    }
+
+    /// How many were kept so far.
+    pub(crate) fn samples(&self) -> u32 {
+        self.samples.get()
+    }
+
+    /// Those that the ledger does not know, to whom it tells them at this time.
+    pub(crate) fn tell(&self, now: u64) -> impl Iterator<Item = Over> {
+        self.tell_at.set(now.saturating_add(TELL));
+        self.over[..self.untold.replace(0)].iter().map(Cell::get)
     }
 
     /// Counts what a sampled operation has gone over, for all those that are not sampled.
@@ -199,10 +268,28 @@ mod tests {
             || (0..1_600).filter(|_| operations.count() && operations.has_counted()).count();
         let few = looked_at();
         assert!((90..=110).contains(&few), "{few}");
-        operations.follow();
+        operations.follow(1, 2);
+        assert_eq!(operations.followed(), (1, 2));
         assert!(operations.count() && operations.has_counted() && operations.takes_next());
         assert!(!operations.takes_next(), "it is one");
         let few = looked_at();
         assert!((90..=110).contains(&few), "{few}");
+    }
+
+    #[test]
+    fn the_ledger_is_told_of_several_at_once_or_when_it_is_time() {
+        let operations = Operations::default();
+        let over = |address| Over { address, ..Over::default() };
+        assert!(operations.note_over(over(0), 1), "it has never been told");
+        assert_eq!(operations.tell(1).map(|over| over.address).collect::<Vec<_>>(), [0]);
+        for address in 1..UNTOLD {
+            assert!(!operations.note_over(over(address), TELL));
+        }
+        assert!(operations.note_over(over(UNTOLD), TELL));
+        assert_eq!(operations.tell(2).count(), UNTOLD);
+        assert!(!operations.note_over(over(0), 1 + TELL));
+        assert!(operations.note_over(over(0), 2 + TELL));
+        assert_eq!((operations.tell(2).count(), operations.tell(2).count()), (2, 0));
+        assert_eq!(operations.samples(), 3 + UNTOLD as u32);
     }
 }
