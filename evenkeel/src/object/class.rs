@@ -272,6 +272,11 @@ impl Class {
         !by_lock || (self.steering.look() != Look::Nothing && self.is_of(context.shared()))
     }
 
+    /// Whether operations are timed that come in in this way.
+    pub(super) fn times(&self, context: &Context, by_lock: bool) -> bool {
+        !by_lock || (self.steering.look().times() && self.is_of(context.shared()))
+    }
+
     /// The caller is the only one that changes it.
     pub(super) fn set_mode(&self, mode: Mode) {
         self.mode.store(mode as u8, edge(Edge::ObjectModeSet, Ordering::Release));

@@ -18,8 +18,8 @@ impl<T> Inner<T> {
         if let Some(context) = context.filter(|_| way.is_sampled() && way.is_by_lock()) {
             self.sample_in_place(context);
             match self.class.steering.look() {
-                Look::Settle | Look::Assign => self.assign(context),
-                Look::Unassign => self.unassign(),
+                Look::Assign => self.assign(context),
+                Look::Unassign | Look::Observe => self.unassign(),
                 Look::Nothing | Look::Sample => {}
             }
         }

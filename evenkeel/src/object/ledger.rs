@@ -1,7 +1,7 @@
 //! What a worker knows of the objects that it uses, at home and in place: from samples, by their addresses.
 //!
 //! The worker alone writes to its ledger; others read it, for reports and for the [plan](super::plan) of all. *An operation that is sampled*: its worker notes the time when it begins, and what it came to when it is over, [beside its other operations](crate::scheduler::operations), where no lock
-//! is needed. *Some of them, or some time, later*: lock the ledger, add what each took to the object's heat, and, if its task has travelled, what its poll took beside it to the cost of a [hop](Hop). What the worker [gives away](super::giving) of its objects follows from that; as long as there are
+//! is needed. *Some of them, or some time, later*: lock the ledger, add what each took to the object's heat. *The cost of a [hop](Hop)*: the time from when a task sets out to when another one, which has come, begins its operation; after [some](FOLLOWED) of the samples. A worker that has nothing to do in between is a part of it. What the worker [gives away](super::giving) of its objects follows from that; as long as there are
 //! objects to give away, the ledger is told of each operation at once.
 //!
 //! Which objects are used together is looked at after [some](FOLLOWED) of the samples: the next operation on this worker says which object the task goes on to, if it is the same task, here or elsewhere.
@@ -10,7 +10,6 @@ use super::class::Placement;
 use super::giving::Giving;
 use super::inner::Inner;
 use super::plan::Planning;
-use super::steer::Look;
 use crate::policy::object::hop::FIRST_GUESS;
 use crate::policy::object::plan::Known;
 use crate::policy::object::{Heat, Hop, Pairs, Place, sample};
@@ -22,7 +21,7 @@ use crossbeam_utils::CachePadded;
 use std::fmt;
 use std::sync::Arc;
 
-/// After one sampled operation in so many it is looked at which object the task uses next. An estimate; no benchmark sets it.
+/// After one sampled operation in so many it is looked at which object the task uses next, and after another, what a journey costs. An estimate; no benchmark sets it.
 const FOLLOWED: u32 = 4;
 
 /// The ledgers of the workers of a runtime: one each, which its worker alone writes to.
@@ -184,8 +183,10 @@ impl Ledgers {
         let mut is_time = operations.gives();
         if let Some(sampled) = sampled {
             is_time |= operations.note_over(over(object, sampled, now, context), now);
-            if operations.samples().is_multiple_of(FOLLOWED) {
-                operations.follow(context.task_address(), address);
+            match operations.samples() % FOLLOWED {
+                0 => operations.follow(context.task_address(), address),
+                1 => operations.time_journey(),
+                _ => {}
             }
         }
         if is_time {
@@ -199,6 +200,10 @@ impl Ledgers {
         let me = context.seat.me();
         let Some(mut ledger) = self.of(me) else { return };
         context.operations.tell(now).for_each(|over| ledger.add(&over));
+        if let Some(nanos) = context.operations.take_journey() {
+            // One end of one, and the other end of another.
+            ledger.hop.spent_in_all(nanos);
+        }
         let to = ledger.gift(object);
         if ledger.giving.is_due(now) {
             ledger.giving.look(context.shared(), me, now);
@@ -249,9 +254,6 @@ impl Ledgers {
 impl Ledger {
     /// Adds an operation that is over.
     fn add(&mut self, over: &Over) {
-        if over.tells_hop {
-            self.hop.spent_in_all(over.poll.saturating_sub(over.inside));
-        }
         // What there is around it goes with it.
         let nanos = over.inside.max(over.poll) * u64::from(sample::ONE_IN);
         self.giving.add(over.address, nanos, over.is_pinned);
@@ -283,8 +285,6 @@ fn over<T>(object: &Inner<T>, sampled: Sampled, now: u64, context: &Context) -> 
         is_pinned,
         inside: now.saturating_sub(sampled.began),
         poll: context.seat.mean_poll(),
-        // Where each poll is a visit, with one operation, the rest of it is what both ends of a journey take: its task comes and goes. Before that polls are still as long as they were in place.
-        tells_hop: sampled.travelled && object.class.steering.look() != Look::Settle,
     }
 }
 

@@ -41,9 +41,8 @@ const FRESH: u32 = 512;
 /// How often that many are taken anew in place, in nanoseconds: as many of the [shortest holds](HOLD) of a verdict. An estimate; no benchmark sets it.
 const OBSERVED: u64 = 16 * HOLD;
 
-/// How long nothing is yet as it will be after a class has begun to be entered at homes, in nanoseconds: the part of a trial's window that does not count. And how long objects lose their homes after it has begun to be entered in
-/// place: the shortest hold.
-const SETTLES: (u64, u64) = (WINDOW / 2, HOLD);
+/// How long objects lose their homes after a class has begun to be entered in place, in nanoseconds: the shortest hold.
+const SETTLES: u64 = HOLD;
 
 /// What is made of operations in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +52,19 @@ pub(super) enum Look {
     Nothing,
     /// What sharing costs is sampled: something is being tried.
     Sample,
-    /// Their objects get homes. The class has only just begun to be entered there, and polls are as long as they were in place.
-    Settle,
     /// Their objects get homes.
     Assign,
-    /// It is sampled too, and objects lose their homes.
+    /// Their objects lose their homes, if they have any.
     Unassign,
+    /// That, and what sharing costs is sampled.
+    Observe,
+}
+
+impl Look {
+    /// Whether operations in place are timed.
+    pub(super) fn times(self) -> bool {
+        matches!(self, Self::Sample | Self::Assign | Self::Observe)
+    }
 }
 
 /// What one worker has done with a class: on lines of its own.
@@ -133,9 +139,9 @@ impl Steering {
         match self.look.load(Ordering::Relaxed) {
             0 => Look::Nothing,
             1 => Look::Sample,
-            2 => Look::Settle,
-            3 => Look::Assign,
-            _ => Look::Unassign,
+            2 => Look::Assign,
+            3 => Look::Unassign,
+            _ => Look::Observe,
         }
     }
 
@@ -304,10 +310,10 @@ impl Course {
     fn look(&mut self, class: &Class, steering: &Steering, now: u64) -> Look {
         let since = now.saturating_sub(self.turned);
         match class.mode() {
-            Mode::Home if since < SETTLES.0 => Look::Settle,
             Mode::Home => Look::Assign,
             _ if !self.stands_in_place() => Look::Sample,
-            _ if since < SETTLES.1 || self.is_observed(steering, now) => Look::Unassign,
+            _ if self.is_observed(steering, now) => Look::Observe,
+            _ if since < SETTLES => Look::Unassign,
             _ => Look::Nothing,
         }
     }

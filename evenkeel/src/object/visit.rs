@@ -211,6 +211,7 @@ impl<'a> Visit<'a> {
             if context.operations.takes_next() {
                 object.class.ledgers.note_next(context, object.door.address());
             }
+            self.time_journey(context);
             if context.operations.has_had_its_turn() {
                 object.class.count(context);
                 self.marks.set(Marks::ASKED, true);
@@ -274,8 +275,7 @@ impl<'a> Visit<'a> {
                     && object.class.looks_at(context, way.is_by_lock()) =>
             {
                 if let Some(began) = began {
-                    let (address, travelled) = (object.door.address(), self.journeys > 0);
-                    context.operations.begin_sample(address, began, travelled);
+                    context.operations.begin_sample(object.door.address(), began);
                 }
                 Ok(way.sampled())
             }
@@ -288,9 +288,19 @@ impl<'a> Visit<'a> {
         let is_sample = |context: &&Context| {
             self.marks.has(Marks::SAMPLED)
                 && context.operations.is_sample()
-                && object.class.looks_at(context, object.door.home() != context.seat.home().addr())
+                && object.class.times(context, object.door.home() != context.seat.home().addr())
         };
         context.filter(is_sample).map(|context| context.ahead.now())
+    }
+
+    /// Notes what a journey has cost, if the task has come and this is the next operation after one has set out.
+    fn time_journey(&self, context: &Context) {
+        if let Some(set_out) = context.operations.take_set_out()
+            && self.journeys > 0
+        {
+            let nanos = context.ahead.now().saturating_sub(set_out);
+            context.operations.note_journey(nanos);
+        }
     }
 
     /// Has the task travel to worker `target`.
@@ -302,6 +312,9 @@ impl<'a> Visit<'a> {
         cx: &mut task::Context<'_>,
     ) -> Poll<R> {
         self.journeys += 1;
+        if context.operations.times_journey() {
+            context.operations.note_set_out(context.ahead.now());
+        }
         context.travel(target);
         wake_if_foreign(Some(context), cx);
         Poll::Pending

@@ -41,8 +41,6 @@ pub(crate) struct Sampled {
     address: usize,
     /// When it has begun.
     pub(crate) began: u64,
-    /// Whether its task has come for it.
-    pub(crate) travelled: bool,
 }
 
 /// A sampled operation at its object's home that is over, until its worker's ledger has it.
@@ -57,8 +55,6 @@ pub(crate) struct Over {
     /// How long it has taken, and a poll meanwhile in the mean, in nanoseconds.
     pub(crate) inside: u64,
     pub(crate) poll: u64,
-    /// Whether what the poll took beside it is what a journey costs.
-    pub(crate) tells_hop: bool,
 }
 
 /// The operations of one worker.
@@ -74,6 +70,10 @@ pub(crate) struct Operations {
     /// Whether it is looked at which object the next one is on, and the task and the object of the one before.
     follows: Cell<bool>,
     followed: Cell<(usize, usize)>,
+    /// Whether it is timed what a journey costs: whether the next task that sets out is meant, when it did, and what came of it at last.
+    times_journey: Cell<bool>,
+    set_out: Cell<Option<u64>>,
+    journey: Cell<Option<u64>>,
     /// What they have gone over.
     bytes: Cell<ByteClock>,
     /// The one that is being sampled: of those that are inside of each other, the one that has begun last.
@@ -95,6 +95,9 @@ impl Default for Operations {
             gives: Cell::new(false),
             follows: Cell::new(false),
             followed: Cell::default(),
+            times_journey: Cell::default(),
+            set_out: Cell::default(),
+            journey: Cell::default(),
             bytes: Cell::default(),
             sampled: Cell::default(),
             over: Default::default(),
@@ -157,9 +160,44 @@ impl Operations {
         self.followed.get()
     }
 
+    /// Has it timed what a journey costs a worker: from when the next task sets out to when one that has come begins its operation, if that is what is next.
+    pub(crate) fn time_journey(&self) {
+        self.times_journey.set(true);
+    }
+
+    /// Whether the task that now sets out is the one that is [meant](Self::time_journey).
+    #[inline(always)]
+    pub(crate) fn times_journey(&self) -> bool {
+        self.times_journey.get()
+    }
+
+    /// Notes that it sets out now, and has the next operation looked at.
+    #[cold]
+    pub(crate) fn note_set_out(&self, now: u64) {
+        self.times_journey.set(false);
+        self.set_out.set(Some(now));
+        self.looked_at.set(u32::MAX);
+        self.watched.set(self.watched.get().max(1));
+    }
+
+    /// When a task has set out, if the next operation is to say what that has cost, which is this one.
+    pub(crate) fn take_set_out(&self) -> Option<u64> {
+        self.set_out.take()
+    }
+
+    /// Keeps for the ledger what a journey has cost, in nanoseconds.
+    pub(crate) fn note_journey(&self, nanos: u64) {
+        self.journey.set(Some(nanos));
+    }
+
+    /// What one has cost of which the ledger does not know.
+    pub(crate) fn take_journey(&self) -> Option<u64> {
+        self.journey.take()
+    }
+
     /// Begins to sample one on the object at this address.
-    pub(crate) fn begin_sample(&self, address: usize, began: u64, travelled: bool) {
-        self.sampled.set(Sampled { address, began, travelled });
+    pub(crate) fn begin_sample(&self, address: usize, began: u64) {
+        self.sampled.set(Sampled { address, began });
     }
 
     /// The sample of the one on the object at this address, which is over, if it was begun.
@@ -274,6 +312,16 @@ mod tests {
         assert!(!operations.takes_next(), "it is one");
         let few = looked_at();
         assert!((90..=110).contains(&few), "{few}");
+        operations.time_journey();
+        assert!(operations.times_journey() && operations.take_set_out().is_none());
+        operations.note_set_out(7);
+        assert!(!operations.times_journey(), "one sets out");
+        assert!(operations.count() && operations.has_counted());
+        assert_eq!((operations.take_set_out(), operations.take_set_out()), (Some(7), None));
+        let few = looked_at();
+        assert!((90..=110).contains(&few), "{few}");
+        operations.note_journey(80);
+        assert_eq!((operations.take_journey(), operations.take_journey()), (Some(80), None));
     }
 
     #[test]

@@ -34,10 +34,14 @@ impl Whereabouts {
     /// Where an address was last, if that is known. `moves` is the count of what makes notes stale.
     #[inline(always)]
     pub(super) fn find(&self, address: usize, moves: u64) -> Option<usize> {
+        // First: where nothing is at home any more, an entry does not have to look into the table.
+        if self.moves.get() != moves {
+            return None;
+        }
         let place = &self.known.get()?[place(address)];
         let known = place.get();
         // No note has address zero, and one that is too high for a note is never found.
-        if known >> NUMBER != address as u64 || self.moves.get() != moves {
+        if known >> NUMBER != address as u64 {
             return None;
         }
         let asked = self.asked.get().wrapping_add(1);
