@@ -46,8 +46,8 @@ pub struct Move {
 
 /// What a core gives to the `idlest` of the others, by itself: calls `give` with the number of each object, the hottest first. Sorts `objects`.
 ///
-/// An object that is hotter than half of the gap is given only if none was given before it, and if it is not as hot as the gap: otherwise it would take
-/// the gap with it. [Cold](COLD) ones stay. Costs a sort, and no memory.
+/// An object that is hotter than half of the gap is given only if none was given before it, and if it is no hotter than three quarters of the gap: otherwise it would take
+/// the gap with it, to and fro. [Cold](COLD) ones stay. Costs a sort, and no memory.
 ///
 /// # Examples
 /// ```
@@ -74,7 +74,7 @@ pub fn give_away(
         (u128::from(heat) * u128::from(share) / u128::from(busy.min(WHOLE))).min(u64::MAX.into())
             as u64
     };
-    let (mut half, whole) = (worth(gap) / 2, worth(gap));
+    let (mut half, most) = (worth(gap) / 2, worth(gap) / 4 * 3);
     let sum: u128 = objects.iter().map(|&(_, heat)| u128::from(heat)).sum();
     let cold = u64::try_from(sum / COLD / objects.len().max(1) as u128).unwrap_or(u64::MAX);
     objects.sort_unstable_by_key(|&(object, heat)| (std::cmp::Reverse(heat), object));
@@ -88,7 +88,7 @@ pub fn give_away(
     }
     if !has_given {
         // All are hotter than the half, or cold.
-        let coolest = objects.iter().rev().find(|&&(_, heat)| heat > cold && heat < whole);
+        let coolest = objects.iter().rev().find(|&&(_, heat)| heat > cold && heat <= most);
         if let Some(&(object, _)) = coolest {
             give(object);
         }
@@ -157,6 +157,8 @@ mod tests {
     fn one_hot_object_stays_and_one_of_two_goes() {
         assert!(given(1_000, 0, &[100]).is_empty());
         assert_eq!(given(1_000, 0, &[60, 40]), [1]);
+        assert_eq!(given(1_000, 0, &[70, 70]), [0], "either of two that are alike");
+        assert!(given(1_000, 0, &[98, 2]).is_empty(), "the other would have as much to do");
         assert!(given(1_000, 0, &[0, 0]).is_empty());
     }
 
