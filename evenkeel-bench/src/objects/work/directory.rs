@@ -43,17 +43,17 @@ impl Work for Directories {
         (0..ENTRIES).map(entry).collect()
     }
 
-    #[inline]
+    #[inline(never)]
     fn operate(self, entries: &mut Box<[Entry]>, random: &mut Random) -> Done {
         let file = random.below(ENTRIES);
         let name = scrambled(file);
         let is_found = |entry: &Entry| entry.cluster as usize == file;
         match self.0 {
             Access::Only | Access::Read => {
-                let found = entries.iter().find(|entry| entry.name == name);
-                Done { added: 0, right: found.is_some_and(is_found) }
+                let found = search(entries, |entry| entry.name == name);
+                Done { added: 0, right: found.is_some_and(|entry| is_found(entry)) }
             }
-            Access::Found => match entries.iter_mut().find(|entry| entry.name == name) {
+            Access::Found => match search(entries, |entry| entry.name == name) {
                 Some(entry) => {
                     entry.writes += 1;
                     Done { added: 1, right: is_found(entry) }
@@ -62,14 +62,13 @@ impl Work for Directories {
             },
             Access::All => {
                 let mut added = 0;
-                for entry in entries {
+                let found = search(entries, |entry| {
                     entry.writes += 1;
                     added += 1;
-                    if entry.name == name {
-                        return Done { added, right: is_found(entry) };
-                    }
-                }
-                Done { added, right: false }
+                    entry.name == name
+                });
+                let right = found.is_some_and(|entry| is_found(entry));
+                Done { added, right }
             }
         }
     }
@@ -77,6 +76,20 @@ impl Work for Directories {
     fn total(self, entries: &Box<[Entry]>) -> u64 {
         entries.iter().map(|entry| entry.writes).sum()
     }
+}
+
+/// The first entry that `is_it`. Four are looked at in each turn of the loop: a shorter one takes a third longer where it lies across two lines of code.
+#[inline(always)]
+fn search(entries: &mut [Entry], mut is_it: impl FnMut(&mut Entry) -> bool) -> Option<&mut Entry> {
+    const { assert!(ENTRIES.is_multiple_of(4)) };
+    for four in entries.as_chunks_mut::<4>().0 {
+        for entry in four {
+            if is_it(entry) {
+                return Some(entry);
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]

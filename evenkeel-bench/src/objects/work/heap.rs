@@ -32,7 +32,7 @@ impl Work for Heaps {
         Events { heap, now: 0, taken: 0 }
     }
 
-    #[inline]
+    #[inline(never)]
     fn operate(self, events: &mut Events, random: &mut Random) -> Done {
         let Some(Reverse(time)) = events.heap.pop() else {
             return Done { added: 0, right: false };

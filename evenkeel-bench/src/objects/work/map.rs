@@ -22,7 +22,7 @@ impl Work for Maps {
         (0..self.0).map(|number| (scrambled(number), 0)).collect()
     }
 
-    #[inline]
+    #[inline(never)]
     fn operate(self, map: &mut HashMap<u64, u64>, random: &mut Random) -> Done {
         match map.get_mut(&scrambled(random.below(self.0))) {
             Some(value) => {

@@ -26,7 +26,7 @@ impl Work for Scans {
         (0..self.words as u64).collect()
     }
 
-    #[inline]
+    #[inline(never)]
     fn operate(self, words: &mut Box<[u64]>, _: &mut Random) -> Done {
         let mut sum = 0u64;
         let added = match self.access {
