@@ -172,7 +172,8 @@ impl Giving {
         }
         let mut objects: Vec<(u64, u64)> =
             self.heat.objects().map(|(object, nanos, ())| (object, nanos)).collect();
-        fold(&mut objects, &self.groups);
+        // One that has most of the time is apart again: it could not be divided between two workers.
+        self.groups.retain(|group| fold(&mut objects, group, heat / 2));
         let (given, groups) = (&mut self.given, &self.groups);
         rebalance::give_away(shares[me], share, heat, &mut objects, |object| {
             // Those that are used together go together.
@@ -186,17 +187,19 @@ impl Giving {
     }
 }
 
-/// Adds what is spent in the objects of each group to the first of them, in whose place all of them are.
-fn fold(objects: &mut Vec<(u64, u64)>, groups: &[Vec<u64>]) {
-    for group in groups {
-        let is_in = |&(object, _): &(u64, u64)| group.contains(&object);
-        let sum =
-            objects.iter().filter(|of| is_in(of)).fold(0, |sum: u64, of| sum.saturating_add(of.1));
-        objects.retain(|of| !is_in(of));
-        if sum > 0 {
-            objects.push((group[0], sum));
-        }
+/// Adds what is spent in the objects of a group to the first of them, in whose place all of them are, unless it is more than so much; false if it is.
+fn fold(objects: &mut Vec<(u64, u64)>, group: &[u64], most: u64) -> bool {
+    let is_in = |&(object, _): &(u64, u64)| group.contains(&object);
+    let sum =
+        objects.iter().filter(|of| is_in(of)).fold(0, |sum: u64, of| sum.saturating_add(of.1));
+    if sum > most {
+        return false;
     }
+    objects.retain(|of| !is_in(of));
+    if sum > 0 {
+        objects.push((group[0], sum));
+    }
+    true
 }
 
 impl<T> Inner<T> {
@@ -212,5 +215,20 @@ impl<T> Inner<T> {
             class.charge(home, self.size());
         }
         moved
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_one_unless_it_is_most_of_the_work() {
+        let mut objects = vec![(1, 10), (2, 20), (3, 30), (4, 40)];
+        assert!(fold(&mut objects, &[2, 3], 50));
+        assert_eq!(objects, [(1, 10), (4, 40), (2, 50)]);
+        assert!(!fold(&mut objects, &[1, 4], 49));
+        assert!(fold(&mut objects, &[8, 9], 0), "nobody uses them");
+        assert_eq!(objects, [(1, 10), (4, 40), (2, 50)]);
     }
 }
