@@ -277,8 +277,9 @@ fn figure_4_is_simulated_in_both_halves_with_and_without_homes() {
     let names = |field: &str| -> Vec<&str> {
         lines.iter().map(|line| line[field].as_str().unwrap()).collect()
     };
-    assert_eq!(names("runtime"), ["threads", "objects"].repeat(4));
-    assert_eq!(names("variant"), [["uniform"; 4], ["oscillating"; 4]].concat());
+    assert_eq!(names("runtime"), ["threads", "objects"].repeat(6));
+    let variants = [["uniform"; 4], ["oscillating"; 4], ["oscillating in time"; 4]];
+    assert_eq!(names("variant"), variants.concat());
     assert!(lines.iter().all(|line| line["simulated"] == true));
     refused("simulate --coretime --bench heat", "cannot be used with");
     refused("simulate --kib 256", "--coretime");

@@ -167,13 +167,11 @@ impl Giving {
         else {
             return;
         };
-        if idlest == me {
-            return;
-        }
+        let Some(gap) = rebalance::worth(shares[me], share, heat) else { return };
         let mut objects: Vec<(u64, u64)> =
             self.heat.objects().map(|(object, nanos, ())| (object, nanos)).collect();
-        // One that has most of the time is apart again: it could not be divided between two workers.
-        self.groups.retain(|group| fold(&mut objects, group, heat / 2));
+        // One that could not be given as it is comes apart.
+        self.groups.retain(|group| fold(&mut objects, group, rebalance::most(gap)));
         let (given, groups) = (&mut self.given, &self.groups);
         rebalance::give_away(shares[me], share, heat, &mut objects, |object| {
             // Those that are used together go together.
@@ -230,5 +228,24 @@ mod tests {
         assert!(!fold(&mut objects, &[1, 4], 49));
         assert!(fold(&mut objects, &[8, 9], 0), "nobody uses them");
         assert_eq!(objects, [(1, 10), (4, 40), (2, 50)]);
+    }
+
+    #[test]
+    fn whoever_has_too_much_to_do_gives_half_of_the_gap_and_groups_as_one_or_apart() {
+        let mut giving = Giving::default();
+        for (object, nanos) in [(1, 20), (2, 20), (3, 30), (4, 30)] {
+            giving.add(object, nanos, false);
+        }
+        giving.choose(&[1_000, 900], 0, 100);
+        assert!(giving.given().is_empty(), "the gap is small");
+        giving.groups = vec![vec![1, 2]];
+        giving.choose(&[1_000, 0], 0, 100);
+        assert_eq!(giving.given(), [(1, Some(1)), (2, Some(1))], "the hottest two");
+        giving.groups = vec![vec![1, 2, 3, 4]];
+        giving.choose(&[1_000, 0], 0, 100);
+        assert_eq!(giving.given(), [(1, Some(1)), (3, Some(1))]);
+        assert!(giving.groups.is_empty(), "all of the work can't go");
+        giving.choose(&[1_000, 0], 1, 100);
+        assert!(giving.given().is_empty(), "the idlest gives nothing");
     }
 }

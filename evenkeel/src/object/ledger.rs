@@ -108,6 +108,8 @@ impl Ledgers {
         let mut ledger = self.of(context.seat.me())?;
         let nanos = context.ahead.now().saturating_sub(sampled.began);
         let noted = Noted { bytes, standing: Standing::InPlace };
+        // What was known before comes first.
+        ledger.hear(context, context.ahead.now());
         ledger.used.add(address as u64, nanos * u64::from(sample::ONE_IN), noted);
         Some(nanos)
     }
@@ -143,7 +145,7 @@ impl Ledgers {
     /// What a hop costs in the mean of the workers that have measured it, in nanoseconds.
     pub(super) fn hop(&self) -> Option<u64> {
         let hops: Vec<u64> = self.hops().into_iter().flatten().collect();
-        // What is beside the operation in a poll may be more than a journey, which takes no more of the cores than it lasts.
+        // What was timed contains whatever a worker did in between, or waited for; a journey takes no more of the cores than it lasts.
         let mean = hops.iter().sum::<u64>().checked_div(hops.len() as u64);
         mean.map(|mean| mean.min(2 * FIRST_GUESS))
     }
@@ -185,7 +187,7 @@ impl Ledgers {
             is_time |= operations.note_over(over(object, sampled, now, context), now);
             match operations.samples() % FOLLOWED {
                 0 => operations.follow(context.task_address(), address),
-                1 => operations.time_journey(),
+                1 => operations.want_journey(),
                 _ => {}
             }
         }
@@ -199,18 +201,15 @@ impl Ledgers {
     fn settle<T>(&self, object: &Inner<T>, now: u64, context: &Context) {
         let me = context.seat.me();
         let Some(mut ledger) = self.of(me) else { return };
-        context.operations.tell(now).for_each(|over| ledger.add(&over));
-        if let Some(nanos) = context.operations.take_journey() {
-            // One end of one, and the other end of another.
-            ledger.hop.spent_in_all(nanos);
-        }
+        ledger.hear(context, now);
         let to = ledger.gift(object);
         if ledger.giving.is_due(now) {
             ledger.giving.look(context.shared(), me, now);
         }
         if ledger.giving.has_any() {
             context.operations.watch(true);
-        } else if to.is_some() {
+        } else if context.operations.gives() {
+            // They are given, or have waited for too long.
             context.operations.watch(false);
         }
         if let Some(to) = to {
@@ -252,6 +251,15 @@ impl Ledgers {
 }
 
 impl Ledger {
+    /// Is told what its worker has kept for it.
+    fn hear(&mut self, context: &Context, now: u64) {
+        context.operations.tell(now).for_each(|over| self.add(&over));
+        if let Some(nanos) = context.operations.take_journey() {
+            // One end of one, and the other end of another.
+            self.hop.spent_in_all(nanos);
+        }
+    }
+
     /// Adds an operation that is over.
     fn add(&mut self, over: &Over) {
         // What there is around it goes with it.

@@ -53,6 +53,7 @@ mod held;
 mod inner;
 mod ledger;
 mod line;
+mod marks;
 mod plan;
 mod report;
 mod returning;

@@ -7,12 +7,12 @@ use super::door::Refusal;
 use super::error::EnterError;
 use super::inner::Inner;
 use super::line::Turn;
+use super::marks::{Marks, Rarely};
 use super::way::Way;
 use crate::primitives::spin::pause;
 use crate::scheduler::context::{self, Context};
 use crate::task::waker;
 use std::fmt;
-use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{self, Poll, ready};
 
@@ -40,81 +40,6 @@ pub(super) struct Visit<'a> {
     journeys: u32,
     marks: Marks,
     rare: Rarely<Rare<'a>>,
-}
-
-/// What has been found out about an entry. Bits of one word: where the compiler clears it by stores that overlap, whoever reads waits until they have left the store buffer, which is a tenth of an operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Marks(u32);
-
-impl Marks {
-    /// The others have had their turn.
-    const COUNTED: u32 = 1;
-    /// Its worker's ledger wants to hear of it.
-    const SAMPLED: u32 = 2;
-    /// It is one of many, of which few are asked what their way in is good for.
-    const ASKED: u32 = 4;
-
-    #[inline(always)]
-    fn has(self, mark: u32) -> bool {
-        self.0 & mark != 0
-    }
-
-    fn set(&mut self, mark: u32, is_so: bool) {
-        self.0 = if is_so { self.0 | mark } else { self.0 & !mark };
-    }
-}
-
-/// What there is rarely, in a box; that there is none is seen without a call.
-#[derive(Debug)]
-struct Rarely<T>(ManuallyDrop<Option<Box<T>>>);
-
-impl<T> Default for Rarely<T> {
-    #[inline(always)]
-    fn default() -> Self {
-        Self(ManuallyDrop::new(None))
-    }
-}
-
-impl<T> Rarely<T> {
-    fn new(rare: T) -> Self {
-        Self(ManuallyDrop::new(Some(Box::new(rare))))
-    }
-
-    #[inline(always)]
-    fn get(&self) -> Option<&T> {
-        self.0.as_deref()
-    }
-
-    #[inline(always)]
-    fn get_mut(&mut self) -> Option<&mut T> {
-        self.0.as_deref_mut()
-    }
-
-    #[cold]
-    fn take(&mut self) -> Option<Box<T>> {
-        self.0.take()
-    }
-
-    /// Drops it, if there is any.
-    #[inline(always)]
-    fn clear(&mut self) {
-        if self.0.is_some() {
-            drop(self.take());
-        }
-    }
-}
-
-impl<T: Default> Rarely<T> {
-    fn get_or_default(&mut self) -> &mut T {
-        self.0.get_or_insert_default()
-    }
-}
-
-impl<T> Drop for Rarely<T> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        self.clear();
-    }
 }
 
 /// What an entry has to remember that is held up.
@@ -178,9 +103,12 @@ impl<'a> Visit<'a> {
             // It does not even look at the object, whose lines are there.
             return self.set_out(context, target, cx);
         }
-        if self.marks.has(Marks::COUNTED)
-            || !context.is_some_and(|context| context.operations.count())
-        {
+        let counted = self.marks.has(Marks::COUNTED);
+        if counted && let Some(context) = context {
+            // It is not looked at again, and says nothing of the departure before it.
+            context.operations.take_departure();
+        }
+        if counted || !context.is_some_and(|context| context.operations.count()) {
             if READS && let Some(way) = object.enter_as_reader(context) {
                 if self.marks.has(Marks::ASKED) {
                     object.note_paid();
@@ -211,7 +139,7 @@ impl<'a> Visit<'a> {
             if context.operations.takes_next() {
                 object.class.ledgers.note_next(context, object.door.address());
             }
-            self.time_journey(context);
+            self.note_arrival(context);
             if context.operations.has_had_its_turn() {
                 object.class.count(context);
                 self.marks.set(Marks::ASKED, true);
@@ -293,12 +221,12 @@ impl<'a> Visit<'a> {
         context.filter(is_sample).map(|context| context.ahead.now())
     }
 
-    /// Notes what a journey has cost, if the task has come and this is the next operation after one has set out.
-    fn time_journey(&self, context: &Context) {
-        if let Some(set_out) = context.operations.take_set_out()
+    /// Notes what a journey has cost, if the task has come for what is the next operation after another one has departed.
+    fn note_arrival(&self, context: &Context) {
+        if let Some(departure) = context.operations.take_departure()
             && self.journeys > 0
         {
-            let nanos = context.ahead.now().saturating_sub(set_out);
+            let nanos = context.ahead.now().saturating_sub(departure);
             context.operations.note_journey(nanos);
         }
     }
@@ -312,9 +240,6 @@ impl<'a> Visit<'a> {
         cx: &mut task::Context<'_>,
     ) -> Poll<R> {
         self.journeys += 1;
-        if context.operations.times_journey() {
-            context.operations.note_set_out(context.ahead.now());
-        }
         context.travel(target);
         wake_if_foreign(Some(context), cx);
         Poll::Pending

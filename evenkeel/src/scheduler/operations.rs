@@ -23,7 +23,7 @@ const SOME: u32 = 256;
 /// Of so many operations one finds out whether a worker that was stuck is back: some task waits for [`STRANDED`](crate::policy::stealing::STRANDED) if it is not. A prime, for the same reason. An estimate; no benchmark sets it.
 const LOOKS_FOR_HOST: u32 = 1_021;
 
-/// Sampled operations that are told to the ledger at once, which is locked for it, and how long they are kept at most, in nanoseconds. Measured: one by one they made an operation on one counter at its home an eighth dearer (`evenkeel-bench run --bench counters --objects 1 --mode home`).
+/// Sampled operations that are told to the ledger at once, which is locked for it, and for how long they are kept while more are sampled, in nanoseconds. Measured: one by one they made an operation on one counter at its home an eighth dearer (`evenkeel-bench run --bench counters --objects 1 --runtime home`).
 const UNTOLD: usize = 8;
 /// See [`UNTOLD`].
 const TELL: u64 = 50_000;
@@ -57,6 +57,17 @@ pub(crate) struct Over {
     pub(crate) poll: u64,
 }
 
+/// How far it has come to time a journey.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Timing {
+    #[default]
+    Not,
+    /// The next departure is meant.
+    Wanted,
+    /// That was then.
+    Since(u64),
+}
+
 /// The operations of one worker.
 #[derive(Debug)]
 pub(crate) struct Operations {
@@ -70,9 +81,8 @@ pub(crate) struct Operations {
     /// Whether it is looked at which object the next one is on, and the task and the object of the one before.
     follows: Cell<bool>,
     followed: Cell<(usize, usize)>,
-    /// Whether it is timed what a journey costs: whether the next task that sets out is meant, when it did, and what came of it at last.
-    times_journey: Cell<bool>,
-    set_out: Cell<Option<u64>>,
+    /// How far it has come to time what a journey costs, and what came of it at last.
+    timing: Cell<Timing>,
     journey: Cell<Option<u64>>,
     /// What they have gone over.
     bytes: Cell<ByteClock>,
@@ -95,8 +105,7 @@ impl Default for Operations {
             gives: Cell::new(false),
             follows: Cell::new(false),
             followed: Cell::default(),
-            times_journey: Cell::default(),
-            set_out: Cell::default(),
+            timing: Cell::default(),
             journey: Cell::default(),
             bytes: Cell::default(),
             sampled: Cell::default(),
@@ -160,29 +169,33 @@ impl Operations {
         self.followed.get()
     }
 
-    /// Has it timed what a journey costs a worker: from when the next task sets out to when one that has come begins its operation, if that is what is next.
-    pub(crate) fn time_journey(&self) {
-        self.times_journey.set(true);
+    /// Has it timed what a journey costs this worker: from when the next task departs to when one that has come begins its operation, if there is no other operation and no other departure in between.
+    pub(crate) fn want_journey(&self) {
+        self.timing.set(Timing::Wanted);
     }
 
-    /// Whether the task that now sets out is the one that is [meant](Self::time_journey).
+    /// Whether a [departure](Self::note_departure) is to be noted.
     #[inline(always)]
-    pub(crate) fn times_journey(&self) -> bool {
-        self.times_journey.get()
+    pub(crate) fn times_journeys(&self) -> bool {
+        self.timing.get() != Timing::Not
     }
 
-    /// Notes that it sets out now, and has the next operation looked at.
+    /// Notes that a task departs now, and has the next operation looked at. The second one in a row ends the timing.
     #[cold]
-    pub(crate) fn note_set_out(&self, now: u64) {
-        self.times_journey.set(false);
-        self.set_out.set(Some(now));
-        self.looked_at.set(u32::MAX);
-        self.watched.set(self.watched.get().max(1));
+    pub(crate) fn note_departure(&self, now: u64) {
+        if self.timing.replace(Timing::Not) == Timing::Wanted {
+            self.timing.set(Timing::Since(now));
+            self.looked_at.set(u32::MAX);
+            self.watched.set(self.watched.get().max(1));
+        }
     }
 
-    /// When a task has set out, if the next operation is to say what that has cost, which is this one.
-    pub(crate) fn take_set_out(&self) -> Option<u64> {
-        self.set_out.take()
+    /// When a task has departed, if the next operation is to say what that has cost, which is this one.
+    #[inline]
+    pub(crate) fn take_departure(&self) -> Option<u64> {
+        let Timing::Since(departure) = self.timing.get() else { return None };
+        self.timing.set(Timing::Not);
+        Some(departure)
     }
 
     /// Keeps for the ledger what a journey has cost, in nanoseconds.
@@ -312,14 +325,18 @@ mod tests {
         assert!(!operations.takes_next(), "it is one");
         let few = looked_at();
         assert!((90..=110).contains(&few), "{few}");
-        operations.time_journey();
-        assert!(operations.times_journey() && operations.take_set_out().is_none());
-        operations.note_set_out(7);
-        assert!(!operations.times_journey(), "one sets out");
+        operations.want_journey();
+        assert!(operations.times_journeys() && operations.take_departure().is_none());
+        operations.note_departure(7);
         assert!(operations.count() && operations.has_counted());
-        assert_eq!((operations.take_set_out(), operations.take_set_out()), (Some(7), None));
+        assert_eq!((operations.take_departure(), operations.take_departure()), (Some(7), None));
+        assert!(!operations.times_journeys());
         let few = looked_at();
         assert!((90..=110).contains(&few), "{few}");
+        operations.want_journey();
+        operations.note_departure(7);
+        operations.note_departure(8);
+        assert_eq!(operations.take_departure(), None, "what both have cost is not one journey");
         operations.note_journey(80);
         assert_eq!((operations.take_journey(), operations.take_journey()), (Some(80), None));
     }

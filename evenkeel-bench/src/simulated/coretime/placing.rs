@@ -36,11 +36,19 @@ struct Core {
     hop: Hop,
 }
 
+/// A directory that is to be given away.
+#[derive(Clone, Copy)]
+struct Gift {
+    from: usize,
+    to: usize,
+    since: u64,
+}
+
 /// What is known of all directories, and their homes.
 pub(super) struct Placing {
     homes: Vec<Option<usize>>,
-    /// To which core each is to be given, and in which period that was decided.
-    given: Vec<Option<(usize, u64)>>,
+    /// From which core each is to be given to which, and in which period that was decided.
+    given: Vec<Option<Gift>>,
     samples: Vec<Sample>,
     bytes: u64,
     cores: Vec<Core>,
@@ -112,10 +120,11 @@ impl Placing {
     pub(super) fn operated(&mut self, core: usize, directory: usize, nanos: Option<u64>) {
         let is_in_place = self.home(directory).is_none();
         if self.home(directory) == Some(core)
-            && let Some((to, since)) = self.given[directory].take()
-            && self.periods - since <= LOOKS
+            && let Some(gift) = self.given[directory].take()
+            && gift.from == core
+            && self.is_pending(&gift)
         {
-            self.homes[directory] = Some(to);
+            self.homes[directory] = Some(gift.to);
             self.moves += 1;
         }
         let Core { clock, .. } = &mut self.cores[core];
@@ -192,8 +201,17 @@ impl Placing {
                 heat: objects.iter().map(|object| object.1).sum(),
             })
             .collect();
-        for step in rebalance(&loads) {
-            self.given[step.object as usize] = Some((step.to, self.periods));
+        let mut waits = [false; CORES];
+        let pending = self.given.iter().flatten().filter(|gift| self.is_pending(gift));
+        pending.for_each(|gift| waits[gift.from] = true);
+        // Whoever has not given what was chosen last chooses nothing new.
+        for step in rebalance(&loads).into_iter().filter(|step| !waits[step.from]) {
+            let gift = Gift { from: step.from, to: step.to, since: self.periods };
+            self.given[step.object as usize] = Some(gift);
         }
+    }
+
+    fn is_pending(&self, gift: &Gift) -> bool {
+        self.periods - gift.since <= LOOKS
     }
 }

@@ -65,16 +65,8 @@ pub fn give_away(
     objects: &mut [(u64, u64)],
     mut give: impl FnMut(u64),
 ) {
-    let gap = busy.saturating_sub(idlest);
-    if busy <= BUSY || gap <= GAP {
-        return;
-    }
-    // In the unit of heat, which the busy share is the whole of.
-    let worth = |share: u32| {
-        (u128::from(heat) * u128::from(share) / u128::from(busy.min(WHOLE))).min(u64::MAX.into())
-            as u64
-    };
-    let (mut half, most) = (worth(gap) / 2, worth(gap) / 4 * 3);
+    let Some(gap) = worth(busy, idlest, heat) else { return };
+    let (mut half, most) = (gap / 2, most(gap));
     let sum: u128 = objects.iter().map(|&(_, heat)| u128::from(heat)).sum();
     let cold = u64::try_from(sum / COLD / objects.len().max(1) as u128).unwrap_or(u64::MAX);
     objects.sort_unstable_by_key(|&(object, heat)| (std::cmp::Reverse(heat), object));
@@ -95,7 +87,21 @@ pub fn give_away(
     }
 }
 
-/// The same for all cores at once: the busiest gives to the idlest, the next to whoever is the idlest then.
+/// What the gap between two shares is worth, in the unit of `heat`, which `busy` is the whole of; none if there is nothing to give for it.
+#[must_use]
+pub fn worth(busy: u32, idlest: u32, heat: u64) -> Option<u64> {
+    let gap = busy.saturating_sub(idlest);
+    let worth = u128::from(heat) * u128::from(gap) / u128::from(busy.clamp(1, WHOLE));
+    (busy > BUSY && gap > GAP).then(|| u64::try_from(worth).unwrap_or(u64::MAX))
+}
+
+/// The hottest that an object, or several that go together, may be to be given for a gap that is worth so much.
+#[must_use]
+pub fn most(gap: u64) -> u64 {
+    gap / 4 * 3
+}
+
+/// What [`give_away`] says, for all cores at once: the busiest gives to the idlest, the next to whoever is the idlest then.
 ///
 /// # Examples
 /// ```

@@ -1,6 +1,6 @@
 //! The rate of operations in a window of a [trial](super::trial), or of what comes between two; and what several windows of a mode come to.
 
-use super::trial::{ALTERNATIONS, CLEAR, is_more};
+use super::trial::{ALTERNATIONS, CLEAR, MARGIN, is_more};
 
 /// Fewer operations in a window say nothing; it goes on until there are so many, or for four times its length.
 pub const FEWEST: u64 = 200;
@@ -36,7 +36,7 @@ impl Window {
     }
 }
 
-/// What a mode makes, as its windows say: the median, or the last, if each was more than the one before, and the last [clearly](CLEAR) more than the first. Then caches are still being filled, and
+/// What a mode makes, as its windows say: the median, or the last, if each was more than the one before [by more than noise](MARGIN), and the last [clearly](CLEAR) more than the first. Then caches are still being filled, and
 /// what it will make is more yet.
 pub(super) fn level<'a>(rates: impl Iterator<Item = &'a u64>) -> u64 {
     let mut sorted = [0; ALTERNATIONS];
@@ -46,7 +46,8 @@ pub(super) fn level<'a>(rates: impl Iterator<Item = &'a u64>) -> u64 {
         count += 1;
     }
     let (first, last) = (sorted[0], sorted[count.max(1) - 1]);
-    let grows = sorted[..count].is_sorted() && is_more(last, first, 100 + CLEAR);
+    let grows = sorted[..count].windows(2).all(|pair| is_more(pair[1], pair[0], 100 + MARGIN))
+        && is_more(last, first, 100 + CLEAR);
     if grows && count == ALTERNATIONS {
         return last;
     }
@@ -66,6 +67,7 @@ mod tests {
     fn a_mode_that_grows_is_worth_what_it_made_last_and_others_their_median() {
         assert_eq!(level([794, 1_144, 1_792].iter()), 1_792);
         assert_eq!(level([1_000, 1_100, 1_200].iter()), 1_100, "that may be noise");
+        assert_eq!(level([1_000, 1_001, 1_300].iter()), 1_001, "one good window is none");
         assert_eq!(level([1_144, 794, 1_792].iter()), 1_144);
         assert_eq!(level([1_000, 3_000].iter()), 2_000);
         assert_eq!(level([7].iter()), 7);
