@@ -4,7 +4,7 @@
 //! is asked now and then, with the number of its operations so far, and says in which mode they run:
 //!
 //! 1. A class begins in place. As soon as it has operations it is *tried*: [`ALTERNATIONS`] times a [`WINDOW`] in place and one at home, of which the second half
-//!    counts, because the first finds the caches as the other mode has left them. Medians are compared, or, of a mode that has made more and more, [what it has made last](level). The other mode wins if it is better by [`MARGIN`]; two alternations
+//!    counts, because the first finds the caches as the other mode has left them. Medians are compared, or, of a mode that has made more and more, what it has made last. The other mode wins if it is better by [`MARGIN`]; two alternations
 //!    are enough where both say the same by [`CLEAR`].
 //! 2. The winner is *held*, for [`HOLD`] at first and twice as long each time that it wins again, up to [`LONGEST_HOLD`].
 //! 3. After that the other mode is *probed*, for a [`SHORT`] window. If it is [far behind](FAR_BEHIND), the verdict stands; otherwise
