@@ -88,8 +88,8 @@ pub(crate) struct Operations {
     bytes: Cell<ByteClock>,
     /// The one that is being sampled: of those that are inside of each other, the one that has begun last.
     sampled: Cell<Sampled>,
-    /// Those that are over: how many since the ledger was told, of how many in all, and when it is to be told at the latest.
-    over: [Cell<Over>; UNTOLD],
+    /// Those that are over, not among what each poll looks at: how many since the ledger was told, of how many in all, and until when it need not be told.
+    over: Box<[Cell<Over>; UNTOLD]>,
     untold: Cell<usize>,
     samples: Cell<u32>,
     tell_at: Cell<u64>,
