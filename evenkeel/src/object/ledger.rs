@@ -200,7 +200,11 @@ impl Ledgers {
     #[inline(never)]
     fn settle<T>(&self, object: &Inner<T>, now: u64, context: &Context) {
         let me = context.seat.me();
-        let Some(mut ledger) = self.of(me) else { return };
+        let Some(mut ledger) = self.of(me) else {
+            // Nobody keeps what it has sampled; there has to be room for more.
+            drop(context.operations.tell(now));
+            return;
+        };
         ledger.hear(context, now);
         let to = ledger.gift(object);
         if ledger.giving.is_due(now) {

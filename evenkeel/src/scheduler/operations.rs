@@ -140,8 +140,13 @@ impl Operations {
 
     /// Has [some](SOME) operations looked at one by one from now on.
     pub(crate) fn watch_some(&self) {
+        self.watch_next(SOME);
+    }
+
+    /// Has so many operations looked at one by one from now on, or more, if more are.
+    fn watch_next(&self, operations: u32) {
         self.looked_at.set(u32::MAX);
-        self.watched.set(self.watched.get().max(SOME));
+        self.watched.set(self.watched.get().max(operations));
     }
 
     /// Whether there are objects to be given away.
@@ -154,8 +159,7 @@ impl Operations {
     pub(crate) fn follow(&self, task: usize, address: usize) {
         self.follows.set(true);
         self.followed.set((task, address));
-        self.looked_at.set(u32::MAX);
-        self.watched.set(self.watched.get().max(1));
+        self.watch_next(1);
     }
 
     /// Whether this is the operation that [`follow`](Self::follow) has meant.
@@ -185,8 +189,7 @@ impl Operations {
     pub(crate) fn note_departure(&self, now: u64) {
         if self.timing.replace(Timing::Not) == Timing::Wanted {
             self.timing.set(Timing::Since(now));
-            self.looked_at.set(u32::MAX);
-            self.watched.set(self.watched.get().max(1));
+            self.watch_next(1);
         }
     }
 
