@@ -15,17 +15,21 @@ pub(super) enum Choice {
     InTurn,
 }
 
-/// One thread or task.
+/// One thread or task. It lies in the task, which takes it along wherever it travels, so it is kept small.
 pub(super) struct Party {
     score: Arc<Score>,
-    choice: Choice,
     pub(super) random: Random,
     /// The stretch, and how many objects are in use in it.
     stretch: usize,
-    in_use: usize,
+    in_use: u32,
     /// The object before the next one, where they are chosen in turn.
-    last: usize,
-    tally: Tally,
+    last: u32,
+    choice: Choice,
+    /// What [`Tally`] has, as far as it is known.
+    wrong: u32,
+    operations: u64,
+    added: u64,
+    ends: Box<[u64]>,
 }
 
 /// What one party has done.
@@ -42,15 +46,20 @@ pub(super) struct Tally {
 
 impl Party {
     pub(super) fn new(score: &Arc<Score>, choice: Choice, seed: u64, number: usize) -> Self {
-        Self {
+        let mut party = Self {
             score: score.clone(),
-            choice,
             random: Random::new(seed, number),
             stretch: 0,
-            in_use: score.in_use(0).unwrap_or(1),
-            last: number,
-            tally: Tally { ends: Vec::with_capacity(score.len()), ..Tally::default() },
-        }
+            in_use: 1,
+            last: number as u32,
+            choice,
+            wrong: 0,
+            operations: 0,
+            added: 0,
+            ends: vec![0; score.len()].into(),
+        };
+        party.look(0);
+        party
     }
 
     /// The number of the next object; `None` when all is over.
@@ -61,10 +70,10 @@ impl Party {
             self.turn_to(now)?;
         }
         Some(match self.choice {
-            Choice::Random => self.random.below(self.in_use),
+            Choice::Random => self.random.below(self.in_use as usize),
             Choice::InTurn => {
                 self.last = if self.last + 1 < self.in_use { self.last + 1 } else { 0 };
-                self.last
+                self.last as usize
             }
         })
     }
@@ -72,23 +81,33 @@ impl Party {
     /// Another stretch has begun. A party that was away may have missed some.
     #[cold]
     fn turn_to(&mut self, now: usize) -> Option<()> {
-        self.tally.ends.resize(now.min(self.score.len()), self.tally.operations);
+        let first = self.stretch.min(self.ends.len());
+        self.ends[first..now.min(self.score.len())].fill(self.operations);
         self.stretch = now;
-        self.in_use = self.score.in_use(now)?;
+        self.look(now)?;
         self.score.arrive(now);
+        Some(())
+    }
+
+    /// Looks how many objects are in use in this stretch.
+    fn look(&mut self, stretch: usize) -> Option<()> {
+        let in_use = self.score.in_use(stretch)?;
+        self.in_use = u32::try_from(in_use).expect("a run has fewer objects");
         Some(())
     }
 
     /// Counts an operation.
     #[inline(always)]
     pub(super) fn count(&mut self, done: Done) {
-        self.tally.operations += 1;
-        self.tally.added += done.added;
-        self.tally.wrong += u64::from(!done.right);
+        self.operations += 1;
+        self.added += done.added;
+        self.wrong += u32::from(!done.right);
     }
 
+    /// What it has done, once [`next`](Self::next) has said that all is over.
     pub(super) fn into_tally(self) -> Tally {
-        self.tally
+        let Self { operations, added, wrong, .. } = self;
+        Tally { ends: self.ends.into(), operations, added, wrong: wrong.into() }
     }
 }
 

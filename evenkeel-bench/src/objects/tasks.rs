@@ -83,14 +83,21 @@ fn make<W: Work>(work: W, load: Load, number: usize) -> Object<Apart<W::Value>> 
     }
 }
 
-/// A task.
-async fn go<W: Work>(work: W, objects: Objects<W>, mut party: Party) -> Result<Tally, EnterError> {
-    while let Some(number) = party.next() {
-        let random = &mut party.random;
-        let done = objects[number].with(|value| work.operate(&mut value.0, random)).await?;
-        party.count(done);
+/// A task. An `async fn` would have its arguments twice, as such and as variables, and take both along.
+#[allow(clippy::manual_async_fn, reason = "see above")]
+fn go<W: Work>(
+    work: W,
+    objects: Objects<W>,
+    mut party: Party,
+) -> impl Future<Output = Result<Tally, EnterError>> + Send {
+    async move {
+        while let Some(number) = party.next() {
+            let random = &mut party.random;
+            let done = objects[number].with(|value| work.operate(&mut value.0, random)).await?;
+            party.count(done);
+        }
+        Ok(party.into_tally())
     }
-    Ok(party.into_tally())
 }
 
 fn broken(error: EnterError) -> Fault {

@@ -6,6 +6,7 @@
 //! Invariant: of the rest of the crate this room knows the names of distances, and nothing else.
 
 pub mod batch;
+pub mod departing;
 pub mod forking;
 pub mod helping;
 pub mod interleaving;

@@ -148,9 +148,9 @@ pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
             local.ready.drain(ends, amount, &mut entries);
             if !switched {
                 let mut take = |task| entries.push(Entry { task, since: now });
-                processor.arrivals.receive(&mut take);
+                processor.arrivals.receive(|task, _| take(task));
                 local.departures.take(&mut take);
-                local.visitors.drain(&processor.published.visitors, usize::MAX, &mut entries);
+                local.visitors.drain(&processor.published.visitors, &mut entries);
                 processor.published.departing.store(false, Ordering::Relaxed);
             }
         }

@@ -49,6 +49,7 @@ pub(crate) mod timing;
 pub(crate) mod travel;
 mod trial;
 mod view;
+pub(crate) mod visitors;
 pub(crate) mod wake;
 mod whereabouts;
 pub(crate) mod worker;

@@ -16,6 +16,7 @@ use super::ring::{Ends, NO_HEAD, Ring};
 use super::shared::Shared;
 use super::timers::{Lease, Rules};
 use super::travel::{Arrivals, Departures};
+use super::visitors::Visitors;
 use crate::policy::together::Mark;
 use crate::policy::{Look, batch};
 use crate::primitives::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -30,7 +31,7 @@ pub(crate) struct Local {
     /// The tasks that can run, oldest first; its ends are in [`Published`].
     pub(crate) ready: Ring,
     /// Those of them that are here for an object's sake: nobody else takes them as long as the worker switches.
-    pub(crate) visitors: Ring,
+    pub(crate) visitors: Visitors,
     /// The tasks that have been spawned here and are not complete.
     pub(crate) registry: Registry,
     /// The tasks that are about to travel from here.

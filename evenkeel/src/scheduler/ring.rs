@@ -151,6 +151,14 @@ impl Ring {
         Some(entry)
     }
 
+    /// The entry that stands `places` behind the oldest, if there is one.
+    #[inline(always)]
+    pub(crate) fn behind(&mut self, ends: &Ends, places: usize) -> Option<&Entry> {
+        let (head, tail) = (ends.head.load(Ordering::Relaxed), ends.tail.load(Ordering::Relaxed));
+        // SAFETY: it is there.
+        (places < tail.wrapping_sub(head)).then(|| unsafe { self.peek(head.wrapping_add(places)) })
+    }
+
     /// Takes the youngest entry back.
     #[cold]
     pub(crate) fn take_back(&mut self, ends: &Ends) -> Option<Entry> {
@@ -261,6 +269,9 @@ mod tests {
             assert_eq!(ends.len(), deque.len());
             assert_eq!(ends.head_since(), deque.front().copied().unwrap_or(NO_HEAD));
             assert_eq!(ring.newest(&ends), deque.back().copied().unwrap_or(0));
+            let places = since as usize % 8;
+            let behind = ring.behind(&ends, places).map(|entry| entry.since);
+            assert_eq!(behind, deque.get(places).copied());
         }
         while end(ring.pop(&ends)).is_some() {}
         assert!(ring.capacity() >= LEAST);

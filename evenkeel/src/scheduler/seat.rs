@@ -330,8 +330,9 @@ impl Seat {
             if !departing.load(Ordering::Relaxed) {
                 departing.store(true, Ordering::Relaxed);
             }
+            let left = self.ends().len() + self.processor().published.visitors.len();
             let mut local = self.local();
-            local.departures.push(&self.shared, self.me, target, task)
+            local.departures.push(&self.shared, self.me, target, task, left)
         };
         if is_to_announce {
             travel::announce(&self.shared, target);
@@ -357,8 +358,8 @@ impl Seat {
         let ends = &self.processor().published.visitors;
         let mut local = self.local();
         let visitors = &mut local.visitors;
-        self.processor().arrivals.receive(|task| {
-            visitors.push(ends, Entry { task, since: now });
+        self.processor().arrivals.receive(|task, lines| {
+            visitors.receive(ends, Entry { task, since: now }, lines);
         })
     }
 

@@ -13,8 +13,8 @@
 //! from its making, how many pointers are in it, and how many cache lines of each task are worth fetching. `taken` says how many lines the receiver is done with.
 //!
 //! # Steps
-//! *Depart*: the sender keeps the pointer until it has [`TASKS`] for one processor, or its batch ends. *Send*: it writes the pointers, then the word (release), then
-//! the `bell` of the receiver's processor (release). It learns from `taken` (acquire) that the line is free, which it looks at once in a lap; if it is not, the tasks go to
+//! *Depart*: the sender keeps the pointer until it has as many for one processor as the [policy](crate::policy::departing) says, or its batch ends. *Send*: line by line it writes the pointers, then the
+//! word (release); in the end the `bell` of the receiver's processor (release). It learns from `taken` (acquire) that a line is free, which it looks at once in a lap; if it is not, its tasks go to
 //! the inbox. *Receive*: look at the word of the next line (acquire); if it is that line's, take its tasks into the queue, and in the end store `taken` (release). One receiver
 //! sees by the lock what another has taken.
 //!
@@ -23,15 +23,15 @@
 //! seen that its former tasks are taken. Between departure and sending the tasks lie beside the sender's queue, under its lock. It sends them at the end of its batch at the
 //! latest, before it can fall asleep; should it be stuck inside a poll until then, whoever takes its queue by force takes them too, and others see that it has some.
 //! *The bell is a hint*: who hears it finds what it was rung for, but of two that ring at the same time only one is heard. What has been sent is looked for at the end of each batch too.
-//! *Sleep*: the sender looks for sleepers after each line, behind a light fence; who falls asleep announces it, makes a heavy fence if anything has ever travelled
-//! to it, and looks at the passages ([`idle`](super::idle)). One of them sees the other. The first line of a passage is followed by a full fence: the sender sees
-//! the sleeper, or the sleeper sees that something has travelled to it. Where there is no pair of fences, each line is.
+//! *Sleep*: the sender looks for sleepers after the bell, behind a light fence; who falls asleep announces it, makes a heavy fence if anything has ever travelled
+//! to it, and looks at the passages ([`idle`](super::idle)). One of them sees the other. What is sent first on a passage is followed by a full fence: the sender sees
+//! the sleeper, or the sleeper sees that something has travelled to it. Where there is no pair of fences, all is.
 //! *Fork-join*: a receiver that goes away at the same moment may not see what is on its way, nor the sender that it goes. Then the line waits for whoever looks at
 //! the processor next, the sender among them when its batch ends.
 //! *A stuck processor*: its passages are emptied like its inbox, by whoever takes its queue.
 //!
 //! # Rejected
-//! The inbox: see above. A full fence after each line: it waits until that has come over, 20 to 200 ns.
+//! The inbox: see above. A bell for each line: with many tasks a journey takes a third longer. A full fence after each line: it waits until that has come over, 20 to 200 ns.
 //! A locked buffer: three lines come over where here it is one. Pointers without a word, null where there is none: the receiver then writes into the line, and the sender
 //! waits for it when it looks whether there is room.
 
@@ -39,18 +39,22 @@
 
 use super::relief;
 use super::shared::Shared;
-use crate::policy::forking;
+use crate::policy::{departing, forking};
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::primitives::cell::UnsafeCell;
-use crate::primitives::{fence, prefetch};
+use crate::primitives::fence;
+use crate::primitives::prefetch::LINE;
 use crate::task::header::{Header, TaskPtr};
 use crate::task::rights::{Parcel, Runnable};
 use crossbeam_utils::CachePadded;
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 
-/// Pointers in a line: with its word they are a cache line.
-const TASKS: usize = 7;
+/// Pointers in a line: with its word they are a cache line. One in the models.
+const TASKS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 7 };
+
+/// Tasks that are kept for one processor at most.
+const KEPT: usize = departing::LINES * TASKS;
 
 /// Lines of a passage: 2 KiB, room for 224 tasks that travel the same way at once; beyond that they go to the inbox. An estimate; no benchmark
 /// sets it. Two in the models.
@@ -102,8 +106,8 @@ impl Passage {
         self.line(next).word.load(Ordering::Relaxed) >> (SIZE + COUNT) == next + 1
     }
 
-    /// Takes what has been sent. The caller is the only receiver.
-    fn receive(&self, mut take: impl FnMut(Runnable)) -> usize {
+    /// Takes what has been sent, each task with how many of its cache lines are worth fetching. The caller is the only receiver.
+    fn receive(&self, mut take: impl FnMut(Runnable, usize)) -> usize {
         // One receiver follows another by the lock.
         let first = self.taken.load(Ordering::Relaxed);
         let (mut next, mut received) = (first, 0);
@@ -117,8 +121,7 @@ impl Passage {
             // SAFETY: the line has been sent, and its sender does not write it again before `taken` says that it may.
             let tasks = line.tasks.with(|tasks| unsafe { *tasks });
             let size = (word >> COUNT) as usize % FETCHED + 1;
-            tasks[..count].iter().for_each(|&task| prefetch::lines(task.cast(), size));
-            tasks[..count].iter().for_each(|&task| take(right(task)));
+            tasks[..count].iter().for_each(|&task| take(right(task), size));
             received += count;
             next += 1;
         }
@@ -182,8 +185,8 @@ impl Arrivals {
         self.from.iter().filter_map(OnceLock::get).any(Passage::has_tasks)
     }
 
-    /// Takes what has come. The caller is the only receiver: it has the lock of the processor's queue.
-    pub(crate) fn receive(&self, mut take: impl FnMut(Runnable)) -> usize {
+    /// Takes what has come, each task with how many of its cache lines are worth fetching. The caller is the only receiver: it has the lock of the processor's queue.
+    pub(crate) fn receive(&self, mut take: impl FnMut(Runnable, usize)) -> usize {
         let bell = self.bell.rung.load(edge(Edge::TravelHeard, Ordering::Acquire));
         self.bell.heard.store(bell, Ordering::Relaxed);
         let passages = self.from.iter().filter_map(OnceLock::get);
@@ -194,10 +197,16 @@ impl Arrivals {
 /// Tasks that are about to leave for one processor.
 #[derive(Debug)]
 struct Waiting {
-    tasks: [*mut Header; TASKS],
+    tasks: [*mut Header; KEPT],
     count: usize,
     /// The most cache lines that one of them has, less one.
     size: u64,
+    end: End,
+}
+
+/// A passage as its sender knows it.
+#[derive(Debug, Default)]
+struct End {
     /// The line to be sent next, and what `taken` was when last looked at.
     next: u64,
     taken: u64,
@@ -214,7 +223,7 @@ pub(crate) struct Departures {
 unsafe impl Send for Departures {}
 
 impl Departures {
-    /// Keeps a task for processor `target`, or sends it with the others that have been kept. Says whether to [announce] them.
+    /// Keeps a task for processor `target`, or sends it with the others that have been kept, `left` others being left to run. Says whether to [announce] them.
     #[inline]
     pub(super) fn push(
         &mut self,
@@ -222,24 +231,24 @@ impl Departures {
         me: usize,
         target: usize,
         task: Runnable,
+        left: usize,
     ) -> bool {
         if self.to.is_empty() {
             self.open(shared.processors.len());
         }
         let waiting = &mut self.to[target];
         waiting.keep(task);
-        waiting.count == TASKS && waiting.send(shared, me, target)
+        departing::leaves(waiting.count, TASKS, left) && waiting.send(shared, me, target)
     }
 
     #[cold]
     fn open(&mut self, processors: usize) {
-        let none = [ptr::null_mut(); TASKS];
+        let none = [ptr::null_mut(); KEPT];
         self.to.resize_with(processors, || Waiting {
             tasks: none,
             count: 0,
             size: 0,
-            next: 0,
-            taken: 0,
+            end: End::default(),
         });
     }
 
@@ -270,40 +279,58 @@ impl Waiting {
     #[inline(always)]
     fn keep(&mut self, task: Runnable) {
         // What comes after the future is for the end.
-        let size = (task.vtable.footer - 1) / prefetch::LINE;
+        let size = (task.vtable.footer - 1) / LINE;
         self.size = self.size.max(size.min(FETCHED - 1) as u64);
         self.tasks[self.count] = task.into_ptr().as_ptr();
         self.count += 1;
     }
 
-    /// Sends a line from processor `me` to processor `target`, and says whether somebody may have to be woken for it.
+    /// Sends what has been kept from processor `me` to processor `target`, and says whether somebody may have to be woken for it.
     fn send(&mut self, shared: &Shared, me: usize, target: usize) -> bool {
         let receiver = &shared.processors[target];
         let passage = receiver.arrivals.from[me].get_or_init(Passage::new);
         let count = std::mem::take(&mut self.count);
         let size = std::mem::take(&mut self.size);
-        if self.next - self.taken == LINES {
-            self.taken = passage.taken.load(edge(Edge::TravelRoom, Ordering::Acquire));
-        }
-        if self.next - self.taken == LINES {
-            self.tasks[..count].iter().for_each(|&task| receiver.inbox.push(right(task)));
+        let is_first = self.end.next == 0;
+        let mut lines = self.tasks[..count].chunks(TASKS);
+        let rest = lines.find(|tasks| !self.end.send(passage, size, tasks));
+        let ring = self.end.next << 16 | (me as u64 + 1);
+        receiver.arrivals.bell.rung.store(ring, edge(Edge::TravelRing, Ordering::Release));
+        if let Some(rest) = rest {
+            let rest = rest.iter().chain(lines.flatten());
+            rest.for_each(|&task| receiver.inbox.push(right(task)));
             fence::after_read_modify_write(Edge::IdlePush);
             return true;
         }
-        let line = passage.line(self.next);
-        self.next += 1;
-        // SAFETY: the line is free, and nobody reads it before its word says that it has been sent.
-        line.tasks.with_mut(|tasks| unsafe { *tasks = self.tasks });
-        let word = self.next << (SIZE + COUNT) | size << COUNT | count as u64;
-        line.word.store(word, edge(Edge::TravelSend, Ordering::Release));
-        let ring = self.next << 16 | (me as u64 + 1);
-        receiver.arrivals.bell.rung.store(ring, edge(Edge::TravelRing, Ordering::Release));
-        if self.next == 1 || !fence::is_asymmetric() {
+        if is_first || !fence::is_asymmetric() {
             fence::full(Edge::TravelSent);
         } else {
             fence::light(Edge::TravelSent);
         }
         shared.idle.is_pusher_to_look() || shared.is_away(target)
+    }
+}
+
+impl End {
+    /// Sends a line of these tasks, the longest of which has `size` and one lines, if there is room.
+    #[inline]
+    fn send(&mut self, passage: &Passage, size: u64, sent: &[*mut Header]) -> bool {
+        if self.next - self.taken == LINES {
+            self.taken = passage.taken.load(edge(Edge::TravelRoom, Ordering::Acquire));
+            if self.next - self.taken == LINES {
+                return false;
+            }
+        }
+        let line = passage.line(self.next);
+        self.next += 1;
+        line.tasks.with_mut(|tasks| {
+            // SAFETY: the line is free, and nobody reads it before its word says that it has been sent.
+            let tasks = unsafe { &mut *tasks };
+            tasks[..sent.len()].copy_from_slice(sent);
+        });
+        let word = self.next << (SIZE + COUNT) | size << COUNT | sent.len() as u64;
+        line.word.store(word, edge(Edge::TravelSend, Ordering::Release));
+        true
     }
 }
 

@@ -21,7 +21,14 @@ impl Sender {
     }
 
     fn send(&mut self, task: Runnable) {
-        assert!(!self.departures.push(&self.shared, 0, 1, task), "a line has room for more");
+        self.send_at_once([task]);
+    }
+
+    fn send_at_once(&mut self, tasks: impl IntoIterator<Item = Runnable>) {
+        for task in tasks {
+            let is_sent = self.departures.push(&self.shared, 0, 1, task, usize::MAX);
+            assert!(!is_sent, "there is room for more, and more is to come");
+        }
         if self.departures.send(&self.shared, 0, 1) {
             announce(&self.shared, 1);
         }
@@ -35,7 +42,7 @@ fn open(shared: &Shared) {
 
 /// Takes what has come to processor 1.
 fn receive(shared: &Shared, received: &mut Vec<Id>) -> usize {
-    shared.processors[1].arrivals.receive(|task| received.push(complete(task)))
+    shared.processors[1].arrivals.receive(|task, _| received.push(complete(task)))
 }
 
 /// Ends a task, and gives its number.
@@ -45,27 +52,39 @@ fn complete(task: Runnable) -> Id {
     id
 }
 
-/// One line more than there is room for.
+/// One line more than there is room for, sent in lines or at once.
+fn overflow(at_once: bool) {
+    let (seat, _receiver) = two_seats();
+    let shared = seat.shared().clone();
+    let tasks: Vec<_> = (0..=LINES).map(|_| orphan(None)).collect();
+    let sent: Vec<_> = tasks.iter().map(|task| task.live().footer().id).collect();
+    let mut sender = Sender::new(&shared);
+    let sender = loom::thread::spawn(move || {
+        if at_once {
+            sender.send_at_once(tasks);
+        } else {
+            tasks.into_iter().for_each(|task| sender.send(task));
+        }
+    });
+    let mut received = Vec::new();
+    for _ in 0..2 {
+        receive(&shared, &mut received);
+    }
+    sender.join().unwrap();
+    receive(&shared, &mut received);
+    received.extend(shared.processors[1].inbox.take().map(complete));
+    assert_eq!(received, sent, "the last alone may have gone another way");
+}
+
 #[test]
 fn tasks_arrive_once_in_their_order_or_in_the_inbox() {
     use Edge::{TravelReceive, TravelRoom, TravelSend, TravelTaken};
-    check(&[TravelSend, TravelReceive, TravelTaken, TravelRoom], || {
-        let (seat, _receiver) = two_seats();
-        let shared = seat.shared().clone();
-        let tasks: Vec<_> = (0..=LINES).map(|_| orphan(None)).collect();
-        let sent: Vec<_> = tasks.iter().map(|task| task.live().footer().id).collect();
-        let mut sender = Sender::new(&shared);
-        let sender =
-            loom::thread::spawn(move || tasks.into_iter().for_each(|task| sender.send(task)));
-        let mut received = Vec::new();
-        for _ in 0..2 {
-            receive(&shared, &mut received);
-        }
-        sender.join().unwrap();
-        receive(&shared, &mut received);
-        received.extend(shared.processors[1].inbox.take().map(complete));
-        assert_eq!(received, sent, "the last alone may have gone another way");
-    });
+    check(&[TravelSend, TravelReceive, TravelTaken, TravelRoom], || overflow(false));
+}
+
+#[test]
+fn so_do_those_that_are_sent_at_once() {
+    check(&[Edge::TravelSend, Edge::TravelReceive], || overflow(true));
 }
 
 #[test]
@@ -74,15 +93,16 @@ fn who_hears_the_bell_finds_what_has_been_sent() {
         let (seat, _receiver) = two_seats();
         let shared = seat.shared().clone();
         let mut sender = Sender::new(&shared);
-        let sender = loom::thread::spawn(move || sender.send(orphan(None)));
+        let tasks = [orphan(None), orphan(None)];
+        let sender = loom::thread::spawn(move || sender.send_at_once(tasks));
         let arrivals = &shared.processors[1].arrivals;
         let mut received = Vec::new();
         if arrivals.has_rung() {
-            assert_eq!(receive(&shared, &mut received), 1);
+            assert_eq!(receive(&shared, &mut received), 2, "it rings when all are there");
         }
         sender.join().unwrap();
         receive(&shared, &mut received);
-        assert_eq!(received.len(), 1);
+        assert_eq!(received.len(), 2);
     });
 }
 
