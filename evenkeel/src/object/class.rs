@@ -248,13 +248,13 @@ impl Class {
         (0..shared.workers).find(|&number| shared.home(number).addr() == address)
     }
 
-    /// Counts operations, and steers the class if it is time.
+    /// Counts operations, of which one was on the object at this address, and steers the class if it is time.
     #[cold]
-    pub(super) fn count(&self, context: &Context) {
+    pub(super) fn count(&self, context: &Context, address: usize) {
         let shared = context.shared();
         // What workers of other runtimes do counts for nothing.
         if self.is_of(shared) {
-            self.steering.count(context.seat.me());
+            self.steering.count(context.seat.me(), address);
             if self.placement == Placement::Automatic {
                 let now = context.ahead.now();
                 self.steering.steer(self, context, now);

@@ -14,10 +14,11 @@
 
 use super::class::{Class, Mode};
 use crate::policy::object::assign::{ALONE, RUNNABLE, has_enough, remote};
+use crate::policy::object::breadth::Recent;
 use crate::policy::object::trial::{HOLD, WINDOW};
 use crate::policy::object::verdict::Reason;
 use crate::policy::object::{
-    Decision, Evidence, Mode as Wanted, Proposal, Reuse, Trial, Verdict, WHOLE,
+    Breadth, Decision, Evidence, Mode as Wanted, Proposal, Reuse, Trial, Verdict, WHOLE,
 };
 use crate::policy::smooth;
 use crate::primitives::atomic::{AtomicU8, AtomicU64, Edge, Ordering};
@@ -76,6 +77,8 @@ struct Share {
     turns: AtomicU64,
     /// What those in place have taken that were sampled.
     reuse: Mutex<Reuse>,
+    /// The objects of those that counted others with them.
+    recent: Mutex<Recent>,
 }
 
 /// What steers one class.
@@ -95,6 +98,7 @@ pub(super) struct Steering {
 #[derive(Default)]
 struct Course {
     trial: Trial,
+    breadth: Breadth,
     proposal: Proposal,
     /// What it has last been, and until when that is believed.
     is_proposed: (bool, u64),
@@ -189,11 +193,19 @@ impl Steering {
         lock(&self.course).trial.verdict()
     }
 
-    /// Counts [`TURN`] operations of processor `me`.
-    pub(super) fn count(&self, me: usize) {
-        if let Some(Share { operations: count, .. }) = self.shares.get(me).map(|share| &**share) {
-            count.store(count.load(Ordering::Relaxed) + u64::from(TURN), Ordering::Relaxed);
+    /// Counts [`TURN`] operations of processor `me`, of which one was on the object at this address.
+    pub(super) fn count(&self, me: usize, address: usize) {
+        if let Some(share) = self.shares.get(me) {
+            let count = share.operations.load(Ordering::Relaxed) + u64::from(TURN);
+            share.operations.store(count, Ordering::Relaxed);
+            lock(&share.recent).look(address as u64);
         }
+    }
+
+    /// How many of them all workers have [looked at](Recent::seen), and how many were on objects that they had seen before.
+    fn seen(&self) -> (u64, u64) {
+        let seen = self.shares.iter().map(|share| lock(&share.recent).seen());
+        seen.fold((0, 0), |sum, seen| (sum.0 + seen.0, sum.1 + seen.1))
     }
 
     /// Steers `class`, whose this is, if it is time.
@@ -225,6 +237,11 @@ impl Course {
         if class.mode() == Mode::Draining {
             self.end_draining(class, shared);
             return;
+        }
+        let (looks, hits) = class.steering.seen();
+        if self.breadth.has_changed(looks, hits) {
+            self.trial.note_change(now);
+            self.forget(&class.steering, now);
         }
         let before = class.mode();
         let workers = &shared.processors[..shared.workers];
@@ -304,6 +321,14 @@ impl Course {
             self.share = (class.ledgers.greatest_share(me), now.saturating_add(WINDOW));
         }
         self.share.0
+    }
+
+    /// Has it sampled anew what operations in place cost: other objects are in use.
+    fn forget(&mut self, steering: &Steering, now: u64) {
+        if self.stands_in_place() {
+            steering.age();
+            (self.observe_at, self.seen) = (now, steering.reuse().samples());
+        }
     }
 
     /// What is to be made of operations in place from now on.

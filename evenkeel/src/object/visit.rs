@@ -141,7 +141,7 @@ impl<'a> Visit<'a> {
             }
             self.note_arrival(context);
             if context.operations.has_had_its_turn() {
-                object.class.count(context);
+                object.class.count(context, object.door.address());
                 self.marks.set(Marks::ASKED, true);
                 // Whoever has come from another worker has given the others there their turn.
                 if self.journeys == 0 {

@@ -1,10 +1,11 @@
 //! Which directory has its home where, by the runtime's own policy.
 
+use evenkeel::policy::object::breadth::Recent;
 use evenkeel::policy::object::hop::End;
 use evenkeel::policy::object::rebalance::{self, Load, rebalance};
 use evenkeel::policy::object::{
-    ByteClock, Caches, Decision, Evidence, Flight, Hop, Item, Mode, Place, Reuse, Sample, Sampler,
-    Trial, Verdict, WHOLE, assign, pack, per_mille,
+    Breadth, ByteClock, Caches, Decision, Evidence, Flight, Hop, Item, Mode, Place, Reuse, Sample,
+    Sampler, Trial, Verdict, WHOLE, assign, pack, per_mille,
 };
 
 use super::memory::{CHIPS, CORES, L2, L3};
@@ -34,6 +35,8 @@ struct Core {
     sampler: Sampler,
     clock: ByteClock,
     hop: Hop,
+    /// The directories of the operations that were sampled.
+    recent: Recent,
 }
 
 /// A directory that is to be given away.
@@ -57,6 +60,7 @@ pub(super) struct Placing {
     seen: u32,
     decision: Decision,
     trial: Trial,
+    breadth: Breadth,
     periods: u64,
     pub(super) moves: u64,
 }
@@ -80,6 +84,7 @@ impl Placing {
             seen: 0,
             decision: Decision::TooFewSamples,
             trial: Trial::default(),
+            breadth: Breadth::default(),
             periods: 0,
             moves: 0,
         }
@@ -92,6 +97,11 @@ impl Placing {
 
     /// Goes on with the trial at this time, after so many operations.
     pub(super) fn step(&mut self, now: u64, operations: u64) {
+        let seen = self.cores.iter().map(|core| core.recent.seen());
+        let (looks, hits) = seen.fold((0, 0), |sum, seen| (sum.0 + seen.0, sum.1 + seen.1));
+        if self.breadth.has_changed(looks, hits) {
+            self.trial.note_change(now / CYCLES);
+        }
         let is_proposed = matches!(self.decision, Decision::Home { .. });
         self.trial.verify(is_proposed, now / CYCLES, operations);
     }
@@ -127,13 +137,14 @@ impl Placing {
             self.homes[directory] = Some(gift.to);
             self.moves += 1;
         }
-        let Core { clock, .. } = &mut self.cores[core];
+        let Core { clock, recent, .. } = &mut self.cores[core];
         let sample = &mut self.samples[directory];
         let number = core as u16;
         clock.tick(self.bytes);
         match nanos {
             None => sample.enter(number, clock.now()),
             Some(nanos) => {
+                recent.look(directory as u64 + 1);
                 if is_in_place && sample.last().is_some() {
                     if sample.is_at(number) {
                         self.class.add_same(&CACHES, clock.since(sample.stamp()), nanos);

@@ -16,6 +16,7 @@
 //! are near each other, below one last-level cache, or far, below two.
 
 pub mod assign;
+pub mod breadth;
 pub mod brief;
 pub mod cluster;
 pub mod heat;
@@ -34,6 +35,7 @@ pub mod verdict;
 mod window;
 
 pub use assign::{Decision, Evidence, assign};
+pub use breadth::Breadth;
 pub use brief::Brief;
 pub use cluster::Pairs;
 pub use heat::Heat;

@@ -5,17 +5,19 @@
 //!
 //! 1. A class begins in place. As soon as it has operations it is *tried*: [`ALTERNATIONS`] times a [`WINDOW`] in place and one at home, of which the second half
 //!    counts, because the first finds the caches as the other mode has left them. Medians are compared, or, of a mode that has made more and more, what it has made last. The other mode wins if it is better by [`MARGIN`]; two alternations
-//!    are enough where both say the same by [`CLEAR`].
+//!    are enough where the other is better in both by [`CLEAR`], or worse by the margin.
 //! 2. The winner is *held*, for [`HOLD`] at first and twice as long each time that it wins again, up to [`LONGEST_HOLD`].
-//! 3. After that the other mode is *probed*, for a [`SHORT`] window. If it is [far behind](FAR_BEHIND), the verdict stands; otherwise
+//! 3. After that the other mode is *probed*, for a window of [`SHORT`] in place or of [`SHORT_AT_HOME`]. If it is [far behind](FAR_BEHIND), the verdict stands; otherwise
 //!    the class is tried again.
-//! 4. When the rate of operations has [changed](CHANGE) in two windows of [`WATCH`] in a row, or by half as much in four, a probe and, if that is not far behind, a trial with [`SHORT`] windows follow at once. After changes that have left the verdict as it
+//! 4. When the rate of operations has [changed](CHANGE) in two windows of [`WATCH`] in a row, or by half as much in four, or [other objects](super::breadth) are in use, it is waited until the rate is [steady](STEADY) again: what is used anew comes into the caches first, in whichever mode, and
+//!    the mode that is tried later would seem the better one. Then a probe and, if that is not far behind, a trial with windows as short follow; the rate before the probe and that of the probe are its first pair, because after each change of mode the
+//!    objects come home anew. After changes that have left the verdict as it
 //!    was, others are not looked at [for a while](deaf),
 //!    and for [longer](DULL) only [great ones](GREAT) if a probe of the other mode has made less than half; one that is in place is tried in whole windows at once: objects have to be fetched to their homes first.
 //!
 //! **What it costs.** The mode that loses runs for a probe out of each hold, and for three windows out of a trial: in the long run one part in several thousand
-//! if the other is far behind, and otherwise 12 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, a
-//! probe and six short windows are 8.5 to 9.5 ms. Both hold if [`Trial::step`] is called several times per [`WATCH`]; windows last until the next call.
+//! if the other is far behind, and otherwise 12 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, one to see that it is over, and two short windows of each mode
+//! are 8.5 to 10 ms where both pairs are clear, and 11.5 to 14 where it takes a third. Both hold if [`Trial::step`] is called several times per [`WATCH`]; windows last until the next call.
 //!
 //! Measured with one alternation and no margin: 0.87 to 0.99 of the better mode in eight of nine cases, and a wrong verdict in the ninth. Hence three,
 //! and the margin.
@@ -33,6 +35,10 @@ pub const WINDOW: u64 = 4_000_000;
 
 /// The same after a change, and of a probe.
 pub const SHORT: u64 = 1_000_000;
+
+/// The same at home, where only what comes after the rest of it counts: objects without a home get one first, and all come from where they are. An estimate; with no more than [`SHORT`] a class whose homes are half as good again as its places in every phase
+/// of `evenkeel-bench run --bench directory --popularity oscillating` was at home for a third of the time.
+pub const SHORT_AT_HOME: u64 = 3 * SHORT;
 
 /// A window of a hold, in which nothing is tried: the period of [rebalancing](super::rebalance::PERIOD).
 pub const WATCH: u64 = 500_000;
@@ -67,6 +73,12 @@ pub const DULL: u64 = 4 * DEAF;
 /// See [`DULL`]: in percent.
 pub const GREAT: u64 = 150;
 
+/// A rate is steady again if it is not more than so many percent above or below that of the window before. An estimate; no benchmark sets it.
+pub const STEADY: u64 = 8;
+
+/// How long that is waited for at most, in nanoseconds: about as long as 32 MiB take to come into a last-level cache again that other machines use too (`evenkeel-bench run --bench directory --popularity oscillating`).
+pub const UNSTEADY: u64 = 6_000_000;
+
 /// The usual rate follows with one part in so many of each window: not before a change in four of them is seen.
 const SLOW: u64 = 32;
 
@@ -75,15 +87,35 @@ enum Phase {
     Hold {
         until: u64,
     },
-    /// For a trial of windows of this length.
+    /// For a trial of such windows.
     Probe {
-        length: u64,
+        windows: Windows,
     },
     Try {
-        length: u64,
+        windows: Windows,
         round: usize,
         rates: [u64; 2 * ALTERNATIONS],
     },
+}
+
+/// How long the windows of a trial are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Windows {
+    /// [`SHORT`] or [`SHORT_AT_HOME`].
+    Short,
+    /// [`WINDOW`].
+    Long,
+}
+
+impl Windows {
+    /// The length of one in a mode, and how much of it is not counted.
+    fn of(self, mode: Mode) -> (u64, u64) {
+        match (self, mode) {
+            (Self::Long, _) => (WINDOW, WINDOW / 2),
+            (Self::Short, Mode::InPlace) => (SHORT, SHORT / 2),
+            (Self::Short, Mode::AtHome) => (SHORT_AT_HOME, SHORT_AT_HOME - SHORT),
+        }
+    }
 }
 
 /// The trial of one class of objects.
@@ -116,6 +148,9 @@ pub struct Trial {
     deaf_until: u64,
     /// Until when only great ones are looked at.
     dull_until: u64,
+    /// Until when the rate may go on to change; 0 if it has not changed. And what it was in the last window.
+    unsteady_until: u64,
+    last: u64,
     /// How much it has changed in the last windows: two for each by [`CHANGE`], one for each by half as much, less than nothing if it has become less.
     changed: i32,
 }
@@ -132,6 +167,8 @@ impl Default for Trial {
             fruitless: 0,
             deaf_until: 0,
             dull_until: 0,
+            unsteady_until: 0,
+            last: 0,
             changed: 0,
         }
     }
@@ -161,15 +198,15 @@ impl Trial {
     pub fn step(&mut self, now: u64, ops: u64) -> Mode {
         let (length, settle) = match self.phase {
             Phase::Hold { .. } => (WATCH, 0),
-            Phase::Probe { .. } => (SHORT, SHORT / 2),
-            Phase::Try { length, .. } => (length, length / 2),
+            Phase::Probe { .. } => Windows::Short.of(self.mode),
+            Phase::Try { windows, .. } => windows.of(self.mode),
         };
         if let Some((rate, is_enough)) = self.window.step(now, ops, length, settle) {
             match self.phase {
                 Phase::Hold { until } => self.held(now, rate, is_enough, until),
-                Phase::Probe { length } => self.probed(now, rate, length),
-                Phase::Try { length, round, rates } => {
-                    self.tried(now, rate, is_enough, (length, round, rates));
+                Phase::Probe { windows } => self.probed(now, rate, windows),
+                Phase::Try { windows, round, rates } => {
+                    self.tried(now, rate, is_enough, (windows, round, rates));
                 }
             }
             // A window in which nothing settles begins with the count at which the last one ended.
@@ -202,6 +239,16 @@ impl Trial {
         self.verdict.reason = Reason::NotWorth(why);
     }
 
+    /// Notes that [other objects](super::breadth) are in use than before: an occasion like a change of the rate.
+    pub fn note_change(&mut self, now: u64) {
+        let is_tried = !matches!(self.verdict.reason, Reason::Untried | Reason::NotWorth(_));
+        let listens = self.is_held() && now >= self.deaf_until && now >= self.dull_until;
+        if is_tried && listens && self.unsteady_until == 0 {
+            self.unsteady_until = now.saturating_add(UNSTEADY);
+            self.last = 0;
+        }
+    }
+
     fn held(&mut self, now: u64, rate: u64, is_enough: bool, until: u64) {
         if !is_enough {
             self.changed = 0;
@@ -209,10 +256,21 @@ impl Trial {
         }
         if matches!(self.verdict.reason, Reason::Untried | Reason::NotWorth(_)) {
             self.answers = false;
-            return self.begin(WINDOW);
+            return self.begin();
         }
         if self.usual == 0 {
             self.usual = rate;
+        }
+        if self.unsteady_until > 0 {
+            let is_above = |a, b| is_more(a, b, 100 + STEADY);
+            let is_steady = !is_above(rate, self.last) && !is_above(self.last, rate);
+            self.last = rate;
+            if is_steady || now >= self.unsteady_until {
+                (self.usual, self.changed, self.unsteady_until) = (rate, 0, 0);
+                self.answers = true;
+                self.probe(Windows::Short);
+            }
+            return;
         }
         let change = change(self.usual, rate);
         let is_great = is_more(rate, self.usual, GREAT) || is_more(self.usual, rate, GREAT);
@@ -223,9 +281,8 @@ impl Trial {
             let before = if self.changed.signum() == change.signum() { self.changed } else { 0 };
             self.changed = before + change;
             if self.changed.abs() >= 4 {
-                (self.usual, self.changed) = (rate, 0);
-                self.answers = true;
-                self.answer();
+                self.unsteady_until = now.saturating_add(UNSTEADY);
+                self.last = rate;
             }
             return;
         } else {
@@ -235,11 +292,11 @@ impl Trial {
         self.changed -= self.changed.signum();
         if now >= until {
             (self.answers, self.fruitless) = (false, 0);
-            self.probe(WINDOW);
+            self.probe(Windows::Long);
         }
     }
 
-    fn probed(&mut self, now: u64, rate: u64, length: u64) {
+    fn probed(&mut self, now: u64, rate: u64, windows: Windows) {
         let bound = u128::from(self.usual) * u128::from(FAR_BEHIND);
         if u128::from(rate) * 100 < bound {
             *self.verdict.rate(self.mode) = rate;
@@ -253,7 +310,16 @@ impl Trial {
             self.stand(now, Reason::FarAhead);
         } else {
             self.dull_until = 0;
-            self.begin(length);
+            match windows {
+                Windows::Long => self.begin(),
+                // What has just been seen of both modes is the first pair.
+                Windows::Short => {
+                    let mut rates = [0; 2 * ALTERNATIONS];
+                    (rates[0], rates[1]) = (self.usual, rate);
+                    self.mode = self.verdict.mode;
+                    self.phase = Phase::Try { windows, round: 2, rates };
+                }
+            }
         }
     }
 
@@ -262,26 +328,26 @@ impl Trial {
         now: u64,
         rate: u64,
         is_enough: bool,
-        (length, round, mut rates): (u64, usize, [u64; 2 * ALTERNATIONS]),
+        (windows, round, mut rates): (Windows, usize, [u64; 2 * ALTERNATIONS]),
     ) {
         if !is_enough {
             return self.stand(now, Reason::TooFew);
         }
         rates[round] = rate;
         let round = round + 1;
-        // The standing mode has the even rounds.
-        let clear = |standing: usize| {
-            let beats =
-                |a: u64, b: u64| u128::from(a) * 100 >= u128::from(b) * u128::from(100 + CLEAR);
-            rates[..round].chunks(2).all(|pair| beats(pair[standing], pair[1 - standing]))
+        // The standing mode has the even rounds. The other one has to win, so less is enough against it.
+        let beats = |standing: usize, percent: u64| {
+            rates[..round]
+                .chunks(2)
+                .all(|pair| is_more(pair[standing], pair[1 - standing], 100 + percent))
         };
-        if round == rates.len() || (round == 4 && (clear(0) || clear(1))) {
+        if round == rates.len() || (round == 4 && (beats(0, MARGIN) || beats(1, CLEAR))) {
             let standing = level(rates[..round].iter().step_by(2));
             let other = level(rates[..round].iter().skip(1).step_by(2));
             return self.judge(now, standing, other);
         }
         self.mode = self.mode.other();
-        self.phase = Phase::Try { length, round, rates };
+        self.phase = Phase::Try { windows, round, rates };
     }
 
     fn judge(&mut self, now: u64, standing: u64, other: u64) {
@@ -309,23 +375,15 @@ impl Trial {
         }
     }
 
-    /// Finds out whether the verdict still holds after a change: soon, unless that has been in vain twice, and objects have to be fetched to their homes first, which may take as long as a short window.
-    fn answer(&mut self) {
-        if self.fruitless >= 2 && self.verdict.mode == Mode::InPlace {
-            self.begin(WINDOW);
-        } else {
-            self.probe(SHORT);
-        }
-    }
-
-    fn begin(&mut self, length: u64) {
+    fn begin(&mut self) {
         self.mode = self.verdict.mode;
-        self.phase = Phase::Try { length, round: 0, rates: [0; 2 * ALTERNATIONS] };
+        let (windows, rates) = (Windows::Long, [0; 2 * ALTERNATIONS]);
+        self.phase = Phase::Try { windows, round: 0, rates };
     }
 
-    fn probe(&mut self, length: u64) {
+    fn probe(&mut self, windows: Windows) {
         self.mode = self.verdict.mode.other();
-        self.phase = Phase::Probe { length };
+        self.phase = Phase::Probe { windows };
     }
 
     fn stand(&mut self, now: u64, reason: Reason) {

@@ -155,6 +155,70 @@ fn what_takes_longer_to_settle_at_home_than_a_short_window_is_found_out() {
     assert_eq!(class.trial.verdict().mode, Mode::AtHome, "{:?}", class.trial);
 }
 
+/// What of its time a class is at home, and how often it goes there: it makes 1,000 in place and `all` or `few` at home in turn, twice as much of each while few are in use unless that is `hidden` from the rate, half as much at the
+/// beginning of a phase for `cold` and two fifths when it comes home for `warm`, in ms, and more and more meanwhile.
+fn at_home(all: u64, few: u64, cold: u64, warm: u64, hidden: bool) -> (f64, u32) {
+    const PHASE: u64 = 40 * MS;
+    let came_home = std::cell::Cell::new(0);
+    let mut class = Class::new(|now, mode| {
+        let grows = |from: u64, since: u64, time: u64| {
+            if since < time { from + (100 - from) * since / time } else { 100 }
+        };
+        let is_few = now / PHASE % 2 == 1;
+        let rate = match mode {
+            Mode::InPlace => 1_000,
+            Mode::AtHome => {
+                let full = if is_few { few } else { all };
+                full * grows(40, now - came_home.get(), warm * MS) / 100
+            }
+        };
+        (1 + u64::from(is_few && !hidden)) * rate * grows(50, now % PHASE, cold * MS) / 100
+    });
+    let (mut time, mut comings, steps) = (0, 0, 40_000);
+    for step in 0..steps {
+        let before = class.trial.mode();
+        class.step();
+        if hidden && class.now % PHASE == 2 * MS {
+            class.trial.note_change(class.now);
+        }
+        let is_home = class.trial.mode() == Mode::AtHome;
+        // From the second half second on.
+        time += u32::from(is_home && step >= 5_000);
+        if is_home && before == Mode::InPlace {
+            came_home.set(class.now);
+            comings += 1;
+        }
+    }
+    (f64::from(time) / f64::from(steps - 5_000), comings)
+}
+
+#[test]
+fn homes_that_fill_slowly_and_caches_that_are_cold_mislead_nobody() {
+    for cold in [0, 2, 8] {
+        for warm in [0, 1, 2, 3] {
+            let (share, _) = at_home(1_600, 1_600, cold, warm, false);
+            assert!(share > 0.9, "{share} with {cold} and {warm}");
+            let (share, _) = at_home(700, 600, cold, warm, false);
+            // To find that out, a third slower.
+            assert!(share < 0.15, "{share} with {cold} and {warm}");
+            let (share, _) = at_home(600, 2_000, cold, warm, false);
+            assert!((0.35..0.65).contains(&share), "{share} with {cold} and {warm}");
+        }
+    }
+}
+
+#[test]
+fn what_the_rate_does_not_tell_the_objects_in_use_do() {
+    for (all, least, most) in [(1_000, 0.85, 1.0), (600, 0.35, 0.65)] {
+        let (share, _) = at_home(all, 2_000, 0, 1, true);
+        assert!((least..most).contains(&share), "{share} with {all}");
+    }
+    // But nobody has tried anything yet, or it is being tried.
+    let mut trial = Trial::default();
+    trial.note_change(MS);
+    assert_eq!(trial, Trial::default());
+}
+
 #[test]
 fn a_small_change_is_seen_and_noise_is_none() {
     assert_eq!(

@@ -1,0 +1,151 @@
+//! How many objects of a class are in use, about, and whether that has changed.
+//!
+//! The rate of operations does not always tell that others are in use: with operations in place a few objects, which go to and fro between the cores, may cost what many do, which come from
+//! farther away; at homes the few would be fast. So some operations are *looked at*: whether their object was the last one that came to its [place](PLACES). Of so many objects as there are places two thirds are,
+//! of 16 times as many one in sixteen. Where that share is another one than usual, other objects are in use.
+//!
+//! It is the idea of counting distinct values in a bitmap (Whang, Vander-Zanden and Taylor, "A linear-time probabilistic counting algorithm for database applications", 1990), for a stream without an end.
+
+use super::per_mille;
+
+/// Places of a worker. A choice: what is told apart are some tens of objects, which are in a core's own caches, from some hundreds, which are not.
+pub const PLACES: usize = 64;
+
+/// Operations that are looked at before a share is known. A choice: with fewer it would be noise, and with more a change is seen late.
+pub const LOOKS: u64 = 32;
+
+/// The share has changed if it is so many times the usual one, or the reverse, and by [at least so much](LEAST).
+pub const FACTOR: u32 = 2;
+/// See [`FACTOR`]: in per mille; two shares that are measured once each are apart by less, for all but one in hundreds.
+pub const LEAST: u32 = 250;
+
+/// The objects that one worker has seen last, each at its place.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::object::breadth::Recent;
+/// let mut recent = Recent::default();
+/// assert!(!recent.look(0x1000));
+/// assert!(recent.look(0x1000), "it was there before");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recent {
+    places: [u32; PLACES],
+    looks: u64,
+    hits: u64,
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self { places: [0; PLACES], looks: 0, hits: 0 }
+    }
+}
+
+impl Recent {
+    /// Looks at an operation on this object, by any number but zero; true if the object was the last one at its place.
+    pub fn look(&mut self, object: u64) -> bool {
+        // Multiples of the golden ratio (Knuth, "The Art of Computer Programming", 6.4).
+        let hash = object.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let (place, mark) = ((hash >> 58) as usize, (hash >> 26) as u32 | 1);
+        let was_there = std::mem::replace(&mut self.places[place], mark) == mark;
+        self.looks += 1;
+        self.hits += u64::from(was_there);
+        was_there
+    }
+
+    /// How many were looked at in all, and how many of them were there.
+    #[must_use]
+    pub fn seen(&self) -> (u64, u64) {
+        (self.looks, self.hits)
+    }
+}
+
+/// What share of operations is on objects that were there before, and whether it is the usual one.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::object::Breadth;
+/// let mut breadth = Breadth::default();
+/// assert!(!breadth.has_changed(100, 6));
+/// assert!(!breadth.has_changed(200, 70), "once may be chance");
+/// assert!(breadth.has_changed(300, 134));
+/// assert!(!breadth.has_changed(400, 200), "it is usual now");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Breadth {
+    /// What was seen when the share was last known.
+    seen: (u64, u64),
+    usual: Option<u32>,
+    /// Whether it was another one the last time.
+    differed: bool,
+}
+
+impl Breadth {
+    /// Takes into account what all workers have [seen](Recent::seen) so far; true if other objects are in use than usual, twice in a row, and then that is usual.
+    pub fn has_changed(&mut self, looks: u64, hits: u64) -> bool {
+        let new = looks.saturating_sub(self.seen.0);
+        if new < LOOKS {
+            return false;
+        }
+        let share = per_mille(hits.saturating_sub(self.seen.1), new);
+        self.seen = (looks, hits);
+        let usual = *self.usual.get_or_insert(share);
+        let (less, more) = (share.min(usual), share.max(usual));
+        let differs = more - less >= LEAST && more >= less * FACTOR;
+        let has_changed = differs && self.differed;
+        self.differed = differs && !has_changed;
+        if has_changed {
+            self.usual = Some(share);
+        } else if !differs {
+            self.usual = Some((usual * 7 + share) / 8);
+        }
+        has_changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks at so many operations on so many objects, any of them each time, and says after how many the breadth has changed first.
+    fn changes(recent: &mut Recent, breadth: &mut Breadth, objects: u64, looks: u64) -> Vec<u64> {
+        let mut random = 88_172_645_463_325_252_u64;
+        let mut changes = Vec::new();
+        for n in 0..looks {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            recent.look(0x7F00_0000 + random % objects * 192);
+            let (looks, hits) = recent.seen();
+            if breadth.has_changed(looks, hits) {
+                changes.push(n);
+            }
+        }
+        changes
+    }
+
+    #[test]
+    fn a_sixteenth_of_the_objects_or_all_of_them_are_told_apart() {
+        for (objects, are_told) in [(16, false), (256, true), (1_024, true), (16_384, false)] {
+            let (mut recent, mut breadth) = (Recent::default(), Breadth::default());
+            changes(&mut recent, &mut breadth, objects, 1_000);
+            assert_eq!(changes(&mut recent, &mut breadth, objects, 100_000), [], "{objects}");
+            for objects in [objects / 16, objects] {
+                let changes = changes(&mut recent, &mut breadth, objects, 10_000);
+                let soon = changes.first().is_some_and(|&first| first <= 6 * LOOKS);
+                assert_eq!(
+                    (changes.len() == 1, soon),
+                    (are_told, are_told),
+                    "{objects}: {changes:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_hardly_looked_at_says_nothing() {
+        let mut breadth = Breadth::default();
+        assert!((0..LOOKS).all(|looks| !breadth.has_changed(looks, looks)));
+        assert_eq!(breadth, Breadth::default());
+    }
+}
