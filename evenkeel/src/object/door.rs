@@ -115,6 +115,9 @@ impl Door {
         {
             return Ok(Way::by_note(note));
         }
+        if class.mode() == Mode::InPlace && place & FLAGS == 0 {
+            return self.enter_in_place(class, context, place);
+        }
         self.enter_as_visitor(class, context)
     }
 

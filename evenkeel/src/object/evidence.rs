@@ -20,7 +20,7 @@ impl<T> Inner<T> {
             match self.class.steering.look() {
                 Look::Assign => self.assign(context),
                 Look::Unassign | Look::Observe => self.unassign(),
-                Look::Nothing | Look::Sample => {}
+                Look::Nothing => {}
             }
         }
     }

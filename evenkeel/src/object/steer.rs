@@ -49,10 +49,8 @@ const SETTLES: u64 = HOLD;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Look {
-    /// Nothing.
+    /// Nothing. Nor where something is being tried: in place would seem slower than it is.
     Nothing,
-    /// What sharing costs is sampled: something is being tried.
-    Sample,
     /// Their objects get homes.
     Assign,
     /// Their objects lose their homes, if they have any.
@@ -64,7 +62,7 @@ pub(super) enum Look {
 impl Look {
     /// Whether operations in place are timed.
     pub(super) fn times(self) -> bool {
-        matches!(self, Self::Sample | Self::Assign | Self::Observe)
+        matches!(self, Self::Assign | Self::Observe)
     }
 }
 
@@ -142,9 +140,8 @@ impl Steering {
     pub(super) fn look(&self) -> Look {
         match self.look.load(Ordering::Relaxed) {
             0 => Look::Nothing,
-            1 => Look::Sample,
-            2 => Look::Assign,
-            3 => Look::Unassign,
+            1 => Look::Assign,
+            2 => Look::Unassign,
             _ => Look::Observe,
         }
     }
@@ -336,7 +333,7 @@ impl Course {
         let since = now.saturating_sub(self.turned);
         match class.mode() {
             Mode::Home => Look::Assign,
-            _ if !self.stands_in_place() => Look::Sample,
+            _ if !self.stands_in_place() => Look::Nothing,
             _ if self.is_observed(steering, now) => Look::Observe,
             _ if since < SETTLES => Look::Unassign,
             _ => Look::Nothing,

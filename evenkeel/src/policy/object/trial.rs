@@ -13,11 +13,11 @@
 //!    the mode that is tried later would seem the better one. Then a probe and, if that is not far behind, a trial with windows as short follow; the rate before the probe and that of the probe are its first pair, because after each change of mode the
 //!    objects come home anew. After changes that have left the verdict as it
 //!    was, others are not looked at [for a while](deaf),
-//!    and for [longer](DULL) only [great ones](GREAT) if a probe of the other mode has made less than half; one that is in place is tried in whole windows at once: objects have to be fetched to their homes first.
+//!    and for [longer](DULL) only [great ones](GREAT) if a probe of the other mode has made less than half.
 //!
 //! **What it costs.** The mode that loses runs for a probe out of each hold, and for three windows out of a trial: in the long run one part in several thousand
-//! if the other is far behind, and otherwise 12 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, one to see that it is over, and two short windows of each mode
-//! are 8.5 to 10 ms where both pairs are clear, and 11.5 to 14 where it takes a third. Both hold if [`Trial::step`] is called several times per [`WATCH`]; windows last until the next call.
+//! if the other is far behind, and otherwise 15 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, one to see that it is over, and two short windows of each mode
+//! are 6.5 to 10 ms where both pairs are clear, and 10.5 to 14 where it takes a third. Both hold if [`Trial::step`] is called several times per [`WATCH`]; windows last until the next call.
 //!
 //! Measured with one alternation and no margin: 0.87 to 0.99 of the better mode in eight of nine cases, and a wrong verdict in the ninth. Hence three,
 //! and the margin.
@@ -36,8 +36,8 @@ pub const WINDOW: u64 = 4_000_000;
 /// The same after a change, and of a probe.
 pub const SHORT: u64 = 1_000_000;
 
-/// The same at home, where only what comes after the rest of it counts: objects without a home get one first, and all come from where they are. An estimate; with no more than [`SHORT`] a class whose homes are half as good again as its places in every phase
-/// of `evenkeel-bench run --bench directory --popularity oscillating` was at home for a third of the time.
+/// The same at home, where only what comes after the rest of it counts: objects without a home get one first, and all come from where they are. Set by the made-up classes of this module's tests: homes that are better by three fifths, but take
+/// 1.5 ms to fill, were used for two fifths of the time with [`SHORT`], and with this for nearly all of it.
 pub const SHORT_AT_HOME: u64 = 3 * SHORT;
 
 /// A window of a hold, in which nothing is tried: the period of [rebalancing](super::rebalance::PERIOD).
