@@ -115,6 +115,7 @@ impl Door {
         {
             return Ok(Way::by_note(note));
         }
+        // What nearly all come to whose objects have had homes before; the others, by a call.
         if class.mode() == Mode::InPlace && place & FLAGS == 0 {
             return self.enter_in_place(class, context, place);
         }

@@ -10,7 +10,8 @@
 //! [`door`](super::door) says what those do that enter meanwhile, and why they exclude each other.
 //!
 //! What mode there is to be, [`policy::object`](crate::policy::object) says: at home only where enough tasks are ready for the journeys to overlap, or one object has nearly all the time; what [samples](super::evidence) of operations in place propose; and then what a
-//! trial has shown to be better. So that samples cost nothing where they say nothing new, they are taken [for a while](FRESH) out of each [period](OBSERVED).
+//! trial has shown to be better. So that samples cost nothing where they say nothing new, they are taken [for a while](FRESH) out of each [period](OBSERVED), and when [other objects](crate::policy::object::breadth) are in use; not while something is tried, which they
+//! would make slower in place.
 
 use super::class::{Class, Mode};
 use crate::policy::object::assign::{ALONE, RUNNABLE, has_enough, remote};
@@ -96,7 +97,10 @@ pub(super) struct Steering {
 #[derive(Default)]
 struct Course {
     trial: Trial,
-    breadth: Breadth,
+    /// The breadth of what is in use: in place, and at homes.
+    breadth: [Breadth; 2],
+    /// When it was last sampled anew for its sake.
+    forgot: u64,
     proposal: Proposal,
     /// What it has last been, and until when that is believed.
     is_proposed: (bool, u64),
@@ -235,9 +239,8 @@ impl Course {
             self.end_draining(class, shared);
             return;
         }
-        let (looks, hits) = class.steering.seen();
-        if self.breadth.has_changed(looks, hits) {
-            self.trial.note_change(now);
+        if self.has_other_objects(class) {
+            self.trial.note_change();
             self.forget(&class.steering, now);
         }
         let before = class.mode();
@@ -248,22 +251,25 @@ impl Course {
         self.runnable = smooth(self.runnable, runnable);
         // In the windows in place of a trial most may still be on their way.
         let at_home = before == Mode::Home || !self.stands_in_place();
+        let operations = class.steering.operations();
         let wanted = if !self.has_enough(at_home) && self.share(class, now, me) < ALONE {
             if self.trial.verdict().mode != Wanted::InPlace || !self.trial.is_held() {
                 self.trial.rest(Decision::TooFewTasks);
             }
+            self.trial.pause(now, operations);
             Wanted::InPlace
         } else if self.stands_in_place() && !self.is_proposed(class, shared, now, me) {
             let decision = self.proposal.decision();
             if decision == Decision::TooCheap && !self.is_resting() {
                 self.trial.rest(decision);
             }
+            self.trial.pause(now, operations);
             Wanted::InPlace
         } else {
             if !self.trial.is_held() {
                 self.proposal.note_trial(now);
             }
-            self.trial.step(now, class.steering.operations())
+            self.trial.step(now, operations)
         };
         self.turn(class, shared, wanted);
         if class.mode() != before {
@@ -320,11 +326,32 @@ impl Course {
         self.share.0
     }
 
-    /// Has it sampled anew what operations in place cost: other objects are in use.
+    /// Whether other objects are in use than usual, as those say that were used while the mode stood.
+    fn has_other_objects(&mut self, class: &Class) -> bool {
+        let (looks, hits) = class.steering.seen();
+        let mode = match class.mode() {
+            Mode::InPlace => Some(0),
+            Mode::Home => Some(1),
+            Mode::Fencing | Mode::Draining => None,
+        };
+        let asked = mode.filter(|_| self.trial.is_held());
+        let mut has_changed = false;
+        for (mode, breadth) in self.breadth.iter_mut().enumerate() {
+            if asked == Some(mode) {
+                has_changed = breadth.has_changed(looks, hits);
+            } else {
+                breadth.skip(looks, hits);
+            }
+        }
+        has_changed
+    }
+
+    /// Has it sampled anew what operations in place cost: other objects are in use. Not too often: that costs something itself.
     fn forget(&mut self, steering: &Steering, now: u64) {
-        if self.stands_in_place() {
+        if self.stands_in_place() && now >= self.forgot.saturating_add(HOLD) {
             steering.age();
             (self.observe_at, self.seen) = (now, steering.reuse().samples());
+            self.forgot = now;
         }
     }
 

@@ -31,7 +31,7 @@
 //! *A stuck processor*: its passages are emptied like its inbox, by whoever takes its queue.
 //!
 //! # Rejected
-//! The inbox: see above. A bell for each line: with many tasks a journey takes a third longer. A full fence after each line: it waits until that has come over, 20 to 200 ns.
+//! The inbox: see above. A bell for each line: see [`departing`]. A full fence after each line: it waits until that has come over, 20 to 200 ns.
 //! A locked buffer: three lines come over where here it is one. Pointers without a word, null where there is none: the receiver then writes into the line, and the sender
 //! waits for it when it looks whether there is room.
 
@@ -291,18 +291,20 @@ impl Waiting {
         let passage = receiver.arrivals.from[me].get_or_init(Passage::new);
         let count = std::mem::take(&mut self.count);
         let size = std::mem::take(&mut self.size);
-        let is_first = self.end.next == 0;
+        let before = self.end.next;
         let mut lines = self.tasks[..count].chunks(TASKS);
         let rest = lines.find(|tasks| !self.end.send(passage, size, tasks));
-        let ring = self.end.next << 16 | (me as u64 + 1);
-        receiver.arrivals.bell.rung.store(ring, edge(Edge::TravelRing, Ordering::Release));
+        if self.end.next != before {
+            let ring = self.end.next << 16 | (me as u64 + 1);
+            receiver.arrivals.bell.rung.store(ring, edge(Edge::TravelRing, Ordering::Release));
+        }
         if let Some(rest) = rest {
             let rest = rest.iter().chain(lines.flatten());
             rest.for_each(|&task| receiver.inbox.push(right(task)));
             fence::after_read_modify_write(Edge::IdlePush);
             return true;
         }
-        if is_first || !fence::is_asymmetric() {
+        if before == 0 || !fence::is_asymmetric() {
             fence::full(Edge::TravelSent);
         } else {
             fence::light(Edge::TravelSent);

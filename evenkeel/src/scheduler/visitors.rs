@@ -18,7 +18,7 @@ const AHEAD: usize = 6;
 #[derive(Debug, Default)]
 pub(crate) struct Visitors {
     ring: Ring,
-    /// Cache lines of each of those that have travelled here last.
+    /// Cache lines of the largest of those that have travelled here last: where tasks of several sizes come, some are fetched in part, and of others what lies behind them.
     lines: usize,
 }
 

@@ -60,7 +60,8 @@ pub(super) struct Placing {
     seen: u32,
     decision: Decision,
     trial: Trial,
-    breadth: Breadth,
+    /// In place, and at homes.
+    breadth: [Breadth; 2],
     periods: u64,
     pub(super) moves: u64,
 }
@@ -84,7 +85,7 @@ impl Placing {
             seen: 0,
             decision: Decision::TooFewSamples,
             trial: Trial::default(),
-            breadth: Breadth::default(),
+            breadth: Default::default(),
             periods: 0,
             moves: 0,
         }
@@ -99,8 +100,12 @@ impl Placing {
     pub(super) fn step(&mut self, now: u64, operations: u64) {
         let seen = self.cores.iter().map(|core| core.recent.seen());
         let (looks, hits) = seen.fold((0, 0), |sum, seen| (sum.0 + seen.0, sum.1 + seen.1));
-        if self.breadth.has_changed(looks, hits) {
-            self.trial.note_change(now / CYCLES);
+        for (breadth, mode) in self.breadth.iter_mut().zip([Mode::InPlace, Mode::AtHome]) {
+            if !self.trial.is_held() || mode != self.trial.mode() {
+                breadth.skip(looks, hits);
+            } else if breadth.has_changed(looks, hits) {
+                self.trial.note_change();
+            }
         }
         let is_proposed = matches!(self.decision, Decision::Home { .. });
         self.trial.verify(is_proposed, now / CYCLES, operations);

@@ -16,7 +16,7 @@ pub const LOOKS: u64 = 32;
 
 /// The share has changed if it is so many times the usual one, or the reverse, and by [at least so much](LEAST).
 pub const FACTOR: u32 = 2;
-/// See [`FACTOR`]: in per mille; two shares that are measured once each are apart by less, for all but one in hundreds.
+/// See [`FACTOR`]: in per mille. Chance makes such a difference about once in some ten or hundred shares, and hardly ever twice in a row.
 pub const LEAST: u32 = 250;
 
 /// The objects that one worker has seen last, each at its place.
@@ -42,7 +42,7 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// Looks at an operation on this object, by any number but zero; true if the object was the last one at its place.
+    /// Looks at an operation on this object, by any number; true if the object was the last one at its place.
     pub fn look(&mut self, object: u64) -> bool {
         // Multiples of the golden ratio (Knuth, "The Art of Computer Programming", 6.4).
         let hash = object.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -60,7 +60,7 @@ impl Recent {
     }
 }
 
-/// What share of operations is on objects that were there before, and whether it is the usual one.
+/// What share of operations is on objects that were there before, and whether it is the usual one. One for each [mode](super::Mode): at homes each worker sees its own objects alone, which are fewer.
 ///
 /// # Examples
 /// ```
@@ -103,6 +103,13 @@ impl Breadth {
     }
 }
 
+impl Breadth {
+    /// Leaves out what all workers have seen so far since it was asked last: the mode was another one, or has changed.
+    pub fn skip(&mut self, looks: u64, hits: u64) {
+        (self.seen, self.differed) = ((looks, hits), false);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,9 +136,10 @@ mod tests {
         for (objects, are_told) in [(16, false), (256, true), (1_024, true), (16_384, false)] {
             let (mut recent, mut breadth) = (Recent::default(), Breadth::default());
             changes(&mut recent, &mut breadth, objects, 1_000);
-            assert_eq!(changes(&mut recent, &mut breadth, objects, 100_000), [], "{objects}");
+            let none = changes(&mut recent, &mut breadth, objects, 100_000);
+            assert!(none.is_empty(), "{objects}: {none:?}");
             for objects in [objects / 16, objects] {
-                let changes = changes(&mut recent, &mut breadth, objects, 10_000);
+                let changes: Vec<u64> = changes(&mut recent, &mut breadth, objects, 10_000);
                 let soon = changes.first().is_some_and(|&first| first <= 6 * LOOKS);
                 assert_eq!(
                     (changes.len() == 1, soon),
@@ -140,6 +148,19 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn what_is_left_out_is_no_change() {
+        let mut breadth = Breadth::default();
+        assert!(!breadth.has_changed(100, 6));
+        // At homes.
+        breadth.skip(1_000, 900);
+        assert!(!breadth.has_changed(1_100, 906) && !breadth.has_changed(1_200, 912));
+        assert!(!breadth.has_changed(1_300, 990));
+        breadth.skip(1_300, 990);
+        assert!(!breadth.has_changed(1_400, 1_080), "that was not twice in a row");
+        assert!(breadth.has_changed(1_500, 1_170));
     }
 
     #[test]

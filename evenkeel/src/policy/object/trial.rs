@@ -16,8 +16,8 @@
 //!    and for [longer](DULL) only [great ones](GREAT) if a probe of the other mode has made less than half.
 //!
 //! **What it costs.** The mode that loses runs for a probe out of each hold, and for three windows out of a trial: in the long run one part in several thousand
-//! if the other is far behind, and otherwise 15 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, one to see that it is over, and two short windows of each mode
-//! are 6.5 to 10 ms where both pairs are clear, and 10.5 to 14 where it takes a third. Both hold if [`Trial::step`] is called several times per [`WATCH`]; windows last until the next call.
+//! if the other is far behind, and otherwise 15 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, one to see that it is over, and short windows until there are two of each mode
+//! are 6.5 to 10 ms where both pairs are clear, and 10.5 to 14 where it takes a third; [as long again](UNSTEADY) at most where the rate goes on to change, or is of so few operations that it is never the same. Both hold if [`Trial::step`] is called several times per [`WATCH`]; windows last until the next call.
 //!
 //! Measured with one alternation and no margin: 0.87 to 0.99 of the better mode in eight of nine cases, and a wrong verdict in the ninth. Hence three,
 //! and the margin.
@@ -148,6 +148,8 @@ pub struct Trial {
     deaf_until: u64,
     /// Until when only great ones are looked at.
     dull_until: u64,
+    /// Whether other objects are in use than when that was last found out.
+    has_other_objects: bool,
     /// Until when the rate may go on to change; 0 if it has not changed. And what it was in the last window.
     unsteady_until: u64,
     last: u64,
@@ -167,6 +169,7 @@ impl Default for Trial {
             fruitless: 0,
             deaf_until: 0,
             dull_until: 0,
+            has_other_objects: false,
             unsteady_until: 0,
             last: 0,
             changed: 0,
@@ -226,11 +229,15 @@ impl Trial {
     /// for now in 1..100 {
     ///     trial.verify(false, now * 1_000_000, now * 10_000);
     /// }
-    /// assert_eq!(trial, Trial::default());
+    /// assert!(trial.is_held() && trial.verdict().stood == 0, "nothing was tried");
     /// ```
     pub fn verify(&mut self, is_proposed: bool, now: u64, ops: u64) -> Mode {
         let stands_in_place = self.is_held() && self.mode == Mode::InPlace;
-        if is_proposed || !stands_in_place { self.step(now, ops) } else { self.mode }
+        if is_proposed || !stands_in_place {
+            return self.step(now, ops);
+        }
+        self.pause(now, ops);
+        self.mode
     }
 
     /// Ends all trials, in place, because no object of the class is worth a home. The next [step](Trial::step) begins anew.
@@ -239,13 +246,21 @@ impl Trial {
         self.verdict.reason = Reason::NotWorth(why);
     }
 
-    /// Notes that [other objects](super::breadth) are in use than before: an occasion like a change of the rate.
-    pub fn note_change(&mut self, now: u64) {
-        let is_tried = !matches!(self.verdict.reason, Reason::Untried | Reason::NotWorth(_));
-        let listens = self.is_held() && now >= self.deaf_until && now >= self.dull_until;
-        if is_tried && listens && self.unsteady_until == 0 {
-            self.unsteady_until = now.saturating_add(UNSTEADY);
-            self.last = 0;
+    /// Notes that [other objects](super::breadth) are in use than before: an occasion like a change of the rate, which is kept until changes are looked at again.
+    pub fn note_change(&mut self) {
+        // Who has tried nothing yet will do so anyhow.
+        self.has_other_objects =
+            !matches!(self.verdict.reason, Reason::Untried | Reason::NotWorth(_));
+    }
+
+    /// Says that there was no [step](Self::step) at this time, at which the class has had so many operations in all, because it stands in place and nothing is to be tried: what it has made meanwhile says nothing of what it makes when it
+    /// is asked again.
+    pub fn pause(&mut self, now: u64, ops: u64) {
+        if self.is_held() {
+            self.window = Window { begin: now, counts_from: Some((now, ops)) };
+            // The rate is looked at anew.
+            self.has_other_objects |= self.unsteady_until > 0;
+            (self.unsteady_until, self.changed) = (0, 0);
         }
     }
 
@@ -267,7 +282,7 @@ impl Trial {
             self.last = rate;
             if is_steady || now >= self.unsteady_until {
                 (self.usual, self.changed, self.unsteady_until) = (rate, 0, 0);
-                self.answers = true;
+                (self.answers, self.has_other_objects) = (true, false);
                 self.probe(Windows::Short);
             }
             return;
@@ -276,6 +291,10 @@ impl Trial {
         let is_great = is_more(rate, self.usual, GREAT) || is_more(self.usual, rate, GREAT);
         if now < self.deaf_until || (now < self.dull_until && change != 0 && !is_great) {
             // What has changed meanwhile is found out when it is over.
+        } else if self.has_other_objects && now >= self.dull_until {
+            self.unsteady_until = now.saturating_add(UNSTEADY);
+            self.last = rate;
+            return;
         } else if change != 0 {
             // A change to the other side begins anew.
             let before = if self.changed.signum() == change.signum() { self.changed } else { 0 };

@@ -179,7 +179,7 @@ fn at_home(all: u64, few: u64, cold: u64, warm: u64, hidden: bool) -> (f64, u32)
         let before = class.trial.mode();
         class.step();
         if hidden && class.now % PHASE == 2 * MS {
-            class.trial.note_change(class.now);
+            class.trial.note_change();
         }
         let is_home = class.trial.mode() == Mode::AtHome;
         // From the second half second on.
@@ -213,10 +213,41 @@ fn what_the_rate_does_not_tell_the_objects_in_use_do() {
         let (share, _) = at_home(all, 2_000, 0, 1, true);
         assert!((least..most).contains(&share), "{share} with {all}");
     }
-    // But nobody has tried anything yet, or it is being tried.
+    // But nobody has tried anything yet.
     let mut trial = Trial::default();
-    trial.note_change(MS);
+    trial.note_change();
     assert_eq!(trial, Trial::default());
+}
+
+#[test]
+fn other_objects_are_not_forgotten_while_changes_are_not_looked_at() {
+    let mut class = steady(1_000, 600);
+    class.until(40);
+    class.trial.deaf_until = 60 * MS;
+    class.trial.note_change();
+    class.until(59);
+    assert!(class.trial.is_held() && class.trial.has_other_objects);
+    class.until(75);
+    assert!(!class.trial.has_other_objects, "it was found out what they make");
+    assert_eq!(class.trial.verdict().reason, Reason::FarAhead);
+}
+
+#[test]
+fn what_was_made_while_nothing_was_asked_is_not_the_rate_of_today() {
+    let mut trial = Trial::default();
+    let (mut now, mut ops) = (0, 0);
+    let mut go = |trial: &mut Trial, ms: u64, rate: u64, is_proposed: bool| {
+        for _ in 0..ms * MS / STEP {
+            (now, ops) = (now + STEP, ops + rate);
+            trial.verify(is_proposed, now, ops);
+        }
+    };
+    go(&mut trial, 60, 1_000, true);
+    assert!(trial.is_held() && trial.verdict().mode == Mode::InPlace);
+    trial.note_change();
+    go(&mut trial, 1_000, 50, false);
+    go(&mut trial, 2, 2_000, true);
+    assert!(trial.usual > 19_000_000, "it is twenty million now: {}", trial.usual);
 }
 
 #[test]

@@ -87,6 +87,30 @@ fn so_do_those_that_are_sent_at_once() {
     check(&[Edge::TravelSend, Edge::TravelReceive], || overflow(true));
 }
 
+/// Of what is sent at once the last lines find no room.
+#[test]
+fn a_full_passage_leaves_all_to_the_inbox() {
+    check(&[], || {
+        let (seat, _receiver) = two_seats();
+        let shared = seat.shared().clone();
+        let tasks: Vec<_> = (0..LINES + 3).map(|_| orphan(None)).collect();
+        let sent: Vec<_> = tasks.iter().map(|task| task.live().footer().id).collect();
+        let mut sender = Sender::new(&shared);
+        let mut tasks = tasks.into_iter();
+        sender.send(tasks.next().expect("there are more"));
+        let rung = shared.processors[1].arrivals.bell.rung.load(Ordering::Relaxed);
+        sender.send_at_once(tasks.by_ref().take(LINES as usize + 1));
+        let arrivals = &shared.processors[1].arrivals;
+        let full = arrivals.bell.rung.load(Ordering::Relaxed);
+        sender.send_at_once(tasks);
+        assert!(rung != full && full == arrivals.bell.rung.load(Ordering::Relaxed));
+        let mut received = Vec::new();
+        assert_eq!(receive(&shared, &mut received), LINES as usize);
+        received.extend(shared.processors[1].inbox.take().map(complete));
+        assert_eq!(received, sent);
+    });
+}
+
 #[test]
 fn who_hears_the_bell_finds_what_has_been_sent() {
     check(&[Edge::TravelRing, Edge::TravelHeard], || {
