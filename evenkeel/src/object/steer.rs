@@ -19,7 +19,7 @@ use crate::policy::object::breadth::Recent;
 use crate::policy::object::trial::{HOLD, WINDOW};
 use crate::policy::object::verdict::Reason;
 use crate::policy::object::{
-    Breadth, Decision, Evidence, Mode as Wanted, Proposal, Reuse, Trial, Verdict, WHOLE,
+    Breadths, Decision, Evidence, Mode as Wanted, Proposal, Reuse, Trial, Verdict, WHOLE,
 };
 use crate::policy::smooth;
 use crate::primitives::atomic::{AtomicU8, AtomicU64, Edge, Ordering};
@@ -97,8 +97,8 @@ pub(super) struct Steering {
 #[derive(Default)]
 struct Course {
     trial: Trial,
-    /// The breadth of what is in use: in place, and at homes.
-    breadth: [Breadth; 2],
+    /// The breadth of what is in use.
+    breadths: Breadths,
     /// When it was last sampled anew for its sake.
     forgot: u64,
     proposal: Proposal,
@@ -239,7 +239,7 @@ impl Course {
             self.end_draining(class, shared);
             return;
         }
-        if self.has_other_objects(class) {
+        if self.has_other_objects(&class.steering) {
             self.trial.note_change();
             self.forget(&class.steering, now);
         }
@@ -327,23 +327,10 @@ impl Course {
     }
 
     /// Whether other objects are in use than usual, as those say that were used while the mode stood.
-    fn has_other_objects(&mut self, class: &Class) -> bool {
-        let (looks, hits) = class.steering.seen();
-        let mode = match class.mode() {
-            Mode::InPlace => Some(0),
-            Mode::Home => Some(1),
-            Mode::Fencing | Mode::Draining => None,
-        };
-        let asked = mode.filter(|_| self.trial.is_held());
-        let mut has_changed = false;
-        for (mode, breadth) in self.breadth.iter_mut().enumerate() {
-            if asked == Some(mode) {
-                has_changed = breadth.has_changed(looks, hits);
-            } else {
-                breadth.skip(looks, hits);
-            }
-        }
-        has_changed
+    fn has_other_objects(&mut self, steering: &Steering) -> bool {
+        let (looks, hits) = steering.seen();
+        let standing = self.trial.is_held().then(|| self.trial.mode());
+        self.breadths.has_changed(standing, looks, hits)
     }
 
     /// Has it sampled anew what operations in place cost: other objects are in use. Not too often: that costs something itself.

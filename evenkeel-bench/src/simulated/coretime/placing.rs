@@ -4,7 +4,7 @@ use evenkeel::policy::object::breadth::Recent;
 use evenkeel::policy::object::hop::End;
 use evenkeel::policy::object::rebalance::{self, Load, rebalance};
 use evenkeel::policy::object::{
-    Breadth, ByteClock, Caches, Decision, Evidence, Flight, Hop, Item, Mode, Place, Reuse, Sample,
+    Breadths, ByteClock, Caches, Decision, Evidence, Flight, Hop, Item, Mode, Place, Reuse, Sample,
     Sampler, Trial, Verdict, WHOLE, assign, pack, per_mille,
 };
 
@@ -60,8 +60,7 @@ pub(super) struct Placing {
     seen: u32,
     decision: Decision,
     trial: Trial,
-    /// In place, and at homes.
-    breadth: [Breadth; 2],
+    breadths: Breadths,
     periods: u64,
     pub(super) moves: u64,
 }
@@ -85,7 +84,7 @@ impl Placing {
             seen: 0,
             decision: Decision::TooFewSamples,
             trial: Trial::default(),
-            breadth: Default::default(),
+            breadths: Breadths::default(),
             periods: 0,
             moves: 0,
         }
@@ -100,12 +99,9 @@ impl Placing {
     pub(super) fn step(&mut self, now: u64, operations: u64) {
         let seen = self.cores.iter().map(|core| core.recent.seen());
         let (looks, hits) = seen.fold((0, 0), |sum, seen| (sum.0 + seen.0, sum.1 + seen.1));
-        for (breadth, mode) in self.breadth.iter_mut().zip([Mode::InPlace, Mode::AtHome]) {
-            if !self.trial.is_held() || mode != self.trial.mode() {
-                breadth.skip(looks, hits);
-            } else if breadth.has_changed(looks, hits) {
-                self.trial.note_change();
-            }
+        let standing = self.trial.is_held().then(|| self.trial.mode());
+        if self.breadths.has_changed(standing, looks, hits) {
+            self.trial.note_change();
         }
         let is_proposed = matches!(self.decision, Decision::Home { .. });
         self.trial.verify(is_proposed, now / CYCLES, operations);

@@ -6,7 +6,7 @@
 //!
 //! It is the idea of counting distinct values in a bitmap (Whang, Vander-Zanden and Taylor, "A linear-time probabilistic counting algorithm for database applications", 1990), for a stream without an end.
 
-use super::per_mille;
+use super::{Mode, per_mille};
 
 /// Places of a worker. A choice: what is told apart are some tens of objects, which are in a core's own caches, from some hundreds, which are not.
 pub const PLACES: usize = 64;
@@ -101,12 +101,34 @@ impl Breadth {
         }
         has_changed
     }
-}
 
-impl Breadth {
     /// Leaves out what all workers have seen so far since it was asked last: the mode was another one, or has changed.
     pub fn skip(&mut self, looks: u64, hits: u64) {
         (self.seen, self.differed) = ((looks, hits), false);
+    }
+}
+
+/// That of a class in each mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Breadths {
+    in_place: Breadth,
+    at_home: Breadth,
+}
+
+impl Breadths {
+    /// As [`Breadth::has_changed`], for what was seen in this mode; in none of them where it does not stand.
+    pub fn has_changed(&mut self, standing: Option<Mode>, looks: u64, hits: u64) -> bool {
+        let mut has_changed = false;
+        for (mode, breadth) in
+            [(Mode::InPlace, &mut self.in_place), (Mode::AtHome, &mut self.at_home)]
+        {
+            if standing == Some(mode) {
+                has_changed = breadth.has_changed(looks, hits);
+            } else {
+                breadth.skip(looks, hits);
+            }
+        }
+        has_changed
     }
 }
 
@@ -161,6 +183,25 @@ mod tests {
         breadth.skip(1_300, 990);
         assert!(!breadth.has_changed(1_400, 1_080), "that was not twice in a row");
         assert!(breadth.has_changed(1_500, 1_170));
+    }
+
+    #[test]
+    fn a_change_of_mode_is_none() {
+        let mut breadths = Breadths::default();
+        let (mut looks, mut hits) = (0, 0);
+        for mode in [Some(Mode::InPlace), None, Some(Mode::AtHome), None, Some(Mode::InPlace)] {
+            for _ in 0..4 {
+                // At homes most are seen again.
+                (looks, hits) =
+                    (looks + 100, hits + if mode == Some(Mode::AtHome) { 90 } else { 6 });
+                assert!(!breadths.has_changed(mode, looks, hits));
+            }
+        }
+        let mut others = || {
+            (looks, hits) = (looks + 100, hits + 90);
+            breadths.has_changed(Some(Mode::InPlace), looks, hits)
+        };
+        assert_eq!([others(), others(), others()], [false, true, false]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub mod verdict;
 mod window;
 
 pub use assign::{Decision, Evidence, assign};
-pub use breadth::Breadth;
+pub use breadth::{Breadth, Breadths};
 pub use brief::Brief;
 pub use cluster::Pairs;
 pub use heat::Heat;
