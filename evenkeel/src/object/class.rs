@@ -1,10 +1,11 @@
 //! A class of objects: those of one kind in one runtime, which share how they are entered.
 
+use super::dealing::Dealing;
 use super::ledger::Ledgers;
 use super::steer::{Look, Steering};
 use crate::policy::object::hop::FIRST_GUESS;
 use crate::policy::object::replicate::has_room;
-use crate::policy::object::{Caches, Room, Use, replicate};
+use crate::policy::object::{Caches, Mode as Wanted, Room, Use, replicate};
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::{Mutex, lock};
 use crate::runtime::enter;
@@ -12,6 +13,7 @@ use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::Shared;
 use crossbeam_utils::CachePadded;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Weak};
@@ -58,6 +60,8 @@ pub(super) struct Class {
     processors: Arc<[Processor]>,
     /// What the homes at each processor come to, in bytes.
     bytes: Box<[AtomicUsize]>,
+    /// Over which workers homes are dealt.
+    deal: Dealing,
     /// What the copies come to of objects that all may read at once, in bytes.
     copied: AtomicUsize,
     /// The caches of its workers.
@@ -87,6 +91,7 @@ impl Class {
             runtime: runtime.map(Arc::downgrade).unwrap_or_default(),
             processors: runtime.map(|runtime| runtime.processors.clone()).unwrap_or_default(),
             bytes: (0..workers).map(|_| AtomicUsize::new(0)).collect(),
+            deal: Dealing::default(),
             copied: AtomicUsize::new(0),
             caches: runtime.map_or(Caches::UNKNOWN, |runtime| {
                 runtime.neighbours.first().map_or(Caches::UNKNOWN, |first| first.caches(workers))
@@ -193,9 +198,55 @@ impl Class {
     /// The address of a processor in whose part of the caches there is room for an object of so many bytes.
     pub(super) fn find_room(&self, bytes: usize) -> Option<usize> {
         let has_room = |number: usize| {
-            self.ledgers.in_use(number).saturating_add(bytes) as u64 <= self.caches.budget()
+            self.deal.may_be_at(number)
+                && self.ledgers.in_use(number).saturating_add(bytes) as u64 <= self.caches.budget()
         };
         self.idlest(has_room)
+    }
+
+    /// Whether an object that has no home may get one at worker `number`.
+    pub(super) fn may_be_at(&self, number: usize) -> bool {
+        self.deal.may_be_at(number)
+    }
+
+    /// Has homes dealt as this mode says; true if that is another way than before. The one who steers is the only one that calls it.
+    pub(super) fn deal_for(&self, wanted: Wanted) -> bool {
+        let before = self.deal.gathered_at();
+        if (before.is_some(), wanted) == (false, Wanted::AtOneHome) {
+            let at = self.fullest();
+            self.deal.gather(at);
+            self.ledgers.note_gathered(at, true);
+            return true;
+        }
+        let Some(at) = before.filter(|_| wanted != Wanted::AtOneHome) else { return false };
+        self.deal.spread();
+        self.ledgers.note_gathered(at, false);
+        // In place nothing moves.
+        wanted == Wanted::AtHome
+    }
+
+    /// Whether all of its objects are at one worker, and stay there whoever has more to do.
+    pub(super) fn is_gathered(&self) -> bool {
+        self.deal.gathered_at().is_some()
+    }
+
+    /// The worker that is to have an object of so many bytes whose home is at worker `me`, because homes are [dealt](Self::deal_for) in another way now.
+    pub(super) fn dealt_to(&self, me: usize, bytes: usize) -> Option<usize> {
+        self.deal.to(me, bytes.max(1), &self.bytes)
+    }
+
+    /// The worker with the most bytes of the class, of those where no other class has all of its objects.
+    fn fullest(&self) -> usize {
+        let of = |number: usize| {
+            let bytes = self.bytes[number].load(Ordering::Relaxed);
+            (Reverse(self.ledgers.gathered(number)), bytes, Reverse(number))
+        };
+        (0..self.bytes.len()).max_by_key(|&number| of(number)).unwrap_or(0)
+    }
+
+    /// Whether more than one worker has homes of its objects.
+    pub(super) fn has_homes_at_several(&self) -> bool {
+        self.bytes.iter().filter(|bytes| bytes.load(Ordering::Relaxed) > 0).count() > 1
     }
 
     /// The address of the processor with the fewest bytes of the class among these.

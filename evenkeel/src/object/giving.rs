@@ -16,7 +16,7 @@
 //! A list of its objects at each home: a million objects would be entered and removed for the sake of a few. To hold what is to be given: its last owner would drop it
 //! here, later, and on this worker.
 
-use super::class::Class;
+use super::class::{Class, Placement};
 use super::inner::Inner;
 use crate::policy::object::{Heat, per_mille, rebalance};
 use crate::scheduler::context::Context;
@@ -201,6 +201,16 @@ fn fold(objects: &mut Vec<(u64, u64)>, group: &[u64], most: u64) -> bool {
 }
 
 impl<T> Inner<T> {
+    /// The worker to which this one is to give an object whose class is dealt over others now.
+    #[inline]
+    pub(super) fn dealt_to(&self, context: &Context) -> Option<usize> {
+        let class: &Class = &self.class;
+        if class.placement() != Placement::Automatic || self.is_pinned() {
+            return None;
+        }
+        class.dealt_to(context.seat.me(), self.size())
+    }
+
     /// Gives an object that nobody is inside of to another worker, or to none. The caller is its host.
     pub(super) fn move_home(&self, context: &Context, to: Option<usize>) -> bool {
         let class: &Class = &self.class;

@@ -41,6 +41,8 @@ struct Desk {
     /// What the objects with a home here come to, in bytes, and what of that nobody used in the last period.
     bytes: AtomicUsize,
     idle: AtomicUsize,
+    /// How many classes have all of their objects here.
+    gathered: AtomicUsize,
 }
 
 /// The ledger of one worker.
@@ -174,16 +176,32 @@ impl Ledgers {
         self.0.desks.get(worker).map(|desk| &desk.bytes)
     }
 
+    /// How many classes have all of their objects at this worker.
+    pub(super) fn gathered(&self, worker: usize) -> usize {
+        self.0.desks.get(worker).map_or(0, |desk| desk.gathered.load(Ordering::Relaxed))
+    }
+
+    /// Notes that one has them there, or has them there no longer.
+    pub(super) fn note_gathered(&self, worker: usize, is_there: bool) {
+        if let Some(desk) = self.0.desks.get(worker) {
+            let change = if is_there { 1 } else { usize::MAX };
+            desk.gathered.fetch_add(change, Ordering::Relaxed);
+        }
+    }
+
     /// Ends an operation that was at home, and its worker is out of the object again.
     pub(super) fn end<T>(&self, object: &Inner<T>, context: &Context) {
         let (operations, address) = (&context.operations, object.door.address());
         let sampled = operations.end_sample(address);
-        if sampled.is_none() && !operations.gives() {
+        let dealt = object.dealt_to(context);
+        if sampled.is_none() && !operations.gives() && dealt.is_none() {
             return;
         }
         let now = context.ahead.now();
-        let mut is_time = operations.gives();
+        let mut is_time = operations.gives() || dealt.is_some();
         if let Some(sampled) = sampled {
+            let inside = now.saturating_sub(sampled.began);
+            object.class.steering.note_inside(context.seat.me(), inside);
             is_time |= operations.note_over(over(object, sampled, now, context), now);
             match operations.samples() % FOLLOWED {
                 0 => operations.follow(context.task_address(), address),
@@ -192,13 +210,13 @@ impl Ledgers {
             }
         }
         if is_time {
-            self.settle(object, now, context);
+            self.settle(object, dealt, now, context);
         }
     }
 
-    /// Has this worker's ledger told of the operations that are over, and gives the object away, if that is to be.
+    /// Has this worker's ledger told of the operations that are over, and gives the object away, if that is to be: to worker `dealt`, or to whom it is given.
     #[inline(never)]
-    fn settle<T>(&self, object: &Inner<T>, now: u64, context: &Context) {
+    fn settle<T>(&self, object: &Inner<T>, dealt: Option<usize>, now: u64, context: &Context) {
         let me = context.seat.me();
         let Some(mut ledger) = self.of(me) else {
             // Nobody keeps what it has sampled; there has to be room for more.
@@ -206,7 +224,7 @@ impl Ledgers {
             return;
         };
         ledger.hear(context, now);
-        let to = ledger.gift(object);
+        let to = ledger.gift(object, dealt);
         if ledger.giving.is_due(now) {
             ledger.giving.look(context.shared(), me, now);
         }
@@ -219,7 +237,11 @@ impl Ledgers {
         if let Some(to) = to {
             if object.move_home(context, to) {
                 ledger.giving.note_moved(to);
-            } else {
+                if dealt.is_some() {
+                    // Where there is one that is to move there are more.
+                    context.operations.watch_some();
+                }
+            } else if dealt.is_none() {
                 // Somebody is inside by the lock.
                 ledger.giving.put_back((object.door.address(), to));
             }
@@ -275,9 +297,10 @@ impl Ledger {
 
     /// Says whom the object is to be given to, if it is.
     #[allow(clippy::option_option, reason = "to whom, or to nobody, or not at all")]
-    fn gift<T>(&mut self, object: &Inner<T>) -> Option<Option<usize>> {
+    fn gift<T>(&mut self, object: &Inner<T>, dealt: Option<usize>) -> Option<Option<usize>> {
         let (address, pinned) = (object.door.address(), object.is_pinned());
-        let (_, to) = self.giving.take(address)?;
+        let given = self.giving.take(address).map(|(_, to)| to);
+        let to = dealt.map(Some).or(given)?;
         // One that has the address of an object that is gone may be where it is by choice.
         let may = !pinned && (to.is_some() || object.class.placement() == Placement::Automatic);
         may.then(|| {
@@ -289,7 +312,7 @@ impl Ledger {
 
 /// An operation that is over, as the ledger has to know it.
 fn over<T>(object: &Inner<T>, sampled: Sampled, now: u64, context: &Context) -> Over {
-    let is_pinned = object.is_pinned();
+    let is_pinned = object.is_pinned() || object.class.is_gathered();
     Over {
         address: object.door.address(),
         bytes: object.size() as u32,

@@ -43,6 +43,7 @@
 
 mod blocking;
 mod class;
+mod dealing;
 mod door;
 mod enter;
 mod error;

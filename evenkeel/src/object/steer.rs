@@ -19,7 +19,7 @@ use crate::policy::object::breadth::Recent;
 use crate::policy::object::trial::{HOLD, WINDOW};
 use crate::policy::object::verdict::Reason;
 use crate::policy::object::{
-    Breadths, Decision, Evidence, Mode as Wanted, Proposal, Reuse, Trial, Verdict, WHOLE,
+    Breadths, Decision, Evidence, Gather, Mode as Wanted, Proposal, Reuse, Trial, Verdict, WHOLE,
 };
 use crate::policy::smooth;
 use crate::primitives::atomic::{AtomicU8, AtomicU64, Edge, Ordering};
@@ -78,6 +78,8 @@ struct Share {
     reuse: Mutex<Reuse>,
     /// The objects of those that counted others with them.
     recent: Mutex<Recent>,
+    /// How long those at home have taken.
+    gather: Mutex<Gather>,
 }
 
 /// What steers one class.
@@ -194,6 +196,19 @@ impl Steering {
         lock(&self.course).trial.verdict()
     }
 
+    /// Takes an operation at home into account that has taken processor `me` so many nanoseconds.
+    pub(super) fn note_inside(&self, me: usize, nanos: u64) {
+        if let Some(share) = self.shares.get(me) {
+            lock(&share.gather).add(nanos);
+        }
+    }
+
+    /// What one worker makes of all operations at most, as whoever is the fastest says.
+    fn ceiling(&self) -> u64 {
+        let ceilings = self.shares.iter().map(|share| lock(&share.gather).ceiling());
+        ceilings.max().unwrap_or(0)
+    }
+
     /// Counts [`TURN`] operations of processor `me`, of which one was on the object at this address.
     pub(super) fn count(&self, me: usize, address: usize) {
         if let Some(share) = self.shares.get(me) {
@@ -227,7 +242,7 @@ impl Steering {
     pub(super) fn turn(&self, class: &Class, shared: &Shared, wanted: Wanted) -> bool {
         lock(&self.course).turn(class, shared, wanted);
         match wanted {
-            Wanted::AtHome => class.mode() == Mode::Home,
+            Wanted::AtHome | Wanted::AtOneHome => class.mode() == Mode::Home,
             Wanted::InPlace => class.mode() == Mode::InPlace,
         }
     }
@@ -269,10 +284,13 @@ impl Course {
             if !self.trial.is_held() {
                 self.proposal.note_trial(now);
             }
+            let may_gather = shared.workers > 1 && class.has_homes_at_several();
+            self.trial.set_ceiling(if may_gather { class.steering.ceiling() } else { 0 });
             self.trial.step(now, operations)
         };
         self.turn(class, shared, wanted);
-        if class.mode() != before {
+        let is_dealt = class.deal_for(wanted);
+        if class.mode() != before || is_dealt {
             self.turned = now;
             let turns = u64::from(class.mode() == Mode::Home);
             class.steering.turns.fetch_add(turns, Ordering::Relaxed);
@@ -371,7 +389,7 @@ impl Course {
     /// Begins a change of mode, or goes on with it.
     fn turn(&mut self, class: &Class, shared: &Shared, wanted: Wanted) {
         match (class.mode(), wanted) {
-            (Mode::InPlace, Wanted::AtHome) => {
+            (Mode::InPlace, Wanted::AtHome | Wanted::AtOneHome) => {
                 class.set_mode(Mode::Fencing);
                 fence::full(Edge::ObjectMode);
                 class.set_mode(Mode::Home);

@@ -110,18 +110,13 @@ impl Breadth {
 
 /// That of a class in each mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Breadths {
-    in_place: Breadth,
-    at_home: Breadth,
-}
+pub struct Breadths([Breadth; 3]);
 
 impl Breadths {
     /// As [`Breadth::has_changed`], for what was seen in this mode; in none of them where it does not stand.
     pub fn has_changed(&mut self, standing: Option<Mode>, looks: u64, hits: u64) -> bool {
         let mut has_changed = false;
-        for (mode, breadth) in
-            [(Mode::InPlace, &mut self.in_place), (Mode::AtHome, &mut self.at_home)]
-        {
+        for (mode, breadth) in Mode::ALL.into_iter().zip(&mut self.0) {
             if standing == Some(mode) {
                 has_changed = breadth.has_changed(looks, hits);
             } else {

@@ -12,8 +12,8 @@
 //! 4. When the rate of operations has [changed](CHANGE) in two windows of [`WATCH`] in a row, or by half as much in four, or [other objects](super::breadth) are in use, it is waited until the rate is [steady](STEADY) again: what is used anew comes into the caches first, in whichever mode, and
 //!    the mode that is tried later would seem the better one. Then a probe and, if that is not far behind, a trial with windows as short follow; the rate before the probe and that of the probe are its first pair, because after each change of mode the
 //!    objects come home anew. After changes that have left the verdict as it
-//!    was, others are not looked at [for a while](deaf),
-//!    and for [longer](DULL) only [great ones](GREAT) if a probe of the other mode has made less than half.
+//!    was, others are not looked at [for a while](super::deafness::deaf),
+//!    and for [longer](super::deafness::DULL) only [great ones](super::deafness::GREAT) if a probe of the other mode has made less than half.
 //!
 //! **What it costs.** The mode that loses runs for a probe out of each hold, and for three windows out of a trial: in the long run one part in several thousand
 //! if the other is far behind, and otherwise 15 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, one to see that it is over, and short windows until there are two of each mode
@@ -23,9 +23,10 @@
 //! and the margin.
 
 use super::Decision;
+use super::deafness::{Deafness, GREAT};
 use super::verdict::{Mode, Reason, Verdict};
 pub use super::window::FEWEST;
-use super::window::{Window, level};
+use super::window::{Window, Windows, level};
 
 /// Windows of each mode in a trial.
 pub const ALTERNATIONS: usize = 3;
@@ -62,17 +63,6 @@ pub const FAR_BEHIND: u64 = 75;
 /// on 16 cores, and what all of them do (`evenkeel-bench simulate --coretime`).
 pub const CHANGE: u64 = 124;
 
-/// The longest time for which no change is looked at, in nanoseconds, because those before it have left the verdict as it was: the rate of some programs goes up and down by itself. Shorter than the time from one
-/// change of what is in use to the next in CoreTime's experiment as `evenkeel-bench` has it, 40 ms. An estimate; no benchmark sets it.
-pub const DEAF: u64 = 24_000_000;
-
-/// How long only [great](GREAT) changes are looked at, counted from the same time, where a probe has shown that the other mode makes less than half of the operations: it would have to gain as much as
-/// never before. The others are looked at when that is over. An estimate; no benchmark sets it.
-pub const DULL: u64 = 4 * DEAF;
-
-/// See [`DULL`]: in percent.
-pub const GREAT: u64 = 150;
-
 /// A rate is steady again if it is not more than so many percent above or below that of the window before. An estimate; no benchmark sets it.
 pub const STEADY: u64 = 8;
 
@@ -98,24 +88,17 @@ enum Phase {
     },
 }
 
-/// How long the windows of a trial are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Windows {
-    /// [`SHORT`] or [`SHORT_AT_HOME`].
-    Short,
-    /// [`WINDOW`].
-    Long,
-}
-
-impl Windows {
-    /// The length of one in a mode, and how much of it is not counted.
-    fn of(self, mode: Mode) -> (u64, u64) {
-        match (self, mode) {
-            (Self::Long, _) => (WINDOW, WINDOW / 2),
-            (Self::Short, Mode::InPlace) => (SHORT, SHORT / 2),
-            (Self::Short, Mode::AtHome) => (SHORT_AT_HOME, SHORT_AT_HOME - SHORT),
-        }
-    }
+/// Why something is tried, and how far that has come: first one mode is tried against that which stands, and then perhaps the third.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Occasion {
+    /// Whether it answers a change.
+    answers: bool,
+    /// The mode that stood when it began.
+    before: Mode,
+    challenger: Mode,
+    is_second: bool,
+    /// Whether each that was tried has made less than half.
+    is_far: bool,
 }
 
 /// The trial of one class of objects.
@@ -141,13 +124,11 @@ pub struct Trial {
     window: Window,
     /// The usual rate while the verdict is held; 0 if not known.
     usual: u64,
-    /// Whether what is being tried answers a change.
-    answers: bool,
-    /// Changes in a row that have left the verdict as it was, and until when there is no look at others.
-    fruitless: u32,
-    deaf_until: u64,
-    /// Until when only great ones are looked at.
-    dull_until: u64,
+    /// What is being tried, while something is.
+    occasion: Occasion,
+    /// What all operations at one home may come to at most, in operations per second; 0 if that is not known.
+    ceiling: u64,
+    deafness: Deafness,
     /// Whether other objects are in use than when that was last found out.
     has_other_objects: bool,
     /// Until when the rate may go on to change; 0 if it has not changed. And what it was in the last window.
@@ -165,10 +146,9 @@ impl Default for Trial {
             phase: Phase::Hold { until: 0 },
             window: Window::default(),
             usual: 0,
-            answers: false,
-            fruitless: 0,
-            deaf_until: 0,
-            dull_until: 0,
+            occasion: Occasion::default(),
+            ceiling: 0,
+            deafness: Deafness::default(),
             has_other_objects: false,
             unsteady_until: 0,
             last: 0,
@@ -240,6 +220,11 @@ impl Trial {
         self.mode
     }
 
+    /// Says what all operations at [one home](super::gather) may come to at most, in operations per second; as long as that is not known, or not more than what is made, that is not tried.
+    pub fn set_ceiling(&mut self, ceiling: u64) {
+        self.ceiling = ceiling;
+    }
+
     /// Ends all trials, in place, because no object of the class is worth a home. The next [step](Trial::step) begins anew.
     pub fn rest(&mut self, why: Decision) {
         *self = Self::default();
@@ -270,7 +255,7 @@ impl Trial {
             return;
         }
         if matches!(self.verdict.reason, Reason::Untried | Reason::NotWorth(_)) {
-            self.answers = false;
+            self.arise(false);
             return self.begin();
         }
         if self.usual == 0 {
@@ -282,16 +267,17 @@ impl Trial {
             self.last = rate;
             if is_steady || now >= self.unsteady_until {
                 (self.usual, self.changed, self.unsteady_until) = (rate, 0, 0);
-                (self.answers, self.has_other_objects) = (true, false);
+                self.has_other_objects = false;
+                self.arise(true);
                 self.probe(Windows::Short);
             }
             return;
         }
         let change = change(self.usual, rate);
         let is_great = is_more(rate, self.usual, GREAT) || is_more(self.usual, rate, GREAT);
-        if now < self.deaf_until || (now < self.dull_until && change != 0 && !is_great) {
+        if self.deafness.is_deaf(now, change != 0 && !is_great) {
             // What has changed meanwhile is found out when it is over.
-        } else if self.has_other_objects && now >= self.dull_until {
+        } else if self.has_other_objects && !self.deafness.is_dull(now) {
             self.unsteady_until = now.saturating_add(UNSTEADY);
             self.last = rate;
             return;
@@ -310,7 +296,8 @@ impl Trial {
         // One window like the usual ones takes back as much as a small change adds.
         self.changed -= self.changed.signum();
         if now >= until {
-            (self.answers, self.fruitless) = (false, 0);
+            self.deafness.forgive();
+            self.arise(false);
             self.probe(Windows::Long);
         }
     }
@@ -318,26 +305,18 @@ impl Trial {
     fn probed(&mut self, now: u64, rate: u64, windows: Windows) {
         let bound = u128::from(self.usual) * u128::from(FAR_BEHIND);
         if u128::from(rate) * 100 < bound {
-            *self.verdict.rate(self.mode) = rate;
-            let usual = self.usual;
-            *self.verdict.rate(self.mode.other()) = usual;
-            self.note_fruitless(now);
-            // So many times as long as it is deaf, if it is.
-            let deaf = self.deaf_until.saturating_sub(now);
-            let dull = if rate < usual / 2 { deaf.saturating_mul(DULL / DEAF) } else { 0 };
-            self.dull_until = now.saturating_add(dull);
-            self.stand(now, Reason::FarAhead);
-        } else {
-            self.dull_until = 0;
-            match windows {
-                Windows::Long => self.begin(),
-                // What has just been seen of both modes is the first pair.
-                Windows::Short => {
-                    let mut rates = [0; 2 * ALTERNATIONS];
-                    (rates[0], rates[1]) = (self.usual, rate);
-                    self.mode = self.verdict.mode;
-                    self.phase = Phase::Try { windows, round: 2, rates };
-                }
+            self.measured(self.usual, rate);
+            self.occasion.is_far &= rate < self.usual / 2;
+            return self.conclude(now, Reason::FarAhead);
+        }
+        match windows {
+            Windows::Long => self.begin(),
+            // What has just been seen of both modes is the first pair.
+            Windows::Short => {
+                let mut rates = [0; 2 * ALTERNATIONS];
+                (rates[0], rates[1]) = (self.usual, rate);
+                self.mode = self.verdict.mode;
+                self.phase = Phase::Try { windows, round: 2, rates };
             }
         }
     }
@@ -350,7 +329,8 @@ impl Trial {
         (windows, round, mut rates): (Windows, usize, [u64; 2 * ALTERNATIONS]),
     ) {
         if !is_enough {
-            return self.stand(now, Reason::TooFew);
+            self.occasion.is_second = true;
+            return self.conclude(now, Reason::TooFew);
         }
         rates[round] = rate;
         let round = round + 1;
@@ -365,33 +345,68 @@ impl Trial {
             let other = level(rates[..round].iter().skip(1).step_by(2));
             return self.judge(now, standing, other);
         }
-        self.mode = self.mode.other();
+        let is_even = round % 2 == 0;
+        self.mode = if is_even { self.verdict.mode } else { self.occasion.challenger };
         self.phase = Phase::Try { windows, round, rates };
     }
 
     fn judge(&mut self, now: u64, standing: u64, other: u64) {
-        let mode = self.verdict.mode;
-        *self.verdict.rate(mode) = standing;
-        *self.verdict.rate(mode.other()) = other;
+        self.measured(standing, other);
+        self.occasion.is_far = false;
         if is_more(other, standing, 100 + MARGIN) {
-            self.verdict = Verdict { mode: mode.other(), stood: 0, ..self.verdict };
-            (self.fruitless, self.deaf_until, self.dull_until) = (0, 0, 0);
-            self.hold(now, Reason::Faster);
+            let before = std::mem::replace(&mut self.verdict.mode, self.occasion.challenger);
+            self.occasion.challenger = before;
             self.usual = other;
+            self.conclude(now, Reason::Faster);
         } else {
-            self.note_fruitless(now);
-            self.dull_until = 0;
-            self.stand(now, Reason::NotSlower);
             self.usual = standing;
+            self.conclude(now, Reason::NotSlower);
         }
     }
 
-    /// Notes that a verdict stands.
-    fn note_fruitless(&mut self, now: u64) {
-        if self.answers {
-            self.fruitless = self.fruitless.saturating_add(1);
-            self.deaf_until = now.saturating_add(deaf(self.fruitless));
+    /// Notes the rates of the mode that stands, and of the one that is tried.
+    fn measured(&mut self, standing: u64, other: u64) {
+        self.verdict.rates[self.verdict.mode as usize] = standing;
+        self.verdict.rates[self.occasion.challenger as usize] = other;
+    }
+
+    /// Two modes are compared, of which one stands from now on: goes on with the third one, or holds the verdict.
+    fn conclude(&mut self, now: u64, reason: Reason) {
+        let Occasion { answers, before, challenger, is_second, is_far } = self.occasion;
+        (self.verdict.reason, self.verdict.against) = (reason, challenger);
+        let third = self.verdict.mode.neither(challenger);
+        if !is_second && self.may_be_better(third) {
+            let windows = if answers { Windows::Short } else { Windows::Long };
+            self.occasion = Occasion { challenger: third, is_second: true, ..self.occasion };
+            return self.probe(windows);
         }
+        if self.verdict.mode != before {
+            self.verdict.stood = 0;
+            self.deafness = Deafness::default();
+        } else {
+            self.verdict.stood = self.verdict.stood.saturating_add(1);
+            if answers {
+                self.deafness.note_fruitless(now, is_far);
+            } else {
+                self.deafness.sharpen();
+            }
+        }
+        self.mode = self.verdict.mode;
+        self.changed = 0;
+        self.phase = Phase::Hold { until: now.saturating_add(hold(self.verdict.stood)) };
+    }
+
+    /// Whether it is worth the time to try this mode against that which stands.
+    fn may_be_better(&self, mode: Mode) -> bool {
+        let standing = self.verdict.rate(self.verdict.mode);
+        mode != Mode::AtOneHome || is_more(self.ceiling, standing, 100 + MARGIN)
+    }
+
+    /// There is an occasion to try something.
+    fn arise(&mut self, answers: bool) {
+        let before = self.verdict.mode;
+        let challenger = before.challenger();
+        self.occasion = Occasion { answers, before, challenger, is_second: false, is_far: true };
     }
 
     fn begin(&mut self) {
@@ -401,20 +416,8 @@ impl Trial {
     }
 
     fn probe(&mut self, windows: Windows) {
-        self.mode = self.verdict.mode.other();
+        self.mode = self.occasion.challenger;
         self.phase = Phase::Probe { windows };
-    }
-
-    fn stand(&mut self, now: u64, reason: Reason) {
-        self.verdict.stood = self.verdict.stood.saturating_add(1);
-        self.hold(now, reason);
-    }
-
-    fn hold(&mut self, now: u64, reason: Reason) {
-        self.verdict.reason = reason;
-        self.mode = self.verdict.mode;
-        self.changed = 0;
-        self.phase = Phase::Hold { until: now.saturating_add(hold(self.verdict.stood)) };
     }
 }
 
@@ -430,18 +433,6 @@ impl Trial {
 #[must_use]
 pub fn hold(stood: u32) -> u64 {
     (HOLD << stood.min(6)).min(LONGEST_HOLD)
-}
-
-/// How long no change is looked at after so many in a row that have left the verdict as it was.
-///
-/// # Examples
-/// ```
-/// use evenkeel::policy::object::trial::{DEAF, SHORT, deaf};
-/// assert_eq!((deaf(1), deaf(3), deaf(60)), (2 * SHORT, 8 * SHORT, DEAF));
-/// ```
-#[must_use]
-pub fn deaf(fruitless: u32) -> u64 {
-    (SHORT << fruitless.min(6)).min(DEAF)
 }
 
 /// Whether `a` is more than so many percent of `b`.

@@ -35,16 +35,16 @@ impl<F: Fn(u64, Mode) -> u64> Class<F> {
         self.noise = self.noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         // A fifth up or down.
         let of = |rate: u64| rate * (80 + (self.noise >> 33) % 41) / 100;
-        let modes = [Mode::InPlace, Mode::AtHome].map(|mode| of((self.rate)(self.now, mode)));
+        let modes = Mode::ALL.map(|mode| of((self.rate)(self.now, mode)));
         self.ops += modes[self.trial.mode() as usize];
-        self.best += modes[0].max(modes[1]);
+        self.best += modes.iter().max().unwrap();
         self.now += STEP;
         self.trial.step(self.now, self.ops);
     }
 }
 
 fn steady(in_place: u64, at_home: u64) -> Class<impl Fn(u64, Mode) -> u64> {
-    Class::new(move |_, mode| if mode == Mode::InPlace { in_place } else { at_home })
+    Class::new(move |_, mode| if mode.travels() { at_home } else { in_place })
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn ten_milliseconds_after_a_change_the_better_mode_of_the_phase_runs() {
         (0, Mode::AtHome) => 3_000,
         (0, Mode::InPlace) => 2_000,
         (_, Mode::AtHome) => 500,
-        (_, Mode::InPlace) => 1_000,
+        _ => 1_000,
     });
     class.until(400);
     for phase in 10..60 {
@@ -121,7 +121,7 @@ fn a_rate_that_goes_up_and_down_by_itself_is_left_alone() {
             (true, Mode::AtHome) => 1_000 + 500 * (now / (3 * MS) % 2),
             (true, Mode::InPlace) => 100,
             (_, Mode::AtHome) => 500,
-            (_, Mode::InPlace) => 1_000,
+            _ => 1_000,
         });
         class.until(begin);
         class.until(begin + 40);
@@ -167,7 +167,7 @@ fn at_home(all: u64, few: u64, cold: u64, warm: u64, hidden: bool) -> (f64, u32)
         let is_few = now / PHASE % 2 == 1;
         let rate = match mode {
             Mode::InPlace => 1_000,
-            Mode::AtHome => {
+            _ => {
                 let full = if is_few { few } else { all };
                 full * grows(40, now - came_home.get(), warm * MS) / 100
             }
@@ -223,7 +223,8 @@ fn what_the_rate_does_not_tell_the_objects_in_use_do() {
 fn other_objects_are_not_forgotten_while_changes_are_not_looked_at() {
     let mut class = steady(1_000, 600);
     class.until(40);
-    class.trial.deaf_until = 60 * MS;
+    class.trial.deafness.note_fruitless(40 * MS, false);
+    (0..3).for_each(|_| class.trial.deafness.note_fruitless(44 * MS, false));
     class.trial.note_change();
     class.until(59);
     assert!(class.trial.is_held() && class.trial.has_other_objects);
@@ -261,7 +262,7 @@ fn a_small_change_is_seen_and_noise_is_none() {
         (0, Mode::AtHome) => 3_000,
         (0, Mode::InPlace) => 1_000,
         (_, Mode::AtHome) => 2_500,
-        (_, Mode::InPlace) => 3_000,
+        _ => 3_000,
     });
     class.until(400);
     for phase in 10..60 {
@@ -316,4 +317,62 @@ fn late_steps_and_times_at_the_end_do_no_harm() {
         trial.step(now, now);
     }
     assert_eq!(hold(u32::MAX), LONGEST_HOLD);
+}
+
+/// A class that may belong on one core, with its rates in each mode.
+fn of_three(rates: [u64; 3], ceiling: u64) -> Class<impl Fn(u64, Mode) -> u64> {
+    let mut class = Class::new(move |_, mode: Mode| rates[mode as usize]);
+    class.trial.set_ceiling(ceiling * (1_000 * MS / STEP));
+    class
+}
+
+#[test]
+fn of_three_modes_the_best_is_found_from_wherever_it_begins_and_kept() {
+    const BEST: [Mode; 3] = Mode::ALL;
+    for (rates, best) in [
+        ([2_000, 500, 3_000], BEST[2]),
+        ([1_000, 2_000, 3_000], BEST[2]),
+        ([1_000, 3_000, 2_000], BEST[1]),
+        ([3_000, 1_000, 2_500], BEST[0]),
+        ([3_000, 2_500, 1_000], BEST[0]),
+    ] {
+        let mut class = of_three(rates, 4_000);
+        class.until(80);
+        assert_eq!(class.trial.verdict().mode, best, "{rates:?}");
+        let share = class.until(20_000);
+        assert!(share > 0.98, "{rates:?}: {share}");
+        assert_eq!(class.trial.verdict().mode, best, "{rates:?}");
+    }
+}
+
+#[test]
+fn what_one_core_can_not_make_is_not_tried() {
+    let mut class = of_three([1_000, 2_000, 9_000], 2_000);
+    for _ in 0..100_000 {
+        class.step();
+        assert_ne!(class.trial.mode(), Mode::AtOneHome);
+    }
+    assert_eq!(class.trial.verdict().rate(Mode::AtOneHome), 0);
+    class.trial.set_ceiling(u64::MAX);
+    class.until(20_000);
+    assert_eq!(class.trial.verdict().mode, Mode::AtOneHome);
+    let text = class.trial.verdict().to_string();
+    assert!(text.starts_with("at one home: "), "{text}");
+}
+
+#[test]
+fn a_change_is_answered_by_whichever_of_three_is_the_better_one() {
+    let mut class = Class::new(|now, mode| match (now / (40 * MS) % 2, mode) {
+        (0, Mode::AtOneHome) => 3_000,
+        (0, _) => 1_000,
+        (_, Mode::AtHome) => 6_000,
+        _ => 2_000,
+    });
+    class.trial.set_ceiling(u64::MAX);
+    class.until(400);
+    for phase in 10..60 {
+        class.until(40 * phase + 15);
+        let rest = class.until(40 * (phase + 1));
+        assert!(rest > 0.9, "{rest} in phase {phase}: {:?}", class.trial);
+    }
 }

@@ -12,16 +12,40 @@ pub enum Mode {
     InPlace,
     /// At the home of the object, for those that have one.
     AtHome,
+    /// The same, and all of them have the same one: for operations that are [shorter than a journey](super::gather).
+    AtOneHome,
 }
 
 impl Mode {
-    /// The other one.
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::InPlace, Self::AtHome, Self::AtOneHome];
+
+    /// The first one that is tried against this one.
     #[must_use]
-    pub fn other(self) -> Self {
+    pub fn challenger(self) -> Self {
         match self {
-            Self::InPlace => Self::AtHome,
+            Self::InPlace | Self::AtOneHome => Self::AtHome,
             Self::AtHome => Self::InPlace,
         }
+    }
+
+    /// The one that is neither of two; of two that are the same, its [challenger](Self::challenger).
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::policy::object::Mode;
+    /// assert_eq!(Mode::AtHome.neither(Mode::InPlace), Mode::AtOneHome);
+    /// ```
+    #[must_use]
+    pub fn neither(self, other: Self) -> Self {
+        let of = Self::ALL.into_iter().find(|&mode| mode != self && mode != other);
+        of.filter(|_| self != other).unwrap_or_else(|| self.challenger())
+    }
+
+    /// Whether operations travel.
+    #[must_use]
+    pub fn travels(self) -> bool {
+        self != Self::InPlace
     }
 }
 
@@ -30,6 +54,7 @@ impl fmt::Display for Mode {
         f.write_str(match self {
             Self::InPlace => "in place",
             Self::AtHome => "at home",
+            Self::AtOneHome => "at one home",
         })
     }
 }
@@ -59,33 +84,27 @@ pub struct Verdict {
     pub mode: Mode,
     /// Why.
     pub reason: Reason,
-    /// Operations per second in place, when it was last measured; 0 if never.
-    pub in_place: u64,
-    /// The same at home.
-    pub at_home: u64,
+    /// The one that was tried against it last.
+    pub against: Mode,
+    /// Operations per second in each mode, by its number, when they were last measured; 0 if never.
+    pub rates: [u64; 3],
     /// How often in a row it has stood.
     pub stood: u32,
 }
 
 impl Verdict {
     /// What was measured in a mode.
-    pub(super) fn rate(&mut self, mode: Mode) -> &mut u64 {
-        match mode {
-            Mode::InPlace => &mut self.in_place,
-            Mode::AtHome => &mut self.at_home,
-        }
+    #[must_use]
+    pub fn rate(&self, mode: Mode) -> u64 {
+        self.rates[mode as usize]
     }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { mode, reason, mut in_place, mut at_home, .. } = *self;
+        let Self { mode, reason, against: other, .. } = *self;
         write!(f, "{mode}: ")?;
-        if mode == Mode::AtHome {
-            (in_place, at_home) = (at_home, in_place);
-        }
-        let ratio = in_place as f64 / at_home.max(1) as f64;
-        let other = mode.other();
+        let ratio = self.rate(mode) as f64 / self.rate(other).max(1) as f64;
         match reason {
             Reason::Untried => f.write_str("nothing has been tried yet"),
             Reason::Faster => write!(f, "{ratio:.2} times the operations of {other}"),

@@ -1,6 +1,7 @@
 //! The rate of operations in a window of a [trial](super::trial), or of what comes between two; and what several windows of a mode come to.
 
-use super::trial::{ALTERNATIONS, CLEAR, MARGIN, is_more};
+use super::trial::{ALTERNATIONS, CLEAR, MARGIN, SHORT, SHORT_AT_HOME, WINDOW, is_more};
+use super::verdict::Mode;
 
 /// Fewer operations in a window say nothing; it goes on until there are so many, or for four times its length.
 pub const FEWEST: u64 = 200;
@@ -33,6 +34,26 @@ impl Window {
         let is_over = time >= least && (count >= FEWEST || time >= 4 * least);
         let rate = u128::from(count) * 1_000_000_000 / u128::from(time.max(1));
         is_over.then(|| (u64::try_from(rate).unwrap_or(u64::MAX), count >= FEWEST))
+    }
+}
+
+/// How long the windows of a trial are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Windows {
+    /// [`SHORT`] or [`SHORT_AT_HOME`].
+    Short,
+    /// [`WINDOW`].
+    Long,
+}
+
+impl Windows {
+    /// The length of one in a mode, and how much of it is not counted.
+    pub(super) fn of(self, mode: Mode) -> (u64, u64) {
+        match (self, mode) {
+            (Self::Long, _) => (WINDOW, WINDOW / 2),
+            (Self::Short, Mode::InPlace) => (SHORT, SHORT / 2),
+            (Self::Short, _) => (SHORT_AT_HOME, SHORT_AT_HOME - SHORT),
+        }
     }
 }
 

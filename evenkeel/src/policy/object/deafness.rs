@@ -1,0 +1,67 @@
+//! For how long a [trial](super::trial) does not answer changes, because those before have left the verdict as it was.
+
+use super::trial::SHORT;
+
+/// The longest time for which no change is looked at, in nanoseconds, because those before it have left the verdict as it was: the rate of some programs goes up and down by itself. Shorter than the time from one
+/// change of what is in use to the next in CoreTime's experiment as `evenkeel-bench` has it, 40 ms. An estimate; no benchmark sets it.
+pub const DEAF: u64 = 24_000_000;
+
+/// How long only [great](GREAT) changes are looked at, counted from the same time, where a probe has shown that the other mode makes less than half of the operations: it would have to gain as much as
+/// never before. The others are looked at when that is over. An estimate; no benchmark sets it.
+pub const DULL: u64 = 4 * DEAF;
+
+/// See [`DULL`]: in percent.
+pub const GREAT: u64 = 150;
+
+/// What has come of the changes so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Deafness {
+    /// Changes in a row that have left the verdict as it was, and until when there is no look at others.
+    fruitless: u32,
+    until: u64,
+    /// Until when only great ones are looked at.
+    dull_until: u64,
+}
+
+impl Deafness {
+    /// Whether a change at this time, if there is one, is not to be looked at.
+    pub(super) fn is_deaf(&self, now: u64, is_small: bool) -> bool {
+        now < self.until || (is_small && self.is_dull(now))
+    }
+
+    /// Whether only great changes are looked at.
+    pub(super) fn is_dull(&self, now: u64) -> bool {
+        now < self.dull_until
+    }
+
+    /// Notes that a change has left the verdict as it was; `is_far` says that whatever was tried has made less than half.
+    pub(super) fn note_fruitless(&mut self, now: u64, is_far: bool) {
+        self.fruitless = self.fruitless.saturating_add(1);
+        let deaf = deaf(self.fruitless);
+        self.until = now.saturating_add(deaf);
+        self.dull_until = if is_far { now.saturating_add(deaf * (DULL / DEAF)) } else { 0 };
+    }
+
+    /// Has small changes looked at again.
+    pub(super) fn sharpen(&mut self) {
+        self.dull_until = 0;
+    }
+
+    /// Notes that no change has been answered for a while.
+    pub(super) fn forgive(&mut self) {
+        self.fruitless = 0;
+    }
+}
+
+/// How long no change is looked at after so many in a row that have left the verdict as it was.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::object::deafness::{DEAF, deaf};
+/// use evenkeel::policy::object::trial::SHORT;
+/// assert_eq!((deaf(1), deaf(3), deaf(60)), (2 * SHORT, 8 * SHORT, DEAF));
+/// ```
+#[must_use]
+pub fn deaf(fruitless: u32) -> u64 {
+    (SHORT << fruitless.min(6)).min(DEAF)
+}
