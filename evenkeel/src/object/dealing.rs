@@ -107,7 +107,10 @@ mod tests {
         assert!(dealing.may_be_at(0) && dealing.may_be_at(2));
         assert_eq!(dealing.to(0, 1, &totals), None, "they are where they are");
         dealing.gather(2);
-        assert_eq!((0..3).map(|me| dealing.to(me, 1, &totals)).collect::<Vec<_>>(), [Some(2), Some(2), None]);
+        assert_eq!(
+            (0..3).map(|me| dealing.to(me, 1, &totals)).collect::<Vec<_>>(),
+            [Some(2), Some(2), None]
+        );
         assert!(!dealing.may_be_at(0) && dealing.may_be_at(2));
         assert_eq!(dealing.gathered_at(), Some(2));
     }
@@ -125,13 +128,22 @@ mod tests {
             totals[1].fetch_sub(1, Ordering::Relaxed);
             totals[to].fetch_add(1, Ordering::Relaxed);
         }
-        assert_eq!(totals.iter().map(|of| of.load(Ordering::Relaxed)).collect::<Vec<_>>(), [3, 3, 3]);
+        assert_eq!(
+            totals.iter().map(|of| of.load(Ordering::Relaxed)).collect::<Vec<_>>(),
+            [3, 3, 3]
+        );
         assert_eq!(dealing.state(), State::Spread);
     }
 
     #[test]
     fn states_are_told_apart() {
-        for state in [State::Spread, State::Spreading(0), State::Gathered(0), State::Spreading(7), State::Gathered(7)] {
+        for state in [
+            State::Spread,
+            State::Spreading(0),
+            State::Gathered(0),
+            State::Spreading(7),
+            State::Gathered(7),
+        ] {
             assert_eq!(State::of(state.word()), state);
         }
     }

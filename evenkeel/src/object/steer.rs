@@ -16,6 +16,7 @@
 use super::class::{Class, Mode};
 use crate::policy::object::assign::{ALONE, RUNNABLE, has_enough, remote};
 use crate::policy::object::breadth::Recent;
+use crate::policy::object::hop::FIRST_GUESS;
 use crate::policy::object::trial::{HOLD, WINDOW};
 use crate::policy::object::verdict::Reason;
 use crate::policy::object::{
@@ -203,10 +204,10 @@ impl Steering {
         }
     }
 
-    /// What one worker makes of all operations at most, as whoever is the fastest says.
-    fn ceiling(&self) -> u64 {
-        let ceilings = self.shares.iter().map(|share| lock(&share.gather).ceiling());
-        ceilings.max().unwrap_or(0)
+    /// Whether one worker may make more operations alone than all of so many, if a hop takes so long, as one of them says at least.
+    fn may_gather(&self, hop: u64, workers: usize) -> bool {
+        let may_pay = |share: &CachePadded<Share>| lock(&share.gather).may_pay(hop, workers as u32);
+        self.shares.iter().any(may_pay)
     }
 
     /// Counts [`TURN`] operations of processor `me`, of which one was on the object at this address.
@@ -284,8 +285,9 @@ impl Course {
             if !self.trial.is_held() {
                 self.proposal.note_trial(now);
             }
-            let may_gather = shared.workers > 1 && class.has_homes_at_several();
-            self.trial.set_ceiling(if may_gather { class.steering.ceiling() } else { 0 });
+            let hop = class.ledgers.hop().unwrap_or(FIRST_GUESS);
+            let may_gather = class.steering.may_gather(hop, shared.workers);
+            self.trial.set_may_gather(may_gather && class.has_homes_at_several());
             self.trial.step(now, operations)
         };
         self.turn(class, shared, wanted);

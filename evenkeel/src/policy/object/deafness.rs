@@ -6,12 +6,18 @@ use super::trial::SHORT;
 /// change of what is in use to the next in CoreTime's experiment as `evenkeel-bench` has it, 40 ms. An estimate; no benchmark sets it.
 pub const DEAF: u64 = 24_000_000;
 
-/// How long only [great](GREAT) changes are looked at, counted from the same time, where a probe has shown that the other mode makes less than half of the operations: it would have to gain as much as
-/// never before. The others are looked at when that is over. An estimate; no benchmark sets it.
+/// How long only [great](GREAT) changes are looked at, counted from the same time, where the mode that stands was [far ahead](FAR_AHEAD) of all others: one of them would have to gain as much as
+/// never before. Smaller changes are looked at when that is over. An estimate; no benchmark sets it.
 pub const DULL: u64 = 4 * DEAF;
 
 /// See [`DULL`]: in percent.
+pub const FAR_AHEAD: u64 = 200;
+
+/// A change is great that is as great as the mode which stands was ahead, within these bounds, in percent. Measured: a machine whose cores are made slower by others and faster again every 30 ms, by 1.7 times, had a counter's mode asked about each time, for
+/// 4 ms (`evenkeel-bench run --bench counters --objects 1 --runtime automatic`).
 pub const GREAT: u64 = 150;
+/// See [`GREAT`].
+pub const GREATEST: u64 = 190;
 
 /// What has come of the changes so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,14 +25,15 @@ pub(super) struct Deafness {
     /// Changes in a row that have left the verdict as it was, and until when there is no look at others.
     fruitless: u32,
     until: u64,
-    /// Until when only great ones are looked at.
+    /// Until when only great ones are looked at, and how great they have to be, in percent.
     dull_until: u64,
+    least: u64,
 }
 
 impl Deafness {
-    /// Whether a change at this time, if there is one, is not to be looked at.
-    pub(super) fn is_deaf(&self, now: u64, is_small: bool) -> bool {
-        now < self.until || (is_small && self.is_dull(now))
+    /// Whether no change is looked at.
+    pub(super) fn is_deaf(&self, now: u64) -> bool {
+        now < self.until
     }
 
     /// Whether only great changes are looked at.
@@ -34,12 +41,19 @@ impl Deafness {
         now < self.dull_until
     }
 
-    /// Notes that a change has left the verdict as it was; `is_far` says that whatever was tried has made less than half.
-    pub(super) fn note_fruitless(&mut self, now: u64, is_far: bool) {
+    /// How great a change has to be at least that is looked at, in percent.
+    pub(super) fn least(&self, now: u64) -> u64 {
+        if self.is_dull(now) { self.least } else { 0 }
+    }
+
+    /// Notes that a change has left the verdict as it was, and how far that which stands was ahead of all others, in percent of them.
+    pub(super) fn note_fruitless(&mut self, now: u64, ahead: u64) {
         self.fruitless = self.fruitless.saturating_add(1);
         let deaf = deaf(self.fruitless);
         self.until = now.saturating_add(deaf);
+        let is_far = ahead > FAR_AHEAD;
         self.dull_until = if is_far { now.saturating_add(deaf * (DULL / DEAF)) } else { 0 };
+        self.least = ahead.clamp(GREAT, GREATEST);
     }
 
     /// Has small changes looked at again.

@@ -5,17 +5,22 @@
 //! core, and all the others are free for other work. That one core serves those who would wait for each other is delegation (Roghanchi, Eriksson and Basu, "ffwd: delegation is (much) faster
 //! than you think", SOSP 2017).
 //!
-//! What is around an operation goes with the task, and nobody knows what it takes but who tries; so a [trial](super::trial) does, where what is *inside* does not speak against it: a core never makes more than one operation
-//! in the time of one.
+//! Samples tell what an operation takes *inside*, with the clock's reading, and cold as it comes after a task that has just arrived; what is around it, which goes with the task, they don't. So what they say is no more than a reason to [try](super::trial).
 
-/// What reading the clock adds to an operation that is sampled, in nanoseconds, at least. Measured: `evenkeel-bench run --bench counters --objects 1 --runtime home` makes an operation in 13, of which samples say 25 and more.
-pub const CLOCK: u64 = 12;
+use super::hop::OUTLIER;
+
+/// What sampling adds to an operation, in nanoseconds. Measured: one counter at its home takes 13, of which samples say 33 at least (`evenkeel-bench run --bench counters --objects 1 --runtime home`).
+pub const SAMPLING: u64 = 20;
+
+/// One core is worth a trial where operations seem to be no longer than so many times what pays. Measured: on two near cores 64 counters and 64 maps on one core make 1.3 to 1.6 times what they make in the better of the other modes, and samples say
+/// twice of what an operation takes; directories, of which each operation takes as long as ten hops, are left out (`evenkeel-bench run --bench counters,map,directory`).
+pub const SLACK: u64 = 3;
+
+/// An operation counts as no longer than this, in nanoseconds.
+const MOST: u64 = 1_000_000;
 
 /// A new time has one part in so many of the average. An estimate; no benchmark sets it.
 const WEIGHT: u64 = 16;
-
-/// A time counts as at most so many times the average: the worker was preempted.
-const OUTLIER: u64 = 4;
 
 /// Steps of a nanosecond in which it is kept.
 const STEPS: u64 = 256;
@@ -26,9 +31,10 @@ const STEPS: u64 = 256;
 /// ```
 /// use evenkeel::policy::object::Gather;
 /// let mut gather = Gather::default();
-/// assert_eq!(gather.ceiling(), 0, "nothing is known");
-/// (0..100).for_each(|_| gather.add(32));
-/// assert_eq!(gather.ceiling(), 50_000_000);
+/// assert!(!gather.may_pay(60, 2), "nothing is known");
+/// (0..100).for_each(|_| gather.add(40));
+/// assert!(gather.may_pay(60, 2), "20 ns are less than half a hop");
+/// assert!(!gather.may_pay(60, 16), "16 cores make more");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gather {
@@ -39,20 +45,49 @@ pub struct Gather {
 impl Gather {
     /// Takes an operation into account that has taken so many nanoseconds from when it began to enter, at home.
     pub fn add(&mut self, nanos: u64) {
-        let bound = if self.inside == 0 { u64::MAX / STEPS } else { OUTLIER * self.inside / STEPS };
-        let value = nanos.clamp(1, bound.max(1)) * STEPS;
+        let mean = self.inside / STEPS;
+        let bound = if mean == 0 { MOST } else { (OUTLIER * mean).min(MOST) };
+        let value = nanos.clamp(1, bound) * STEPS;
         self.inside = match self.inside {
             0 => value,
             mean => mean - mean / WEIGHT + value / WEIGHT,
         };
     }
 
-    /// What one core makes of them alone, in operations per second, if there is nothing else to do; 0 if nothing is known.
+    /// Whether one of so many cores may make more of them alone than all with homes of their own, if a hop takes so many nanoseconds.
     #[must_use]
-    pub fn ceiling(&self) -> u64 {
-        if self.inside == 0 {
-            return 0;
-        }
-        1_000_000_000 / (self.inside / STEPS).saturating_sub(CLOCK).max(1)
+    pub fn may_pay(&self, hop: u64, cores: u32) -> bool {
+        let operation = (self.inside / STEPS).saturating_sub(SAMPLING);
+        self.inside > 0 && cores > 1 && operation * u64::from(cores) < SLACK.saturating_mul(hop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(times: &[u64]) -> Gather {
+        let mut gather = Gather::default();
+        times.iter().for_each(|&nanos| gather.add(nanos));
+        gather
+    }
+
+    #[test]
+    fn short_operations_pay_and_long_ones_do_not() {
+        assert!(of(&[80; 50]).may_pay(60, 2));
+        assert!(!of(&[500; 50]).may_pay(60, 2));
+        assert!(of(&[500; 50]).may_pay(400, 2), "cores are far from each other");
+        assert!(!of(&[1; 50]).may_pay(60, 1));
+    }
+
+    #[test]
+    fn one_that_was_held_up_changes_little_and_what_goes_on_is_believed() {
+        let mut gather = of(&[40; 50]);
+        gather.add(1_000_000);
+        assert!(gather.may_pay(60, 2));
+        (0..100).for_each(|_| gather.add(1_000));
+        assert!(!gather.may_pay(60, 2));
+        assert!(!of(&[u64::MAX, u64::MAX]).may_pay(60, u32::MAX));
+        assert!(of(&[0]).may_pay(u64::MAX, u32::MAX));
     }
 }

@@ -19,7 +19,7 @@ const WEIGHT: u64 = 16;
 
 /// A flight counts as at most so many times the average: a worker that was preempted meanwhile says nothing about hops, and cores that
 /// have moved apart are believed after a few.
-const OUTLIER: u64 = 4;
+pub(super) const OUTLIER: u64 = 4;
 
 /// Steps of a nanosecond in which the averages are kept.
 const STEPS: u64 = 256;

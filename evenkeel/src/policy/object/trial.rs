@@ -13,7 +13,7 @@
 //!    the mode that is tried later would seem the better one. Then a probe and, if that is not far behind, a trial with windows as short follow; the rate before the probe and that of the probe are its first pair, because after each change of mode the
 //!    objects come home anew. After changes that have left the verdict as it
 //!    was, others are not looked at [for a while](super::deafness::deaf),
-//!    and for [longer](super::deafness::DULL) only [great ones](super::deafness::GREAT) if a probe of the other mode has made less than half.
+//!    and for [longer](super::deafness::DULL) only [great ones](super::deafness::GREAT) if probes of the other modes have made less than half; the more ahead it was, the greater.
 //!
 //! **What it costs.** The mode that loses runs for a probe out of each hold, and for three windows out of a trial: in the long run one part in several thousand
 //! if the other is far behind, and otherwise 15 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, one to see that it is over, and short windows until there are two of each mode
@@ -23,7 +23,7 @@
 //! and the margin.
 
 use super::Decision;
-use super::deafness::{Deafness, GREAT};
+use super::deafness::Deafness;
 use super::verdict::{Mode, Reason, Verdict};
 pub use super::window::FEWEST;
 use super::window::{Window, Windows, level};
@@ -97,8 +97,20 @@ struct Occasion {
     before: Mode,
     challenger: Mode,
     is_second: bool,
-    /// Whether each that was tried has made less than half.
-    is_far: bool,
+    /// How far behind that which stands the best was that was tried, in percent of it: [`u64::MAX`] before there is one.
+    ahead: u64,
+}
+
+impl Occasion {
+    fn note_probe(&mut self, standing: u64, rate: u64) {
+        let ahead = u128::from(standing) * 100 / u128::from(rate.max(1));
+        self.ahead = self.ahead.min(u64::try_from(ahead).unwrap_or(u64::MAX));
+    }
+
+    /// Notes that one was tried for longer: it was not far behind.
+    fn note_trial(&mut self) {
+        self.ahead = 100;
+    }
 }
 
 /// The trial of one class of objects.
@@ -126,8 +138,8 @@ pub struct Trial {
     usual: u64,
     /// What is being tried, while something is.
     occasion: Occasion,
-    /// What all operations at one home may come to at most, in operations per second; 0 if that is not known.
-    ceiling: u64,
+    /// Whether one home for all may be the best.
+    may_gather: bool,
     deafness: Deafness,
     /// Whether other objects are in use than when that was last found out.
     has_other_objects: bool,
@@ -147,7 +159,7 @@ impl Default for Trial {
             window: Window::default(),
             usual: 0,
             occasion: Occasion::default(),
-            ceiling: 0,
+            may_gather: false,
             deafness: Deafness::default(),
             has_other_objects: false,
             unsteady_until: 0,
@@ -220,9 +232,9 @@ impl Trial {
         self.mode
     }
 
-    /// Says what all operations at [one home](super::gather) may come to at most, in operations per second; as long as that is not known, or not more than what is made, that is not tried.
-    pub fn set_ceiling(&mut self, ceiling: u64) {
-        self.ceiling = ceiling;
+    /// Says whether [one home](super::gather) for all objects may be the best. As long as it can't be, that is not tried.
+    pub fn set_may_gather(&mut self, may_gather: bool) {
+        self.may_gather = may_gather;
     }
 
     /// Ends all trials, in place, because no object of the class is worth a home. The next [step](Trial::step) begins anew.
@@ -274,8 +286,9 @@ impl Trial {
             return;
         }
         let change = change(self.usual, rate);
-        let is_great = is_more(rate, self.usual, GREAT) || is_more(self.usual, rate, GREAT);
-        if self.deafness.is_deaf(now, change != 0 && !is_great) {
+        let is_great =
+            |percent| is_more(rate, self.usual, percent) || is_more(self.usual, rate, percent);
+        if self.deafness.is_deaf(now) || (change != 0 && !is_great(self.deafness.least(now))) {
             // What has changed meanwhile is found out when it is over.
         } else if self.has_other_objects && !self.deafness.is_dull(now) {
             self.unsteady_until = now.saturating_add(UNSTEADY);
@@ -306,7 +319,7 @@ impl Trial {
         let bound = u128::from(self.usual) * u128::from(FAR_BEHIND);
         if u128::from(rate) * 100 < bound {
             self.measured(self.usual, rate);
-            self.occasion.is_far &= rate < self.usual / 2;
+            self.occasion.note_probe(self.usual, rate);
             return self.conclude(now, Reason::FarAhead);
         }
         match windows {
@@ -352,7 +365,7 @@ impl Trial {
 
     fn judge(&mut self, now: u64, standing: u64, other: u64) {
         self.measured(standing, other);
-        self.occasion.is_far = false;
+        self.occasion.note_trial();
         if is_more(other, standing, 100 + MARGIN) {
             let before = std::mem::replace(&mut self.verdict.mode, self.occasion.challenger);
             self.occasion.challenger = before;
@@ -372,10 +385,10 @@ impl Trial {
 
     /// Two modes are compared, of which one stands from now on: goes on with the third one, or holds the verdict.
     fn conclude(&mut self, now: u64, reason: Reason) {
-        let Occasion { answers, before, challenger, is_second, is_far } = self.occasion;
+        let Occasion { answers, before, challenger, is_second, ahead } = self.occasion;
         (self.verdict.reason, self.verdict.against) = (reason, challenger);
         let third = self.verdict.mode.neither(challenger);
-        if !is_second && self.may_be_better(third) {
+        if !is_second && (third != Mode::AtOneHome || self.may_gather) {
             let windows = if answers { Windows::Short } else { Windows::Long };
             self.occasion = Occasion { challenger: third, is_second: true, ..self.occasion };
             return self.probe(windows);
@@ -386,7 +399,7 @@ impl Trial {
         } else {
             self.verdict.stood = self.verdict.stood.saturating_add(1);
             if answers {
-                self.deafness.note_fruitless(now, is_far);
+                self.deafness.note_fruitless(now, ahead);
             } else {
                 self.deafness.sharpen();
             }
@@ -396,17 +409,11 @@ impl Trial {
         self.phase = Phase::Hold { until: now.saturating_add(hold(self.verdict.stood)) };
     }
 
-    /// Whether it is worth the time to try this mode against that which stands.
-    fn may_be_better(&self, mode: Mode) -> bool {
-        let standing = self.verdict.rate(self.verdict.mode);
-        mode != Mode::AtOneHome || is_more(self.ceiling, standing, 100 + MARGIN)
-    }
-
     /// There is an occasion to try something.
     fn arise(&mut self, answers: bool) {
         let before = self.verdict.mode;
         let challenger = before.challenger();
-        self.occasion = Occasion { answers, before, challenger, is_second: false, is_far: true };
+        self.occasion = Occasion { answers, before, challenger, is_second: false, ahead: u64::MAX };
     }
 
     fn begin(&mut self) {

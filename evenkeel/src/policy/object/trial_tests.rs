@@ -223,8 +223,8 @@ fn what_the_rate_does_not_tell_the_objects_in_use_do() {
 fn other_objects_are_not_forgotten_while_changes_are_not_looked_at() {
     let mut class = steady(1_000, 600);
     class.until(40);
-    class.trial.deafness.note_fruitless(40 * MS, false);
-    (0..3).for_each(|_| class.trial.deafness.note_fruitless(44 * MS, false));
+    class.trial.deafness.note_fruitless(40 * MS, 100);
+    (0..3).for_each(|_| class.trial.deafness.note_fruitless(44 * MS, 100));
     class.trial.note_change();
     class.until(59);
     assert!(class.trial.is_held() && class.trial.has_other_objects);
@@ -319,10 +319,10 @@ fn late_steps_and_times_at_the_end_do_no_harm() {
     assert_eq!(hold(u32::MAX), LONGEST_HOLD);
 }
 
-/// A class that may belong on one core, with its rates in each mode.
-fn of_three(rates: [u64; 3], ceiling: u64) -> Class<impl Fn(u64, Mode) -> u64> {
+/// A class that belongs on one core, perhaps, with its rates in each mode.
+fn of_three(rates: [u64; 3]) -> Class<impl Fn(u64, Mode) -> u64> {
     let mut class = Class::new(move |_, mode: Mode| rates[mode as usize]);
-    class.trial.set_ceiling(ceiling * (1_000 * MS / STEP));
+    class.trial.set_may_gather(true);
     class
 }
 
@@ -336,7 +336,7 @@ fn of_three_modes_the_best_is_found_from_wherever_it_begins_and_kept() {
         ([3_000, 1_000, 2_500], BEST[0]),
         ([3_000, 2_500, 1_000], BEST[0]),
     ] {
-        let mut class = of_three(rates, 4_000);
+        let mut class = of_three(rates);
         class.until(80);
         assert_eq!(class.trial.verdict().mode, best, "{rates:?}");
         let share = class.until(20_000);
@@ -346,14 +346,15 @@ fn of_three_modes_the_best_is_found_from_wherever_it_begins_and_kept() {
 }
 
 #[test]
-fn what_one_core_can_not_make_is_not_tried() {
-    let mut class = of_three([1_000, 2_000, 9_000], 2_000);
+fn one_home_is_not_tried_where_it_can_not_be_the_best() {
+    let mut class = of_three([1_000, 2_000, 9_000]);
+    class.trial.set_may_gather(false);
     for _ in 0..100_000 {
         class.step();
         assert_ne!(class.trial.mode(), Mode::AtOneHome);
     }
     assert_eq!(class.trial.verdict().rate(Mode::AtOneHome), 0);
-    class.trial.set_ceiling(u64::MAX);
+    class.trial.set_may_gather(true);
     class.until(20_000);
     assert_eq!(class.trial.verdict().mode, Mode::AtOneHome);
     let text = class.trial.verdict().to_string();
@@ -368,7 +369,7 @@ fn a_change_is_answered_by_whichever_of_three_is_the_better_one() {
         (_, Mode::AtHome) => 6_000,
         _ => 2_000,
     });
-    class.trial.set_ceiling(u64::MAX);
+    class.trial.set_may_gather(true);
     class.until(400);
     for phase in 10..60 {
         class.until(40 * phase + 15);
