@@ -95,6 +95,14 @@ impl Dealing {
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
+    use crate::object::Object;
+    use crate::object::class::Class;
+    use crate::policy::object::Mode;
+    use crate::primitives::atomic::AtomicBool;
+    use crate::runtime::enter;
+    use crate::{Builder, spawn, yield_now};
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
 
     fn totals(bytes: &[usize]) -> Vec<AtomicUsize> {
         bytes.iter().map(|&bytes| AtomicUsize::new(bytes)).collect()
@@ -133,6 +141,70 @@ mod tests {
             [3, 3, 3]
         );
         assert_eq!(dealing.state(), State::Spread);
+    }
+
+    /// After so long it will never be.
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// Whether the homes of the class are such within some time.
+    async fn become_so(class: &Class, are_so: impl Fn(&[usize]) -> bool) -> bool {
+        let start = Instant::now();
+        while !are_so(&class.bytes()) && start.elapsed() < LONG {
+            yield_now().await;
+        }
+        are_so(&class.bytes())
+    }
+
+    #[test]
+    fn homes_follow_what_is_said_and_no_operation_is_lost() {
+        const TASKS: usize = 32;
+        let runtime = Builder::new().workers(2).build().unwrap();
+        runtime.block_on(async {
+            let of = |_| Object::new(0_u64).class("short");
+            let objects: Arc<Vec<Object<u64>>> = Arc::new((0..16).map(of).collect());
+            let class = objects[0].inner.class.clone();
+            let is_over = Arc::new(AtomicBool::new(false));
+            let task = |first: usize| {
+                let (objects, is_over) = (objects.clone(), is_over.clone());
+                spawn(async move {
+                    let mut operations = 0;
+                    while !is_over.load(Ordering::Relaxed) {
+                        let object = &objects[(first + operations as usize) % objects.len()];
+                        object.with(|n| *n += 1).await.unwrap();
+                        operations += 1;
+                    }
+                    operations
+                })
+            };
+            let tasks: Vec<_> = (0..TASKS).map(task).collect();
+            let hold = |wanted| {
+                enter::with(|handle| {
+                    let shared = handle.expect("it is in a runtime").shared();
+                    class.steering.hold(&class, shared, wanted)
+                })
+            };
+            for _ in 0..3 {
+                let held = hold(Mode::AtHome);
+                let are_dealt = |bytes: &[usize]| bytes.iter().all(|&bytes| bytes > 0);
+                assert!(become_so(&class, are_dealt).await, "{:?}", class.bytes());
+                drop(held);
+                let held = hold(Mode::AtOneHome);
+                let all = objects.len() * objects[0].inner.size();
+                let are_gathered = |bytes: &[usize]| bytes.contains(&all) && bytes.contains(&0);
+                assert!(become_so(&class, are_gathered).await, "{:?}", class.bytes());
+                drop(held);
+            }
+            is_over.store(true, Ordering::Relaxed);
+            let mut operations = 0;
+            for task in tasks {
+                operations += task.await.unwrap();
+            }
+            let mut sum = 0;
+            for object in &*objects {
+                sum += object.with(|n| *n).await.unwrap();
+            }
+            assert_eq!(sum, operations);
+        });
     }
 
     #[test]

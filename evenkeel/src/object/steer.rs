@@ -238,6 +238,24 @@ impl Steering {
         self.look.store(look as u8, Ordering::Relaxed);
     }
 
+    /// Has `class` entered as is `wanted`, whatever a trial says, for as long as what is returned is kept.
+    #[cfg(all(test, not(any(loom, shuttle))))]
+    pub(super) fn hold<'a>(
+        &'a self,
+        class: &Class,
+        shared: &Shared,
+        wanted: Wanted,
+    ) -> impl Drop + use<'a> {
+        let mut course = lock(&self.course);
+        while (class.mode() == Mode::Home) != wanted.travels() {
+            course.go(class, shared, wanted, 0);
+            std::thread::yield_now();
+        }
+        course.go(class, shared, wanted, 0);
+        self.look.store(Look::Assign as u8, Ordering::Relaxed);
+        course
+    }
+
     /// Begins the change to `wanted`, or goes on with it, whatever the trial says. True once it is made.
     #[cfg(all(test, any(loom, shuttle)))]
     pub(super) fn turn(&self, class: &Class, shared: &Shared, wanted: Wanted) -> bool {
@@ -290,6 +308,12 @@ impl Course {
             self.trial.set_may_gather(may_gather && class.has_homes_at_several());
             self.trial.step(now, operations)
         };
+        self.go(class, shared, wanted, now);
+    }
+
+    /// Begins the change to `wanted`, or goes on with it, and tells the workers of it.
+    fn go(&mut self, class: &Class, shared: &Shared, wanted: Wanted, now: u64) {
+        let before = class.mode();
         self.turn(class, shared, wanted);
         let is_dealt = class.deal_for(wanted);
         if class.mode() != before || is_dealt {
