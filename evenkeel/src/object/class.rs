@@ -60,8 +60,10 @@ pub(super) struct Class {
     processors: Arc<[Processor]>,
     /// What the homes at each processor come to, in bytes.
     bytes: Box<[AtomicUsize]>,
-    /// Over which workers homes are dealt.
-    deal: Dealing,
+    /// Over which workers they are dealt.
+    dealing: Dealing,
+    /// Objects whose homes the caller has chosen.
+    pinned: AtomicUsize,
     /// What the copies come to of objects that all may read at once, in bytes.
     copied: AtomicUsize,
     /// The caches of its workers.
@@ -91,7 +93,8 @@ impl Class {
             runtime: runtime.map(Arc::downgrade).unwrap_or_default(),
             processors: runtime.map(|runtime| runtime.processors.clone()).unwrap_or_default(),
             bytes: (0..workers).map(|_| AtomicUsize::new(0)).collect(),
-            deal: Dealing::default(),
+            dealing: Dealing::default(),
+            pinned: AtomicUsize::new(0),
             copied: AtomicUsize::new(0),
             caches: runtime.map_or(Caches::UNKNOWN, |runtime| {
                 runtime.neighbours.first().map_or(Caches::UNKNOWN, |first| first.caches(workers))
@@ -198,55 +201,70 @@ impl Class {
     /// The address of a processor in whose part of the caches there is room for an object of so many bytes.
     pub(super) fn find_room(&self, bytes: usize) -> Option<usize> {
         let has_room = |number: usize| {
-            self.deal.may_be_at(number)
+            self.dealing.may_be_at(number)
                 && self.ledgers.in_use(number).saturating_add(bytes) as u64 <= self.caches.budget()
         };
         self.idlest(has_room)
     }
 
-    /// Whether an object that has no home may get one at worker `number`.
-    pub(super) fn may_be_at(&self, number: usize) -> bool {
-        self.deal.may_be_at(number)
-    }
-
     /// Has homes dealt as this mode says; true if that is another way than before. The one who steers is the only one that calls it.
     pub(super) fn deal_for(&self, wanted: Wanted) -> bool {
-        let before = self.deal.gathered_at();
-        if (before.is_some(), wanted) == (false, Wanted::AtOneHome) {
-            let at = self.fullest();
-            self.deal.gather(at);
-            self.ledgers.note_gathered(at, true);
-            return true;
+        match (self.dealing.gathered_at(), wanted) {
+            (None, Wanted::AtOneHome) => {
+                let at = self.gathering_place();
+                self.dealing.set(Some(at));
+                self.ledgers.note_gathered(at, true);
+                true
+            }
+            (Some(at), Wanted::InPlace | Wanted::AtHome) => {
+                self.dealing.set(None);
+                self.ledgers.note_gathered(at, false);
+                // In place nothing moves.
+                wanted == Wanted::AtHome
+            }
+            _ => false,
         }
-        let Some(at) = before.filter(|_| wanted != Wanted::AtOneHome) else { return false };
-        self.deal.spread();
-        self.ledgers.note_gathered(at, false);
-        // In place nothing moves.
-        wanted == Wanted::AtHome
     }
 
     /// Whether all of its objects are at one worker, and stay there whoever has more to do.
     pub(super) fn is_gathered(&self) -> bool {
-        self.deal.gathered_at().is_some()
+        self.dealing.gathered_at().is_some()
     }
 
-    /// The worker that is to have an object of so many bytes whose home is at worker `me`, because homes are [dealt](Self::deal_for) in another way now.
-    pub(super) fn dealt_to(&self, me: usize, bytes: usize) -> Option<usize> {
-        self.deal.to(me, bytes.max(1), &self.bytes)
+    /// Takes an operation at home into account that has taken worker `me` so many nanoseconds.
+    pub(super) fn note_inside(&self, me: usize, nanos: u64) {
+        if self.placement == Placement::Automatic {
+            self.steering.note_inside(me, nanos);
+        }
     }
 
-    /// The worker with the most bytes of the class, of those where no other class has all of its objects.
-    fn fullest(&self) -> usize {
-        let of = |number: usize| {
+    /// How its homes are dealt.
+    pub(super) fn dealing(&self) -> &Dealing {
+        &self.dealing
+    }
+
+    /// Where to gather: where the fewest classes are that have all of their objects at one worker, used or not, and of those workers where most of its bytes are.
+    fn gathering_place(&self) -> usize {
+        let of = |&number: &usize| {
             let bytes = self.bytes[number].load(Ordering::Relaxed);
-            (Reverse(self.ledgers.gathered(number)), bytes, Reverse(number))
+            (self.ledgers.gathered(number), Reverse(bytes))
         };
-        (0..self.bytes.len()).max_by_key(|&number| of(number)).unwrap_or(0)
+        (0..self.bytes.len()).min_by_key(of).unwrap_or(0)
     }
 
-    /// Whether more than one worker has homes of its objects.
-    pub(super) fn has_homes_at_several(&self) -> bool {
-        self.bytes.iter().filter(|bytes| bytes.load(Ordering::Relaxed) > 0).count() > 1
+    /// Notes that there is one more object, or one less, whose home the caller has chosen.
+    pub(super) fn note_pinned(&self, is_more: bool) {
+        let change = if is_more { 1 } else { usize::MAX };
+        self.pinned.fetch_add(change, Ordering::Relaxed);
+    }
+
+    /// Whether its objects may be gathered: more than one worker has homes of them, the caller has chosen none, and one worker has room for all that is in use.
+    pub(super) fn can_gather(&self) -> bool {
+        let has_any = |bytes: &&AtomicUsize| bytes.load(Ordering::Relaxed) > 0;
+        let in_use: usize = (0..self.bytes.len()).map(|number| self.ledgers.in_use(number)).sum();
+        self.bytes.iter().filter(has_any).count() > 1
+            && self.pinned.load(Ordering::Relaxed) == 0
+            && in_use as u64 <= self.caches.budget()
     }
 
     /// The address of the processor with the fewest bytes of the class among these.

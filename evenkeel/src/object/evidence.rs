@@ -60,7 +60,7 @@ impl<T> Inner<T> {
         }
         let address = self.door.address();
         let planning = class.ledgers.planning();
-        let granted = planning.granted(address).filter(|&worker| class.may_be_at(worker));
+        let granted = planning.granted(address).filter(|&worker| class.dealing().may_be_at(worker));
         let granted = granted.and_then(|worker| class.home_at(worker));
         let find_room = || (!planning.is_crowded()).then(|| class.find_room(self.size())).flatten();
         let room = granted.or_else(find_room);

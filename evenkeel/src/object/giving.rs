@@ -16,7 +16,7 @@
 //! A list of its objects at each home: a million objects would be entered and removed for the sake of a few. To hold what is to be given: its last owner would drop it
 //! here, later, and on this worker.
 
-use super::class::{Class, Placement};
+use super::class::Class;
 use super::inner::Inner;
 use crate::policy::object::{Heat, per_mille, rebalance};
 use crate::scheduler::context::Context;
@@ -34,7 +34,8 @@ pub(super) type Gift = (usize, Option<usize>);
 pub(super) struct Giving {
     /// When to look next.
     next: u64,
-    heat: Heat,
+    /// With whether an object stays whatever there is to do elsewhere.
+    heat: Heat<bool>,
     /// What each worker had done at the last look.
     before: Vec<Done>,
     /// The objects that are to be given away, in ascending order, and for how many looks more.
@@ -68,17 +69,17 @@ impl Done {
 }
 
 impl Giving {
-    /// Adds the time of an operation to the heat of its object, which may be given away, or not.
-    pub(super) fn add(&mut self, address: usize, nanos: u64, pinned: bool) {
+    /// Adds the time of an operation to the heat of its object, which is given away if there is too much to do, or `stays`, for now or, `pinned`, for ever.
+    pub(super) fn add(&mut self, address: usize, nanos: u64, pinned: bool, stays: bool) {
         if pinned {
             self.heat.rest(nanos);
         } else {
-            self.heat.add(address as u64, nanos, ());
+            self.heat.add(address as u64, nanos, stays);
         }
     }
 
     /// What was sampled of the objects lately.
-    pub(super) fn heat(&self) -> &Heat {
+    pub(super) fn heat(&self) -> &Heat<bool> {
         &self.heat
     }
 
@@ -105,6 +106,12 @@ impl Giving {
     pub(super) fn note_moved(&mut self, to: Option<usize>) {
         self.moved += 1;
         self.moves += u64::from(to.is_some());
+    }
+
+    /// Forgets the object at this address, which is another worker's now for another reason than heat.
+    pub(super) fn forget(&mut self, address: usize) {
+        let _ = self.take(address);
+        self.heat.remove(address as u64);
     }
 
     /// How many have been given to workers.
@@ -168,8 +175,9 @@ impl Giving {
             return;
         };
         let Some(gap) = rebalance::worth(shares[me], share, heat) else { return };
+        let may_go = self.heat.objects().filter(|&(_, _, stays)| !stays);
         let mut objects: Vec<(u64, u64)> =
-            self.heat.objects().map(|(object, nanos, ())| (object, nanos)).collect();
+            may_go.map(|(object, nanos, _)| (object, nanos)).collect();
         // One that could not be given as it is comes apart.
         self.groups.retain(|group| fold(&mut objects, group, rebalance::most(gap)));
         let (given, groups) = (&mut self.given, &self.groups);
@@ -201,14 +209,13 @@ fn fold(objects: &mut Vec<(u64, u64)>, group: &[u64], most: u64) -> bool {
 }
 
 impl<T> Inner<T> {
-    /// The worker to which this one is to give an object whose class is dealt over others now.
+    /// The worker to which this one is to give an object whose class is [dealt](super::dealing) in another way now.
     #[inline]
     pub(super) fn dealt_to(&self, context: &Context) -> Option<usize> {
-        let class: &Class = &self.class;
-        if class.placement() != Placement::Automatic || self.is_pinned() {
+        if self.is_pinned() {
             return None;
         }
-        class.dealt_to(context.seat.me(), self.size())
+        self.class.dealing().to(context.seat.me(), self.door.address())
     }
 
     /// Gives an object that nobody is inside of to another worker, or to none. The caller is its host.
@@ -244,7 +251,7 @@ mod tests {
     fn whoever_has_too_much_to_do_gives_half_of_the_gap_and_groups_as_one_or_apart() {
         let mut giving = Giving::default();
         for (object, nanos) in [(1, 20), (2, 20), (3, 30), (4, 30)] {
-            giving.add(object, nanos, false);
+            giving.add(object, nanos, false, false);
         }
         giving.choose(&[1_000, 900], 0, 100);
         assert!(giving.given().is_empty(), "the gap is small");
@@ -257,5 +264,8 @@ mod tests {
         assert!(giving.groups.is_empty(), "all of the work can't go");
         giving.choose(&[1_000, 0], 1, 100);
         assert!(giving.given().is_empty(), "the idlest gives nothing");
+        (1..=4).for_each(|object| giving.add(object, 1, false, true));
+        giving.choose(&[1_000, 0], 0, 100);
+        assert!(giving.given().is_empty(), "they stay");
     }
 }

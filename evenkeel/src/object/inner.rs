@@ -52,6 +52,9 @@ unsafe impl<T: Send> Sync for Inner<T> {}
 impl<T> Drop for Inner<T> {
     fn drop(&mut self) {
         self.class.uncharge(self.door.home(), self.size());
+        if self.is_pinned() {
+            self.class.note_pinned(false);
+        }
         if self.streak().is_shared() {
             self.class.remove_copied(self.size());
         }
@@ -94,7 +97,20 @@ impl<T> Inner<T> {
 
     /// Leaves the home where it is, which the caller has chosen.
     pub(super) fn pin(&self) {
-        self.size.fetch_or(PINNED, Ordering::Relaxed);
+        if self.size.fetch_or(PINNED, Ordering::Relaxed) & PINNED == 0 {
+            self.class.note_pinned(true);
+        }
+    }
+
+    /// Makes it one of another class, where its home is this processor's, or none's. Nobody uses it yet.
+    pub(super) fn join(&mut self, class: Arc<Class>, home: usize) {
+        self.settle(0);
+        if self.is_pinned() {
+            self.class.note_pinned(false);
+            class.note_pinned(true);
+        }
+        self.class = class;
+        self.settle(home);
     }
 
     /// Whether the caller has chosen its home.

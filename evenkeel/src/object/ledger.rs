@@ -201,7 +201,7 @@ impl Ledgers {
         let mut is_time = operations.gives() || dealt.is_some();
         if let Some(sampled) = sampled {
             let inside = now.saturating_sub(sampled.began);
-            object.class.steering.note_inside(context.seat.me(), inside);
+            object.class.note_inside(context.seat.me(), inside);
             is_time |= operations.note_over(over(object, sampled, now, context), now);
             match operations.samples() % FOLLOWED {
                 0 => operations.follow(context.task_address(), address),
@@ -214,7 +214,7 @@ impl Ledgers {
         }
     }
 
-    /// Has this worker's ledger told of the operations that are over, and gives the object away, if that is to be: to worker `dealt`, or to whom it is given.
+    /// Has this worker's ledger told of the operations that are over, and gives the object away, if that is to be, to worker `dealt` or to whom it has chosen.
     #[inline(never)]
     fn settle<T>(&self, object: &Inner<T>, dealt: Option<usize>, now: u64, context: &Context) {
         let me = context.seat.me();
@@ -224,7 +224,16 @@ impl Ledgers {
             return;
         };
         ledger.hear(context, now);
-        let to = ledger.gift(object, dealt);
+        if let Some(to) = dealt {
+            ledger.giving.forget(object.door.address());
+            if object.move_home(context, Some(to)) {
+                object.class.dealing().note_moved(me, object.door.address());
+                ledger.used.note(object.door.address() as u64, Noted::default());
+                // Where there is one there are more.
+                context.operations.watch_some();
+            }
+        }
+        let to = ledger.gift(object);
         if ledger.giving.is_due(now) {
             ledger.giving.look(context.shared(), me, now);
         }
@@ -237,11 +246,7 @@ impl Ledgers {
         if let Some(to) = to {
             if object.move_home(context, to) {
                 ledger.giving.note_moved(to);
-                if dealt.is_some() {
-                    // Where there is one that is to move there are more.
-                    context.operations.watch_some();
-                }
-            } else if dealt.is_none() {
+            } else {
                 // Somebody is inside by the lock.
                 ledger.giving.put_back((object.door.address(), to));
             }
@@ -252,7 +257,7 @@ impl Ledgers {
     pub(super) fn hottest(&self, most: usize) -> Vec<Vec<u64>> {
         let hottest = |ledger: &Mutex<Ledger>| {
             let mut times: Vec<u64> =
-                lock(ledger).giving.heat().objects().map(|(_, nanos, ())| nanos).collect();
+                lock(ledger).giving.heat().objects().map(|(_, nanos, _)| nanos).collect();
             times.sort_unstable_by(|one, other| other.cmp(one));
             times.truncate(most);
             times
@@ -290,19 +295,20 @@ impl Ledger {
     fn add(&mut self, over: &Over) {
         // What there is around it goes with it.
         let nanos = over.inside.max(over.poll) * u64::from(sample::ONE_IN);
-        self.giving.add(over.address, nanos, over.is_pinned);
+        self.giving.add(over.address, nanos, over.is_pinned, over.stays);
         let standing = if over.is_fixed { Standing::Fixed } else { Standing::AtHome };
         self.used.add(over.address as u64, nanos, Noted { bytes: over.bytes, standing });
     }
 
     /// Says whom the object is to be given to, if it is.
     #[allow(clippy::option_option, reason = "to whom, or to nobody, or not at all")]
-    fn gift<T>(&mut self, object: &Inner<T>, dealt: Option<usize>) -> Option<Option<usize>> {
+    fn gift<T>(&mut self, object: &Inner<T>) -> Option<Option<usize>> {
         let (address, pinned) = (object.door.address(), object.is_pinned());
-        let given = self.giving.take(address).map(|(_, to)| to);
-        let to = dealt.map(Some).or(given)?;
+        let (_, to) = self.giving.take(address)?;
         // One that has the address of an object that is gone may be where it is by choice.
-        let may = !pinned && (to.is_some() || object.class.placement() == Placement::Automatic);
+        let may = !pinned
+            && !object.class.is_gathered()
+            && (to.is_some() || object.class.placement() == Placement::Automatic);
         may.then(|| {
             self.used.note(address as u64, Noted::default());
             to
@@ -312,12 +318,13 @@ impl Ledger {
 
 /// An operation that is over, as the ledger has to know it.
 fn over<T>(object: &Inner<T>, sampled: Sampled, now: u64, context: &Context) -> Over {
-    let is_pinned = object.is_pinned() || object.class.is_gathered();
+    let (is_pinned, stays) = (object.is_pinned(), object.class.is_gathered());
     Over {
         address: object.door.address(),
         bytes: object.size() as u32,
-        is_fixed: is_pinned || object.class.placement() == Placement::Home,
+        is_fixed: is_pinned || stays || object.class.placement() == Placement::Home,
         is_pinned,
+        stays,
         inside: now.saturating_sub(sampled.began),
         poll: context.seat.mean_poll(),
     }

@@ -146,9 +146,7 @@ impl<T> Object<T> {
         let home = chosen.or_else(|| class.home_of_new(self.inner.size()));
         let inner =
             Arc::get_mut(&mut self.inner).expect("an object's class is said before it is cloned");
-        inner.settle(0);
-        inner.class = class;
-        inner.settle(home.unwrap_or(0));
+        inner.join(class, home.unwrap_or(0));
         self
     }
 

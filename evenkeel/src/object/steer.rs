@@ -16,8 +16,7 @@
 use super::class::{Class, Mode};
 use crate::policy::object::assign::{ALONE, RUNNABLE, has_enough, remote};
 use crate::policy::object::breadth::Recent;
-use crate::policy::object::hop::FIRST_GUESS;
-use crate::policy::object::trial::{HOLD, WINDOW};
+use crate::policy::object::trial::{HOLD, WATCH, WINDOW};
 use crate::policy::object::verdict::Reason;
 use crate::policy::object::{
     Breadths, Decision, Evidence, Gather, Mode as Wanted, Proposal, Reuse, Trial, Verdict, WHOLE,
@@ -79,8 +78,16 @@ struct Share {
     reuse: Mutex<Reuse>,
     /// The objects of those that counted others with them.
     recent: Mutex<Recent>,
-    /// How long those at home have taken.
-    gather: Mutex<Gather>,
+    /// Sampled operations at home, and how long they have taken. The worker alone changes them; who reads them between the two is off by one.
+    at_home: AtomicU64,
+    inside: AtomicU64,
+}
+
+impl Share {
+    fn inside(&self) -> Gather {
+        let load = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        Gather { operations: load(&self.at_home), inside: load(&self.inside) }
+    }
 }
 
 /// What steers one class.
@@ -98,7 +105,7 @@ pub(super) struct Steering {
 
 /// What only the one who steers looks at.
 #[derive(Default)]
-struct Course {
+pub(super) struct Course {
     trial: Trial,
     /// The breadth of what is in use.
     breadths: Breadths,
@@ -114,6 +121,10 @@ struct Course {
     seen: u32,
     /// Since when the mode is what it is.
     turned: u64,
+    /// When to look again whether its objects may be gathered.
+    gathers_at: u64,
+    /// How many have been moved because they are dealt in another way.
+    moves: usize,
     /// Ready tasks per worker, in parts.
     runnable: u64,
     /// What workers were inside of when the class began to be entered in place.
@@ -200,14 +211,18 @@ impl Steering {
     /// Takes an operation at home into account that has taken processor `me` so many nanoseconds.
     pub(super) fn note_inside(&self, me: usize, nanos: u64) {
         if let Some(share) = self.shares.get(me) {
-            lock(&share.gather).add(nanos);
+            let mut gather = share.inside();
+            gather.add(nanos);
+            share.at_home.store(gather.operations, Ordering::Relaxed);
+            share.inside.store(gather.inside, Ordering::Relaxed);
         }
     }
 
-    /// Whether one worker may make more operations alone than all of so many, if a hop takes so long, as one of them says at least.
-    fn may_gather(&self, hop: u64, workers: usize) -> bool {
-        let may_pay = |share: &CachePadded<Share>| lock(&share.gather).may_pay(hop, workers as u32);
-        self.shares.iter().any(may_pay)
+    /// How long those of all workers have taken.
+    fn inside(&self) -> Gather {
+        let mut sum = Gather::default();
+        self.shares.iter().for_each(|share| sum.merge(&share.inside()));
+        sum
     }
 
     /// Counts [`TURN`] operations of processor `me`, of which one was on the object at this address.
@@ -238,22 +253,10 @@ impl Steering {
         self.look.store(look as u8, Ordering::Relaxed);
     }
 
-    /// Has `class` entered as is `wanted`, whatever a trial says, for as long as what is returned is kept.
+    /// Nobody else steers the class as long as what is returned is kept.
     #[cfg(all(test, not(any(loom, shuttle))))]
-    pub(super) fn hold<'a>(
-        &'a self,
-        class: &Class,
-        shared: &Shared,
-        wanted: Wanted,
-    ) -> impl Drop + use<'a> {
-        let mut course = lock(&self.course);
-        while (class.mode() == Mode::Home) != wanted.travels() {
-            course.go(class, shared, wanted, 0);
-            std::thread::yield_now();
-        }
-        course.go(class, shared, wanted, 0);
-        self.look.store(Look::Assign as u8, Ordering::Relaxed);
-        course
+    pub(super) fn hold<'a>(&'a self, class: &'a Class, shared: &'a Shared) -> Held<'a> {
+        Held { course: std::cell::RefCell::new(lock(&self.course)), class, shared }
     }
 
     /// Begins the change to `wanted`, or goes on with it, whatever the trial says. True once it is made.
@@ -303,12 +306,28 @@ impl Course {
             if !self.trial.is_held() {
                 self.proposal.note_trial(now);
             }
-            let hop = class.ledgers.hop().unwrap_or(FIRST_GUESS);
-            let may_gather = class.steering.may_gather(hop, shared.workers);
-            self.trial.set_may_gather(may_gather && class.has_homes_at_several());
+            if now >= self.gathers_at {
+                self.gathers_at = now.saturating_add(WATCH);
+                let hop = class.ledgers.hop().unwrap_or(0);
+                let may_pay = class.steering.inside().may_pay(hop, shared.workers as u32);
+                self.trial.set_may_gather(may_pay && class.can_gather());
+            }
             self.trial.step(now, operations)
         };
         self.go(class, shared, wanted, now);
+        self.follow(class, shared, now);
+    }
+
+    /// Has workers forget where objects were that have been dealt anew, and forgets it itself when that is settled.
+    fn follow(&mut self, class: &Class, shared: &Shared, now: u64) {
+        let moves = class.dealing().moves();
+        if std::mem::replace(&mut self.moves, moves) != moves {
+            // Whoever goes to one's old home is sent on, and does not know why: those that are left there may never be told.
+            shared.forget_whereabouts();
+        }
+        if !class.is_gathered() && now.saturating_sub(self.turned) >= SETTLES {
+            class.dealing().forget();
+        }
     }
 
     /// Begins the change to `wanted`, or goes on with it, and tells the workers of it.
@@ -448,5 +467,28 @@ impl Course {
         if left.fold(true, |all, left| all & left) {
             class.set_mode(Mode::InPlace);
         }
+    }
+}
+
+/// One who steers a class as he likes.
+#[cfg(all(test, not(any(loom, shuttle))))]
+pub(super) struct Held<'a> {
+    course: std::cell::RefCell<crate::primitives::MutexGuard<'a, Course>>,
+    class: &'a Class,
+    shared: &'a Shared,
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+impl Held<'_> {
+    /// Has the class entered in this way.
+    pub(super) fn go(&self, wanted: Wanted) {
+        let (mut course, class) = (self.course.borrow_mut(), self.class);
+        course.go(class, self.shared, wanted, 0);
+        while (class.mode() == Mode::Home) != wanted.travels() {
+            std::thread::yield_now();
+            course.go(class, self.shared, wanted, 0);
+        }
+        let look = if wanted.travels() { Look::Assign } else { Look::Nothing };
+        class.steering.look.store(look as u8, Ordering::Relaxed);
     }
 }

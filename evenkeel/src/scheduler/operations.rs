@@ -49,9 +49,10 @@ pub(crate) struct Over {
     /// The address and the size of its object.
     pub(crate) address: usize,
     pub(crate) bytes: u32,
-    /// Whether the object keeps its home whatever there is to do elsewhere, and whether for ever.
+    /// Whether a plan leaves the object where it is; whether everybody does so for ever, and whether for now.
     pub(crate) is_fixed: bool,
     pub(crate) is_pinned: bool,
+    pub(crate) stays: bool,
     /// How long it has taken, and a poll meanwhile in the mean, in nanoseconds.
     pub(crate) inside: u64,
     pub(crate) poll: u64,

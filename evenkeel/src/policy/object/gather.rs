@@ -19,13 +19,13 @@ pub const SLACK: u64 = 3;
 /// An operation counts as no longer than this, in nanoseconds.
 const MOST: u64 = 1_000_000;
 
-/// A new time has one part in so many of the average. An estimate; no benchmark sets it.
-const WEIGHT: u64 = 16;
+/// Operations that have to be known. An estimate; no benchmark sets it.
+pub const ENOUGH: u64 = 64;
 
-/// Steps of a nanosecond in which it is kept.
-const STEPS: u64 = 256;
+/// Those before the last so many count half.
+const PERIOD: u64 = 1_024;
 
-/// How long operations take at home, of those that one core has made.
+/// How long operations take at home.
 ///
 /// # Examples
 /// ```
@@ -38,27 +38,39 @@ const STEPS: u64 = 256;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gather {
-    /// In [`STEPS`]; 0 before the first one.
-    inside: u64,
+    /// Operations, and what they have taken together.
+    pub operations: u64,
+    /// In nanoseconds.
+    pub inside: u64,
 }
 
 impl Gather {
     /// Takes an operation into account that has taken so many nanoseconds from when it began to enter, at home.
     pub fn add(&mut self, nanos: u64) {
-        let mean = self.inside / STEPS;
-        let bound = if mean == 0 { MOST } else { (OUTLIER * mean).min(MOST) };
-        let value = nanos.clamp(1, bound) * STEPS;
-        self.inside = match self.inside {
-            0 => value,
-            mean => mean - mean / WEIGHT + value / WEIGHT,
-        };
+        if self.operations >= PERIOD {
+            (self.operations, self.inside) = (self.operations / 2, self.inside / 2);
+        }
+        let bound = self.mean().map_or(MOST, |mean| (OUTLIER * mean).clamp(1, MOST));
+        self.operations += 1;
+        self.inside = self.inside.saturating_add(nanos.min(bound));
+    }
+
+    fn mean(&self) -> Option<u64> {
+        self.inside.checked_div(self.operations)
+    }
+
+    /// Adds what another core knows.
+    pub fn merge(&mut self, other: &Self) {
+        self.operations = self.operations.saturating_add(other.operations);
+        self.inside = self.inside.saturating_add(other.inside);
     }
 
     /// Whether one of so many cores may make more of them alone than all with homes of their own, if a hop takes so many nanoseconds.
     #[must_use]
     pub fn may_pay(&self, hop: u64, cores: u32) -> bool {
-        let operation = (self.inside / STEPS).saturating_sub(SAMPLING);
-        self.inside > 0 && cores > 1 && operation * u64::from(cores) < SLACK.saturating_mul(hop)
+        let Some(mean) = self.mean().filter(|_| self.operations >= ENOUGH) else { return false };
+        let operation = mean.saturating_sub(SAMPLING);
+        cores > 1 && operation * u64::from(cores) < SLACK.saturating_mul(hop)
     }
 }
 
@@ -74,20 +86,30 @@ mod tests {
 
     #[test]
     fn short_operations_pay_and_long_ones_do_not() {
-        assert!(of(&[80; 50]).may_pay(60, 2));
-        assert!(!of(&[500; 50]).may_pay(60, 2));
-        assert!(of(&[500; 50]).may_pay(400, 2), "cores are far from each other");
-        assert!(!of(&[1; 50]).may_pay(60, 1));
+        assert!(of(&[80; 99]).may_pay(60, 2));
+        assert!(!of(&[500; 99]).may_pay(60, 2));
+        assert!(of(&[500; 99]).may_pay(400, 2), "cores are far from each other");
+        assert!(!of(&[1; 99]).may_pay(60, 1));
     }
 
     #[test]
     fn one_that_was_held_up_changes_little_and_what_goes_on_is_believed() {
-        let mut gather = of(&[40; 50]);
+        let mut gather = of(&[40; 99]);
         gather.add(1_000_000);
         assert!(gather.may_pay(60, 2));
-        (0..100).for_each(|_| gather.add(1_000));
+        (0..1_000).for_each(|_| gather.add(1_000));
         assert!(!gather.may_pay(60, 2));
-        assert!(!of(&[u64::MAX, u64::MAX]).may_pay(60, u32::MAX));
-        assert!(of(&[0]).may_pay(u64::MAX, u32::MAX));
+        assert!(!of(&[u64::MAX; 99]).may_pay(60, u32::MAX));
+        assert!(of(&[0; 99]).may_pay(u64::MAX, u32::MAX));
+    }
+
+    #[test]
+    fn what_few_operations_say_says_nothing_and_all_cores_speak() {
+        let (mut gather, other) = (of(&[30; 40]), of(&[600; 40]));
+        assert!(!gather.may_pay(60, 2), "they are few");
+        gather.merge(&gather.clone());
+        assert!(gather.may_pay(60, 2));
+        gather.merge(&other);
+        assert!(!gather.may_pay(60, 2), "that is not what all of them take");
     }
 }

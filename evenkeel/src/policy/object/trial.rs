@@ -13,7 +13,7 @@
 //!    the mode that is tried later would seem the better one. Then a probe and, if that is not far behind, a trial with windows as short follow; the rate before the probe and that of the probe are its first pair, because after each change of mode the
 //!    objects come home anew. After changes that have left the verdict as it
 //!    was, others are not looked at [for a while](super::deafness::deaf),
-//!    and for [longer](super::deafness::DULL) only [great ones](super::deafness::GREAT) if probes of the other modes have made less than half; the more ahead it was, the greater.
+//!    and for [longer](super::deafness::DULL) only [great ones](super::deafness::GREAT) if probes of the other modes have made less than half.
 //!
 //! **What it costs.** The mode that loses runs for a probe out of each hold, and for three windows out of a trial: in the long run one part in several thousand
 //! if the other is far behind, and otherwise 15 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, one to see that it is over, and short windows until there are two of each mode
@@ -122,7 +122,7 @@ impl Occasion {
 /// let (mut ops, mut now) = (0, 0);
 /// while now < 100_000_000 {
 ///     // Three times as fast at home.
-///     ops += match trial.mode() { Mode::InPlace => 100, Mode::AtHome => 300 };
+///     ops += if trial.mode() == Mode::InPlace { 100 } else { 300 };
 ///     now += 100_000;
 ///     trial.step(now, ops);
 /// }
@@ -199,7 +199,7 @@ impl Trial {
         if let Some((rate, is_enough)) = self.window.step(now, ops, length, settle) {
             match self.phase {
                 Phase::Hold { until } => self.held(now, rate, is_enough, until),
-                Phase::Probe { windows } => self.probed(now, rate, windows),
+                Phase::Probe { windows } => self.probed(now, rate, is_enough, windows),
                 Phase::Try { windows, round, rates } => {
                     self.tried(now, rate, is_enough, (windows, round, rates));
                 }
@@ -315,7 +315,10 @@ impl Trial {
         }
     }
 
-    fn probed(&mut self, now: u64, rate: u64, windows: Windows) {
+    fn probed(&mut self, now: u64, rate: u64, is_enough: bool, windows: Windows) {
+        if !is_enough {
+            return self.give_up(now);
+        }
         let bound = u128::from(self.usual) * u128::from(FAR_BEHIND);
         if u128::from(rate) * 100 < bound {
             self.measured(self.usual, rate);
@@ -342,8 +345,7 @@ impl Trial {
         (windows, round, mut rates): (Windows, usize, [u64; 2 * ALTERNATIONS]),
     ) {
         if !is_enough {
-            self.occasion.is_second = true;
-            return self.conclude(now, Reason::TooFew);
+            return self.give_up(now);
         }
         rates[round] = rate;
         let round = round + 1;
@@ -394,16 +396,28 @@ impl Trial {
             return self.probe(windows);
         }
         if self.verdict.mode != before {
-            self.verdict.stood = 0;
             self.deafness = Deafness::default();
+        } else if answers {
+            self.deafness.note_fruitless(now, ahead);
         } else {
-            self.verdict.stood = self.verdict.stood.saturating_add(1);
-            if answers {
-                self.deafness.note_fruitless(now, ahead);
-            } else {
-                self.deafness.sharpen();
-            }
+            self.deafness.sharpen();
         }
+        if challenger == Mode::AtOneHome {
+            // Objects are on their way back.
+            self.deafness.settle(now.saturating_add(SHORT_AT_HOME));
+        }
+        self.hold(now);
+    }
+
+    /// Too few operations say nothing of any mode.
+    fn give_up(&mut self, now: u64) {
+        self.verdict.reason = Reason::TooFew;
+        self.hold(now);
+    }
+
+    fn hold(&mut self, now: u64) {
+        let has_changed = self.verdict.mode != self.occasion.before;
+        self.verdict.stood = if has_changed { 0 } else { self.verdict.stood.saturating_add(1) };
         self.mode = self.verdict.mode;
         self.changed = 0;
         self.phase = Phase::Hold { until: now.saturating_add(hold(self.verdict.stood)) };

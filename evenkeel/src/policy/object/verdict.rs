@@ -104,16 +104,26 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { mode, reason, against: other, .. } = *self;
         write!(f, "{mode}: ")?;
-        let ratio = self.rate(mode) as f64 / self.rate(other).max(1) as f64;
+        let ratio = |of| self.rate(mode) as f64 / self.rate(of).max(1) as f64;
+        let against = ratio(other);
         match reason {
-            Reason::Untried => f.write_str("nothing has been tried yet"),
-            Reason::Faster => write!(f, "{ratio:.2} times the operations of {other}"),
+            Reason::Untried => return f.write_str("nothing has been tried yet"),
+            Reason::Faster => write!(f, "{against:.2} times the operations of {other}")?,
             Reason::NotSlower => {
-                write!(f, "{ratio:.2} times the operations of {other}, so it stays")
+                write!(f, "{against:.2} times the operations of {other}, so it stays")?;
             }
-            Reason::FarAhead => write!(f, "{ratio:.2} times the operations of {other} in a probe"),
-            Reason::TooFew => f.write_str("too few operations to tell"),
-            Reason::NotWorth(decision) => write!(f, "no object is worth a home ({decision})"),
+            Reason::FarAhead => {
+                write!(f, "{against:.2} times the operations of {other} in a probe")?;
+            }
+            Reason::TooFew => return f.write_str("too few operations to tell"),
+            Reason::NotWorth(decision) => {
+                return write!(f, "no object is worth a home ({decision})");
+            }
         }
+        let third = mode.neither(other);
+        if self.rate(third) == 0 {
+            return Ok(());
+        }
+        write!(f, ", and {:.2} times those of {third} when that was tried", ratio(third))
     }
 }
