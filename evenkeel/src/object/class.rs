@@ -7,16 +7,13 @@ use crate::policy::object::hop::FIRST_GUESS;
 use crate::policy::object::replicate::has_room;
 use crate::policy::object::{Caches, Mode as Wanted, Room, Use, replicate};
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering, edge};
-use crate::primitives::{Mutex, lock};
-use crate::runtime::enter;
 use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::Shared;
 use crossbeam_utils::CachePadded;
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, LazyLock, Weak};
+use std::sync::{Arc, Weak};
 
 /// How the objects of a class that have homes are entered now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +33,7 @@ pub(super) enum Mode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Placement {
-    /// Whatever is measured to be better.
+    /// Whatever is measured to be the best: where each task is, at homes at all workers, or, for operations that are shorter than journeys, at homes that are all at one worker; that is not tried in a class of which the caller has [chosen](super::Object::at) a home.
     #[default]
     Automatic,
     /// Every object is entered where the task is.
@@ -234,7 +231,7 @@ impl Class {
     /// Takes an operation at home into account that has taken worker `me` so many nanoseconds.
     pub(super) fn note_inside(&self, me: usize, nanos: u64) {
         if self.placement == Placement::Automatic {
-            self.steering.note_inside(me, nanos);
+            self.steering.shares.note_inside(me, nanos);
         }
     }
 
@@ -323,7 +320,7 @@ impl Class {
         let shared = context.shared();
         // What workers of other runtimes do counts for nothing.
         if self.is_of(shared) {
-            self.steering.count(context.seat.me(), address);
+            self.steering.shares.count(context.seat.me(), address);
             if self.placement == Placement::Automatic {
                 let now = context.ahead.now();
                 self.steering.steer(self, context, now);
@@ -355,82 +352,6 @@ impl Class {
     pub(super) fn bytes(&self) -> Vec<usize> {
         self.bytes.iter().map(|bytes| bytes.load(Ordering::Relaxed)).collect()
     }
-}
-
-/// The classes of a runtime by name, and the ledgers of its workers.
-#[derive(Debug)]
-struct Classes {
-    classes: Mutex<HashMap<Box<str>, Arc<Class>>>,
-    ledgers: Ledgers,
-}
-
-impl Classes {
-    fn new(workers: usize) -> Self {
-        Self { classes: Mutex::default(), ledgers: Ledgers::new(workers) }
-    }
-
-    /// Those of a runtime, which keeps them without knowing what they are.
-    fn of(shared: &Shared) -> &Self {
-        let kept = shared.kept.get_or_init(|| Box::new(Self::new(shared.workers)));
-        kept.downcast_ref().expect("nobody else keeps anything there")
-    }
-
-    /// All of them, by name.
-    fn all(&self) -> Vec<Arc<Class>> {
-        let mut all: Vec<_> = lock(&self.classes).values().cloned().collect();
-        all.sort_by(|one, other| one.name.cmp(&other.name));
-        all
-    }
-
-    /// That of this name in `runtime`, whose classes these are; made with `placement` if there is none.
-    pub(super) fn get(
-        &self,
-        name: &str,
-        placement: Option<Placement>,
-        runtime: Option<&Arc<Shared>>,
-    ) -> Arc<Class> {
-        let mut classes = lock(&self.classes);
-        if let Some(class) = classes.get(name) {
-            return class.clone();
-        }
-        let placement = placement.unwrap_or_default();
-        let class = Arc::new(Class::new(name, placement, runtime, self.ledgers.clone()));
-        classes.insert(name.into(), class.clone());
-        class
-    }
-}
-
-/// The classes of objects that are made outside of any runtime.
-static NOWHERE: LazyLock<Classes> = LazyLock::new(|| Classes::new(0));
-
-/// The class of this name in the runtime of the calling thread.
-pub(super) fn here(name: &str, placement: Option<Placement>) -> Arc<Class> {
-    enter::with(|handle| match handle {
-        Some(handle) => Classes::of(handle.shared()).get(name, placement, Some(handle.shared())),
-        None => NOWHERE.get(name, placement, None),
-    })
-}
-
-/// The classes of the runtime of the calling thread that have objects in use.
-pub(super) fn all_here() -> Vec<Arc<Class>> {
-    enter::with(|handle| match handle {
-        Some(handle) => Classes::of(handle.shared()).all(),
-        None => NOWHERE.all(),
-    })
-}
-
-/// Tells the ledger of this worker which object a task uses next that is followed.
-#[cold]
-pub(super) fn note_next(context: &Context, address: usize) {
-    Classes::of(context.shared()).ledgers.note_next(context, address);
-}
-
-/// Calls `f` with the ledgers of the runtime of the calling thread, if it belongs to one.
-pub(super) fn ledgers_here<R>(f: impl FnOnce(&Ledgers, &Shared) -> R) -> Option<R> {
-    enter::with(|handle| {
-        let shared = handle?.shared();
-        Some(f(&Classes::of(shared).ledgers, shared))
-    })
 }
 
 impl fmt::Debug for Class {

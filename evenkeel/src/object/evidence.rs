@@ -46,7 +46,7 @@ impl<T> Inner<T> {
         self.with_sample(|sample| {
             if sample.last().is_some() {
                 let here = sample.is_at(me as u16).then(|| before.since(sample.stamp()));
-                class.steering.learn(class, me, here, nanos);
+                class.steering.shares.learn(class, me, here, nanos);
             }
             sample.add(me as u16, nanos, after.now());
         });

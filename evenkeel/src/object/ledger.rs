@@ -339,7 +339,7 @@ impl fmt::Debug for Ledgers {
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
-    use crate::object::class::ledgers_here;
+    use crate::object::classes::ledgers_here;
     use crate::object::{Object, Placement};
     use crate::{Builder, spawn, yield_now};
     use std::time::{Duration, Instant};

@@ -43,6 +43,7 @@
 
 mod blocking;
 mod class;
+mod classes;
 mod dealing;
 mod door;
 mod enter;
@@ -59,6 +60,7 @@ mod plan;
 mod report;
 mod returning;
 mod several;
+mod shares;
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
 mod steer;
@@ -110,7 +112,7 @@ impl<T> Object<T> {
     /// An object of the runtime that the caller belongs to, without a home. One that is made outside of any runtime never has one.
     #[must_use]
     pub fn new(value: T) -> Self {
-        Self { inner: Arc::new(Inner::new(value, class::here(UNNAMED, None))) }
+        Self { inner: Arc::new(Inner::new(value, classes::here(UNNAMED, None))) }
     }
 
     /// Says how many bytes an operation goes over, where that is not the size of the value itself: what it owns on the heap. A hint for the choice of homes; a wrong one makes it worse
@@ -140,7 +142,7 @@ impl<T> Object<T> {
     }
 
     fn enroll(mut self, name: &str, placement: Option<Placement>) -> Self {
-        let class = class::here(name, placement);
+        let class = classes::here(name, placement);
         // One that the caller has chosen stays.
         let chosen = self.inner.is_pinned().then(|| self.inner.door.home());
         let home = chosen.or_else(|| class.home_of_new(self.inner.size()));

@@ -1,7 +1,8 @@
 //! What is known of the classes of a runtime.
 
 use super::Placement;
-use super::class::{self, Class, Mode};
+use super::class::{Class, Mode};
+use super::classes as registry;
 use super::ledger::Ledgers;
 use crate::policy::object::{Verdict, per_mille};
 use crate::scheduler::shared::Shared;
@@ -32,7 +33,7 @@ impl ClassReport {
             placement: class.placement(),
             at_home: class.mode() == Mode::Home,
             verdict: class.steering.verdict(),
-            operations: class.steering.operations(),
+            operations: class.steering.shares.operations(),
             bytes: class.bytes(),
         }
     }
@@ -66,7 +67,7 @@ impl fmt::Display for ClassReport {
 /// ```
 #[must_use]
 pub fn classes() -> Vec<ClassReport> {
-    class::all_here().iter().map(|class| ClassReport::of(class)).collect()
+    registry::all_here().iter().map(|class| ClassReport::of(class)).collect()
 }
 
 /// What one worker has of the objects in use.
@@ -83,7 +84,7 @@ pub struct WorkerReport {
     pub hops: u64,
     /// What a journey takes from the workers while there is other work, in nanoseconds, as this one has measured it lately; none before it has.
     pub hop_cost: Option<u64>,
-    /// Objects that it has given to other workers, because it had more to do than they.
+    /// Objects that it has given to other workers, because it had more to do than they; not those that were gathered at one worker, and spread again.
     pub given_away: u64,
 }
 
@@ -117,7 +118,7 @@ pub struct Report {
 /// ```
 #[must_use]
 pub fn report() -> Report {
-    Report { classes: classes(), workers: class::ledgers_here(workers).unwrap_or_default() }
+    Report { classes: classes(), workers: registry::ledgers_here(workers).unwrap_or_default() }
 }
 
 fn workers(ledgers: &Ledgers, shared: &Shared) -> Vec<WorkerReport> {

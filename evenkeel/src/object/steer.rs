@@ -1,12 +1,13 @@
-//! How a class finds out where its operations run best: it tries both ways.
+//! How a class finds out where its operations run best: it tries each way.
 //!
 //! # Roles
-//! Each worker *counts* operations, and with one in [`TURN`] of them looks after the class of that one. Of those that do so at the same time one *steers*.
+//! Each worker *counts* operations, and with one in [`TURN`](crate::scheduler::operations::TURN) of them looks after the class of that one. Of those that do so at the same time one *steers*.
 //!
 //! # Steps
 //! *To at home*: mode := *fencing*; a full fence; mode := *at home* (release).
 //! *To in place*: mode := *fencing*; a heavy fence; the notes of all workers are read; mode := *draining*. When each worker has left what it was inside of then, mode := *in place*; whoever
 //! steers looks whether that is so.
+//! *Between homes at all workers and at one*: said to [those who deal](super::dealing), and then to all workers, which look at all operations for a while. *While objects move for that*: whatever workers know of their whereabouts is forgotten at each step.
 //! [`door`](super::door) says what those do that enter meanwhile, and why they exclude each other.
 //!
 //! What mode there is to be, [`policy::object`](crate::policy::object) says: at home only where enough tasks are ready for the journeys to overlap, or one object has nearly all the time; what [samples](super::evidence) of operations in place propose; and then what a
@@ -14,21 +15,19 @@
 //! would make slower in place.
 
 use super::class::{Class, Mode};
+use super::shares::Shares;
 use crate::policy::object::assign::{ALONE, RUNNABLE, has_enough, remote};
-use crate::policy::object::breadth::Recent;
 use crate::policy::object::trial::{HOLD, WATCH, WINDOW};
 use crate::policy::object::verdict::Reason;
 use crate::policy::object::{
-    Breadths, Decision, Evidence, Gather, Mode as Wanted, Proposal, Reuse, Trial, Verdict, WHOLE,
+    Breadths, Decision, Evidence, Mode as Wanted, Proposal, Trial, Verdict, WHOLE,
 };
 use crate::policy::smooth;
 use crate::primitives::atomic::{AtomicU8, AtomicU64, Edge, Ordering};
 use crate::primitives::{Mutex, fence, lock};
 use crate::scheduler::context::Context;
 use crate::scheduler::inside;
-use crate::scheduler::operations::TURN;
 use crate::scheduler::shared::Shared;
-use crossbeam_utils::CachePadded;
 use std::fmt;
 
 /// The least time between two steps, in nanoseconds: a fifth of the shortest window of a trial. An estimate; no benchmark sets it.
@@ -67,33 +66,10 @@ impl Look {
     }
 }
 
-/// What one worker has done with a class: on lines of its own.
-#[derive(Default)]
-struct Share {
-    /// Operations, in steps of [`TURN`].
-    operations: AtomicU64,
-    /// How often the class had turned to be entered at homes when the worker last looked at all operations, so that their objects get theirs.
-    turns: AtomicU64,
-    /// What those in place have taken that were sampled.
-    reuse: Mutex<Reuse>,
-    /// The objects of those that counted others with them.
-    recent: Mutex<Recent>,
-    /// Sampled operations at home, and how long they have taken. The worker alone changes them; who reads them between the two is off by one.
-    at_home: AtomicU64,
-    inside: AtomicU64,
-}
-
-impl Share {
-    fn inside(&self) -> Gather {
-        let load = |of: &AtomicU64| of.load(Ordering::Relaxed);
-        Gather { operations: load(&self.at_home), inside: load(&self.inside) }
-    }
-}
-
 /// What steers one class.
 pub(super) struct Steering {
     /// That of each worker, and of the relief.
-    shares: Box<[CachePadded<Share>]>,
+    pub(super) shares: Shares,
     /// What is made of operations in place now: a [`Look`].
     look: AtomicU8,
     /// How often the class has turned to be entered at homes.
@@ -141,17 +117,12 @@ impl Steering {
     /// For a class of a runtime with so many processors.
     pub(super) fn new(processors: usize) -> Self {
         Self {
-            shares: (0..processors).map(|_| CachePadded::default()).collect(),
+            shares: Shares::new(processors),
             look: AtomicU8::new(Look::Nothing as u8),
             turns: AtomicU64::new(0),
             next: AtomicU64::new(0),
             course: Mutex::new(Course::default()),
         }
-    }
-
-    /// Operations so far, about.
-    pub(super) fn operations(&self) -> u64 {
-        self.shares.iter().map(|share| share.operations.load(Ordering::Relaxed)).sum()
     }
 
     /// What is made of operations in place now.
@@ -166,78 +137,17 @@ impl Steering {
 
     /// Whether processor `me` hears for the first time that the class has turned to be entered at homes.
     pub(super) fn has_turned_home(&self, me: usize) -> bool {
-        let turns = self.turns.load(Ordering::Relaxed);
-        self.shares.get(me).is_some_and(|share| {
-            let has_turned = share.turns.load(Ordering::Relaxed) != turns;
-            if has_turned {
-                share.turns.store(turns, Ordering::Relaxed);
-            }
-            has_turned
-        })
-    }
-
-    /// Takes an operation in place into account that processor `me` has sampled. `here` are the bytes that it has gone over since the last one on the same object, if that was its too.
-    pub(super) fn learn(&self, class: &Class, me: usize, here: Option<u64>, nanos: u64) {
-        let Some(share) = self.shares.get(me) else { return };
-        let mut reuse = lock(&share.reuse);
-        match here {
-            Some(distance) => reuse.add_same(class.caches(), distance, nanos),
-            None => reuse.add_cross(nanos),
-        }
-    }
-
-    /// What all of them have learnt.
-    fn reuse(&self) -> Reuse {
-        let mut sum = Reuse::default();
-        self.shares.iter().for_each(|share| sum.add(&lock(&share.reuse)));
-        sum
+        self.shares.hears_of(me, self.turns.load(Ordering::Relaxed))
     }
 
     /// What it costs that operations of the class in place come from several workers, if that is known.
     pub(super) fn sharing_cost(&self) -> Option<u64> {
-        self.reuse().sharing_cost()
-    }
-
-    /// Begins a period of what they learn.
-    fn age(&self) {
-        self.shares.iter().for_each(|share| lock(&share.reuse).age());
+        self.shares.reuse().sharing_cost()
     }
 
     /// What the trials have come to.
     pub(super) fn verdict(&self) -> Verdict {
         lock(&self.course).trial.verdict()
-    }
-
-    /// Takes an operation at home into account that has taken processor `me` so many nanoseconds.
-    pub(super) fn note_inside(&self, me: usize, nanos: u64) {
-        if let Some(share) = self.shares.get(me) {
-            let mut gather = share.inside();
-            gather.add(nanos);
-            share.at_home.store(gather.operations, Ordering::Relaxed);
-            share.inside.store(gather.inside, Ordering::Relaxed);
-        }
-    }
-
-    /// How long those of all workers have taken.
-    fn inside(&self) -> Gather {
-        let mut sum = Gather::default();
-        self.shares.iter().for_each(|share| sum.merge(&share.inside()));
-        sum
-    }
-
-    /// Counts [`TURN`] operations of processor `me`, of which one was on the object at this address.
-    pub(super) fn count(&self, me: usize, address: usize) {
-        if let Some(share) = self.shares.get(me) {
-            let count = share.operations.load(Ordering::Relaxed) + u64::from(TURN);
-            share.operations.store(count, Ordering::Relaxed);
-            lock(&share.recent).look(address as u64);
-        }
-    }
-
-    /// How many of them all workers have [looked at](Recent::seen), and how many were on objects that they had seen before.
-    fn seen(&self) -> (u64, u64) {
-        let seen = self.shares.iter().map(|share| lock(&share.recent).seen());
-        seen.fold((0, 0), |sum, seen| (sum.0 + seen.0, sum.1 + seen.1))
     }
 
     /// Steers `class`, whose this is, if it is time.
@@ -288,7 +198,7 @@ impl Course {
         self.runnable = smooth(self.runnable, runnable);
         // In the windows in place of a trial most may still be on their way.
         let at_home = before == Mode::Home || !self.stands_in_place();
-        let operations = class.steering.operations();
+        let operations = class.steering.shares.operations();
         let wanted = if !self.has_enough(at_home) && self.share(class, now, me) < ALONE {
             if self.trial.verdict().mode != Wanted::InPlace || !self.trial.is_held() {
                 self.trial.rest(Decision::TooFewTasks);
@@ -309,7 +219,7 @@ impl Course {
             if now >= self.gathers_at {
                 self.gathers_at = now.saturating_add(WATCH);
                 let hop = class.ledgers.hop().unwrap_or(0);
-                let may_pay = class.steering.inside().may_pay(hop, shared.workers as u32);
+                let may_pay = class.steering.shares.inside().may_pay(hop, shared.workers as u32);
                 self.trial.set_may_gather(may_pay && class.can_gather());
             }
             self.trial.step(now, operations)
@@ -362,7 +272,7 @@ impl Course {
         if now < self.is_proposed.1 {
             return self.is_proposed.0;
         }
-        let (reuse, hop) = (class.steering.reuse(), class.ledgers.hop());
+        let (reuse, hop) = (class.steering.shares.reuse(), class.ledgers.hop());
         let share = self.share(class, now, me);
         let saving = reuse.sharing_cost().unwrap_or(0);
         let evidence = Evidence {
@@ -391,7 +301,7 @@ impl Course {
 
     /// Whether other objects are in use than usual, as those say that were used while the mode stood.
     fn has_other_objects(&mut self, steering: &Steering) -> bool {
-        let (looks, hits) = steering.seen();
+        let (looks, hits) = steering.shares.seen();
         let standing = self.trial.is_held().then(|| self.trial.mode());
         self.breadths.has_changed(standing, looks, hits)
     }
@@ -399,8 +309,8 @@ impl Course {
     /// Has it sampled anew what operations in place cost: other objects are in use. Not too often: that costs something itself.
     fn forget(&mut self, steering: &Steering, now: u64) {
         if self.stands_in_place() && now >= self.forgot.saturating_add(HOLD) {
-            steering.age();
-            (self.observe_at, self.seen) = (now, steering.reuse().samples());
+            steering.shares.age();
+            (self.observe_at, self.seen) = (now, steering.shares.reuse().samples());
             self.forgot = now;
         }
     }
@@ -422,11 +332,11 @@ impl Course {
         if now < self.observe_at {
             return false;
         }
-        let samples = steering.reuse().samples();
+        let samples = steering.shares.reuse().samples();
         if samples.saturating_sub(self.seen) < FRESH {
             return true;
         }
-        steering.age();
+        steering.shares.age();
         (self.observe_at, self.seen) = (now.saturating_add(OBSERVED), samples / 2);
         false
     }

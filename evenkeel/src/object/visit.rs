@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "it looks at what the worker knows of itself")]
 
-use super::class;
+use super::classes;
 use super::door::Refusal;
 use super::error::EnterError;
 use super::inner::Inner;
@@ -98,7 +98,7 @@ impl<'a> Visit<'a> {
             && let Some(target) = context.whereabouts_of(object.door.address())
         {
             if context.operations.takes_next() {
-                class::note_next(context, object.door.address());
+                classes::note_next(context, object.door.address());
             }
             // It does not even look at the object, whose lines are there.
             return self.set_out(context, target, cx);

@@ -23,6 +23,7 @@ pub mod deafness;
 pub mod gather;
 pub mod heat;
 pub mod hop;
+mod occasion;
 pub mod pack;
 pub mod plan;
 pub mod propose;

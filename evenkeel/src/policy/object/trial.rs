@@ -1,4 +1,4 @@
-//! Whether operations on a class of objects travel at all: both ways are tried, and the better one is kept.
+//! Whether operations on a class of objects travel at all, and to how many cores: each way is tried, and the best one is kept.
 //!
 //! What samples propose rests on a model of caches; the operations per second of the whole class do not. So each class has a *trial*, which
 //! is asked now and then, with the number of its operations so far, and says in which mode they run:
@@ -15,39 +15,25 @@
 //!    was, others are not looked at [for a while](super::deafness::deaf),
 //!    and for [longer](super::deafness::DULL) only [great ones](super::deafness::GREAT) if probes of the other modes have made less than half.
 //!
+//! A third mode, [one home](super::gather) for all objects, is tried only where it may be the best, and after the other two: on each occasion the first challenger of the mode that stands is tried as above, and then, against whichever stands now, the one that is left, beginning with a probe.
+//!
 //! **What it costs.** The mode that loses runs for a probe out of each hold, and for three windows out of a trial: in the long run one part in several thousand
 //! if the other is far behind, and otherwise 15 ms of a quarter slower operation in [`LONGEST_HOLD`]. **How soon it reacts.** Three to five windows of [`WATCH`] to see a change, one of which it began in, one to see that it is over, and short windows until there are two of each mode
-//! are 6.5 to 10 ms where both pairs are clear, and 10.5 to 14 where it takes a third; [as long again](UNSTEADY) at most where the rate goes on to change, or is of so few operations that it is never the same. Both hold if [`Trial::step`] is called several times per [`WATCH`]; windows last until the next call.
+//! are 6.5 to 10 ms where both pairs are clear, and 10.5 to 14 where it takes a third; [as long again](UNSTEADY) at most where the rate goes on to change, or is of so few operations that it is never the same. A third mode takes a probe more, and what it takes to try that, and comes as much later where it is the best. Both hold if [`Trial::step`] is called several times per [`WATCH`]; windows last until the next call.
 //!
 //! Measured with one alternation and no margin: 0.87 to 0.99 of the better mode in eight of nine cases, and a wrong verdict in the ninth. Hence three,
 //! and the margin.
 
 use super::Decision;
 use super::deafness::Deafness;
+use super::occasion::Occasion;
+pub use super::occasion::{HOLD, LONGEST_HOLD, hold};
 use super::verdict::{Mode, Reason, Verdict};
-pub use super::window::FEWEST;
-use super::window::{Window, Windows, level};
-
-/// Windows of each mode in a trial.
-pub const ALTERNATIONS: usize = 3;
-
-/// A window of a trial, in nanoseconds.
-pub const WINDOW: u64 = 4_000_000;
-
-/// The same after a change, and of a probe.
-pub const SHORT: u64 = 1_000_000;
-
-/// The same at home, where only what comes after the rest of it counts: objects without a home get one first, and all come from where they are. Set by the made-up classes of this module's tests: homes that are better by three fifths, but take
-/// 1.5 ms to fill, were used for two fifths of the time with [`SHORT`], and with this for nearly all of it.
-pub const SHORT_AT_HOME: u64 = 3 * SHORT;
+pub use super::window::{ALTERNATIONS, CHANGE, FEWEST, SHORT, SHORT_AT_HOME, WINDOW};
+use super::window::{Window, Windows, change, level};
 
 /// A window of a hold, in which nothing is tried: the period of [rebalancing](super::rebalance::PERIOD).
 pub const WATCH: u64 = 500_000;
-
-/// How long a verdict is held at first, and at most.
-pub const HOLD: u64 = 60_000_000;
-/// See [`HOLD`].
-pub const LONGEST_HOLD: u64 = HOLD << 6;
 
 /// The other mode wins if it is better by this, in percent of the one that stands. A choice: the verdict need not be right where both are
 /// within a twentieth of each other.
@@ -58,10 +44,6 @@ pub const CLEAR: u64 = 25;
 
 /// A probe that makes less than so many percent of the operations says that the verdict stands.
 pub const FAR_BEHIND: u64 = 75;
-
-/// A rate that is so many percent of the usual, or the reverse, has changed. Less than the difference between what directories of which a sixteenth is popular make
-/// on 16 cores, and what all of them do (`evenkeel-bench simulate --coretime`).
-pub const CHANGE: u64 = 124;
 
 /// A rate is steady again if it is not more than so many percent above or below that of the window before. An estimate; no benchmark sets it.
 pub const STEADY: u64 = 8;
@@ -86,31 +68,6 @@ enum Phase {
         round: usize,
         rates: [u64; 2 * ALTERNATIONS],
     },
-}
-
-/// Why something is tried, and how far that has come: first one mode is tried against that which stands, and then perhaps the third.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Occasion {
-    /// Whether it answers a change.
-    answers: bool,
-    /// The mode that stood when it began.
-    before: Mode,
-    challenger: Mode,
-    is_second: bool,
-    /// How far behind that which stands the best was that was tried, in percent of it: [`u64::MAX`] before there is one.
-    ahead: u64,
-}
-
-impl Occasion {
-    fn note_probe(&mut self, standing: u64, rate: u64) {
-        let ahead = u128::from(standing) * 100 / u128::from(rate.max(1));
-        self.ahead = self.ahead.min(u64::try_from(ahead).unwrap_or(u64::MAX));
-    }
-
-    /// Notes that one was tried for longer: it was not far behind.
-    fn note_trial(&mut self) {
-        self.ahead = 100;
-    }
 }
 
 /// The trial of one class of objects.
@@ -267,7 +224,7 @@ impl Trial {
             return;
         }
         if matches!(self.verdict.reason, Reason::Untried | Reason::NotWorth(_)) {
-            self.arise(false);
+            self.occasion = Occasion::new(self.verdict.mode, false);
             return self.begin();
         }
         if self.usual == 0 {
@@ -280,7 +237,7 @@ impl Trial {
             if is_steady || now >= self.unsteady_until {
                 (self.usual, self.changed, self.unsteady_until) = (rate, 0, 0);
                 self.has_other_objects = false;
-                self.arise(true);
+                self.occasion = Occasion::new(self.verdict.mode, true);
                 self.probe(Windows::Short);
             }
             return;
@@ -310,7 +267,7 @@ impl Trial {
         self.changed -= self.changed.signum();
         if now >= until {
             self.deafness.forgive();
-            self.arise(false);
+            self.occasion = Occasion::new(self.verdict.mode, false);
             self.probe(Windows::Long);
         }
     }
@@ -392,7 +349,7 @@ impl Trial {
         let third = self.verdict.mode.neither(challenger);
         if !is_second && (third != Mode::AtOneHome || self.may_gather) {
             let windows = if answers { Windows::Short } else { Windows::Long };
-            self.occasion = Occasion { challenger: third, is_second: true, ..self.occasion };
+            self.occasion = self.occasion.third(third);
             return self.probe(windows);
         }
         if self.verdict.mode != before {
@@ -423,13 +380,6 @@ impl Trial {
         self.phase = Phase::Hold { until: now.saturating_add(hold(self.verdict.stood)) };
     }
 
-    /// There is an occasion to try something.
-    fn arise(&mut self, answers: bool) {
-        let before = self.verdict.mode;
-        let challenger = before.challenger();
-        self.occasion = Occasion { answers, before, challenger, is_second: false, ahead: u64::MAX };
-    }
-
     fn begin(&mut self) {
         self.mode = self.verdict.mode;
         let (windows, rates) = (Windows::Long, [0; 2 * ALTERNATIONS]);
@@ -442,31 +392,9 @@ impl Trial {
     }
 }
 
-/// How long a verdict is held that has stood so often in a row.
-///
-/// # Examples
-/// ```
-/// use evenkeel::policy::object::trial::{HOLD, LONGEST_HOLD, hold};
-/// assert_eq!(hold(0), HOLD);
-/// assert_eq!(hold(1), 2 * HOLD);
-/// assert_eq!(hold(60), LONGEST_HOLD);
-/// ```
-#[must_use]
-pub fn hold(stood: u32) -> u64 {
-    (HOLD << stood.min(6)).min(LONGEST_HOLD)
-}
-
 /// Whether `a` is more than so many percent of `b`.
 pub(super) fn is_more(a: u64, b: u64, percent: u64) -> bool {
     u128::from(a) * 100 > u128::from(b) * u128::from(percent)
-}
-
-/// How much a rate has changed: by 2 if by [`CHANGE`], and by 1 if by half as much; less than nothing if it has become less.
-fn change(usual: u64, rate: u64) -> i32 {
-    let of = |a: u64, b: u64| {
-        i32::from(is_more(a, b, 50 + CHANGE / 2)) + i32::from(is_more(a, b, CHANGE))
-    };
-    of(rate, usual) - of(usual, rate)
 }
 
 #[cfg(test)]

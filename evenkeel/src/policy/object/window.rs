@@ -1,7 +1,24 @@
 //! The rate of operations in a window of a [trial](super::trial), or of what comes between two; and what several windows of a mode come to.
 
-use super::trial::{ALTERNATIONS, CLEAR, MARGIN, SHORT, SHORT_AT_HOME, WINDOW, is_more};
+use super::trial::{CLEAR, MARGIN, is_more};
 use super::verdict::Mode;
+
+/// Windows of each mode in a trial.
+pub const ALTERNATIONS: usize = 3;
+
+/// A window of a trial, in nanoseconds.
+pub const WINDOW: u64 = 4_000_000;
+
+/// The same after a change, and of a probe.
+pub const SHORT: u64 = 1_000_000;
+
+/// The same at home, where only what comes after the rest of it counts: objects without a home get one first, and all come from where they are. Set by the made-up classes of this module's tests: homes that are better by three fifths, but take
+/// 1.5 ms to fill, were used for two fifths of the time with [`SHORT`], and with this for nearly all of it.
+pub const SHORT_AT_HOME: u64 = 3 * SHORT;
+
+/// A rate that is so many percent of the usual, or the reverse, has changed. Less than the difference between what directories of which a sixteenth is popular make
+/// on 16 cores, and what all of them do (`evenkeel-bench simulate --coretime`).
+pub const CHANGE: u64 = 124;
 
 /// Fewer operations in a window say nothing; it goes on until there are so many, or for four times its length.
 pub const FEWEST: u64 = 200;
@@ -78,6 +95,14 @@ pub(super) fn level<'a>(rates: impl Iterator<Item = &'a u64>) -> u64 {
         2 => sorted[0] / 2 + sorted[1] / 2,
         _ => sorted[count / 2],
     }
+}
+
+/// How much a rate has changed: by 2 if by [`CHANGE`], and by 1 if by half as much; less than nothing if it has become less.
+pub(super) fn change(usual: u64, rate: u64) -> i32 {
+    let of = |a: u64, b: u64| {
+        i32::from(is_more(a, b, 50 + CHANGE / 2)) + i32::from(is_more(a, b, CHANGE))
+    };
+    of(rate, usual) - of(usual, rate)
 }
 
 #[cfg(test)]

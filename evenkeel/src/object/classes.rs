@@ -1,0 +1,86 @@
+//! The classes of a runtime by name, and what its workers know.
+
+use super::class::{Class, Placement};
+use super::ledger::Ledgers;
+use crate::primitives::{Mutex, lock};
+use crate::runtime::enter;
+use crate::scheduler::context::Context;
+use crate::scheduler::shared::Shared;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+/// The classes of a runtime by name, and the ledgers of its workers.
+#[derive(Debug)]
+struct Classes {
+    classes: Mutex<HashMap<Box<str>, Arc<Class>>>,
+    ledgers: Ledgers,
+}
+
+impl Classes {
+    fn new(workers: usize) -> Self {
+        Self { classes: Mutex::default(), ledgers: Ledgers::new(workers) }
+    }
+
+    /// Those of a runtime, which keeps them without knowing what they are.
+    fn of(shared: &Shared) -> &Self {
+        let kept = shared.kept.get_or_init(|| Box::new(Self::new(shared.workers)));
+        kept.downcast_ref().expect("nobody else keeps anything there")
+    }
+
+    /// All of them, by name.
+    fn all(&self) -> Vec<Arc<Class>> {
+        let mut all: Vec<_> = lock(&self.classes).values().cloned().collect();
+        all.sort_by(|one, other| one.name().cmp(other.name()));
+        all
+    }
+
+    /// That of this name in `runtime`, whose classes these are; made with `placement` if there is none.
+    pub(super) fn get(
+        &self,
+        name: &str,
+        placement: Option<Placement>,
+        runtime: Option<&Arc<Shared>>,
+    ) -> Arc<Class> {
+        let mut classes = lock(&self.classes);
+        if let Some(class) = classes.get(name) {
+            return class.clone();
+        }
+        let placement = placement.unwrap_or_default();
+        let class = Arc::new(Class::new(name, placement, runtime, self.ledgers.clone()));
+        classes.insert(name.into(), class.clone());
+        class
+    }
+}
+
+/// The classes of objects that are made outside of any runtime.
+static NOWHERE: LazyLock<Classes> = LazyLock::new(|| Classes::new(0));
+
+/// The class of this name in the runtime of the calling thread.
+pub(super) fn here(name: &str, placement: Option<Placement>) -> Arc<Class> {
+    enter::with(|handle| match handle {
+        Some(handle) => Classes::of(handle.shared()).get(name, placement, Some(handle.shared())),
+        None => NOWHERE.get(name, placement, None),
+    })
+}
+
+/// The classes of the runtime of the calling thread that have objects in use.
+pub(super) fn all_here() -> Vec<Arc<Class>> {
+    enter::with(|handle| match handle {
+        Some(handle) => Classes::of(handle.shared()).all(),
+        None => NOWHERE.all(),
+    })
+}
+
+/// Tells the ledger of this worker which object a task uses next that is followed.
+#[cold]
+pub(super) fn note_next(context: &Context, address: usize) {
+    Classes::of(context.shared()).ledgers.note_next(context, address);
+}
+
+/// Calls `f` with the ledgers of the runtime of the calling thread, if it belongs to one.
+pub(super) fn ledgers_here<R>(f: impl FnOnce(&Ledgers, &Shared) -> R) -> Option<R> {
+    enter::with(|handle| {
+        let shared = handle?.shared();
+        Some(f(&Classes::of(shared).ledgers, shared))
+    })
+}

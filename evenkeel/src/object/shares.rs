@@ -1,0 +1,119 @@
+//! What each worker has done with a class, and has learnt of it: on lines of its own, which it alone writes.
+
+use super::class::Class;
+use crate::policy::object::breadth::Recent;
+use crate::policy::object::{Gather, Reuse};
+use crate::primitives::atomic::{AtomicU64, Ordering};
+use crate::primitives::{Mutex, lock};
+use crate::scheduler::operations::TURN;
+use crossbeam_utils::CachePadded;
+use std::fmt;
+
+/// That of each worker, and of the relief.
+pub(super) struct Shares(Box<[CachePadded<Share>]>);
+
+/// That of one.
+#[derive(Default)]
+struct Share {
+    /// Operations, in steps of [`TURN`].
+    operations: AtomicU64,
+    /// How often the class had turned to be entered at homes when the worker last looked at all operations, so that their objects get theirs.
+    turns: AtomicU64,
+    /// What those in place have taken that were sampled.
+    reuse: Mutex<Reuse>,
+    /// The objects of those that counted others with them.
+    recent: Mutex<Recent>,
+    /// Sampled operations at home, and how long they have taken. Who reads them between the two is off by one.
+    at_home: AtomicU64,
+    inside: AtomicU64,
+}
+
+impl Share {
+    fn inside(&self) -> Gather {
+        let load = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        Gather { operations: load(&self.at_home), inside: load(&self.inside) }
+    }
+}
+
+impl Shares {
+    /// Those of so many processors.
+    pub(super) fn new(processors: usize) -> Self {
+        Self((0..processors).map(|_| CachePadded::default()).collect())
+    }
+
+    /// Operations so far, about.
+    pub(super) fn operations(&self) -> u64 {
+        self.0.iter().map(|share| share.operations.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Counts [`TURN`] operations of processor `me`, of which one was on the object at this address.
+    pub(super) fn count(&self, me: usize, address: usize) {
+        if let Some(share) = self.0.get(me) {
+            let count = share.operations.load(Ordering::Relaxed) + u64::from(TURN);
+            share.operations.store(count, Ordering::Relaxed);
+            lock(&share.recent).look(address as u64);
+        }
+    }
+
+    /// How many of them all workers have [looked at](Recent::seen), and how many were on objects that they had seen before.
+    pub(super) fn seen(&self) -> (u64, u64) {
+        let seen = self.0.iter().map(|share| lock(&share.recent).seen());
+        seen.fold((0, 0), |sum, seen| (sum.0 + seen.0, sum.1 + seen.1))
+    }
+
+    /// Whether processor `me` hears for the first time that the class has turned to be entered at homes so often.
+    pub(super) fn hears_of(&self, me: usize, turns: u64) -> bool {
+        self.0.get(me).is_some_and(|share| {
+            let has_turned = share.turns.load(Ordering::Relaxed) != turns;
+            if has_turned {
+                share.turns.store(turns, Ordering::Relaxed);
+            }
+            has_turned
+        })
+    }
+
+    /// Takes an operation in place into account that processor `me` has sampled. `here` are the bytes that it has gone over since the last one on the same object, if that was its too.
+    pub(super) fn learn(&self, class: &Class, me: usize, here: Option<u64>, nanos: u64) {
+        let Some(share) = self.0.get(me) else { return };
+        let mut reuse = lock(&share.reuse);
+        match here {
+            Some(distance) => reuse.add_same(class.caches(), distance, nanos),
+            None => reuse.add_cross(nanos),
+        }
+    }
+
+    /// What all of them have learnt.
+    pub(super) fn reuse(&self) -> Reuse {
+        let mut sum = Reuse::default();
+        self.0.iter().for_each(|share| sum.add(&lock(&share.reuse)));
+        sum
+    }
+
+    /// Begins a period of what they learn.
+    pub(super) fn age(&self) {
+        self.0.iter().for_each(|share| lock(&share.reuse).age());
+    }
+
+    /// Takes an operation at home into account that has taken processor `me` so many nanoseconds.
+    pub(super) fn note_inside(&self, me: usize, nanos: u64) {
+        if let Some(share) = self.0.get(me) {
+            let mut gather = share.inside();
+            gather.add(nanos);
+            share.at_home.store(gather.operations, Ordering::Relaxed);
+            share.inside.store(gather.inside, Ordering::Relaxed);
+        }
+    }
+
+    /// How long those of all workers have taken.
+    pub(super) fn inside(&self) -> Gather {
+        let mut sum = Gather::default();
+        self.0.iter().for_each(|share| sum.merge(&share.inside()));
+        sum
+    }
+}
+
+impl fmt::Debug for Shares {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shares").finish_non_exhaustive()
+    }
+}
