@@ -255,13 +255,22 @@ impl Class {
         self.pinned.fetch_add(change, Ordering::Relaxed);
     }
 
-    /// Whether its objects may be gathered: more than one worker has homes of them, the caller has chosen none, and one worker has room for all that is in use.
+    /// Whether its objects may be gathered, if they are not: they are not at one worker anyhow, and take no more than half of what one has room for.
     pub(super) fn can_gather(&self) -> bool {
         let has_any = |bytes: &&AtomicUsize| bytes.load(Ordering::Relaxed) > 0;
+        self.bytes.iter().filter(has_any).count() != 1 && self.fits_one(2, 1)
+    }
+
+    /// Whether they may stay so, if they are. As long as it is, none gets a home elsewhere.
+    pub(super) fn can_stay_gathered(&self) -> bool {
+        self.fits_one(8, 7)
+    }
+
+    /// Whether the caller has chosen no home of an object of it, and what is in use of all classes fits into so many parts of what one worker has room for.
+    fn fits_one(&self, parts: u64, of_them: u64) -> bool {
         let in_use: usize = (0..self.bytes.len()).map(|number| self.ledgers.in_use(number)).sum();
-        self.bytes.iter().filter(has_any).count() > 1
-            && self.pinned.load(Ordering::Relaxed) == 0
-            && in_use as u64 <= self.caches.budget()
+        self.pinned.load(Ordering::Relaxed) == 0
+            && in_use as u64 <= self.caches.budget() / parts * of_them
     }
 
     /// The address of the processor with the fewest bytes of the class among these.

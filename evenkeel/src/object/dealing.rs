@@ -4,8 +4,8 @@
 //! Whoever [steers](super::steer) the class says which. Each *host* looks, when an operation is over that is looked at, whether the object is to be at another worker now, and [moves it](super::giving) there.
 //!
 //! # States
-//! *Spread*: objects stay where they are; it is heat that moves them. *Gathered* at a worker: all others give it what they have, and where each was is remembered. When they are spread again, each goes back there, so that what heat and plans had found out is not lost; what has been remembered for
-//! a while and not asked for is forgotten, and so is more than there is [room](MOST) for: those stay, and heat moves them.
+//! *Spread*: objects stay where they are; it is heat that moves them. *Gathered* at a worker: all others give it what they have, and where each was is remembered. When they are spread again, each goes back there, so that what heat and plans had found out is not lost; who is not back
+//! after a while stays, and so do more than there is [room](MOST) for: heat moves them.
 //!
 //! # Why nothing is lost
 //! What is said here is a wish: it names no object, and protects none. Addresses are compared and never followed. An object that is nobody's to move just now is asked for again at its next operation that is looked at; one that has the address of another one, which is gone, may go where that was,
@@ -24,13 +24,31 @@ const MOST: usize = 4_096;
 /// Over which workers the homes of a class are dealt.
 #[derive(Debug, Default)]
 pub(super) struct Dealing {
-    /// One more than the worker where all are, or 0.
+    /// One more than the worker where all are, or 0; and the one where they were at last.
     gathered: AtomicUsize,
+    last: AtomicUsize,
     /// Where those were that have been moved, by address, and how many they are.
     before: Mutex<HashMap<usize, usize>>,
     known: AtomicUsize,
     /// How many have been moved.
     moves: AtomicUsize,
+}
+
+/// What is to become of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deal {
+    /// It is gathered with others at this worker.
+    Gather(usize),
+    /// It goes back to this one.
+    Back(usize),
+}
+
+impl Deal {
+    /// To whom it is given.
+    pub(super) fn to(self) -> usize {
+        let (Self::Gather(to) | Self::Back(to)) = self;
+        to
+    }
 }
 
 impl Dealing {
@@ -46,39 +64,50 @@ impl Dealing {
 
     /// Has them gathered at this worker, or spread.
     pub(super) fn set(&self, at: Option<usize>) {
+        if let Some(at) = at {
+            self.last.store(at, Ordering::Relaxed);
+        }
         self.gathered.store(at.map_or(0, |at| at + 1), Ordering::Relaxed);
     }
 
-    /// The worker to which `me` is to give the object at this address, if it is.
+    /// What `me`, its host, is to do with the object at this address, if anything.
     #[inline]
-    pub(super) fn to(&self, me: usize, address: usize) -> Option<usize> {
+    pub(super) fn of(&self, me: usize, address: usize) -> Option<Deal> {
         match self.gathered_at() {
-            Some(at) => (at != me).then_some(at),
-            None if self.known.load(Ordering::Relaxed) == 0 => None,
+            Some(at) => (at != me).then_some(Deal::Gather(at)),
+            // Only those that have been gathered go back.
+            None if self.known.load(Ordering::Relaxed) == 0
+                || self.last.load(Ordering::Relaxed) != me =>
+            {
+                None
+            }
             None => self.back(me, address),
         }
     }
 
     /// Where it was before.
     #[cold]
-    fn back(&self, me: usize, address: usize) -> Option<usize> {
+    fn back(&self, me: usize, address: usize) -> Option<Deal> {
         let mut before = lock(&self.before);
         let to = before.get(&address).copied()?;
         if to == me {
             self.forget_one(&mut before, address);
         }
-        (to != me).then_some(to)
+        (to != me).then_some(Deal::Back(to))
     }
 
-    /// Notes that `me` has given the object at this address away, as it was to.
-    pub(super) fn note_moved(&self, me: usize, address: usize) {
+    /// Notes that `me` has done so.
+    pub(super) fn note_moved(&self, me: usize, address: usize, deal: Deal) {
         self.moves.fetch_add(1, Ordering::Relaxed);
         let mut before = lock(&self.before);
-        if self.gathered_at().is_none() {
-            self.forget_one(&mut before, address);
-        } else if before.len() < MOST {
-            before.insert(address, me);
-            self.known.store(before.len(), Ordering::Relaxed);
+        match deal {
+            Deal::Back(_) => self.forget_one(&mut before, address),
+            Deal::Gather(_) if before.len() < MOST => {
+                // Those that were gathered elsewhere go back to where they were before that.
+                before.entry(address).or_insert(me);
+                self.known.store(before.len(), Ordering::Relaxed);
+            }
+            Deal::Gather(_) => {}
         }
     }
 
@@ -117,33 +146,38 @@ mod tests {
     fn all_others_give_what_they_have_to_the_one_where_they_are_gathered_and_get_it_back() {
         let dealing = Dealing::default();
         assert!(dealing.may_be_at(0) && dealing.may_be_at(2));
-        assert_eq!(dealing.to(0, 0x10), None, "they are where they are");
+        assert_eq!(dealing.of(0, 0x10), None, "they are where they are");
         dealing.set(Some(2));
         assert!(!dealing.may_be_at(0) && dealing.may_be_at(2));
         for (me, address) in [(0, 0x10), (1, 0x20), (1, 0x30)] {
-            assert_eq!(dealing.to(me, address), Some(2));
-            dealing.note_moved(me, address);
+            let deal = dealing.of(me, address).expect("it is elsewhere");
+            assert_eq!(deal, Deal::Gather(2));
+            dealing.note_moved(me, address, deal);
         }
-        assert_eq!(dealing.to(2, 0x10), None);
+        assert_eq!(dealing.of(2, 0x10), None);
         dealing.set(None);
-        assert_eq!(dealing.to(2, 0x10), Some(0));
-        assert_eq!(dealing.to(2, 0x10), Some(0), "it has not been moved");
-        dealing.note_moved(2, 0x10);
-        assert_eq!(dealing.to(2, 0x10), None);
-        assert_eq!(dealing.to(1, 0x20), None, "it is there");
-        assert_eq!(dealing.to(2, 0x20), None, "and may go where heat says");
-        assert_eq!((dealing.to(2, 0x30), dealing.moves()), (Some(1), 4));
+        assert_eq!(dealing.of(2, 0x10), Some(Deal::Back(0)));
+        assert_eq!(dealing.of(2, 0x10), Some(Deal::Back(0)), "it has not been moved");
+        dealing.note_moved(2, 0x10, Deal::Back(0));
+        assert_eq!(dealing.of(2, 0x10), None);
+        assert_eq!(dealing.of(1, 0x20), None, "it is there");
+        assert_eq!((dealing.of(2, 0x30), dealing.moves()), (Some(Deal::Back(1)), 4));
+        dealing.set(Some(0));
+        dealing.note_moved(2, 0x30, Deal::Gather(0));
+        dealing.set(None);
+        assert_eq!(dealing.of(2, 0x30), None, "it is not there");
+        assert_eq!(dealing.of(0, 0x30), Some(Deal::Back(1)), "and not where it was in between");
         dealing.forget();
-        assert_eq!(dealing.to(2, 0x30), None);
+        assert_eq!(dealing.of(0, 0x30), None);
     }
 
     #[test]
     fn no_more_are_remembered_than_there_is_room_for() {
         let dealing = Dealing::default();
         dealing.set(Some(0));
-        (0..2 * MOST).for_each(|address| dealing.note_moved(1, address));
+        (0..2 * MOST).for_each(|address| dealing.note_moved(1, address, Deal::Gather(0)));
         dealing.set(None);
-        let back = (0..2 * MOST).filter(|&address| dealing.to(0, address).is_some()).count();
+        let back = (0..2 * MOST).filter(|&address| dealing.of(0, address).is_some()).count();
         assert_eq!(back, MOST);
     }
 
@@ -184,9 +218,9 @@ mod tests {
                         operations
                     })
                 };
-                let tasks: Vec<_> = (0..TASKS).map(task).collect();
                 let shared = enter::with(|handle| handle.unwrap().shared().clone());
                 let held = class.steering.hold(&class, &shared);
+                let tasks: Vec<_> = (0..TASKS).map(task).collect();
                 let free = &objects[..16];
                 held.go(Mode::AtHome);
                 until(free, |homes| homes.iter().all(Option::is_some)).await;

@@ -8,6 +8,7 @@ use super::class::{Class, Mode};
 use super::inner::Inner;
 use super::steer::Look;
 use super::way::Way;
+use crate::policy::object::propose::DOUBT;
 use crate::policy::object::{Decision, Evidence, WHOLE, assign, assign::RUNNABLE, assign::remote};
 use crate::scheduler::context::Context;
 
@@ -89,11 +90,16 @@ impl<T> Inner<T> {
     fn is_worth_a_home(&self, context: &Context) -> bool {
         let class: &Class = &self.class;
         let sample = self.with_sample(|sample| *sample);
+        if class.is_gathered() {
+            // Nobody travels there.
+            return true;
+        }
         let Some(cost) = sample.sharing_cost() else { return true };
         let Some(hop) = class.ledgers.planning().hop() else { return true };
         let share = class.ledgers.share(context.seat.me(), self.door.address());
         let evidence = Evidence {
-            saving: cost * u64::from(sample.remote()) / u64::from(WHOLE),
+            // With the doubt that there is of its class, which would be tried with none of its objects at home.
+            saving: DOUBT * cost * u64::from(sample.remote()) / u64::from(WHOLE),
             remote: remote(context.shared().workers as u32, share),
             hop,
             samples: sample.samples(),

@@ -17,6 +17,7 @@
 //! here, later, and on this worker.
 
 use super::class::Class;
+use super::dealing::Deal;
 use super::inner::Inner;
 use crate::policy::object::{Heat, per_mille, rebalance};
 use crate::scheduler::context::Context;
@@ -211,11 +212,11 @@ fn fold(objects: &mut Vec<(u64, u64)>, group: &[u64], most: u64) -> bool {
 impl<T> Inner<T> {
     /// The worker to which this one is to give an object whose class is [dealt](super::dealing) in another way now.
     #[inline]
-    pub(super) fn dealt_to(&self, context: &Context) -> Option<usize> {
+    pub(super) fn dealt_to(&self, context: &Context) -> Option<Deal> {
         if self.is_pinned() {
             return None;
         }
-        self.class.dealing().to(context.seat.me(), self.door.address())
+        self.class.dealing().of(context.seat.me(), self.door.address())
     }
 
     /// Gives an object that nobody is inside of to another worker, or to none. The caller is its host.
@@ -224,11 +225,10 @@ impl<T> Inner<T> {
         let from = self.door.home();
         // An object without a home is for classes that need not have any.
         let Some(home) = to.map_or(Some(0), |to| class.home_at(to)) else { return false };
+        // Before anybody finds it there, who may uncharge it.
+        class.charge(home, self.size());
         let moved = self.door.move_home(Some(context), home);
-        if moved {
-            class.uncharge(from, self.size());
-            class.charge(home, self.size());
-        }
+        class.uncharge(if moved { from } else { home }, self.size());
         moved
     }
 }

@@ -7,6 +7,7 @@
 //! Which objects are used together is looked at after [some](FOLLOWED) of the samples: the next operation on this worker says which object the task goes on to, if it is the same task, here or elsewhere.
 
 use super::class::Placement;
+use super::dealing::Deal;
 use super::giving::Giving;
 use super::inner::Inner;
 use super::plan::Planning;
@@ -214,9 +215,9 @@ impl Ledgers {
         }
     }
 
-    /// Has this worker's ledger told of the operations that are over, and gives the object away, if that is to be, to worker `dealt` or to whom it has chosen.
+    /// Has this worker's ledger told of the operations that are over, and gives the object away, if that is to be, as it is `dealt` or as it has chosen.
     #[inline(never)]
-    fn settle<T>(&self, object: &Inner<T>, dealt: Option<usize>, now: u64, context: &Context) {
+    fn settle<T>(&self, object: &Inner<T>, dealt: Option<Deal>, now: u64, context: &Context) {
         let me = context.seat.me();
         let Some(mut ledger) = self.of(me) else {
             // Nobody keeps what it has sampled; there has to be room for more.
@@ -224,13 +225,11 @@ impl Ledgers {
             return;
         };
         ledger.hear(context, now);
-        if let Some(to) = dealt {
+        if let Some(deal) = dealt {
             ledger.giving.forget(object.door.address());
-            if object.move_home(context, Some(to)) {
-                object.class.dealing().note_moved(me, object.door.address());
+            if object.move_home(context, Some(deal.to())) {
+                object.class.dealing().note_moved(me, object.door.address(), deal);
                 ledger.used.note(object.door.address() as u64, Noted::default());
-                // Where there is one there are more.
-                context.operations.watch_some();
             }
         }
         let to = ledger.gift(object);
@@ -242,6 +241,10 @@ impl Ledgers {
         } else if context.operations.gives() {
             // They are given, or have waited for too long.
             context.operations.watch(false);
+        }
+        if dealt.is_some() {
+            // Where there is one there are more.
+            context.operations.watch_some();
         }
         if let Some(to) = to {
             if object.move_home(context, to) {

@@ -72,7 +72,7 @@ pub(super) struct Steering {
     pub(super) shares: Shares,
     /// What is made of operations in place now: a [`Look`].
     look: AtomicU8,
-    /// How often the class has turned to be entered at homes.
+    /// How often the class has turned to be entered at homes, or at others.
     turns: AtomicU64,
     /// When to step next.
     next: AtomicU64,
@@ -95,7 +95,7 @@ pub(super) struct Course {
     /// When to begin to sample anew, and how many samples there were then.
     observe_at: u64,
     seen: u32,
-    /// Since when the mode is what it is.
+    /// Since when the mode is what it is, and homes are dealt as they are.
     turned: u64,
     /// When to look again whether its objects may be gathered.
     gathers_at: u64,
@@ -221,6 +221,9 @@ impl Course {
                 let hop = class.ledgers.hop().unwrap_or(0);
                 let may_pay = class.steering.shares.inside().may_pay(hop, shared.workers as u32);
                 self.trial.set_may_gather(may_pay && class.can_gather());
+                if class.is_gathered() && !class.can_stay_gathered() {
+                    self.trial.leave_one_home();
+                }
             }
             self.trial.step(now, operations)
         };

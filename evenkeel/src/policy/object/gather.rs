@@ -16,8 +16,9 @@ pub const SAMPLING: u64 = 20;
 /// twice of what an operation takes; directories, of which each operation takes as long as ten hops, are left out (`evenkeel-bench run --bench counters,map,directory`).
 pub const SLACK: u64 = 3;
 
-/// An operation counts as no longer than this, in nanoseconds.
+/// An operation that seems to be an outlier counts as no longer than this, in nanoseconds, and as no shorter: clocks may not tell a short one from none.
 const MOST: u64 = 1_000_000;
+const LEAST: u64 = 4 * SAMPLING;
 
 /// Operations that have to be known. An estimate; no benchmark sets it.
 pub const ENOUGH: u64 = 64;
@@ -50,7 +51,7 @@ impl Gather {
         if self.operations >= PERIOD {
             (self.operations, self.inside) = (self.operations / 2, self.inside / 2);
         }
-        let bound = self.mean().map_or(MOST, |mean| (OUTLIER * mean).clamp(1, MOST));
+        let bound = self.mean().map_or(MOST, |mean| (OUTLIER * mean).clamp(LEAST, MOST));
         self.operations += 1;
         self.inside = self.inside.saturating_add(nanos.min(bound));
     }
@@ -101,6 +102,9 @@ mod tests {
         assert!(!gather.may_pay(60, 2));
         assert!(!of(&[u64::MAX; 99]).may_pay(60, u32::MAX));
         assert!(of(&[0; 99]).may_pay(u64::MAX, u32::MAX));
+        let mut gather = of(&[0; 2_000]);
+        (0..10_000).for_each(|_| gather.add(50_000));
+        assert!(!gather.may_pay(60, 2), "clocks that stood still are forgotten");
     }
 
     #[test]

@@ -156,7 +156,7 @@ impl Trial {
         if let Some((rate, is_enough)) = self.window.step(now, ops, length, settle) {
             match self.phase {
                 Phase::Hold { until } => self.held(now, rate, is_enough, until),
-                Phase::Probe { windows } => self.probed(now, rate, is_enough, windows),
+                Phase::Probe { windows } => self.probed(now, rate, windows),
                 Phase::Try { windows, round, rates } => {
                     self.tried(now, rate, is_enough, (windows, round, rates));
                 }
@@ -192,6 +192,16 @@ impl Trial {
     /// Says whether [one home](super::gather) for all objects may be the best. As long as it can't be, that is not tried.
     pub fn set_may_gather(&mut self, may_gather: bool) {
         self.may_gather = may_gather;
+    }
+
+    /// Has a class for which one home stands, and which does not fit there any more, entered at homes everywhere, and what is better found out anew. Nothing changes while something is tried, or another mode stands.
+    pub fn leave_one_home(&mut self) {
+        if self.is_held() && self.verdict.mode == Mode::AtOneHome {
+            (self.verdict.mode, self.verdict.against) = (Mode::AtHome, Mode::AtOneHome);
+            (self.verdict.reason, self.verdict.stood) = (Reason::TooLarge, 0);
+            (self.mode, self.usual, self.has_other_objects) = (Mode::AtHome, 0, true);
+            self.deafness = Deafness::default();
+        }
     }
 
     /// Ends all trials, in place, because no object of the class is worth a home. The next [step](Trial::step) begins anew.
@@ -272,10 +282,7 @@ impl Trial {
         }
     }
 
-    fn probed(&mut self, now: u64, rate: u64, is_enough: bool, windows: Windows) {
-        if !is_enough {
-            return self.give_up(now);
-        }
+    fn probed(&mut self, now: u64, rate: u64, windows: Windows) {
         let bound = u128::from(self.usual) * u128::from(FAR_BEHIND);
         if u128::from(rate) * 100 < bound {
             self.measured(self.usual, rate);
@@ -302,7 +309,9 @@ impl Trial {
         (windows, round, mut rates): (Windows, usize, [u64; 2 * ALTERNATIONS]),
     ) {
         if !is_enough {
-            return self.give_up(now);
+            self.verdict.reason = Reason::TooFew;
+            self.occasion.note_trial();
+            return self.end(now);
         }
         rates[round] = rate;
         let round = round + 1;
@@ -344,7 +353,7 @@ impl Trial {
 
     /// Two modes are compared, of which one stands from now on: goes on with the third one, or holds the verdict.
     fn conclude(&mut self, now: u64, reason: Reason) {
-        let Occasion { answers, before, challenger, is_second, ahead } = self.occasion;
+        let Occasion { answers, challenger, is_second, .. } = self.occasion;
         (self.verdict.reason, self.verdict.against) = (reason, challenger);
         let third = self.verdict.mode.neither(challenger);
         if !is_second && (third != Mode::AtOneHome || self.may_gather) {
@@ -352,31 +361,26 @@ impl Trial {
             self.occasion = self.occasion.third(third);
             return self.probe(windows);
         }
-        if self.verdict.mode != before {
+        self.end(now);
+    }
+
+    /// Holds the verdict: there is nothing more to be tried.
+    fn end(&mut self, now: u64) {
+        let Occasion { answers, before, challenger, ahead, .. } = self.occasion;
+        let mode = self.verdict.mode;
+        if mode != before {
             self.deafness = Deafness::default();
         } else if answers {
             self.deafness.note_fruitless(now, ahead);
         } else {
             self.deafness.sharpen();
         }
-        if challenger == Mode::AtOneHome {
-            // Objects are on their way back.
+        if mode == Mode::AtOneHome || challenger == Mode::AtOneHome {
+            // Objects are on their way there, or back.
             self.deafness.settle(now.saturating_add(SHORT_AT_HOME));
         }
-        self.hold(now);
-    }
-
-    /// Too few operations say nothing of any mode.
-    fn give_up(&mut self, now: u64) {
-        self.verdict.reason = Reason::TooFew;
-        self.hold(now);
-    }
-
-    fn hold(&mut self, now: u64) {
-        let has_changed = self.verdict.mode != self.occasion.before;
-        self.verdict.stood = if has_changed { 0 } else { self.verdict.stood.saturating_add(1) };
-        self.mode = self.verdict.mode;
-        self.changed = 0;
+        self.verdict.stood = if mode == before { self.verdict.stood.saturating_add(1) } else { 0 };
+        (self.mode, self.changed) = (mode, 0);
         self.phase = Phase::Hold { until: now.saturating_add(hold(self.verdict.stood)) };
     }
 

@@ -377,3 +377,42 @@ fn a_change_is_answered_by_whichever_of_three_is_the_better_one() {
         assert!(rest > 0.9, "{rest} in phase {phase}: {:?}", class.trial);
     }
 }
+
+#[test]
+fn one_home_that_has_no_room_any_more_is_left_and_what_is_better_found_out() {
+    let mut class = of_three([1_000, 2_000, 3_000]);
+    class.trial.leave_one_home();
+    assert_eq!(class.trial.verdict(), Verdict::default(), "it is not there");
+    class.until(100);
+    assert_eq!(class.trial.verdict().mode, Mode::AtOneHome);
+    class.trial.set_may_gather(false);
+    class.trial.leave_one_home();
+    assert_eq!(class.trial.mode(), Mode::AtHome);
+    let text = class.trial.verdict().to_string();
+    assert_eq!(text, "at home: one home has no room for all objects");
+    class.until(120);
+    assert_eq!(class.trial.verdict().mode, Mode::AtHome);
+    assert_eq!(class.trial.verdict().against, Mode::InPlace, "it was found out");
+}
+
+#[test]
+fn objects_that_come_together_slowly_are_no_change() {
+    // Whatever the mode, the first 2 ms make half as much: objects move.
+    let moved = std::cell::Cell::new(0);
+    let mut class = Class::new(|now, mode| {
+        let rate = [1_000, 2_000, 4_000][mode as usize];
+        if now < moved.get() + 2 * MS { rate / 2 } else { rate }
+    });
+    class.trial.set_may_gather(true);
+    let (mut changes, mut mode) = (0, Mode::InPlace);
+    for _ in 0..200_000 {
+        class.step();
+        if std::mem::replace(&mut mode, class.trial.mode()) != mode {
+            moved.set(class.now);
+            changes += 1;
+        }
+    }
+    assert_eq!(class.trial.verdict().mode, Mode::AtOneHome);
+    // Holds of 60 ms, of 120 and so on, and of 3.84 s: each ends with two probes.
+    assert!(changes < 70, "{changes}");
+}

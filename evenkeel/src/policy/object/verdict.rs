@@ -73,6 +73,8 @@ pub enum Reason {
     FarAhead,
     /// There were too few operations to tell.
     TooFew,
+    /// One home, which stood, has no room for all objects any more.
+    TooLarge,
     /// No object of the class is worth a home.
     NotWorth(Decision),
 }
@@ -115,6 +117,7 @@ impl fmt::Display for Verdict {
             Reason::FarAhead => {
                 write!(f, "{against:.2} times the operations of {other} in a probe")?;
             }
+            Reason::TooLarge => return f.write_str("one home has no room for all objects"),
             Reason::TooFew => return f.write_str("too few operations to tell"),
             Reason::NotWorth(decision) => {
                 return write!(f, "no object is worth a home ({decision})");
