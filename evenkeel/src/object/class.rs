@@ -258,7 +258,8 @@ impl Class {
     /// Whether its objects may be gathered, if they are not: they are not at one worker anyhow, and take no more than half of what one has room for.
     pub(super) fn can_gather(&self) -> bool {
         let has_any = |bytes: &&AtomicUsize| bytes.load(Ordering::Relaxed) > 0;
-        self.bytes.iter().filter(has_any).count() != 1 && self.fits_one(2, 1)
+        let workers = self.bytes.iter().filter(has_any).count();
+        self.bytes.len() > 1 && workers != 1 && self.fits_one(2, 1)
     }
 
     /// Whether they may stay so, if they are. As long as it is, none gets a home elsewhere.

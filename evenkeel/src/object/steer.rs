@@ -218,9 +218,8 @@ impl Course {
             }
             if now >= self.gathers_at {
                 self.gathers_at = now.saturating_add(WATCH);
-                let hop = class.ledgers.hop().unwrap_or(0);
-                let may_pay = class.steering.shares.inside().may_pay(hop, shared.workers as u32);
-                self.trial.set_may_gather(may_pay && class.can_gather());
+                let inside = class.steering.shares.inside();
+                self.trial.set_ceiling(if class.can_gather() { inside.ceiling() } else { 0 });
                 if class.is_gathered() && !class.can_stay_gathered() {
                     self.trial.leave_one_home();
                 }

@@ -26,6 +26,7 @@
 
 use super::Decision;
 use super::deafness::Deafness;
+use super::gather::OVERSTATED;
 use super::occasion::Occasion;
 pub use super::occasion::{HOLD, LONGEST_HOLD, hold};
 use super::verdict::{Mode, Reason, Verdict};
@@ -95,8 +96,8 @@ pub struct Trial {
     usual: u64,
     /// What is being tried, while something is.
     occasion: Occasion,
-    /// Whether one home for all may be the best.
-    may_gather: bool,
+    /// What all operations at one home come to at most, about, in operations per second; 0 where that is no choice.
+    ceiling: u64,
     deafness: Deafness,
     /// Whether other objects are in use than when that was last found out.
     has_other_objects: bool,
@@ -116,7 +117,7 @@ impl Default for Trial {
             window: Window::default(),
             usual: 0,
             occasion: Occasion::default(),
-            may_gather: false,
+            ceiling: 0,
             deafness: Deafness::default(),
             has_other_objects: false,
             unsteady_until: 0,
@@ -189,9 +190,9 @@ impl Trial {
         self.mode
     }
 
-    /// Says whether [one home](super::gather) for all objects may be the best. As long as it can't be, that is not tried.
-    pub fn set_may_gather(&mut self, may_gather: bool) {
-        self.may_gather = may_gather;
+    /// Says what all operations at [one home](super::gather) come to at most, about, in operations per second. As long as that is less than homes at all cores make, or 0, it is not tried.
+    pub fn set_ceiling(&mut self, ceiling: u64) {
+        self.ceiling = ceiling;
     }
 
     /// Has a class for which one home stands, and which does not fit there any more, entered at homes everywhere, and what is better found out anew. Nothing changes while something is tried, or another mode stands.
@@ -356,12 +357,17 @@ impl Trial {
         let Occasion { answers, challenger, is_second, .. } = self.occasion;
         (self.verdict.reason, self.verdict.against) = (reason, challenger);
         let third = self.verdict.mode.neither(challenger);
-        if !is_second && (third != Mode::AtOneHome || self.may_gather) {
+        if !is_second && (third != Mode::AtOneHome || self.may_gather()) {
             let windows = if answers { Windows::Short } else { Windows::Long };
             self.occasion = self.occasion.third(third);
             return self.probe(windows);
         }
         self.end(now);
+    }
+
+    /// Whether one home may be better than homes at all cores, whose rate has just been measured.
+    fn may_gather(&self) -> bool {
+        self.ceiling > 0 && is_more(self.ceiling, self.verdict.rate(Mode::AtHome), OVERSTATED)
     }
 
     /// Holds the verdict: there is nothing more to be tried.

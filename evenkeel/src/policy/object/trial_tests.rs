@@ -322,7 +322,7 @@ fn late_steps_and_times_at_the_end_do_no_harm() {
 /// A class that belongs on one core, perhaps, with its rates in each mode.
 fn of_three(rates: [u64; 3]) -> Class<impl Fn(u64, Mode) -> u64> {
     let mut class = Class::new(move |_, mode: Mode| rates[mode as usize]);
-    class.trial.set_may_gather(true);
+    class.trial.set_ceiling(u64::MAX);
     class
 }
 
@@ -348,13 +348,13 @@ fn of_three_modes_the_best_is_found_from_wherever_it_begins_and_kept() {
 #[test]
 fn one_home_is_not_tried_where_it_can_not_be_the_best() {
     let mut class = of_three([1_000, 2_000, 9_000]);
-    class.trial.set_may_gather(false);
+    class.trial.set_ceiling(1);
     for _ in 0..100_000 {
         class.step();
         assert_ne!(class.trial.mode(), Mode::AtOneHome);
     }
     assert_eq!(class.trial.verdict().rate(Mode::AtOneHome), 0);
-    class.trial.set_may_gather(true);
+    class.trial.set_ceiling(u64::MAX);
     class.until(20_000);
     assert_eq!(class.trial.verdict().mode, Mode::AtOneHome);
     let text = class.trial.verdict().to_string();
@@ -369,7 +369,7 @@ fn a_change_is_answered_by_whichever_of_three_is_the_better_one() {
         (_, Mode::AtHome) => 6_000,
         _ => 2_000,
     });
-    class.trial.set_may_gather(true);
+    class.trial.set_ceiling(u64::MAX);
     class.until(400);
     for phase in 10..60 {
         class.until(40 * phase + 15);
@@ -385,7 +385,7 @@ fn one_home_that_has_no_room_any_more_is_left_and_what_is_better_found_out() {
     assert_eq!(class.trial.verdict(), Verdict::default(), "it is not there");
     class.until(100);
     assert_eq!(class.trial.verdict().mode, Mode::AtOneHome);
-    class.trial.set_may_gather(false);
+    class.trial.set_ceiling(1);
     class.trial.leave_one_home();
     assert_eq!(class.trial.mode(), Mode::AtHome);
     let text = class.trial.verdict().to_string();
@@ -403,7 +403,7 @@ fn objects_that_come_together_slowly_are_no_change() {
         let rate = [1_000, 2_000, 4_000][mode as usize];
         if now < moved.get() + 2 * MS { rate / 2 } else { rate }
     });
-    class.trial.set_may_gather(true);
+    class.trial.set_ceiling(u64::MAX);
     let (mut changes, mut mode) = (0, Mode::InPlace);
     for _ in 0..200_000 {
         class.step();
