@@ -219,7 +219,9 @@ impl Course {
             if now >= self.gathers_at {
                 self.gathers_at = now.saturating_add(WATCH);
                 let inside = class.steering.shares.inside();
-                self.trial.set_ceiling(if class.can_gather() { inside.ceiling() } else { 0 });
+                let hop = class.ledgers.hop().unwrap_or(0);
+                let ceiling = inside.ceiling(hop, shared.workers as u32);
+                self.trial.set_ceiling(if class.can_gather() { ceiling } else { 0 });
                 if class.is_gathered() && !class.can_stay_gathered() {
                     self.trial.leave_one_home();
                 }

@@ -17,6 +17,10 @@ pub const SAMPLING: u64 = 20;
 /// (`evenkeel-bench run --bench counters,map,heap,directory`).
 pub const OVERSTATED: u64 = 80;
 
+/// Operations that seem to be longer than so many times what pays by the cost of a hop are on no occasion worth a trial. Measured: where what is in use oscillates, rates at homes are low for a while after each change, and one core seemed to make as much, of directories
+/// whose operations take as long as ten hops (`evenkeel-bench run --bench directory --popularity oscillating`).
+pub const SLACK: u64 = 3;
+
 /// An operation that seems to be an outlier counts as no longer than this, in nanoseconds, and as no shorter: clocks may not tell a short one from none.
 const MOST: u64 = 1_000_000;
 const LEAST: u64 = 4 * SAMPLING;
@@ -33,9 +37,10 @@ const PERIOD: u64 = 1_024;
 /// ```
 /// use evenkeel::policy::object::Gather;
 /// let mut gather = Gather::default();
-/// assert_eq!(gather.ceiling(), 0, "nothing is known");
+/// assert_eq!(gather.ceiling(60, 2), 0, "nothing is known");
 /// (0..100).for_each(|_| gather.add(40));
-/// assert_eq!(gather.ceiling(), 50_000_000);
+/// assert_eq!(gather.ceiling(60, 2), 50_000_000);
+/// assert_eq!(gather.ceiling(60, 16), 0, "16 cores make more");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gather {
@@ -66,11 +71,13 @@ impl Gather {
         self.inside = self.inside.saturating_add(other.inside);
     }
 
-    /// What one core makes of them alone, in operations per second, if there is nothing else to do; 0 as long as that is not known.
+    /// What one of so many cores makes of them alone, in operations per second, if there is nothing else to do; 0 as long as that is not known, or if they are far longer than pays where a hop takes so many nanoseconds.
     #[must_use]
-    pub fn ceiling(&self) -> u64 {
-        let mean = self.mean().filter(|_| self.operations >= ENOUGH);
-        mean.map_or(0, |mean| 1_000_000_000 / mean.saturating_sub(SAMPLING).max(1))
+    pub fn ceiling(&self, hop: u64, cores: u32) -> u64 {
+        let Some(mean) = self.mean().filter(|_| self.operations >= ENOUGH) else { return 0 };
+        let operation = mean.saturating_sub(SAMPLING).max(1);
+        let is_short = operation * u64::from(cores) <= SLACK.saturating_mul(hop);
+        if is_short { 1_000_000_000 / operation } else { 0 }
     }
 }
 
@@ -88,24 +95,28 @@ mod tests {
     fn one_that_was_held_up_changes_little_and_what_goes_on_is_believed() {
         let mut gather = of(&[40; 99]);
         gather.add(1_000_000);
-        assert!(gather.ceiling() > 40_000_000);
+        assert!(gather.ceiling(u64::MAX, 2) > 40_000_000);
         (0..10_000).for_each(|_| gather.add(1_020));
-        assert!((990_000..1_020_000).contains(&gather.ceiling()), "{}", gather.ceiling());
-        assert!(of(&[u64::MAX; 99]).ceiling() > 0);
+        assert!(
+            (990_000..1_020_000).contains(&gather.ceiling(u64::MAX, 2)),
+            "{}",
+            gather.ceiling(u64::MAX, 2)
+        );
+        assert!(of(&[u64::MAX; 99]).ceiling(u64::MAX, 2) > 0);
         let mut gather = of(&[0; 2_000]);
-        assert_eq!(gather.ceiling(), 1_000_000_000);
+        assert_eq!(gather.ceiling(u64::MAX, 2), 1_000_000_000);
         (0..10_000).for_each(|_| gather.add(50_020));
-        let ceiling = gather.ceiling();
+        let ceiling = gather.ceiling(u64::MAX, 2);
         assert!((19_800..20_400).contains(&ceiling), "clocks stood still once: {ceiling}");
     }
 
     #[test]
     fn what_few_operations_say_says_nothing_and_all_cores_speak() {
         let (mut gather, other) = (of(&[30; 40]), of(&[90; 80]));
-        assert_eq!(gather.ceiling(), 0, "they are few");
+        assert_eq!(gather.ceiling(u64::MAX, 2), 0, "they are few");
         gather.merge(&gather.clone());
-        assert_eq!(gather.ceiling(), 100_000_000);
+        assert_eq!(gather.ceiling(u64::MAX, 2), 100_000_000);
         gather.merge(&other);
-        assert_eq!(gather.ceiling(), 25_000_000);
+        assert_eq!(gather.ceiling(u64::MAX, 2), 25_000_000);
     }
 }
