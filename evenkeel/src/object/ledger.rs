@@ -22,7 +22,7 @@ use crossbeam_utils::CachePadded;
 use std::fmt;
 use std::sync::Arc;
 
-/// After one sampled operation in so many it is looked at which object the task uses next, and after another, what a journey costs. An estimate; no benchmark sets it.
+/// After one sampled operation in so many it is looked at which object the task uses next, after another, what a journey costs, and after a third, what such operations take in its class. An estimate; no benchmark sets it.
 const FOLLOWED: u32 = 4;
 
 /// The ledgers of the workers of a runtime: one each, which its worker alone writes to.
@@ -201,12 +201,11 @@ impl Ledgers {
         let now = context.ahead.now();
         let mut is_time = operations.gives() || dealt.is_some();
         if let Some(sampled) = sampled {
-            let inside = now.saturating_sub(sampled.began);
-            object.class.note_inside(context.seat.me(), inside);
             is_time |= operations.note_over(over(object, sampled, now, context), now);
             match operations.samples() % FOLLOWED {
                 0 => operations.follow(context.task_address(), address),
                 1 => operations.want_journey(),
+                2 => object.class.note_inside(context.seat.me(), now.saturating_sub(sampled.began)),
                 _ => {}
             }
         }
