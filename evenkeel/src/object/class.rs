@@ -5,7 +5,7 @@ use super::ledger::Ledgers;
 use super::steer::{Look, Steering};
 use crate::policy::object::hop::FIRST_GUESS;
 use crate::policy::object::replicate::has_room;
-use crate::policy::object::{Caches, Mode as Wanted, Room, Use, replicate};
+use crate::policy::object::{Caches, Mode as Wanted, Room, Use, gather, replicate};
 use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering, edge};
 use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
@@ -255,23 +255,23 @@ impl Class {
         self.pinned.fetch_add(change, Ordering::Relaxed);
     }
 
-    /// Whether its objects may be gathered, if they are not: they are not at one worker anyhow, and take no more than half of what one has room for.
+    /// Whether its objects may be gathered, if they are not: they are not at one worker anyhow, and one has room for them.
     pub(super) fn can_gather(&self) -> bool {
         let has_any = |bytes: &&AtomicUsize| bytes.load(Ordering::Relaxed) > 0;
         let workers = self.bytes.iter().filter(has_any).count();
-        self.bytes.len() > 1 && workers != 1 && self.fits_one(2, 1)
+        self.bytes.len() > 1 && workers != 1 && self.fits_one(false)
     }
 
     /// Whether they may stay so, if they are. As long as it is, none gets a home elsewhere.
     pub(super) fn can_stay_gathered(&self) -> bool {
-        self.fits_one(8, 7)
+        self.fits_one(true)
     }
 
-    /// Whether the caller has chosen no home of an object of it, and what is in use of all classes fits into so many parts of what one worker has room for.
-    fn fits_one(&self, parts: u64, of_them: u64) -> bool {
+    /// Whether the caller has chosen no home of an object of it, and [one worker has room](gather::has_room) for what is in use of all classes.
+    fn fits_one(&self, are_gathered: bool) -> bool {
         let in_use: usize = (0..self.bytes.len()).map(|number| self.ledgers.in_use(number)).sum();
         self.pinned.load(Ordering::Relaxed) == 0
-            && in_use as u64 <= self.caches.budget() / parts * of_them
+            && gather::has_room(in_use as u64, self.caches.budget(), are_gathered)
     }
 
     /// The address of the processor with the fewest bytes of the class among these.

@@ -39,11 +39,6 @@ impl Deafness {
         now < self.dull_until
     }
 
-    /// How great a change has to be at least that is looked at, in percent.
-    pub(super) fn least(&self, now: u64) -> u64 {
-        if self.is_dull(now) { GREAT } else { 0 }
-    }
-
     /// Notes that a change has left the verdict as it was, and how far that which stands was ahead of all others, in percent of them.
     pub(super) fn note_fruitless(&mut self, now: u64, ahead: u64) {
         self.fruitless = self.fruitless.saturating_add(1);
@@ -92,11 +87,11 @@ mod tests {
         assert!(!deafness.is_deaf(0) && !deafness.is_dull(0));
         deafness.note_fruitless(100, FAR_AHEAD);
         assert!(deafness.is_deaf(100 + deaf(1) - 1) && !deafness.is_deaf(100 + deaf(1)));
-        assert!(!deafness.is_dull(100) && deafness.least(100) == 0);
+        assert!(!deafness.is_dull(100));
         deafness.note_fruitless(100, FAR_AHEAD + 1);
         assert!(deafness.is_deaf(100 + deaf(2) - 1));
         let dull = deaf(2) * (DULL / DEAF);
-        assert_eq!(deafness.least(100 + dull - 1), GREAT);
+        assert!(deafness.is_dull(100 + dull - 1));
         assert!(!deafness.is_dull(100 + dull));
         deafness.sharpen();
         assert!(!deafness.is_dull(100) && deafness.is_deaf(100));

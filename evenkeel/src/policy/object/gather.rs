@@ -31,6 +31,19 @@ pub const ENOUGH: u64 = 64;
 /// Those before the last so many count half.
 const PERIOD: u64 = 1_024;
 
+/// Whether one core has room for objects of so many bytes in use, of all classes: to gather some, for half of what it can hold, and to leave them there, for seven eighths, so that what is in use may change a little. Estimates; no benchmark sets them.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::object::gather::has_room;
+/// assert!(has_room(50, 100, false) && !has_room(51, 100, false));
+/// assert!(has_room(87, 100, true) && !has_room(88, 100, true));
+/// ```
+#[must_use]
+pub fn has_room(in_use: u64, budget: u64, are_gathered: bool) -> bool {
+    in_use <= if are_gathered { budget - budget.div_ceil(8) } else { budget / 2 }
+}
+
 /// How long operations take at home.
 ///
 /// # Examples

@@ -25,7 +25,7 @@
 //! and the margin.
 
 use super::Decision;
-use super::deafness::Deafness;
+use super::deafness::{Deafness, GREAT};
 use super::gather::OVERSTATED;
 use super::occasion::Occasion;
 pub use super::occasion::{HOLD, LONGEST_HOLD, hold};
@@ -254,11 +254,11 @@ impl Trial {
             return;
         }
         let change = change(self.usual, rate);
-        let is_great =
-            |percent| is_more(rate, self.usual, percent) || is_more(self.usual, rate, percent);
-        if self.deafness.is_deaf(now) || (change != 0 && !is_great(self.deafness.least(now))) {
+        let is_great = is_more(rate, self.usual, GREAT) || is_more(self.usual, rate, GREAT);
+        let is_dull = self.deafness.is_dull(now);
+        if self.deafness.is_deaf(now) || (is_dull && change != 0 && !is_great) {
             // What has changed meanwhile is found out when it is over.
-        } else if self.has_other_objects && !self.deafness.is_dull(now) {
+        } else if self.has_other_objects && !is_dull {
             self.unsteady_until = now.saturating_add(UNSTEADY);
             self.last = rate;
             return;
