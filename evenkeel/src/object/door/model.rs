@@ -56,6 +56,18 @@ impl World {
         let seat = self.seats[number].take().expect("each worker is started once");
         thread::spawn(move || work(&Context::new(seat, 0)))
     }
+
+    /// Starts the worker of processor 0, which makes an operation.
+    fn host_of(&mut self, number: &Number) -> thread::JoinHandle<u32> {
+        let number = number.clone();
+        self.start(0, move |context| visit(&number, Some(context)))
+    }
+}
+
+/// Starts a thread that is no worker, and makes an operation.
+fn visitor_of(number: &Number) -> thread::JoinHandle<u32> {
+    let number = number.clone();
+    thread::spawn(move || visit(&number, None))
 }
 
 /// An operation by one who has come in this way, or not. Says how many operations that is.
@@ -146,14 +158,8 @@ fn a_class_goes_home_while_a_visitor_is_inside() {
     check(&[ObjectLocked, ObjectMode, ObjectModeSet, ObjectModeSeen], || {
         let mut world = World::new(Placement::InPlace);
         let number = world.number_at(0);
-        let host = world.start(0, {
-            let number = number.clone();
-            move |context| visit(&number, Some(context))
-        });
-        let visitor = thread::spawn({
-            let number = number.clone();
-            move || visit(&number, None)
-        });
+        let host = world.host_of(&number);
+        let visitor = visitor_of(&number);
         assert!(world.turn(Wanted::AtHome), "nobody has to be waited for");
         settle(&number, host.join().unwrap() + visitor.join().unwrap());
     });
@@ -161,19 +167,26 @@ fn a_class_goes_home_while_a_visitor_is_inside() {
 
 #[test]
 fn a_class_leaves_home_while_a_host_is_inside() {
-    use Edge::{ObjectLeave, ObjectLight, ObjectMode, ObjectModeSet, ObjectNoted};
-    check(&[ObjectMode, ObjectModeSet, ObjectLight, ObjectLeave, ObjectNoted], || {
+    check(&[Edge::ObjectMode, Edge::ObjectLight, Edge::ObjectNoted], || {
         let mut world = World::new(Placement::Home);
         let number = world.number_at(0);
-        let host = world.start(0, {
-            let number = number.clone();
-            move |context| visit(&number, Some(context))
-        });
-        let visitor = thread::spawn({
-            let number = number.clone();
-            move || visit(&number, None)
-        });
+        let host = world.host_of(&number);
+        let visitor = visitor_of(&number);
         world.turn(Wanted::InPlace);
+        world.turn(Wanted::InPlace);
+        settle(&number, host.join().unwrap() + visitor.join().unwrap());
+    });
+}
+
+/// The visitor comes when hosts have been seen or not, so it has nothing from the one that has left but by who has waited for it.
+#[test]
+fn a_visitor_comes_when_the_hosts_of_a_class_are_waited_for() {
+    check(&[Edge::ObjectModeSet, Edge::ObjectLeave], || {
+        let mut world = World::new(Placement::Home);
+        let number = world.number_at(0);
+        let host = world.host_of(&number);
+        world.turn(Wanted::InPlace);
+        let visitor = visitor_of(&number);
         world.turn(Wanted::InPlace);
         settle(&number, host.join().unwrap() + visitor.join().unwrap());
     });
@@ -185,15 +198,9 @@ fn a_class_leaves_home_and_goes_back_while_a_visitor_is_inside() {
     check(&[Edge::ObjectLocked, Edge::ObjectMode], || {
         let mut world = World::new(Placement::Home);
         let number = world.number_at(0);
-        let host = world.start(0, {
-            let number = number.clone();
-            move |context| visit(&number, Some(context))
-        });
-        let visitor = thread::spawn({
-            let number = number.clone();
-            move || visit(&number, None)
-        });
+        let host = world.host_of(&number);
         world.turn(Wanted::InPlace);
+        let visitor = visitor_of(&number);
         world.turn(Wanted::InPlace);
         world.turn(Wanted::AtHome);
         settle(&number, host.join().unwrap() + visitor.join().unwrap());
