@@ -2,7 +2,7 @@
 
 use super::dealing::Dealing;
 use super::ledger::Ledgers;
-use super::steer::{Look, Steering};
+use super::steer::{Look, STEP, Steering};
 use crate::policy::object::hop::FIRST_GUESS;
 use crate::policy::object::replicate::has_room;
 use crate::policy::object::{Caches, Mode as Wanted, Room, Use, gather, replicate};
@@ -330,9 +330,10 @@ impl Class {
         let shared = context.shared();
         // What workers of other runtimes do counts for nothing.
         if self.is_of(shared) {
-            self.steering.shares.count(context.seat.me(), address);
-            if self.placement == Placement::Automatic {
+            let is_to_look = self.steering.shares.count(context.seat.me(), address);
+            if is_to_look && self.placement == Placement::Automatic {
                 let now = context.ahead.now();
+                self.steering.shares.note_look(context.seat.me(), now, STEP);
                 self.steering.steer(self, context, now);
                 self.ledgers.plan_if_due(now, self.caches.budget());
             }

@@ -2,8 +2,9 @@
 
 use super::class::Class;
 use crate::policy::object::breadth::Recent;
+use crate::policy::object::pace::pace;
 use crate::policy::object::{Gather, Reuse};
-use crate::primitives::atomic::{AtomicU64, Ordering};
+use crate::primitives::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::primitives::{Mutex, lock};
 use crate::scheduler::operations::TURN;
 use crossbeam_utils::CachePadded;
@@ -26,6 +27,10 @@ struct Share {
     /// Sampled operations at home, and how long they have taken. Who reads them between the two is off by one.
     at_home: AtomicU64,
     inside: AtomicU64,
+    /// When it has last looked at the clock, how many [`TURN`]s it then meant to count until the next look, and how many of them are left.
+    looked: AtomicU64,
+    pace: AtomicU32,
+    left: AtomicU32,
 }
 
 impl Share {
@@ -46,13 +51,25 @@ impl Shares {
         self.0.iter().map(|share| share.operations.load(Ordering::Relaxed)).sum()
     }
 
-    /// Counts [`TURN`] operations of processor `me`, of which one was on the object at this address.
-    pub(super) fn count(&self, me: usize, address: usize) {
-        if let Some(share) = self.0.get(me) {
-            let count = share.operations.load(Ordering::Relaxed) + u64::from(TURN);
-            share.operations.store(count, Ordering::Relaxed);
-            lock(&share.recent).look(address as u64);
-        }
+    /// Counts [`TURN`] operations of processor `me`, of which one was on the object at this address. True if it is to [look](Self::note_look) at the clock.
+    pub(super) fn count(&self, me: usize, address: usize) -> bool {
+        let Some(share) = self.0.get(me) else { return false };
+        let count = share.operations.load(Ordering::Relaxed) + u64::from(TURN);
+        share.operations.store(count, Ordering::Relaxed);
+        lock(&share.recent).look(address as u64);
+        let left = share.left.load(Ordering::Relaxed).saturating_sub(1);
+        share.left.store(left, Ordering::Relaxed);
+        left == 0
+    }
+
+    /// Notes that processor `me` has looked at the clock, for the sake of steps that are so far apart.
+    pub(super) fn note_look(&self, me: usize, now: u64, step: u64) {
+        let Some(share) = self.0.get(me) else { return };
+        let passed = now.saturating_sub(share.looked.load(Ordering::Relaxed));
+        let turns = pace(passed, share.pace.load(Ordering::Relaxed), step);
+        share.looked.store(now, Ordering::Relaxed);
+        share.pace.store(turns, Ordering::Relaxed);
+        share.left.store(turns, Ordering::Relaxed);
     }
 
     /// How many of them all workers have [looked at](Recent::seen), and how many were on objects that they had seen before.

@@ -31,7 +31,7 @@ use crate::scheduler::shared::Shared;
 use std::fmt;
 
 /// The least time between two steps, in nanoseconds: a fifth of the shortest window of a trial. An estimate; no benchmark sets it.
-const STEP: u64 = 100_000;
+pub(super) const STEP: u64 = 100_000;
 
 /// Ready tasks are averaged in so many parts.
 const PARTS: u64 = 16;

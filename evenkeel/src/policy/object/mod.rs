@@ -24,6 +24,7 @@ pub mod gather;
 pub mod heat;
 pub mod hop;
 mod occasion;
+pub mod pace;
 pub mod pack;
 pub mod plan;
 pub mod propose;
