@@ -2,7 +2,8 @@
 
 use super::dealing::Dealing;
 use super::ledger::Ledgers;
-use super::steer::{Look, STEP, Steering};
+use super::look::Look;
+use super::steer::{STEP, Steering};
 use crate::policy::object::hop::FIRST_GUESS;
 use crate::policy::object::replicate::has_room;
 use crate::policy::object::{Caches, Mode as Wanted, Room, Use, gather, replicate};

@@ -6,7 +6,7 @@
 
 use super::class::{Class, Mode};
 use super::inner::Inner;
-use super::steer::Look;
+use super::look::Look;
 use super::way::Way;
 use crate::policy::object::propose::DOUBT;
 use crate::policy::object::{Decision, Evidence, WHOLE, assign, assign::RUNNABLE, assign::remote};

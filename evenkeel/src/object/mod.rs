@@ -55,6 +55,7 @@ mod held;
 mod inner;
 mod ledger;
 mod line;
+mod look;
 mod marks;
 mod plan;
 mod report;

@@ -10,11 +10,12 @@
 //! *Between homes at all workers and at one*: said to [those who deal](super::dealing), and then to all workers, which look at all operations for a while. *While objects move for that*: whatever workers know of their whereabouts is forgotten at each step.
 //! [`door`](super::door) says what those do that enter meanwhile, and why they exclude each other.
 //!
-//! What mode there is to be, [`policy::object`](crate::policy::object) says: at home only where enough tasks are ready for the journeys to overlap, or one object has nearly all the time; what [samples](super::evidence) of operations in place propose; and then what a
+//! What mode there is to be, [`policy::object`](crate::policy::object) says: at home only where enough tasks are ready for the journeys to overlap, where what is saved is worth a journey for which a worker waits, or where one object has nearly all the time; what [samples](super::evidence) of operations in place propose; and then what a
 //! trial has shown to be better. So that samples cost nothing where they say nothing new, they are taken [for a while](FRESH) out of each [period](OBSERVED), and when [other objects](crate::policy::object::breadth) are in use; not while something is tried, which they
 //! would make slower in place.
 
 use super::class::{Class, Mode};
+use super::look::Look;
 use super::shares::Shares;
 use crate::policy::object::assign::{ALONE, RUNNABLE, has_enough, remote};
 use crate::policy::object::trial::{HOLD, WATCH, WINDOW};
@@ -40,31 +41,10 @@ const PARTS: u64 = 16;
 const FRESH: u32 = 512;
 
 /// How often that many are taken anew in place, in nanoseconds: as many of the [shortest holds](HOLD) of a verdict. An estimate; no benchmark sets it.
-const OBSERVED: u64 = 16 * HOLD;
+const OBSERVED: u64 = 2 * HOLD;
 
 /// How long objects lose their homes after a class has begun to be entered in place, in nanoseconds: the shortest hold.
 const SETTLES: u64 = HOLD;
-
-/// What is made of operations in place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Look {
-    /// Nothing. Nor where something is being tried: in place would seem slower than it is.
-    Nothing,
-    /// Their objects get homes.
-    Assign,
-    /// Their objects lose their homes, if they have any.
-    Unassign,
-    /// That, and what sharing costs is sampled.
-    Observe,
-}
-
-impl Look {
-    /// Whether operations in place are timed.
-    pub(super) fn times(self) -> bool {
-        matches!(self, Self::Assign | Self::Observe)
-    }
-}
 
 /// What steers one class.
 pub(super) struct Steering {
@@ -85,6 +65,8 @@ pub(super) struct Course {
     trial: Trial,
     /// The breadth of what is in use.
     breadths: Breadths,
+    /// Whether what is tried, or stands, was proposed although few tasks were ready.
+    is_for_few: bool,
     /// When it was last sampled anew for its sake.
     forgot: u64,
     proposal: Proposal,
@@ -127,12 +109,7 @@ impl Steering {
 
     /// What is made of operations in place now.
     pub(super) fn look(&self) -> Look {
-        match self.look.load(Ordering::Relaxed) {
-            0 => Look::Nothing,
-            1 => Look::Assign,
-            2 => Look::Unassign,
-            _ => Look::Observe,
-        }
+        Look::from_number(self.look.load(Ordering::Relaxed))
     }
 
     /// Whether processor `me` hears for the first time that the class has turned to be entered at homes.
@@ -199,20 +176,27 @@ impl Course {
         // In the windows in place of a trial most may still be on their way.
         let at_home = before == Mode::Home || !self.stands_in_place();
         let operations = class.steering.shares.operations();
-        let wanted = if !self.has_enough(at_home) && self.share(class, now, me) < ALONE {
-            if self.trial.verdict().mode != Wanted::InPlace || !self.trial.is_held() {
-                self.trial.rest(Decision::TooFewTasks);
-            }
+        let are_few = !self.has_enough(at_home) && self.share(class, now, me) < ALONE;
+        let wanted = if are_few && !self.stands_in_place() && !self.is_for_few {
+            self.trial.rest(Decision::TooFewTasks);
             self.trial.pause(now, operations);
             Wanted::InPlace
-        } else if self.stands_in_place() && !self.is_proposed(class, shared, now, me) {
+        } else if self.stands_in_place() && !self.is_proposed(class, shared, now, me, are_few) {
             let decision = self.proposal.decision();
-            if decision == Decision::TooCheap && !self.is_resting() {
+            let is_known = matches!(decision, Decision::TooCheap | Decision::TooFewTasks);
+            // What a trial has come to says more, and by how often it came to the same the next one is put off.
+            if is_known
+                && !self.trial.has_concluded()
+                && self.trial.verdict().reason != Reason::NotWorth(decision)
+            {
                 self.trial.rest(decision);
             }
             self.trial.pause(now, operations);
             Wanted::InPlace
         } else {
+            if self.stands_in_place() {
+                self.is_for_few = are_few;
+            }
             if !self.trial.is_held() {
                 self.proposal.note_trial(now);
             }
@@ -266,13 +250,15 @@ impl Course {
         self.trial.is_held() && self.trial.mode() == Wanted::InPlace
     }
 
-    /// Whether it rests because samples advise against homes.
-    fn is_resting(&self) -> bool {
-        matches!(self.trial.verdict().reason, Reason::NotWorth(Decision::TooCheap))
-    }
-
     /// Whether homes may be worth a trial, as what was sampled in place says.
-    fn is_proposed(&mut self, class: &Class, shared: &Shared, now: u64, me: usize) -> bool {
+    fn is_proposed(
+        &mut self,
+        class: &Class,
+        shared: &Shared,
+        now: u64,
+        me: usize,
+        are_few: bool,
+    ) -> bool {
         if now < self.is_proposed.1 {
             return self.is_proposed.0;
         }
@@ -284,7 +270,7 @@ impl Course {
             remote: remote(shared.workers as u32, share),
             hop: hop.unwrap_or(0),
             samples: reuse.samples(),
-            runnable: RUNNABLE,
+            runnable: if are_few { RUNNABLE - 1 } else { RUNNABLE },
         };
         class.ledgers.planning().note_hop(hop);
         // Where each operation comes from another worker, nothing is known of those that do not.

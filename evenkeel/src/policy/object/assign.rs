@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::WHOLE;
+use super::hop::FIRST_GUESS;
 
 /// The saving has to be so many tenths of the cost of hops: estimates that are a third off decide right. An estimate; the trials
 /// of each class see to what is left.
@@ -11,9 +12,12 @@ pub const MARGIN: u64 = 13;
 /// Samples of the object, or of its class, below which it stays in place.
 pub const SAMPLES: u32 = 32;
 
-/// Runnable tasks per core in the mean, below which a task that is away leaves its core with nothing to do, so that a hop costs its latency. Measured: a journey there and back takes
+/// Runnable tasks per core in the mean, below which a task that is away leaves its core with nothing to do, so that a hop costs its [latency](LATENCY). Measured: a journey there and back takes
 /// 200 ns of both cores with one task per core, 37 with 8 and 25 with 16, between near cores; 1,000, 163 and 115 between far ones.
 pub const RUNNABLE: u32 = 8;
+
+/// What a hop costs at least with fewer tasks, in nanoseconds: what is believed of far cores, so that nothing is sent for a guess.
+pub const LATENCY: u64 = FIRST_GUESS;
 
 /// Whether so many runnable tasks per core, the one that runs among them, are enough for operations at homes. While they are made there, most tasks may be on their way, where nobody counts them; that homes are better still, a [trial](super::trial) has shown.
 ///
@@ -76,7 +80,7 @@ pub enum Decision {
     },
     /// In place: fewer than [`SAMPLES`] samples.
     TooFewSamples,
-    /// In place: fewer than [`RUNNABLE`] tasks per core.
+    /// In place: fewer than [`RUNNABLE`] tasks per core, so that a hop would cost its [latency](LATENCY), which is as much as it saves.
     TooFewTasks,
     /// In place: hops would cost as much as they save.
     TooCheap,
@@ -114,16 +118,15 @@ pub fn assign(evidence: &Evidence) -> Decision {
     if evidence.samples < SAMPLES {
         return Decision::TooFewSamples;
     }
-    if evidence.runnable < RUNNABLE {
-        return Decision::TooFewTasks;
-    }
+    let are_few = evidence.runnable < RUNNABLE;
+    let hop = if are_few { evidence.hop.max(LATENCY) } else { evidence.hop };
     let whole = u128::from(WHOLE);
     let saving = u128::from(evidence.saving) * whole;
-    let hops = u128::from(evidence.hop) * u128::from(evidence.remote);
+    let hops = u128::from(hop) * u128::from(evidence.remote);
     if 10 * saving <= u128::from(MARGIN) * hops {
-        return Decision::TooCheap;
+        return if are_few { Decision::TooFewTasks } else { Decision::TooCheap };
     }
-    let tenths = 10 * (saving - hops) / (whole * u128::from(evidence.hop.max(1)));
+    let tenths = 10 * (saving - hops) / (whole * u128::from(hop.max(1)));
     Decision::Home { tenths: u64::try_from(tenths).unwrap_or(u64::MAX) }
 }
 
@@ -144,6 +147,17 @@ mod tests {
         let alone = Evidence { remote: 0, ..EVEN };
         assert!(matches!(assign(&alone), Decision::Home { .. }));
         assert_eq!(assign(&Evidence { saving: 0, ..alone }), Decision::TooCheap);
+    }
+
+    #[test]
+    fn with_few_tasks_a_hop_costs_its_latency() {
+        let few = Evidence { runnable: RUNNABLE - 1, ..EVEN };
+        let saving = |tenths: u64| tenths * LATENCY / 2 / 10;
+        assert_eq!(assign(&Evidence { saving: saving(MARGIN), ..few }), Decision::TooFewTasks);
+        let worth = Evidence { saving: saving(MARGIN + 1), ..few };
+        assert_eq!(assign(&worth), Decision::Home { tenths: 4 });
+        let measured = Evidence { hop: 2 * LATENCY, ..worth };
+        assert_eq!(assign(&measured), Decision::TooFewTasks, "it takes longer than is believed");
     }
 
     #[test]

@@ -146,6 +146,12 @@ impl Trial {
         matches!(self.phase, Phase::Hold { .. })
     }
 
+    /// Whether the verdict is what a trial has come to.
+    #[must_use]
+    pub fn has_concluded(&self) -> bool {
+        !matches!(self.verdict.reason, Reason::Untried | Reason::NotWorth(_))
+    }
+
     /// Goes on at the time `now`, at which the class has had so many operations in all, and says in which mode they run from here. Times and counts
     /// never go back; what is called late only makes windows longer. A few comparisons, and a division at the end of a window.
     pub fn step(&mut self, now: u64, ops: u64) -> Mode {
@@ -214,8 +220,7 @@ impl Trial {
     /// Notes that [other objects](super::breadth) are in use than before: an occasion like a change of the rate, which is kept until changes are looked at again.
     pub fn note_change(&mut self) {
         // Who has tried nothing yet will do so anyhow.
-        self.has_other_objects =
-            !matches!(self.verdict.reason, Reason::Untried | Reason::NotWorth(_));
+        self.has_other_objects = self.has_concluded();
     }
 
     /// Says that there was no [step](Self::step) at this time, at which the class has had so many operations in all, because it stands in place and nothing is to be tried: what it has made meanwhile says nothing of what it makes when it
@@ -234,7 +239,7 @@ impl Trial {
             self.changed = 0;
             return;
         }
-        if matches!(self.verdict.reason, Reason::Untried | Reason::NotWorth(_)) {
+        if !self.has_concluded() {
             self.occasion = Occasion::new(self.verdict.mode, false);
             return self.begin();
         }
