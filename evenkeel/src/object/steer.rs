@@ -43,6 +43,9 @@ const FRESH: u32 = 512;
 /// How often that many are taken anew in place, in nanoseconds: as many of the [shortest holds](HOLD) of a verdict. An estimate; no benchmark sets it.
 const OBSERVED: u64 = 2 * HOLD;
 
+/// They are taken anew where other objects are in use, but not twice within so many nanoseconds: half of the time from one change to the next in CoreTime's experiment, as `evenkeel-bench` has it. An estimate; no benchmark sets it.
+const FORGETS: u64 = 20_000_000;
+
 /// How long objects lose their homes after a class has begun to be entered in place, in nanoseconds: the shortest hold.
 const SETTLES: u64 = HOLD;
 
@@ -298,7 +301,7 @@ impl Course {
 
     /// Has it sampled anew what operations in place cost: other objects are in use. Not too often: that costs something itself.
     fn forget(&mut self, steering: &Steering, now: u64) {
-        if self.stands_in_place() && now >= self.forgot.saturating_add(HOLD) {
+        if self.stands_in_place() && now >= self.forgot.saturating_add(FORGETS) {
             steering.shares.age();
             (self.observe_at, self.seen) = (now, steering.shares.reuse().samples());
             self.forgot = now;

@@ -17,7 +17,11 @@ pub const LOOKS: u64 = 32;
 /// The share has changed if it is so many times the usual one, or the reverse, and by [at least so much](LEAST).
 pub const FACTOR: u32 = 2;
 /// See [`FACTOR`]: in per mille. Chance makes such a difference about once in some ten or hundred shares, and hardly ever twice in a row.
-pub const LEAST: u32 = 250;
+pub const LEAST: u32 = 200;
+
+/// The usual share follows the new one by one part in so many: so slowly that it has not gone along with others in use by the time that they are known to be there, because what a worker has seen of them grows over some shares. An estimate; no
+/// benchmark sets it.
+const SLOW: u32 = 32;
 
 /// The objects that one worker has seen last, each at its place.
 ///
@@ -97,7 +101,7 @@ impl Breadth {
         if has_changed {
             self.usual = Some(share);
         } else if !differs {
-            self.usual = Some((usual * 7 + share) / 8);
+            self.usual = Some((usual * (SLOW - 1) + share + SLOW / 2) / SLOW);
         }
         has_changed
     }
