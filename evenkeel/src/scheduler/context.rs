@@ -4,13 +4,13 @@
 
 use super::deque::Deque;
 use super::entry::Entry;
+use super::journeys::Journeys;
 use super::meter::Doing;
 use super::note::Note;
 use super::operations::Operations;
 use super::seat::Seat;
 use super::shared::Shared;
 use super::slot::Place;
-use super::whereabouts::Whereabouts;
 use crate::policy::{Locality, locality, searching, stealing};
 use crate::primitives::ahead::Ahead;
 use crate::primitives::atomic::{Edge, Ordering};
@@ -21,7 +21,6 @@ use crate::task::blocks::{Blocks, Size};
 use crate::task::header::{Header, Live, TaskPtr};
 use crate::task::id::{Id, Ids};
 use crate::task::report::PanicHook;
-use crate::task::rights::Runnable;
 use crate::topology::Distance;
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
@@ -40,9 +39,9 @@ pub(crate) struct Context {
     /// Whether this is the [relief](super::relief), which polls tasks and runs no fork-join.
     is_relief: bool,
     /// The task that is being polled.
-    task: Cell<*mut Header>,
+    pub(super) task: Cell<*mut Header>,
     /// What becomes of that task if its poll returns `Pending`.
-    after: Cell<After>,
+    pub(super) after: Cell<After>,
     /// The coarse clock: read once per batch.
     pub(crate) now: Cell<u64>,
     /// The clock from above, for deadlines.
@@ -50,16 +49,10 @@ pub(crate) struct Context {
     /// Until when it pays for its own fences.
     fenced_until: Cell<u64>,
     ids: Cell<Ids>,
-    /// Whether any task has departed from here since the last batch.
-    departed: Cell<bool>,
-    /// Whose visitors the task joins that is being polled, if it does.
-    target: Cell<usize>,
-    /// The task that was inside an object at home here last.
-    visitor: Cell<*mut Header>,
+    /// What it knows of tasks that travel.
+    pub(super) journeys: Journeys,
     /// The operations on objects that have begun here.
     pub(crate) operations: Operations,
-    /// Where the objects are to which tasks have travelled from here.
-    whereabouts: Whereabouts,
     /// Tasks that have become complete here since it was last asked.
     completed: Cell<u64>,
     /// Where in a recursion of sized forks the worker is: a hash of the way from its root, zero outside of any.
@@ -108,11 +101,8 @@ impl Context {
             ahead: Ahead::default(),
             fenced_until: Cell::new(0),
             ids: Cell::default(),
-            departed: Cell::default(),
-            target: Cell::default(),
-            visitor: Cell::new(ptr::null_mut()),
+            journeys: Journeys::default(),
             operations: Operations::default(),
-            whereabouts: Whereabouts::default(),
             completed: Cell::default(),
             part: Cell::default(),
             scopes: Cell::default(),
@@ -323,98 +313,6 @@ impl Context {
         } else if !shared.idle.wake_nearest(rank, |counts| counts.searching == 0) {
             // The others stay where they are, under the eyes of the watch.
             shared.idle.arm();
-        }
-    }
-
-    /// Notes that the task which is being polled is inside an object at home here.
-    #[inline(always)]
-    pub(crate) fn note_visit(&self) {
-        self.visitor.set(self.task.get());
-    }
-
-    /// Has the task that is being polled go to the back of the queue when it has been: to that of the visitors if it has been one.
-    #[inline(always)]
-    pub(crate) fn go_again(&self) {
-        // A task is being polled, so two that are null do not meet here.
-        let visits = ptr::eq(self.visitor.get(), self.task.get());
-        self.set_after(if visits { self.stay() } else { After::Again });
-    }
-
-    #[cold]
-    fn stay(&self) -> After {
-        if self.after.get() == After::Visit && self.target.get() != self.seat.me() {
-            // It goes back from an operation: that gives the others a turn too.
-            return After::Visit;
-        }
-        self.visitor.set(ptr::null_mut());
-        self.target.set(self.seat.me());
-        // A single worker has nobody who would take its tasks away.
-        if self.shared().workers > 1 { After::Visit } else { After::Again }
-    }
-
-    /// The other worker where an object at this address is known to be, which the task that is being polled may travel to.
-    #[inline(always)]
-    pub(crate) fn whereabouts_of(&self, address: usize) -> Option<usize> {
-        let moves = self.shared().moves.load(Ordering::Relaxed);
-        self.whereabouts.find(address, moves).filter(|_| !self.task.get().is_null())
-    }
-
-    /// Notes that the object at this address is at home at another worker.
-    pub(crate) fn note_whereabouts(&self, address: usize, number: usize) {
-        self.whereabouts.note(address, number, self.shared().moves.load(Ordering::Relaxed));
-    }
-
-    /// Has the task that is being polled travel to processor `target` when it has been.
-    pub(crate) fn travel(&self, target: usize) {
-        self.target.set(target);
-        self.set_after(After::Visit);
-    }
-
-    /// The worker that the task which is being polled may be asked to go back to.
-    pub(crate) fn origin(&self) -> Option<usize> {
-        // The relief polls tasks while workers are away, and is nobody to go back to.
-        (self.task().is_some() && !self.is_relief).then(|| self.seat.me())
-    }
-
-    /// Whether the task that is being polled could go back to worker `origin`: it is elsewhere.
-    pub(crate) fn can_go_back(&self, origin: usize) -> bool {
-        // The number may be that of a worker of another, larger runtime.
-        self.task().is_some() && origin != self.seat.me() && origin < self.shared().workers
-    }
-
-    /// Has the task that is being polled go to worker `origin` where it next suspends itself, by whatever means; unless it has set out for another one by then.
-    pub(crate) fn go_back(&self, origin: usize) {
-        // Whoever has been inside gives the others a turn by `stay`, which leaves the journey as it is: other tasks need not ask.
-        self.note_visit();
-        self.travel(origin);
-    }
-
-    /// Whether the task that is being polled is about to travel to worker `target`.
-    pub(crate) fn is_leaving_for(&self, target: usize) -> bool {
-        self.after.get() == After::Visit && self.target.get() == target
-    }
-
-    /// Has the task that has just been polled join the visitors where it has said.
-    #[inline(never)]
-    pub(crate) fn visit(&self, task: Runnable) {
-        let target = self.target.get();
-        if target == self.seat.me() {
-            self.seat.push_visitor(task, self.now.get());
-        } else {
-            if self.operations.times_journeys() {
-                self.operations.note_departure(self.ahead.now());
-            }
-            self.departed.set(true);
-            self.counters().hops.add(1);
-            self.seat.depart(task, target);
-        }
-    }
-
-    /// Sends the tasks that have departed since the last call.
-    #[inline(always)]
-    pub(crate) fn send_departed(&self) {
-        if self.departed.take() {
-            self.seat.send_departed();
         }
     }
 

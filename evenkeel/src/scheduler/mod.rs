@@ -23,6 +23,7 @@ pub(crate) mod inside;
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) mod interleave;
 pub(crate) mod job;
+mod journeys;
 pub(crate) mod latch;
 pub(crate) mod meter;
 #[cfg(all(test, loom))]

@@ -1,0 +1,132 @@
+//! Tasks that travel to other workers, as the worker knows them that polls one of them: whose visitors it joins, and where objects are to which others have travelled.
+
+use super::context::Context;
+use super::whereabouts::Whereabouts;
+use crate::primitives::atomic::Ordering;
+use crate::task::berth::After;
+use crate::task::header::Header;
+use crate::task::rights::Runnable;
+use std::cell::Cell;
+use std::ptr;
+
+/// What a worker knows of them.
+#[derive(Debug)]
+pub(super) struct Journeys {
+    /// Whether any task has departed from here since the last batch.
+    departed: Cell<bool>,
+    /// Whose visitors the task joins that is being polled, if it does.
+    target: Cell<usize>,
+    /// The task that was inside an object at home here last.
+    visitor: Cell<*mut Header>,
+    /// Where the objects are to which tasks have travelled from here.
+    whereabouts: Whereabouts,
+}
+
+impl Default for Journeys {
+    fn default() -> Self {
+        Self {
+            departed: Cell::default(),
+            target: Cell::default(),
+            visitor: Cell::new(ptr::null_mut()),
+            whereabouts: Whereabouts::default(),
+        }
+    }
+}
+
+impl Context {
+    /// Notes that the task which is being polled is inside an object at home here.
+    #[inline(always)]
+    pub(crate) fn note_visit(&self) {
+        self.journeys.visitor.set(self.task.get());
+    }
+
+    /// Has the task that is being polled go to the back of the queue when it has been: to that of the visitors if it has been one.
+    #[inline(always)]
+    pub(crate) fn go_again(&self) {
+        // A task is being polled, so two that are null do not meet here.
+        let visits = ptr::eq(self.journeys.visitor.get(), self.task.get());
+        self.set_after(if visits { self.stay() } else { After::Again });
+    }
+
+    #[cold]
+    fn stay(&self) -> After {
+        if self.after.get() == After::Visit && self.journeys.target.get() != self.seat.me() {
+            // It goes back from an operation: that gives the others a turn too.
+            return After::Visit;
+        }
+        self.journeys.visitor.set(ptr::null_mut());
+        self.journeys.target.set(self.seat.me());
+        // A single worker has nobody who would take its tasks away.
+        if self.shared().workers > 1 { After::Visit } else { After::Again }
+    }
+
+    /// The other worker where an object at this address is known to be, which the task that is being polled may travel to.
+    #[inline(always)]
+    pub(crate) fn whereabouts_of(&self, address: usize) -> Option<usize> {
+        let moves = self.shared().moves.load(Ordering::Relaxed);
+        self.journeys.whereabouts.find(address, moves).filter(|_| !self.task.get().is_null())
+    }
+
+    /// Notes that the object at this address is at home at another worker.
+    pub(crate) fn note_whereabouts(&self, address: usize, number: usize) {
+        self.journeys.whereabouts.note(
+            address,
+            number,
+            self.shared().moves.load(Ordering::Relaxed),
+        );
+    }
+
+    /// Has the task that is being polled travel to processor `target` when it has been.
+    pub(crate) fn travel(&self, target: usize) {
+        self.journeys.target.set(target);
+        self.set_after(After::Visit);
+    }
+
+    /// The worker that the task which is being polled may be asked to go back to.
+    pub(crate) fn origin(&self) -> Option<usize> {
+        // The relief polls tasks while workers are away, and is nobody to go back to.
+        (self.task().is_some() && !self.is_relief()).then(|| self.seat.me())
+    }
+
+    /// Whether the task that is being polled could go back to worker `origin`: it is elsewhere.
+    pub(crate) fn can_go_back(&self, origin: usize) -> bool {
+        // The number may be that of a worker of another, larger runtime.
+        self.task().is_some() && origin != self.seat.me() && origin < self.shared().workers
+    }
+
+    /// Has the task that is being polled go to worker `origin` where it next suspends itself, by whatever means; unless it has set out for another one by then.
+    pub(crate) fn go_back(&self, origin: usize) {
+        // Whoever has been inside gives the others a turn by `stay`, which leaves the journey as it is: other tasks need not ask.
+        self.note_visit();
+        self.travel(origin);
+    }
+
+    /// Whether the task that is being polled is about to travel to worker `target`.
+    pub(crate) fn is_leaving_for(&self, target: usize) -> bool {
+        self.after.get() == After::Visit && self.journeys.target.get() == target
+    }
+
+    /// Has the task that has just been polled join the visitors where it has said.
+    #[inline(never)]
+    pub(crate) fn visit(&self, task: Runnable) {
+        let target = self.journeys.target.get();
+        if target == self.seat.me() {
+            self.seat.push_visitor(task, self.now.get());
+        } else {
+            if self.operations.times_journeys() {
+                self.operations.note_departure(self.ahead.now());
+            }
+            self.journeys.departed.set(true);
+            self.counters().hops.add(1);
+            self.seat.depart(task, target);
+        }
+    }
+
+    /// Sends the tasks that have departed since the last call.
+    #[inline(always)]
+    pub(crate) fn send_departed(&self) {
+        if self.journeys.departed.take() {
+            self.seat.send_departed();
+        }
+    }
+}
