@@ -3,7 +3,7 @@
 use super::dealing::Dealing;
 use super::ledger::Ledgers;
 use super::look::Look;
-use super::steer::{STEP, Steering};
+use super::steer::Steering;
 use crate::policy::object::hop::FIRST_GUESS;
 use crate::policy::object::replicate::has_room;
 use crate::policy::object::{Caches, Mode as Wanted, Room, Use, gather, replicate};
@@ -334,7 +334,6 @@ impl Class {
             let is_to_look = self.steering.shares.count(context.seat.me(), address);
             if is_to_look && self.placement == Placement::Automatic {
                 let now = context.ahead.now();
-                self.steering.shares.note_look(context.seat.me(), now, STEP);
                 self.steering.steer(self, context, now);
                 self.ledgers.plan_if_due(now, self.caches.budget());
             }

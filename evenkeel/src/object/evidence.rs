@@ -103,7 +103,7 @@ impl<T> Inner<T> {
             remote: remote(context.shared().workers as u32, share),
             hop,
             samples: sample.samples(),
-            // A class is entered at homes only where there are enough.
+            // Whether few tasks are enough for its class a trial has said.
             runnable: RUNNABLE,
         };
         assign(&evidence) != Decision::TooCheap

@@ -204,7 +204,7 @@ impl Ledgers {
             is_time |= operations.note_over(over(object, sampled, now, context), now);
             match operations.samples() % FOLLOWED {
                 0 => operations.follow(context.task_address(), address),
-                1 => operations.want_journey(),
+                1 if object.class.steering.tells_of_hops() => operations.want_journey(),
                 2 => object.class.note_inside(context.seat.me(), now.saturating_sub(sampled.began)),
                 _ => {}
             }

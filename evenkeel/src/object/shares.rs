@@ -106,6 +106,11 @@ impl Shares {
         sum
     }
 
+    /// Forgets what they have learnt.
+    pub(super) fn forget(&self) {
+        self.0.iter().for_each(|share| *lock(&share.reuse) = Reuse::default());
+    }
+
     /// Begins a period of what they learn.
     pub(super) fn age(&self) {
         self.0.iter().for_each(|share| lock(&share.reuse).age());
@@ -132,5 +137,42 @@ impl Shares {
 impl fmt::Debug for Shares {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shares").finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use crate::policy::object::pace::MOST;
+
+    /// Turns until the clock is looked at, that one among them.
+    fn turns(shares: &Shares) -> u32 {
+        1 + (0..100).take_while(|_| !shares.count(0, 0x1000)).count() as u32
+    }
+
+    #[test]
+    fn the_clock_is_looked_at_as_often_as_turns_are_long() {
+        const STEP: u64 = 100_000;
+        let shares = Shares::new(1);
+        assert_eq!(turns(&shares), 1, "nobody knows how long they are");
+        shares.note_look(0, 5_000_000_000, STEP);
+        assert_eq!(turns(&shares), 1, "that was long ago");
+        shares.note_look(0, 5_000_000_800, STEP);
+        assert_eq!(turns(&shares), MOST);
+        shares.note_look(0, 5_000_000_800 + u64::from(MOST) * 5_000, STEP);
+        assert_eq!(turns(&shares), 5);
+        shares.note_look(0, 6_000_000_000, STEP);
+        assert_eq!(turns(&shares), 1, "others have run in between");
+        assert!(!shares.count(7, 0x1000), "that is no worker of it");
+        assert_eq!(shares.operations(), u64::from(TURN) * u64::from(1 + 1 + MOST + 5 + 1));
+    }
+
+    #[test]
+    fn what_was_learnt_is_forgotten() {
+        let shares = Shares::new(1);
+        (0..100).for_each(|_| lock(&shares.0[0].reuse).add_cross(500));
+        assert_eq!(shares.reuse().samples(), 100);
+        shares.forget();
+        assert_eq!(shares.reuse().samples(), 0);
     }
 }

@@ -21,10 +21,10 @@ use crate::policy::object::assign::{ALONE, RUNNABLE, has_enough, remote};
 use crate::policy::object::trial::{HOLD, WATCH, WINDOW};
 use crate::policy::object::verdict::Reason;
 use crate::policy::object::{
-    Breadths, Decision, Evidence, Mode as Wanted, Proposal, Trial, Verdict, WHOLE,
+    Breadths, Decision, Evidence, Few, Mode as Wanted, Proposal, Trial, Verdict, WHOLE,
 };
 use crate::policy::smooth;
-use crate::primitives::atomic::{AtomicU8, AtomicU64, Edge, Ordering};
+use crate::primitives::atomic::{AtomicBool, AtomicU8, AtomicU64, Edge, Ordering};
 use crate::primitives::{Mutex, fence, lock};
 use crate::scheduler::context::Context;
 use crate::scheduler::inside;
@@ -32,7 +32,7 @@ use crate::scheduler::shared::Shared;
 use std::fmt;
 
 /// The least time between two steps, in nanoseconds: a fifth of the shortest window of a trial. An estimate; no benchmark sets it.
-pub(super) const STEP: u64 = 100_000;
+const STEP: u64 = 100_000;
 
 /// Ready tasks are averaged in so many parts.
 const PARTS: u64 = 16;
@@ -57,6 +57,8 @@ pub(super) struct Steering {
     look: AtomicU8,
     /// How often the class has turned to be entered at homes, or at others.
     turns: AtomicU64,
+    /// Whether homes were last proposed for few tasks.
+    is_for_few: AtomicBool,
     /// When to step next.
     next: AtomicU64,
     course: Mutex<Course>,
@@ -68,13 +70,13 @@ pub(super) struct Course {
     trial: Trial,
     /// The breadth of what is in use.
     breadths: Breadths,
-    /// Whether what is tried, or stands, was proposed although few tasks were ready.
-    is_for_few: bool,
+    /// What it is for the sake of few tasks.
+    few: Few,
     /// When it was last sampled anew for its sake.
     forgot: u64,
     proposal: Proposal,
-    /// What it has last been, and until when that is believed.
-    is_proposed: (bool, u64),
+    /// Whether it was last, and whether for few tasks, and until when that is believed.
+    is_proposed: (bool, bool, u64),
     /// The greatest part that an object has in the time of all, and until when that is believed.
     share: (u32, u64),
     /// When to begin to sample anew, and how many samples there were then.
@@ -105,6 +107,7 @@ impl Steering {
             shares: Shares::new(processors),
             look: AtomicU8::new(Look::Nothing as u8),
             turns: AtomicU64::new(0),
+            is_for_few: AtomicBool::new(false),
             next: AtomicU64::new(0),
             course: Mutex::new(Course::default()),
         }
@@ -120,6 +123,11 @@ impl Steering {
         self.shares.hears_of(me, self.turns.load(Ordering::Relaxed))
     }
 
+    /// Whether journeys to its objects say what a hop costs: they overlap.
+    pub(super) fn tells_of_hops(&self) -> bool {
+        !self.is_for_few.load(Ordering::Relaxed)
+    }
+
     /// What it costs that operations of the class in place come from several workers, if that is known.
     pub(super) fn sharing_cost(&self) -> Option<u64> {
         self.shares.reuse().sharing_cost()
@@ -132,6 +140,7 @@ impl Steering {
 
     /// Steers `class`, whose this is, if it is time.
     pub(super) fn steer(&self, class: &Class, context: &Context, now: u64) {
+        self.shares.note_look(context.seat.me(), now, STEP);
         if now < self.next.load(Ordering::Relaxed) {
             return;
         }
@@ -180,9 +189,12 @@ impl Course {
         let at_home = before == Mode::Home || !self.stands_in_place();
         let operations = class.steering.shares.operations();
         let are_few = !self.has_enough(at_home) && self.share(class, now, me) < ALONE;
-        let wanted = if are_few && !self.stands_in_place() && !self.is_for_few {
+        let wanted = if self.few.ends(are_few, self.stands_in_place(), now) {
             self.trial.rest(Decision::TooFewTasks);
             self.trial.pause(now, operations);
+            // What was sampled with many tasks says nothing of few.
+            class.steering.shares.forget();
+            (self.observe_at, self.seen) = (now, 0);
             Wanted::InPlace
         } else if self.stands_in_place() && !self.is_proposed(class, shared, now, me, are_few) {
             let decision = self.proposal.decision();
@@ -197,16 +209,13 @@ impl Course {
             self.trial.pause(now, operations);
             Wanted::InPlace
         } else {
-            if self.stands_in_place() {
-                self.is_for_few = are_few;
-            }
             if !self.trial.is_held() {
                 self.proposal.note_trial(now);
             }
             if now >= self.gathers_at {
                 self.gathers_at = now.saturating_add(WATCH);
                 let inside = class.steering.shares.inside();
-                let hop = class.ledgers.hop().unwrap_or(0);
+                let hop = self.few.hop(class.ledgers.hop().unwrap_or(0));
                 let ceiling = inside.ceiling(hop, shared.workers as u32);
                 self.trial.set_ceiling(if class.can_gather() { ceiling } else { 0 });
                 if class.is_gathered() && !class.can_stay_gathered() {
@@ -262,8 +271,9 @@ impl Course {
         me: usize,
         are_few: bool,
     ) -> bool {
-        if now < self.is_proposed.1 {
-            return self.is_proposed.0;
+        let (is_proposed, were_few, until) = self.is_proposed;
+        if now < until && are_few == were_few {
+            return is_proposed;
         }
         let (reuse, hop) = (class.steering.shares.reuse(), class.ledgers.hop());
         let share = self.share(class, now, me);
@@ -279,8 +289,13 @@ impl Course {
         // Where each operation comes from another worker, nothing is known of those that do not.
         let is_known = reuse.sharing_cost().is_some() || reuse.remote() < WHOLE / 2;
         let is_measured = hop.is_some() && is_known;
-        let is_proposed = self.proposal.is_worth_a_trial(&evidence, is_measured, now);
-        self.is_proposed = (is_proposed, now.saturating_add(WINDOW));
+        let is_worth_it = self.proposal.is_worth_a_trial(&evidence, is_measured, now);
+        let is_proposed = is_worth_it && self.few.may_propose(are_few, now);
+        if is_proposed {
+            self.few.note_proposal(are_few);
+            class.steering.is_for_few.store(are_few, Ordering::Relaxed);
+        }
+        self.is_proposed = (is_proposed, are_few, now.saturating_add(WINDOW));
         is_proposed
     }
 

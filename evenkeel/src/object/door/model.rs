@@ -58,14 +58,14 @@ impl World {
     }
 
     /// Starts the worker of processor 0, which makes an operation.
-    fn host_of(&mut self, number: &Number) -> thread::JoinHandle<u32> {
+    fn start_host(&mut self, number: &Number) -> thread::JoinHandle<u32> {
         let number = number.clone();
         self.start(0, move |context| visit(&number, Some(context)))
     }
 }
 
 /// Starts a thread that is no worker, and makes an operation.
-fn visitor_of(number: &Number) -> thread::JoinHandle<u32> {
+fn start_visitor(number: &Number) -> thread::JoinHandle<u32> {
     let number = number.clone();
     thread::spawn(move || visit(&number, None))
 }
@@ -158,8 +158,8 @@ fn a_class_goes_home_while_a_visitor_is_inside() {
     check(&[ObjectLocked, ObjectMode, ObjectModeSet, ObjectModeSeen], || {
         let mut world = World::new(Placement::InPlace);
         let number = world.number_at(0);
-        let host = world.host_of(&number);
-        let visitor = visitor_of(&number);
+        let host = world.start_host(&number);
+        let visitor = start_visitor(&number);
         assert!(world.turn(Wanted::AtHome), "nobody has to be waited for");
         settle(&number, host.join().unwrap() + visitor.join().unwrap());
     });
@@ -170,8 +170,8 @@ fn a_class_leaves_home_while_a_host_is_inside() {
     check(&[Edge::ObjectMode, Edge::ObjectLight, Edge::ObjectNoted], || {
         let mut world = World::new(Placement::Home);
         let number = world.number_at(0);
-        let host = world.host_of(&number);
-        let visitor = visitor_of(&number);
+        let host = world.start_host(&number);
+        let visitor = start_visitor(&number);
         world.turn(Wanted::InPlace);
         world.turn(Wanted::InPlace);
         settle(&number, host.join().unwrap() + visitor.join().unwrap());
@@ -184,9 +184,9 @@ fn a_visitor_comes_when_the_hosts_of_a_class_are_waited_for() {
     check(&[Edge::ObjectModeSet, Edge::ObjectLeave], || {
         let mut world = World::new(Placement::Home);
         let number = world.number_at(0);
-        let host = world.host_of(&number);
+        let host = world.start_host(&number);
         world.turn(Wanted::InPlace);
-        let visitor = visitor_of(&number);
+        let visitor = start_visitor(&number);
         world.turn(Wanted::InPlace);
         settle(&number, host.join().unwrap() + visitor.join().unwrap());
     });
@@ -198,12 +198,28 @@ fn a_class_leaves_home_and_goes_back_while_a_visitor_is_inside() {
     check(&[Edge::ObjectLocked, Edge::ObjectMode], || {
         let mut world = World::new(Placement::Home);
         let number = world.number_at(0);
-        let host = world.host_of(&number);
+        let host = world.start_host(&number);
         world.turn(Wanted::InPlace);
-        let visitor = visitor_of(&number);
+        let visitor = start_visitor(&number);
         world.turn(Wanted::InPlace);
         world.turn(Wanted::AtHome);
         settle(&number, host.join().unwrap() + visitor.join().unwrap());
+    });
+}
+
+/// The visitor was inside before.
+#[test]
+fn a_class_leaves_home_and_goes_back_around_one_who_has_taken_the_object() {
+    explore(|| {
+        let mut world = World::new(Placement::Home);
+        let number = world.number_at(0);
+        let host = world.start_host(&number);
+        let way = number.door.take(&number.class, None);
+        world.turn(Wanted::InPlace);
+        world.turn(Wanted::InPlace);
+        world.turn(Wanted::AtHome);
+        let visited = operate(&number, way, None);
+        settle(&number, host.join().unwrap() + visited);
     });
 }
 

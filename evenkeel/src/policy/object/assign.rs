@@ -94,7 +94,10 @@ impl fmt::Display for Decision {
             }
             Self::TooFewSamples => write!(f, "in place: fewer than {SAMPLES} samples"),
             Self::TooFewTasks => {
-                write!(f, "in place: fewer than {RUNNABLE} runnable tasks per core")
+                write!(
+                    f,
+                    "in place: fewer than {RUNNABLE} runnable tasks per core, and it saves less than a journey lasts"
+                )
             }
             Self::TooCheap => f.write_str("in place: a hop costs as much as it saves"),
         }

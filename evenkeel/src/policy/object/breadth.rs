@@ -171,6 +171,31 @@ mod tests {
         }
     }
 
+    /// Each of many workers sees few operations by the time that a share is known, so that it grows slowly.
+    #[test]
+    fn fewer_objects_are_noticed_by_many_workers() {
+        for workers in [2, 4, 8] {
+            let (mut recents, mut breadth) = (vec![Recent::default(); workers], Breadth::default());
+            let mut random = 88_172_645_463_325_252_u64;
+            let mut looks_until_change = |objects: u64, most: u64| {
+                (0..most).find(|&n| {
+                    random ^= random << 13;
+                    random ^= random >> 7;
+                    random ^= random << 17;
+                    let worker = n as usize % workers;
+                    recents[worker].look(0x7F00_0000 + (random >> 8) % objects * 192);
+                    let seen = recents.iter().map(Recent::seen);
+                    let (looks, hits) = seen.fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+                    breadth.has_changed(looks, hits)
+                })
+            };
+            assert_eq!(looks_until_change(1_024, 20_000), None, "{workers} workers");
+            let noticed = looks_until_change(64, 2_000);
+            let soon = noticed.is_some_and(|looks| looks <= LOOKS * (8 + 3 * workers as u64) / 4);
+            assert!(soon, "{workers} workers: after {noticed:?}");
+        }
+    }
+
     #[test]
     fn what_is_left_out_is_no_change() {
         let mut breadth = Breadth::default();

@@ -2,7 +2,7 @@
 //!
 //! Steps are far apart, turns of short operations are not, and the clock takes longer than one of those: so it is read once for several turns, as long as these are short.
 
-/// Turns between two looks at most, so that what has become slow is seen at once. Measured: an operation on one counter, all of whose operations are at one home, was a fortieth dearer with a look at each turn
+/// Turns between two looks at most: what has become slow is seen after so many. Measured: an operation on one counter, all of whose operations are at one home, was a fortieth dearer with a look at each turn
 /// (`evenkeel-bench run --bench counters --objects 1 --runtime home,automatic`).
 pub const MOST: u32 = 8;
 
@@ -35,6 +35,8 @@ mod tests {
         for each in [1, 100, 4_000, 10_000, 30_000, 1_000_000] {
             let turns = pace(each * 3, 3, 100_000);
             assert!(turns == 1 || each * u64::from(turns) <= 100_000 / LOOKS, "{each}: {turns}");
+            let next = each * u64::from(turns + 1);
+            assert!(turns == MOST || next > 100_000 / LOOKS, "{each}: {turns}");
         }
     }
 }

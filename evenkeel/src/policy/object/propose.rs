@@ -1,7 +1,7 @@
 //! Whether a class that stands in place is worth a trial: what its samples say, and from time to time whatever they say.
 //!
 //! Samples rest on a model, and on what a hop was last seen to cost; so a class that they advise against is [tried](super::trial) all the same, as seldom as a verdict that has stood longest. And
-//! as long as no hop has been measured, only a trial can do so.
+//! as long as no hop has been measured, only a trial can do so. None of that where tasks are few: homes would leave cores with nothing to do, so nothing is tried that samples do not propose.
 
 use super::trial::LONGEST_HOLD;
 use super::{Decision, Evidence, assign};
@@ -66,6 +66,7 @@ impl Proposal {
 
 #[cfg(test)]
 mod tests {
+    use super::super::assign::LATENCY;
     use super::*;
 
     const CHEAP: Evidence =
@@ -86,12 +87,17 @@ mod tests {
     }
 
     #[test]
-    fn few_samples_and_few_tasks_are_no_reason() {
+    fn few_samples_are_no_reason_and_few_tasks_only_one_for_what_saves_much() {
         let mut proposal = Proposal::default();
         for evidence in [Evidence { samples: 3, ..CHEAP }, Evidence { runnable: 1, ..CHEAP }] {
             assert!(!proposal.is_worth_a_trial(&evidence, false, 0));
             assert!(!proposal.is_worth_a_trial(&evidence, true, u64::MAX));
         }
+        let latency = Evidence { saving: LATENCY, runnable: 1, ..CHEAP };
+        assert!(
+            proposal.is_worth_a_trial(&latency, false, 0),
+            "it saves more than a journey lasts"
+        );
         let dear = Evidence { saving: 1_000, ..CHEAP };
         assert!(proposal.is_worth_a_trial(&dear, true, 0));
         proposal.note_trial(5);
