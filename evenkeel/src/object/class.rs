@@ -12,7 +12,6 @@ use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::Shared;
 use crossbeam_utils::CachePadded;
-use std::cmp::Reverse;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
@@ -241,13 +240,12 @@ impl Class {
         &self.dealing
     }
 
-    /// Where to gather: where the fewest classes are that have all of their objects at one worker, used or not, and of those workers where most of its bytes are.
+    /// [Where](gather::place) to gather.
     fn gathering_place(&self) -> usize {
-        let of = |&number: &usize| {
-            let bytes = self.bytes[number].load(Ordering::Relaxed);
-            (self.ledgers.gathered(number), Reverse(bytes))
+        let of = |(number, bytes): (usize, &AtomicUsize)| {
+            (self.ledgers.gathered(number), bytes.load(Ordering::Relaxed))
         };
-        (0..self.bytes.len()).min_by_key(of).unwrap_or(0)
+        gather::place(self.bytes.iter().enumerate().map(of))
     }
 
     /// Notes that there is one more object, or one less, whose home the caller has chosen.

@@ -292,6 +292,9 @@ impl Course {
         let is_worth_it = self.proposal.is_worth_a_trial(&evidence, is_measured, now);
         let is_proposed = is_worth_it && self.few.may_propose(are_few, now);
         if is_proposed {
+            if self.proposal.has_turned() {
+                self.trial.note_change();
+            }
             self.few.note_proposal(are_few);
             class.steering.is_for_few.store(are_few, Ordering::Relaxed);
         }

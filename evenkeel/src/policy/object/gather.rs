@@ -9,6 +9,7 @@
 //! with the task, they don't. So what they say is no more than a reason to try.
 
 use super::hop::OUTLIER;
+use std::cmp::Reverse;
 
 /// What sampling adds to an operation, in nanoseconds. Measured: one counter at its home takes 13, of which samples say 33 at least (`evenkeel-bench run --bench counters --objects 1 --runtime home`).
 pub const SAMPLING: u64 = 20;
@@ -42,6 +43,21 @@ const PERIOD: u64 = 1_024;
 #[must_use]
 pub fn has_room(in_use: u64, budget: u64, are_gathered: bool) -> bool {
     in_use <= if are_gathered { budget - budget.div_ceil(8) } else { budget / 2 }
+}
+
+/// At which core to gather the objects of a class, as of each it is known how many other classes have all of theirs there, used or not, and how many bytes of the class: where the fewest classes are, and of those cores where most of its bytes are.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::object::gather::place;
+/// assert_eq!(place([(1, 900), (0, 100), (0, 200)]), 2);
+/// assert_eq!(place([(0, 0), (0, 0)]), 0);
+/// ```
+#[must_use]
+pub fn place(cores: impl IntoIterator<Item = (usize, usize)>) -> usize {
+    let cores = cores.into_iter().enumerate();
+    let best = cores.min_by_key(|&(_, (classes, bytes))| (classes, Reverse(bytes)));
+    best.map_or(0, |(core, _)| core)
 }
 
 /// How long operations take at home.

@@ -3,11 +3,14 @@
 //! Samples rest on a model, and on what a hop was last seen to cost; so a class that they advise against is [tried](super::trial) all the same, as seldom as a verdict that has stood longest. And
 //! as long as no hop has been measured, only a trial can do so. None of that where tasks are few: homes would leave cores with nothing to do, so nothing is tried that samples do not propose.
 
-use super::trial::LONGEST_HOLD;
+use super::trial::{HOLD, LONGEST_HOLD};
 use super::{Decision, Evidence, assign};
 
 /// So many times what samples say that homes save has to be too little for a class not to be tried: they do not see what it costs the others that one of them waits. An estimate; no benchmark sets it.
 pub const DOUBT: u64 = 3;
+
+/// Samples that propose a trial after they have advised against one for so long, in nanoseconds, say that something has changed: before, they have gone to and fro. An estimate: several times as long as samples are believed; no benchmark sets it.
+pub const TURNED: u64 = 4 * HOLD;
 
 /// What the samples of one class have last been said to mean.
 ///
@@ -26,11 +29,12 @@ pub struct Proposal {
     decision: Decision,
     /// When there was a trial last, or the samples began to advise against one.
     since: Option<u64>,
+    has_turned: bool,
 }
 
 impl Default for Proposal {
     fn default() -> Self {
-        Self { decision: Decision::TooFewSamples, since: None }
+        Self { decision: Decision::TooFewSamples, since: None, has_turned: false }
     }
 }
 
@@ -39,17 +43,29 @@ impl Proposal {
     pub fn is_worth_a_trial(&mut self, evidence: &Evidence, is_measured: bool, now: u64) -> bool {
         let saving = evidence.saving.saturating_mul(DOUBT);
         self.decision = assign(&Evidence { saving, ..*evidence });
+        self.has_turned = false;
         match self.decision {
             Decision::Home { .. } => {
-                self.since = None;
+                let since = self.since.take();
+                self.has_turned = since.is_some_and(|since| now.saturating_sub(since) >= TURNED);
                 true
             }
-            Decision::TooFewSamples | Decision::TooFewTasks => false,
+            Decision::TooFewSamples => false,
+            Decision::TooFewTasks => {
+                self.since.get_or_insert(now);
+                false
+            }
             Decision::TooCheap => {
                 let since = *self.since.get_or_insert(now);
                 !is_measured || now.saturating_sub(since) >= LONGEST_HOLD
             }
         }
+    }
+
+    /// Whether they have proposed a trial the last time, after they had advised against one for [long](TURNED): what the trials before have come to is old.
+    #[must_use]
+    pub fn has_turned(&self) -> bool {
+        self.has_turned
     }
 
     /// Notes that a trial is going on.
@@ -84,6 +100,22 @@ mod tests {
             }
         }
         assert_eq!(tried, [10, 20, 30, 40, 50, 60, 70, 80, 90]);
+    }
+
+    #[test]
+    fn samples_turn_if_they_have_advised_against_a_trial_for_long() {
+        let mut proposal = Proposal::default();
+        let dear = Evidence { saving: 1_000, ..CHEAP };
+        let few = Evidence { runnable: 1, ..CHEAP };
+        for against in [CHEAP, few] {
+            assert!(proposal.is_worth_a_trial(&dear, true, 5) && !proposal.has_turned());
+            assert!(!proposal.is_worth_a_trial(&against, true, 10));
+            assert!(!proposal.is_worth_a_trial(&against, true, 9 + TURNED));
+            assert!(proposal.is_worth_a_trial(&dear, true, 9 + TURNED) && !proposal.has_turned());
+            assert!(!proposal.is_worth_a_trial(&against, true, 10));
+            assert!(proposal.is_worth_a_trial(&dear, true, 10 + TURNED) && proposal.has_turned());
+            assert!(proposal.is_worth_a_trial(&dear, true, 20 + TURNED) && !proposal.has_turned());
+        }
     }
 
     #[test]
