@@ -178,6 +178,8 @@ impl Course {
         if self.has_other_objects(&class.steering) {
             self.trial.note_change();
             self.forget(&class.steering, now);
+            // What was believed was of others.
+            self.is_proposed.2 = 0;
         }
         let before = class.mode();
         let workers = &shared.processors[..shared.workers];

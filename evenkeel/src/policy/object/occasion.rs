@@ -16,6 +16,8 @@ pub(super) struct Occasion {
     pub(super) before: Mode,
     pub(super) challenger: Mode,
     pub(super) is_second: bool,
+    /// Whether it has gone on because it contradicted itself.
+    pub(super) is_repeated: bool,
     /// How far behind that which stands the best was that was tried, in percent of it: [`u64::MAX`] before there is one.
     pub(super) ahead: u64,
 }
@@ -24,12 +26,12 @@ impl Occasion {
     /// One that arises while this mode stands.
     pub(super) fn new(before: Mode, answers: bool) -> Self {
         let challenger = before.challenger();
-        Self { answers, before, challenger, is_second: false, ahead: u64::MAX }
+        Self { answers, before, challenger, is_second: false, is_repeated: false, ahead: u64::MAX }
     }
 
     /// The next one in which the third mode is tried.
     pub(super) fn third(self, challenger: Mode) -> Self {
-        Self { challenger, is_second: true, ..self }
+        Self { challenger, is_second: true, is_repeated: false, ..self }
     }
 
     pub(super) fn note_probe(&mut self, standing: u64, rate: u64) {

@@ -5,7 +5,7 @@
 //!
 //! 1. A class begins in place. As soon as it has operations it is *tried*: [`ALTERNATIONS`] times a [`WINDOW`] in place and one at home, of which the second half
 //!    counts, because the first finds the caches as the other mode has left them. Medians are compared, or, of a mode that has made more and more, what it has made last. The other mode wins if it is better by [`MARGIN`]; two alternations
-//!    are enough where the other is better in both by [`CLEAR`], or worse by the margin.
+//!    are enough where the other is better in both by [`CLEAR`], or worse by the margin. Where one alternation says that one mode is clearly better, and another one that the other is at all, what is in use has changed meanwhile, and it goes on for once with two more.
 //! 2. The winner is *held*, for [`HOLD`] at first and twice as long each time that it wins again, up to [`LONGEST_HOLD`].
 //! 3. After that the other mode is *probed*, for a window of [`SHORT`] in place or of [`SHORT_AT_HOME`]. If it is [far behind](FAR_BEHIND), the verdict stands; otherwise
 //!    the class is tried again.
@@ -31,7 +31,7 @@ use super::occasion::Occasion;
 pub use super::occasion::{HOLD, LONGEST_HOLD, hold};
 use super::verdict::{Mode, Reason, Verdict};
 pub use super::window::{ALTERNATIONS, CHANGE, FEWEST, SHORT, SHORT_AT_HOME, WINDOW};
-use super::window::{Window, Windows, change, level};
+use super::window::{Window, Windows, change, contradict, level};
 
 /// A window of a hold, in which nothing is tried: the period of [rebalancing](super::rebalance::PERIOD).
 pub const WATCH: u64 = 500_000;
@@ -327,6 +327,15 @@ impl Trial {
                 .chunks(2)
                 .all(|pair| is_more(pair[standing], pair[1 - standing], 100 + percent))
         };
+        if round == rates.len() && contradict(&rates) && !self.occasion.is_repeated {
+            // The last pair is the first one of what is in use now.
+            self.occasion.is_repeated = true;
+            let mut latest = [0; 2 * ALTERNATIONS];
+            latest[..2].copy_from_slice(&rates[rates.len() - 2..]);
+            self.mode = self.verdict.mode;
+            self.phase = Phase::Try { windows, round: 2, rates: latest };
+            return;
+        }
         if round == rates.len() || (round == 4 && (beats(0, MARGIN) || beats(1, CLEAR))) {
             let standing = level(rates[..round].iter().step_by(2));
             let other = level(rates[..round].iter().skip(1).step_by(2));

@@ -272,6 +272,30 @@ fn a_small_change_is_seen_and_noise_is_none() {
     }
 }
 
+/// The trial that answers the first change lasts until 111 ms, and by then has seen the second one at home once.
+#[test]
+fn a_change_in_the_midst_of_a_trial_is_found_out() {
+    for change in 0..=36 {
+        let (first, second) = (100 * MS, 105 * MS + change * MS / 8);
+        let mut class = Class::new(|now, mode| match mode {
+            Mode::InPlace => 2_400,
+            _ if now < first || now >= second => 3_900,
+            _ => 2_000,
+        });
+        class.until(140);
+        let share = class.until(170);
+        assert!(share > 0.95, "{share}, changed at {} us: {:?}", second / 1_000, class.trial);
+    }
+}
+
+#[test]
+fn alternations_contradict_each_other_if_one_is_clear_and_another_is_more_than_noise() {
+    assert!(contradict(&[100, 120, 100, 120, 160, 120]));
+    assert!(contradict(&[160, 120, 100, 105, 100, 120]));
+    assert!(!contradict(&[100, 120, 100, 120, 100, 104]), "it was never clear");
+    assert!(!contradict(&[160, 120, 100, 104, 130, 130]), "the others say that both are even");
+}
+
 #[test]
 fn one_disturbed_window_does_not_decide() {
     // The first window at home is lost to somebody else; then it is better.

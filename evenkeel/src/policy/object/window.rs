@@ -97,6 +97,14 @@ pub(super) fn level<'a>(rates: impl Iterator<Item = &'a u64>) -> u64 {
     }
 }
 
+/// Whether of all pairs, in which the standing mode is the first, one says [clearly](CLEAR) that one of the two is better, and another one that the other is, by [more than noise](MARGIN): what is in use has changed in between.
+pub(super) fn contradict(rates: &[u64; 2 * ALTERNATIONS]) -> bool {
+    let says = |better: usize, percent: u64| {
+        rates.chunks(2).any(|pair| is_more(pair[better], pair[1 - better], 100 + percent))
+    };
+    (says(0, CLEAR) && says(1, MARGIN)) || (says(1, CLEAR) && says(0, MARGIN))
+}
+
 /// How much a rate has changed: by 2 if by [`CHANGE`], and by 1 if by half as much; less than nothing if it has become less.
 pub(super) fn change(usual: u64, rate: u64) -> i32 {
     let of = |a: u64, b: u64| {
