@@ -341,6 +341,16 @@ impl Class {
         }
     }
 
+    /// Looks at a sampled operation in place on the object at this address, because where operations are long those that [count](Self::count) others say late which objects are in use. At homes each worker sees its own alone, and knows soon.
+    pub(super) fn look(&self, context: &Context, address: usize) {
+        if self.mode() == Mode::InPlace
+            && self.placement == Placement::Automatic
+            && self.is_of(context.shared())
+        {
+            self.steering.shares.look(context.seat.me(), address);
+        }
+    }
+
     /// Whether operations are looked at that have come in in this way.
     pub(super) fn looks_at(&self, context: &Context, by_lock: bool) -> bool {
         // Heat is of homes, whatever the class. Workers of other runtimes have ledgers of their own.

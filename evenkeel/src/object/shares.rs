@@ -2,7 +2,7 @@
 
 use super::class::Class;
 use crate::policy::object::breadth::Recent;
-use crate::policy::object::pace::pace;
+use crate::policy::object::pace::{are_long, pace};
 use crate::policy::object::{Gather, Reuse};
 use crate::primitives::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::primitives::{Mutex, lock};
@@ -70,6 +70,14 @@ impl Shares {
         share.looked.store(now, Ordering::Relaxed);
         share.pace.store(turns, Ordering::Relaxed);
         share.left.store(turns, Ordering::Relaxed);
+    }
+
+    /// Looks at an operation of processor `me` on the object at this address, if such operations are [long](are_long).
+    pub(super) fn look(&self, me: usize, address: usize) {
+        let Some(share) = self.0.get(me) else { return };
+        if are_long(share.pace.load(Ordering::Relaxed)) {
+            lock(&share.recent).look(address as u64);
+        }
     }
 
     /// How many of them all workers have [looked at](Recent::seen), and how many were on objects that they had seen before.
@@ -143,7 +151,10 @@ impl fmt::Debug for Shares {
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
+    use crate::object::{Object, Placement};
     use crate::policy::object::pace::MOST;
+    use crate::{Builder, spawn};
+    use std::time::{Duration, Instant};
 
     /// Turns until the clock is looked at, that one among them.
     fn turns(shares: &Shares) -> u32 {
@@ -165,6 +176,47 @@ mod tests {
         assert_eq!(turns(&shares), 1, "others have run in between");
         assert!(!shares.count(7, 0x1000), "that is no worker of it");
         assert_eq!(shares.operations(), u64::from(TURN) * u64::from(1 + 1 + MOST + 5 + 1));
+    }
+
+    #[test]
+    fn more_operations_are_looked_at_where_they_are_long() {
+        let shares = Shares::new(1);
+        shares.note_look(0, 1_000, 100_000);
+        shares.note_look(0, 1_800, 100_000);
+        shares.look(0, 0x1000);
+        assert_eq!(shares.seen(), (0, 0), "they are short");
+        shares.note_look(0, 100_001_000, 100_000);
+        (0..3).for_each(|_| shares.look(0, 0x1000));
+        assert_eq!(shares.seen(), (3, 2));
+        shares.look(7, 0x1000);
+        assert_eq!(shares.seen(), (3, 2), "that is no worker of it");
+    }
+
+    #[test]
+    fn operations_in_place_that_are_long_are_looked_at_and_others_are_not() {
+        let run = |placement, inside: Duration| {
+            let runtime = Builder::new().workers(1).build().unwrap();
+            runtime.block_on(async move {
+                spawn(async move {
+                    let object = Object::new(()).placed("looked at", placement);
+                    for _ in 0..100 * TURN {
+                        let spin = |()| {
+                            let start = Instant::now();
+                            while start.elapsed() < inside {}
+                        };
+                        object.with(|value| spin(*value)).await.unwrap();
+                    }
+                    let shares = &object.inner.class.steering.shares;
+                    (shares.seen().0, shares.operations() / u64::from(TURN))
+                })
+                .await
+                .unwrap()
+            })
+        };
+        let (looks, turns) = run(Placement::Automatic, Duration::from_micros(1));
+        assert!(looks > 2 * turns, "{looks} in {turns} turns");
+        let (looks, turns) = run(Placement::InPlace, Duration::from_micros(1));
+        assert_eq!(looks, turns, "what they say would be of no use");
     }
 
     #[test]

@@ -147,6 +147,8 @@ impl<'a> Visit<'a> {
                 if self.journeys == 0 {
                     return again(Some(context), cx);
                 }
+            } else if context.operations.is_sample() {
+                object.class.look(context, object.door.address());
             }
             // One that is held for as long as it likes says nothing.
             self.marks.set(Marks::SAMPLED, self.rare.get().is_none());

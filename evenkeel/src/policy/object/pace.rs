@@ -24,6 +24,24 @@ pub fn pace(passed: u64, turns: u32, step: u64) -> u32 {
     (step / LOOKS / each).clamp(1, u64::from(MOST)) as u32
 }
 
+/// At most so many turns between two looks at the clock say that operations are long: where steps are 100 us apart turns take more than 8 us then, and operations 130 ns.
+const SLOW: u32 = 2;
+
+/// Whether operations are so long that one in 16 of them may be looked at, and not only one of each turn, for [which objects are in use](super::breadth), when the clock is looked at after so many turns: or nothing is known of that yet. Measured: a
+/// look takes 20 ns, so a hundredth of such operations; and where 1,024 directories of 32 KiB are written, in turn all of them and a sixteenth, a change is seen in 2 to 3 ms instead of 5 to 7
+/// (`evenkeel-bench run --bench directory --popularity oscillating --access all`).
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::object::pace::{are_long, pace};
+/// assert!(are_long(pace(64_000, 1, 100_000)));
+/// assert!(!are_long(pace(3_200, 1, 100_000)));
+/// ```
+#[must_use]
+pub fn are_long(turns: u32) -> bool {
+    turns <= SLOW
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,5 +56,15 @@ mod tests {
             let next = each * u64::from(turns + 1);
             assert!(turns == MOST || next > 100_000 / LOOKS, "{each}: {turns}");
         }
+    }
+
+    #[test]
+    fn a_look_at_long_operations_takes_little_of_their_time() {
+        // One in 16 of them, of 64, for 20 ns.
+        for each in (100..100_000).step_by(100) {
+            let costs = 64 / 16 * 20 * 100;
+            assert!(!are_long(pace(each, 1, 100_000)) || costs <= each, "{each}");
+        }
+        assert!(are_long(pace(64 * 150, 1, 100_000)));
     }
 }
