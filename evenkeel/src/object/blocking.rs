@@ -7,16 +7,16 @@ use crate::primitives::spin::Backoff;
 use crate::runtime::enter;
 
 impl<T: Send> Object<T> {
-    /// Enters the object from a thread that is no worker, calls `operation` and leaves; the thread waits until it gets in.
+    /// Enters the object from a thread that is no worker, calls `operation` and leaves; the thread waits until it gets in, and does not sleep meanwhile.
     ///
     /// # Errors
     /// As [`enter`](Self::enter).
     ///
     /// # Panics
-    /// On a worker: it would stop it.
+    /// On a worker: it would stop it. And if `operation` does, which poisons the object.
     ///
     /// # Cost
-    /// That of a lock; an object with a home is taken from there for the time of the operation, which takes two to ten microseconds.
+    /// That of a lock; an object with a home is taken from there for the time of the operation, which takes two to ten microseconds. While it waits the thread keeps its core busy, or gives it away to others, but never sleeps; where operations [await inside](Self::enter_held), `evenkeel::block_on(object.with(..))` is better, which does.
     ///
     /// # Examples
     /// ```
@@ -25,7 +25,7 @@ impl<T: Send> Object<T> {
     /// ```
     #[track_caller]
     pub fn call_blocking<R>(&self, operation: impl FnOnce(&mut T) -> R) -> Result<R, EnterError> {
-        enter::refuse_on_worker();
+        enter::refuse_on_worker("call_blocking", "`with`");
         self.inner.refuse_own(None)?;
         let mut backoff = Backoff::new();
         let way = loop {

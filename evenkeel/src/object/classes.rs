@@ -63,7 +63,7 @@ pub(super) fn here(name: &str, placement: Option<Placement>) -> Arc<Class> {
     })
 }
 
-/// The classes of the runtime of the calling thread that have objects in use.
+/// All classes of the runtime of the calling thread.
 pub(super) fn all_here() -> Vec<Arc<Class>> {
     enter::with(|handle| match handle {
         Some(handle) => Classes::of(handle.shared()).all(),

@@ -88,10 +88,12 @@ impl<T: Send> Object<T> {
     /// If an operation on it has panicked, or if the caller is inside of it.
     ///
     /// # Cancel safety
-    /// A future that is dropped is not inside, wherever the task was on its way.
+    /// A future that is dropped is not inside, wherever the task was on its way. About one entry in 64 gives other tasks a turn first, so one may be pending although nobody is inside: [`try_enter`](Self::try_enter) is for whoever does not wait.
     ///
     /// # Cost
     /// At its home a few plain loads and stores, and no locked instruction; without a home, that of an uncontended lock. On the way to another home the task is ready work of that worker, in the order of its arrival.
+    ///
+    /// Only a task travels, and only in its own runtime. By anything else (`block_on`, and so the body of `#[evenkeel::main]`, or a task of another runtime) an object that is entered at its home is taken from there, which takes two to ten microseconds: so spawn whatever makes many operations.
     ///
     /// # Examples
     /// ```
@@ -114,6 +116,9 @@ impl<T: Send> Object<T> {
     ///
     /// # Cancel safety
     /// A future that is dropped before it is complete has not called the closure.
+    ///
+    /// # Panics
+    /// If `operation` does, which poisons the object.
     #[inline]
     pub fn with<R, F: FnOnce(&mut T) -> R>(&self, operation: F) -> With<'_, T, F> {
         With { enter: self.enter(), operation: Some(operation) }
@@ -123,7 +128,7 @@ impl<T: Send> Object<T> {
     ///
     /// At first a read is an operation like all others, alone inside. After [some reads](crate::policy::object::streak::READS) without any other operation in between all workers of the object's runtime read it at once,
     /// each where its task is, from the copy in its own cache. That ends with the next operation of another kind, which waits for those who read, and begins again after as many reads; after twice as
-    /// many each time that it has not paid. Objects with homes are read so only while [there is room](crate::policy::object::replicate::COPIES) for the copies of all those of their class that are.
+    /// many each time that it has not paid. Objects with homes are read so only while [there is room](crate::policy::object::replicate()) in the caches for the copies of all those of their class that are.
     ///
     /// Reads from threads that are no workers, or from workers of other runtimes, are always alone inside, and so are those of a worker that is inside of four other objects; like writes they end the reading by all.
     ///
@@ -186,7 +191,7 @@ impl<T: Send> Object<T> {
         Ok(operation(&reading))
     }
 
-    /// Enters the object if that can be done here and now: nobody is inside, and it is not at home elsewhere.
+    /// Enters the object if that can be done here and now: nobody is inside, and the task need not go to another worker for it. Outside of tasks, as [`enter`](Self::enter) says, it may be taken from its home.
     ///
     /// # Errors
     /// As [`enter`](Self::enter).

@@ -41,7 +41,7 @@ impl fmt::Display for EnterError {
         match self {
             Self::Poisoned(names) => write!(
                 f,
-                "an operation on an object of class {:?} ({}) has panicked: look at its value, then call clear_poison",
+                "an operation on an object of class {:?} ({}) has panicked and may have left its value half changed: call clear_poison, then look at the value, and put it right",
                 names.class, names.type_name
             ),
             Self::Inside(names) => {

@@ -25,7 +25,7 @@ use std::ops::{Deref, DerefMut};
 /// ```
 ///
 /// # Panics
-/// A panic while it exists poisons the object.
+/// A panic that drops it poisons the object; one that is caught before that does not.
 #[must_use = "the operation ends as soon as its guard is dropped"]
 pub struct Guard<'a, T> {
     object: &'a Inner<T>,

@@ -12,7 +12,10 @@ use std::ops::{Deref, DerefMut};
 /// Everybody else waits in line meanwhile, first come first served. The object stays where it is; a task that is polled by another worker goes on from there.
 ///
 /// # Panics
-/// A panic while it exists poisons the object, and so does the end of a task that is cancelled by one.
+/// A panic that drops it poisons the object.
+///
+/// # Cancel safety
+/// A future, or a task, that is dropped while it has the guard ends the operation where it is: the value stays as it was left, and nothing is poisoned.
 #[must_use = "the operation ends as soon as its guard is dropped"]
 pub struct HeldGuard<'a, T> {
     object: &'a Inner<T>,

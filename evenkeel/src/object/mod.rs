@@ -28,6 +28,24 @@
 //! assert_eq!(sum, 55);
 //! ```
 //!
+//! # Which way in
+//! | for | |
+//! |---|---|
+//! | an operation without an `.await` | [`with`](Object::with), or [`enter`](Object::enter) where a closure would be in the way |
+//! | what changes nothing and is made often | [`read`](Object::read); [`with`](Object::with) never counts as a read |
+//! | an operation that awaits inside | [`enter_held`](Object::enter_held): others wait meanwhile. Tasks that hold one object and enter another do so in the same order, or wait for each other for ever |
+//! | several objects at once | [`enter2`], [`enter_all`] |
+//! | inside of another operation, or without waiting | [`try_enter`](Object::try_enter) |
+//! | a thread that is no worker | [`call_blocking`](Object::call_blocking) |
+//!
+//! *A panic* inside poisons the object, but for one in a read: nobody gets in any more until somebody has [cleared](Object::clear_poison) that. *Cancelled*, a task is inside nowhere, wherever it was on its way;
+//! one that [holds](HeldGuard) an object leaves the value as it is, and poisons nothing. `evenkeel/examples/objects.rs` has a program to begin from.
+//!
+//! # Classes and placement
+//! Give each kind of objects a [class](Object::class) of its own, because a class is judged as one; those without any are one class too, whatever their types. [`Placement::Automatic`], the usual one, is for nearly all.
+//! [`Placement::InPlace`] is for what is hardly shared, [`Placement::Home`] for what many tasks write and what one core's cache would not hold, with [`at`](Object::at) where the worker matters.
+//! Make objects inside of the runtime whose tasks use them, in `block_on` or in a task: others never have a home.
+//!
 //! # Where an operation runs, and where the task goes on
 //! At the home if the object has one, otherwise where the task is, under a lock of the object's own. The task goes on where its operation was: it has no
 //! place of its own that it would have to go back to. Should it have one, because what it works on between operations lies in that core's cache, an operation says
@@ -37,7 +55,7 @@
 //! An object that is [read](Object::read) again and again is read by all workers at once, each where its task is, until somebody writes it: whatever is read much and written rarely need be at no home.
 //!
 //! # Operations inside of operations
-//! A [`Guard`] cannot be held across an `.await`, so a task that is inside one object does not travel to another. [`Object::try_enter`] enters an object that is not elsewhere;
+//! A [`Guard`] cannot be held across an `.await` in a task that is spawned, so a task that is inside one object does not travel to another. (In `block_on` that compiles, and keeps others from the object by turns: [`Object::enter_held`] is for it.) [`Object::try_enter`] enters an object if nobody is inside and the task need not travel for it;
 //! [`enter2`] enters two. To enter an object that one is inside of is an [error](EnterError::Inside). So is an entry by any part of a task that holds one: nobody can tell whether the parts wait for each
 //! other. Outside of tasks it is the thread that holds it.
 
@@ -86,7 +104,7 @@ const UNNAMED: &str = "unnamed";
 
 /// A value with a home, or without one. Cheap to clone: all clones are the same object.
 ///
-/// An object beside its value takes 64 bytes and the value's alignment, in one allocation.
+/// An object takes at most 64 bytes beside its value, in one allocation; more if the value is aligned to more than 16.
 ///
 /// # Examples
 /// ```
@@ -133,7 +151,7 @@ impl<T> Object<T> {
         self.enroll(name, None)
     }
 
-    /// The same, and says what the class does, if this object is its first.
+    /// The same, and says what the class does, if this object is its first: a class that exists already stays as it is.
     ///
     /// # Panics
     /// As [`class`](Self::class).
@@ -153,7 +171,7 @@ impl<T> Object<T> {
         self
     }
 
-    /// Gives the object worker `number` as its home. It is entered there if its [class](Self::class) is.
+    /// Gives the object worker `number` as its home. It is entered there if its [class](Self::class) is: `.placed(name, Placement::Home)` makes sure of that.
     ///
     /// # Panics
     /// If there is no such worker, or if the object has clones.
@@ -170,7 +188,7 @@ impl<T> Object<T> {
         self
     }
 
-    /// The worker that is its home, if it has one.
+    /// The worker that is its home, if it has one, whether or not it is entered there now: [`ClassReport`] says that of its class.
     #[must_use]
     pub fn home(&self) -> Option<usize> {
         self.inner.class.number_of(self.inner.door.home())

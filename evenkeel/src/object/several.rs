@@ -18,7 +18,7 @@ use crate::yield_now;
 /// A future that is dropped is inside of neither.
 ///
 /// # Cost
-/// That of two entries; taking an object from its home takes two to ten microseconds.
+/// That of two entries; taking an object from its home takes two to ten microseconds. If somebody is inside of the second one, the first one is left, and all begins anew at the task's next turn: again and again, as long as somebody [holds](Object::enter_held) the second one.
 ///
 /// # Examples
 /// ```
@@ -75,8 +75,8 @@ impl<T: Send> Object<T> {
     }
 }
 
-/// Enters any number of objects at once, for an operation on all. As [`enter2`], the task goes to the home of the one that it enters first, by their addresses; what
-/// is held elsewhere is waited for with nothing in hand.
+/// Enters any number of objects at once, for an operation on all. As [`enter2`], the task goes to the home of the one that it enters first, by their addresses; if
+/// somebody is inside of another one, all are left until the task's next turn.
 ///
 /// The guards are in the order of `objects`.
 ///

@@ -85,7 +85,7 @@ impl Drop for Awake<'_> {
 /// ```
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    enter::refuse_on_worker();
+    enter::refuse_on_worker("block_on", "the future");
     run(future, enter::with(|handle| handle.map(|handle| handle.shared().clone())))
 }
 

@@ -45,15 +45,15 @@ impl Drop for Entered {
     }
 }
 
-/// Refuses to block a worker.
+/// Refuses to block a worker with the function of this name, instead of which to await `instead`.
 ///
 /// # Panics
 /// If the thread is a worker.
 #[track_caller]
-pub(crate) fn refuse_on_worker() {
+pub(crate) fn refuse_on_worker(function: &str, instead: &str) {
     assert!(
         !context::is_inside(),
-        "block_on is called inside a task, where it would stop a worker: await the future instead, or \
-         call block_on inside spawn_blocking"
+        "{function} is called inside a task, where it would stop a worker: await {instead} instead, or \
+         call {function} inside spawn_blocking"
     );
 }

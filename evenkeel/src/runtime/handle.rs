@@ -116,7 +116,7 @@ impl Handle {
     /// If the caller is a task. The panic of the future.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        enter::refuse_on_worker();
+        enter::refuse_on_worker("block_on", "the future");
         let before = enter::current();
         let before = before.as_ref().map(|before| before.shared.as_ref());
         let _entered = enter::enter(self);

@@ -2,6 +2,7 @@
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
+use evenkeel::object::Object;
 use evenkeel::task::{self, park};
 use evenkeel::{Builder, Handle, Runtime, Shutdown, ShutdownReport, yield_now};
 use std::future::pending;
@@ -411,7 +412,7 @@ fn blocking_inside_a_task_is_refused_with_what_to_do_instead() {
         ];
         let messages = block_ons.map(|block_on| {
             let payload = catch_unwind(AssertUnwindSafe(block_on)).unwrap_err();
-            payload.downcast_ref::<&str>().copied().map(str::to_owned)
+            payload.downcast_ref::<String>().cloned()
         });
         yield_now().await;
         messages
@@ -423,6 +424,21 @@ fn blocking_inside_a_task_is_refused_with_what_to_do_instead() {
              instead, or call block_on inside spawn_blocking"
         );
     }
+    let object = Object::new(1);
+    let task = one.spawn({
+        let object = object.clone();
+        async move {
+            let call = || object.call_blocking(|value| *value += 1);
+            let payload = catch_unwind(AssertUnwindSafe(call)).unwrap_err();
+            payload.downcast_ref::<String>().cloned()
+        }
+    });
+    assert_eq!(
+        one.block_on(task).unwrap().expect("the panic has a text"),
+        "call_blocking is called inside a task, where it would stop a worker: await `with` \
+         instead, or call call_blocking inside spawn_blocking"
+    );
+    assert_eq!(object.call_blocking(|value| *value), Ok(1));
 }
 
 #[test]

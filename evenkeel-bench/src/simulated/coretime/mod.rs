@@ -32,7 +32,7 @@ pub(crate) const ASSUMPTIONS: [&str; 10] = [
      about it, as processors without a directory of lines do. Estimates: the paper has latencies only.",
     "A comparison takes 12 cycles, a resolution beside its search 1,000, a switch of tasks 100. The paper does not say; they are chosen so that homes give about the 3,300 thousand resolutions per second at which its graph is highest.",
     "Without homes a thread runs on each core, and a lock costs the transfer of its line; more waiters do not make a handover slower, so spin locks are flattered.",
-    "With homes there are eight tasks for each core, fewer than which the policy sends nowhere; the paper does not say how many threads it had. A task goes to the directory's home and back to its core, as in the \
+    "With homes there are eight tasks for each core, with fewer than which the policy counts the whole time for which a journey is under way; the paper does not say how many threads it had. A task goes to the directory's home and back to its core, as in the \
      paper; half of a migration is under way, the rest keeps a core busy at either end. What stays in place waits for its lock without keeping the core.",
     "The policy samples one operation in 16, packs every 2 ms, rebalances every 0.5 ms, and verifies by trials of both modes; a home changes when the next operation there is over. It begins with all directories in place, and knows what a hop costs.",
     "40 ms of simulated time are counted after 40 ms. Oscillating, all directories and the first sixteenth of them are in use in turns, and two phases are counted after two: phases of 64,000 resolutions, and of 40 ms. The paper gives no period, nor whether its phases \
