@@ -4,10 +4,10 @@
 
 use super::{EnterError, Object, guard};
 use crate::primitives::spin::Backoff;
-use crate::runtime::enter;
+use crate::runtime::{block_on, enter};
 
 impl<T: Send> Object<T> {
-    /// Enters the object from a thread that is no worker, calls `operation` and leaves; the thread waits until it gets in, and does not sleep meanwhile.
+    /// Enters the object from a thread that is no worker, calls `operation` and leaves; the thread waits until it gets in.
     ///
     /// # Errors
     /// As [`enter`](Self::enter).
@@ -16,7 +16,7 @@ impl<T: Send> Object<T> {
     /// On a worker: it would stop it. And if `operation` does, which poisons the object.
     ///
     /// # Cost
-    /// That of a lock; an object with a home is taken from there for the time of the operation, which takes two to ten microseconds. While it waits the thread keeps its core busy, or gives it away to others, but never sleeps; where operations [await inside](Self::enter_held), `evenkeel::block_on(object.with(..))` is better, which does.
+    /// That of a lock; an object with a home is taken from there for the time of the operation, which takes two to ten microseconds. While the thread waits it keeps its core busy, or gives it away to others; behind one that [awaits inside](Self::enter_held) it stands in line and sleeps.
     ///
     /// # Examples
     /// ```
@@ -28,12 +28,17 @@ impl<T: Send> Object<T> {
         enter::refuse_on_worker("call_blocking", "`with`");
         self.inner.refuse_own(None)?;
         let mut backoff = Backoff::new();
+        let mut turn = None;
         let way = loop {
             if let Ok(way) = self.inner.enter(None) {
                 break way;
             }
+            if turn.is_none() && self.inner.is_held() {
+                turn = Some(block_on(self.inner.turn())?);
+            }
             backoff.snooze();
         };
+        drop(turn);
         if way.is_poisoned() {
             self.inner.leave(way, None);
             return Err(EnterError::poisoned(self.inner.names()));

@@ -240,7 +240,7 @@ impl Door {
         let has_left = |host: &Processor| !host.inside.has(self.address());
         // The mode may have gone on to *at home* before the lock was set.
         if matches!(class.mode(), Mode::Draining | Mode::InPlace)
-            && class.processor(home).is_none_or(has_left)
+            && (home == 0 || class.processor(home).is_some_and(has_left))
         {
             return Ok(self.by_lock(context));
         }
@@ -282,8 +282,8 @@ impl Door {
             return self.enter_shared(class, context, place);
         }
         let is_host = context.is_some_and(|context| context.seat.home().addr() == home);
-        // Without one it has no home.
-        if is_host || class.processor(home).is_none_or(|host| self.has_left(host)) {
+        let has_left = || class.processor(home).is_some_and(|host| self.has_left(host));
+        if is_host || home == 0 || has_left() {
             return Ok(self.by_lock(context));
         }
         self.give_back();

@@ -236,11 +236,8 @@ impl<T: Send> Object<T> {
     /// });
     /// ```
     pub async fn enter_held(&self) -> Result<HeldGuard<'_, T>, EnterError> {
-        let line = self.inner.line();
         let holder = context::with(inner::holder);
-        // Whoever is inside itself finds out in line at the latest.
-        context::with(|context| self.inner.refuse_own(context))?;
-        let turn = line.turn().await;
+        let turn = self.inner.turn().await?;
         let mut visit = Visit::in_turn(turn);
         poll_fn(|cx| {
             visit.poll::<T, false>(&self.inner, cx).map_ok(|way| {

@@ -226,9 +226,10 @@ impl<T> Inner<T> {
         // An object without a home is for classes that need not have any.
         let Some(home) = to.map_or(Some(0), |to| class.home_at(to)) else { return false };
         // Before anybody finds it there, who may uncharge it.
-        class.charge(home, self.size());
-        let moved = self.door.move_home(Some(context), home);
-        class.uncharge(if moved { from } else { home }, self.size());
+        let bytes = self.size();
+        class.charge(home, bytes);
+        let moved = self.door.move_home(Some(context), from, home);
+        class.uncharge(if moved { from } else { home }, bytes);
         moved
     }
 }

@@ -5,19 +5,22 @@
 use super::class::Class;
 use super::door::{Door, Refusal};
 use super::error::{EnterError, Names};
-use super::line::Line;
+use super::line::{Line, Turn};
 use super::way::Way;
 use crate::policy::object::{Sample, Streak};
 use crate::primitives::atomic::{AtomicU32, Ordering};
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::prefetch;
 use crate::primitives::thread::thread_local;
-use crate::scheduler::context::Context;
+use crate::scheduler::context::{self, Context};
 use once_cell::race::OnceBox;
 use std::any::type_name;
 use std::cell::RefCell;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::ptr;
 use std::sync::Arc;
+use std::task::Poll;
 
 /// The home is the caller's choice.
 const PINNED: u32 = 1 << 31;
@@ -102,14 +105,21 @@ impl<T> Inner<T> {
         }
     }
 
-    /// Makes it one of another class, where its home is this processor's, or none's. Nobody uses it yet.
-    pub(super) fn join(&mut self, class: Arc<Class>, home: usize) {
+    /// Makes it one of another class, where its home is this processor's, or none's, and whether the caller has chosen that. Nobody uses it now.
+    pub(super) fn join(&mut self, class: Arc<Class>, home: usize, is_chosen: bool) {
         self.settle(0);
         if self.is_pinned() {
             self.class.note_pinned(false);
-            class.note_pinned(true);
+            self.size.fetch_and(!PINNED, Ordering::Relaxed);
+        }
+        if self.streak().is_shared() {
+            self.class.remove_copied(self.size());
+            class.add_copied(self.size());
         }
         self.class = class;
+        if is_chosen {
+            self.pin();
+        }
         self.settle(home);
     }
 
@@ -127,15 +137,18 @@ impl<T> Inner<T> {
 
     pub(super) fn set_size(&self, bytes: usize) {
         let home = self.door.home();
-        self.class.uncharge(home, self.size());
-        let pinned = self.size.load(Ordering::Relaxed) & PINNED;
-        let before = self.size();
-        self.size.store(stated(bytes) | pinned, Ordering::Relaxed);
+        let new = stated(bytes);
+        let set = |size: u32| Some(size & PINNED | new);
+        let before = match self.size.fetch_update(Ordering::Relaxed, Ordering::Relaxed, set) {
+            Ok(before) | Err(before) => (before & !PINNED) as usize,
+        };
+        let new = new as usize;
+        self.class.uncharge(home, before);
         if self.streak().is_shared() {
             self.class.remove_copied(before);
-            self.class.add_copied(self.size());
+            self.class.add_copied(new);
         }
-        self.class.charge(home, self.size());
+        self.class.charge(home, new);
     }
 
     fn streak(&self) -> Streak {
@@ -220,6 +233,21 @@ impl<T> Inner<T> {
     #[cold]
     pub(super) fn names(&self) -> Names {
         Names { class: self.class.name().into(), type_name: type_name::<T>(), task: None }
+    }
+
+    /// Waits for one's turn in the line before it; an error if a part of the same task, or the same thread, holds it, or comes to hold it meanwhile.
+    pub(super) async fn turn(&self) -> Result<Turn<'_>, EnterError> {
+        let mut turn = pin!(self.line().turn());
+        poll_fn(|cx| match context::with(|context| self.refuse_own(context)) {
+            Ok(()) => turn.as_mut().poll(cx).map(Ok),
+            Err(error) => Poll::Ready(Err(error)),
+        })
+        .await
+    }
+
+    /// Whether a held operation is inside of it, or about to be.
+    pub(super) fn is_held(&self) -> bool {
+        self.line.get().is_some_and(|line| line.is_held())
     }
 
     /// The line before it, made if there is none.

@@ -142,7 +142,7 @@ impl<T> Object<T> {
         self
     }
 
-    /// Makes it one of a class: objects of one kind, which are judged together. Classes belong to a runtime, and their names are theirs alone.
+    /// Makes it one of a class: objects of one kind, which are judged together. Classes belong to a runtime, that of the caller, and their names are theirs alone. A home that was [chosen](Self::at) in another runtime is none here.
     ///
     /// # Panics
     /// If the object has clones: it is said of a new one.
@@ -162,12 +162,13 @@ impl<T> Object<T> {
 
     fn enroll(mut self, name: &str, placement: Option<Placement>) -> Self {
         let class = classes::here(name, placement);
-        // One that the caller has chosen stays.
+        // One that the caller has chosen stays, but in another runtime, where it is none.
         let chosen = self.inner.is_pinned().then(|| self.inner.door.home());
+        let chosen = chosen.filter(|&home| class.processor(home).is_some());
         let home = chosen.or_else(|| class.home_of_new(self.inner.size()));
         let inner =
             Arc::get_mut(&mut self.inner).expect("an object's class is said before it is cloned");
-        inner.join(class, home.unwrap_or(0));
+        inner.join(class, home.unwrap_or(0), chosen.is_some());
         self
     }
 

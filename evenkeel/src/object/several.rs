@@ -18,7 +18,7 @@ use crate::yield_now;
 /// A future that is dropped is inside of neither.
 ///
 /// # Cost
-/// That of two entries; taking an object from its home takes two to ten microseconds. If somebody is inside of the second one, the first one is left, and all begins anew at the task's next turn: again and again, as long as somebody [holds](Object::enter_held) the second one.
+/// That of two entries; taking an object from its home takes two to ten microseconds. If somebody is inside of the second one, the first one is left, and all begins anew at the task's next turn, or, if somebody [holds](Object::enter_held) the second one, at its turn in line.
 ///
 /// # Examples
 /// ```
@@ -41,23 +41,38 @@ pub async fn enter2<'a, A: Send, B: Send>(
     let a_first = a.inner.door.address() <= b.inner.door.address();
     loop {
         if a_first {
-            let first = a.enter().await?;
-            if let Some(second) = b.enter_also()? {
-                return Ok((first, second));
+            {
+                let first = a.enter().await?;
+                if let Some(second) = b.enter_also()? {
+                    return Ok((first, second));
+                }
             }
+            b.give_way().await?;
         } else {
-            let first = b.enter().await?;
-            if let Some(second) = a.enter_also()? {
-                return Ok((second, first));
+            {
+                let first = b.enter().await?;
+                if let Some(second) = a.enter_also()? {
+                    return Ok((second, first));
+                }
             }
+            a.give_way().await?;
         }
-        // Whoever is inside of the other one may be about to leave.
-        pause();
-        yield_now().await;
     }
 }
 
 impl<T: Send> Object<T> {
+    /// Waits, inside of nothing, for whoever is inside: until its turn in line, if it holds the object, or else for a turn.
+    async fn give_way(&self) -> Result<(), EnterError> {
+        if self.inner.is_held() {
+            self.inner.turn().await.map(drop)
+        } else {
+            // Whoever is inside may be about to leave.
+            pause();
+            yield_now().await;
+            Ok(())
+        }
+    }
+
     /// Enters the object beside another, wherever its home is. None if somebody is inside.
     fn enter_also(&self) -> Result<Option<Guard<'_, T>>, EnterError> {
         if let Some(guard) = self.try_enter()? {
@@ -76,7 +91,7 @@ impl<T: Send> Object<T> {
 }
 
 /// Enters any number of objects at once, for an operation on all. As [`enter2`], the task goes to the home of the one that it enters first, by their addresses; if
-/// somebody is inside of another one, all are left until the task's next turn.
+/// somebody is inside of another one, all are left until the task's next turn, or its turn in line.
 ///
 /// The guards are in the order of `objects`.
 ///
@@ -107,23 +122,26 @@ pub async fn enter_all<'a, T: Send>(
     order.sort_unstable_by_key(|&place| objects[place].inner.door.address());
     let Some((&first, rest)) = order.split_first() else { return Ok(Vec::new()) };
     loop {
-        {
+        let taken = {
             let guard = objects[first].enter().await?;
             let mut guards = Vec::with_capacity(objects.len());
             guards.push((first, guard));
+            let mut taken = None;
             for &place in rest {
                 match objects[place].enter_also()? {
                     Some(guard) => guards.push((place, guard)),
-                    None => break,
+                    None => {
+                        taken = Some(place);
+                        break;
+                    }
                 }
             }
-            if guards.len() == objects.len() {
+            let Some(taken) = taken else {
                 guards.sort_unstable_by_key(|(place, _)| *place);
                 return Ok(guards.into_iter().map(|(_, guard)| guard).collect());
-            }
-        }
-        // Whoever is inside of one of them may be about to leave.
-        pause();
-        yield_now().await;
+            };
+            taken
+        };
+        objects[taken].give_way().await?;
     }
 }

@@ -278,7 +278,9 @@ fn operations_go_on_while_homes_and_the_mode_change() {
                     }
                     for object in &world.objects {
                         let to = shared.home(thread_rng().gen_range(0..2)).addr();
-                        context::with(|context| object.inner.door.move_home(context, to));
+                        context::with(|context| {
+                            object.inner.door.move_home(context, object.inner.door.home(), to)
+                        });
                     }
                     yield_now().await;
                 }

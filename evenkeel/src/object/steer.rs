@@ -146,6 +146,10 @@ impl Steering {
         }
         // Whoever has it steers.
         let Ok(mut course) = self.course.try_lock() else { return };
+        if now < self.next.load(Ordering::Relaxed) {
+            // Somebody has meanwhile, and time never goes back.
+            return;
+        }
         self.next.store(now.saturating_add(STEP), Ordering::Relaxed);
         course.step(class, context.shared(), now, context.seat.me());
         let look = course.look(class, self, now);

@@ -137,7 +137,7 @@ impl<'a> Visit<'a> {
             && context.operations.has_counted()
         {
             if context.operations.takes_next() {
-                object.class.ledgers.note_next(context, object.door.address());
+                classes::note_next(context, object.door.address());
             }
             self.note_arrival(context);
             if context.operations.has_had_its_turn() {
@@ -159,6 +159,8 @@ impl<'a> Visit<'a> {
             if let Some(rare) = self.rare.get_mut()
                 && let Some(Waiting(waiting)) = &mut rare.waiting
             {
+                // Another part of the task may hold it by now, and wait for this one.
+                object.refuse_own(context)?;
                 let turn = ready!(waiting.as_mut().poll(cx));
                 rare.waiting = None;
                 rare.turn = Some(turn);
@@ -316,7 +318,7 @@ fn wait<T, const READS: bool>(
     if let Err(error) = object.refuse_own(context) {
         return Poll::Ready(Step::Inside(Err(error)));
     }
-    if !in_turn && object.line.get().is_some_and(|line| line.is_held()) {
+    if !in_turn && object.is_held() {
         return Poll::Ready(Step::InLine);
     }
     // Each look takes the line from whoever is inside, so the next one is later.

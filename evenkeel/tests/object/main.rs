@@ -11,6 +11,7 @@ mod common {
 }
 
 mod cancel;
+mod elsewhere;
 mod endings;
 mod exclusion;
 mod held;

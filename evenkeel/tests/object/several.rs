@@ -1,6 +1,7 @@
 //! Entering two objects at once, in whichever order they are named.
 
 use crate::common::objects::{Holding, at, in_place, join, runtime};
+use crate::common::polling::Hand;
 use crate::common::random::Random;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -241,4 +242,35 @@ fn a_set_of_none_and_one_with_an_object_twice() {
         });
         join([task]);
     });
+}
+
+fn in_the_end<F: Future>(hand: &mut Hand<F>) -> F::Output {
+    loop {
+        if let Some(output) = hand.poll() {
+            return output;
+        }
+        thread::yield_now();
+    }
+}
+
+/// Behind a held operation nobody looks again and again, and nobody keeps the others waiting.
+#[test]
+fn behind_one_that_is_held_in_line() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    for make in [in_place::<u64>, |runtime: &Runtime, value| at(runtime, 1, value)] {
+        let objects = [make(&runtime, 0), make(&runtime, 0)];
+        let (a, b) = (&objects[0], &objects[1]);
+        for (held, other) in [(a, b), (b, a)] {
+            let holding = Holding::of(&runtime, held);
+            let mut two = Hand::waiting(enter2(a, b).map(|guards| guards.map(drop)));
+            let both = [a, b];
+            let mut all = Hand::waiting(enter_all(&both).map(|guards| guards.map(drop)));
+            assert_eq!((two.wakes(), all.wakes()), (0, 0));
+            assert!(other.try_enter().unwrap().is_some(), "it is free");
+            holding.leave();
+            assert_eq!(in_the_end(&mut two), Ok(()));
+            assert_eq!(in_the_end(&mut all), Ok(()));
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Entry from within whatever polls futures: combinators, coroutines, threads, fork-join, tasks with a public part.
 
-use crate::common::objects::{at, comes_home, in_place, join, runtime};
+use crate::common::objects::{Holding, at, comes_home, in_place, join, runtime};
 use crate::common::watchdog::watchdog;
 use evenkeel::coroutine::{Coroutine, Resume, Step, Suspender};
 use evenkeel::fork_join;
@@ -332,4 +332,46 @@ fn a_journey_that_is_given_up() {
     });
     join(tasks);
     assert_eq!(far.call_blocking(|value| *value), Ok(4));
+}
+
+/// What waits in line behind others, and then behind another part of its own task, would wait for ever.
+#[test]
+fn a_part_in_line_behind_another_part_hears_of_it() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let object = in_place(&runtime, 0_u64);
+    for is_held in [false, true] {
+        let holding = Holding::of(&runtime, &object);
+        let (ready, is_ready) = oneshot::channel();
+        let task = runtime.spawn({
+            let object = object.clone();
+            async move {
+                let (tell, told) = oneshot::channel();
+                let first = async {
+                    let held = object.enter_held().await.expect("it comes first");
+                    told.await.expect("the other part tells it");
+                    drop(held);
+                };
+                let second = async {
+                    let result = if is_held {
+                        object.enter_held().await.map(drop)
+                    } else {
+                        object.with(|value| *value += 1).await
+                    };
+                    tell.send(()).expect("the first part waits for it");
+                    result
+                };
+                let news = async {
+                    yield_now().await;
+                    ready.send(()).expect("the test waits for it");
+                };
+                futures::join!(first, second, news).1
+            }
+        });
+        block_on(is_ready).unwrap();
+        holding.leave();
+        let result = block_on(task).unwrap();
+        assert!(matches!(result, Err(EnterError::Inside(_))), "{result:?}");
+    }
+    assert_eq!(object.call_blocking(|value| *value), Ok(0));
 }

@@ -19,10 +19,17 @@ impl Door {
         self.place.store(place & KEPT | home, Ordering::Relaxed);
     }
 
-    /// Changes the home of an object that nobody is inside of by the lock. The caller is the worker of the present one, or there is none. False if it is not to be changed now.
-    pub(in crate::object) fn move_home(&self, context: Option<&Context>, to: usize) -> bool {
+    /// Changes the home, which is `from`, of an object that nobody is inside of by the lock. The caller is the worker of the present one, or there is none. False if it is not to be changed now, or is another one.
+    pub(in crate::object) fn move_home(
+        &self,
+        context: Option<&Context>,
+        from: usize,
+        to: usize,
+    ) -> bool {
         let place = self.place.load(Ordering::Relaxed);
-        let from = place & !FLAGS;
+        if place & !FLAGS != from {
+            return false;
+        }
         let may = from == 0
             || context.is_some_and(|context| {
                 context.seat.home().addr() == from

@@ -278,7 +278,7 @@ fn a_host_gives_the_object_to_another() {
             let number = number.clone();
             move |context| {
                 let done = visit(&number, Some(context));
-                let moved = number.door.move_home(Some(context), to);
+                let moved = number.door.move_home(Some(context), number.door.home(), to);
                 assert!(moved, "nobody locks it");
                 done + visit(&number, Some(context))
             }
@@ -302,7 +302,7 @@ fn a_host_gives_the_object_to_another_while_somebody_takes_it() {
             let number = number.clone();
             move |context| {
                 let done = visit(&number, Some(context));
-                number.door.move_home(Some(context), to);
+                number.door.move_home(Some(context), number.door.home(), to);
                 done
             }
         });

@@ -232,7 +232,7 @@ fn a_shared_object_is_given_to_another_host() {
         let old = world.start(0, {
             let number = number.clone();
             move |context| {
-                number.door.move_home(Some(context), to);
+                number.door.move_home(Some(context), number.door.home(), to);
                 read(&number, context);
             }
         });
