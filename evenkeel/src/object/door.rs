@@ -267,6 +267,12 @@ impl Door {
         self.place.fetch_or(SUSPENDED, Ordering::Relaxed);
     }
 
+    /// Whether it is entered in place because its host was found to be stuck.
+    #[cfg(all(test, not(any(loom, shuttle))))]
+    pub(super) fn is_suspended(&self) -> bool {
+        self.place.load(Ordering::Relaxed) & SUSPENDED != 0
+    }
+
     /// Takes the object from its home: enters by the lock, whatever the mode.
     #[cold]
     pub(super) fn take(&self, class: &Class, context: Option<&Context>) -> Result<Way, Refusal> {

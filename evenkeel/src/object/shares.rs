@@ -4,7 +4,7 @@ use super::class::Class;
 use crate::policy::object::breadth::Recent;
 use crate::policy::object::pace::{are_long, pace};
 use crate::policy::object::{Gather, Reuse};
-use crate::primitives::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::primitives::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::primitives::{Mutex, lock};
 use crate::scheduler::operations::TURN;
 use crossbeam_utils::CachePadded;
@@ -31,6 +31,9 @@ struct Share {
     looked: AtomicU64,
     pace: AtomicU32,
     left: AtomicU32,
+    /// Whether operations are long, and how often that has changed.
+    are_long: AtomicBool,
+    changes: AtomicU32,
 }
 
 impl Share {
@@ -70,12 +73,24 @@ impl Shares {
         share.looked.store(now, Ordering::Relaxed);
         share.pace.store(turns, Ordering::Relaxed);
         share.left.store(turns, Ordering::Relaxed);
+        let were_long = share.are_long.load(Ordering::Relaxed);
+        if are_long(turns, were_long) != were_long {
+            share.are_long.store(!were_long, Ordering::Relaxed);
+            let changes = share.changes.load(Ordering::Relaxed).wrapping_add(1);
+            share.changes.store(changes, Ordering::Relaxed);
+        }
     }
 
-    /// Looks at an operation of processor `me` on the object at this address, if such operations are [long](are_long).
+    /// A number that changes whenever a worker begins to look at more operations than before, or at fewer.
+    pub(super) fn changes(&self) -> u32 {
+        let changes = self.0.iter().map(|share| share.changes.load(Ordering::Relaxed));
+        changes.fold(0, u32::wrapping_add)
+    }
+
+    /// Looks at an operation of processor `me` on the object at this address, if operations are [long](are_long) there.
     pub(super) fn look(&self, me: usize, address: usize) {
         let Some(share) = self.0.get(me) else { return };
-        if are_long(share.pace.load(Ordering::Relaxed)) {
+        if share.are_long.load(Ordering::Relaxed) {
             lock(&share.recent).look(address as u64);
         }
     }
@@ -185,7 +200,9 @@ mod tests {
         shares.note_look(0, 1_800, 100_000);
         shares.look(0, 0x1000);
         assert_eq!(shares.seen(), (0, 0), "they are short");
+        let changes = shares.changes();
         shares.note_look(0, 100_001_000, 100_000);
+        assert_ne!(shares.changes(), changes);
         (0..3).for_each(|_| shares.look(0, 0x1000));
         assert_eq!(shares.seen(), (3, 2));
         shares.look(7, 0x1000);
@@ -200,11 +217,11 @@ mod tests {
                 spawn(async move {
                     let object = Object::new(()).placed("looked at", placement);
                     for _ in 0..100 * TURN {
-                        let spin = |()| {
+                        let spin = || {
                             let start = Instant::now();
                             while start.elapsed() < inside {}
                         };
-                        object.with(|value| spin(*value)).await.unwrap();
+                        object.with(|()| spin()).await.unwrap();
                     }
                     let shares = &object.inner.class.steering.shares;
                     (shares.seen().0, shares.operations() / u64::from(TURN))

@@ -70,6 +70,8 @@ pub(super) struct Course {
     trial: Trial,
     /// The breadth of what is in use.
     breadths: Breadths,
+    /// How often workers had begun to look at more operations for its sake, or at fewer.
+    changes: u32,
     /// What it is for the sake of few tasks.
     few: Few,
     /// When it was last sampled anew for its sake.
@@ -319,7 +321,10 @@ impl Course {
     /// Whether other objects are in use than usual, as those say that were used while the mode stood.
     fn has_other_objects(&mut self, steering: &Steering) -> bool {
         let (looks, hits) = steering.shares.seen();
-        let standing = self.trial.is_held().then(|| self.trial.mode());
+        let changes = steering.shares.changes();
+        // Looks that are closer together see more objects twice.
+        let are_alike = std::mem::replace(&mut self.changes, changes) == changes;
+        let standing = (are_alike && self.trial.is_held()).then(|| self.trial.mode());
         self.breadths.has_changed(standing, looks, hits)
     }
 

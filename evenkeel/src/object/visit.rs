@@ -261,15 +261,17 @@ impl<'a> Visit<'a> {
         let Some(context) = context.filter(|context| context.task().is_some()) else {
             return take::<T, READS>(object, context, false, cx);
         };
-        if self.journeys > 0 {
+        let mut is_stuck = false;
+        // Where several parts of a task are on their way, it goes where the last one has sent it.
+        if self.journeys > 0 && !context.was_sent_here() {
             // It was taken away on its way.
             let departures = context.shared().processors[target].published.departures();
             let seen = Some((target, departures));
             let before = &mut self.rare.get_or_default().departures;
-            let is_stuck = std::mem::replace(before, seen) == seen;
-            if is_stuck || self.journeys == JOURNEYS {
-                return take::<T, READS>(object, Some(context), is_stuck, cx);
-            }
+            is_stuck = std::mem::replace(before, seen) == seen;
+        }
+        if is_stuck || self.journeys == JOURNEYS {
+            return take::<T, READS>(object, Some(context), is_stuck, cx);
         }
         context.note_whereabouts(object.door.address(), target);
         self.set_out(context, target, cx)
@@ -355,5 +357,36 @@ pub(super) fn wake_if_foreign(context: Option<&Context>, cx: &task::Context<'_>)
         .is_some_and(|task| context.is_some_and(|context| context.polls(task.ptr())));
     if !is_own {
         cx.waker().wake_by_ref();
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use crate::object::{Object, Placement};
+    use crate::{Builder, block_on};
+
+    /// Parts of a task pull it to where the last one wants to go, which says nothing of the other homes.
+    #[test]
+    fn homes_that_others_are_visited_before_are_not_stuck() {
+        const ROUNDS: usize = 1_000;
+        let runtime = Builder::new().workers(6).build().unwrap();
+        let task = runtime.spawn(async {
+            let of = |home| Object::new(0).placed("apart", Placement::Home).at(home);
+            let mut suspended = 0;
+            let mut objects = [1, 2, 3, 4, 5].map(of);
+            for _ in 0..ROUNDS {
+                let entries = objects.each_ref().map(|object| object.with(|n| *n += 1));
+                let results = futures::future::join_all(entries).await;
+                assert!(results.iter().all(Result::is_ok));
+                if objects.iter().any(|object| object.inner.door.is_suspended()) {
+                    suspended += 1;
+                    objects = [1, 2, 3, 4, 5].map(of);
+                }
+            }
+            suspended
+        });
+        let suspended = block_on(task).unwrap();
+        // Whoever has no core for a while is stuck indeed.
+        assert!(suspended < ROUNDS / 2, "{suspended} of {ROUNDS}");
     }
 }

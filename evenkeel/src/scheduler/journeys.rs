@@ -82,6 +82,11 @@ impl Context {
         self.set_after(After::Visit);
     }
 
+    /// Whether the task that is being polled has been sent here, so that it was not taken away on its way to somewhere else, where another part of it wants to go.
+    pub(crate) fn was_sent_here(&self) -> bool {
+        self.seat.has_come(self.task.get())
+    }
+
     /// The worker that the task which is being polled may be asked to go back to.
     pub(crate) fn origin(&self) -> Option<usize> {
         // The relief polls tasks while workers are away, and is nobody to go back to.
@@ -110,6 +115,7 @@ impl Context {
     #[inline(never)]
     pub(crate) fn visit(&self, task: Runnable) {
         let target = self.journeys.target.get();
+        self.seat.forget_visitor();
         if target == self.seat.me() {
             self.seat.push_visitor(task, self.now.get());
         } else {

@@ -26,7 +26,7 @@ use crate::task::state::{Release, Signal};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 /// A queue's buffer is given back when it has at least this many places and uses an eighth of them at most:
@@ -53,6 +53,8 @@ pub(crate) struct Seat {
     processor: NonNull<Processor>,
     /// Where the processors of `shared` are, for [`owns`](Self::owns).
     processors: Range<usize>,
+    /// The visitor that was taken last; null once a task has set out after that.
+    came: Cell<*mut Header>,
     /// A seat may go to another thread, but not be used by two.
     not_sync: PhantomData<Cell<()>>,
 }
@@ -92,6 +94,7 @@ impl Seat {
                 ..shared.processors.as_ptr_range().end.addr(),
             shared: shared.clone(),
             me,
+            came: Cell::new(ptr::null_mut()),
             not_sync: PhantomData,
         }
     }
@@ -169,7 +172,9 @@ impl Seat {
         let published = &self.processor().published;
         let mut local = self.local();
         if visits && published.visitors.head_since() < published.ready.head_since() {
-            return local.visitors.pop(&published.visitors);
+            let visitor = local.visitors.pop(&published.visitors);
+            drop(local);
+            return visitor.inspect(|visitor| self.came.set(visitor.task.ptr().as_ptr()));
         }
         let ready = local.ready.pop(&published.ready);
         drop(local);
@@ -179,7 +184,20 @@ impl Seat {
     /// Takes the oldest visitor.
     #[cold]
     fn pop_visitor(&self) -> Option<Entry> {
-        self.local().visitors.pop(&self.processor().published.visitors)
+        let visitor = self.local().visitors.pop(&self.processor().published.visitors)?;
+        self.came.set(visitor.task.ptr().as_ptr());
+        Some(visitor)
+    }
+
+    /// Whether the task at this address is the visitor that was taken last, and has not [left](Self::forget_visitor) since.
+    pub(crate) fn has_come(&self, task: *mut Header) -> bool {
+        ptr::eq(self.came.get(), task)
+    }
+
+    /// Notes that the visitor which was taken last, if it is the task that was polled, is about to be elsewhere.
+    #[inline(always)]
+    pub(crate) fn forget_visitor(&self) {
+        self.came.set(ptr::null_mut());
     }
 
     /// Whether there are visitors, or may be some.

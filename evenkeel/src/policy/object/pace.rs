@@ -27,19 +27,23 @@ pub fn pace(passed: u64, turns: u32, step: u64) -> u32 {
 /// At most so many turns between two looks at the clock say that operations are long: where steps are 100 us apart turns take more than 8 us then, and operations 130 ns.
 const SLOW: u32 = 2;
 
-/// Whether operations are so long that one in 16 of them may be looked at, and not only one of each turn, for [which objects are in use](super::breadth), when the clock is looked at after so many turns: or nothing is known of that yet. Measured: a
+/// At least so many say that they are not long any more: turns of less than 5 us. So far from [`SLOW`], because the looks that are further apart see fewer objects twice, which is not to be taken for others in use again and again.
+const FAST: u32 = 5;
+
+/// Whether operations are so long that one in 16 of them may be looked at, and not only one of each turn, for [which objects are in use](super::breadth), when the clock is looked at after so many turns, and they were long before or not. What is rare counts as long too: it is the time from one operation to the next. Measured: a
 /// look takes 20 ns, so a hundredth of such operations; and where 1,024 directories of 32 KiB are written, in turn all of them and a sixteenth, a change is seen in 2 to 3 ms instead of 5 to 7
 /// (`evenkeel-bench run --bench directory --popularity oscillating --access all`).
 ///
 /// # Examples
 /// ```
 /// use evenkeel::policy::object::pace::{are_long, pace};
-/// assert!(are_long(pace(64_000, 1, 100_000)));
-/// assert!(!are_long(pace(3_200, 1, 100_000)));
+/// assert!(are_long(pace(64_000, 1, 100_000), false));
+/// assert!(!are_long(pace(6_400, 1, 100_000), false) && are_long(pace(6_400, 1, 100_000), true));
+/// assert!(!are_long(pace(3_200, 1, 100_000), true));
 /// ```
 #[must_use]
-pub fn are_long(turns: u32) -> bool {
-    turns <= SLOW
+pub fn are_long(turns: u32, were_long: bool) -> bool {
+    turns <= SLOW || (were_long && turns < FAST)
 }
 
 #[cfg(test)]
@@ -63,8 +67,9 @@ mod tests {
         // One in 16 of them, of 64, for 20 ns.
         for each in (100..100_000).step_by(100) {
             let costs = 64 / 16 * 20 * 100;
-            assert!(!are_long(pace(each, 1, 100_000)) || costs <= each, "{each}");
+            assert!(!are_long(pace(each, 1, 100_000), false) || costs <= each, "{each}");
+            assert!(!are_long(pace(each, 1, 100_000), true) || costs <= 2 * each, "{each}");
         }
-        assert!(are_long(pace(64 * 150, 1, 100_000)));
+        assert!(are_long(pace(64 * 150, 1, 100_000), false));
     }
 }
