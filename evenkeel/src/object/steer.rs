@@ -6,7 +6,7 @@
 //! # Steps
 //! *To at home*: mode := *fencing*; a full fence; mode := *at home* (release).
 //! *To in place*: mode := *fencing*; a heavy fence; the notes of all workers are read; mode := *draining*. When each worker has left what it was inside of then, mode := *in place*; whoever
-//! steers looks whether that is so.
+//! steers looks whether that is so. What is to be tried is tried meanwhile, and *to at home* may come before it.
 //! *Between homes at all workers and at one*: said to [those who deal](super::dealing), and then to all workers, which look at all operations for a while. *While objects move for that*: whatever workers know of their whereabouts is forgotten at each step.
 //! [`door`](super::door) says what those do that enter meanwhile, and why they exclude each other.
 //!
@@ -178,8 +178,8 @@ impl Steering {
 impl Course {
     fn step(&mut self, class: &Class, shared: &Shared, now: u64, me: usize) {
         if class.mode() == Mode::Draining {
+            // Meanwhile all goes on as in place: one of those who were inside may be there for long.
             self.end_draining(class, shared);
-            return;
         }
         if self.has_other_objects(&class.steering) {
             self.trial.note_change();
@@ -366,7 +366,7 @@ impl Course {
     /// Begins a change of mode, or goes on with it.
     fn turn(&mut self, class: &Class, shared: &Shared, wanted: Wanted) {
         match (class.mode(), wanted) {
-            (Mode::InPlace, Wanted::AtHome | Wanted::AtOneHome) => {
+            (Mode::InPlace | Mode::Draining, Wanted::AtHome | Wanted::AtOneHome) => {
                 class.set_mode(Mode::Fencing);
                 fence::full(Edge::ObjectMode);
                 class.set_mode(Mode::Home);
@@ -424,3 +424,7 @@ impl Held<'_> {
         class.steering.look.store(look as u8, Ordering::Relaxed);
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+#[path = "steer_tests.rs"]
+mod tests;
