@@ -15,7 +15,7 @@
 //! (release).
 //! *Visitor*: set [`LOCKED`] by a compare-and-swap (acquire). An object without a home is then the visitor's. If it has one, and the mode is *in place*, as a second look
 //! at it after the exchange says, it is too. Otherwise the visitor *takes it from its home*: a heavy fence; if the host has a note of it, wait for a bounded time, then give
-//! the lock back. Once it is inside, and not before, it looks whether the object is poisoned: a host may have been inside when it was locked. It leaves by clearing [`LOCKED`] (release). Whoever is inside by the lock clears it by a plain store, whoever has it and turns back by a read-modify-write: the host may be
+//! the lock back. (In [most attempts](glance) it does not even set the lock where it sees such a note before.) Once it is inside, and not before, it looks whether the object is poisoned: a host may have been inside when it was locked. It leaves by clearing [`LOCKED`] (release). Whoever is inside by the lock clears it by a plain store, whoever has it and turns back by a read-modify-write: the host may be
 //! inside, and [poison](POISONED) the object. For the same reason poison is cleared by a compare-and-swap while nobody has the lock.
 //! *Suspension*: a visitor who has taken the object from a host that is stuck, as the [policy](crate::policy::stealing::is_stranded) says, sets [`SUSPENDED`] while it has the lock. From then on
 //! all enter by the lock. It is cleared by one who has the lock: the host itself, or now and then a visitor, whose next will find out.
@@ -283,12 +283,17 @@ impl Door {
         if place & LOCKED != 0 || is_own {
             return Err(Refusal::Taken);
         }
-        self.lock(place)?;
         if place & SHARED != 0 {
+            self.lock(place)?;
             return self.enter_shared(class, context, place);
         }
         let is_host = context.is_some_and(|context| context.seat.home().addr() == home);
-        let has_left = || class.processor(home).is_some_and(|host| self.has_left(host));
+        let host = class.processor(home).filter(|_| !is_host);
+        if host.is_some_and(|host| !glance::is_worth_a_fence(&host.inside, self.address())) {
+            return Err(Refusal::Taken);
+        }
+        self.lock(place)?;
+        let has_left = || host.is_some_and(|host| self.has_left(host));
         if is_host || home == 0 || has_left() {
             return Ok(self.by_lock(context));
         }
@@ -388,6 +393,7 @@ impl Door {
     }
 }
 
+mod glance;
 mod home;
 mod shared;
 
