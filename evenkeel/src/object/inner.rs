@@ -235,7 +235,7 @@ impl<T> Inner<T> {
         Names { class: self.class.name().into(), type_name: type_name::<T>(), task: None }
     }
 
-    /// Waits for one's turn in the line before it; an error if a part of the same task, or the same thread, holds it, or comes to hold it meanwhile.
+    /// Waits for one's turn in the line before it; an error if a part of the same task, or the same thread, holds it, or does so when it looks again.
     pub(super) async fn turn(&self) -> Result<Turn<'_>, EnterError> {
         let mut turn = pin!(self.line().turn());
         poll_fn(|cx| match context::with(|context| self.refuse_own(context)) {

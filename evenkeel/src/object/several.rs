@@ -3,10 +3,13 @@
 #![allow(unsafe_code, reason = "whoever has come in makes its guards")]
 
 use super::door::Refusal;
+use super::line::Turn;
 use super::{EnterError, Guard, Object};
 use crate::primitives::spin::pause;
 use crate::scheduler::context;
 use crate::yield_now;
+use std::future::poll_fn;
+use std::pin::Pin;
 
 /// Enters two objects, for an operation on both. The task goes to the home of the one that it enters first, by their addresses, so that tasks which enter the same two meet;
 /// the other is taken from its home, if that is elsewhere, for the time of the operation.
@@ -39,38 +42,54 @@ pub async fn enter2<'a, A: Send, B: Send>(
     b: &'a Object<B>,
 ) -> Result<(Guard<'a, A>, Guard<'a, B>), EnterError> {
     let a_first = a.inner.door.address() <= b.inner.door.address();
+    let mut turn = None;
     loop {
         if a_first {
             {
-                let first = a.enter().await?;
+                let first = a.enter_with(&mut turn).await?;
                 if let Some(second) = b.enter_also()? {
                     return Ok((first, second));
                 }
             }
-            b.give_way().await?;
+            b.give_way(&mut turn).await?;
         } else {
             {
-                let first = b.enter().await?;
+                let first = b.enter_with(&mut turn).await?;
                 if let Some(second) = a.enter_also()? {
                     return Ok((second, first));
                 }
             }
-            a.give_way().await?;
+            a.give_way(&mut turn).await?;
         }
     }
 }
 
 impl<T: Send> Object<T> {
-    /// Waits, inside of nothing, for whoever is inside: until its turn in line, if it holds the object, or else for a turn.
-    async fn give_way(&self) -> Result<(), EnterError> {
+    /// Waits, inside of nothing, for whoever is inside: for its turn in line, which is kept, if that one holds the object, or else for a turn.
+    async fn give_way<'a>(&'a self, turn: &mut Option<Turn<'a>>) -> Result<(), EnterError> {
         if self.inner.is_held() {
-            self.inner.turn().await.map(drop)
+            // The one before is given back first: who has it waits for nobody.
+            *turn = None;
+            *turn = Some(self.inner.turn().await?);
         } else {
             // Whoever is inside may be about to leave.
             pause();
             yield_now().await;
-            Ok(())
         }
+        Ok(())
+    }
+
+    /// Enters the object with the turn in line of another one in hand; gives that back if this one is held: whoever holds it may wait for the other one.
+    async fn enter_with(&self, turn: &mut Option<Turn<'_>>) -> Result<Guard<'_, T>, EnterError> {
+        let mut entry = self.enter();
+        poll_fn(|cx| {
+            let poll = Pin::new(&mut entry).poll(cx);
+            if poll.is_pending() && self.inner.is_held() {
+                *turn = None;
+            }
+            poll
+        })
+        .await
     }
 
     /// Enters the object beside another, wherever its home is. None if somebody is inside.
@@ -121,9 +140,10 @@ pub async fn enter_all<'a, T: Send>(
     let mut order: Vec<usize> = (0..objects.len()).collect();
     order.sort_unstable_by_key(|&place| objects[place].inner.door.address());
     let Some((&first, rest)) = order.split_first() else { return Ok(Vec::new()) };
+    let (mut turn, mut turn_of) = (None, first);
     loop {
         let taken = {
-            let guard = objects[first].enter().await?;
+            let guard = objects[first].enter_with(&mut turn).await?;
             let mut guards = Vec::with_capacity(objects.len());
             guards.push((first, guard));
             let mut taken = None;
@@ -142,6 +162,69 @@ pub async fn enter_all<'a, T: Send>(
             };
             taken
         };
-        objects[taken].give_way().await?;
+        if std::mem::replace(&mut turn_of, taken) != taken {
+            turn = None;
+        }
+        objects[taken].give_way(&mut turn).await?;
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::sync::mpsc;
+    use std::task::{Context, Poll, Waker};
+    use std::thread;
+
+    /// Whoever has had its turn in the line of the second one is not overtaken by the next one there while it comes to the first one.
+    #[test]
+    fn a_turn_in_line_is_kept_until_both_are_entered() {
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut objects = [Object::new(0), Object::new(0)];
+        objects.sort_by_key(|object| object.inner.door.address());
+        let [first, second] = &objects;
+        let mut before = Box::pin(second.enter_held());
+        let Poll::Ready(Ok(held)) = before.as_mut().poll(&mut cx) else { panic!("it is free") };
+        let (told, waits) = (mpsc::channel(), mpsc::channel::<()>());
+        thread::scope(|scope| {
+            let (tell, wait) = (told.0, waits.1);
+            // Should this one fail, the other one does not wait for it.
+            let (go, heard) = (waits.0, told.1);
+            // Tasks, as it were, of their own.
+            let both = scope.spawn(move || {
+                let mut cx = Context::from_waker(Waker::noop());
+                let mut both = pin!(enter2(first, second));
+                assert!(both.as_mut().poll(&mut cx).is_pending());
+                tell.send(()).unwrap();
+                wait.recv().unwrap();
+                assert!(
+                    both.as_mut().poll(&mut cx).is_pending(),
+                    "somebody is inside of the first"
+                );
+                tell.send(()).unwrap();
+                wait.recv().unwrap();
+                loop {
+                    if let Poll::Ready(guards) = both.as_mut().poll(&mut cx) {
+                        let (mut one, mut other) = guards.unwrap();
+                        (*one, *other) = (1, 1);
+                        return;
+                    }
+                }
+            });
+            let step = || heard.recv().unwrap();
+            step();
+            let inside = first.try_enter().unwrap().expect("it is free");
+            drop((held, before));
+            go.send(()).unwrap();
+            step();
+            let mut next = Box::pin(second.enter_held());
+            assert!(next.as_mut().poll(&mut cx).is_pending(), "it is not its turn yet");
+            drop(inside);
+            go.send(()).unwrap();
+            both.join().unwrap();
+            let Poll::Ready(Ok(held)) = next.as_mut().poll(&mut cx) else { panic!("it is free") };
+            assert_eq!(*held, 1);
+        });
     }
 }

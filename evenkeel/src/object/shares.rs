@@ -10,6 +10,9 @@ use crate::scheduler::operations::TURN;
 use crossbeam_utils::CachePadded;
 use std::fmt;
 
+/// Looks at the clock in a row after which operations are [long](are_long) that were not, or the reverse: between two looks the worker may have done something else. An estimate; no benchmark sets it.
+const DOUBTS: u32 = 3;
+
 /// That of each worker, and of the relief.
 pub(super) struct Shares(Box<[CachePadded<Share>]>);
 
@@ -31,8 +34,9 @@ struct Share {
     looked: AtomicU64,
     pace: AtomicU32,
     left: AtomicU32,
-    /// Whether operations are long, and how often that has changed.
+    /// Whether operations are long, how many looks in a row have said otherwise, and how often it has changed.
     are_long: AtomicBool,
+    doubts: AtomicU32,
     changes: AtomicU32,
 }
 
@@ -74,7 +78,10 @@ impl Shares {
         share.pace.store(turns, Ordering::Relaxed);
         share.left.store(turns, Ordering::Relaxed);
         let were_long = share.are_long.load(Ordering::Relaxed);
-        if are_long(turns, were_long) != were_long {
+        let is_doubted = are_long(turns, were_long) != were_long;
+        let doubts = if is_doubted { share.doubts.load(Ordering::Relaxed) + 1 } else { 0 };
+        share.doubts.store(doubts % DOUBTS, Ordering::Relaxed);
+        if doubts == DOUBTS {
             share.are_long.store(!were_long, Ordering::Relaxed);
             let changes = share.changes.load(Ordering::Relaxed).wrapping_add(1);
             share.changes.store(changes, Ordering::Relaxed);
@@ -201,7 +208,13 @@ mod tests {
         shares.look(0, 0x1000);
         assert_eq!(shares.seen(), (0, 0), "they are short");
         let changes = shares.changes();
-        shares.note_look(0, 100_001_000, 100_000);
+        for look in 1..=20 {
+            shares.note_look(0, look * 1_000_000, 100_000);
+            shares.note_look(0, look * 1_000_000 + 800, 100_000);
+        }
+        shares.look(0, 0x1000);
+        assert_eq!((shares.seen(), shares.changes()), ((0, 0), changes), "it is not always here");
+        (21..24).for_each(|look| shares.note_look(0, look * 1_000_000, 100_000));
         assert_ne!(shares.changes(), changes);
         (0..3).for_each(|_| shares.look(0, 0x1000));
         assert_eq!(shares.seen(), (3, 2));

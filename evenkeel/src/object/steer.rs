@@ -181,7 +181,7 @@ impl Course {
             // Meanwhile all goes on as in place: one of those who were inside may be there for long.
             self.end_draining(class, shared);
         }
-        if self.has_other_objects(&class.steering) {
+        if self.has_other_objects(class) {
             self.trial.note_change();
             self.forget(&class.steering, now);
             // What was believed was of others.
@@ -319,12 +319,14 @@ impl Course {
     }
 
     /// Whether other objects are in use than usual, as those say that were used while the mode stood.
-    fn has_other_objects(&mut self, steering: &Steering) -> bool {
-        let (looks, hits) = steering.shares.seen();
-        let changes = steering.shares.changes();
+    fn has_other_objects(&mut self, class: &Class) -> bool {
+        let (looks, hits) = class.steering.shares.seen();
+        let changes = class.steering.shares.changes();
         // Looks that are closer together see more objects twice.
         let are_alike = std::mem::replace(&mut self.changes, changes) == changes;
-        let standing = (are_alike && self.trial.is_held()).then(|| self.trial.mode());
+        let is_whole = matches!(class.mode(), Mode::InPlace | Mode::Home);
+        let stands = are_alike && is_whole && self.trial.is_held();
+        let standing = stands.then(|| self.trial.mode());
         self.breadths.has_changed(standing, looks, hits)
     }
 

@@ -32,7 +32,7 @@ fn a_class_goes_back_home_while_its_hosts_are_waited_for() {
         was_over
     });
     runtime.block_on(async {
-        let object = Object::new(0).class("short");
+        let object = Object::new(0).class("short").at(0);
         let class = object.inner.class.clone();
         let shared = enter::with(|handle| handle.unwrap().shared().clone());
         let held = class.steering.hold(&class, &shared);

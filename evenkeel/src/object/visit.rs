@@ -265,10 +265,13 @@ impl<'a> Visit<'a> {
         // Where several parts of a task are on their way, it goes where the last one has sent it.
         if self.journeys > 0 && !context.was_sent_here() {
             // It was taken away on its way.
-            let departures = context.shared().processors[target].published.departures();
+            let shared = context.shared();
+            let departures = shared.processors[target].published.departures();
             let seen = Some((target, departures));
             let before = &mut self.rare.get_or_default().departures;
-            is_stuck = std::mem::replace(before, seen) == seen;
+            let stands_still = std::mem::replace(before, seen) == seen;
+            // From where another part has sent it, maybe: whoever sleeps is not stuck.
+            is_stuck = stands_still && !shared.idle.is_asleep(target);
         }
         if is_stuck || self.journeys == JOURNEYS {
             return take::<T, READS>(object, Some(context), is_stuck, cx);

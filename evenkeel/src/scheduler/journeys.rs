@@ -43,6 +43,10 @@ impl Context {
     /// Has the task that is being polled go to the back of the queue when it has been: to that of the visitors if it has been one.
     #[inline(always)]
     pub(crate) fn go_again(&self) {
+        if self.after.get() == After::Visit && self.journeys.target.get() != self.seat.me() {
+            // It goes back from an operation, or another part of it is on its way: that gives the others a turn too.
+            return;
+        }
         // A task is being polled, so two that are null do not meet here.
         let visits = ptr::eq(self.journeys.visitor.get(), self.task.get());
         self.set_after(if visits { self.stay() } else { After::Again });
@@ -50,10 +54,6 @@ impl Context {
 
     #[cold]
     fn stay(&self) -> After {
-        if self.after.get() == After::Visit && self.journeys.target.get() != self.seat.me() {
-            // It goes back from an operation: that gives the others a turn too.
-            return After::Visit;
-        }
         self.journeys.visitor.set(ptr::null_mut());
         self.journeys.target.set(self.seat.me());
         // A single worker has nobody who would take its tasks away.

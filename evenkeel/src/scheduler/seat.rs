@@ -384,6 +384,8 @@ impl Seat {
     /// Takes in what has come from another queue, oldest first, each task at the place of its age: a queue
     /// out of order would let tasks overtake older ones.
     pub(crate) fn take_in(&self, entries: &mut Vec<Entry>) {
+        // One of them may have been the last visitor here.
+        self.forget_visitor();
         let ends = self.ends();
         let mut local = self.local();
         let newest = local.ready.newest(ends);

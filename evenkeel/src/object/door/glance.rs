@@ -18,7 +18,8 @@ pub(super) fn is_worth_a_fence(host: &Inside, address: usize) -> bool {
         || IN_VAIN.with(|in_vain| {
             let before = in_vain.get();
             in_vain.set(before.wrapping_add(1));
-            before % EACH == 0
+            // In no rhythm that another one of the thread may have: multiples of the golden ratio (Knuth, "The Art of Computer Programming", 6.4).
+            before.wrapping_mul(0x9E37_79B9) < u32::MAX / EACH
         })
 }
 
@@ -32,7 +33,7 @@ mod tests {
         assert!((0..100).all(|_| is_worth_a_fence(&host, address)));
         let note = host.note(address).expect("there is room");
         let made = (0..10 * EACH).filter(|_| is_worth_a_fence(&host, address)).count();
-        assert_eq!(made, 10);
+        assert!((8..=12).contains(&made), "{made}");
         assert!(is_worth_a_fence(&host, 0x80), "it is inside of another one");
         host.clear(note);
         assert!((0..100).all(|_| is_worth_a_fence(&host, address)));
