@@ -2,8 +2,8 @@
 
 use crate::common::objects::{join, runtime};
 use crate::common::watchdog::watchdog;
-use evenkeel::block_on;
 use evenkeel::object::{Object, Placement};
+use evenkeel::{Runtime, block_on};
 use futures::channel::oneshot;
 use std::sync::mpsc;
 
@@ -12,8 +12,8 @@ fn join_class(object: Object<u64>) -> Object<u64> {
     object.placed("there", Placement::Home)
 }
 
-/// A worker of the runtime that the object comes from stays inside of it until it is told.
-fn nobody_gets_in_beside(object: &Object<u64>, first: &evenkeel::Runtime) {
+/// A worker of the runtime that the object comes from stays inside of it until it is told, for so many times by now.
+fn nobody_gets_in_beside(object: &Object<u64>, first: &Runtime, times: u64) {
     let (entered, inside) = oneshot::channel();
     let (leave, told) = mpsc::channel::<()>();
     let task = first.spawn({
@@ -29,7 +29,7 @@ fn nobody_gets_in_beside(object: &Object<u64>, first: &evenkeel::Runtime) {
     assert!(object.try_enter().unwrap().is_none(), "somebody is inside");
     leave.send(()).unwrap();
     join([task]);
-    assert_eq!(object.call_blocking(|value| *value), Ok(1));
+    assert_eq!(object.call_blocking(|value| *value), Ok(times));
 }
 
 #[test]
@@ -41,10 +41,7 @@ fn a_chosen_home_is_none_in_no_runtime() {
         assert_eq!(object.home(), Some(number));
         let object = join_class(object);
         assert_eq!(object.home(), None);
-        for _ in 0..4 {
-            nobody_gets_in_beside(&object, &first);
-            object.call_blocking(|value| *value = 0).unwrap();
-        }
+        (1..=4).for_each(|times| nobody_gets_in_beside(&object, &first, times));
     }
 }
 
@@ -56,10 +53,7 @@ fn a_chosen_home_is_another_one_in_another_runtime() {
         let object = first.block_on(async { Object::new(0).at(number) });
         let object = second.block_on(async { join_class(object) });
         assert_eq!(object.home(), Some(0), "of the one worker there");
-        for _ in 0..4 {
-            nobody_gets_in_beside(&object, &first);
-            object.call_blocking(|value| *value = 0).unwrap();
-        }
+        (1..=4).for_each(|times| nobody_gets_in_beside(&object, &first, times));
     }
 }
 
