@@ -265,7 +265,7 @@ fn run<RA, RB>(
 where
     RB: Send + 'static,
 {
-    let floor = context.map(|context| context.seat.processor().deque.head());
+    let floor = context.map(|context| context.seat.processor().deque.level());
     let second = fork(oper_b);
     let first = catch_unwind(AssertUnwindSafe(oper_a));
     if let (Some(context), Some(floor)) = (context, floor) {

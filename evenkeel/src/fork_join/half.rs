@@ -193,7 +193,7 @@ where
         if slot.latch.complete()
             && let Some(victim) = victim
         {
-            thief.shared().idle.unpark(victim);
+            thief.shared().unpark(victim);
         }
     }
 }

@@ -52,7 +52,8 @@ impl FnContext {
 ///
 /// # Limits
 /// Forks nest as deep as the stack is: 2 MiB by default for a worker ([`Builder::stack_size`](crate::Builder::stack_size)), and a
-/// recursion that overflows it ends the process. Below 65,532 nested forks nothing can be stolen any more.
+/// recursion that overflows it ends the process. On a worker with 65,530 jobs in its deque, nested forks or spawned
+/// ones, a fork runs its halves one after the other; what these spawn can be stolen.
 ///
 /// # Source
 /// Lace (van Dijk and van de Pol, 2014) for the deque, rayon for the interface.
@@ -313,7 +314,7 @@ where
     context::with_worker(|context| {
         let context = context.expect("a fork ends on the worker where it began");
         let deque = &context.seat.processor().deque;
-        job::run_above(context, half.place.next());
+        job::run_above(context, deque.level_above(half.place));
         if deque.reclaim(half.place) == Reclaimed::Own {
             // SAFETY: it has just been taken back.
             return catch_unwind(AssertUnwindSafe(|| unsafe { half.run(deque, entered) }));

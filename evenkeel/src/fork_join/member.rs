@@ -8,8 +8,9 @@
 //! empty down to where it began. A thief counts itself into the scope, then says that it has read the slot, runs
 //! the job and all that this leaves in the thief's deque, whose host it is now, and counts itself out.
 //!
-//! A worker that is not at work for the scope counts the job in when it spawns it. Whoever runs that job, with all that it leaves in the
-//! thief's deque if it has been stolen, counts it out.
+//! A worker that is not at work for the scope counts the job in when it spawns it, and so does a host whose deque is full: the
+//! [overflow](crate::scheduler::deque) does not say that a job was stolen from it. The worker that runs such a job counts
+//! it out, after all that it leaves in a thief's deque if it was stolen.
 //!
 //! # Why the count is right
 //! The host finds out that a job has been stolen when it comes down to its slot. It goes on once the thief has said that it has read the slot
@@ -33,12 +34,12 @@ use crate::scheduler::slot::Slot;
 /// A job in a box. Its slot has the box's address.
 struct Member<'scope, F> {
     scope: *const Scope<'scope>,
-    /// Whether it has been counted in, because the worker that has spawned it is not.
+    /// Whether it has been counted in, because the worker that has spawned it is not, or has no place for it.
     is_counted: bool,
     body: F,
 }
 
-/// Puts a job of the scope into the worker's deque, or runs it if that is full.
+/// Puts a job of the scope into the worker's deque.
 ///
 /// # Safety
 /// What the body borrows is there until the scope is over; if `is_served`, the worker is counted by the scope until its deque is as it
@@ -49,21 +50,13 @@ pub(super) unsafe fn push<'scope, F: FnOnce() + Send>(
     is_served: bool,
     body: F,
 ) {
-    let is_counted = !is_served;
+    let is_counted = !is_served || context.seat.processor().deque.is_full();
     if is_counted {
         scope.count_in();
     }
     let member = Box::into_raw(Box::new(Member { scope, is_counted, body }));
     // A worker that serves the scope takes it back before it goes on anyway.
-    if !push_address(context, is_counted, member, Member::<'scope, F>::run) {
-        // SAFETY: nobody has the box.
-        let member = unsafe { Box::from_raw(member) };
-        scope.run_job(member.body);
-        if is_counted {
-            // SAFETY: it has been counted in above. Nothing of the scope is used after it.
-            unsafe { Scope::count_out(scope) };
-        }
-    }
+    push_address(context, !is_served, member, Member::<'scope, F>::run);
 }
 
 impl<F: FnOnce() + Send> Member<'_, F> {

@@ -3,6 +3,7 @@
 use super::wait::{Meanwhile, wait};
 use super::{FnContext, Scope, future, join, join_context, scope, worker_index, yielding};
 use crate::primitives::{atomic, thread};
+use crate::runtime::checked::check as check_handle;
 use crate::scheduler::shared::Shared;
 use crate::scheduler::shuttle_tests::{check, join as result_of, spawn};
 use crate::scheduler::{broadcast, context, errands};
@@ -275,4 +276,60 @@ fn awaited_forks_wake_their_tasks() {
         });
         assert_eq!(tasks.map(result_of), [8, 12]);
     });
+}
+
+/// A deque has four places here.
+#[test]
+fn jobs_beyond_a_full_deque_run_once_and_before_their_scope_ends() {
+    static STOLEN: AtomicUsize = AtomicUsize::new(0);
+    check(2, |shared| {
+        let ran = spawn(shared, async {
+            let ran = AtomicUsize::new(0);
+            let owner = worker_index();
+            scope(|scope| {
+                for number in 0..7 {
+                    let ran = &ran;
+                    scope.spawn(move |scope| {
+                        STOLEN.fetch_add(usize::from(worker_index() != owner), Ordering::Relaxed);
+                        if number > 4 {
+                            scope.spawn(|_| _ = ran.fetch_add(1, Ordering::Relaxed));
+                        }
+                        ran.fetch_add(1, Ordering::Relaxed);
+                    });
+                }
+                assert_eq!(leaves(1), 2);
+            });
+            ran.into_inner()
+        });
+        assert_eq!(result_of(ran), 9);
+    });
+    assert!(STOLEN.load(Ordering::Relaxed) > 0, "some schedules steal");
+}
+
+#[test]
+fn a_half_waits_for_a_call_from_outside_while_its_owner_waits() {
+    static SERVED: AtomicUsize = AtomicUsize::new(0);
+    check_handle(2, |handle| {
+        let (sender, receiver) = mpsc::channel();
+        let stolen = Arc::new(AtomicBool::new(false));
+        let caller = {
+            let (handle, stolen) = (handle.clone(), stolen.clone());
+            shuttle::thread::spawn(move || {
+                give_turns(&stolen);
+                handle.install(|| join(|| (), || ()));
+                sender.send(()).unwrap();
+            })
+        };
+        let tree = spawn(handle.shared(), async move {
+            let half = || {
+                stolen.store(true, Ordering::Relaxed);
+                receiver.recv().unwrap();
+            };
+            join(|| give_turns(&stolen), half);
+        });
+        result_of(tree);
+        caller.join().unwrap();
+        SERVED.fetch_add(handle.shared().spares.served() as usize, Ordering::Relaxed);
+    });
+    assert!(SERVED.load(Ordering::Relaxed) > 0, "some schedules call a spare");
 }

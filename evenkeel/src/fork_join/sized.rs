@@ -249,7 +249,7 @@ where
                 here.deque.leave_note(here.head, 0);
             }
             // Of the relief too, whose anchors are for nobody.
-            context::with(|context| {
+            context::with_any(|context| {
                 anchor.run_second(context.expect("jobs run on workers"), oper_b)
             })
         },
@@ -267,7 +267,7 @@ struct Anchor {
 impl Anchor {
     fn of(context: &Context, bytes: u64) -> Self {
         let shared = context.shared();
-        if shared.locality == Locality::Off || shared.workers == 1 || context.is_relief() {
+        if shared.locality == Locality::Off || shared.workers == 1 || !context.has_place() {
             return Self { note: Note::default(), part: 0 };
         }
         let me = context.seat.me();

@@ -1,10 +1,10 @@
-//! Jobs that lie in boxes or in queues: nobody waits for one, but a scope for all of its own.
+//! Jobs that lie in boxes or in queues: no frame waits for one of them, but a scope waits for all of its own.
 
 #![allow(unsafe_code, reason = "a slot has the address of a box or of a queue")]
 
-use crate::primitives::unwind;
 use crate::scheduler::closures::erase;
 use crate::scheduler::context::{self, Context};
+use crate::scheduler::deque::Spilled;
 use crate::scheduler::fifo::Fifo;
 use crate::scheduler::job;
 use crate::scheduler::slot::{Run, Slot};
@@ -25,21 +25,16 @@ impl<F: FnOnce()> Boxed<F> {
     }
 }
 
-/// Puts a closure, which does not panic and belongs to no scope, into the worker's deque, or runs it if that is full.
+/// Puts a closure, which does not panic and belongs to no scope, into the worker's deque.
 ///
 /// # Safety
 /// What the closure borrows is there until it has been run.
 pub(super) unsafe fn push<F: FnOnce() + Send>(context: &Context, closure: F) {
     let boxed = Box::into_raw(Box::new(Boxed(closure)));
-    if !push_address(context, false, boxed, Boxed::<F>::run) {
-        // SAFETY: nobody has the box.
-        let boxed = unsafe { Box::from_raw(boxed) };
-        unwind::never(boxed.0);
-    }
+    push_address(context, false, boxed, Boxed::<F>::run);
 }
 
-/// Puts a job, which may be one of a scope, into a queue, and what runs the oldest of that into the worker's deque; or runs the oldest if
-/// the deque is full.
+/// Puts a job, which may be one of a scope, into a queue, and what runs the oldest of that into the worker's deque.
 ///
 /// # Safety
 /// What the job borrows is there until it has been run, and the queue until all its jobs have been.
@@ -52,43 +47,36 @@ pub(super) unsafe fn push_fifo(
     // SAFETY: the caller's promise.
     queue.push(unsafe { erase(job) });
     let address = std::ptr::from_ref(queue).cast_mut();
-    if !push_address(context, is_scoped, address, Fifo::run) {
-        unwind::never(queue.pop());
-    }
+    push_address(context, is_scoped, address, Fifo::run);
 }
 
-/// Pushes a job that is no more than an address, and what runs it. It `is_scoped` if the owner of a scope waits for it, and nobody on this worker
-/// is counted until it has been run. False, and nothing is done, if the deque is full.
-pub(super) fn push_address<T>(
-    context: &Context,
-    is_scoped: bool,
-    address: *mut T,
-    run: Run,
-) -> bool {
+/// Pushes a job that is no more than an address, and what runs it, into the worker's deque, or, if that is full, into its
+/// overflow. It `is_scoped` if the owner of a scope waits for it, and nothing on this worker is counted until it has been run.
+pub(super) fn push_address<T>(context: &Context, is_scoped: bool, address: *mut T, run: Run) {
     let deque = &context.seat.processor().deque;
     let head = deque.head();
     let has_room = deque.has_room(head);
-    if !has_room && !deque.prepare(head) {
-        return false;
-    }
-    // SAFETY: the head has a slot, as the deque is not full.
-    let slot = unsafe { head.slot() };
-    // SAFETY: the slot is free.
-    slot.with_body(|place: *mut *mut T| unsafe { place.write(address) });
-    // SAFETY: as above.
-    unsafe { slot.set_run(run) };
-    deque.count_boxed(1);
     if is_scoped {
-        context.note_scoped(head);
+        context.note_scoped();
     }
-    deque.push(head);
+    if has_room || deque.prepare(head) {
+        // SAFETY: the head has a slot, as the deque is not full.
+        let slot = unsafe { head.slot() };
+        // SAFETY: the slot is free.
+        slot.with_body(|place: *mut *mut T| unsafe { place.write(address) });
+        // SAFETY: as above.
+        unsafe { slot.set_run(run) };
+        deque.count_boxed(1);
+        deque.push(head);
+    } else {
+        deque.spill(Spilled::new(address, run));
+    }
     if !has_room && deque.is_asked() {
         answer();
     }
-    true
 }
 
-/// Publishes jobs after a push, because somebody has asked.
+/// Publishes jobs after a push, because a thief has asked.
 #[cold]
 #[inline(never)]
 pub(super) fn answer() {

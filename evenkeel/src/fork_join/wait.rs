@@ -13,6 +13,8 @@
 //! spawned, and one that nobody waits for, or that belongs to a scope further out, where a fork or a scope ends within which it was spawned: under
 //! the locks that are held across that, and while the result of that closure, which may be a guard, is already there.
 //!
+//! Errands that come while all workers are inside fork-join are run by a [`spare`], which a worker that waits calls.
+//!
 //! Of a task or an errand, which does wait for locks, a worker knows nothing. So it begins none while jobs of scopes lie in its deque, for which
 //! their owners wait (see [`Context`]).
 
@@ -27,6 +29,8 @@ use crate::scheduler::job::{self, Asked, Stolen};
 use crate::scheduler::latch::Latch;
 use crate::scheduler::meter::Doing;
 use crate::scheduler::processor::Processor;
+use crate::scheduler::shared::Shared;
+use crate::scheduler::spare::{self, Waiting};
 use crate::scheduler::{broadcast, errands};
 use crate::topology::Distance;
 use std::time::Duration;
@@ -51,7 +55,7 @@ pub(super) fn wait_for(context: &Context, latch: &Latch) {
         if !job::may_take(context, thief, waited) {
             return Meanwhile::Nothing;
         }
-        let guests = &context.shared().processors[thief].guests;
+        let guests = &context.shared().processor(thief).guests;
         let holds = || !latch.is_complete() && guests.load(Ordering::Relaxed) == 0;
         match Stolen::take(context.shared(), thief, holds) {
             Some(stolen) => Meanwhile::Job(stolen),
@@ -102,7 +106,7 @@ pub(super) fn wait(
 /// seen the request is one that the next push makes up for, or the end of the nap.
 fn nap(context: &Context, host: Option<usize>, length: u64) {
     let shared = context.shared();
-    let host = host.map(|host| &shared.processors[host]);
+    let host = host.map(|host| shared.processor(host));
     if let Some(host) = host {
         host.napper.store(context.seat.me() + 1, Ordering::Relaxed);
         host.deque.ask();
@@ -117,6 +121,36 @@ fn nap(context: &Context, host: Option<usize>, length: u64) {
     }
 }
 
+/// What a waiter sees of the errands that it must not run: see [`spare`].
+#[derive(Default)]
+struct Errands<'a> {
+    /// Since when some have been lying there.
+    since: Option<u64>,
+    waiting: Option<Waiting<'a>>,
+}
+
+impl<'a> Errands<'a> {
+    /// Says that the worker has found nothing to run, and is about to nap. True if that has not been said before.
+    fn wait(&mut self, shared: &'a Shared) -> bool {
+        let is_first = self.waiting.is_none();
+        self.waiting.get_or_insert_with(|| Waiting::begin(shared));
+        is_first
+    }
+
+    /// Calls a spare if errands lie there and no worker comes for them.
+    fn look(&mut self, shared: &'a Shared, now: u64) {
+        if shared.errands.is_empty() {
+            self.since = None;
+            return;
+        }
+        let lain = now.saturating_sub(*self.since.get_or_insert(now));
+        if forking::send_spare(lain, shared.are_all_away()) {
+            self.wait(shared);
+            spare::call(shared);
+        }
+    }
+}
+
 /// The same for a worker that has something to wait for: what it does is that it searches.
 fn wait_idly(
     context: &Context,
@@ -125,13 +159,14 @@ fn wait_idly(
     meanwhile: impl Fn(u64) -> Meanwhile,
 ) {
     let shared = context.shared();
-    let floor = context.seat.processor().deque.head();
+    let floor = context.seat.processor().deque.level();
     let mut asked = Asked::default();
     let mut backoff = Backoff::new();
     let mut since = None;
     let mut slept = 0;
+    let mut errands = Errands::default();
     while !over() {
-        if context.seat.processor().deque.head() > floor {
+        if context.seat.processor().deque.level() > floor {
             // Jobs that were run here have spawned others, which somebody else waits for.
             context.while_running(Distance::Same, || job::run_above(context, floor));
         }
@@ -156,13 +191,14 @@ fn wait_idly(
             }
             Meanwhile::Ask(thief) => {
                 host = Some(thief);
-                let deque = &shared.processors[thief].deque;
+                let deque = &shared.processor(thief).deque;
                 if asked.is_in_vain(deque, now) && deque.seize() > 0 {
                     continue;
                 }
             }
             Meanwhile::Nothing => {}
         }
+        errands.look(shared, now);
         let stays = if forking::sleep(waited) {
             false
         } else if searching::yields(waited) {
@@ -179,12 +215,16 @@ fn wait_idly(
         }
         if fall_asleep() {
             slept = forking::next_nap(slept);
+            if errands.wait(shared) {
+                // Those that have come before it was counted in, whose senders have not seen it.
+                errands.look(shared, now);
+            }
             nap(context, host, slept);
         } else {
             backoff.snooze();
         }
     }
-    if context.seat.processor().deque.head() > floor {
+    if context.seat.processor().deque.level() > floor {
         // The last of them too: the caller finds its deque as it has left it.
         context.while_running(Distance::Same, || job::run_above(context, floor));
     }

@@ -77,8 +77,8 @@ fn steal(context: &Context) -> bool {
     if !context.seat.processor().deque.is_empty() {
         return false;
     }
-    for &other in &shared.neighbours[context.seat.me()].others {
-        let deque = &shared.processors[other].deque;
+    for other in shared.hosts(context.seat.me()) {
+        let deque = &shared.processor(other).deque;
         if !deque.has_public() && deque.has_private() {
             deque.ask();
         }
@@ -109,7 +109,8 @@ pub fn is_worker() -> bool {
     context::is_worker()
 }
 
-/// The number of the worker that the caller runs on, from zero, if it is on one.
+/// The number of the worker that the caller runs on, from zero, if it is on one. On the relief and on a spare it is
+/// `None`: see [threads](super#threads).
 ///
 /// # Examples
 /// ```
@@ -119,7 +120,7 @@ pub fn is_worker() -> bool {
 /// ```
 #[must_use]
 pub fn worker_index() -> Option<usize> {
-    context::with_worker(|context| Some(context?.seat.me()))
+    context::with_worker(|context| context.filter(|own| !own.is_spare()).map(|own| own.seat.me()))
 }
 
 /// How many workers the runtime has that the caller belongs to, or else the default one.

@@ -134,6 +134,8 @@ pub struct RuntimeMetrics {
     pub searching: usize,
     /// Tasks and blocking closures spawned from outside, calls, parts of broadcasts, and jobs that nobody waits for, wherever they were spawned.
     pub spawned_outside: u64,
+    /// Calls and jobs from outside that [spares](crate::fork_join#threads) have run, because workers waited.
+    pub run_by_spares: u64,
 }
 
 impl RuntimeMetrics {
@@ -151,6 +153,7 @@ impl RuntimeMetrics {
             sleeping: counts.sleeping,
             searching: counts.searching,
             spawned_outside: shared.spawned_outside(),
+            run_by_spares: shared.spares.served(),
         }
     }
 

@@ -14,6 +14,7 @@ use crate::scheduler::neighbours::Neighbours;
 use crate::scheduler::relief::Starter;
 use crate::scheduler::seat::Seat;
 use crate::scheduler::shared::Hooks;
+use crate::scheduler::spare;
 use crate::scheduler::timers::Rules;
 use crate::task::TaskPanic;
 use crate::topology::Topology;
@@ -337,6 +338,12 @@ impl Builder {
         }
         let pool = Arc::new(Pool::new(shared.clone(), self.name.clone(), self.stack_size));
         let runtime = Runtime::new_running(Handle::new(shared.clone(), pool.clone()));
+        let spares = Arc::downgrade(&pool);
+        shared.spares.start_by(spare::Starter(Box::new(move |spare| {
+            if let Some(pool) = spares.upgrade() {
+                pool.run_spare(spare);
+            }
+        })));
         if relief {
             let threads = runtime.threads.clone();
             let thread = ReliefThread::new(&pool, &self.name, self.stack_size, threads);

@@ -11,6 +11,7 @@ use crate::scheduler::neighbours::Neighbours;
 use crate::scheduler::relief::Starter;
 use crate::scheduler::seat::Seat;
 use crate::scheduler::shared::{Hooks, Phase, Shared};
+use crate::scheduler::spare::{self, Spare};
 use crate::scheduler::timers::Rules;
 use crate::scheduler::{relief, worker};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
@@ -87,6 +88,17 @@ pub(crate) fn execute(
         };
         shared.starter.set(Starter(Box::new(start))).expect("it is set once");
     }
+    let spares = {
+        let (pool, threads) = (pool.clone(), threads.clone());
+        move |spare: Spare| {
+            let handle = Handle::new(spare.shared().clone(), pool.clone());
+            lock(&threads).push(thread::spawn(move || {
+                let _entered = enter::enter(&handle);
+                spare::work(spare);
+            }));
+        }
+    };
+    shared.spares.start_by(spare::Starter(Box::new(spares)));
     scenario(&shared, &Handle::new(shared.clone(), pool.clone()));
     shared.advance(end);
     // No thread is started any more once a worker has left.

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "a thread's context lies on its stack")]
 
-use super::deque::Deque;
+use super::deque::{Deque, Level};
 use super::entry::Entry;
 use super::journeys::Journeys;
 use super::meter::Doing;
@@ -10,7 +10,6 @@ use super::note::Note;
 use super::operations::Operations;
 use super::seat::Seat;
 use super::shared::Shared;
-use super::slot::Place;
 use crate::policy::{Locality, locality, searching, stealing};
 use crate::primitives::ahead::Ahead;
 use crate::primitives::atomic::{Edge, Ordering};
@@ -32,12 +31,33 @@ const SCRATCH: usize = 1_024;
 /// More than there can be workers.
 const WORKERS: u64 = 1 << 16;
 
+/// What a thread with a context does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// It polls tasks and runs fork-join.
+    Worker,
+    /// It polls tasks: see [`relief`](super::relief).
+    Relief,
+    /// It runs fork-join: see [`spare`](super::spare).
+    Spare,
+}
+
+impl Role {
+    fn of(seat: &Seat) -> Self {
+        match seat.me() {
+            me if me < seat.shared().workers => Self::Worker,
+            me if me < seat.shared().processors.len() => Self::Relief,
+            _ => Self::Spare,
+        }
+    }
+}
+
 /// A worker's own things, on its stack.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) seat: Seat,
-    /// Whether this is the [relief](super::relief), which polls tasks and runs no fork-join.
-    is_relief: bool,
+    /// What the thread does.
+    role: Role,
     /// The task that is being polled.
     pub(super) task: Cell<*mut Header>,
     /// What becomes of that task if its poll returns `Pending`.
@@ -62,9 +82,9 @@ pub(crate) struct Context {
     /// Until when it does not give its core away, because it has lost it, and for how long that is; see [`searching::RESTS`].
     rests_until: Cell<u64>,
     rest: Cell<u64>,
-    /// The lowest place of the deque with a job of a scope that lies there, if there is one: whoever waits for the scope may hold a lock,
-    /// and cannot come for it, so no task and no errand goes before it.
-    pub(super) scoped: Cell<Option<Place>>,
+    /// The level of the deque below its oldest job of a scope, if it has one. The owner of the scope may hold a lock, and
+    /// cannot come for the job, so no task and no errand goes before it.
+    pub(super) scoped: Cell<Option<Level>>,
     /// Memory for tasks.
     blocks: RefCell<Blocks>,
     /// Where tasks lie on their way from another processor's queue to this one's; empty in between.
@@ -72,7 +92,13 @@ pub(crate) struct Context {
 }
 
 thread_local! {
+    /// For what concerns tasks: that of a worker or of the relief.
     static CONTEXT: Cell<*const Context> = const { Cell::new(ptr::null()) };
+}
+
+thread_local! {
+    /// For what concerns fork-join: that of a worker or of a spare.
+    static FORKING: Cell<*const Context> = const { Cell::new(ptr::null()) };
 }
 
 thread_local! {
@@ -86,6 +112,7 @@ struct Leave;
 impl Drop for Leave {
     fn drop(&mut self) {
         CONTEXT.with(|context| context.set(ptr::null()));
+        FORKING.with(|context| context.set(ptr::null()));
         DEQUE.with(|deque| deque.set(ptr::null()));
     }
 }
@@ -93,7 +120,7 @@ impl Drop for Leave {
 impl Context {
     pub(crate) fn new(seat: Seat, now: u64) -> Self {
         Self {
-            is_relief: seat.me() >= seat.shared().workers,
+            role: Role::of(&seat),
             seat,
             task: Cell::new(ptr::null_mut()),
             after: Cell::new(After::Wait),
@@ -122,7 +149,17 @@ impl Context {
     /// Whether this is the relief.
     #[inline(always)]
     pub(crate) fn is_relief(&self) -> bool {
-        self.is_relief
+        self.role == Role::Relief
+    }
+
+    /// Whether this is a [spare](super::spare), which runs fork-join and polls no tasks.
+    pub(crate) fn is_spare(&self) -> bool {
+        self.role == Role::Spare
+    }
+
+    /// Whether the thread is a worker, which has a place on the machine.
+    pub(crate) fn has_place(&self) -> bool {
+        self.role == Role::Worker
     }
 
     /// Makes this the context of the thread while `f` runs.
@@ -132,8 +169,11 @@ impl Context {
     }
 
     fn begin(&self) -> Leave {
-        CONTEXT.with(|context| context.set(ptr::from_ref(self)));
-        if !self.is_relief {
+        if self.role != Role::Spare {
+            CONTEXT.with(|context| context.set(ptr::from_ref(self)));
+        }
+        if self.role != Role::Relief {
+            FORKING.with(|context| context.set(ptr::from_ref(self)));
             DEQUE.with(|deque| deque.set(&raw const *self.seat.processor().deque));
         }
         Leave
@@ -187,10 +227,17 @@ impl Context {
         after
     }
 
-    /// Notes that a job of a scope has been pushed to `place`.
-    pub(crate) fn note_scoped(&self, place: Place) {
+    /// Notes that a job of a scope is about to be pushed.
+    pub(crate) fn note_scoped(&self) {
         if self.scoped.get().is_none() {
-            self.scoped.set(Some(place));
+            self.scoped.set(Some(self.seat.processor().deque.level()));
+        }
+    }
+
+    /// Forgets that, if the deque is down to `level` and the job was above.
+    pub(crate) fn forget_scoped(&self, level: Level) {
+        if self.scoped.get().is_some_and(|scoped| scoped >= level) {
+            self.scoped.set(None);
         }
     }
 
@@ -216,7 +263,7 @@ impl Context {
         id
     }
 
-    /// A number for a scope that no other of the runtime has had; not zero.
+    /// A number for a scope that no other scope of the runtime has as long as this one is there; not zero.
     pub(crate) fn next_scope(&self) -> u64 {
         self.scopes.set(self.scopes.get() + 1);
         self.scopes.get() * WORKERS + self.seat.me() as u64
@@ -281,7 +328,7 @@ impl Context {
 
     /// How far another processor is.
     pub(crate) fn distance(&self, other: usize) -> Distance {
-        self.shared().neighbours[self.seat.me()].distance(other)
+        self.shared().distance(self.seat.me(), other)
     }
 
     /// Publishes fork-join jobs, because somebody has asked, and sees to it that somebody comes for them.
@@ -294,17 +341,16 @@ impl Context {
         let napper = &self.seat.processor().napper;
         if let Some(worker) = napper.load(Ordering::Relaxed).checked_sub(1) {
             napper.store(0, Ordering::Relaxed);
-            shared.idle.unpark(worker);
+            shared.unpark(worker);
         }
         let counts = shared.idle.counts();
         if counts.sleeping == 0 {
             return;
         }
-        let neighbours = &shared.neighbours[self.seat.me()];
         let note = deque.oldest().map_or(Note::default(), Note::from_bits);
         // The nearest of those that may take what there is.
         let rank = |who: usize| {
-            let distance = neighbours.distance(who);
+            let distance = self.distance(who);
             locality::may_ever_take(shared.locality, note.offer(who), distance).then_some(distance)
         };
         if shared.locality == Locality::Strict {
@@ -354,10 +400,21 @@ pub(crate) fn with<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
     f(unsafe { current() })
 }
 
-/// Calls `f` with the context of this thread, if it is a worker: for what concerns fork-join.
+/// Calls `f` with the context of this thread, if it is a worker or a spare: for what concerns fork-join.
 #[inline(always)]
 pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
-    with(|context| f(context.filter(|context| !context.is_relief)))
+    let context = FORKING.try_with(Cell::get).unwrap_or(ptr::null());
+    // SAFETY: the pointer is set while the context is borrowed by `enter`, or for ever, on this thread, and `f` cannot
+    // keep the result.
+    f(unsafe { context.as_ref() })
+}
+
+/// Calls `f` with the context of this thread, if it is a worker, a spare or the relief.
+pub(crate) fn with_any<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
+    with_worker(|context| match context {
+        Some(context) => f(Some(context)),
+        None => with(f),
+    })
 }
 
 /// The context of this thread, if it has one: [`with`] without a closure, whose captures the hottest paths would
@@ -373,7 +430,7 @@ pub(crate) unsafe fn current<'a>() -> Option<&'a Context> {
     unsafe { context.as_ref() }
 }
 
-/// The deque of fork-join jobs of this thread, which is its owner, if it is a worker.
+/// The deque of fork-join jobs of this thread, which is its owner, if it is a worker or a spare.
 ///
 /// # Safety
 /// As [`current`].
@@ -389,7 +446,7 @@ pub(crate) fn is_inside() -> bool {
     with(|context| context.is_some())
 }
 
-/// Whether this thread is a worker. It looks where a fork looks, so that a fork that follows need not look again.
+/// Whether this thread is a worker or a spare. It looks where a fork looks, so that a fork that follows need not look again.
 #[inline(always)]
 pub(crate) fn is_worker() -> bool {
     DEQUE.try_with(|deque| !deque.get().is_null()).unwrap_or(false)

@@ -39,6 +39,13 @@
 //! the word, finds its job incomplete after that, and then succeeds in its CAS has taken a descendant
 //! ([`Deque::steal_while`]).
 //!
+//! # Overflow
+//! Boxed jobs beyond the last place go into the [overflow]. A fork that finds no place runs both halves on the spot, the
+//! first one first: plain calls are one of the orders that a thread for each half can take. What lies in the overflow
+//! stays there meanwhile, for thieves, or for the owner once the frame that has pushed it waits or ends.
+//! The deque of a processor without a worker has no place at all, and nothing is pushed there: what is spawned on the
+//! relief goes to the workers.
+//!
 //! # Notes
 //! A job may come with a note in its slot, which others read before they take or ask for anything. Whoever leaves one clears
 //! it with the job, so that a push without a note stores nothing more. A note is a hint: what a reader
@@ -70,10 +77,11 @@ const CLOSED: *mut Slot = ptr::without_provenance_mut(usize::MAX);
 /// Where a push has to stop if somebody has asked for jobs: everywhere.
 const ASKED: *mut Slot = ptr::null_mut();
 
-/// Slots of a deque: with what stands before them they fill 4 MiB of addresses. A fork that finds none left runs both halves on the
-/// spot. As many nested forks as this need a stack of several megabytes; the memory is touched as it is used.
+/// Slots of a deque: with what stands before them they fill 4 MiB of addresses. A fork that finds none left runs both
+/// halves on the spot, and boxed jobs go into the [overflow]. As many nested forks as this need a stack of several
+/// megabytes; the memory is touched as it is used.
 #[cfg(not(any(loom, shuttle)))]
-pub(crate) const PLACES: u32 = (1 << 16) - 4;
+pub(crate) const PLACES: u32 = (1 << 16) - 6;
 #[cfg(any(loom, shuttle))]
 pub(crate) const PLACES: u32 = 4;
 
@@ -85,6 +93,8 @@ pub(crate) const PLACES: u32 = 4;
 pub(crate) struct Deque {
     own: CachePadded<Own>,
     ends: CachePadded<AtomicU64>,
+    /// The jobs that no place is left for.
+    overflow: CachePadded<Overflow>,
     /// Free ones, or more, from the first on as far as has been [`prepared`](Own::prepared).
     slots: [MaybeUninit<Slot>; PLACES as usize],
 }
@@ -102,7 +112,7 @@ struct Own {
     prepared: AtomicU32,
     /// How many it may have.
     places: u32,
-    /// How many of the jobs are boxed ones. Only the owner looks.
+    /// How many of the jobs, those of the overflow among them, are boxed ones. Only the owner looks.
     boxed: AtomicU32,
     /// Whether each job is published as it is pushed: where the pair of fences is not asymmetric nothing can be seized.
     publishes_all: bool,
@@ -135,6 +145,16 @@ impl Ends {
     fn with_tail(self, tail: u32) -> Self {
         Self(self.0 & !Self::MASK | u64::from(tail))
     }
+}
+
+/// How many jobs lie in a deque and its overflow, as its owner counts: stolen ones count until the owner has come down
+/// to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Level(usize);
+
+impl Level {
+    /// Below all jobs.
+    pub(crate) const FLOOR: Self = Self(0);
 }
 
 /// What became of a job that its owner wants back.
@@ -201,9 +221,65 @@ impl Deque {
         self.own.boxed.store(boxed.wrapping_add_signed(change), Ordering::Relaxed);
     }
 
-    /// Whether `place` is the last one in use. The caller is the owner.
+    /// Whether the job at `place` is the newest. The caller is the owner.
     pub(crate) fn is_last(&self, place: Place) -> bool {
-        self.head() == place.next()
+        self.level() == self.level_above(place)
+    }
+
+    /// How many jobs lie here. The caller is the owner.
+    pub(crate) fn level(&self) -> Level {
+        Level(self.index(self.head()) as usize + self.overflow.height())
+    }
+
+    /// The level without the job at `place` and all that is newer.
+    pub(crate) fn level_below(&self, place: Place) -> Level {
+        Level(self.index(place) as usize)
+    }
+
+    /// The level with the job at `place` as the newest.
+    pub(crate) fn level_above(&self, place: Place) -> Level {
+        self.level_below(place.next())
+    }
+
+    /// Whether no place is left for a job. The caller is the owner.
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        let head = self.head();
+        !self.has_room(head) && !self.prepare(head)
+    }
+
+    /// Puts a boxed job into the overflow, up to and with the fence. If a thief [has asked](Self::is_asked), the owner has
+    /// to [publish](Self::publish). The caller is the owner, and the deque [is full](Self::is_full).
+    #[cold]
+    pub(crate) fn spill(&self, job: Spilled) {
+        if self.overflow.height() == 0 {
+            // Thieves take the oldest first, so they have to find the places before what is newer.
+            self.publish_all();
+        }
+        self.count_boxed(1);
+        self.overflow.push(job);
+        fence::full(Edge::IdlePush);
+    }
+
+    /// Whether the newest job lies in the overflow, unless it was stolen. The caller is the owner.
+    pub(crate) fn has_spilled(&self) -> bool {
+        self.overflow.height() > 0
+    }
+
+    /// Takes the newest job out of the overflow, which has [some above](Self::has_spilled) `floor`. None if thieves have
+    /// taken all of those: then the level is as low as `floor`, or the overflow has none. The caller is the owner.
+    pub(crate) fn pop_spilled(&self, floor: Level) -> Option<Spilled> {
+        let before = self.overflow.height();
+        let floor = floor.0.saturating_sub(self.index(self.head()) as usize);
+        let job = self.overflow.pop(floor);
+        let popped = before - self.overflow.height();
+        self.count_boxed(-i32::try_from(popped).expect("a job takes memory"));
+        job
+    }
+
+    /// Takes the oldest job out of the overflow, if none is public in a place and `holds` after that look.
+    pub(crate) fn steal_spilled(&self, holds: impl FnOnce() -> bool) -> Option<Spilled> {
+        self.overflow.steal(|| !self.has_public_place() && holds())
     }
 
     /// Whether boxed jobs are in the deque. The caller is the owner.
@@ -295,6 +371,14 @@ impl Deque {
         published
     }
 
+    /// Publishes all jobs. The caller is the owner.
+    fn publish_all(&self) {
+        let _lock = self.own.lock.lock();
+        let head = self.height(Ordering::Relaxed);
+        while self.move_split(head).0 > 0 {}
+        self.open(head);
+    }
+
     /// Moves the split half way to `head`, which is no less than it; gives the number of places and the new split. The
     /// caller has the lock.
     fn move_split(&self, head: u32) -> (u32, u32) {
@@ -339,6 +423,7 @@ impl Deque {
     /// Whether nothing is left here, public or private. The caller is the owner.
     pub(crate) fn is_empty(&self) -> bool {
         self.height(Ordering::Relaxed) == self.ends(Ordering::Relaxed).tail()
+            && self.overflow.is_empty()
     }
 
     /// Whether somebody has asked, and has had no answer yet.
@@ -348,6 +433,10 @@ impl Deque {
 
     /// Whether there is anything to steal.
     pub(crate) fn has_public(&self) -> bool {
+        self.has_public_place() || !self.overflow.is_empty()
+    }
+
+    fn has_public_place(&self) -> bool {
         let ends = self.ends(Ordering::Relaxed);
         ends.tail() < ends.split()
     }
@@ -395,14 +484,18 @@ impl fmt::Debug for Deque {
             .field("tail", &ends.tail())
             .field("split", &ends.split())
             .field("head", &self.height(Ordering::Relaxed))
+            .field("overflow", &self.overflow.height())
             .finish_non_exhaustive()
     }
 }
 
 pub(crate) use home::Home;
+use overflow::Overflow;
+pub(crate) use overflow::Spilled;
 
 mod home;
 #[cfg(all(test, loom))]
 mod model;
+mod overflow;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;

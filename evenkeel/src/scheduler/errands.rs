@@ -1,9 +1,10 @@
 //! Errands: closures that come from outside, for any worker of a runtime.
 //!
 //! # Roles
-//! A *sender*, any thread, leaves an errand. A *worker* takes the oldest: between two batches of tasks, one at a time; or when it is
-//! out of work. A worker that waits for another runtime is *enlisted*: it takes errands too, because a worker of
-//! that other runtime may wait for one.
+//! A *sender*, any thread, leaves an errand. A *worker* takes the oldest: between two batches of tasks, one at a time; or
+//! when it is out of work. A worker that waits for another runtime is *enlisted*: it takes errands too, because a worker of
+//! that other runtime may wait for one. A worker that waits for its own runtime takes none; where all do, a
+//! [`spare`](super::spare) does.
 //!
 //! # Why no errand is lost
 //! The sender counts the errand as it counts a task from outside, so the runtime is not over before it has been run. It leaves it, makes a full
@@ -19,6 +20,7 @@ use super::closures::Closures;
 use super::context::Context;
 use super::guest;
 use super::shared::Shared;
+use super::spare;
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering};
 use crate::primitives::{Mutex, fence, lock};
 use crate::topology::Distance;
@@ -77,24 +79,29 @@ pub(crate) fn send(shared: &Shared, errand: Errand) {
     errands.queue.push(errand);
     fence::full(Edge::IdlePush);
     let counts = shared.idle.counts();
-    if counts.sleeping > 0 && counts.searching == 0 {
-        shared.idle.wake_one();
+    if counts.searching == 0 {
+        if counts.sleeping > 0 {
+            shared.idle.wake_one();
+        } else {
+            spare::offer(shared);
+        }
     }
     if errands.listed.load(Ordering::Relaxed) > 0 {
         for &worker in &*lock(&errands.list) {
-            shared.idle.unpark(worker);
+            shared.unpark(worker);
         }
     }
 }
 
-/// Runs the oldest errand. The worker is between two batches; what the errand leaves in its deque comes at the ends of the next.
+/// Runs the oldest errand. False if there is none. The worker is between two batches, or is a spare; what the errand leaves
+/// in its deque comes next.
 #[cold]
-pub(crate) fn run_next(context: &Context) {
-    if let Some(errand) = context.shared().errands.queue.pop() {
-        context.seat.processor().deque.change_root();
-        errand();
-        context.shared().note_completed_outside();
-    }
+pub(crate) fn run_next(context: &Context) -> bool {
+    let Some(errand) = context.shared().errands.queue.pop() else { return false };
+    context.seat.processor().deque.change_root();
+    errand();
+    context.shared().note_completed_outside();
+    true
 }
 
 /// Runs the oldest errand on a worker that waits or yields. False if there is none.

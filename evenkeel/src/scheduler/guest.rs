@@ -29,7 +29,7 @@ use crate::topology::Distance;
 /// yields.
 pub(crate) fn host(context: &Context, distance: Distance, guest: impl FnOnce()) {
     let processor = context.seat.processor();
-    let floor = processor.deque.head();
+    let floor = processor.deque.level();
     let root = processor.root.load(Ordering::Relaxed);
     let guests = processor.guests.load(Ordering::Relaxed);
     // Nor is it a part of a sized recursion below.
@@ -51,7 +51,7 @@ pub(crate) fn host(context: &Context, distance: Distance, guest: impl FnOnce()) 
 mod model {
     use crate::primitives::atomic::{AtomicU32, Edge, Ordering};
     use crate::primitives::mutation::check;
-    use crate::scheduler::deque::Home;
+    use crate::scheduler::deque::{Home, Spilled};
     use loom::sync::Arc;
 
     struct Worker {
@@ -76,6 +76,26 @@ mod model {
             };
             let holds = || worker.guests.load(Ordering::Relaxed) == 0;
             assert!(worker.deque.steal_while(holds).is_none());
+            host.join().unwrap();
+        });
+    }
+
+    /// The same where the host has no place left. The lock is the ordering, so there is no edge to weaken.
+    #[test]
+    fn a_waiter_takes_nothing_that_a_guest_has_spilled() {
+        check(&[], || {
+            let worker =
+                Arc::new(Worker { guests: AtomicU32::new(0), deque: Home::with_places(false, 0) });
+            let host = {
+                let worker = worker.clone();
+                loom::thread::spawn(move || {
+                    worker.guests.store(1, Ordering::Relaxed);
+                    worker.deque.change_root();
+                    worker.deque.spill(Spilled::numbered(0));
+                })
+            };
+            let holds = || worker.guests.load(Ordering::Relaxed) == 0;
+            assert!(worker.deque.steal_spilled(holds).is_none());
             host.join().unwrap();
         });
     }

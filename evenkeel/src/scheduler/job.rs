@@ -3,10 +3,10 @@
 #![allow(unsafe_code, reason = "a job is run by what its slot says")]
 
 use super::context::Context;
-use super::deque::{Deque, Reclaimed};
+use super::deque::{Deque, Level, Reclaimed, Spilled};
 use super::note::Note;
 use super::shared::Shared;
-use super::slot::{Place, Slot};
+use super::slot::Slot;
 use crate::policy::{forking, locality};
 use crate::primitives::atomic::Ordering;
 use crate::primitives::spin::Backoff;
@@ -37,35 +37,40 @@ impl Asked {
 /// Whether a worker that has been without work for so long may take the oldest job of `victim`, if there is one.
 pub(crate) fn may_take(context: &Context, victim: usize, waited: u64) -> bool {
     let shared = context.shared();
-    let Some(note) = shared.processors[victim].deque.oldest() else { return true };
+    let Some(note) = shared.processor(victim).deque.oldest() else { return true };
     let me = context.seat.me();
-    let distance = shared.neighbours[me].distance(victim);
+    let distance = shared.distance(me, victim);
     locality::may_take(shared.locality, Note::from_bits(note).offer(me), distance, waited)
 }
 
-/// A job that has been taken out of a deque: which slot it is in, and whose deque that was.
-#[derive(Debug)]
+/// A job that has been taken out of a deque: where it lies, and whose deque that was.
 #[must_use = "a stolen job has to be run"]
 pub(crate) struct Stolen {
-    index: u32,
+    job: Job,
     victim: usize,
+}
+
+enum Job {
+    /// In the slot with this number.
+    Slot(u32),
+    /// Out of the overflow.
+    Spilled(Spilled),
 }
 
 impl Stolen {
     /// Takes the oldest public job of `victim` if `holds` after the look at its deque.
     #[inline]
-    pub(crate) fn take(
-        shared: &Shared,
-        victim: usize,
-        holds: impl FnOnce() -> bool,
-    ) -> Option<Self> {
-        let deque = &shared.processors[victim].deque;
-        let index = deque.steal_while(holds)?;
+    pub(crate) fn take(shared: &Shared, victim: usize, holds: impl Fn() -> bool) -> Option<Self> {
+        let deque = &shared.processor(victim).deque;
+        let job = match deque.steal_while(&holds) {
+            Some(index) => Job::Slot(index),
+            None => Job::Spilled(deque.steal_spilled(&holds)?),
+        };
         if !deque.has_public() {
             // The next one need not ask first.
             deque.ask();
         }
-        Some(Self { index, victim })
+        Some(Self { job, victim })
     }
 
     /// Whose deque it was in.
@@ -79,7 +84,7 @@ impl Stolen {
         let deque = &context.seat.processor().deque;
         debug_assert!(
             deque.is_empty(),
-            "whoever takes from this deque takes descendants of the job"
+            "what a waiter takes from this deque are descendants of the job"
         );
         deque.change_root();
         self.run_here(context);
@@ -93,7 +98,11 @@ impl Stolen {
     }
 
     fn run_here(self, context: &Context) {
-        let slot = context.shared().processors[self.victim].deque.slot(self.index);
+        let index = match self.job {
+            Job::Slot(index) => index,
+            Job::Spilled(job) => return job.run(context, Some(self.victim)),
+        };
+        let slot = context.shared().processor(self.victim).deque.slot(index);
         // SAFETY: the job was taken out of the deque, and is run once.
         unsafe { run(slot, context, Some(self.victim)) };
     }
@@ -122,7 +131,7 @@ pub(crate) fn run_spawned(
     let processor = context.seat.processor();
     let before = processor.root.load(Ordering::Relaxed);
     processor.root.store(root, Ordering::Relaxed);
-    let floor = processor.deque.head();
+    let floor = processor.deque.level();
     unwind::never(closure);
     if root != 0 {
         // Jobs of a scope, which others come for by that root. What nobody waits for comes later, so that it keeps no tasks waiting.
@@ -142,36 +151,45 @@ unsafe fn run(slot: &Slot, context: &Context, victim: Option<usize>) {
     unsafe { run(slot, context, victim) }
 }
 
-/// Runs the jobs in the places from `floor` on, the last first, until there are none. They are boxed ones, that nobody
-/// waits for one by one, since every `join` above has returned.
-pub(crate) fn run_above(context: &Context, floor: Place) {
+/// Runs the jobs above `floor`, the newest first, until there are none. They are boxed ones, for which no frame waits
+/// one by one, since every `join` above has returned.
+pub(crate) fn run_above(context: &Context, floor: Level) {
     run_above_while(context, floor, || true);
 }
 
 /// The same, as long as `more`, which is asked after each.
-pub(crate) fn run_above_while(context: &Context, floor: Place, more: impl Fn() -> bool) {
+pub(crate) fn run_above_while(context: &Context, floor: Level, more: impl Fn() -> bool) {
     let deque = &context.seat.processor().deque;
-    while deque.head() > floor {
-        let place = deque.head().previous();
-        // SAFETY: it is below the head.
-        let slot = unsafe { place.slot() };
-        deque.count_boxed(-1);
-        if context.scoped.get() == Some(place) {
-            context.scoped.set(None);
-        }
-        if deque.pop(place) || deque.reclaim(place) == Reclaimed::Own {
-            // SAFETY: it has just been taken out of the deque.
-            unsafe { run(slot, context, None) };
-        } else {
-            // The thief only has to read the slot.
-            let mut backoff = Backoff::new();
-            while !slot.latch.is_complete() {
-                backoff.snooze();
+    while deque.level() > floor {
+        if deque.has_spilled() {
+            let job = deque.pop_spilled(floor);
+            context.forget_scoped(deque.level());
+            if let Some(job) = job {
+                job.run(context, None);
             }
-            deque.retire(place);
+        } else {
+            run_last(context, deque);
         }
         if !more() {
             return;
         }
     }
+}
+
+/// Runs the job in the last place in use, or waits until its thief has read the slot.
+fn run_last(context: &Context, deque: &Deque) {
+    let place = deque.head().previous();
+    // SAFETY: it is below the head.
+    let slot = unsafe { place.slot() };
+    deque.count_boxed(-1);
+    context.forget_scoped(deque.level_below(place));
+    if deque.pop(place) || deque.reclaim(place) == Reclaimed::Own {
+        // SAFETY: it has just been taken out of the deque.
+        return unsafe { run(slot, context, None) };
+    }
+    let mut backoff = Backoff::new();
+    while !slot.latch.is_complete() {
+        backoff.snooze();
+    }
+    deque.retire(place);
 }

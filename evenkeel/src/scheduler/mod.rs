@@ -44,6 +44,7 @@ pub(crate) mod shared;
 pub(crate) mod shuttle_tests;
 mod sleep;
 pub(crate) mod slot;
+pub(crate) mod spare;
 pub(crate) mod spawn;
 pub(crate) mod timers;
 pub(crate) mod timing;

@@ -140,13 +140,13 @@ impl Worker<'_> {
     fn steal_job(&mut self, now: u64, waited: u64) -> bool {
         let shared = self.context.shared();
         let random = self.random.next();
-        for other in shared.neighbours[self.me].round(random) {
+        for other in shared.neighbours[self.me].round(random).chain(shared.spares.numbers()) {
             // Once more within the steal: another job may lie there by then.
             let may_take = || job::may_take(self.context, other, waited);
             if !may_take() {
                 continue;
             }
-            let deque = &shared.processors[other].deque;
+            let deque = &shared.processor(other).deque;
             self.stolen = Stolen::take(shared, other, may_take);
             if self.stolen.is_none()
                 && self.asked[other].is_in_vain(deque, now)

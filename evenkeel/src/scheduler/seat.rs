@@ -87,9 +87,14 @@ impl Seat {
         Self::of(shared, shared.workers)
     }
 
+    /// The seat of a [spare](super::spare), which makes one.
+    pub(super) fn of_spare(shared: &Arc<Shared>, me: usize) -> Self {
+        Self::of(shared, me)
+    }
+
     fn of(shared: &Arc<Shared>, me: usize) -> Self {
         Self {
-            processor: NonNull::from(&shared.processors[me]),
+            processor: NonNull::from(shared.processor(me)),
             processors: shared.processors.as_ptr_range().start.addr()
                 ..shared.processors.as_ptr_range().end.addr(),
             shared: shared.clone(),
@@ -112,7 +117,7 @@ impl Seat {
     #[inline(always)]
     pub(crate) fn processor(&self) -> &Processor {
         // SAFETY: it is one of the processors of `shared`, which this seat keeps alive and which stay where
-        // they are.
+        // they are, those of spares too.
         unsafe { self.processor.as_ref() }
     }
 

@@ -6,6 +6,7 @@ use super::neighbours::Neighbours;
 use super::processor::Processor;
 use super::relief::Starter;
 use super::runners::Runners;
+use super::spare::Spares;
 use super::timers::Rules;
 use super::timers::clock::Clock;
 use crate::detect::DeadlockHook;
@@ -13,6 +14,7 @@ use crate::policy::Locality;
 use crate::primitives::atomic::{AtomicU8, AtomicU64, AtomicUsize, Edge, Ordering};
 use crate::primitives::{Condvar, Mutex, fence, lock};
 use crate::task::report::{PanicHook, TaskInfo};
+use crate::topology::Distance;
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::fmt;
@@ -81,6 +83,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<Clock>,
     /// On a line of its own: every worker looks at it once per batch.
     pub(crate) errands: CachePadded<Errands>,
+    /// Threads that run errands while workers wait.
+    pub(crate) spares: Spares,
     /// What a room above keeps for the runtime: the classes of its objects.
     pub(crate) kept: OnceLock<Box<dyn Any + Send + Sync>>,
     /// Counts what makes it wrong in general to go where objects [were](super::whereabouts). On a line of its own: every entry of an object looks at it.
@@ -137,6 +141,7 @@ impl Shared {
             hooks,
             clock: rules.clock.clone(),
             errands: CachePadded::default(),
+            spares: Spares::new(processors, workers, rules),
             kept: OnceLock::new(),
             moves: CachePadded::new(AtomicU64::new(0)),
             gone: Mutex::new(vec![false; workers].into_boxed_slice()),
@@ -152,6 +157,48 @@ impl Shared {
     /// The address that the header of a task of processor `index` keeps.
     pub(crate) fn home(&self, index: usize) -> *const () {
         std::ptr::from_ref(&self.processors[index]).cast()
+    }
+
+    /// A processor by its number: a worker's, the relief's, or that of a [spare](super::spare).
+    #[inline]
+    pub(crate) fn processor(&self, index: usize) -> &Processor {
+        match self.processors.get(index) {
+            Some(processor) => processor,
+            None => self.spares.processor(index),
+        }
+    }
+
+    /// The processors beside `me` that may have fork-join jobs: the nearest first, the spares' last.
+    pub(crate) fn hosts(&self, me: usize) -> impl Iterator<Item = usize> {
+        // A spare sits nowhere.
+        let (others, all) = match self.neighbours.get(me) {
+            Some(neighbours) => (&*neighbours.others, 0..0),
+            None => (&[][..], 0..self.workers),
+        };
+        let spares = self.spares.numbers().filter(move |&spare| spare != me);
+        others.iter().copied().chain(all).chain(spares)
+    }
+
+    /// How far processor `other` is from processor `me`.
+    pub(crate) fn distance(&self, me: usize, other: usize) -> Distance {
+        match self.neighbours.get(me) {
+            Some(neighbours) if other < self.processors.len() => neighbours.distance(other),
+            _ => Distance::Remote,
+        }
+    }
+
+    /// Unparks the thread of a worker, the relief or a spare, whatever it is parked for.
+    pub(crate) fn unpark(&self, index: usize) {
+        if index < self.processors.len() {
+            self.idle.unpark(index);
+        } else {
+            self.spares.unpark(index);
+        }
+    }
+
+    /// Whether all workers are inside fork-join, in a runtime without a relief too.
+    pub(crate) fn are_all_away(&self) -> bool {
+        (0..self.workers).all(|worker| self.is_away(worker))
     }
 
     /// Whether the worker of processor `index` is inside fork-join, as far as [`relief`](super::relief) knows.

@@ -91,9 +91,8 @@ impl Worker<'_> {
     /// Whether another worker has fork-join jobs that this one may steal or seize.
     pub(super) fn any_jobs(&self) -> bool {
         let seizable = fence::is_asymmetric();
-        let mut others = self.shared.neighbours[self.me].others.iter();
-        others.any(|&other| {
-            let deque = &self.shared.processors[other].deque;
+        self.shared.hosts(self.me).any(|other| {
+            let deque = &self.shared.processor(other).deque;
             (deque.has_public() || (seizable && deque.has_private()))
                 && job::may_take(self.context, other, u64::MAX)
         })
@@ -102,8 +101,8 @@ impl Worker<'_> {
     /// Asks everybody for fork-join jobs: whoever forks next wakes a sleeper. The worker's announcement comes before it, so
     /// that whoever sees the request sees the sleeper.
     pub(super) fn ask_for_jobs(&self) {
-        for &other in &self.shared.neighbours[self.me].others {
-            self.shared.processors[other].deque.ask();
+        for other in self.shared.hosts(self.me) {
+            self.shared.processor(other).deque.ask();
         }
     }
 

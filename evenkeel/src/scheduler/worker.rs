@@ -7,6 +7,7 @@
 
 use super::broadcast;
 use super::context::Context;
+use super::deque::Level;
 use super::errands;
 use super::handover::{self, Request};
 use super::job::{self, Asked, Stolen};
@@ -121,7 +122,7 @@ impl<'a> Worker<'a> {
             turn: Random::new(me as u64).next(),
             view: View::new(shared.processors.len()),
             request: None,
-            asked: shared.processors.iter().map(|_| Asked::default()).collect(),
+            asked: (0..shared.spares.end()).map(|_| Asked::default()).collect(),
             stolen: None,
             trial: None,
             polls_per_batch: 1,
@@ -205,7 +206,7 @@ impl<'a> Worker<'a> {
     #[cold]
     pub(super) fn drain_jobs(&mut self) {
         let end = clock::now().saturating_add(batch::BATCH);
-        job::run_above_while(self.context, self.context.seat.processor().deque.floor(), || {
+        job::run_above_while(self.context, Level::FLOOR, || {
             self.context.scoped.get().is_some() || clock::now() < end
         });
         if !self.has_jobs() {
@@ -224,8 +225,7 @@ impl<'a> Worker<'a> {
     }
 
     pub(super) fn has_jobs(&self) -> bool {
-        let deque = &self.context.seat.processor().deque;
-        deque.head() > deque.floor()
+        self.context.seat.processor().deque.level() > Level::FLOOR
     }
 
     /// Polls until the batch is full or the queue is empty, or until something comes from outside, and gives the

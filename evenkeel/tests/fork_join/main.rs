@@ -7,7 +7,9 @@ mod common {
 }
 
 mod basics;
+mod full;
 mod future;
 mod overflow;
 mod pool;
 mod sized;
+mod waiting;

@@ -5,7 +5,7 @@
     reason = "a deque is made where it stays, and memory becomes slots as they are needed"
 )]
 
-use super::{ASKED, CachePadded, Deque, Own, PLACES, Place, Slot};
+use super::{ASKED, CachePadded, Deque, Overflow, Own, PLACES, Place, Slot};
 use crate::primitives::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::primitives::fence;
 use crate::primitives::spin_lock::SpinLock;
@@ -31,7 +31,7 @@ impl Home {
         Self::publishing_all(!fence::is_asymmetric())
     }
 
-    /// A deque that is always full, for a processor which runs no worker: whoever forks there runs both halves on the spot.
+    /// A deque that is always full, for a processor which runs no worker: a fork there runs both halves on the spot.
     pub(crate) fn full() -> Self {
         Self::with_places(!fence::is_asymmetric(), 0)
     }
@@ -40,7 +40,7 @@ impl Home {
         Self::with_places(publishes_all, PLACES)
     }
 
-    fn with_places(publishes_all: bool, places: u32) -> Self {
+    pub(in crate::scheduler) fn with_places(publishes_all: bool, places: u32) -> Self {
         let mut room = Box::<Deque>::new_uninit();
         let deque = room.as_mut_ptr();
         let own = Own {
@@ -61,6 +61,10 @@ impl Home {
         let place = unsafe { &raw mut (*deque).ends };
         // SAFETY: as above.
         unsafe { place.write(CachePadded::new(AtomicU64::new(0))) };
+        // SAFETY: as above.
+        let place = unsafe { &raw mut (*deque).overflow };
+        // SAFETY: as above.
+        unsafe { place.write(CachePadded::new(Overflow::default())) };
         // SAFETY: what else is in it, slots, need not be initialised.
         let deque = unsafe { room.assume_init() };
         let home = Self(NonNull::from(Box::leak(deque)));

@@ -139,3 +139,45 @@ fn a_seizer_sees_what_the_owner_has_pushed() {
         },
     );
 }
+
+/// A deque without places.
+fn full() -> Arc<Home> {
+    Arc::new(Home::with_places(false, 0))
+}
+
+#[test]
+fn a_thief_that_falls_asleep_hears_of_a_job_that_is_spilled() {
+    check(&[Edge::IdlePush, Edge::IdleSleep], || {
+        let deque = full();
+        let owner = {
+            let deque = deque.clone();
+            loom::thread::spawn(move || {
+                deque.spill(Spilled::numbered(0));
+                deque.is_asked()
+            })
+        };
+        deque.ask();
+        fence::full(Edge::IdleSleep);
+        let seen = deque.has_public();
+        assert!(owner.join().unwrap() || seen);
+    });
+}
+
+/// The lock is the ordering, so there is no edge to weaken.
+#[test]
+fn a_job_that_is_spilled_is_taken_once() {
+    check(&[], || {
+        let deque = full();
+        let owner = {
+            let deque = deque.clone();
+            loom::thread::spawn(move || {
+                let floor = deque.level();
+                deque.spill(Spilled::numbered(0));
+                deque.pop_spilled(floor).is_some()
+            })
+        };
+        let stolen = deque.steal_spilled(|| true).is_some();
+        assert_ne!(owner.join().unwrap(), stolen);
+        assert!(deque.is_empty() && !deque.has_spilled());
+    });
+}

@@ -190,3 +190,57 @@ fn every_job_is_taken_once() {
         }
     });
 }
+
+/// Jobs that are told by their addresses.
+fn spill(deque: &Deque, numbers: std::ops::Range<usize>) {
+    for number in numbers {
+        deque.spill(Spilled::numbered(number));
+    }
+}
+
+#[test]
+fn the_overflow_gives_its_owner_the_newest_and_a_thief_the_oldest() {
+    let deque = Home::with_places(false, 4);
+    for number in 0..4 {
+        push(&deque, number);
+    }
+    assert!(deque.is_full());
+    spill(&deque, 4..9);
+    assert!(!deque.has_private(), "a thief has to find what is older");
+    assert!(deque.has_boxed());
+    assert!(deque.steal_spilled(|| true).is_none(), "older ones lie in the places");
+    for number in 0..4 {
+        assert_eq!(steal(&deque), Some(number));
+    }
+    assert!(!deque.is_empty());
+    assert!(deque.steal_spilled(|| false).is_none());
+    assert_eq!(deque.steal_spilled(|| true).unwrap().address(), 4);
+    let floor = deque.level_above(deque.place(3));
+    assert_eq!(deque.pop_spilled(floor).unwrap().address(), 8);
+    assert_eq!(deque.steal_spilled(|| true).unwrap().address(), 5);
+    assert_eq!(deque.steal_spilled(|| true).unwrap().address(), 6);
+    assert_eq!(deque.pop_spilled(floor).unwrap().address(), 7);
+    assert!(deque.is_empty());
+    assert!(deque.pop_spilled(floor).is_none(), "thieves have taken the others");
+    assert!(deque.level() == floor && !deque.has_spilled() && !deque.has_boxed());
+}
+
+#[test]
+fn the_owner_of_an_overflow_comes_down_to_its_floor_and_no_further() {
+    let deque = Home::with_places(false, 0);
+    spill(&deque, 0..3);
+    let floor = deque.level();
+    spill(&deque, 3..5);
+    assert_eq!(deque.pop_spilled(floor).unwrap().address(), 4);
+    assert_eq!(deque.pop_spilled(floor).unwrap().address(), 3);
+    assert_eq!(deque.level(), floor);
+    spill(&deque, 3..4);
+    for number in 0..4 {
+        assert_eq!(deque.steal_spilled(|| true).unwrap().address(), number);
+    }
+    assert!(deque.pop_spilled(floor).is_none());
+    assert_eq!(deque.level(), floor);
+    assert!(deque.has_spilled(), "the frame below comes down for its own");
+    assert!(deque.pop_spilled(Level::FLOOR).is_none());
+    assert_eq!(deque.level(), Level::FLOOR);
+}
