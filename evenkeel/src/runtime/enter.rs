@@ -51,9 +51,17 @@ impl Drop for Entered {
 /// If the thread is a worker.
 #[track_caller]
 pub(crate) fn refuse_on_worker(function: &str, instead: &str) {
-    assert!(
-        !context::is_inside(),
-        "{function} is called inside a task, where it would stop a worker: await {instead} instead, or \
-         call {function} inside spawn_blocking"
-    );
+    let in_task = context::with(|context| Some(context?.task().is_some()));
+    match in_task {
+        None => {}
+        Some(true) => panic!(
+            "{function} is called inside a task, where it would stop a worker: await {instead} instead, or call \
+             {function} inside spawn_blocking"
+        ),
+        Some(false) => panic!(
+            "{function} is called inside a closure that a worker runs for install, a fork, a scope or a hook, where \
+             it would stop the worker: call it on the thread that installs, have a task await {instead}, or call \
+             {function} inside spawn_blocking"
+        ),
+    }
 }

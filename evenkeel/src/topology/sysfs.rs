@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::cgroup;
@@ -18,7 +19,7 @@ use super::{Cache, Cpu, MAX_CPUS, Topology, group, number};
 pub(super) fn detect() -> Result<Topology, TopologyError> {
     let root = Path::new("/");
     let allowed = affinity();
-    let machine = match from_sys(root) {
+    let machine = match kept(root) {
         Err(TopologyError::NoCpus { .. }) => {
             // Where `/sys` is not mounted, the mask still gives the numbers that pinning needs.
             let flat = match &allowed {
@@ -33,6 +34,23 @@ pub(super) fn detect() -> Result<Topology, TopologyError> {
         Some(ids) => machine.restricted_to(ids),
         None => machine,
     })
+}
+
+/// The machine and the quota below `root`, which is `/`. The machine is read again when other hardware threads are online:
+/// a program that builds pool after pool does not read dozens of files for each.
+fn kept(root: &Path) -> Result<Topology, TopologyError> {
+    static KEPT: Mutex<Option<(Vec<usize>, Topology)>> = Mutex::new(None);
+    let ids = online_below(root)?;
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let machine = match &*kept {
+        Some((before, machine)) if *before == ids => machine.clone(),
+        _ => {
+            let machine = machine(root, ids.clone())?;
+            *kept = Some((ids, machine.clone()));
+            machine
+        }
+    };
+    Ok(Topology { quota: cgroup::quota(root)?, ..machine })
 }
 
 /// How many hardware threads the standard library sees, for systems that tell no more.
@@ -58,13 +76,26 @@ fn affinity() -> Option<Vec<usize>> {
 
 /// The machine that the tree below `root` describes, and the quota in it. `root` stands in for `/`.
 pub(super) fn from_sys(root: &Path) -> Result<Topology, TopologyError> {
-    let system = root.join("sys/devices/system");
-    let folder = system.join("cpu");
+    let machine = machine(root, online_below(root)?)?;
+    Ok(Topology { quota: cgroup::quota(root)?, ..machine })
+}
+
+/// The folder that describes the hardware threads.
+fn cpu_folder(root: &Path) -> PathBuf {
+    root.join("sys/devices/system/cpu")
+}
+
+/// The hardware threads that are online, at least one, in ascending order.
+fn online_below(root: &Path) -> Result<Vec<usize>, TopologyError> {
+    let folder = cpu_folder(root);
     let ids = online(&folder)?;
-    if ids.is_empty() {
-        return Err(TopologyError::NoCpus { path: folder });
-    }
-    let nodes = Nodes::read(&system.join("node"))?;
+    if ids.is_empty() { Err(TopologyError::NoCpus { path: folder }) } else { Ok(ids) }
+}
+
+/// The machine without a quota, where the threads with these numbers are online.
+fn machine(root: &Path, ids: Vec<usize>) -> Result<Topology, TopologyError> {
+    let folder = cpu_folder(root);
+    let nodes = Nodes::read(&root.join("sys/devices/system/node"))?;
     let mut cpus = Vec::with_capacity(ids.len());
     let (mut packages, mut node_numbers, mut cores) = Default::default();
     for id in ids {
@@ -87,10 +118,10 @@ pub(super) fn from_sys(root: &Path) -> Result<Topology, TopologyError> {
     group(&mut cpus, &caches);
     let node_distances = nodes.between(&node_numbers);
     let in_use = (0..cpus.len()).collect();
-    Ok(Topology { cpus, caches, node_distances, in_use, quota: cgroup::quota(root)? })
+    Ok(Topology { cpus, caches, node_distances, in_use, quota: None })
 }
 
-/// The hardware threads that are online, in ascending order.
+/// The hardware threads that the system names as online, in ascending order.
 fn online(folder: &Path) -> Result<Vec<usize>, TopologyError> {
     if let Some(ids) = read_list(&folder.join("online"))? {
         return Ok(ids);

@@ -442,6 +442,25 @@ fn blocking_inside_a_task_is_refused_with_what_to_do_instead() {
 }
 
 #[test]
+fn a_job_that_blocks_on_a_future_hears_that_it_is_a_job() {
+    let runtime = Builder::new().workers(1).build().unwrap();
+    let message = |block: fn()| {
+        let payload = runtime.install(|| catch_unwind(block).unwrap_err());
+        payload.downcast::<String>().expect("the panic has a text")
+    };
+    assert_eq!(
+        *message(|| evenkeel::block_on(async {})),
+        "block_on is called inside a closure that a worker runs for install, a fork, a scope or a \
+         hook, where it would stop the worker: call it on the thread that installs, have a task \
+         await the future, or call block_on inside spawn_blocking"
+    );
+    let in_half = message(|| {
+        evenkeel::fork_join::join(|| (), || evenkeel::block_on(async {}));
+    });
+    assert!(in_half.starts_with("block_on is called inside a closure"), "{in_half}");
+}
+
+#[test]
 fn aborted_tasks_may_spawn_as_they_go() {
     struct Spawns(Arc<AtomicUsize>);
     impl Drop for Spawns {

@@ -467,6 +467,23 @@ fn the_machine_has_as_many_processors_as_the_standard_library_sees() {
     assert_eq!(t.assign(t.processors()).len(), t.processors());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_machine_that_is_asked_for_again_has_the_mask_of_the_thread_that_asks() {
+    let machine = || Topology::detect().expect("the system's files are well-formed");
+    let before = machine();
+    let narrow = thread::spawn(move || {
+        let mut mask = rustix::thread::CpuSet::new();
+        mask.set(machine().cpus()[machine().cpus_in_use()[0]].id);
+        rustix::thread::sched_setaffinity(None, &mask).expect("the processor is this thread's");
+        machine()
+    });
+    let narrow = narrow.join().unwrap();
+    assert_eq!(narrow.cpus_in_use().len(), 1);
+    assert_eq!(narrow.cpus(), before.cpus());
+    assert_eq!(machine().cpus_in_use(), before.cpus_in_use());
+}
+
 #[test]
 fn the_machine_has_the_hardware_threads_of_cpuinfo() {
     let Ok(cpuinfo) = fs::read_to_string("/proc/cpuinfo") else { return };
