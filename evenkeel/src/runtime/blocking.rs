@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The most threads: Tokio's number, which its users have come to count on.
-const MOST_THREADS: usize = 512;
+pub(super) const MOST_THREADS: usize = 512;
 
 /// How long an idle thread stays.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -107,12 +107,8 @@ impl Pool {
     /// Starts a thread. If the system refuses, the threads that are there do the work; if there are none,
     /// this one does.
     fn start(self: &Arc<Self>, handle: &Handle) {
-        let mut builder = std::thread::Builder::new().name(format!("{}-blocking", self.name));
-        if let Some(size) = self.stack_size {
-            builder = builder.stack_size(size);
-        }
         let (pool, handle) = (self.clone(), handle.clone());
-        let started = builder.spawn(move || {
+        let started = self.thread("blocking").spawn(move || {
             let _entered = enter::enter(&handle);
             drop(handle);
             OWN_POOL.with(|own| own.set(Arc::as_ptr(&pool)));
@@ -126,6 +122,15 @@ impl Pool {
             if let Some(task) = task {
                 self.run(task);
             }
+        }
+    }
+
+    /// A thread of the runtime's, for this role.
+    pub(super) fn thread(&self, role: &str) -> std::thread::Builder {
+        let builder = std::thread::Builder::new().name(format!("{}-{role}", self.name));
+        match self.stack_size {
+            Some(size) => builder.stack_size(size),
+            None => builder,
         }
     }
 
@@ -171,20 +176,27 @@ impl Pool {
         }
     }
 
-    /// Refuses what is spawned from then on, and cancels what has not begun. Gives what it cancelled.
-    pub(super) fn close(&self) -> Vec<TaskInfo> {
+    /// Refuses what is spawned from then on, and gives what has not begun, which the caller sees cancelled.
+    #[must_use]
+    pub(super) fn close(&self) -> Vec<Runnable> {
         let mut state = lock(&self.state);
         state.closed = true;
         let queue = std::mem::take(&mut state.queue);
         drop(state);
         self.queued.notify_all();
-        queue.into_iter().map(|task| self.cancel(task)).collect()
+        queue.iter().for_each(run::abort_queued);
+        queue.into()
+    }
+
+    /// The same, and cancels it on this thread. Gives what it cancelled.
+    pub(super) fn abort(&self) -> Vec<TaskInfo> {
+        self.close().into_iter().map(|task| self.cancel(task)).collect()
     }
 
     fn cancel(&self, task: Runnable) -> TaskInfo {
         let info = TaskInfo::of(task.live());
         run::abort_queued(&task);
-        self.run(task);
+        run::cancel_elsewhere(&self.shared, task);
         info
     }
 

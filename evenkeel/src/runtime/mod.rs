@@ -8,6 +8,7 @@ pub(crate) mod checked;
 pub(crate) mod enter;
 mod error;
 mod handle;
+mod reaper;
 mod relief_thread;
 mod shutdown;
 #[cfg(not(any(loom, shuttle)))]
@@ -173,7 +174,7 @@ impl Runtime {
     fn abandon(mut self) {
         self.is_ended = true;
         self.handle.shared().advance(Phase::Aborting);
-        self.handle.pool().close();
+        self.handle.pool().abort();
     }
 }
 

@@ -6,18 +6,23 @@
 //! the runtime drains or aborts asks whether all tasks are complete
 //! ([`Shared::close_if_complete`]); the one that finds it so declares the runtime over, and all leave. Whoever
 //! ends the runtime sets the phase, wakes everybody, and waits for the workers to say that they have left.
-//! A worker inside a poll that does not return cannot leave: with a deadline its other tasks are aborted
-//! for it, it is left behind, and the task that it polls is named in the report.
+//! A worker inside a poll that does not return cannot leave. With a deadline, the ender first gives aborted tasks
+//! a [turn](TURN) at their workers. Then it [sweeps](crate::scheduler::sweep): it takes the tasks that stuck
+//! workers cannot come to, and [reapers](super::reaper) drop their futures. What is left when the grace is over
+//! is inside of a poll or of a destructor: it is named as stuck, and its thread is left behind.
 
 use super::handle::Handle;
+use super::reaper::Reaper;
 use super::relief_thread::Threads;
 use crate::primitives::lock;
+use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::{Phase, Shared};
-use crate::scheduler::wake;
+use crate::scheduler::sweep;
 use crate::task::TaskInfo;
 use crate::task::rights::Reference;
-use crate::task::state::Signal;
+use std::collections::HashSet;
 use std::fmt;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,16 +31,69 @@ use std::time::{Duration, Instant};
 pub enum Shutdown {
     /// Wait until all tasks and blocking closures are complete, however long it takes.
     Drain,
-    /// The same for this long; then abort what is left. What does not end within a further
-    /// tenth of a second is left behind and reported as stuck.
+    /// The same for this long; then abort what is left, with a grace of [`Shutdown::GRACE`].
     Deadline(Duration),
+    /// The same with another grace: how long, after the deadline, polls and closures that are under way have to
+    /// return, and aborted tasks to be dropped. The call takes no longer than both together, and some
+    /// milliseconds; what has not returned by then is left behind and reported as stuck.
+    ///
+    /// A worker drops the futures of its own aborted tasks. Those of workers that are stuck, which have not
+    /// come to it within 50 ms or half of the grace, are dropped by threads of their own, called the
+    /// [`name`](crate::Builder::name) and `reaper`; so their handles finish, and all that they have is gone, while
+    /// the polls are stuck. These threads are inside the runtime, and no workers. A closure that has not begun
+    /// is dropped by them too. A destructor that blocks keeps one of them, and no other task: another thread goes on
+    /// after 5 ms, up to 512 in all. Its task is reported as stuck, and complete when the
+    /// destructor returns. What is not dropped when the call returns, the threads go on to drop.
+    ///
+    /// A grace of zero waits for nothing: what is inside a poll counts as stuck at once.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::{Runtime, Shutdown};
+    /// use std::time::Duration;
+    /// let runtime = Runtime::new().unwrap();
+    /// let task = runtime.spawn(std::future::pending::<()>());
+    /// let (deadline, grace) = (Duration::from_millis(5), Duration::from_secs(10));
+    /// let report = runtime.shutdown(Shutdown::DeadlineAndGrace { deadline, grace });
+    /// assert_eq!((report.aborted.len(), report.stuck.len()), (1, 0));
+    /// assert!(evenkeel::block_on(task).unwrap_err().is_cancelled());
+    /// ```
+    DeadlineAndGrace {
+        /// How long tasks and closures have to come to their own ends.
+        deadline: Duration,
+        /// How long they have after that, once they are aborted.
+        grace: Duration,
+    },
     /// Abort every task at its next turn, cancel the blocking closures that have not begun, and wait, without
     /// a bound, for the polls and closures that are under way.
     Abort,
 }
 
-/// How long, after a deadline, aborted tasks have to reach their next turn.
-const GRACE: Duration = Duration::from_millis(100);
+impl Shutdown {
+    /// The grace of [`Shutdown::Deadline`]: a tenth of a second.
+    pub const GRACE: Duration = Duration::from_millis(100);
+
+    /// Deadline and grace, if there is a deadline.
+    fn limits(self) -> Option<(Duration, Duration)> {
+        match self {
+            Self::Drain | Self::Abort => None,
+            Self::Deadline(deadline) => Some((deadline, Self::GRACE)),
+            Self::DeadlineAndGrace { deadline, grace } => Some((deadline, grace)),
+        }
+    }
+}
+
+/// How long workers have, after a deadline, to come to their aborted tasks themselves; half of the grace at
+/// most. An estimate: a worker that takes longer is inside a long poll; no benchmark sets it.
+const TURN: Duration = Duration::from_millis(50);
+
+/// How long the ender waits between its first two sweeps, and between two at most: it doubles. Estimates; no
+/// benchmark sets them.
+const SWEEPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(64));
+
+/// How long, at most, the ender tries to look at a queue whose owner the system has preempted inside of it. An
+/// estimate; no benchmark sets it.
+const LOCKED: Duration = Duration::from_millis(100);
 
 /// What was left when a runtime ended.
 ///
@@ -50,10 +108,11 @@ const GRACE: Duration = Duration::from_millis(100);
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// Tasks that were aborted and blocking closures that were cancelled.
+    /// Tasks that were aborted and blocking closures that were cancelled: their futures are dropped, or are
+    /// about to be.
     pub aborted: Vec<TaskInfo>,
-    /// Tasks and blocking closures whose poll or call did not return in time. Their threads are left
-    /// behind.
+    /// Tasks and blocking closures whose poll, call or destructor did not return in time. Their threads are left
+    /// behind. A task that merely waits behind such a poll is not among them: it is aborted.
     pub stuck: Vec<TaskInfo>,
     /// Workers that did not leave in time: those of the stuck tasks, and those that wait for the last task.
     pub workers_left_behind: usize,
@@ -96,36 +155,40 @@ impl fmt::Display for ShutdownReport {
 pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> ShutdownReport {
     let shared = handle.shared();
     let mut report = ShutdownReport::default();
-    let deadline = match mode {
-        Shutdown::Deadline(limit) => Instant::now().checked_add(limit),
-        Shutdown::Drain | Shutdown::Abort => None,
-    };
     if handle.is_own_thread() {
         // A worker cannot wait for itself.
         shared.advance(Phase::Aborting);
-        report.aborted = handle.pool().close();
+        report.aborted = handle.pool().abort();
         report.detached = true;
         lock(threads).clear();
         return report;
     }
+    let limits = mode.limits();
+    // A time that cannot be told is never.
+    let deadline = limits.and_then(|(deadline, _)| Instant::now().checked_add(deadline));
     let mut left = false;
     if mode != Shutdown::Abort {
         shared.advance(Phase::Draining);
         left = wait_for_workers(shared, deadline);
     }
-    let grace = deadline.map(|_| Instant::now() + GRACE);
+    let end = limits.and_then(|(_, grace)| Instant::now().checked_add(grace));
     if !left {
         shared.advance(Phase::Aborting);
     }
-    report.aborted = handle.pool().close();
-    if !left {
-        left = wait_for_workers(shared, grace.map(|grace| grace - GRACE / 2));
+    let reaper = Reaper::new(handle.clone());
+    match limits {
+        None => report.aborted = handle.pool().abort(),
+        Some(_) => reaper.submit(handle.pool().close()),
     }
     if !left {
-        abort_for_stuck(shared, grace);
-        left = wait_for_workers(shared, grace);
+        left = match limits {
+            None => wait_for_workers(shared, None),
+            Some((_, grace)) => {
+                wait_for_workers(shared, Some(Instant::now() + TURN.min(grace / 2)))
+                    || sweep_until(shared, &reaper, end)
+            }
+        };
     }
-    report.aborted.append(&mut shared.ending().aborted);
     if left {
         for thread in std::mem::take(&mut *lock(threads)) {
             // Workers catch the panics of tasks and hooks.
@@ -135,14 +198,47 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         let ending = shared.ending();
         report.workers_left_behind = ending.threads - ending.left;
         drop(ending);
-        let stuck = incomplete(shared, Some(Instant::now() + GRACE));
-        report.stuck = stuck.iter().map(|task| TaskInfo::of(task.live())).collect();
-        let stuck: Vec<_> = report.stuck.iter().map(|task| task.id).collect();
-        report.aborted.retain(|task| !stuck.contains(&task.id));
+        report.stuck = stuck(shared, &reaper);
         lock(threads).clear();
     }
-    report.stuck.extend(handle.pool().join(grace));
+    report.stuck.extend(handle.pool().join(end));
+    report.aborted.append(&mut shared.ending().aborted);
+    let stuck: HashSet<_> = report.stuck.iter().map(|task| task.id).collect();
+    report.aborted.retain(|task| !stuck.contains(&task.id));
     report
+}
+
+/// Takes tasks from workers that do not come to them themselves, and has the `reaper` drop their futures, until
+/// all workers have left or `end`. True if they have.
+fn sweep_until(shared: &Shared, reaper: &Arc<Reaper>, end: Option<Instant>) -> bool {
+    let (mut pause, longest) = SWEEPS;
+    loop {
+        sweep::sweep(shared, |tasks| reaper.submit(tasks));
+        let next = Instant::now() + pause;
+        if wait_for_workers(shared, Some(end.map_or(next, |end| end.min(next)))) {
+            return true;
+        }
+        if end.is_some_and(|end| Instant::now() >= end) {
+            return false;
+        }
+        pause = (pause * 2).min(longest);
+    }
+}
+
+/// What is inside a poll or a destructor: what is not complete, and still is not after a sweep that has not found
+/// it in a queue.
+fn stuck(shared: &Shared, reaper: &Arc<Reaper>) -> Vec<TaskInfo> {
+    let until = Instant::now() + LOCKED;
+    let processors = shared.processors.iter();
+    let mut tasks: Vec<_> = processors.flat_map(|processor| incomplete(processor, until)).collect();
+    while !sweep::sweep(shared, |tasks| reaper.submit(tasks)) && Instant::now() < until {
+        thread::yield_now();
+    }
+    let left = reaper.left();
+    tasks.retain(|task| {
+        !left.all.contains(&task.live().footer().id) && !task.state.load().is_complete()
+    });
+    tasks.iter().map(|task| TaskInfo::of(task.live())).chain(left.stuck).collect()
 }
 
 /// Waits until all workers have left, and the relief, or until `deadline`. True if they have.
@@ -164,34 +260,16 @@ fn wait_for_workers(shared: &Shared, deadline: Option<Instant>) -> bool {
     true
 }
 
-/// Aborts the tasks of workers that do not come to it themselves; the others drop their futures.
-fn abort_for_stuck(shared: &Shared, until: Option<Instant>) {
-    for task in incomplete(shared, until) {
-        wake::signal(task.live(), Signal::Abort);
-    }
-}
-
-/// The tasks that are not complete, by force: their workers do not answer. A worker that has been preempted
-/// inside an operation keeps its queue locked: it is tried again `until` then.
-fn incomplete(shared: &Shared, until: Option<Instant>) -> Vec<Reference> {
-    let mut tasks = Vec::new();
-    for processor in shared.processors.iter() {
-        loop {
-            if let Some(local) = processor.local.claim(true) {
-                let registered = local.registry.iter();
-                let incomplete = registered.filter(|task| !task.state.load().is_complete());
-                tasks.extend(incomplete.map(Reference::of));
-                break;
-            }
-            if is_past(until) {
-                break;
-            }
-            thread::yield_now();
+/// The tasks of a processor that are not complete. An owner that has been preempted inside an operation keeps
+/// its queue locked: it is tried again `until` then.
+fn incomplete(processor: &Processor, until: Instant) -> Vec<Reference> {
+    loop {
+        if let Some(incomplete) = sweep::incomplete(processor) {
+            return incomplete;
         }
+        if Instant::now() >= until {
+            return Vec::new();
+        }
+        thread::yield_now();
     }
-    tasks
-}
-
-fn is_past(until: Option<Instant>) -> bool {
-    until.is_none_or(|until| Instant::now() >= until)
 }

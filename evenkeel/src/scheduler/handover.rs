@@ -147,11 +147,7 @@ pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
             let amount = stealing::take(ends.len(), switched);
             local.ready.drain(ends, amount, &mut entries);
             if !switched {
-                let mut take = |task| entries.push(Entry { task, since: now });
-                processor.arrivals.receive(|task, _| take(task));
-                local.departures.take(&mut take);
-                local.visitors.drain(&processor.published.visitors, &mut entries);
-                processor.published.departing.store(false, Ordering::Relaxed);
+                processor.drain_travellers(&mut local, now, &mut entries);
             }
         }
     }

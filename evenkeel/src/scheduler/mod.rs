@@ -46,6 +46,7 @@ mod sleep;
 pub(crate) mod slot;
 pub(crate) mod spare;
 pub(crate) mod spawn;
+pub(crate) mod sweep;
 pub(crate) mod timers;
 pub(crate) mod timing;
 pub(crate) mod travel;

@@ -6,6 +6,7 @@ use super::closures::Closures;
 use super::counters::Counters;
 use super::crowding::Place;
 use super::deque::Home;
+use super::entry::Entry;
 use super::fifo::Fifo;
 use super::gift::Gift;
 use super::inbox::Inbox;
@@ -158,6 +159,16 @@ impl Processor {
             stalled: 0,
             together: published.are_together(now),
         }
+    }
+
+    /// Moves what is here for an object's sake, and what is about to leave for one, to `entries`. The caller has the
+    /// lock, and with it `local`.
+    pub(crate) fn drain_travellers(&self, local: &mut Local, now: u64, entries: &mut Vec<Entry>) {
+        let mut take = |task| entries.push(Entry { task, since: now });
+        self.arrivals.receive(|task, _| take(task));
+        local.departures.take(&mut take);
+        local.visitors.drain(&self.published.visitors, entries);
+        self.published.departing.store(false, Ordering::Relaxed);
     }
 
     /// About how many tasks are here for an object's sake, or are about to leave for one.

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "it calls a task's own functions")]
 
 use super::context::Context;
-use super::shared::Phase;
+use super::shared::{Phase, Shared};
 use crate::detect::{self, Polling};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{fence, unwind};
@@ -147,7 +147,17 @@ fn finish(task: Runnable, unregister: bool) -> Release {
 fn send_home(context: &Context, task: TaskPtr) {
     let shared = context.shared();
     // SAFETY: this thread has made the task complete, and its home's registry still holds it.
-    let task = unsafe { Held::new(task) };
+    let home = give_back(shared, unsafe { Held::new(task) });
+    let returns = &context.counters().returned;
+    returns.add(1);
+    fence::after_read_modify_write(Edge::IdlePush);
+    if returns.get().is_multiple_of(RETURNS) || shared.phase() > Phase::Running {
+        shared.idle.wake(home);
+    }
+}
+
+/// Leaves a complete task at its home, whose number this gives.
+fn give_back(shared: &Shared, task: Held) -> usize {
     let address = task.home();
     let home = shared
         .processors
@@ -155,12 +165,7 @@ fn send_home(context: &Context, task: TaskPtr) {
         .position(|processor| std::ptr::eq(std::ptr::from_ref(processor).cast(), address))
         .expect("a task's home is a processor of its scheduler");
     shared.processors[home].returned.push(task);
-    let returns = &context.counters().returned;
-    returns.add(1);
-    fence::after_read_modify_write(Edge::IdlePush);
-    if returns.get().is_multiple_of(RETURNS) || shared.phase() > Phase::Running {
-        shared.idle.wake(home);
-    }
+    home
 }
 
 /// Takes complete tasks of this processor out of its registry that others have polled last.
@@ -211,5 +216,37 @@ pub(crate) fn run_elsewhere(task: Runnable) {
     if finish(task, true) == Release::Last {
         // SAFETY: nobody else can reach the task, and without a handle its output is gone.
         unsafe { ptr.free() }
+    }
+}
+
+/// Drops the future of a task of `shared`, or of a closure that has not begun, on a thread that is no worker. The task
+/// has been marked as aborted.
+///
+/// A task that is in a registry goes home, complete: that processor's worker counts it when it comes to it. What no
+/// processor has counts as complete outside, where it has been counted as spawned.
+#[cold]
+pub(crate) fn cancel_elsewhere(shared: &Shared, task: Runnable) {
+    let ptr = task.ptr();
+    let is_registered = task.slot.load(Ordering::Relaxed) != UNREGISTERED;
+    let is_closure = task.home().is_null();
+    // SAFETY: this thread has the task's `Runnable`, and a task that has one has its future.
+    detect::in_closure(task.live(), || unsafe { (task.vtable.cancel)(ptr) });
+    let release = finish(task, !is_registered);
+    if is_registered {
+        // SAFETY: this thread has made the task complete, and its home's registry still holds it.
+        let home = give_back(shared, unsafe { Held::new(ptr) });
+        fence::after_read_modify_write(Edge::IdlePush);
+        shared.idle.wake(home);
+        return;
+    }
+    if release == Release::Last {
+        // SAFETY: nobody else can reach the task, and without a handle its output is gone.
+        unsafe { ptr.free() }
+    }
+    shared.note_completed_outside();
+    if is_closure {
+        shared.go_outside();
+    } else {
+        shared.outside_adopted.fetch_add(1, Ordering::Relaxed);
     }
 }

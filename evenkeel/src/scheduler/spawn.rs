@@ -55,6 +55,10 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
 /// Spawns from a thread that is no worker of `shared`: the task's home is the processor that the policy deals
 /// it to, which registers it.
 fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
+    if shared.phase() >= Phase::Aborting {
+        // No worker might ever come to it: all may be stuck.
+        return refused(make);
+    }
     let Some(count) = shared.enter_outside() else { return refused(make) };
     let target = place(Source::Spawned(count), 0, shared.workers);
     let waiting = count.saturating_sub(shared.outside_adopted.load(Ordering::Relaxed));

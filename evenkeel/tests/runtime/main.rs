@@ -2,6 +2,7 @@
 
 #[path = "../common"]
 mod common {
+    pub(crate) mod stuck;
     pub(crate) mod until;
     pub(crate) mod watchdog;
 }
@@ -11,3 +12,4 @@ mod build;
 mod macros;
 mod metrics;
 mod shutdown;
+mod stuck;

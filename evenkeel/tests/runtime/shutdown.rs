@@ -1,5 +1,6 @@
 //! How runtimes end: in each mode, with whatever is left, and from wherever the end comes.
 
+use crate::common::stuck::{Stuck, named, names};
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::object::Object;
@@ -7,7 +8,7 @@ use evenkeel::task::{self, park};
 use evenkeel::{Builder, Handle, Runtime, Shutdown, ShutdownReport, yield_now};
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -17,51 +18,6 @@ const SOON: Duration = Duration::from_millis(20);
 
 fn runtime() -> Runtime {
     Builder::new().workers(2).build().expect("the runtime starts")
-}
-
-fn names(tasks: &[task::TaskInfo]) -> Vec<&str> {
-    let mut names: Vec<_> = tasks.iter().map(|task| task.name.as_deref().unwrap_or("-")).collect();
-    names.sort_unstable();
-    names
-}
-
-/// Spawns a named task.
-fn named(
-    runtime: &Runtime,
-    name: &'static str,
-    future: impl Future<Output = ()> + Send + 'static,
-) -> evenkeel::JoinHandle<()> {
-    let spawn = async move { [task::Builder::new().name(name).spawn(future)] };
-    let [handle] = runtime.block_on(spawn);
-    handle
-}
-
-/// A task or closure that is inside one poll or call until it is told to leave.
-struct Stuck {
-    begun: Arc<AtomicBool>,
-    open: Arc<AtomicBool>,
-}
-
-impl Stuck {
-    fn new() -> Self {
-        Self { begun: Arc::default(), open: Arc::default() }
-    }
-
-    fn body(&self) -> impl FnOnce() + Send + 'static {
-        let (begun, open) = (self.begun.clone(), self.open.clone());
-        move || {
-            begun.store(true, Ordering::Release);
-            until(|| open.load(Ordering::Acquire));
-        }
-    }
-
-    fn begun(&self) {
-        until(|| self.begun.load(Ordering::Acquire));
-    }
-
-    fn release(&self) {
-        self.open.store(true, Ordering::Release);
-    }
 }
 
 #[test]
@@ -156,7 +112,7 @@ fn abort_ends_what_waits_and_reports_it() {
     evenkeel::block_on(done).unwrap();
     let text = report.to_string();
     assert!(text.contains("aborted: task ") && text.contains("\"waits\""), "{text}");
-    assert!(text.contains(file!()), "{text}");
+    assert!(text.contains("common/stuck.rs:"), "{text}");
 }
 
 #[test]

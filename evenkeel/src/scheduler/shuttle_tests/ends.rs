@@ -3,10 +3,12 @@
 use super::{check, check_until, join, spawn};
 use crate::runtime::block_on;
 use crate::scheduler::shared::Phase;
+use crate::scheduler::{run, sweep};
 use crate::sync::Semaphore;
 use crate::task::{self, park, yield_now};
 use shuttle::thread;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
 fn spawns_race_the_end_of_a_drain_and_complete_or_are_cancelled() {
@@ -39,6 +41,49 @@ fn aborting_ends_parked_and_ready_tasks_and_those_they_spawn() {
             drop(spawn(shared, park()));
         }
     });
+}
+
+/// As if they were stuck: each task is dropped once, by its worker or by the thread that has swept it.
+#[test]
+fn tasks_are_swept_from_workers_that_go_on_meanwhile() {
+    check_until(2, Phase::Aborting, |shared| {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let parent = Noted(dropped.clone());
+        let handles = [
+            spawn(shared, async move {
+                let _parent = parent;
+                // It waits for one that may be swept while it is polled itself.
+                let _ = task::spawn(park()).await;
+                park().await;
+            }),
+            spawn(shared, park()),
+            spawn(shared, async {
+                loop {
+                    thread::yield_now();
+                    yield_now().await;
+                }
+            }),
+        ];
+        shared.advance(Phase::Aborting);
+        for _ in 0..2 {
+            sweep::sweep(shared, |tasks| {
+                tasks.into_iter().for_each(|task| run::cancel_elsewhere(shared, task));
+            });
+        }
+        for handle in handles {
+            assert!(block_on(handle).is_err_and(|error| error.is_cancelled()));
+        }
+        assert_eq!(dropped.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// Counts that it has been dropped.
+struct Noted(Arc<AtomicUsize>);
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 #[test]

@@ -1,0 +1,55 @@
+//! Polls, closures and destructors that do not return before they are told to.
+
+use crate::common::until::until;
+use evenkeel::task::{self, TaskInfo};
+use evenkeel::{JoinHandle, Runtime};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A task or closure that is inside one poll or call until it is told to leave.
+#[derive(Clone)]
+pub(crate) struct Stuck {
+    begun: Arc<AtomicBool>,
+    open: Arc<AtomicBool>,
+}
+
+impl Stuck {
+    pub(crate) fn new() -> Self {
+        Self { begun: Arc::default(), open: Arc::default() }
+    }
+
+    pub(crate) fn body(&self) -> impl FnOnce() + Send + 'static {
+        let (begun, open) = (self.begun.clone(), self.open.clone());
+        move || {
+            begun.store(true, Ordering::Release);
+            until(|| open.load(Ordering::Acquire));
+        }
+    }
+
+    /// Waits until it is inside.
+    pub(crate) fn begun(&self) {
+        until(|| self.begun.load(Ordering::Acquire));
+    }
+
+    pub(crate) fn release(&self) {
+        self.open.store(true, Ordering::Release);
+    }
+}
+
+/// The names of these tasks, in their order.
+pub(crate) fn names(tasks: &[TaskInfo]) -> Vec<&str> {
+    let mut names: Vec<_> = tasks.iter().map(|task| task.name.as_deref().unwrap_or("-")).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Spawns a named task, from outside.
+pub(crate) fn named(
+    runtime: &Runtime,
+    name: &'static str,
+    future: impl Future<Output = ()> + Send + 'static,
+) -> JoinHandle<()> {
+    let spawn = async move { [task::Builder::new().name(name).spawn(future)] };
+    let [handle] = runtime.block_on(spawn);
+    handle
+}

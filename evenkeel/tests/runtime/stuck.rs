@@ -1,0 +1,248 @@
+//! Runtimes that end after a deadline while workers are stuck: whose tasks are told of, who drops them, and what keeps nobody.
+
+use crate::common::stuck::{Stuck, named, names};
+use crate::common::until::until;
+use crate::common::watchdog::watchdog;
+use evenkeel::task;
+use evenkeel::{Builder, JoinHandle, Runtime, Shutdown, ShutdownReport};
+use std::future::pending;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+/// A deadline that has no chance to be kept by what never ends.
+const SOON: Duration = Duration::from_millis(20);
+
+/// A runtime each of whose workers is inside a poll that does not return, and the handles of those tasks.
+struct AllStuck {
+    runtime: Runtime,
+    stuck: Vec<Stuck>,
+    handles: Vec<JoinHandle<()>>,
+}
+
+impl AllStuck {
+    fn new(workers: usize, relief: bool) -> Self {
+        let runtime = Builder::new().workers(workers).relief(relief).build().unwrap();
+        Self::of(runtime, workers)
+    }
+
+    fn of(runtime: Runtime, workers: usize) -> Self {
+        let stuck: Vec<_> = (0..workers).map(|_| Stuck::new()).collect();
+        let poll = |stuck: &Stuck| {
+            let body = stuck.body();
+            named(&runtime, "stuck", async move { body() })
+        };
+        let handles = stuck.iter().map(poll).collect();
+        stuck.iter().for_each(Stuck::begun);
+        Self { runtime, stuck, handles }
+    }
+
+    /// Ends the runtime while all are stuck, calls `meanwhile` when that has returned, and has the polls return.
+    fn end(self, mode: Shutdown, meanwhile: impl FnOnce(&ShutdownReport)) {
+        let report = self.runtime.shutdown(mode);
+        meanwhile(&report);
+        self.stuck.iter().for_each(Stuck::release);
+        for handle in self.handles {
+            evenkeel::block_on(handle).expect("the poll comes to its own end");
+        }
+    }
+}
+
+fn is_cancelled(handle: JoinHandle<()>) -> bool {
+    evenkeel::block_on(handle).is_err_and(|error| error.is_cancelled())
+}
+
+#[test]
+fn tasks_that_stuck_workers_never_adopted_are_reported_and_dropped() {
+    let _watchdog = watchdog();
+    for (workers, relief) in [(1, true), (1, false), (2, true), (3, false)] {
+        let all = AllStuck::new(workers, relief);
+        let kept = Arc::new(());
+        let waiting: Vec<_> = (0..1_000)
+            .map(|_| {
+                let kept = kept.clone();
+                named(&all.runtime, "in an inbox", async move {
+                    let _kept = kept;
+                    pending().await
+                })
+            })
+            .collect();
+        all.end(Shutdown::Deadline(SOON), |report| {
+            assert_eq!(names(&report.stuck), vec!["stuck"; workers]);
+            assert_eq!(names(&report.aborted), ["in an inbox"; 1_000]);
+            // The polls have not returned.
+            assert!(waiting.into_iter().all(is_cancelled));
+            assert_eq!(Arc::strong_count(&kept), 1, "the futures are dropped");
+        });
+    }
+}
+
+#[test]
+fn tasks_that_merely_wait_at_stuck_workers_are_aborted_and_not_stuck() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(2).build().unwrap();
+    let kept = Arc::new(());
+    let polled = Arc::new(AtomicUsize::new(0));
+    let waiting: Vec<_> = (0..1_000)
+        .map(|_| {
+            let (kept, polled) = (kept.clone(), polled.clone());
+            named(&runtime, "waits", async move {
+                let _kept = kept;
+                polled.fetch_add(1, Ordering::Release);
+                pending().await
+            })
+        })
+        .collect();
+    until(|| polled.load(Ordering::Acquire) == 1_000);
+    AllStuck::of(runtime, 2).end(Shutdown::Deadline(SOON), |report| {
+        assert_eq!(names(&report.stuck), ["stuck"; 2]);
+        assert_eq!(names(&report.aborted), ["waits"; 1_000]);
+        assert!(waiting.into_iter().all(is_cancelled));
+        assert_eq!(Arc::strong_count(&kept), 1, "the futures are dropped");
+    });
+}
+
+/// Does not return from its destructor before it is told to.
+struct Blocks(Stuck);
+
+impl Drop for Blocks {
+    fn drop(&mut self) {
+        self.0.body()();
+    }
+}
+
+#[test]
+fn a_destructor_that_blocks_is_stuck_and_keeps_no_other_task_from_being_dropped() {
+    let _watchdog = watchdog();
+    let all = AllStuck::new(2, true);
+    let destructors: Vec<_> = (0..3).map(|_| Stuck::new()).collect();
+    let mut blocked = Vec::new();
+    let mut waiting = Vec::new();
+    for destructor in &destructors {
+        let blocks = Blocks(destructor.clone());
+        blocked.push(named(&all.runtime, "blocks", async move {
+            let _blocks = blocks;
+            pending().await
+        }));
+        waiting.extend((0..50).map(|_| named(&all.runtime, "waits", pending())));
+    }
+    let limits = Shutdown::DeadlineAndGrace { deadline: SOON, grace: Duration::from_secs(1) };
+    all.end(limits, |report| {
+        assert_eq!(names(&report.stuck), ["blocks", "blocks", "blocks", "stuck", "stuck"]);
+        assert_eq!(names(&report.aborted), ["waits"; 150]);
+        assert!(waiting.into_iter().all(is_cancelled));
+        for (destructor, handle) in destructors.iter().zip(blocked) {
+            assert!(!handle.is_finished());
+            destructor.release();
+            assert!(is_cancelled(handle));
+        }
+    });
+}
+
+#[test]
+fn a_destructor_of_a_closure_that_never_began_does_not_keep_the_deadline() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    // As many as there are threads for.
+    let running = Stuck::new();
+    let begun = Arc::new(AtomicUsize::new(0));
+    let handles: Vec<_> = (0..512)
+        .map(|_| {
+            let (body, begun) = (running.body(), begun.clone());
+            runtime.spawn_blocking(move || {
+                begun.fetch_add(1, Ordering::Release);
+                body();
+            })
+        })
+        .collect();
+    until(|| begun.load(Ordering::Acquire) == 512);
+    let destructor = Stuck::new();
+    let blocks = Blocks(destructor.clone());
+    let queued = runtime.spawn_blocking(move || drop(blocks));
+    let limits = Shutdown::DeadlineAndGrace { deadline: SOON, grace: Duration::from_secs(1) };
+    let report = runtime.shutdown(limits);
+    assert_eq!(report.stuck.len(), 513);
+    assert!(report.stuck.iter().any(|task| task.id == queued.id()));
+    assert!(report.aborted.is_empty(), "{report}");
+    destructor.release();
+    assert!(is_cancelled(queued));
+    running.release();
+    for handle in handles {
+        evenkeel::block_on(handle).unwrap();
+    }
+}
+
+#[test]
+fn a_stuck_poll_that_waits_for_a_task_behind_it_comes_to_its_own_end() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    let (sender, receiver) = mpsc::channel::<()>();
+    let (begun, has_begun) = mpsc::channel();
+    let stuck = runtime.spawn(async move {
+        begun.send(()).unwrap();
+        receiver.recv().is_err()
+    });
+    has_begun.recv().unwrap();
+    let behind = runtime.spawn(async move {
+        let _sender = sender;
+        pending().await
+    });
+    let limits = Shutdown::DeadlineAndGrace { deadline: SOON, grace: Duration::from_secs(3_600) };
+    let report = runtime.shutdown(limits);
+    assert!(report.stuck.is_empty() && report.workers_left_behind == 0, "{report}");
+    assert!(is_cancelled(behind));
+    assert!(evenkeel::block_on(stuck).unwrap());
+}
+
+#[test]
+fn tasks_that_a_stuck_poll_goes_on_to_spawn_are_not_stuck() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    let (is_over, spawned) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let stuck = named(&runtime, "stuck", {
+        let (is_over, spawned) = (is_over.clone(), spawned.clone());
+        async move {
+            while !is_over.load(Ordering::Acquire) {
+                drop(task::Builder::new().name("child").spawn(pending::<()>()));
+                spawned.fetch_add(1, Ordering::Release);
+                std::thread::yield_now();
+            }
+        }
+    });
+    until(|| spawned.load(Ordering::Acquire) > 100);
+    let report = runtime.shutdown(Shutdown::Deadline(SOON));
+    assert_eq!(names(&report.stuck), ["stuck"]);
+    assert!(report.aborted.len() > 100, "{}", report.aborted.len());
+    is_over.store(true, Ordering::Release);
+    evenkeel::block_on(stuck).unwrap();
+}
+
+#[test]
+fn the_grace_is_as_long_as_it_is_set() {
+    let _watchdog = watchdog();
+    // Without any, what is inside a poll counts as stuck at once, and the rest is dropped all the same.
+    let all = AllStuck::new(2, true);
+    let waiting: Vec<_> = (0..100).map(|_| named(&all.runtime, "waits", pending())).collect();
+    let (deadline, grace) = (Duration::ZERO, Duration::ZERO);
+    all.end(Shutdown::DeadlineAndGrace { deadline, grace }, |report| {
+        assert_eq!(names(&report.stuck), ["stuck"; 2]);
+        assert_eq!(names(&report.aborted), ["waits"; 100]);
+        assert_eq!(report.workers_left_behind, 2);
+        assert!(waiting.into_iter().all(is_cancelled));
+    });
+    // With a long one a slow poll is waited for.
+    let runtime = Builder::new().workers(1).build().unwrap();
+    let slow = Stuck::new();
+    let body = slow.body();
+    let poll = runtime.spawn(async move { body() });
+    slow.begun();
+    let slow = std::thread::spawn(move || {
+        std::thread::sleep(8 * Shutdown::GRACE);
+        slow.release();
+    });
+    let grace = Duration::MAX;
+    let report = runtime.shutdown(Shutdown::DeadlineAndGrace { deadline, grace });
+    assert!(report.is_clean(), "{report}");
+    slow.join().unwrap();
+    evenkeel::block_on(poll).unwrap();
+}
