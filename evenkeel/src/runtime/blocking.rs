@@ -176,7 +176,8 @@ impl Pool {
         }
     }
 
-    /// Refuses what is spawned from then on, and gives what has not begun, which the caller sees cancelled.
+    /// Refuses what is spawned from then on, and gives what has not begun, which the caller sees
+    /// cancelled.
     #[must_use]
     pub(super) fn close(&self) -> Vec<Runnable> {
         let mut state = lock(&self.state);

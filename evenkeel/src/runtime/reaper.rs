@@ -1,22 +1,24 @@
 //! Who drops the futures of tasks that stuck workers cannot come to.
 //!
 //! # Roles
-//! The *ender*, the thread that ends a runtime after a deadline, submits tasks. *Reapers* are threads that
-//! drop their futures, one after the other. The *watch* is one more thread, while there is anything to drop.
+//! The *ender*, the thread that ends a runtime after a deadline, submits tasks. *Reapers* are
+//! threads that drop their futures, one after the other. The *watch* is one more thread, while
+//! there is anything to drop.
 //!
 //! # Protocol
-//! All is under one lock, which no caller's code runs under. *Submit*: the tasks go into the queue; if there
-//! is no watch, the submitter starts one. *Watch*: it looks at the count of tasks that have been taken out. If
-//! there is no reaper, or none has taken any since its last look, then all reapers are inside
-//! destructors: the watch starts the next watch, and becomes a reaper. If the queue is empty, it leaves.
-//! *Reap*: take a task, drop its future, until the queue is empty.
+//! All is under one lock, which no caller's code runs under. *Submit*: the tasks go into the queue;
+//! if there is no watch, the submitter starts one. *Watch*: it looks at the count of tasks that
+//! have been taken out. If there is no reaper, or none has taken any since its last look, then all
+//! reapers are inside destructors: the watch starts the next watch, and becomes a reaper. If the
+//! queue is empty, it leaves. *Reap*: take a task, drop its future, until the queue is empty.
 //!
 //! # Why no task waits for another's destructor
-//! While the queue has a task there is a watch: a submitter sees to that, and a watch looks at the queue under the
-//! lock before it leaves. So a destructor that blocks keeps its own thread, and after [`PATIENCE`] another
-//! thread goes on. They go on when the ender has returned, too: what they do keeps nobody.
-//! If the system refuses a thread, or [`MOST_THREADS`] are inside destructors, the queue waits for one of these; if
-//! there is no other thread at all, the submitter drops the futures itself.
+//! While the queue has a task there is a watch: a submitter sees to that, and a watch looks at the
+//! queue under the lock before it leaves. So a destructor that blocks keeps its own thread, and
+//! after [`PATIENCE`] another thread goes on. They go on when the ender has returned, too: what
+//! they do keeps nobody. If the system refuses a thread, or [`MOST_THREADS`] are inside
+//! destructors, the queue waits for one of these; if there is no other thread at all, the submitter
+//! drops the futures itself.
 //!
 //! # Rejected
 //! A thread per task, as for closures that block: most destructors are quick, and tasks may be
@@ -34,8 +36,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a destructor may take before another thread goes on with the other tasks. An estimate: far longer
-/// than starting a thread takes, and short beside a grace; no benchmark sets it.
+/// How long a destructor may take before another thread goes on with the other tasks. An estimate:
+/// far longer than starting a thread takes, and short beside a grace; no benchmark sets it.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 /// The threads that drop, and what they have to.

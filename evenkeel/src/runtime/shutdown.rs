@@ -1,15 +1,16 @@
 //! How a runtime ends.
 //!
 //! # Protocol
-//! Phases go up only: *running*, *draining* (only tasks may spawn), *aborting* (every worker aborts the
-//! tasks of its registry, and every new task is born aborted), *over*. A worker that runs out of work while
-//! the runtime drains or aborts asks whether all tasks are complete
-//! ([`Shared::close_if_complete`]); the one that finds it so declares the runtime over, and all leave. Whoever
-//! ends the runtime sets the phase, wakes everybody, and waits for the workers to say that they have left.
-//! A worker inside a poll that does not return cannot leave. With a deadline, the ender first gives aborted tasks
-//! a [turn](TURN) at their workers. Then it [sweeps](crate::scheduler::sweep): it takes the tasks that stuck
-//! workers cannot come to, and [reapers](super::reaper) drop their futures. What is left when the grace is over
-//! is inside of a poll or of a destructor: it is named as stuck, and its thread is left behind.
+//! Phases go up only: *running*, *draining* (only tasks may spawn), *aborting* (every worker aborts
+//! the tasks of its registry, and every new task is born aborted), *over*. A worker that runs out
+//! of work while the runtime drains or aborts asks whether all tasks are complete
+//! ([`Shared::close_if_complete`]); the one that finds it so declares the runtime over, and all
+//! leave. Whoever ends the runtime sets the phase, wakes everybody, and waits for the workers to
+//! say that they have left. A worker inside a poll that does not return cannot leave. With a
+//! deadline, the ender first gives aborted tasks a [turn](TURN) at their workers. Then it
+//! [sweeps](crate::scheduler::sweep): it takes the tasks that stuck workers cannot come to, and
+//! [reapers](super::reaper) drop their futures. What is left when the grace is over is inside of a
+//! poll or of a destructor: it is named as stuck, and its thread is left behind.
 
 use super::handle::Handle;
 use super::reaper::Reaper;
@@ -33,17 +34,19 @@ pub enum Shutdown {
     Drain,
     /// The same for this long; then abort what is left, with a grace of [`Shutdown::GRACE`].
     Deadline(Duration),
-    /// The same with another grace: how long, after the deadline, polls and closures that are under way have to
-    /// return, and aborted tasks to be dropped. The call takes no longer than both together, and some
-    /// milliseconds; what has not returned by then is left behind and reported as stuck.
+    /// The same with another grace: how long, after the deadline, polls and closures that are under
+    /// way have to return, and aborted tasks to be dropped. The call takes no longer than both
+    /// together, and some milliseconds; what has not returned by then is left behind and reported
+    /// as stuck.
     ///
-    /// A worker drops the futures of its own aborted tasks. Those of workers that are stuck, which have not
-    /// come to it within 50 ms or half of the grace, are dropped by threads of their own, called the
-    /// [`name`](crate::Builder::name) and `reaper`; so their handles finish, and all that they have is gone, while
-    /// the polls are stuck. These threads are inside the runtime, and no workers. A closure that has not begun
-    /// is dropped by them too. A destructor that blocks keeps one of them, and no other task: another thread goes on
-    /// after 5 ms, up to 512 in all. Its task is reported as stuck, and complete when the
-    /// destructor returns. What is not dropped when the call returns, the threads go on to drop.
+    /// A worker drops the futures of its own aborted tasks. Those of workers that are stuck, which
+    /// have not come to it within 50 ms or half of the grace, are dropped by threads of their own,
+    /// called the [`name`](crate::Builder::name) and `reaper`; so their handles finish, and all
+    /// that they have is gone, while the polls are stuck. These threads are inside the runtime, and
+    /// no workers. A closure that has not begun is dropped by them too. A destructor that blocks
+    /// keeps one of them, and no other task: another thread goes on after 5 ms, up to 512 in all.
+    /// Its task is reported as stuck, and complete when the destructor returns. What is not dropped
+    /// when the call returns, the threads go on to drop.
     ///
     /// A grace of zero waits for nothing: what is inside a poll counts as stuck at once.
     ///
@@ -83,16 +86,17 @@ impl Shutdown {
     }
 }
 
-/// How long workers have, after a deadline, to come to their aborted tasks themselves; half of the grace at
-/// most. An estimate: a worker that takes longer is inside a long poll; no benchmark sets it.
+/// How long workers have, after a deadline, to come to their aborted tasks themselves; half of the
+/// grace at most. An estimate: a worker that takes longer is inside a long poll; no benchmark sets
+/// it.
 const TURN: Duration = Duration::from_millis(50);
 
-/// How long the ender waits between its first two sweeps, and between two at most: it doubles. Estimates; no
-/// benchmark sets them.
+/// How long the ender waits between its first two sweeps, and between two at most: it doubles.
+/// Estimates; no benchmark sets them.
 const SWEEPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(64));
 
-/// How long, at most, the ender tries to look at a queue whose owner the system has preempted inside of it. An
-/// estimate; no benchmark sets it.
+/// How long, at most, the ender tries to look at a queue whose owner the system has preempted
+/// inside of it. An estimate; no benchmark sets it.
 const LOCKED: Duration = Duration::from_millis(100);
 
 /// What was left when a runtime ended.
@@ -108,11 +112,12 @@ const LOCKED: Duration = Duration::from_millis(100);
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// Tasks that were aborted and blocking closures that were cancelled: their futures are dropped, or are
-    /// about to be.
+    /// Tasks that were aborted and blocking closures that were cancelled: their futures are
+    /// dropped, or are about to be.
     pub aborted: Vec<TaskInfo>,
-    /// Tasks and blocking closures whose poll, call or destructor did not return in time. Their threads are left
-    /// behind. A task that merely waits behind such a poll is not among them: it is aborted.
+    /// Tasks and blocking closures whose poll, call or destructor did not return in time. Their
+    /// threads are left behind. A task that merely waits behind such a poll is not among them: it
+    /// is aborted.
     pub stuck: Vec<TaskInfo>,
     /// Workers that did not leave in time: those of the stuck tasks, and those that wait for the last task.
     pub workers_left_behind: usize,
@@ -208,8 +213,8 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
     report
 }
 
-/// Takes tasks from workers that do not come to them themselves, and has the `reaper` drop their futures, until
-/// all workers have left or `end`. True if they have.
+/// Takes tasks from workers that do not come to them themselves, and has the `reaper` drop their
+/// futures, until all workers have left or `end`. True if they have.
 fn sweep_until(shared: &Shared, reaper: &Arc<Reaper>, end: Option<Instant>) -> bool {
     let (mut pause, longest) = SWEEPS;
     loop {
@@ -225,8 +230,8 @@ fn sweep_until(shared: &Shared, reaper: &Arc<Reaper>, end: Option<Instant>) -> b
     }
 }
 
-/// What is inside a poll or a destructor: what is not complete, and still is not after a sweep that has not found
-/// it in a queue.
+/// What is inside a poll or a destructor: what is not complete, and still is not after a sweep that
+/// has not found it in a queue.
 fn stuck(shared: &Shared, reaper: &Arc<Reaper>) -> Vec<TaskInfo> {
     let until = Instant::now() + LOCKED;
     let processors = shared.processors.iter();
@@ -260,8 +265,8 @@ fn wait_for_workers(shared: &Shared, deadline: Option<Instant>) -> bool {
     true
 }
 
-/// The tasks of a processor that are not complete. An owner that has been preempted inside an operation keeps
-/// its queue locked: it is tried again `until` then.
+/// The tasks of a processor that are not complete. An owner that has been preempted inside an
+/// operation keeps its queue locked: it is tried again `until` then.
 fn incomplete(processor: &Processor, until: Instant) -> Vec<Reference> {
     loop {
         if let Some(incomplete) = sweep::incomplete(processor) {

@@ -161,8 +161,8 @@ impl Processor {
         }
     }
 
-    /// Moves what is here for an object's sake, and what is about to leave for one, to `entries`. The caller has the
-    /// lock, and with it `local`.
+    /// Moves what is here for an object's sake, and what is about to leave for one, to `entries`.
+    /// The caller has the lock, and with it `local`.
     pub(crate) fn drain_travellers(&self, local: &mut Local, now: u64, entries: &mut Vec<Entry>) {
         let mut take = |task| entries.push(Entry { task, since: now });
         self.arrivals.receive(|task, _| take(task));

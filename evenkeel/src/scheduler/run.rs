@@ -219,11 +219,12 @@ pub(crate) fn run_elsewhere(task: Runnable) {
     }
 }
 
-/// Drops the future of a task of `shared`, or of a closure that has not begun, on a thread that is no worker. The task
-/// has been marked as aborted.
+/// Drops the future of a task of `shared`, or of a closure that has not begun, on a thread that is
+/// no worker. The task has been marked as aborted.
 ///
-/// A task that is in a registry goes home, complete: that processor's worker counts it when it comes to it. What no
-/// processor has counts as complete outside, where it has been counted as spawned.
+/// A task that is in a registry goes home, complete: that processor's worker counts it when it
+/// comes to it. What no processor has counts as complete outside, where it has been counted as
+/// spawned.
 #[cold]
 pub(crate) fn cancel_elsewhere(shared: &Shared, task: Runnable) {
     let ptr = task.ptr();

@@ -1,37 +1,40 @@
-//! Sweeping: how tasks come out of the hands of workers that are stuck, when a runtime ends by a deadline.
+//! Sweeping: how tasks come out of the hands of workers that are stuck, when a runtime ends by a
+//! deadline.
 //!
 //! # Roles
-//! The *ender* is the thread that ends the runtime. It is no worker, and has no processor. An *owner* is
-//! a worker, or the relief. It may be stuck inside a poll, or slow, or gone.
+//! The *ender* is the thread that ends the runtime. It is no worker, and has no processor. An
+//! *owner* is a worker, or the relief. It may be stuck inside a poll, or slow, or gone.
 //!
 //! # Protocol
 //! The phase is *aborting*, so tasks that are born from now on are born aborted.
-//! 1. The ender claims the queues of each processor in turn, and collects its registered tasks that are
-//!    neither complete nor aborted. Outside of the lock it aborts them: those that wait go into an inbox.
-//! 2. It takes all that lies in queues, inboxes, passages and gifts, as a thief [does](super::handover::force)
-//!    from a stuck victim, and marks each task aborted.
+//! 1. The ender claims the queues of each processor in turn, and collects its registered tasks that
+//!    are neither complete nor aborted. Outside of the lock it aborts them: those that wait go into
+//!    an inbox.
+//! 2. It takes all that lies in queues, inboxes, passages and gifts, as a thief
+//!    [does](super::handover::force) from a stuck victim, and marks each task aborted.
 //! 3. What it has taken, it hands to threads that [cancel](super::run::cancel_elsewhere) it.
 //!
 //! The ender repeats this until the workers have left or its time is up.
 //!
 //! # Why nothing is lost, and nothing is dropped twice
-//! A task that is not complete is in one of these places: it waits; it is queued; or a thread has its
-//! `Runnable` in hand, to poll or to drop it. The first kind becomes the second by step 1. Step 2 takes the
-//! `Runnable`s of the second kind, each of which exists once, under the locks that thieves use. So after a pass
-//! the third kind is left. A poll that returns finds its task aborted; its own worker then drops the future.
-//! A task from outside that no worker has adopted is in no registry, and step 2 alone finds it.
-//! What a thread pushes after a pass has come by, the next pass finds. After the last one, a task may
-//! still come from a thread that found the runtime draining, and was held up. It waits until its worker is back.
+//! A task that is not complete is in one of these places: it waits; it is queued; or a thread has
+//! its `Runnable` in hand, to poll or to drop it. The first kind becomes the second by step 1. Step
+//! 2 takes the `Runnable`s of the second kind, each of which exists once, under the locks that
+//! thieves use. So after a pass the third kind is left. A poll that returns finds its task aborted;
+//! its own worker then drops the future. A task from outside that no worker has adopted is in no
+//! registry, and step 2 alone finds it. What a thread pushes after a pass has come by, the next
+//! pass finds. After the last one, a task may still come from a thread that found the runtime
+//! draining, and was held up. It waits until its worker is back.
 //!
 //! # Why the ender waits for nobody
 //! A claim has a bound, and the other locks are held for a few moves of words. No caller's code
 //! runs under any of them, nor on the ender's thread.
 //!
 //! # Rejected
-//! Dropping futures on the ender's thread: a destructor that blocks would keep it beyond its deadline. A
-//! processor of their own for those that drop: the number of processors is fixed when a runtime is built,
-//! and most runtimes end with no worker stuck. A note of each processor's present task, so that the ender need
-//! not infer it: a store for each poll, for the sake of a report.
+//! Dropping futures on the ender's thread: a destructor that blocks would keep it beyond its
+//! deadline. A processor of their own for those that drop: the number of processors is fixed when a
+//! runtime is built, and most runtimes end with no worker stuck. A note of each processor's present
+//! task, so that the ender need not infer it: a store for each poll, for the sake of a report.
 
 use super::processor::Processor;
 use super::run;
@@ -41,8 +44,8 @@ use crate::primitives::clock;
 use crate::task::rights::{Reference, Runnable};
 use crate::task::state::{Signal, Word};
 
-/// Aborts all tasks that are registered, and gives those that are in a queue to `take`. False if a processor was
-/// locked: then it is left for the next time.
+/// Aborts all tasks that are registered, and gives those that are in a queue to `take`. False if a
+/// processor was locked: then it is left for the next time.
 pub(crate) fn sweep(shared: &Shared, take: impl FnOnce(Vec<Runnable>)) -> bool {
     let mut is_whole = true;
     for processor in shared.processors.iter() {

@@ -1,4 +1,5 @@
-//! Runtimes that end after a deadline while workers are stuck: whose tasks are told of, who drops them, and what keeps nobody.
+//! Runtimes that end after a deadline while workers are stuck: whose tasks are told of, who drops
+//! them, and what keeps nobody.
 
 use crate::common::stuck::{Stuck, named, names};
 use crate::common::until::until;
@@ -13,7 +14,8 @@ use std::time::Duration;
 /// A deadline that has no chance to be kept by what never ends.
 const SOON: Duration = Duration::from_millis(20);
 
-/// A runtime each of whose workers is inside a poll that does not return, and the handles of those tasks.
+/// A runtime each of whose workers is inside a poll that does not return, and the handles of those
+/// tasks.
 struct AllStuck {
     runtime: Runtime,
     stuck: Vec<Stuck>,
@@ -37,7 +39,8 @@ impl AllStuck {
         Self { runtime, stuck, handles }
     }
 
-    /// Ends the runtime while all are stuck, calls `meanwhile` when that has returned, and has the polls return.
+    /// Ends the runtime while all are stuck, calls `meanwhile` when that has returned, and has the
+    /// polls return.
     fn end(self, mode: Shutdown, meanwhile: impl FnOnce(&ShutdownReport)) {
         let report = self.runtime.shutdown(mode);
         meanwhile(&report);
@@ -220,7 +223,8 @@ fn tasks_that_a_stuck_poll_goes_on_to_spawn_are_not_stuck() {
 #[test]
 fn the_grace_is_as_long_as_it_is_set() {
     let _watchdog = watchdog();
-    // Without any, what is inside a poll counts as stuck at once, and the rest is dropped all the same.
+    // Without any, what is inside a poll counts as stuck at once, and the rest is dropped all the
+    // same.
     let all = AllStuck::new(2, true);
     let waiting: Vec<_> = (0..100).map(|_| named(&all.runtime, "waits", pending())).collect();
     let (deadline, grace) = (Duration::ZERO, Duration::ZERO);

@@ -43,7 +43,8 @@ fn aborting_ends_parked_and_ready_tasks_and_those_they_spawn() {
     });
 }
 
-/// As if they were stuck: each task is dropped once, by its worker or by the thread that has swept it.
+/// As if they were stuck: each task is dropped once, by its worker or by the thread that has swept
+/// it.
 #[test]
 fn tasks_are_swept_from_workers_that_go_on_meanwhile() {
     check_until(2, Phase::Aborting, |shared| {
