@@ -8,9 +8,12 @@ use evenkeel::{JoinHandle, fork_join, spawn, spawn_blocking, yield_now};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 use std::future::{Future, pending};
-use std::panic::catch_unwind;
+use std::panic::{catch_unwind, panic_any};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::thread;
 
 /// What happened, in order.
 #[derive(Clone, Default)]
@@ -399,4 +402,29 @@ fn what_a_run_leaves_behind_is_dropped_by_its_end() {
     assert_eq!(notes.take().len(), 2);
     assert!(evenkeel::block_on(handle).unwrap_err().is_cancelled());
     assert_eq!(Arc::strong_count(&notes.0), 1);
+}
+
+#[test]
+fn the_future_of_a_run_that_panics_is_dropped_while_its_panic_unwinds() {
+    struct Unwinds(Arc<Mutex<Vec<bool>>>);
+
+    impl Future for Unwinds {
+        type Output = ();
+
+        fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+            panic_any("first");
+        }
+    }
+
+    impl Drop for Unwinds {
+        fn drop(&mut self) {
+            self.0.lock().unwrap().push(thread::panicking());
+            panic_any("second");
+        }
+    }
+
+    let unwinding = Arc::new(Mutex::new(Vec::new()));
+    let failure = Options::new(0).run(Unwinds(unwinding.clone())).expect_err("it fails");
+    assert!(failure.to_string().contains("first"), "{failure}");
+    assert_eq!(*unwinding.lock().unwrap(), [true]);
 }

@@ -14,7 +14,7 @@ use std::task::{self, Wake, Waker};
 use std::time::Duration;
 
 /// The words of the panics that are meant.
-const MEANT: [&str; 2] = ["in a foreign waker", "in display"];
+const MEANT: [&str; 3] = ["in a foreign waker", "in display", "in a handler"];
 
 /// Leaves panics that are meant out of what the tests print: workers are no threads of the harness, which would keep their words back.
 fn hush() {
@@ -173,5 +173,38 @@ fn an_ask_that_has_given_up_leaves_the_line() {
         assert_eq!(second.await.unwrap(), Err(AskError::NoReply));
         // `late` is there still, and waits for nothing.
         assert_eq!(slow.ask(|reply| reply).await, Err(AskError::NoReply));
+    });
+}
+
+/// Panics when it handles a message, and notes whether it is dropped in the unwinding.
+struct Unwinds(Arc<Mutex<Vec<bool>>>);
+
+impl Actor for Unwinds {
+    type Message = ();
+
+    async fn handle(&mut self, (): (), _: &mut Context<Self>) -> Handled {
+        std::panic::panic_any("in a handler")
+    }
+}
+
+impl Drop for Unwinds {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().push(std::thread::panicking());
+    }
+}
+
+#[test]
+fn the_value_of_an_actor_that_panics_is_dropped_once_while_its_panic_unwinds() {
+    hush();
+    on_workers(2, async {
+        let dropped = Arc::new(Mutex::new(Vec::new()));
+        let panics = spawn(Unwinds(dropped.clone()));
+        panics.send(()).await.unwrap();
+        panics.stopped().await;
+        assert_eq!(*dropped.lock().unwrap(), [true]);
+        let stops = spawn(Unwinds(dropped.clone()));
+        stops.stop();
+        stops.stopped().await;
+        assert_eq!(*dropped.lock().unwrap(), [true, false]);
     });
 }

@@ -6,6 +6,7 @@ use crate::Runtime;
 use crate::detect::{self, Alarm, Blocking, Deadlock};
 use crate::policy::interleaving;
 use crate::primitives::lock;
+use crate::primitives::unwind::unwinding;
 use crate::runtime::enter;
 use crate::scheduler::context;
 use crate::scheduler::interleave::{self, Interleaver};
@@ -170,12 +171,13 @@ fn turns<F: Future>(
             log.note(candidates, None);
             signal.0.store(false, Ordering::Relaxed);
             blocking.wake();
-            let polled = future.as_mut().map(|future| {
-                catch_unwind(AssertUnwindSafe(|| {
-                    future.as_mut().poll(&mut Context::from_waker(&waker))
-                }))
-            });
-            match polled.expect("the future is not complete") {
+            let poll = |future: &mut &mut Option<Pin<Box<F>>>| {
+                let future = future.as_mut().expect("the future is not complete");
+                future.as_mut().poll(&mut Context::from_waker(&waker))
+            };
+            // As a task's, one that panics is dropped while the panic unwinds.
+            let polled = || unwinding(&mut future, poll, |future| **future = None);
+            match catch_unwind(AssertUnwindSafe(polled)) {
                 Ok(Poll::Pending) => {
                     blocking.sleep(|| interleaver.shared().hooks.deadlock.clone());
                     None

@@ -20,6 +20,35 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
     }
 }
 
+/// Calls `f`. If it panics, `end` has `value`, which is borrowed or a pointer, while that panic
+/// unwinds: what `end` drops can tell a failure from an end. A second panic, that of `end`, stays
+/// here; it would end the process.
+#[inline(always)]
+pub(crate) fn unwinding<V, R>(
+    value: V,
+    f: impl FnOnce(&mut V) -> R,
+    end: impl FnOnce(&mut V),
+) -> R {
+    struct Guard<V, E: FnOnce(&mut V)> {
+        value: V,
+        end: Option<E>,
+    }
+
+    impl<V, E: FnOnce(&mut V)> Drop for Guard<V, E> {
+        #[cold]
+        fn drop(&mut self) {
+            if let Some(end) = self.end.take() {
+                contain(|| end(&mut self.value));
+            }
+        }
+    }
+
+    let mut guard = Guard { value, end: Some(end) };
+    let result = f(&mut guard.value);
+    mem::forget(guard);
+    result
+}
+
 /// Both results.
 ///
 /// # Panics

@@ -13,7 +13,7 @@ use super::state::State;
 use super::waker;
 use crate::detect;
 use crate::primitives::cell::UnsafeCell;
-use crate::primitives::unwind::contain;
+use crate::primitives::unwind::{contain, unwinding};
 use crate::scheduler::context;
 use std::alloc::Layout;
 use std::any::type_name;
@@ -212,14 +212,20 @@ unsafe fn poll<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) ->
     let mut context = Context::from_waker(&waker);
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         cell.stage.with_mut(|stage| {
-            // SAFETY: a task with a `Runnable` has its future, and the `Runnable` is the right to it.
-            let future = unsafe { &mut *stage.cast::<F>() };
-            // SAFETY: the future lies in the allocation until it is dropped there.
-            let future = unsafe { Pin::new_unchecked(future) };
-            future.poll(&mut context)
+            let poll = |future: &mut *mut F| {
+                // SAFETY: a task with a `Runnable` has its future, and the `Runnable` is the right
+                // to it.
+                let future = unsafe { &mut **future };
+                // SAFETY: the future lies in the allocation until it is dropped there.
+                let future = unsafe { Pin::new_unchecked(future) };
+                future.poll(&mut context)
+            };
+            // SAFETY: as above; the poll is over, and the future is dropped once: the panic takes
+            // its place.
+            unwinding(stage.cast::<F>(), poll, |future| unsafe { future.drop_in_place() })
         })
     }));
-    let output = match outcome {
+    match outcome {
         Ok(Poll::Pending) => {
             // SAFETY: the caller still has the task's `Runnable`.
             let right = Right::new(unsafe { Live::new(task) });
@@ -231,14 +237,20 @@ unsafe fn poll<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) ->
                     context.set_after(after);
                 }),
             }
-            return Poll::Pending;
+            Poll::Pending
         }
-        Ok(Poll::Ready(output)) => Ok(output),
-        Err(payload) => Err(panicked(task, payload)),
-    };
-    // SAFETY: as for `cell`; the future is there and will not be polled again.
-    unsafe { replace::<S, F, N, T>(task, output) };
-    Poll::Ready(())
+        Ok(Poll::Ready(output)) => {
+            // SAFETY: as for `cell`; the future is there and will not be polled again.
+            unsafe { replace::<S, F, N, T>(task, Ok(output)) };
+            Poll::Ready(())
+        }
+        Err(payload) => {
+            let output = ManuallyDrop::new(Err(panicked(task, payload)));
+            // SAFETY: the place is this thread's, and the unwinding has dropped what was there.
+            cell.stage.with_mut(|stage| unsafe { stage.write(Stage { output }) });
+            Poll::Ready(())
+        }
+    }
 }
 
 /// # Safety
@@ -281,25 +293,23 @@ unsafe fn replace<S: Part, F: Future + 'static, N: Name, T: Tail>(
         }));
         let output = match (dropped, output) {
             (Ok(()), output) => output,
-            (Err(payload), output) => output_of_panic(task, output, payload),
+            (Err(payload), lost) => output_of_panic(task, lost, payload),
         };
         // SAFETY: the place is this thread's, and what was there has been dropped.
         unsafe { stage.write(Stage { output: ManuallyDrop::new(output) }) };
     });
 }
 
-/// What a task gives whose future has panicked as it was dropped: the panic, or the one before it.
+/// What a task gives whose future, over or cancelled, has panicked as it was dropped: the panic.
+/// The output is lost.
 #[cold]
 #[inline(never)]
 fn output_of_panic<R>(
     task: TaskPtr,
-    output: Result<R, Failure>,
+    lost: Result<R, Failure>,
     payload: Box<dyn std::any::Any + Send>,
 ) -> Result<R, Failure> {
-    let (output, lost) = match output {
-        Err(Failure::Panicked(first)) => (Err(Failure::Panicked(first)), Err(payload)),
-        output => (Err(panicked(task, payload)), Ok(output)),
-    };
+    let output = Err(panicked(task, payload));
     // What the joiner does not get may panic in its destructor too: that stays here.
     contain(|| drop(lost));
     output

@@ -19,8 +19,9 @@ use std::task::{Poll, Waker};
 
 /// What differs between tasks of different futures.
 pub(crate) struct Vtable {
-    /// Polls the future once; on `Ready` the output, or the panic, is in its place. The caller has
-    /// the task's [`Runnable`](super::rights::Runnable), and the future is in its place.
+    /// Polls the future once; on `Ready` the output, or the panic, is in its place. A future that
+    /// panics is dropped while the panic unwinds. The caller has the task's
+    /// [`Runnable`](super::rights::Runnable), and the future is in its place.
     pub(crate) poll: unsafe fn(TaskPtr) -> Poll<()>,
     /// Drops the future and puts *cancelled* in place of the output. As for `poll`.
     pub(crate) cancel: unsafe fn(TaskPtr),

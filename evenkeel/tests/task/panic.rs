@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
 
 /// A runtime of one worker, which a panic that escapes would end, and the reports that its hook got.
 fn runtime() -> (Runtime, Arc<Mutex<Vec<String>>>) {
@@ -174,6 +175,101 @@ impl Future for PanicsTwice {
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
         panic_any("first");
     }
+}
+
+/// Panics when it is polled, and notes whether its destructor runs in the unwinding.
+struct Unwinds(Arc<Mutex<Vec<bool>>>);
+
+impl Future for Unwinds {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        panic_any("first");
+    }
+}
+
+impl Drop for Unwinds {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().push(thread::panicking());
+    }
+}
+
+/// As where the future is a thread's closure: what it has can tell a failure from an end.
+#[test]
+fn a_future_that_panics_is_dropped_while_its_panic_unwinds() {
+    let _watchdog = watchdog();
+    let (runtime, reports) = runtime();
+    let unwinding = Arc::new(Mutex::new(Vec::new()));
+    let own = || Unwinds(unwinding.clone());
+    let captured = (own(), own());
+    let handles = [
+        runtime.spawn(own()),
+        runtime.spawn(async move {
+            let _captured = captured.0;
+            panic_any("first")
+        }),
+        runtime.spawn_blocking(move || {
+            let _captured = captured.1;
+            panic_any("first")
+        }),
+    ];
+    for handle in handles {
+        let error = runtime.block_on(handle).unwrap_err();
+        assert!(error.to_string().ends_with("panicked: first"), "{error}");
+    }
+    // Without a panic there is no unwinding.
+    let aborted = runtime.spawn({
+        let kept = own();
+        async move {
+            let _kept = kept;
+            std::future::pending::<()>().await
+        }
+    });
+    aborted.abort();
+    assert!(runtime.block_on(aborted).unwrap_err().is_cancelled());
+    assert_eq!(*unwinding.lock().unwrap(), [true, true, true, false]);
+    goes_on(&runtime);
+    runtime.shutdown(Shutdown::Drain);
+    assert!(reports.lock().unwrap().is_empty());
+}
+
+/// The first panic's own unwinding drops the future, whose destructor panics, whose payload's
+/// destructor panics.
+#[test]
+fn panics_in_the_unwinding_of_a_panic_are_contained() {
+    struct Payload;
+
+    impl Drop for Payload {
+        fn drop(&mut self) {
+            panic_any("third");
+        }
+    }
+
+    struct Twice(Arc<Mutex<Vec<bool>>>);
+
+    impl Future for Twice {
+        type Output = ();
+
+        fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+            panic_any("first");
+        }
+    }
+
+    impl Drop for Twice {
+        fn drop(&mut self) {
+            self.0.lock().unwrap().push(thread::panicking());
+            panic_any(Payload);
+        }
+    }
+
+    let _watchdog = watchdog();
+    let (runtime, _) = runtime();
+    let unwinding = Arc::new(Mutex::new(Vec::new()));
+    let error = runtime.block_on(runtime.spawn(Twice(unwinding.clone()))).unwrap_err();
+    assert_eq!(*unwinding.lock().unwrap(), [true]);
+    assert!(error.to_string().ends_with("panicked: first"), "{error}");
+    goes_on(&runtime);
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
 }
 
 #[test]
