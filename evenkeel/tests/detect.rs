@@ -412,35 +412,64 @@ fn a_wait_for_either_of_two_is_stuck_when_both_are() {
 #[test]
 fn semaphores_as_locks_crosswise() {
     let _dog = watchdog();
-    for promised in [true, false] {
-        let (runtime, reports) = runtime(2);
-        let semaphores = Arc::new([0, 1].map(|_| {
-            let semaphore = Semaphore::new(1);
-            if promised { semaphore.returned_by_takers() } else { semaphore }
-        }));
-        let meeting = Meeting::default();
-        let tasks: Vec<_> = [0, 1]
-            .map(|first| {
-                let (semaphores, meeting) = (semaphores.clone(), meeting.clone());
-                spawn(&runtime, &format!("permit {first}"), async move {
-                    // Shows what the semaphore is for.
-                    semaphores[first].acquire().await;
-                    semaphores[first].release();
-                    semaphores[first].acquire().await;
-                    meeting.of(2).await;
-                    semaphores[1 - first].acquire().await;
-                })
+    let (runtime, reports) = runtime(2);
+    let semaphores = Arc::new([0, 1].map(|_| Semaphore::new(1).returned_by_takers()));
+    let meeting = Meeting::default();
+    let tasks: Vec<_> = [0, 1]
+        .map(|first| {
+            let (semaphores, meeting) = (semaphores.clone(), meeting.clone());
+            spawn(&runtime, &format!("permit {first}"), async move {
+                semaphores[first].acquire().await;
+                meeting.of(2).await;
+                semaphores[1 - first].acquire().await;
             })
-            .into();
-        let deadlock = reports.recv().unwrap();
-        assert_eq!(names(&deadlock), ["permit 0", "permit 1"]);
-        assert!(deadlock.to_string().contains("for a permit of the semaphore (made at "));
-        // What a task had taken is not given back by its end.
-        drop(tasks);
-        drop(runtime);
-        assert!(!is_there("permit 0"));
-        assert!(reports.try_recv().is_err());
-    }
+        })
+        .into();
+    let deadlock = reports.recv().unwrap();
+    assert_eq!(names(&deadlock), ["permit 0", "permit 1"]);
+    assert!(deadlock.to_string().contains("for a permit of the semaphore (made at "));
+    // What a task had taken is not given back by its end.
+    drop(tasks);
+    drop(runtime);
+    assert!(!is_there("permit 0"));
+    assert!(reports.try_recv().is_err());
+}
+
+/// The taker has given a permit back before, but another task is about to give this one.
+#[test]
+fn a_semaphore_whose_taker_once_gave_its_permit_back_is_no_lock() {
+    let _dog = watchdog();
+    let (runtime, reports) = runtime(2);
+    let semaphore = Arc::new(Semaphore::new(1));
+    let monitor = Arc::new(Monitor::new(()));
+    let meeting = Meeting::default();
+    let taker = spawn(&runtime, "taker", {
+        let (semaphore, monitor, meeting) = (semaphore.clone(), monitor.clone(), meeting.clone());
+        async move {
+            semaphore.acquire().await;
+            semaphore.release();
+            semaphore.acquire().await;
+            meeting.of(2).await;
+            drop(monitor.enter().await);
+        }
+    });
+    let holder = spawn(&runtime, "holder", {
+        let semaphore = semaphore.clone();
+        async move {
+            let _held = monitor.enter().await;
+            meeting.of(2).await;
+            semaphore.acquire().await;
+        }
+    });
+    let releaser = spawn(&runtime, "releaser", async move {
+        while semaphore.waiting() == 0 {
+            yield_now().await;
+        }
+        // By now the others wait for each other, as far as anybody who looks can see.
+        sleep(Duration::from_millis(20)).await;
+        semaphore.release();
+    });
+    end(runtime, &reports, vec![taker, holder, releaser]);
 }
 
 #[test]

@@ -93,14 +93,12 @@ pub(super) struct Edge {
     reported: bool,
 }
 
-/// What is known of a semaphore.
+/// What is known of a semaphore whose takers give permits back.
 #[derive(Default)]
 pub(super) struct Permits {
     /// Who has taken one, once for each.
     pub(super) owners: Vec<Id>,
     pub(super) total: usize,
-    /// Whether somebody has given back what it had taken itself, or has promised to.
-    pub(super) is_lock: bool,
 }
 
 #[derive(Default)]

@@ -58,9 +58,10 @@
 //! * A **monitor** is had by the task that has come inside, or whose future has been let in and is not polled. Who waits for a condition has left its
 //!   monitors, and anybody may signal it: it is not stuck before it has been signalled. Nor is who accepts.
 //! * The **end** of a task is had by the task.
-//! * The **permits** of a semaphore have no owners: whoever waits for one may be freed by anybody. They count as had by those who have taken them if the semaphore is used
-//!   as a lock: if [it has been promised](crate::sync::Semaphore::returned_by_takers), or if some task has given back what it had taken itself, nobody has taken a
-//!   second one meanwhile, and nobody has ever given back one that it had not taken.
+//! * The **permits** of a semaphore have no owners: any task may free one that waits. They count as
+//!   had by those who have taken them only if
+//!   [it has been promised](crate::sync::Semaphore::returned_by_takers) that takers give them back,
+//!   and as long as no other has given one back. That a taker has done so before promises nothing.
 //!
 //! * A **reply** of an actor is had by the actor that was asked, and by all to whom it may have passed the request on: see [below](#what-is-not-told).
 //! * The **room** in an actor's mailbox is had by the actor.

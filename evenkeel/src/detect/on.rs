@@ -66,9 +66,8 @@ pub(crate) struct Object {
     made_at: &'static Location<'static>,
     /// Of a semaphore: those that it began with.
     permits: Option<usize>,
-    /// Whether whoever takes a permit promises to give it back.
-    is_lock: bool,
-    /// Whether it has been given up by somebody who had not taken it, so that it is not known who has it. Changed with the graph locked alone.
+    /// Whether it is not known who has it: a semaphore whose takers do not promise to give permits
+    /// back, or what one has given up that had not taken it. Changed with the graph locked alone.
     is_loose: AtomicBool,
 }
 
@@ -83,8 +82,7 @@ impl Object {
             type_name,
             made_at: Location::caller(),
             permits,
-            is_lock: false,
-            is_loose: AtomicBool::new(false),
+            is_loose: AtomicBool::new(permits.is_some()),
         }
     }
 
@@ -102,7 +100,7 @@ impl Object {
 
     /// Promises that whoever takes a permit gives it back.
     pub(crate) fn promise_lock(&mut self) {
-        self.is_lock = true;
+        *self.is_loose.get_mut() = false;
     }
 
     fn is_loose(&self) -> bool {
@@ -148,11 +146,10 @@ impl Object {
     }
 
     fn permits<'a>(&self, graph: &'a mut graph::Graph) -> &'a mut Permits {
-        graph.permits.entry(self.number).or_insert_with(|| Permits {
-            owners: Vec::new(),
-            total: self.permits.unwrap_or(0),
-            is_lock: self.is_lock,
-        })
+        graph
+            .permits
+            .entry(self.number)
+            .or_insert_with(|| Permits { owners: Vec::new(), total: self.permits.unwrap_or(0) })
     }
 
     /// Notes that the caller has taken a permit.
@@ -162,16 +159,8 @@ impl Object {
         }
         let mut graph = graph::lock();
         let Some(id) = current() else { return self.loosen(&mut graph) };
-        self.refuse_second(&mut graph, id);
         if !self.is_loose() {
             self.permits(&mut graph).owners.push(id);
-        }
-    }
-
-    /// Whoever takes a second permit takes something that is used up, not a lock.
-    fn refuse_second(&self, graph: &mut graph::Graph, id: Id) {
-        if !self.is_lock && !self.is_loose() && self.permits(graph).owners.contains(&id) {
-            self.loosen(graph);
         }
     }
 
@@ -189,7 +178,6 @@ impl Object {
         match permits.owners.iter().position(|owner| Some(*owner) == id) {
             Some(place) => {
                 permits.owners.swap_remove(place);
-                permits.is_lock = true;
             }
             None => self.loosen(&mut graph),
         }
@@ -205,9 +193,6 @@ impl Object {
     ) {
         let Some(waiter) = waiter() else { return };
         let mut graph = graph::lock();
-        if self.permits.is_some() {
-            self.refuse_second(&mut graph, waiter.id());
-        }
         let key = Key::Node(node.addr());
         let before = graph.insert(key, waiter, self.target(), Some(site.0), open);
         drop(graph);

@@ -49,9 +49,7 @@ impl Graph {
         match &self.edges[&key].target {
             Target::Monitor { object, .. } => self.holds.get(object).map_or(&[], Vec::as_slice),
             Target::Semaphore { object, .. } => match self.permits.get(object) {
-                Some(permits) if permits.is_lock && permits.owners.len() == permits.total => {
-                    &permits.owners
-                }
+                Some(permits) if permits.owners.len() == permits.total => &permits.owners,
                 _ => &[],
             },
             Target::Task(id) => std::slice::from_ref(id),

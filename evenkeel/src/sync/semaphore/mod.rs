@@ -134,8 +134,9 @@ impl<D> Semaphore<D> {
         Self { inner: SpinLock::new(Inner::new(permits)), object }
     }
 
-    /// Promises that whoever takes a permit gives it back, as with a lock: then those who have taken all permits, and wait for each other, are told of as a
-    /// [deadlock](crate::detect) from the first time on. Has no effect otherwise.
+    /// Promises that whoever takes a permit gives it back, as with a lock: then those who have
+    /// taken all permits, and wait for each other, are told of as a [deadlock](crate::detect).
+    /// Without the promise a wait for a permit is part of no deadlock. Has no effect otherwise.
     ///
     /// # Examples
     /// ```
