@@ -52,6 +52,40 @@ fn c23_limits_of_all_kinds() {
     });
 }
 
+/// All that stands in the statement may ask what is held.
+#[test]
+fn c23_a_limit_that_is_made_of_what_is_held() {
+    struct Server {
+        limit: Duration,
+        is_open: bool,
+    }
+
+    let _watchdog = watchdog();
+    let runtime = evenkeel::Builder::new().workers(1).start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let second = Duration::from_secs(1);
+        let monitor = Monitor::new(Server { limit: second, is_open: true });
+        let mut held = monitor.enter().await;
+        let start = Instant::now();
+        let value = accept!(held;
+            F, if held.is_open => { 1 };
+            timeout held.limit => { held.limit *= 2; 2 });
+        assert_eq!((value, start.elapsed()), (Some(2), second));
+        let value = accept!(held;
+            F, if held.is_open => { 1 };
+            broken => { 2 };
+            timeout Instant::now() + held.limit => { 3 };
+            else, if !held.is_open => { 4 });
+        assert_eq!((value, start.elapsed()), (Some(3), 3 * second));
+        held.is_open = false;
+        let value = accept!(held;
+            F, if held.is_open => { 1 };
+            timeout sleep(held.limit) => { 3 };
+            else, if !held.is_open => { held.limit = second; 4 });
+        assert_eq!((value, held.limit, start.elapsed()), (Some(4), second, 3 * second));
+    });
+}
+
 #[test]
 fn c23_calls_at_the_deadline() {
     let _watchdog = watchdog();

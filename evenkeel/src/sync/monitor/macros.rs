@@ -6,9 +6,14 @@
 /// has been waiting longer, and each with `, if CONDITION` before the arrow only if the condition is true when the statement begins. The block of the clause runs after the
 /// call, with the monitors held.
 ///
-/// Behind all of these there may be, in this order, `broken => {..}`, for a call that has panicked or has been cancelled; `timeout LIMIT => {..}`, for when nobody has called
-/// within that duration, by that [`Instant`](crate::time::Instant), or by the time that this future is ready; and `else => {..}`, for when nobody has called yet, or `else, if CONDITION => {..}`, which is as if it were not there unless the condition is
-/// true. An `else` that is there does not wait for the time. The value is that of the block, as an `Option`: none if all clauses are closed, or if the call has broken off and there is no block for that.
+/// Behind all of these there may be, in this order, `broken => {..}`, for a call that has panicked
+/// or has been cancelled; `timeout LIMIT => {..}`, for when nobody has called within that duration,
+/// by that [`Instant`](crate::time::Instant), or by the time that this future is ready (a limit may
+/// be made of what is held, but not borrow it: the hold is given away); and `else => {..}`, for
+/// when nobody has called yet, or `else, if CONDITION => {..}`, which is as if it were not there
+/// unless the condition is true. An `else` that is there does not wait for the time. The value is
+/// that of the block, as an `Option`: none if all clauses are closed, or if the call has broken off
+/// and there is no block for that.
 ///
 /// # Examples
 /// ```
@@ -114,10 +119,10 @@ macro_rules! accept {
         $crate::accept!(@gather $held [$($clauses)*] [$($broken)*] timeout $until => $body; else, if true => $at_else)
     };
     (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] timeout $until:expr => $body:block; else, if $open:expr => $at_else:block $(;)?) => {
-        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_until] [$until] [$open] [Timeout => $body, Else => $at_else])
+        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_until] [limit = $until] [$open] [Timeout => $body, Else => $at_else])
     };
     (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] timeout $until:expr => $body:block $(;)?) => {
-        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_until] [$until] [] [Timeout => $body])
+        $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_until] [limit = $until] [] [Timeout => $body])
     };
     (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] else $(, if $open:expr)? => $body:block; $($rest:tt)+) => {
         compile_error!("accept!: `else` comes last, behind `broken` and `timeout`")
@@ -139,17 +144,20 @@ macro_rules! accept {
     (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*]) => {
         $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept] [] [] [])
     };
-    (@emit $held:ident [$(($clause:expr, $body:block))+] [$($broken:block)?] [$how:ident] [$($until:expr)?] [$($else_is_open:expr)?]
+    (@emit $held:ident [$(($clause:expr, $body:block))+] [$($broken:block)?] [$how:ident] [$($limit:ident = $until:expr)?] [$($else_is_open:expr)?]
         [$($end:ident => $at_end:block),*]) => {{
         use $crate::sync::monitor::{Accepted, Held};
         let clauses = [$($clause),+];
         let (held, outcome) = $(if $else_is_open { Held::accept_or_else($held, clauses).await } else)? {
-            Held::$how($held, clauses $(, {
+            // It may ask what is held, as the conditions may: so it comes before the hold is given
+            // away.
+            $(let $limit = {
                 #[allow(unused_imports)]
                 use $crate::sync::monitor::limit::{Other as _, Time as _};
                 let limit = $until;
                 (&limit).kind().until(limit)
-            })?).await
+            };)?
+            Held::$how($held, clauses $(, $limit)?).await
         };
         $held = held;
         let mut index = 0_usize;
