@@ -23,6 +23,7 @@ mod internal;
 mod mix;
 mod order;
 mod owned;
+mod prepared;
 mod server;
 mod time;
 mod ucpp;

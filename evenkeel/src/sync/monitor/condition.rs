@@ -5,7 +5,8 @@
 use super::core::Core;
 use super::cores::CoreRef;
 use super::held::Held;
-use super::node::{List, Node};
+use super::members::Members;
+use super::node::{List, Node, Place};
 use super::set::Set;
 use crate::primitives::cell::UnsafeCell;
 use std::fmt;
@@ -252,6 +253,11 @@ impl<D> Condition<D> {
 
     /// Whether nobody waits.
     ///
+    /// The answer is true for this moment. A wait [with a limit](Self::wait_until) may end by it at
+    /// any time, also while the monitors are held; then a signal that follows finds the next
+    /// waiter, or none. [`signal_block_with`](Self::signal_block_with) looks and signals in one
+    /// step.
+    ///
     /// # Panics
     /// As [`signal`](Self::signal).
     #[track_caller]
@@ -260,6 +266,9 @@ impl<D> Condition<D> {
     }
 
     /// The datum of the task that waits longest. None if nobody waits.
+    ///
+    /// As for [`is_empty`](Self::is_empty), that task may stop waiting before a signal that
+    /// follows.
     ///
     /// # Panics
     /// As [`signal`](Self::signal).
@@ -276,13 +285,42 @@ impl<D> Condition<D> {
         self.look(held, front).flatten()
     }
 
+    /// Chooses the task that waits longest to be signalled next, and gives its datum: from now on
+    /// it does not stop waiting, except by being dropped. None if nobody waits. The caller signals
+    /// the condition, whatever comes in between.
+    ///
+    /// # Panics
+    /// As [`signal`](Self::signal).
+    #[track_caller]
+    pub(super) fn choose<S: Set>(&self, held: &Members<S>) -> Option<D>
+    where
+        D: Copy,
+    {
+        let choose = |list: &List| {
+            // SAFETY: as in `front`.
+            let waiter = unsafe { list.front().cast::<Waiter<D>>().as_ref() }?;
+            // SAFETY: it waits, and this thread has the leader's lock.
+            unsafe { waiter.node.with(|ticket| ticket.place = Place::Chosen) };
+            Some(waiter.datum)
+        };
+        self.look_inside(held, choose).flatten()
+    }
+
     /// Looks at the queue, if anybody may be in it.
     ///
     /// # Panics
     /// As [`signal`](Self::signal).
     #[track_caller]
     fn look<S: Set, R>(&self, held: &Held<S>, f: impl FnOnce(&List) -> R) -> Option<R> {
-        let members = held.members();
+        self.look_inside(held.members(), f)
+    }
+
+    #[track_caller]
+    fn look_inside<S: Set, R>(
+        &self,
+        members: &Members<S>,
+        f: impl FnOnce(&List) -> R,
+    ) -> Option<R> {
         // SAFETY: the set borrows its monitors.
         if !unsafe { self.queue.is_bound(members.written().as_ref()) } {
             return None;

@@ -44,7 +44,7 @@
 //! | half way through a bulk entry | [`Enter`], [`Call`]: it gives up what it has, and leaves the queue where it waits |
 //! | while it waits for a condition | [`Wait`], [`WaitUntil`]: it leaves the condition's queue |
 //! | while signalled | [`Wait`], [`WaitUntil`]: the next one that waits for the condition takes its place |
-//! | while its signal is inside | [`SignalBlock`]: it does not come back |
+//! | while its signal is inside | [`SignalBlock`], [`SignalBlockWith`]: it does not come back |
 //! | while its masks are installed | [`Accept`]: it leaves, and accepts nobody |
 //! | while its call is inside | [`Accept`]: it does not come back |
 //! | as the accepted callee | [`Call`]: it leaves, and its acceptor gets [`Accepted::Broken`] |
@@ -194,6 +194,7 @@ mod several;
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
 mod signal_block;
+mod signal_block_with;
 mod state;
 mod wait;
 mod waiting;
@@ -206,6 +207,7 @@ pub use enter::Enter;
 pub use held::Held;
 pub use set::{Set, Several};
 pub use signal_block::SignalBlock;
+pub use signal_block_with::SignalBlockWith;
 pub use wait::{Wait, WaitUntil};
 
 #[cfg(feature = "macros")]

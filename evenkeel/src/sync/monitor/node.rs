@@ -60,6 +60,8 @@ pub(super) enum Place {
     Urgent,
     /// In a condition's queue.
     Condition,
+    /// The same, at its head: the holder prepares something for it, so its time is no more.
+    Chosen,
     /// It is an acceptor that no call has come for yet.
     Mask,
 }

@@ -45,8 +45,10 @@ pub struct SignalBlock<'c, S: Set, D: Copy + Send = ()> {
 }
 
 impl<D: Copy + Send> Condition<D> {
-    /// Gives the monitors to the task that waits longest for the condition, and goes on when that one leaves or waits, before anybody else. It says whether somebody
-    /// has waited; if not, it goes on at once.
+    /// Gives the monitors to the task that waits longest for the condition, and goes on when that
+    /// one leaves or waits, before anybody else. It says whether somebody has waited; if not, it
+    /// goes on at once. [`signal_block_with`](Self::signal_block_with) prepares something for that
+    /// task.
     ///
     /// # Panics
     /// If the condition belongs to another set of monitors. The hold is dropped then.
@@ -105,7 +107,18 @@ unsafe fn begin_signal(
     next.wake();
 }
 
-impl<S: Set, D: Copy + Send> SignalBlock<'_, S, D> {
+impl<'c, S: Set, D: Copy + Send> SignalBlock<'c, S, D> {
+    /// The condition, if anybody can wait for it.
+    pub(super) fn condition(&self) -> Option<&'c Condition<D>> {
+        self.condition
+    }
+
+    /// The set, before the first poll.
+    pub(super) fn members(self: Pin<&mut Self>) -> &mut Slot<S> {
+        // SAFETY: the set is not pinned.
+        unsafe { &mut self.get_unchecked_mut().members }
+    }
+
     #[inline(always)]
     fn finish(&mut self) -> Held<S> {
         let members = self.members.take();

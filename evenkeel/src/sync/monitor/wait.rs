@@ -199,7 +199,7 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
     fn leave(&self) -> bool {
         let node = &self.waiter.node;
         let remove = |core: &core::Core, state: &mut State, place| {
-            if place == Place::Condition {
+            if matches!(place, Place::Condition | Place::Chosen) {
                 // SAFETY: that is where it is.
                 let remove = |list: &mut List| unsafe { list.remove(node) };
                 // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
@@ -216,7 +216,8 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
         unsafe { waiting::leave(node, self.members().leader(), remove) }
     }
 
-    /// Takes the node out of the condition's queue. False if it has been signalled.
+    /// Takes the node out of the condition's queue. False if it has been signalled, or is about to
+    /// be.
     fn leave_unsignalled(&self) -> bool {
         let node = &self.waiter.node;
         // SAFETY: the set borrows its monitors.

@@ -1,0 +1,169 @@
+//! The same as [`SignalBlock`], with something that is prepared for the one who is signalled.
+//!
+//! # Roles and steps
+//! As in [the module](super); the *holder* that signals is the signaller. *Choose*: under the
+//! leader's lock, the first waiter is marked as chosen and stays where it is; a wait that has been
+//! chosen does not end by its limit. *Prepare*: the holder's closure runs, with the datum. *Signal
+//! and block*: as without a closure; the first waiter of the queue is the chosen one.
+//!
+//! # Why the chosen one has its turn
+//! Who waits can leave a queue by its limit or by being dropped. The limit it looks at under the
+//! lock, and finds the mark. Dropped, it leaves the queue as ever, and the next one is the first:
+//! it has the turn, as after a signal. The holder signals whatever the closure does, so no mark
+//! stays behind: if the closure panics, as it leaves.
+//!
+//! # Rejected
+//! To look, prepare, and then signal: the limit of the waiter may come in between. A closure that
+//! is called under the lock: it is the caller's code.
+
+#![allow(unsafe_code, reason = "a pinned future has another one in it")]
+
+use super::condition::Condition;
+use super::held::Held;
+use super::members::Slot;
+use super::set::Set;
+use super::signal_block::SignalBlock;
+use crate::primitives::unwind::contain;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// The future of [`Condition::signal_block_with`].
+///
+/// # Cancel safety
+/// As [`SignalBlock`]: dropped before its first poll it has prepared nothing and signalled nobody.
+/// What has been prepared is dropped with it.
+///
+/// # Panics
+/// With the closure, once the waiter has been signalled and the monitors left. If it is polled
+/// again after it has given the hold.
+#[must_use = "futures do nothing unless awaited, and this one has the hold"]
+pub struct SignalBlockWith<'c, S: Set, D: Copy + Send, P, R> {
+    block: SignalBlock<'c, S, D>,
+    /// There until the first poll.
+    prepare: Option<P>,
+    /// There from then on, until the hold has been given.
+    prepared: Option<R>,
+}
+
+impl<D: Copy + Send> Condition<D> {
+    /// As [`signal_block`](Self::signal_block), and calls `prepare` before, with the hold and the
+    /// datum of the task that waits longest, if somebody waits. It gives the hold and what
+    /// `prepare` has given; none if nobody has waited.
+    ///
+    /// Between the look and the signal no limit ends the wait of that task. If its future is
+    /// dropped meanwhile, the next one that waits has the turn, or else this task goes on at once,
+    /// as after any signal. While `prepare` runs, the monitors stay held; it may signal others,
+    /// which come after that task.
+    ///
+    /// # Panics
+    /// As [`signal_block`](Self::signal_block). If `prepare` panics, the task is signalled all the
+    /// same, and the hold is dropped.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::sync::monitor::{Condition, Monitor};
+    /// use evenkeel::time::{Duration, sleep};
+    ///
+    /// // Who waits brings what it offers at least; who comes names its price.
+    /// let market = Monitor::<Option<u32>, Condition<u32>>::default();
+    /// # let runtime = evenkeel::Runtime::new().unwrap();
+    /// # runtime.block_on(async {
+    /// let sells = async {
+    ///     let held = market.enter().await;
+    ///     let limit = sleep(Duration::from_secs(60));
+    ///     let (mut held, is_met) = market.conditions().wait_until(held, 7, limit).await;
+    ///     assert!(is_met);
+    ///     held.take()
+    /// };
+    /// let buys = async {
+    ///     let held = market.enter().await;
+    ///     let pay = |held: &mut evenkeel::sync::monitor::Held<&Monitor<_, _>>, least| {
+    ///         **held = Some(least + 1);
+    ///         least
+    ///     };
+    ///     let (held, met) = market.conditions().signal_block_with(held, pay).await;
+    ///     assert!(held.is_none(), "the seller has been inside");
+    ///     met
+    /// };
+    /// let (paid, least) = futures::join!(sells, buys);
+    /// assert_eq!((paid, least), (Some(8), Some(7)));
+    /// # });
+    /// ```
+    #[track_caller]
+    pub fn signal_block_with<S: Set, P, R>(
+        &self,
+        held: Held<S>,
+        prepare: P,
+    ) -> SignalBlockWith<'_, S, D, P, R>
+    where
+        P: FnOnce(&mut Held<S>, D) -> R,
+    {
+        let block = self.signal_block(held);
+        SignalBlockWith { block, prepare: Some(prepare), prepared: None }
+    }
+}
+
+/// A hold whose condition has a chosen waiter.
+struct Chosen<'c, S: Set, D: Copy + Send> {
+    /// There until it is dropped or given back.
+    held: Option<Held<S>>,
+    condition: &'c Condition<D>,
+}
+
+impl<S: Set, D: Copy + Send> Drop for Chosen<'_, S, D> {
+    /// The preparation has panicked.
+    fn drop(&mut self) {
+        if let Some(mut held) = self.held.take() {
+            // Unless that has put another hold in the place of its own, this does not panic.
+            contain(|| self.condition.signal(&mut held));
+        }
+    }
+}
+
+/// Prepares something for the first waiter, if there is one.
+fn prepare<S: Set, D: Copy + Send, R>(
+    mut block: Pin<&mut SignalBlock<'_, S, D>>,
+    prepare: impl FnOnce(&mut Held<S>, D) -> R,
+) -> Option<R> {
+    let condition = block.condition()?;
+    let datum = condition.choose(block.as_mut().members().get())?;
+    let members = block.as_mut().members().take();
+    // SAFETY: the future holds the set.
+    let held = Some(unsafe { Held::new(members) });
+    let mut chosen = Chosen { held, condition };
+    let prepared = chosen.held.as_mut().map(|held| prepare(held, datum));
+    if let Some(held) = chosen.held.take() {
+        // The preparation may have put another hold in its place.
+        condition.is_empty(&held);
+        *block.members() = Slot::new(held.into_members());
+    }
+    prepared
+}
+
+impl<S, D, P, R> Future for SignalBlockWith<'_, S, D, P, R>
+where
+    S: Set,
+    D: Copy + Send,
+    P: FnOnce(&mut Held<S>, D) -> R,
+{
+    type Output = (Held<S>, Option<R>);
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<(Held<S>, Option<R>)> {
+        // SAFETY: the block is not moved; the rest is not pinned.
+        let this = unsafe { self.get_unchecked_mut() };
+        // SAFETY: it is pinned with this.
+        let mut block = unsafe { Pin::new_unchecked(&mut this.block) };
+        if let Some(wanted) = this.prepare.take() {
+            this.prepared = prepare(block.as_mut(), wanted);
+        }
+        block.poll(context).map(|(held, _)| (held, this.prepared.take()))
+    }
+}
+
+impl<S: Set, D: Copy + Send, P, R> fmt::Debug for SignalBlockWith<'_, S, D, P, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SignalBlockWith").finish_non_exhaustive()
+    }
+}
