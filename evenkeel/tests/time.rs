@@ -417,18 +417,46 @@ async fn ticks_after(policy: MissedTicks, busy: u32) -> Vec<u128> {
 fn intervals_follow_their_policy() {
     let _watchdog = watchdog();
     paused(1).block_on(async {
-        use MissedTicks::{Burst, Delay, Skip};
-        for policy in [Burst, Delay, Skip] {
+        use MissedTicks::{Burst, Delay, Restart, Skip};
+        for policy in [Burst, Restart, Skip] {
             // Late, but not so late that a tick is missed.
             let seen = ticks_after(policy, 1_300).await;
             assert_eq!(seen, [0, 1_000, 2_300, 3_000, 4_000, 5_000], "{policy:?}");
         }
+        assert_eq!(ticks_after(Delay, 1_300).await, [0, 1_000, 2_300, 3_300, 4_300, 5_300]);
+        assert_eq!(ticks_after(Restart, 3_300).await, [0, 1_000, 4_300, 5_300, 6_300, 7_300]);
         assert_eq!(ticks_after(Burst, 3_300).await, [0, 1_000, 4_300, 4_300, 4_300, 5_000]);
         assert_eq!(ticks_after(Delay, 3_300).await, [0, 1_000, 4_300, 5_300, 6_300, 7_300]);
         assert_eq!(ticks_after(Skip, 3_300).await, [0, 1_000, 4_300, 5_000, 6_000, 7_000]);
         // To the period.
         assert_eq!(ticks_after(Skip, 3_000).await, [0, 1_000, 4_000, 5_000, 6_000, 7_000]);
         assert_eq!(MissedTicks::default(), Burst);
+    });
+}
+
+#[test]
+fn a_delayed_interval_is_tokio_s_where_a_tick_is_seen_a_little_late() {
+    let _watchdog = watchdog();
+    paused(1).block_on(async {
+        let start = Instant::now();
+        let mut interval = interval(50 * MS).missed_ticks(MissedTicks::Delay);
+        interval.tick().await;
+        interval.tick().await;
+        advance(70 * MS).await;
+        interval.tick().await;
+        assert_eq!(start.elapsed(), 120 * MS);
+        interval.tick().await;
+        assert_eq!(start.elapsed(), 170 * MS);
+        // What is no later than timers may be, is on time.
+        advance(55 * MS).await;
+        interval.tick().await;
+        assert_eq!(start.elapsed(), 225 * MS);
+        interval.tick().await;
+        assert_eq!(start.elapsed(), 270 * MS);
+        advance(56 * MS).await;
+        interval.tick().await;
+        interval.tick().await;
+        assert_eq!(start.elapsed(), 376 * MS);
     });
 }
 

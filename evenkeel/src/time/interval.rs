@@ -6,30 +6,57 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// What follows a tick that was seen so late that the next one is due already.
+/// What follows a tick that was seen late.
 ///
-/// A tick that is seen later than it is due, but before the next one is, is not missed: whatever the policy, the next one comes when it would have.
+/// [`Burst`](Self::Burst), [`Delay`](Self::Delay) and [`Skip`](Self::Skip) are those of Tokio's
+/// `MissedTickBehavior`. For all but `Delay`, a tick that is seen after it is due, but before the
+/// next one is, has not been missed: the next one comes when it would have. Where ticks have been
+/// missed, all of these differ.
+///
+/// # Examples
+/// ```
+/// use evenkeel::time::{Duration, MissedTicks, advance, interval};
+/// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+/// runtime.block_on(async {
+///     let mut interval = interval(Duration::from_millis(50)).missed_ticks(MissedTicks::Delay);
+///     let start = interval.tick().await;
+///     // The tick that is due after 100 ms is seen 20 ms late.
+///     interval.tick().await;
+///     advance(Duration::from_millis(70)).await;
+///     assert_eq!(interval.tick().await - start, Duration::from_millis(100));
+///     assert_eq!(interval.tick().await - start, Duration::from_millis(170));
+/// });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissedTicks {
     /// All ticks that were missed, one after the other, until there are as many as there would have been.
     #[default]
     Burst,
-    /// The next tick comes a period after the late one was seen, and the others a period after each other from there.
+    /// The next tick comes a period after the late one was seen, whether or not others were missed,
+    /// and the others every period from there. A tick that is seen within 5 ms is on time, and the
+    /// next one comes when it would have: timers are a little late.
     Delay,
+    /// If ticks were missed, the next one comes a period after the late one was seen, and the
+    /// others every period from there. If none was, it comes when it would have.
+    Restart,
     /// Those that were missed are left out: the next tick is the next one that is not due yet.
     Skip,
 }
+
+/// How late a tick may be that is on time for [`MissedTicks::Delay`]: Tokio's number. Without it
+/// the ticks would drift by what the timers are late.
+const ON_TIME: Duration = Duration::from_millis(5);
 
 impl MissedTicks {
     /// When the tick comes that follows the one of `due`, which was seen at `now`.
     fn next(self, due: Instant, now: Instant, period: Duration) -> Instant {
         let next = due.after(period);
-        if now < next {
-            return next;
-        }
         match self {
+            Self::Delay if now > due.after(ON_TIME) => now.after(period),
+            Self::Delay => next,
+            _ if now < next => next,
             Self::Burst => next,
-            Self::Delay => now.after(period),
+            Self::Restart => now.after(period),
             Self::Skip => {
                 let late = now.duration_since(due).as_nanos();
                 let into = u64::try_from(late % period.as_nanos()).unwrap_or(u64::MAX);
