@@ -30,6 +30,9 @@ const COROUTINE: &str = "coroutine.rs";
 const CANCEL: &str = "monitor/cancel.rs";
 const DROPS: &str = "monitor/drops.rs";
 const UCPP: &str = "monitor/ucpp.rs";
+/// Actors have a package of their own.
+const ACTORS: &str = "../../evenkeel-actor/tests/actors/basics.rs";
+const CONTAINED: &str = "../../evenkeel-actor/tests/actors/contained.rs";
 
 const SELECTION: &str =
     "selection among locks, futures, channels and times is another matter than monitors";
@@ -180,7 +183,8 @@ const CASES: &[(&str, &[Place])] = &[
         )],
     ),
     ("E14", &[Test(COROUTINE, "e14_a_task_that_cancels_itself_gives_the_exception_to_its_joiner")]),
-    // Other locks, channels, selection, actors.
+    // Other locks, channels, selection; actors, which are told to end by their mailboxes, not by a
+    // special message.
     ("F1", &[Absent("a condition belongs to monitors, and there is one kind of them")]),
     ("F2", &[Test(TIME, "f2_signals_at_the_deadline")]),
     ("F3", &[Test(ENTRY, "a7_one_lock")]),
@@ -197,7 +201,21 @@ const CASES: &[(&str, &[Place])] = &[
     ("F14", &[Absent(SELECTION)]),
     ("F15", &[Absent(SELECTION)]),
     ("F16", &[Absent(CHANNELS)]),
-    ("F17", &[Absent("there are no actors; a server task is near to one")]),
+    (
+        "F17",
+        &[
+            Test(
+                ACTORS,
+                "messages_of_one_sender_are_handled_in_order_through_slots_queue_and_batch",
+            ),
+            Test(ACTORS, "a_drain_handles_what_is_there_and_takes_nothing_more"),
+            Test(ACTORS, "a_runtime_that_ends_ends_its_actors"),
+            Test(
+                CONTAINED,
+                "the_value_of_an_actor_that_panics_is_dropped_once_while_its_panic_unwinds",
+            ),
+        ],
+    ),
     (
         "F18",
         &[Absent(
