@@ -232,6 +232,66 @@ fn a_bulk_entry_that_has_half_of_its_set() {
     end(runtime, &reports, vec![single, bulk]);
 }
 
+/// One part of a pair has been left, and is reserved for a waiter with the other one, whose holder
+/// wants the former back.
+#[test]
+fn a_part_holder_that_enters_what_is_reserved() {
+    let _dog = watchdog();
+    for left in 0..2 {
+        let (runtime, reports) = runtime(1);
+        let (monitors, condition) = (two(), Arc::new(Condition::new()));
+        let waiter = spawn(&runtime, "pair", {
+            let (monitors, condition) = (monitors.clone(), condition.clone());
+            async move {
+                let held = lock_all(monitors.each_ref()).await;
+                drop(condition.wait(held).await);
+            }
+        });
+        let holder = spawn(&runtime, "part", async move {
+            let mut held = lock_all(monitors.each_ref()).await;
+            while !condition.signal(&mut held) {
+                drop(held);
+                yield_now().await;
+                held = lock_all(monitors.each_ref()).await;
+            }
+            let mut parts = Vec::from(Held::split(held));
+            drop(parts.remove(left));
+            drop(monitors[left].enter().await);
+        });
+        assert_eq!(names(&reports.recv().unwrap()), ["pair", "part"]);
+        holder.abort();
+        end(runtime, &reports, vec![waiter, holder]);
+    }
+}
+
+/// Two that hold one each and extend by the other's: one waits, the other is refused.
+#[test]
+fn an_extension_waits_for_a_task_that_waits_for_it() {
+    let _dog = watchdog();
+    let (runtime, reports) = runtime(1);
+    let (monitors, meeting) = (two(), Meeting::default());
+    let up = spawn(&runtime, "up", {
+        let (monitors, meeting) = (monitors.clone(), meeting.clone());
+        async move {
+            let held = monitors[0].enter().await;
+            meeting.of(2).await;
+            drop(Held::extend(held, &monitors[1]).await);
+        }
+    });
+    let down = spawn(&runtime, "down", async move {
+        let held = monitors[1].enter().await;
+        meeting.of(2).await;
+        yield_now().await;
+        let held = Held::extend(held, &monitors[0]).await.expect_err("it must not wait");
+        // By an entry beside its hold it may.
+        let _first = monitors[0].enter().await;
+        drop(held);
+    });
+    assert_eq!(names(&reports.recv().unwrap()), ["down", "up"]);
+    down.abort();
+    end(runtime, &reports, vec![up, down]);
+}
+
 #[test]
 fn tasks_that_join_each_other() {
     let _dog = watchdog();

@@ -294,28 +294,28 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
     /// Stops waiting for a call, and gives where the node was: if that is a mask, this future holds the set. None if it has been granted, or if it is to stop
     /// only while no call has come and one has.
     fn give_up(&self, only_before_a_call: bool) -> Option<Place> {
+        let leader = self.members().leader();
         // SAFETY: the set borrows its monitors.
-        let leader = unsafe { self.members().leader().get() };
-        let mut state = leader.lock();
+        let mut state = unsafe { leader.get() }.lock();
         if self.node.is_granted() {
             return None;
         }
         // SAFETY: the node waits, and this thread has the lock.
-        let place = unsafe { self.node.with(|ticket| ticket.place) };
-        if place == Place::Mask {
+        if unsafe { self.node.with(|ticket| ticket.place) } == Place::Mask {
             state.remove_acceptor();
-        } else if only_before_a_call {
-            return None;
-        } else {
-            // SAFETY: while it waits and is not in a mask, it is on the urgent list.
-            unsafe { state.remove_urgent(&self.node) };
-            leader.note_urgent(&state);
+            // SAFETY: it is in no queue any more, and this thread has the lock.
+            let waker = unsafe { self.node.give_up() };
+            drop(state);
+            drop(waker);
+            return Some(Place::Mask);
         }
-        // SAFETY: it is in no queue any more, and this thread has the lock.
-        let waker = unsafe { self.node.give_up() };
         drop(state);
-        drop(waker);
-        Some(place)
+        if only_before_a_call {
+            return None;
+        }
+        // From here on a call has come, for good.
+        // SAFETY: the set borrows its monitors, and the node is this future's.
+        unsafe { waiting::leave_urgent(&self.node, leader) }.then_some(Place::Urgent)
     }
 }
 

@@ -6,8 +6,9 @@ use super::cores::Cores;
 use super::held::breaks_off;
 use super::members::Members;
 use super::node::{Kind, Node, Op, Place};
+use super::reservation;
 use super::set::Set;
-use super::state::State;
+use super::state::{Hold, State};
 use super::watch;
 use crate::detect::Object;
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -87,7 +88,7 @@ impl Core {
 
     /// Whether it is free.
     pub(super) fn is_free(&self) -> bool {
-        !self.lock().owned
+        self.lock().hold == Hold::Free
     }
 
     /// Enters, or joins the queue, and then says so in `queued`. `first` says that this is the leader of the set `cores`, and no other core of it is held
@@ -106,8 +107,8 @@ impl Core {
         queued: &mut bool,
     ) -> Entry {
         let mut state = self.lock();
-        if !state.owned {
-            state.owned = true;
+        if state.hold == Hold::Free {
+            state.hold = Hold::Held;
             return Entry::Own;
         }
         // SAFETY: the caller's promise.
@@ -134,8 +135,8 @@ impl Core {
         // Declared after the spare waker, and so released before that is dropped.
         let mut state = state;
         loop {
-            if !state.owned {
-                state.owned = true;
+            if state.hold == Hold::Free {
+                state.hold = Hold::Held;
                 return Entry::Own;
             }
             let accepted = first && op.is_in(state.mask) && state.is_accepted(cores);
@@ -165,7 +166,7 @@ impl Core {
             // The acceptor goes on, and the caller comes last.
             let acceptor = state.take_acceptor(Op::END);
             // SAFETY: the caller's promise.
-            unsafe { state.urgent.push_back(node, Place::Urgent) };
+            unsafe { state.push_last(node) };
             self.note_urgent(&state);
             drop(state);
             acceptor.wake();
@@ -176,15 +177,20 @@ impl Core {
     /// Enters if the core is free.
     pub(super) fn try_enter(&self) -> bool {
         let mut state = self.lock();
-        !std::mem::replace(&mut state.owned, true)
+        let is_free = state.hold == Hold::Free;
+        if is_free {
+            state.hold = Hold::Held;
+        }
+        is_free
     }
 
-    /// Gives the core to the next one: of the urgent list with all of its set, of the entry queue alone. If the holder's call breaks off, its acceptor is told.
+    /// Gives the core to the next one: of the urgent list with all of its set; else alone, to what it is reserved for or to the first of the entry
+    /// queue. If the holder's call breaks off, its acceptor is told.
     #[inline(always)]
     pub(super) fn release(&self) {
         let mut state = self.lock();
-        if state.urgent.is_empty() && state.entry.is_empty() {
-            (state.owned, state.call) = (false, None);
+        if state.urgent.is_empty() && state.entry.is_empty() && state.hold == Hold::Held {
+            (state.hold, state.call) = (Hold::Free, None);
         } else {
             self.hand_over(state);
         }
@@ -193,6 +199,10 @@ impl Core {
     #[inline(never)]
     fn hand_over(&self, mut state: SpinGuard<'_, State>) {
         let next = if state.urgent.is_empty() {
+            if state.hold == Hold::Reserved {
+                drop(state);
+                return reservation::release(self);
+            }
             state.release()
         } else {
             state.break_off();
@@ -227,7 +237,7 @@ impl Core {
     }
 }
 
-/// Gives a set up that is held: to the next urgent one as a whole, or core by core, the leader last. If the hold is a call that breaks off, its acceptor is told.
+/// Gives a set up that is held: to the next urgent one as a whole, or core by core, the leader last, to what it is reserved for or to entrants. If the hold is a call that breaks off, its acceptor is told.
 ///
 /// # Safety
 /// The caller holds the set.

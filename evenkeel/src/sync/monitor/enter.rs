@@ -6,10 +6,9 @@ use super::core::{self, Entry};
 use super::cores::CoreRef;
 use super::held::{Held, cancelling};
 use super::members::{Members, Slot};
-use super::node::{Node, Op, Place};
+use super::node::{Node, Op};
 use super::set::Set;
-use super::state::State;
-use super::waiting;
+use super::waiting::{self, At};
 use super::watch;
 use std::fmt;
 use std::future::Future;
@@ -75,6 +74,32 @@ impl<S: Set> Enter<S> {
             queued: false,
             _pinned: PhantomPinned,
         }
+    }
+
+    /// The set that is entered, until the hold has been given.
+    pub(super) fn members(&self) -> &Members<S> {
+        self.members.get()
+    }
+
+    /// Takes, before the first poll and without waiting, all cores that come before `limit`, or all if there is none. False if somebody holds one
+    /// of these: then none is taken.
+    pub(super) fn try_before(&mut self, limit: Option<CoreRef>) -> bool {
+        let cores = self.members.get().cores(&mut self.place);
+        for index in 0..cores.len() {
+            let core = cores.get(index);
+            if limit.is_some_and(|limit| core > limit) {
+                break;
+            }
+            // SAFETY: the set borrows its monitors.
+            if !unsafe { core.get() }.try_enter() {
+                // SAFETY: the caller holds these, and gives them up here.
+                unsafe { core::release(cores, index) };
+                self.stage = 0;
+                return false;
+            }
+            self.stage = index as u32 + 1;
+        }
+        true
     }
 
     /// Goes on from the core at `stage`, which is not held.
@@ -169,14 +194,12 @@ impl<S: Set> Enter<S> {
         let members = self.members.get();
         let mut held = self.stage as usize;
         if self.queued {
-            let remove = |core: &core::Core, state: &mut State, place| {
-                match place {
-                    // SAFETY: that is where it is.
-                    Place::Entry => unsafe { state.remove_entry(&self.node) },
-                    // SAFETY: that is where it is.
-                    _ => unsafe { state.replace_urgent(&self.node, None) },
-                }
-                core.note_urgent(state);
+            let remove = |at: At<'_>| match at {
+                // SAFETY: that is where it is.
+                At::Entry(state) => unsafe { state.remove_entry(&self.node) },
+                // SAFETY: that is where it is.
+                At::Urgent(urgent) => unsafe { urgent.replace(&self.node, None) },
+                At::Condition => unreachable!("an entrant waits for no condition"),
             };
             // SAFETY: the node waits with the lock of this core, if it still waits, and the set borrows its monitors.
             let left = unsafe { waiting::leave(&self.node, self.core(), remove) };

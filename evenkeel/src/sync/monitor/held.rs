@@ -65,6 +65,15 @@ impl<S: Set> Held<S> {
         Self { members, access: PhantomData }
     }
 
+    /// Of what was a part of a hold.
+    ///
+    /// # Safety
+    /// As [`new`](Self::new).
+    pub(super) unsafe fn part(set: S) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Self::new(Members::new(set)) }
+    }
+
     /// Gives the hold away: the set is to be left otherwise.
     #[inline(always)]
     pub(super) fn into_members(self) -> Members<S> {

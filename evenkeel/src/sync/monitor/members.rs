@@ -20,6 +20,16 @@ impl<S: Set> Members<S> {
         Self { set: set.keep(), order }
     }
 
+    /// With an order that is known.
+    pub(super) fn ordered(set: S, order: S::Order) -> Self {
+        Self { set: set.keep(), order }
+    }
+
+    /// The set and its order.
+    pub(super) fn into_parts(self) -> (S, S::Order) {
+        (self.set().clone(), self.order)
+    }
+
     #[inline(always)]
     pub(super) fn set(&self) -> &S {
         S::kept(&self.set)

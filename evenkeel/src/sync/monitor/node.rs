@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
 use super::cores::{CoreRef, Cores};
+use super::reservation::Reservation;
 use super::state::Acceptance;
 use crate::detect::{self, Site, Waiting};
 use crate::primitives::atomic::{AtomicPtr, Edge, Ordering, edge};
@@ -46,6 +47,8 @@ pub(super) struct Ticket {
     pub(super) call: Option<Acceptance>,
     /// Of an acceptor: the call that it has accepted.
     pub(super) accepted: Option<Acceptance>,
+    /// The reservation whose urgent list it is on, or null.
+    pub(super) reservation: *const Reservation,
 }
 
 /// Where a node is.
@@ -58,6 +61,8 @@ pub(super) enum Place {
     Entry,
     /// On its leader's urgent list.
     Urgent,
+    /// On the urgent list of a reservation.
+    Reserved,
     /// In a condition's queue.
     Condition,
     /// The same, at its head: the holder prepares something for it, so its time is no more.
@@ -155,6 +160,7 @@ impl Node {
             broken: false,
             call: None,
             accepted: None,
+            reservation: ptr::null(),
         };
         self.ticket.with_mut(|place| {
             // SAFETY: a node that is in no queue is its future's.
@@ -347,6 +353,20 @@ impl List {
         // SAFETY: it is the first one.
         unsafe { self.remove(node) };
         Some(node)
+    }
+
+    /// Changes the tickets of all.
+    pub(super) fn for_each(&mut self, change: impl Fn(&mut Ticket)) {
+        let mut node = self.front;
+        // SAFETY: it is in the list, so it is there until the lock is released.
+        while let Some(here) = unsafe { node.as_ref() } {
+            let visit = |ticket: &mut Ticket| {
+                change(ticket);
+                ticket.next
+            };
+            // SAFETY: it is in the list.
+            node = unsafe { here.with(visit) };
+        }
     }
 
     /// The first node whose ticket is as `wanted` says.

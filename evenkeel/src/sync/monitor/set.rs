@@ -90,8 +90,19 @@ pub trait Set: sealed::Sealed + Clone {
         Self: 'held;
 }
 
-/// A set that is written as one of several: a tuple, a slice or an array.
-pub trait Several: Set {}
+/// A set that is written as one of several: a tuple, a slice, an array, or two sets that are [joined](super::Joined).
+pub trait Several: Set {
+    /// Holds of the parts, in the order in which the set was written: of a tuple a tuple of holds of its monitors, of an array an array,
+    /// of a slice a box; of two sets that are joined, a pair of theirs.
+    type Parts;
+
+    /// Holds of the parts.
+    ///
+    /// # Safety
+    /// The caller holds the set, in this order, and nobody is on the urgent list of it. The hold goes over to the parts.
+    #[doc(hidden)]
+    unsafe fn parts(self, order: Self::Order) -> Self::Parts;
+}
 
 pub(super) mod sealed {
     pub trait Sealed {}

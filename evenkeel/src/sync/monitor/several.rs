@@ -4,6 +4,7 @@
 
 use super::Monitor;
 use super::cores::{CoreRef, Cores, check, has_twins, sort};
+use super::held::Held;
 use super::set::{Kept, Set, Several, sealed};
 use std::mem::MaybeUninit;
 
@@ -55,7 +56,14 @@ macro_rules! tuples {
     ($($count:literal: $($borrow:lifetime $value:ident $conditions:ident $place:tt),+;)+) => {$(
         impl<$($value: ?Sized, $conditions),+> sealed::Sealed for ($(&Monitor<$value, $conditions>,)+) {}
 
-        impl<$($value: ?Sized, $conditions),+> Several for ($(&Monitor<$value, $conditions>,)+) {}
+        impl<$($borrow,)+ $($value: ?Sized, $conditions),+> Several for ($(&$borrow Monitor<$value, $conditions>,)+) {
+            type Parts = ($(Held<&$borrow Monitor<$value, $conditions>>,)+);
+
+            unsafe fn parts(self, (): ()) -> Self::Parts {
+                // SAFETY: the caller's promise, for each.
+                ($(unsafe { Held::part(self.$place) },)+)
+            }
+        }
 
         impl<$($borrow,)+ $($value: ?Sized, $conditions),+> Set for ($(&$borrow Monitor<$value, $conditions>,)+) {
             of_known_size!($count);
@@ -108,7 +116,14 @@ tuples! {
 
 impl<T, C> sealed::Sealed for &[&Monitor<T, C>] {}
 
-impl<T, C> Several for &[&Monitor<T, C>] {}
+impl<'b, T, C> Several for &[&'b Monitor<T, C>] {
+    type Parts = Box<[Held<&'b Monitor<T, C>>]>;
+
+    unsafe fn parts(self, _order: Box<[CoreRef]>) -> Self::Parts {
+        // SAFETY: the caller's promise, for each.
+        self.iter().map(|monitor| unsafe { Held::part(*monitor) }).collect()
+    }
+}
 
 impl<'b, T, C> Set for &[&'b Monitor<T, C>] {
     const SINGLE: bool = false;
@@ -190,7 +205,14 @@ impl<'b, T, C> Set for &[&'b Monitor<T, C>] {
 
 impl<T, C, const N: usize> sealed::Sealed for [&Monitor<T, C>; N] {}
 
-impl<T, C, const N: usize> Several for [&Monitor<T, C>; N] {}
+impl<'b, T, C, const N: usize> Several for [&'b Monitor<T, C>; N] {
+    type Parts = [Held<&'b Monitor<T, C>>; N];
+
+    unsafe fn parts(self, (): ()) -> Self::Parts {
+        // SAFETY: the caller's promise, for each.
+        self.map(|monitor| unsafe { Held::part(monitor) })
+    }
+}
 
 impl<'b, T, C, const N: usize> Set for [&'b Monitor<T, C>; N] {
     of_known_size!(N);
@@ -235,7 +257,14 @@ impl<'b, T, C, const N: usize> Set for [&'b Monitor<T, C>; N] {
 
 impl<T, C, const N: usize> sealed::Sealed for &[&Monitor<T, C>; N] {}
 
-impl<T, C, const N: usize> Several for &[&Monitor<T, C>; N] {}
+impl<'b, T, C, const N: usize> Several for &[&'b Monitor<T, C>; N] {
+    type Parts = [Held<&'b Monitor<T, C>>; N];
+
+    unsafe fn parts(self, (): ()) -> Self::Parts {
+        // SAFETY: the caller's promise.
+        unsafe { (*self).parts(()) }
+    }
+}
 
 impl<'b, T, C, const N: usize> Set for &[&'b Monitor<T, C>; N] {
     of_known_size!(N);

@@ -2,6 +2,8 @@
 //!
 //! A lost grant, signal or wake-up shows as a deadlock, two tasks inside of one monitor as a failed assertion.
 
+mod parts;
+
 use super::{Accepted, Clause, Condition, Entry, Held, Monitor, Set, call, lock_all, try_lock_all};
 use crate::scheduler::shared::Shared;
 use crate::scheduler::shuttle_tests::{check, join, spawn};

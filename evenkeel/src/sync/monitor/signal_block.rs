@@ -9,7 +9,6 @@ use super::held::Held;
 use super::members::Slot;
 use super::node::{Kind, List, Node, Op};
 use super::set::Set;
-use super::state::State;
 use super::waiting;
 use super::watch;
 use crate::task::word_waker::WordWaker;
@@ -160,27 +159,12 @@ impl<S: Set, D: Copy + Send> Drop for SignalBlock<'_, S, D> {
         }
         let members = self.members.get();
         // SAFETY: the set borrows its monitors, and the node is this future's.
-        if self.queued && unsafe { leave_urgent(&self.node, members.leader()) } {
+        if self.queued && unsafe { waiting::leave_urgent(&self.node, members.leader()) } {
             return;
         }
         // SAFETY: this future holds the set, and gives it up here.
         unsafe { core::leave(members) };
     }
-}
-
-/// Gives up the wait of a node on the urgent list that has given its hold away, if it still waits; if its hold is a call that breaks off, its acceptor is
-/// told. False if it has been granted.
-///
-/// # Safety
-/// The set borrows its monitors, and the caller is the node's future.
-unsafe fn leave_urgent(node: &Node, leader: CoreRef) -> bool {
-    let remove = |core: &core::Core, state: &mut State, _| {
-        // SAFETY: while it waits, it is on the urgent list.
-        unsafe { state.remove_urgent(node) };
-        core.note_urgent(state);
-    };
-    // SAFETY: the caller's promise.
-    unsafe { waiting::leave(node, leader, remove) }
 }
 
 impl<S: Set, D: Copy + Send> fmt::Debug for SignalBlock<'_, S, D> {

@@ -4,22 +4,24 @@
 
 use super::cores::Cores;
 use super::held::breaks_off;
-use super::node::{Kind, List, Node, Op, Place, Ticket};
-use super::watch;
+use super::node::{List, Node, Op, Place, Ticket};
+use super::reservation::{Reservation, Stack};
+use super::urgent::Urgent;
 use crate::task::word_waker::WordWaker;
 use std::num::NonZeroU32;
 use std::ptr;
+use std::sync::Arc;
 
 /// What the lock guards.
 #[derive(Debug)]
 pub(super) struct State {
-    pub(super) owned: bool,
+    pub(super) hold: Hold,
     /// Those who want to enter, first come first served.
     pub(super) entry: List,
     /// Those who go before them, the next one first. All of them want the set that is held now.
-    pub(super) urgent: List,
-    /// The last one on the urgent list that the present holder has signalled, or null: the next goes behind it. Null if nobody is on the list.
-    signalled: *const Node,
+    pub(super) urgent: Urgent,
+    /// What the core is reserved for once nobody is urgent, the next one on top.
+    reservations: Stack,
     /// The acceptor that waits for a call, or null, and for which. It holds its set.
     acceptor: *const Node,
     pub(super) mask: u64,
@@ -27,6 +29,17 @@ pub(super) struct State {
     pub(super) call: Option<Acceptance>,
     /// The number of the last accepted call.
     acceptance: Acceptance,
+}
+
+/// Whether somebody holds a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// It is free.
+    Free,
+    /// Somebody holds it, or it has come back to a reservation.
+    Held,
+    /// The same, and there is a reservation that it goes to after that.
+    Reserved,
 }
 
 /// An accepted call, by its number: what its acceptor is known by, which may be gone while others wait behind it.
@@ -39,10 +52,10 @@ impl State {
     /// That of a monitor that nobody holds.
     pub(super) fn new() -> Self {
         Self {
-            owned: false,
+            hold: Hold::Free,
             entry: List::new(),
-            urgent: List::new(),
-            signalled: ptr::null(),
+            urgent: Urgent::new(),
+            reservations: Stack::new(),
             acceptor: ptr::null(),
             mask: 0,
             call: None,
@@ -64,7 +77,7 @@ impl State {
     /// The node waits with this core's lock, and is in no queue.
     #[inline(always)]
     pub(super) unsafe fn give(&mut self, next: &Node) -> WordWaker {
-        self.signalled = ptr::null();
+        self.urgent.end_batch();
         let give = |ticket: &mut Ticket| {
             ticket.whole = true;
             ticket.call
@@ -75,7 +88,7 @@ impl State {
         unsafe { next.grant() }
     }
 
-    /// Gives the core to the first of the entry queue, or leaves it free. Nobody is urgent. Gives whom to wake.
+    /// Gives the core to the first of the entry queue, or leaves it free. Nobody is urgent, and it is not reserved. Gives whom to wake.
     #[inline(always)]
     pub(super) fn release(&mut self) -> Option<WordWaker> {
         self.call = None;
@@ -83,7 +96,7 @@ impl State {
             // SAFETY: it has just been taken out of this core's queue; it waits.
             Some(next) => Some(unsafe { next.grant() }),
             None => {
-                self.owned = false;
+                self.hold = Hold::Free;
                 None
             }
         }
@@ -93,6 +106,11 @@ impl State {
     #[inline(always)]
     pub(super) fn call(&self) -> Option<Acceptance> {
         self.call
+    }
+
+    /// The same, once.
+    pub(super) fn take_call(&mut self) -> Option<Acceptance> {
+        self.call.take()
     }
 
     #[cold]
@@ -106,10 +124,8 @@ impl State {
     /// It waits with this core's lock, and is in no queue.
     #[inline(always)]
     pub(super) unsafe fn push_signalled(&mut self, node: &Node) {
-        // SAFETY: the caller's promise; the last signalled one is on the list.
-        unsafe { self.urgent.insert(self.signalled, node, Place::Urgent) };
-        self.signalled = node;
-        watch::signalled(node);
+        // SAFETY: the caller's promise.
+        unsafe { self.urgent.push_signalled(node) };
     }
 
     /// Puts a node first on the urgent list: who gives its set to somebody else and goes on after that one.
@@ -118,42 +134,9 @@ impl State {
     /// It waits with this core's lock, and is in no queue.
     #[inline(always)]
     pub(super) unsafe fn push_urgent(&mut self, node: &Node) {
-        // SAFETY: the caller's promise.
-        unsafe { self.urgent.push_front(node, Place::Urgent) };
         // Whoever holds the set next begins anew.
-        self.signalled = ptr::null();
-    }
-
-    /// Takes a node off the urgent list whose wait has been given up. `instead`, which waits with this core's lock and is in no queue, takes its place.
-    ///
-    /// # Safety
-    /// The former is on this core's urgent list.
-    pub(super) unsafe fn replace_urgent(&mut self, node: &Node, instead: Option<&Node>) {
-        if let Some(instead) = instead {
-            // SAFETY: the caller's promise.
-            unsafe { self.urgent.insert(node, instead, Place::Urgent) };
-            watch::signalled(instead);
-        }
         // SAFETY: the caller's promise.
-        let before = unsafe { self.urgent.remove(node) };
-        if ptr::eq(self.signalled, node) {
-            self.signalled = instead.map_or(before, ptr::from_ref);
-        }
-    }
-
-    /// Takes a node off the urgent list that has given its hold away. If that hold is a call that breaks off, its acceptor is told.
-    ///
-    /// # Safety
-    /// It is on this core's urgent list.
-    pub(super) unsafe fn remove_urgent(&mut self, node: &Node) {
-        // SAFETY: it waits with this core's lock.
-        if let Some(call) = unsafe { node.with(|ticket| ticket.call) }
-            && breaks_off()
-        {
-            self.break_call(call);
-        }
-        // SAFETY: the caller's promise.
-        unsafe { self.replace_urgent(node, None) };
+        unsafe { self.urgent.push_first(node) };
     }
 
     /// Takes a node out of the entry queue.
@@ -234,18 +217,7 @@ impl State {
         if let Some(call) = self.call
             && breaks_off()
         {
-            self.break_call(call);
-        }
-    }
-
-    /// Tells the acceptor of this call, if it is still there, that the call has broken off.
-    #[cold]
-    fn break_call(&mut self, call: Acceptance) {
-        let is_its =
-            |ticket: &Ticket| ticket.kind == Kind::Acceptor && ticket.accepted == Some(call);
-        if let Some(acceptor) = self.urgent.find(is_its) {
-            // SAFETY: it is on this core's list.
-            unsafe { acceptor.with(|ticket| ticket.broken = true) };
+            self.urgent.break_call(call);
         }
     }
 
@@ -255,6 +227,27 @@ impl State {
     /// It waits with this core's lock, and is in no queue.
     pub(super) unsafe fn push_last(&mut self, node: &Node) {
         // SAFETY: the caller's promise.
-        unsafe { self.urgent.push_back(node, Place::Urgent) };
+        unsafe { self.urgent.push_last(node) };
+    }
+
+    /// Reserves the core, which is held: it goes there once it is left and nobody is urgent.
+    pub(super) fn reserve(&mut self, reservation: Arc<Reservation>) {
+        self.reservations.push(reservation);
+        self.hold = Hold::Reserved;
+    }
+
+    /// Ends the hold of the core, nobody being urgent, and gives what it is reserved for. None if that is nothing: then it is held as before.
+    pub(super) fn release_reserved(&mut self) -> Option<Arc<Reservation>> {
+        let reservation = self.reservations.pop()?;
+        self.call = None;
+        if self.reservations.is_empty() {
+            self.hold = Hold::Held;
+        }
+        Some(reservation)
+    }
+
+    /// What the core is reserved for, the next one first.
+    pub(super) fn reservations(&self) -> impl Iterator<Item = &Reservation> {
+        self.reservations.iter()
     }
 }

@@ -10,8 +10,8 @@ use super::held::Held;
 use super::members::{Members, Slot};
 use super::node::{Kind, List, Node, Op, Place};
 use super::set::Set;
-use super::state::State;
-use super::waiting;
+use super::state::Hold;
+use super::waiting::{self, At};
 use super::watch;
 use crate::task::word_waker::WordWaker;
 use std::fmt;
@@ -131,7 +131,7 @@ impl<D: Copy + Send> Condition<D> {
 }
 
 /// Joins a condition's queue, says so in `queued`, and gives the monitors up: to the next urgent one as a whole; if there is none, a single one by itself. False if
-/// the caller has to release several.
+/// the caller has to release several, or one that is reserved.
 ///
 /// # Safety
 /// The caller holds the set, which it leads and to which the condition belongs, for this node, which is in no queue and stays where it is until it
@@ -166,7 +166,7 @@ unsafe fn begin(
             leader.note_urgent(&state);
             urgent
         }
-        None if single => state.release(),
+        None if single && state.hold == Hold::Held => state.release(),
         None => return false,
     };
     drop(state);
@@ -198,19 +198,18 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
     /// Takes the node out of where it is. If it has been signalled, the next one is in its stead, unless there is none.
     fn leave(&self) -> bool {
         let node = &self.waiter.node;
-        let remove = |core: &core::Core, state: &mut State, place| {
-            if matches!(place, Place::Condition | Place::Chosen) {
+        let remove = |at: At<'_>| {
+            let At::Urgent(urgent) = at else {
                 // SAFETY: that is where it is.
                 let remove = |list: &mut List| unsafe { list.remove(node) };
                 // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
                 unsafe { self.condition.queue.with(remove) };
                 return;
-            }
+            };
             // SAFETY: as above.
             let next = unsafe { self.condition.queue.with(List::pop) };
-            // SAFETY: the node has been signalled, so it is on the urgent list; the next one has just been taken out of its queue.
-            unsafe { state.replace_urgent(node, next) };
-            core.note_urgent(state);
+            // SAFETY: that is where it is; the next one has just been taken out of its queue.
+            unsafe { urgent.replace(node, next) };
         };
         // SAFETY: the set borrows its monitors, and the node is this future's.
         unsafe { waiting::leave(node, self.members().leader(), remove) }

@@ -2,11 +2,14 @@
 
 #![allow(unsafe_code, reason = "a waiting node is reached under its core's lock")]
 
-use super::core::Core;
 use super::cores::CoreRef;
 use super::node::{Node, Place};
+use super::reservation::Reservation;
 use super::state::State;
+use super::urgent::Urgent;
 use crate::task::word_waker::WordWaker;
+use std::ptr;
+use std::sync::Arc;
 use std::task::Waker;
 
 /// Renews the waker of a node that waits with the lock of `core`. True if it has been granted meanwhile.
@@ -40,27 +43,92 @@ pub(super) unsafe fn renew(node: &Node, core: CoreRef, waker: &Waker) -> bool {
     }
 }
 
+/// Where a node that gives up is taken out.
+pub(super) enum At<'a> {
+    /// The entry queue of the core.
+    Entry(&'a mut State),
+    /// The queue of a condition.
+    Condition,
+    /// The urgent list of the core or of a reservation.
+    Urgent(&'a mut Urgent),
+}
+
 /// Gives up the wait of a node, which waits with the lock of `core`, if it still does: `remove` takes it out of where it is. False if it has been granted.
 ///
 /// # Safety
-/// As [`renew`], and `remove` leaves it in no queue.
-pub(super) unsafe fn leave(
+/// As [`renew`], the node has no mask, and `remove` leaves it in no queue.
+pub(super) unsafe fn leave(node: &Node, core: CoreRef, remove: impl Fn(At<'_>)) -> bool {
+    let mut reservation = None::<Arc<Reservation>>;
+    loop {
+        // SAFETY: the caller's promise.
+        match unsafe { try_leave(node, core, reservation.as_deref(), &remove) } {
+            Ok(left) => return left,
+            // Its lock comes before the core's: the leaver takes both in that order, and looks
+            // again where the node is.
+            Err(there) => reservation = Some(there),
+        }
+    }
+}
+
+/// The same, if the node is not in another reservation than this one. If it is, gives that one.
+///
+/// # Safety
+/// As [`leave`].
+unsafe fn try_leave(
     node: &Node,
     core: CoreRef,
-    remove: impl FnOnce(&Core, &mut State, Place),
-) -> bool {
+    reservation: Option<&Reservation>,
+    remove: &impl Fn(At<'_>),
+) -> Result<bool, Arc<Reservation>> {
     // SAFETY: the caller's promise.
     let core = unsafe { core.get() };
+    let mut desk = reservation.map(|own| (own, own.lock()));
     let mut state = core.lock();
     if node.is_granted() {
-        return false;
+        return Ok(false);
     }
     // SAFETY: the node waits, and this thread has the lock.
-    let place = unsafe { node.with(|ticket| ticket.place) };
-    remove(core, &mut state, place);
+    let (place, there) = unsafe { node.with(|ticket| (ticket.place, ticket.reservation)) };
+    let mut vacant = None;
+    match (place, &mut desk) {
+        (Place::Entry, _) => remove(At::Entry(&mut state)),
+        (Place::Condition | Place::Chosen, _) => remove(At::Condition),
+        (Place::Urgent, _) => {
+            remove(At::Urgent(&mut state.urgent));
+            core.note_urgent(&state);
+        }
+        (Place::Reserved, Some((own, desk))) if ptr::eq(*own, there) => {
+            remove(At::Urgent(desk.urgent()));
+            // SAFETY: this thread has the leader's lock, and the node's future borrows the set.
+            vacant = unsafe { own.after_one_has_left(desk) };
+        }
+        // SAFETY: the node is on its list, and this thread has the leader's lock.
+        (Place::Reserved, _) => return Err(unsafe { Reservation::share(there) }),
+        (Place::Nowhere | Place::Mask, _) => unreachable!("a node that waits is in a queue"),
+    }
     // SAFETY: it is in no queue any more, and this thread has the lock.
     let waker = unsafe { node.give_up() };
     drop(state);
+    drop(desk);
     drop(waker);
-    true
+    if let Some(vacant) = vacant {
+        // SAFETY: the node's set borrows the monitors.
+        unsafe { vacant.release() };
+    }
+    Ok(true)
+}
+
+/// Gives up the wait of a node that has given its hold away and is to come back, if it still waits. If its hold is a call that breaks off, the acceptor of
+/// that learns it. False if it has been granted.
+///
+/// # Safety
+/// As [`renew`], and the node is on an urgent list unless it has been granted.
+pub(super) unsafe fn leave_urgent(node: &Node, leader: CoreRef) -> bool {
+    let remove = |at: At<'_>| {
+        let At::Urgent(urgent) = at else { unreachable!("it has given its hold away") };
+        // SAFETY: that is where it is.
+        unsafe { urgent.remove(node) };
+    };
+    // SAFETY: the caller's promise.
+    unsafe { leave(node, leader, remove) }
 }

@@ -60,6 +60,31 @@ pub(super) unsafe fn left_some(cores: Cores<'_>, count: usize) {
     }
 }
 
+/// The caller is about to give this one up.
+///
+/// # Safety
+/// Its monitor is borrowed.
+pub(super) unsafe fn left_one(core: CoreRef) {
+    // SAFETY: the caller's promise.
+    unsafe { each(&[core], Object::left) }
+}
+
+/// The node is the first one of a reservation: it waits for the cores that are missing, of which one is told, and keeps those that have come back.
+///
+/// # Safety
+/// The node waits, the caller has the lock of its leader, and the monitors are borrowed.
+pub(super) unsafe fn reserved(node: *const Node, back: &[CoreRef], missing: &[CoreRef]) {
+    if IDLE {
+        return;
+    }
+    for core in missing.iter().take(1) {
+        // SAFETY: the caller's promise.
+        unsafe { waits(&*node, core.get(), false) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { each(back, |object| object.held_meanwhile(node.cast())) };
+}
+
 /// The node is in the entry queue of `core`, and its future holds those of its cores that come before.
 ///
 /// # Safety

@@ -1,8 +1,9 @@
-//! Models of monitors: hand-over, signal and accept, each beside a future that is dropped. Those of sets, of acceptors and of time are in `drops`.
+//! Models of monitors: hand-over, signal and accept, each beside a future that is dropped. Those of sets, of acceptors and of time are in `drops`, those of sets that are divided in `parts`.
 
 #![allow(unsafe_code, reason = "a value that loom watches")]
 
 mod drops;
+mod parts;
 
 use super::{Accepted, Clause, Condition, Entry, Held, Monitor, call};
 use crate::primitives::atomic::Edge;

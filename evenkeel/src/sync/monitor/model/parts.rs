@@ -1,0 +1,128 @@
+//! Models of sets that are divided and extended: parts that are left at once, beside a waiter that
+//! stays or gives up.
+
+use super::super::{Condition, Held, Joined, Monitor, lock_all, try_lock_all};
+use super::{Watched, look_or_wait, poll_once};
+use crate::primitives::atomic::Edge;
+use crate::primitives::mutation::check;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// What those fail without in which a future is only dropped: it is about steps under a lock.
+const LOCK: [Edge; 2] = [Edge::SpinLock, Edge::SpinUnlock];
+
+/// What those fail without in which it goes on.
+const GRANT: [Edge; 2] = [Edge::MonitorGrant, Edge::MonitorGranted];
+
+type One = Arc<Monitor<Watched>>;
+type Both = Joined<One, One>;
+
+fn both() -> Both {
+    let one = || Arc::new(Monitor::new(Watched::new()));
+    Joined(one(), one())
+}
+
+/// Adds inside of both. If loom objects they stay held, as in `add`.
+fn add_to_both(held: Held<Both>, count: u32) -> [u32; 2] {
+    let add = AssertUnwindSafe(|| {
+        let (one, other) = held.values();
+        [one.add(count), other.add(count)]
+    });
+    catch_unwind(add).unwrap_or_else(|objection| {
+        std::mem::forget(held);
+        resume_unwind(objection)
+    })
+}
+
+fn add(held: Held<One>, count: u32) {
+    catch_unwind(AssertUnwindSafe(|| held.add(count))).map(drop).unwrap_or_else(|objection| {
+        std::mem::forget(held);
+        resume_unwind(objection)
+    });
+}
+
+/// One that waits for the condition, and then adds.
+fn waiter(set: &Both, condition: &Arc<Condition>) -> Pin<Box<impl Future<Output = [u32; 2]>>> {
+    let (set, condition) = (set.clone(), condition.clone());
+    let mut waiter = Box::pin(async move {
+        let held = lock_all(set).await;
+        add_to_both(condition.wait(held).await, 1)
+    });
+    assert!(!poll_once(waiter.as_mut()));
+    waiter
+}
+
+/// The parts of a hold under which the condition has been signalled.
+fn signalled_parts(set: &Both, condition: &Condition) -> (Held<One>, Held<One>) {
+    let mut held = try_lock_all(set.clone()).unwrap();
+    assert!(condition.signal(&mut held));
+    Held::split(held)
+}
+
+#[test]
+fn parts_that_are_left_at_once_come_back_together() {
+    check(&GRANT, || {
+        let (set, condition) = (both(), Arc::new(Condition::new()));
+        let mut waiter = waiter(&set, &condition);
+        let (one, other) = signalled_parts(&set, &condition);
+        let part = loom::thread::spawn(move || add(one, 1));
+        add(other, 1);
+        assert_eq!(look_or_wait(waiter.as_mut()), [2, 2]);
+        part.join().unwrap();
+        assert!(try_lock_all(set).is_some());
+    });
+}
+
+#[test]
+fn a_waiter_gives_up_beside_the_parts_of_its_set() {
+    check(&LOCK, || {
+        let (set, condition) = (both(), Arc::new(Condition::new()));
+        let waiter = waiter(&set, &condition);
+        let (one, other) = signalled_parts(&set, &condition);
+        let dropper = loom::thread::spawn(move || drop(waiter));
+        one.add(1);
+        drop(one);
+        other.add(1);
+        drop(other);
+        dropper.join().unwrap();
+        assert!(try_lock_all(set).is_some());
+    });
+}
+
+#[test]
+fn a_waiter_gives_up_while_a_hold_is_split() {
+    check(&LOCK, || {
+        let (set, condition) = (both(), Arc::new(Condition::new()));
+        let waiter = waiter(&set, &condition);
+        let mut held = try_lock_all(set.clone()).unwrap();
+        assert!(condition.signal(&mut held));
+        let dropper = loom::thread::spawn(move || drop(waiter));
+        drop(Held::split(held));
+        dropper.join().unwrap();
+        assert!(try_lock_all(set).is_some());
+    });
+}
+
+#[test]
+fn an_extension_that_gives_up_while_it_is_granted_leaves_everything() {
+    check(&LOCK, || {
+        let monitors = Arc::new([(); 2].map(|()| Monitor::new(Watched::new())));
+        let held = monitors[1].try_enter().unwrap();
+        let mut extend = Box::pin({
+            let monitors = monitors.clone();
+            async move {
+                let held = monitors[0].enter().await;
+                let held = Held::extend(held, &monitors[1]).await.unwrap();
+                held.values().1.add(1);
+            }
+        });
+        assert!(!poll_once(extend.as_mut()));
+        let dropper = loom::thread::spawn(move || drop(extend));
+        held.add(1);
+        drop(held);
+        dropper.join().unwrap();
+        assert!(try_lock_all(monitors.each_ref()).is_some());
+    });
+}

@@ -1,0 +1,126 @@
+//! Holds that could not be extended.
+
+use super::enter::Enter;
+use super::held::Held;
+use super::joined::Joined;
+use super::node::Op;
+use super::set::Set;
+use std::error::Error;
+use std::fmt;
+use std::panic::Location;
+
+/// Why a hold has not been extended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Why {
+    /// Somebody is inside of a monitor that comes before one of the hold, by address. To wait for it
+    /// could close a circle with a holder that waits in the usual order.
+    Order,
+    /// Somebody is inside of a monitor, and the hold is a part of one that has been
+    /// [split](Held::split): those that are to have the whole wait for it.
+    Reserved,
+    /// Somebody is inside of a monitor, and the caller does not wait.
+    Taken,
+    /// The limit came first.
+    Late,
+    /// The hold has one of the monitors already.
+    Twice,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Order => {
+                "a monitor is taken that comes before one of the hold: leave the hold and enter all with `lock_all`"
+            }
+            Self::Reserved => {
+                "a monitor is taken, and the hold is a part that signalled tasks wait for: leave the part first"
+            }
+            Self::Taken => "a monitor is taken: wait for it with `Held::extend`",
+            Self::Late => "a monitor was taken until the limit: try again, or leave the hold",
+            Self::Twice => "the hold has one of the monitors already: name only those that it lacks",
+        })
+    }
+}
+
+/// A hold that has not been extended, as it was.
+///
+/// # Examples
+/// What does not depend on what has been read inside may begin anew with all of the monitors:
+/// ```
+/// use evenkeel::sync::monitor::{Held, Joined, Monitor};
+///
+/// async fn both<'a>(held: Held<&'a Monitor<u32>>, more: &'a Monitor<u32>) -> u32 {
+///     let held = match Held::extend(held, more).await {
+///         Ok(held) => held,
+///         // Others may be inside in between, so what `held` has shown may be no longer so.
+///         Err(refused) => refused.leave_and_enter_all().await,
+///     };
+///     held.values().0 + held.values().1
+/// }
+///
+/// # evenkeel::block_on(async {
+/// let monitors = [1, 2].map(Monitor::new);
+/// assert_eq!(both(monitors[1].enter().await, &monitors[0]).await, 3);
+/// # });
+/// ```
+#[must_use = "it has the hold, which is left as soon as this is dropped"]
+pub struct Refused<S: Set, E: Set> {
+    held: Held<S>,
+    set: E,
+    why: Why,
+    at: &'static Location<'static>,
+}
+
+impl<S: Set, E: Set> Refused<S, E> {
+    pub(super) fn new(held: Held<S>, set: E, why: Why, at: &'static Location<'static>) -> Self {
+        Self { held, set, why, at }
+    }
+
+    /// Why.
+    pub fn why(&self) -> Why {
+        self.why
+    }
+
+    /// The hold.
+    pub fn into_held(self) -> Held<S> {
+        self.held
+    }
+
+    /// The hold, and the set by which it was to be extended.
+    pub fn into_parts(self) -> (Held<S>, E) {
+        (self.held, self.set)
+    }
+
+    /// Leaves the hold, and enters all of both sets in the usual order. Others may be inside in
+    /// between: what was found inside before has to be looked at again.
+    ///
+    /// # Cancel safety
+    /// As [`Enter`]. The hold has been left when this returns.
+    ///
+    /// # Panics
+    /// If a monitor is in both: it has been refused as [`Why::Twice`].
+    #[track_caller]
+    pub fn leave_and_enter_all(self) -> Enter<Joined<S, E>> {
+        let set = Joined(Held::set(&self.held), self.set);
+        drop(self.held);
+        Enter::new(set, Op::NONE)
+    }
+}
+
+impl<S: Set, E: Set> fmt::Debug for Refused<S, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refused")
+            .field("held", &self.held)
+            .field("why", &self.why)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S: Set, E: Set> fmt::Display for Refused<S, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the hold is not extended at {}: {}", self.at, self.why)
+    }
+}
+
+impl<S: Set, E: Set> Error for Refused<S, E> {}

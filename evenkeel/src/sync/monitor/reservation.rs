@@ -1,0 +1,381 @@
+//! Reservations: what becomes of those that have been signalled for a set which is then divided, or
+//! made part of a larger one.
+//!
+//! # Roles
+//! A *holder* of a set has signalled waiters, or is the call of an acceptor: they are urgent, and
+//! want the set as it is. The holder *splits* it, or *joins* it with another one. *Part holders*
+//! hold what comes of that, and leave it one after the other, in any order and on any thread. A
+//! *leaver* is a waiter that gives up.
+//!
+//! # States
+//! A reservation has the urgent list of such a set, and knows which of the cores have come back to
+//! it. It is *open* while the list is not empty. Each of the cores that has not come back has the
+//! reservation on its stack, and the part holders hold these cores. Above a reservation on a stack
+//! are those that have been made later.
+//!
+//! # Steps
+//! *Reserve*: the holder takes the urgent list off the leader of its set, and puts the reservation
+//! on the stack of each core. It holds all of these, so the stacks of all have it in the same
+//! order. *Come back*: a part that is left goes, if nobody is urgent for the part itself, core by
+//! core to the reservation on top of its stack; if that is not open, to the next one below; if
+//! there is none, to an entrant. *Fulfil*: the part holder whose core is the last one to come back
+//! gives the list to the leader again, and the set to the first on it. *Give up*: a leaver takes
+//! itself off the list; the last one closes the reservation, and the cores that have come back go
+//! on from there.
+//!
+//! The lock of a reservation comes before that of its leader, and no thread has two of the former.
+//! The list and its nodes are changed with both. The monitors of the set outlive the list, since
+//! those on it borrow them; so a part holder reaches the leader only while it has the
+//! reservation's lock and the list is not empty.
+//!
+//! # Why nobody barges in
+//! A core that has come back stays held, though no hold has it, so entrants queue. It goes to those
+//! that the signaller has chosen, before all others.
+//!
+//! # Why nothing is lost
+//! A core comes back once, under the reservation's lock. The last one finds the others there, or
+//! finds the list empty; then the leaver that has emptied it, under the same lock, had taken the
+//! others with it. A leaver finds itself granted, or takes itself out, under the leader's lock.
+//!
+//! # Why nobody waits in a circle for a reservation
+//! An open reservation keeps the cores that have come back while it waits for the others. Those it
+//! waits for are with part holders, and a part holder [extends](super::Held::extend) its hold
+//! without waiting, or not at all. A reservation that is wholly within one hold keeps nothing.
+//!
+//! # Order
+//! Later reservations first, as batches: on a stack they are above, and the same on every stack.
+//! That is C∀'s order too, whose urgent lists are stacks of single monitors.
+//!
+//! # Rejected
+//! C∀'s way, by which each waiter collects its monitors one by one: each signal would lock each of
+//! them. Here one that divides no set it has signalled for pays nothing. Urgent ones as entrants
+//! that are first in each queue: they enter core by core, and between two of these the signaller's
+//! work is open to all. Part holders that take a core back out of a reservation: what its first one
+//! waits for may be no longer true.
+
+#![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
+
+use super::core::Core;
+use super::cores::CoreRef;
+use super::held::breaks_off;
+use super::members::Members;
+use super::set::Set;
+use super::state::Acceptance;
+use super::urgent::Urgent;
+use super::watch;
+use crate::primitives::atomic::{AtomicBool, Ordering};
+use crate::primitives::spin_lock::{SpinGuard, SpinLock};
+use std::sync::Arc;
+
+/// A set, and those who are to have it once all of it has come back.
+#[derive(Debug)]
+pub(super) struct Reservation {
+    leader: CoreRef,
+    size: usize,
+    desk: SpinLock<Desk>,
+    /// Whether it is closed: then it stays so. Changed with the lock.
+    closed: AtomicBool,
+}
+
+/// What the lock guards.
+#[derive(Debug)]
+pub(super) struct Desk {
+    urgent: Urgent,
+    /// The call that the hold of the whole set was.
+    call: Option<Acceptance>,
+    /// The cores, those first that have come back.
+    cores: Box<[CoreRef]>,
+    back: usize,
+}
+
+/// Cores that had come back to a reservation before it was closed.
+pub(super) struct Vacant {
+    cores: Box<[CoreRef]>,
+    back: usize,
+}
+
+/// Reserves a set for those who are urgent, if some are: to be called before its hold becomes
+/// another one.
+///
+/// # Safety
+/// The caller holds the set, and nobody waits for a call of it.
+pub(super) unsafe fn reserve<S: Set>(members: &Members<S>) {
+    // SAFETY: the set borrows its monitors.
+    let leader = unsafe { members.leader().get() };
+    if !leader.has_urgent() {
+        return;
+    }
+    let cores = members.written();
+    let reservation = Arc::new(Reservation::new(CoreRef::of(leader), cores.as_ref()));
+    let mut desk = reservation.lock();
+    let mut state = leader.lock();
+    if state.urgent.is_empty() {
+        return;
+    }
+    desk.urgent = state.urgent.take_for(Arc::as_ptr(&reservation));
+    desk.call = state.take_call();
+    leader.note_urgent(&state);
+    drop(state);
+    drop(desk);
+    for core in cores.as_ref() {
+        // SAFETY: the set borrows its monitors.
+        unsafe { core.get() }.lock().reserve(reservation.clone());
+    }
+}
+
+/// Whether a part of what the caller holds is reserved together with something that it does not
+/// hold.
+///
+/// # Safety
+/// The caller holds the set.
+pub(super) unsafe fn is_part<S: Set>(members: &Members<S>) -> bool {
+    let mut found: Vec<(*const Reservation, usize, usize)> = Vec::new();
+    for core in members.written().as_ref() {
+        // SAFETY: the set borrows its monitors.
+        let state = unsafe { core.get() }.lock();
+        for reservation in state.reservations().filter(|reservation| reservation.is_open()) {
+            let key = std::ptr::from_ref(reservation);
+            match found.iter_mut().find(|(other, ..)| *other == key) {
+                Some((_, count, _)) => *count += 1,
+                None => found.push((key, 1, reservation.size)),
+            }
+        }
+    }
+    found.iter().any(|&(_, count, size)| count < size)
+}
+
+/// Gives a reserved core that is left, and for which itself nobody is urgent, to what it is
+/// reserved for; if that is closed, to the next one: of the entry queue in the end.
+#[inline(never)]
+pub(super) fn release(core: &Core) {
+    loop {
+        let mut state = core.lock();
+        let Some(reservation) = state.release_reserved() else {
+            let next = state.release();
+            drop(state);
+            if let Some(next) = next {
+                next.wake();
+            }
+            return;
+        };
+        drop(state);
+        if reservation.come_back(core) {
+            return;
+        }
+    }
+}
+
+impl Reservation {
+    fn new(leader: CoreRef, cores: &[CoreRef]) -> Self {
+        let desk = Desk { urgent: Urgent::new(), call: None, cores: cores.into(), back: 0 };
+        let desk = SpinLock::new(desk);
+        Self { leader, size: cores.len(), desk, closed: AtomicBool::new(false) }
+    }
+
+    pub(super) fn lock(&self) -> SpinGuard<'_, Desk> {
+        self.desk.lock()
+    }
+
+    /// Whether it was open a moment ago. Once it is closed it stays so.
+    fn is_open(&self) -> bool {
+        !self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Another reference to it.
+    ///
+    /// # Safety
+    /// A node is on its list, and the caller has its leader's lock. The list is not empty, so not
+    /// all cores have come back, or the one that has brought the last one is there still: either
+    /// has a reference, for as long as the leader's lock is not released.
+    pub(super) unsafe fn share(this: *const Self) -> Arc<Self> {
+        // SAFETY: the caller's promise: it is there. It was made by an `Arc`.
+        unsafe { Arc::increment_strong_count(this) };
+        // SAFETY: the reference that has just been counted.
+        unsafe { Arc::from_raw(this) }
+    }
+
+    /// Closes it if a leaver was the last one there, and gives the cores that have come back: the
+    /// leaver releases them once it has released the locks.
+    ///
+    /// # Safety
+    /// The caller has the leader's lock, and borrows the set.
+    pub(super) unsafe fn after_one_has_left(&self, desk: &mut Desk) -> Option<Vacant> {
+        if desk.urgent.is_empty() {
+            self.closed.store(true, Ordering::Relaxed);
+            return Some(Vacant { cores: std::mem::take(&mut desk.cores), back: desk.back });
+        }
+        // SAFETY: the caller's promise, and the list is not empty.
+        unsafe { desk.watch() };
+        None
+    }
+
+    /// Takes a core that is left. False if nobody is there to have it.
+    fn come_back(&self, core: &Core) -> bool {
+        let mut desk = self.lock();
+        if desk.urgent.is_empty() {
+            return false;
+        }
+        // SAFETY: the list is not empty and stays so while this thread has the lock; who is on it
+        // borrows the set.
+        let leader = unsafe { self.leader.get() };
+        let mut state = leader.lock();
+        if let Some(call) = desk.call
+            && breaks_off()
+        {
+            desk.urgent.break_call(call);
+        }
+        desk.put_back(core);
+        if desk.back < desk.cores.len() {
+            // SAFETY: this thread has the locks, and the set is borrowed.
+            unsafe { desk.watch() };
+            return true;
+        }
+        state.urgent = desk.urgent.take_for(std::ptr::null());
+        self.closed.store(true, Ordering::Relaxed);
+        let next = state.pass_on();
+        leader.note_urgent(&state);
+        drop(state);
+        drop(desk);
+        if let Some(next) = next {
+            next.wake();
+        }
+        true
+    }
+}
+
+impl Desk {
+    pub(super) fn urgent(&mut self) -> &mut Urgent {
+        &mut self.urgent
+    }
+
+    fn put_back(&mut self, core: &Core) {
+        let core = CoreRef::of(core);
+        let missing = &mut self.cores[self.back..];
+        let at = missing.iter().position(|other| *other == core).expect("a core comes back once");
+        missing.swap(0, at);
+        self.back += 1;
+    }
+
+    /// Tells [`detect`](crate::detect) that the next one waits for what is missing, and keeps the
+    /// others from what has come back.
+    ///
+    /// # Safety
+    /// The list is not empty, its set is borrowed, and the caller has the leader's lock.
+    unsafe fn watch(&self) {
+        let (back, missing) = self.cores.split_at(self.back);
+        // SAFETY: the caller's promise.
+        unsafe { watch::reserved(self.urgent.front(), back, missing) };
+    }
+}
+
+impl Vacant {
+    /// Releases the cores.
+    ///
+    /// # Safety
+    /// Their monitors are borrowed.
+    pub(super) unsafe fn release(self) {
+        for core in &self.cores[..self.back] {
+            // SAFETY: the caller's promise.
+            unsafe { watch::left_one(*core) };
+            // SAFETY: as above; no hold has it.
+            unsafe { core.get() }.release();
+        }
+    }
+}
+
+/// What a core is reserved for, the next one on top. It takes one word, since most are empty.
+#[derive(Debug)]
+pub(super) struct Stack(Option<Box<Entry>>);
+
+#[derive(Debug)]
+struct Entry {
+    reservation: Arc<Reservation>,
+    below: Option<Box<Self>>,
+}
+
+impl Stack {
+    pub(super) const fn new() -> Self {
+        Self(None)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Puts one on top, in place of those there that are closed: a holder that splits and joins
+    /// for ever keeps no more than those that are open.
+    pub(super) fn push(&mut self, reservation: Arc<Reservation>) {
+        while self.0.as_ref().is_some_and(|top| !top.reservation.is_open()) {
+            self.pop();
+        }
+        self.0 = Some(Box::new(Entry { reservation, below: self.0.take() }));
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Arc<Reservation>> {
+        let Entry { reservation, below } = *self.0.take()?;
+        self.0 = below;
+        Some(reservation)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Reservation> {
+        std::iter::successors(self.0.as_deref(), |entry| entry.below.as_deref())
+            .map(|entry| &*entry.reservation)
+    }
+}
+
+impl Drop for Stack {
+    /// One by one: a box in a box in a box would be dropped by recursion.
+    fn drop(&mut self) {
+        while self.pop().is_some() {}
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::super::{Condition, Held, Monitor, try_lock_all};
+    use super::*;
+    use std::pin::Pin;
+    use std::task::{Context, Waker};
+
+    /// A holder that signals, splits and joins without ever leaving, while its waiters give up.
+    #[test]
+    fn reservations_that_are_closed_do_not_pile_up() {
+        let [one, other] = [(); 2].map(Monitor::new);
+        let condition = Condition::new();
+        let wait = || {
+            let held = try_lock_all((&one, &other)).unwrap();
+            let mut waiter = Box::pin(condition.wait(held));
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(Pin::new(&mut waiter).poll(&mut context).is_pending());
+            waiter
+        };
+        let (patient, impatient): (_, Vec<_>) = (wait(), (0..100).map(|_| wait()).collect());
+        let count = || one.core.lock().reservations().count();
+        let mut held = Held::join(one.try_enter().unwrap(), other.try_enter().unwrap());
+        assert!(condition.signal(&mut held));
+        for waiter in impatient {
+            assert!(condition.signal(&mut held));
+            let (one, other) = Held::split(held);
+            drop(waiter);
+            held = Held::join(one, other);
+            assert!(count() <= 2, "one is open, and one has just been closed");
+        }
+        drop(held);
+        drop(patient);
+        assert!(count() == 0 && try_lock_all((&one, &other)).is_some());
+    }
+
+    /// That of a monitor whose hold has been forgotten, say.
+    #[test]
+    fn a_high_stack_is_dropped_without_recursion() {
+        let core = Monitor::new(());
+        let core = CoreRef::of(&core.core);
+        let mut stack = Stack::new();
+        for _ in 0..200_000 {
+            stack.push(Arc::new(Reservation::new(core, &[core])));
+        }
+        assert_eq!(stack.iter().count(), 200_000);
+        drop(stack);
+        assert!(Stack::new().is_empty());
+    }
+}

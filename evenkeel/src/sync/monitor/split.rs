@@ -1,0 +1,96 @@
+//! Holds that are divided, and holds that are put together.
+
+#![allow(unsafe_code, reason = "a hold becomes another one")]
+
+use super::held::Held;
+use super::joined::{self, Joined};
+use super::reservation;
+use super::set::{Set, Several};
+
+impl<S: Several> Held<S> {
+    /// Divides the hold into holds of its parts, which may be left one by one and on different
+    /// tasks. Of a tuple, an array or a slice these are the single monitors, of two
+    /// [joined](Joined) sets those two. Nobody comes in meanwhile.
+    ///
+    /// Those that the holder has signalled go on once *all* parts have been left or wait, however
+    /// far apart that is. Parts that have been left before stay reserved for them: others wait in
+    /// their queues. It is so for an acceptor too whose call the holder is, and if a part is
+    /// dropped by a cancelled or panicking call, that has [broken off](super::Accepted::Broken).
+    /// What a part holder signals for its own part goes first.
+    ///
+    /// Conditions of the whole set are not the parts': [join](Self::join) these to wait or to
+    /// signal.
+    ///
+    /// # Cost
+    /// None if nobody has been signalled. If some have, an allocation, a lock of each monitor, and
+    /// a step for each that has been signalled.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::sync::monitor::{Condition, Held, Monitor, lock_all};
+    /// # evenkeel::block_on(async {
+    /// let (stock, orders) = (Monitor::new(0_u32), Monitor::new(0_u32));
+    /// let changed = Condition::new();
+    /// let waiter = async {
+    ///     let held = lock_all((&stock, &orders)).await;
+    ///     let held = changed.wait(held).await;
+    ///     assert_eq!(held.values(), (&5, &2));
+    /// };
+    /// let signaller = async {
+    ///     let mut held = lock_all((&stock, &orders)).await;
+    ///     *held.values_mut().0 = 5;
+    ///     changed.signal(&mut held);
+    ///     let (stock_held, mut orders_held) = Held::split(held);
+    ///     drop(stock_held);
+    ///     assert!(stock.try_enter().is_none(), "it is reserved for the waiter");
+    ///     *orders_held = 2;
+    /// };
+    /// futures::join!(waiter, signaller);
+    /// # });
+    /// ```
+    /// The hold is gone then:
+    /// ```compile_fail,E0382
+    /// # use evenkeel::sync::monitor::{Held, Monitor, try_lock_all};
+    /// let (one, two) = (Monitor::new(1), Monitor::new(2));
+    /// let held = try_lock_all((&one, &two)).unwrap();
+    /// let parts = Held::split(held);
+    /// assert_eq!(held.values(), (&1, &2));
+    /// ```
+    pub fn split(held: Self) -> S::Parts {
+        // SAFETY: the set is held, and no accept borrows the hold.
+        unsafe { reservation::reserve(held.members()) };
+        let (set, order) = held.into_members().into_parts();
+        // SAFETY: the set was held, and this was its hold; the urgent list is empty.
+        unsafe { set.parts(order) }
+    }
+}
+
+impl<S: Set> Held<S> {
+    /// Makes one hold of two. No monitor is in both, and nobody comes in meanwhile.
+    ///
+    /// Those that have been signalled for either set go on as after a [split](Self::split): once
+    /// all of theirs has been left, after those that are signalled for the joined set.
+    ///
+    /// # Cost
+    /// An allocation, and for each of both as [`split`](Self::split).
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::sync::monitor::{Held, Monitor};
+    /// # evenkeel::block_on(async {
+    /// let (one, two, three) = (Monitor::new(1), Monitor::new("two"), Monitor::new(3));
+    /// let held = Held::join(one.enter().await, two.enter().await);
+    /// let held = Held::join(held, three.try_enter().unwrap());
+    /// assert_eq!(held.values(), ((&1, &"two"), &3));
+    /// # });
+    /// ```
+    pub fn join<E: Set>(held: Self, other: Held<E>) -> Held<Joined<S, E>> {
+        // SAFETY: the set is held, and no accept borrows the hold.
+        unsafe { reservation::reserve(held.members()) };
+        // SAFETY: as above.
+        unsafe { reservation::reserve(other.members()) };
+        let members = joined::join(held.into_members(), other.into_members());
+        // SAFETY: both sets were held, and these were their holds; both urgent lists are empty.
+        unsafe { Held::new(members) }
+    }
+}

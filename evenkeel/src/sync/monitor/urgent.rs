@@ -1,0 +1,152 @@
+//! Those who go before all entrants.
+
+#![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
+
+use super::held::breaks_off;
+use super::node::{Kind, List, Node, Place, Ticket};
+use super::reservation::Reservation;
+use super::state::Acceptance;
+use super::watch;
+use std::ptr;
+
+/// Signalled waiters, signallers and acceptors that come back, the next one first. All of them want
+/// one set.
+///
+/// It is a core's, guarded by that core's lock; or a [reservation](super::reservation)'s, guarded by
+/// the reservation's lock and by that of its leader. The leader's lock guards the tickets in both.
+#[derive(Debug)]
+pub(super) struct Urgent {
+    list: List,
+    /// The last one that the present holder has signalled, or null: the next goes behind it. Null
+    /// if the list is empty, and in a reservation.
+    signalled: *const Node,
+    /// The reservation that has it, or null if a core has it.
+    owner: *const Reservation,
+}
+
+// SAFETY: nodes stay where they are for as long as they are in the list, which changes under its
+// locks alone; the reservation is only compared with.
+unsafe impl Send for Urgent {}
+
+impl Urgent {
+    /// An empty one of a core.
+    pub(super) const fn new() -> Self {
+        Self { list: List::new(), signalled: ptr::null(), owner: ptr::null() }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The next one, or null.
+    pub(super) fn front(&self) -> *const Node {
+        self.list.front()
+    }
+
+    /// Takes the next one out.
+    #[inline(always)]
+    pub(super) fn pop<'a>(&mut self) -> Option<&'a Node> {
+        self.list.pop()
+    }
+
+    /// Begins a new batch, since the set goes to another holder.
+    #[inline(always)]
+    pub(super) fn end_batch(&mut self) {
+        self.signalled = ptr::null();
+    }
+
+    /// Puts a node that the holder has signalled behind those that it has signalled before.
+    ///
+    /// # Safety
+    /// It waits with the leader's lock, which the caller has, and is in no queue.
+    #[inline(always)]
+    pub(super) unsafe fn push_signalled(&mut self, node: &Node) {
+        // SAFETY: the caller's promise; the last signalled one is on the list.
+        unsafe { self.list.insert(self.signalled, node, Place::Urgent) };
+        self.signalled = node;
+        watch::signalled(node);
+    }
+
+    /// Puts a node first, which begins a new batch.
+    ///
+    /// # Safety
+    /// As [`push_signalled`](Self::push_signalled).
+    #[inline(always)]
+    pub(super) unsafe fn push_first(&mut self, node: &Node) {
+        // SAFETY: the caller's promise.
+        unsafe { self.list.push_front(node, Place::Urgent) };
+        self.end_batch();
+    }
+
+    /// Puts a node behind all others.
+    ///
+    /// # Safety
+    /// As [`push_signalled`](Self::push_signalled).
+    pub(super) unsafe fn push_last(&mut self, node: &Node) {
+        // SAFETY: the caller's promise.
+        unsafe { self.list.push_back(node, Place::Urgent) };
+    }
+
+    /// Takes a node out whose wait has been given up. `instead` takes its place.
+    ///
+    /// # Safety
+    /// The former is here; the latter is as for [`push_signalled`](Self::push_signalled).
+    pub(super) unsafe fn replace(&mut self, node: &Node, instead: Option<&Node>) {
+        if let Some(instead) = instead {
+            // SAFETY: the caller's promise.
+            unsafe { self.list.insert(node, instead, Place::Urgent) };
+            // SAFETY: it waits with the leader's lock.
+            unsafe { instead.with(|ticket| mark(ticket, self.owner)) };
+            watch::signalled(instead);
+        }
+        // SAFETY: the caller's promise.
+        let before = unsafe { self.list.remove(node) };
+        if ptr::eq(self.signalled, node) {
+            self.signalled = instead.map_or(before, ptr::from_ref);
+        }
+    }
+
+    /// Takes a node out that has given its hold away. If that hold is a call that breaks off, its
+    /// acceptor learns that.
+    ///
+    /// # Safety
+    /// It is here, and the caller has the leader's lock.
+    pub(super) unsafe fn remove(&mut self, node: &Node) {
+        // SAFETY: it waits with the leader's lock.
+        if let Some(call) = unsafe { node.with(|ticket| ticket.call) }
+            && breaks_off()
+        {
+            self.break_call(call);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.replace(node, None) };
+    }
+
+    /// Tells the acceptor of this call, if it is here, that the call has broken off. The caller has
+    /// the leader's lock.
+    #[cold]
+    pub(super) fn break_call(&mut self, call: Acceptance) {
+        let is_its =
+            |ticket: &Ticket| ticket.kind == Kind::Acceptor && ticket.accepted == Some(call);
+        if let Some(acceptor) = self.list.find(is_its) {
+            // SAFETY: it is on this list.
+            unsafe { acceptor.with(|ticket| ticket.broken = true) };
+        }
+    }
+
+    /// Takes all that are here, for this reservation, or for a core if that is null. The caller has
+    /// the leader's lock.
+    pub(super) fn take_for(&mut self, owner: *const Reservation) -> Self {
+        let mut list = std::mem::replace(&mut self.list, List::new());
+        self.end_batch();
+        list.for_each(|ticket| mark(ticket, owner));
+        Self { list, signalled: ptr::null(), owner }
+    }
+}
+
+/// Has a ticket say on whose list its node is.
+fn mark(ticket: &mut Ticket, owner: *const Reservation) {
+    ticket.place = if owner.is_null() { Place::Urgent } else { Place::Reserved };
+    ticket.reservation = owner;
+}

@@ -1,0 +1,256 @@
+//! Holds that grow: what an extension waits for, what it refuses, and what becomes of one that is dropped.
+
+use super::parts::{are_free, hold, hold_all, is_free, three};
+use crate::common::op::F;
+use crate::common::polling::Hand;
+use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Why};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The one who has extended a hold leaves what it has added, and keeps the rest.
+#[test]
+fn a8_an_extension_is_left_before_the_rest() {
+    let [a, b, c] = &three();
+    let held = Hand::new(Held::extend(hold(a), (b, c))).ready().expect("they are free");
+    assert_eq!(held.values(), (&0, (&0, &0)));
+    let (held, more) = Held::split(held);
+    drop(more);
+    assert!(!is_free(a) && is_free(b) && is_free(c));
+    drop(held);
+    assert!(are_free([a, b, c]));
+}
+
+/// The wait gives up the larger set, and comes back with it.
+#[test]
+fn b17_a_wait_in_an_extended_hold_leaves_all_of_it() {
+    let [a, b, _] = &three();
+    let condition = Condition::new();
+    let held = Hand::new(Held::extend(hold(a), b)).ready().expect("it is free");
+    let waiter = Hand::waiting(condition.wait(held));
+    let mut held = hold_all([b, a]);
+    assert!(condition.signal(&mut held));
+    drop(held);
+    let (held, more) = Held::split(waiter.ready());
+    assert!(!is_free(a) && !is_free(b));
+    drop((held, more));
+}
+
+/// What was signalled before the hold has grown goes on after what is signalled then.
+#[test]
+fn signals_before_an_extension_are_the_earlier_batch() {
+    let [a, b, _] = &three();
+    let (of_both, of_a) = (Condition::new(), Condition::new());
+    let early = Hand::waiting(of_a.wait(hold(a)));
+    let late = Hand::waiting(of_both.wait(hold_all((a, b))));
+    let mut held = hold(a);
+    assert!(of_a.signal(&mut held));
+    let mut held = Hand::new(Held::extend(held, b)).ready().expect("it is free");
+    let entrants = [Hand::waiting(a.enter()), Hand::waiting(b.enter())];
+    assert!(of_both.signal(&mut held));
+    drop(held);
+    assert_eq!((early.wakes(), late.wakes()), (0, 1));
+    drop(late.ready());
+    assert_eq!((early.wakes(), entrants.each_ref().map(Hand::wakes)), (1, [0, 1]));
+    drop(early.ready());
+    assert_eq!(entrants.each_ref().map(Hand::wakes), [1, 1]);
+    entrants.into_iter().for_each(|entrant| drop(entrant.ready()));
+}
+
+#[test]
+fn an_accepted_call_that_is_extended_is_over_when_it_has_left_its_set() {
+    let [a, b, _] = &three();
+    let acceptor = Hand::waiting(Held::accept(hold(a), [Clause::new(F)]));
+    let held = Hand::new(a.enter_as(F)).ready();
+    let held = Hand::new(Held::extend(held, b)).ready().expect("it is free");
+    let (held, more) = Held::split(held);
+    drop(held);
+    assert_eq!(acceptor.wakes(), 1);
+    assert_eq!(acceptor.ready().1, Accepted::Call(0));
+    drop(more);
+}
+
+/// It waits in the queue of what comes later by address, first come, first served.
+#[test]
+fn an_extension_waits_for_what_comes_later() {
+    let [a, b, c] = &three();
+    let (second, third) = (hold(b), hold(c));
+    let before = Hand::waiting(c.enter());
+    let mut extend = Hand::waiting(Held::extend(hold(a), (c, b)));
+    assert!(!is_free(a));
+    drop(second);
+    assert!(extend.poll().is_none() && !is_free(b));
+    let behind = Hand::waiting(c.enter());
+    drop(third);
+    assert_eq!((before.wakes(), extend.wakes()), (1, 1));
+    drop(before.ready());
+    let held = extend.ready().expect("they come later");
+    assert_eq!(behind.wakes(), 0);
+    drop(held);
+    drop(behind.ready());
+    assert!(are_free([a, b, c]));
+}
+
+/// It takes what comes earlier if that is free, and otherwise gives the hold back.
+#[test]
+fn an_extension_does_not_wait_for_what_comes_earlier() {
+    let [a, b, c] = &three();
+    let held = Hand::new(Held::extend(hold(b), (c, a))).ready().expect("they are free");
+    assert_eq!(held.values(), (&0, (&0, &0)));
+    drop(held);
+
+    let other = hold(a);
+    let mut held = hold(b);
+    *held = 7;
+    let refused = Hand::new(Held::extend(held, (c, a))).ready().expect_err("it must not wait");
+    assert_eq!(refused.why(), Why::Order);
+    let text = refused.to_string();
+    assert!(text.contains("extend.rs") && text.contains("lock_all"), "{text}");
+    assert!(is_free(c) && !is_free(b));
+    let (held, (third, first)) = refused.into_parts();
+    assert_eq!((*held, *hold(third)), (7, 0));
+    drop(other);
+    let held = Hand::new(Held::extend(held, first)).ready().expect("it is free now");
+    assert_eq!(held.values(), (&7, &0));
+}
+
+/// Crosswise: one of both is refused, so that the other one gets on.
+#[test]
+fn two_extensions_crosswise_do_not_wait_for_each_other() {
+    let [a, b, _] = &three();
+    let other = hold(b);
+    let upwards = Hand::waiting(Held::extend(hold(a), b));
+    let refused = Hand::new(Held::extend(other, a)).ready().expect_err("it must not wait");
+    assert_eq!(refused.why(), Why::Order);
+    let again = Hand::waiting(refused.leave_and_enter_all());
+    assert_eq!((upwards.wakes(), again.wakes()), (1, 0));
+    drop(upwards.ready().expect("it comes later"));
+    drop(again.ready());
+    assert!(are_free([a, b]));
+}
+
+/// Those that are to have the whole wait for this part, with the other one: so it does not wait in turn.
+#[test]
+fn a_part_of_a_reserved_set_does_not_wait_for_more() {
+    let [a, b, c] = &three();
+    let condition = Condition::new();
+    let waiter = Hand::waiting(condition.wait(hold_all((a, b))));
+    let mut held = hold_all((a, b));
+    assert!(condition.signal(&mut held));
+    // As a whole it waits: nobody waits for it with something in hand.
+    let third = hold(c);
+    let extend = Hand::waiting(Held::extend(held, c));
+    drop(third);
+    let (held, third) = Held::split(extend.ready().expect("it comes later"));
+    let (one, other) = Held::split(held);
+    drop(other);
+    let refused = Hand::new(Held::extend(one, (c,))).ready().expect_err("it must not wait");
+    assert_eq!(refused.why(), Why::Reserved);
+    let one = refused.into_held();
+    let refused = Hand::new(Held::extend(one, b)).ready().expect_err("it is the waiter's");
+    assert_eq!(refused.why(), Why::Reserved);
+    drop(third);
+    let held = Hand::new(Held::extend(refused.into_held(), c)).ready().expect("it is free");
+    drop(held);
+    drop(waiter.ready());
+    assert!(are_free([a, b, c]));
+}
+
+/// A set that is whole again is as it was before it was divided.
+#[test]
+fn parts_that_are_joined_again_wait_as_a_whole() {
+    let [a, b, c] = &three();
+    let condition = Condition::new();
+    let waiter = Hand::waiting(condition.wait(hold_all((a, b))));
+    let mut held = hold_all((a, b));
+    assert!(condition.signal(&mut held));
+    let (one, other) = Held::split(held);
+    let held = Held::join(other, one);
+    let third = hold(c);
+    let extend = Hand::waiting(Held::extend(held, c));
+    drop(third);
+    drop(extend.ready().expect("it comes later"));
+    drop(waiter.ready());
+}
+
+#[test]
+fn an_extension_by_what_is_held_already_is_refused() {
+    let [a, b, c] = &three();
+    let refused = Hand::new(Held::extend(hold_all((a, b)), (c, b))).ready();
+    let refused = refused.expect_err("it has one of them");
+    assert_eq!(refused.why(), Why::Twice);
+    assert!(is_free(c));
+    let refused = Held::try_extend(refused.into_held(), a).expect_err("it has it");
+    assert_eq!(refused.why(), Why::Twice);
+    assert!(!is_free(a) && !is_free(b));
+    let twice = AssertUnwindSafe(|| drop(refused.leave_and_enter_all()));
+    assert!(catch_unwind(twice).is_err());
+    assert!(are_free([a, b, c]));
+}
+
+#[test]
+fn g2_an_extension_that_is_dropped_leaves_everything() {
+    let [a, b, c] = &three();
+    // Before its first poll.
+    drop(Held::extend(hold(a), b));
+    assert!(are_free([a, b]));
+    // Queued, half way.
+    let third = hold(c);
+    let extend = Hand::waiting(Held::extend(hold(a), (b, c)));
+    let behind = Hand::waiting(c.enter());
+    drop(extend);
+    assert!(is_free(a) && is_free(b));
+    // Granted, and not polled since.
+    let extend = Hand::waiting(Held::extend(hold(a), (b, c)));
+    drop(third);
+    drop(behind.ready());
+    assert_eq!(extend.wakes(), 1);
+    assert!(!is_free(c));
+    let behind = [a, b, c].map(|monitor| Hand::waiting(monitor.enter()));
+    drop(extend);
+    behind.into_iter().for_each(|entrant| drop(entrant.ready()));
+    assert!(are_free([a, b, c]));
+}
+
+/// With a limit the hold comes back as it was, whether the rest has come meanwhile or not.
+#[test]
+fn g2_an_extension_that_runs_out_of_time_gives_the_hold_back() {
+    let [a, b, _] = &three();
+    for granted in [false, true] {
+        let (limit, late) = futures::channel::oneshot::channel::<()>();
+        let other = hold(b);
+        let mut held = hold(a);
+        *held = 3;
+        let until = async move { late.await.expect("the limit comes") };
+        let mut extend = Hand::waiting(Held::extend_until(held, b, until));
+        let rest = if granted {
+            drop(other);
+            None
+        } else {
+            Some(other)
+        };
+        limit.send(()).expect("it is waited for");
+        match extend.poll().expect("it is over") {
+            Ok(held) => {
+                assert!(granted);
+                assert_eq!(held.values(), (&3, &0));
+            }
+            Err(refused) => {
+                assert!(!granted);
+                assert_eq!(refused.why(), Why::Late);
+                assert_eq!(*refused.into_held(), 3);
+            }
+        }
+        drop(rest);
+        assert!(are_free([a, b]));
+    }
+}
+
+/// It is an accepted call of nobody: it has no name.
+#[test]
+fn c14_an_extension_is_not_accepted() {
+    let [a, b, _] = &three();
+    let mut acceptor = Hand::waiting(Held::accept(hold(b), [Clause::new(F)]));
+    let extend = Hand::waiting(Held::extend(hold(a), b));
+    assert!(acceptor.poll().is_none());
+    drop(acceptor);
+    drop(extend.ready().expect("it comes later"));
+}

@@ -1,0 +1,408 @@
+//! Holds that are divided and put together: who goes on when parts are left one by one.
+
+use crate::common::op::F;
+use crate::common::polling::Hand;
+use crate::common::random::Random;
+use crate::common::watchdog::watchdog;
+use crate::common::weather::{in_all_weathers, join};
+use evenkeel::sync::monitor::{
+    Accepted, Clause, Condition, Held, Joined, Monitor, Set, call, lock_all, try_lock_all,
+};
+use evenkeel::yield_now;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Three monitors, by their addresses.
+pub(super) fn three() -> [Monitor<u32>; 3] {
+    [0; 3].map(Monitor::new)
+}
+
+pub(super) fn hold(monitor: &Monitor<u32>) -> Held<&Monitor<u32>> {
+    monitor.try_enter().expect("it is free")
+}
+
+pub(super) fn hold_all<S: Set>(set: S) -> Held<S> {
+    try_lock_all(set).expect("they are free")
+}
+
+pub(super) fn are_free<S: Set>(set: S) -> bool {
+    try_lock_all(set).is_some()
+}
+
+pub(super) fn is_free(monitor: &Monitor<u32>) -> bool {
+    monitor.try_enter().is_some()
+}
+
+/// C∀'s `signal/disjoint`: a signaller inside of `outer` signals inside of both, leaves `data`, and stays in `outer` for a while.
+#[test]
+fn b3_nobody_barges_in_between_two_releases() {
+    const ROUNDS: u32 = 500;
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Last {
+        Barger,
+        Signaller,
+    }
+    #[derive(Default)]
+    struct World {
+        outer: Monitor<()>,
+        condition: Condition,
+        over: AtomicBool,
+    }
+    let _watchdog = watchdog();
+    in_all_weathers(|runtime, weather| {
+        let data = Monitor::new((Last::Barger, 0));
+        let world = Arc::new((World::default(), data));
+        let waiters: Vec<_> = (0..4)
+            .map(|task| {
+                let world = world.clone();
+                runtime.spawn(async move {
+                    let (World { outer, condition, .. }, data) = &*world;
+                    let mut random = Random::new(task);
+                    loop {
+                        let held = lock_all((outer, data)).await;
+                        let mut held = condition.wait(held).await;
+                        let (last, count) = &mut *held.values_mut().1;
+                        assert_eq!(*last, Last::Signaller, "a barger has come in between");
+                        *count += 1;
+                        if *count >= ROUNDS {
+                            break;
+                        }
+                        drop(held);
+                        weather.pass(&mut random).await;
+                    }
+                })
+            })
+            .collect();
+        let bargers = (0..8).map(|task| {
+            let world = world.clone();
+            runtime.spawn(async move {
+                let mut random = Random::new(task);
+                while !world.0.over.load(Ordering::Acquire) {
+                    world.1.enter().await.0 = Last::Barger;
+                    weather.pass(&mut random).await;
+                    yield_now().await;
+                }
+            })
+        });
+        let bargers: Vec<_> = bargers.collect();
+        let signaller = runtime.spawn({
+            let world = world.clone();
+            async move {
+                let (World { outer, condition, over }, data) = &*world;
+                let mut random = Random::new(99);
+                while !over.load(Ordering::Acquire) {
+                    let held = outer.enter().await;
+                    let mut held = match Held::extend(held, data).await {
+                        Ok(held) => held,
+                        Err(refused) => refused.leave_and_enter_all().await,
+                    };
+                    held.values_mut().1.0 = Last::Signaller;
+                    let signalled = condition.signal(&mut held);
+                    let (outer_held, data_held) = Held::split(held);
+                    drop(data_held);
+                    weather.pass(&mut random).await;
+                    assert!(!signalled || data.try_enter().is_none(), "it is the waiter's");
+                    drop(outer_held);
+                    yield_now().await;
+                }
+            }
+        });
+        join(runtime, waiters);
+        world.0.over.store(true, Ordering::Release);
+        join(runtime, bargers);
+        join(runtime, vec![signaller]);
+    });
+}
+
+/// A waiter of a pair, one holder for each of both: it goes on with the last one, whichever that is, and before all that came for one of them.
+#[test]
+fn b5_two_holders_free_a_pair_one_after_the_other() {
+    for first in 0..2 {
+        let [a, b, _] = &three();
+        let condition = Condition::new();
+        let mut waiter = Hand::waiting(condition.wait(hold_all((a, b))));
+        let mut held = hold_all([a, b]);
+        assert!(condition.signal(&mut held));
+        let mut parts = Vec::from(Held::split(held));
+        let entrants = [Hand::waiting(a.enter()), Hand::waiting(b.enter())];
+        let pair = Hand::waiting(lock_all((b, a)));
+        *parts[first] = 5;
+        drop(parts.remove(first));
+        // It is free, but not for others.
+        assert!(!is_free([a, b][first]));
+        assert!(waiter.poll().is_none());
+        assert_eq!((waiter.wakes(), entrants.each_ref().map(Hand::wakes)), (0, [0, 0]));
+        *parts[0] = 7;
+        drop(parts);
+        assert_eq!((waiter.wakes(), entrants.each_ref().map(Hand::wakes)), (1, [0, 0]));
+        let held = waiter.ready();
+        let values = [(&5, &7), (&7, &5)][first];
+        assert_eq!(held.values(), values);
+        drop(held);
+        entrants.into_iter().for_each(|entrant| drop(entrant.ready()));
+        drop(pair.ready());
+        assert!(are_free([a, b]));
+    }
+}
+
+/// One task waits inside of a and b, one inside of a. A third one signals the former, leaves b, signals the latter, and leaves a.
+#[test]
+fn b6_a_part_signals_its_own_waiters_beside_those_of_the_whole() {
+    let [a, b, _] = &three();
+    let (of_both, of_a) = (Condition::new(), Condition::new());
+    let mut both = Hand::waiting(of_both.wait(hold_all((a, b))));
+    let single = Hand::waiting(of_a.wait(hold(a)));
+    let mut held = Hand::new(Held::extend(hold(a), b)).ready().expect("it is free");
+    assert!(of_both.signal(&mut held));
+    let (mut held, more) = Held::split(held);
+    drop(more);
+    assert!(of_a.signal(&mut held));
+    drop(held);
+    // What a part holder has signalled for its part is the later batch.
+    assert_eq!((both.wakes(), single.wakes()), (0, 1));
+    let held = single.ready();
+    assert!(both.poll().is_none() && !is_free(b));
+    drop(held);
+    assert_eq!(both.wakes(), 1);
+    drop(both.ready());
+    assert!(are_free([a, b]));
+}
+
+/// Neither a part of the set nor more than that.
+#[test]
+fn b15_a_holder_of_a_part_may_not_signal_for_the_whole() {
+    #[track_caller]
+    fn is_refused<S: Set>(condition: &Condition, held: &mut Held<S>) {
+        let signal = AssertUnwindSafe(|| condition.signal(held));
+        let panic = catch_unwind(signal).expect_err("it is refused");
+        let message = panic.downcast_ref::<&str>().expect("it has a message");
+        assert!(message.contains("other monitors than those of its first wait"), "{message}");
+    }
+    let [a, b, c] = &three();
+    let condition = Condition::new();
+    let waiter = Hand::waiting(condition.wait(hold_all((a, b))));
+    let (mut one, mut other) = Held::split(hold_all((b, a)));
+    is_refused(&condition, &mut one);
+    is_refused(&condition, &mut other);
+    let held = Held::join(one, other);
+    let mut more = Held::join(held, hold(c));
+    is_refused(&condition, &mut more);
+    let (mut held, more) = Held::split(more);
+    assert!(condition.signal(&mut held));
+    drop(held);
+    drop(waiter.ready());
+    drop(more);
+}
+
+/// Two that have been signalled for two halves, whose holds are joined.
+#[test]
+fn those_signalled_for_two_holds_that_are_joined_go_on_when_both_are_left() {
+    let [a, b, _] = &three();
+    let (of_a, of_b) = (Condition::new(), Condition::new());
+    let waiters = [Hand::waiting(of_a.wait(hold(a))), Hand::waiting(of_b.wait(hold(b)))];
+    let (mut one, mut other) = (hold(a), hold(b));
+    assert!(of_a.signal(&mut one) && of_b.signal(&mut other));
+    let held = Held::join(other, one);
+    assert_eq!(waiters.each_ref().map(Hand::wakes), [0, 0]);
+    drop(held);
+    assert_eq!(waiters.each_ref().map(Hand::wakes), [1, 1]);
+    waiters.into_iter().for_each(|waiter| drop(waiter.ready()));
+    assert!(are_free([a, b]));
+}
+
+/// Parts that wait for their own conditions give their monitors to those who have the whole.
+#[test]
+fn a_part_that_waits_comes_back_to_the_whole() {
+    let [a, b, _] = &three();
+    let (of_both, of_a) = (Condition::new(), Condition::new());
+    let both = Hand::waiting(of_both.wait(hold_all((a, b))));
+    let mut held = hold_all((a, b));
+    assert!(of_both.signal(&mut held));
+    let (one, other) = Held::split(held);
+    let single = Hand::waiting(of_a.wait(one));
+    assert_eq!(both.wakes(), 0);
+    drop(other);
+    let (mut one, other) = Held::split(both.ready());
+    assert!(of_a.signal(&mut one));
+    drop((one, other));
+    drop(single.ready());
+    assert!(are_free([a, b]));
+}
+
+/// Three levels: of a triple, of a pair within it, of one within that.
+#[test]
+fn holds_that_are_split_again_and_again_come_back_inside_out() {
+    let [a, b, c] = &three();
+    let conditions = [(); 3].map(|()| Condition::new());
+    let triple = Hand::waiting(conditions[0].wait(hold_all([a, b, c])));
+    let pair = Hand::waiting(conditions[1].wait(hold_all([a, b])));
+    let single = Hand::waiting(conditions[2].wait(hold(a)));
+    let mut held = hold_all((a, b, c));
+    assert!(conditions[0].signal(&mut held));
+    let (one, other, third) = Held::split(held);
+    let mut held = Held::join(one, other);
+    assert!(conditions[1].signal(&mut held));
+    let (mut one, other) = Held::split(held);
+    assert!(conditions[2].signal(&mut one));
+    let wakes = || [triple.wakes(), pair.wakes(), single.wakes()];
+    drop(third);
+    drop(other);
+    assert_eq!(wakes(), [0, 0, 0]);
+    drop(one);
+    assert_eq!(wakes(), [0, 0, 1]);
+    drop(single.ready());
+    assert_eq!((triple.wakes(), pair.wakes()), (0, 1));
+    drop(pair.ready());
+    assert_eq!(triple.wakes(), 1);
+    drop(triple.ready());
+    assert!(are_free([a, b, c]));
+}
+
+/// Its acceptor goes on when all parts are left, and knows whether one broke off.
+#[test]
+fn an_accepted_call_that_is_split_is_over_with_its_last_part() {
+    for breaks in [false, true] {
+        let [a, b, _] = &three();
+        let accept = Held::accept(hold_all((a, b)), [Clause::new(F)]);
+        let acceptor = Hand::waiting(accept);
+        let kept = std::cell::RefCell::new(None);
+        let call = call((a, b), F, async |held| {
+            let (one, other) = Held::split(held);
+            *kept.borrow_mut() = Some(other);
+            std::future::pending::<()>().await;
+            drop(one);
+        });
+        let caller = Hand::waiting(call);
+        if !breaks {
+            // The other part is no part of what is cancelled.
+            drop(kept.take());
+            assert_eq!(acceptor.wakes(), 0);
+            drop(caller);
+        } else {
+            drop(caller);
+            assert_eq!(acceptor.wakes(), 0);
+            drop(kept.take());
+        }
+        // A part was dropped by the cancelled call in either case.
+        let (held, accepted) = acceptor.ready();
+        assert_eq!(accepted, Accepted::Broken(0));
+        drop(held);
+    }
+    let [a, b, _] = &three();
+    let acceptor = Hand::waiting(Held::accept(hold_all((a, b)), [Clause::new(F)]));
+    let (one, other) = Held::split(Hand::new(call((a, b), F, async |held| held)).ready());
+    drop(one);
+    assert_eq!(acceptor.wakes(), 0);
+    drop(other);
+    assert_eq!(acceptor.ready().1, Accepted::Call(0));
+}
+
+#[test]
+fn a_waiter_that_gives_up_while_half_of_its_set_is_back_leaves_that_half() {
+    let [a, b, _] = &three();
+    let condition = Condition::new();
+    for half in 0..2 {
+        let waiter = Hand::waiting(condition.wait(hold_all((a, b))));
+        let mut held = hold_all([a, b]);
+        assert!(condition.signal(&mut held));
+        let mut parts = Vec::from(Held::split(held));
+        drop(parts.remove(half));
+        let entrant = Hand::waiting([a, b][half].enter());
+        drop(waiter);
+        assert_eq!(entrant.wakes(), 1);
+        drop(entrant.ready());
+        assert!(is_free([a, b][half]) && !is_free([a, b][1 - half]));
+        drop(parts);
+        assert!(are_free([a, b]));
+    }
+}
+
+/// The signal of one that gives up is the next one's, in the same place.
+#[test]
+fn g4_the_next_waiter_of_a_divided_set_takes_the_place_of_one_that_gives_up() {
+    let [a, b, _] = &three();
+    let condition = Condition::new();
+    let mut waiters: Vec<_> =
+        (0..3).map(|_| Hand::waiting(condition.wait(hold_all((a, b))))).collect();
+    let mut held = hold_all([a, b]);
+    assert!(condition.signal(&mut held));
+    let [one, other] = Held::split(held);
+    let entrant = Hand::waiting(b.enter());
+    drop(other);
+    drop(waiters.remove(0));
+    drop(one);
+    assert_eq!((waiters[0].wakes(), waiters[1].wakes(), entrant.wakes()), (1, 0, 0));
+    drop(waiters.remove(0).ready());
+    drop(entrant.ready());
+    assert!(are_free([a, b]));
+}
+
+/// Nothing that is gone is looked at: the part that is left last belongs to a set whose other monitor is no more.
+#[test]
+fn a_part_outlives_the_other_monitors_of_its_set() {
+    let condition = Condition::new();
+    let a = Box::new(Monitor::new(1));
+    let b = Box::new(Monitor::new(2));
+    let waiter = Hand::waiting(condition.wait(hold_all((&*a, &*b))));
+    let mut held = hold_all((&*a, &*b));
+    assert!(condition.signal(&mut held));
+    let (one, other) = Held::split(held);
+    drop(waiter);
+    // Whichever leads the set.
+    if (&raw const *a).addr() < (&raw const *b).addr() {
+        drop(one);
+        drop(a);
+        drop(other);
+        assert!(is_free(&b));
+    } else {
+        drop(other);
+        drop(b);
+        drop(one);
+        assert!(is_free(&a));
+    }
+}
+
+#[test]
+fn g9_a_part_that_is_forgotten_leaves_the_other_ones_to_those_that_give_up() {
+    let [a, b, _] = &three();
+    let condition = Condition::new();
+    let mut waiter = Hand::waiting(condition.wait(hold_all((a, b))));
+    let mut held = hold_all((a, b));
+    assert!(condition.signal(&mut held));
+    let (one, other) = Held::split(held);
+    std::mem::forget(one);
+    drop(other);
+    assert!(waiter.poll().is_none() && !is_free(b));
+    drop(waiter);
+    assert!(is_free(b) && !is_free(a));
+}
+
+/// Every kind of set has parts, and so have two that are joined.
+#[test]
+fn every_set_has_parts() {
+    let [a, b, c] = &three();
+    let (one, other, third) = Held::split(hold_all((c, a, b)));
+    drop(one);
+    assert!(is_free(c) && !is_free(a) && !is_free(b));
+    drop((other, third));
+    let slice = [b, a];
+    let parts = Held::split(hold_all(&slice[..]));
+    assert_eq!(parts.iter().map(|part| **part).sum::<u32>(), 0);
+    drop(parts);
+    drop(Held::split(hold_all(&slice)));
+    let owned = [1, 2].map(|value| Arc::new(Monitor::new(value)));
+    let [one, other] = owned.clone().map(|one| one.try_enter_owned().expect("it is free"));
+    let held = Held::join(one, other);
+    let task = std::thread::spawn(move || {
+        assert_eq!(held.values(), (&1, &2));
+        Held::split(held)
+    });
+    let (one, other) = task.join().expect("nothing fails");
+    assert_eq!((*one, *other), (1, 2));
+    drop((one, other));
+    let joined = Joined(owned[0].clone(), c);
+    assert_eq!(Hand::new(lock_all(joined)).ready().values(), (&1, &0));
+    let twice = AssertUnwindSafe(|| drop(lock_all(Joined(a, (b, a)))));
+    assert!(catch_unwind(twice).is_err());
+}
