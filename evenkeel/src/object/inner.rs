@@ -5,6 +5,7 @@
 use super::class::Class;
 use super::door::{Door, Refusal};
 use super::error::{EnterError, Names};
+use super::handle::Count;
 use super::line::{Line, Turn};
 use super::way::Way;
 use crate::policy::object::{Sample, Streak};
@@ -34,6 +35,8 @@ fn stated(bytes: usize) -> u32 {
 /// waits for one line.
 #[repr(C)]
 pub(super) struct Inner<T> {
+    /// How many [handles](super::handle) it has.
+    pub(super) handles: Count,
     pub(super) class: Arc<Class>,
     /// Where those wait who do not get in at once for long.
     pub(super) line: OnceBox<Line>,
@@ -82,6 +85,7 @@ pub(super) fn holder(context: Option<&Context>) -> u64 {
 impl<T> Inner<T> {
     pub(super) fn new(value: T, class: Arc<Class>) -> Self {
         Self {
+            handles: Count::one(),
             door: Door::new(),
             class,
             line: OnceBox::new(),

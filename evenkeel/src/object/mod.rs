@@ -69,6 +69,7 @@ mod error;
 mod evidence;
 mod giving;
 mod guard;
+mod handle;
 mod held;
 mod inner;
 mod ledger;
@@ -95,9 +96,9 @@ pub use report::{ClassReport, Report, WorkerReport, classes, report};
 pub use returning::{EnterReturning, Return, WithReturning};
 pub use several::{enter_all, enter2};
 
+use handle::Handle;
 use inner::Inner;
 use std::fmt;
-use std::sync::Arc;
 
 /// The class of objects that have been given none.
 const UNNAMED: &str = "unnamed";
@@ -118,7 +119,7 @@ const UNNAMED: &str = "unnamed";
 /// });
 /// ```
 pub struct Object<T> {
-    inner: Arc<Inner<T>>,
+    inner: Handle<T>,
 }
 
 impl<T> Clone for Object<T> {
@@ -131,7 +132,7 @@ impl<T> Object<T> {
     /// An object of the runtime that the caller belongs to, without a home. One that is made outside of any runtime never has one.
     #[must_use]
     pub fn new(value: T) -> Self {
-        Self { inner: Arc::new(Inner::new(value, classes::here(UNNAMED, None))) }
+        Self { inner: Handle::new(Inner::new(value, classes::here(UNNAMED, None))) }
     }
 
     /// Says how many bytes an operation goes over, where that is not the size of the value itself: what it owns on the heap. A hint for the choice of homes; a wrong one makes it worse
@@ -166,8 +167,7 @@ impl<T> Object<T> {
         let chosen = self.inner.is_pinned().then(|| self.inner.door.home());
         let chosen = chosen.filter(|&home| class.processor(home).is_some());
         let home = chosen.or_else(|| class.home_of_new(self.inner.size()));
-        let inner =
-            Arc::get_mut(&mut self.inner).expect("an object's class is said before it is cloned");
+        let inner = self.inner.get_mut().expect("an object's class is said before it is cloned");
         inner.join(class, home.unwrap_or(0), chosen.is_some());
         self
     }
@@ -178,8 +178,7 @@ impl<T> Object<T> {
     /// If there is no such worker, or if the object has clones.
     #[must_use]
     pub fn at(mut self, number: usize) -> Self {
-        let inner =
-            Arc::get_mut(&mut self.inner).expect("an object's home is said before it is cloned");
+        let inner = self.inner.get_mut().expect("an object's home is said before it is cloned");
         let home = inner
             .class
             .home_at(number)
@@ -226,7 +225,7 @@ impl<T> Object<T> {
     /// Whether both are the same object.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.inner, &other.inner)
+        self.inner.is(&other.inner)
     }
 }
 

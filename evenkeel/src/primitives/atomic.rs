@@ -160,6 +160,10 @@ pub(crate) enum Edge {
     ObjectShare,
     /// The look at that place by who reads it at once with others.
     ObjectShared,
+    /// The drop of one of an object's handles.
+    ObjectHandle,
+    /// The look of the last one at the drops before.
+    ObjectLastHandle,
 }
 
 /// `ordering`, unless a model has weakened `edge`.
