@@ -8,6 +8,7 @@ use crate::runtime::{block_on, enter};
 
 impl<T: Send> Object<T> {
     /// Enters the object from a thread that is no worker, calls `operation` and leaves; the thread waits until it gets in.
+    /// The destructor of a thread-local may do so too.
     ///
     /// # Errors
     /// As [`enter`](Self::enter).

@@ -7,15 +7,21 @@
 //!
 //! # States
 //! `place` is the address of the home's processor, or zero; with [`LOCKED`] a visitor is inside or about to be, with [`POISONED`] an operation has panicked, with
-//! [`SUSPENDED`] the host was found to be stuck.
+//! [`SUSPENDED`] the host was found to be stuck. `owner` is the number of the thread that is inside
+//! by the lock; only that thread writes it, and only for itself does it mean anything.
 //! Each processor has [notes](crate::scheduler::inside) of what its worker is inside of. The `mode` of the object's [class](super::class) is *in place*, *fencing*, *draining* or *at home*.
 //!
 //! # Steps
 //! *Host*: note the object; a light fence; if the mode is *at home* and `place` is this processor's address and nothing else, it is inside; otherwise clear the note. It leaves by clearing the note
-//! (release).
+//! (release), on the thread that has made it, whatever that works for by then: the guard may have
+//! outlived the worker's loop or its runtime. So the note is found by the object's home.
 //! *Visitor*: set [`LOCKED`] by a compare-and-swap (acquire). An object without a home is then the visitor's. If it has one, and the mode is *in place*, as a second look
 //! at it after the exchange says, it is too. Otherwise the visitor *takes it from its home*: a heavy fence; if the host has a note of it, wait for a bounded time, then give
-//! the lock back. (In [most attempts](glance) it does not even set the lock where it sees such a note before.) Once it is inside, and not before, it looks whether the object is poisoned: a host may have been inside when it was locked. It leaves by clearing [`LOCKED`] (release). Whoever is inside by the lock clears it by a plain store, whoever has it and turns back by a read-modify-write: the host may be
+//! the lock back. (In [most attempts](glance) it does not even set the lock where it sees such a
+//! note before.) Once it is inside, and not before, it looks whether the object is poisoned: a host
+//! may have been inside when it was locked. Then it is the owner, until it leaves or hands the lock
+//! to a held operation. It leaves by clearing [`LOCKED`] (release). Whoever is inside by the lock
+//! clears it by a plain store, whoever has it and turns back by a read-modify-write: the host may be
 //! inside, and [poison](POISONED) the object. For the same reason poison is cleared by a compare-and-swap while nobody has the lock.
 //! *Suspension*: a visitor who has taken the object from a host that is stuck, as the [policy](crate::policy::stealing::is_stranded) says, sets [`SUSPENDED`] while it has the lock. From then on
 //! all enter by the lock. It is cleared by one who has the lock: the host itself, or now and then a visitor, whose next will find out.
@@ -34,23 +40,33 @@
 //! *Host and former host*: a home is changed under the lock, by one who has seen no note of the former host's, or by that itself.
 //! *Two visitors*: the compare-and-swap.
 //! *Two operations of one host*: a worker makes no second note of an object, and does not take it from itself.
+//! *Host whose worker is gone*: its note stays where it is, and with it the home, until its guard
+//! is dropped: a visitor waits for it as for any other, and no worker comes to that processor
+//! again.
 //! *Host and worker of another runtime*: the class keeps the processors where they are for as long as there are objects of it, so a `place` is never the address of a later one.
 //!
 //! # Why nobody waits for ever
 //! An operation is a piece of a poll, or a future that others wait for [in line](super::line). A visitor that does not get the object from a host inside gives the lock back, so
-//! the host's next entry is not held up, and tries again.
+//! the host's next entry is not held up, and tries again. A guard that is forgotten leaves its
+//! object locked: by its lock, or by its note, which goes when the object is freed or joins another
+//! class. So what gets its address is another object to all.
 //!
 //! # Rejected
 //! A flag in the object in place of the host's note: a host that is held up between its look and the flag would clear that of the next host. A lock that the host
 //! takes too: it cost a prototype 10 to 25 % of a lookup in a directory of 32 KiB. To un-assign by a message to the host: who is stuck does not read it.
+//! A note of the worker's for those inside by the lock too, by which a second entry is refused: its
+//! guard may be dropped as the thread works for another runtime, where that place has the note of a
+//! host; and if it is forgotten, an object that gets its address is refused. A number of the run in
+//! the guard: it says that the note is not here, and not where it is.
 
 use super::class::{Class, Mode};
 use super::way::Way;
-use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
+use crate::primitives::atomic::{AtomicU64, AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::spin::{Backoff, pause};
 use crate::primitives::{fence, prefetch};
 use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
+use crate::task::id::{self, Id};
 
 /// A visitor is inside, or about to be.
 const LOCKED: usize = 1;
@@ -77,6 +93,8 @@ const PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 100 };
 #[derive(Debug)]
 pub(super) struct Door {
     place: AtomicUsize,
+    /// The number of the thread that is inside by the lock, if it stays there until it leaves.
+    owner: AtomicU64,
 }
 
 /// Why it is not inside.
@@ -90,7 +108,7 @@ pub(super) enum Refusal {
 
 impl Door {
     pub(super) fn new() -> Self {
-        Self { place: AtomicUsize::new(0) }
+        Self { place: AtomicUsize::new(0), owner: AtomicU64::new(Id::NONE.get()) }
     }
 
     /// What notes know the object by.
@@ -107,7 +125,9 @@ impl Door {
         let place = self.place.load(Ordering::Relaxed);
         if place == 0 {
             // No home, whole, and nobody is inside.
-            return self.lock(0).map(|()| Way::by_lock(self.note(context)));
+            self.lock(0)?;
+            self.own();
+            return Ok(Way::by_lock());
         }
         if let Some(context) = context
             && place == context.seat.home().addr()
@@ -117,7 +137,7 @@ impl Door {
         }
         // What nearly all come to whose objects have had homes before; the others, by a call.
         if class.mode() == Mode::InPlace && place & FLAGS == 0 {
-            return self.enter_in_place(class, context, place);
+            return self.enter_in_place(class, place);
         }
         self.enter_as_visitor(class, context)
     }
@@ -151,26 +171,21 @@ impl Door {
         }
         let home = place & !FLAGS;
         if home == 0 {
-            return self.lock(place).map(|()| self.by_lock(context));
+            return self.lock(place).map(|()| self.by_lock());
         }
         if class.mode() == Mode::InPlace && place & SUSPENDED == 0 {
-            return self.enter_in_place(class, context, place);
+            return self.enter_in_place(class, place);
         }
         self.enter_beside_home(class, context, place)
     }
 
     /// Enters an object that has a home, of a class that is entered in place.
     #[inline(always)]
-    fn enter_in_place(
-        &self,
-        class: &Class,
-        context: Option<&Context>,
-        place: usize,
-    ) -> Result<Way, Refusal> {
+    fn enter_in_place(&self, class: &Class, place: usize) -> Result<Way, Refusal> {
         self.lock(place)?;
         fence::after_read_modify_write(Edge::ObjectLocked);
         if class.mode() == Mode::InPlace {
-            return Ok(self.by_lock(context));
+            return Ok(self.by_lock());
         }
         self.give_back();
         Err(Refusal::Taken)
@@ -184,16 +199,23 @@ impl Door {
         locked.map(drop).map_err(|_| Refusal::Taken)
     }
 
-    /// Notes the object, on a worker that has a place for another note.
+    /// Notes that this thread is inside by the lock, for itself.
     #[inline(always)]
-    fn note(&self, context: Option<&Context>) -> Option<u8> {
-        context.and_then(|context| context.seat.processor().inside.note(self.address()))
+    fn own(&self) {
+        self.owner.store(id::of_thread().get(), Ordering::Relaxed);
+    }
+
+    /// Ends that, before the lock is given back or goes to another thread.
+    #[inline(always)]
+    fn disown(&self) {
+        self.owner.store(Id::NONE.get(), Ordering::Relaxed);
     }
 
     /// The way of a visitor who is inside.
-    fn by_lock(&self, context: Option<&Context>) -> Way {
+    fn by_lock(&self) -> Way {
+        self.own();
         // A host that has left after the lock was set may have poisoned the object meanwhile.
-        Way::by_lock(self.note(context)).poisoned(self.is_poisoned())
+        Way::by_lock().poisoned(self.is_poisoned())
     }
 
     /// Enters an object that has a home, which is another, or which is not to be used now.
@@ -220,20 +242,15 @@ impl Door {
                     None => self.take(class, context),
                 }
             }
-            Mode::InPlace => self.enter_in_place(class, context, place),
-            Mode::Draining => self.enter_draining(class, context, place),
+            Mode::InPlace => self.enter_in_place(class, place),
+            Mode::Draining => self.enter_draining(class, place),
             Mode::Fencing => Err(Refusal::Taken),
         }
     }
 
     /// Enters an object whose host may still be inside, but does not enter any more.
     #[cold]
-    fn enter_draining(
-        &self,
-        class: &Class,
-        context: Option<&Context>,
-        place: usize,
-    ) -> Result<Way, Refusal> {
+    fn enter_draining(&self, class: &Class, place: usize) -> Result<Way, Refusal> {
         let home = place & !FLAGS;
         self.lock(place)?;
         fence::after_read_modify_write(Edge::ObjectLocked);
@@ -242,7 +259,7 @@ impl Door {
         if matches!(class.mode(), Mode::Draining | Mode::InPlace)
             && (home == 0 || class.processor(home).is_some_and(has_left))
         {
-            return Ok(self.by_lock(context));
+            return Ok(self.by_lock());
         }
         self.give_back();
         Err(Refusal::Taken)
@@ -258,7 +275,7 @@ impl Door {
         if is_back {
             self.place.fetch_and(!SUSPENDED, Ordering::Relaxed);
         }
-        Ok(self.by_lock(context))
+        Ok(self.by_lock())
     }
 
     /// Has the object entered in place until its host is back. The caller is inside by the lock, and has taken it from there.
@@ -278,14 +295,12 @@ impl Door {
     pub(super) fn take(&self, class: &Class, context: Option<&Context>) -> Result<Way, Refusal> {
         let place = self.place.load(Ordering::Relaxed);
         let home = place & !FLAGS;
-        let is_own =
-            context.is_some_and(|context| context.seat.processor().inside.has(self.address()));
-        if place & LOCKED != 0 || is_own {
+        if place & LOCKED != 0 || self.is_inside(class, context) {
             return Err(Refusal::Taken);
         }
         if place & SHARED != 0 {
             self.lock(place)?;
-            return self.enter_shared(class, context, place);
+            return self.enter_shared(class, place);
         }
         let is_host = context.is_some_and(|context| context.seat.home().addr() == home);
         let host = class.processor(home).filter(|_| !is_host);
@@ -295,21 +310,30 @@ impl Door {
         self.lock(place)?;
         let has_left = || host.is_some_and(|host| self.has_left(host));
         if is_host || home == 0 || has_left() {
-            return Ok(self.by_lock(context));
+            return Ok(self.by_lock());
         }
         self.give_back();
         Err(Refusal::Taken)
     }
 
+    /// Whether the caller's thread is inside, in whatever way and whatever it works for by now.
+    #[cold]
+    pub(super) fn is_inside(&self, class: &Class, context: Option<&Context>) -> bool {
+        let has_noted = |processor: &Processor| processor.inside.has(self.address());
+        self.owner.load(Ordering::Relaxed) == id::of_thread().get()
+            || context.is_some_and(|context| has_noted(context.seat.processor()))
+            || class
+                .processor(self.home())
+                .is_some_and(|host| host.inside.is_own() && has_noted(host))
+    }
+
     /// Goes from being inside by whatever way to having the lock, which may go to another thread.
     pub(super) fn hold(&self, way: Way, context: Option<&Context>) {
-        let (Some(note), Some(context)) = (way.note(), context) else { return };
-        if !way.is_by_lock() {
-            let mut backoff = Backoff::new();
-            // Whoever has locked it sees the note, and gives the lock back.
-            while self.place.fetch_or(LOCKED, Ordering::Relaxed) & LOCKED != 0 {
-                backoff.snooze();
-            }
+        let (Some(note), Some(context)) = (way.note(), context) else { return self.disown() };
+        let mut backoff = Backoff::new();
+        // Whoever has locked it sees the note, and gives the lock back.
+        while self.place.fetch_or(LOCKED, Ordering::Relaxed) & LOCKED != 0 {
+            backoff.snooze();
         }
         context.seat.processor().inside.clear(note);
     }
@@ -343,10 +367,33 @@ impl Door {
         self.place.fetch_and(!LOCKED, edge(Edge::ObjectUnlock, Ordering::Release));
     }
 
-    /// Goes out again.
+    /// Goes out again, in the call in which it has come in: the thread is still what it was then.
     #[inline(always)]
     pub(super) fn leave(&self, way: Way, context: Option<&Context>) {
+        self.unlock(way);
+        if let (Some(note), Some(context)) = (way.note(), context) {
+            context.seat.processor().inside.clear(note);
+        }
+    }
+
+    /// Goes out again, on the thread that has come in, whatever that works for by now.
+    #[inline(always)]
+    pub(super) fn leave_later(&self, class: &Class, way: Way, context: Option<&Context>) {
+        self.unlock(way);
+        let Some(note) = way.note() else { return };
+        // As long as the host is inside the home stays, and its processor with the class.
+        let home = self.home();
+        match context.filter(|context| context.seat.home().addr() == home) {
+            Some(context) => context.seat.processor().inside.clear(note),
+            None => clear_note_of(class.processor(home), note),
+        }
+    }
+
+    /// Gives the lock back, if that is the way.
+    #[inline(always)]
+    fn unlock(&self, way: Way) {
         if way.is_by_lock() {
+            self.disown();
             // Nobody changes it meanwhile but whoever is inside, and who clears the poison.
             let place = self.place.load(Ordering::Relaxed);
             if place & POISONED == 0 {
@@ -355,10 +402,18 @@ impl Door {
                 self.give_back();
             }
         }
-        // Of a worker that is gone the notes are gone with it.
-        if let (Some(note), Some(context)) = (way.note(), context) {
-            context.seat.processor().inside.clear(note);
-        }
+    }
+
+    /// Clears the note of a host whose guard was forgotten; true if there was one. The caller has
+    /// the object to itself.
+    pub(super) fn strike_note(&mut self, class: &Class) -> bool {
+        class.processor(self.home()).is_some_and(|host| host.inside.strike(self.address()))
+    }
+
+    /// Goes on being locked by one who does not come back.
+    #[cold]
+    pub(super) fn stay_locked(&mut self) {
+        self.place.fetch_or(LOCKED, Ordering::Relaxed);
     }
 
     /// Notes that an operation has panicked. The caller is inside.
@@ -391,6 +446,12 @@ impl Door {
     pub(super) fn is_locked(&self) -> bool {
         self.place.load(Ordering::Relaxed) & LOCKED != 0
     }
+}
+
+/// Clears the note of a host that is none any more.
+#[cold]
+fn clear_note_of(host: Option<&Processor>, note: u8) {
+    host.into_iter().for_each(|host| host.inside.clear(note));
 }
 
 mod glance;

@@ -130,7 +130,9 @@ impl<T: Send> Object<T> {
     /// each where its task is, from the copy in its own cache. That ends with the next operation of another kind, which waits for those who read, and begins again after as many reads; after twice as
     /// many each time that it has not paid. Objects with homes are read so only while [there is room](crate::policy::object::replicate()) in the caches for the copies of all those of their class that are.
     ///
-    /// Reads from threads that are no workers, or from workers of other runtimes, are always alone inside, and so are those of a worker that is inside of four other objects; like writes they end the reading by all.
+    /// Reads from threads that are no workers, or from workers of other runtimes, are always alone
+    /// inside, and so are those of a worker that reads, or is at home inside of, four other
+    /// objects; like writes they end the reading by all.
     ///
     /// # Errors
     /// If an operation on it has panicked, or if the caller is inside of it, even if that reads too.

@@ -16,7 +16,9 @@ impl<T> Inner<T> {
     /// Takes a sampled operation into account that is over. The caller is still inside.
     #[cold]
     pub(super) fn end_sample(&self, way: Way, context: Option<&Context>) {
-        if let Some(context) = context.filter(|_| way.is_sampled() && way.is_by_lock()) {
+        if let Some(context) =
+            self.sampler(context).filter(|_| way.is_sampled() && way.is_by_lock())
+        {
             self.sample_in_place(context);
             match self.class.steering.look() {
                 Look::Assign => self.assign(context),
@@ -29,9 +31,15 @@ impl<T> Inner<T> {
     /// The same of one at its home, whose worker is out of the object again.
     #[cold]
     pub(super) fn note_over(&self, way: Way, context: Option<&Context>) {
-        if let Some(context) = context.filter(|_| !way.is_by_lock()) {
+        if let Some(context) = self.sampler(context).filter(|_| !way.is_by_lock()) {
             self.class.ledgers.end(self, context);
         }
+    }
+
+    /// The worker that an operation was sampled by: none if its guard has outlived that, and is
+    /// dropped by a worker of another runtime.
+    fn sampler<'a>(&self, context: Option<&'a Context>) -> Option<&'a Context> {
+        context.filter(|context| self.class.is_of(context.shared()))
     }
 
     /// Adds what the operation took to what is known of the object and of its class.

@@ -1,4 +1,10 @@
 //! Being inside an object: for as long as a guard lives, which poisons it if a panic begins meanwhile, or for one closure, which does so if it unwinds.
+//!
+//! A closure is a part of the call that has come in. A guard lives as long as its owner likes, on
+//! its thread: it may leave a deterministic run as the output of that, or wait in a thread-local
+//! until the runtime has ended and the thread works for another one. So a guard leaves by what the
+//! object says, and only a closure by what the thread is now. What an operation has had sampled
+//! concerns the worker that sampled it, and no other.
 
 #![allow(unsafe_code, reason = "whoever is inside an object has its value")]
 
@@ -12,6 +18,10 @@ use std::mem;
 use std::ops::{Deref, DerefMut};
 
 /// Being inside an [`Object`](super::Object): access to its value, until it is dropped.
+///
+/// On its thread it may outlive the [run](crate::deterministic) or the runtime that it was made in:
+/// it is inside until it is dropped, and others wait. One that is [forgotten](std::mem::forget)
+/// leaves its own object locked for ever, and no other one.
 ///
 /// It is not `Send`: a task that holds it across an `.await` could be polled by another worker after that, so it does not compile in one that is spawned.
 ///
@@ -42,9 +52,6 @@ impl<'a, T> Guard<'a, T> {
     #[inline(always)]
     pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
         object.begin_write();
-        if way.is_without_note() {
-            object.note_on_thread();
-        }
         Self { object, way: way.panicking(std::thread::panicking()), not_send: PhantomData }
     }
 
@@ -58,23 +65,25 @@ impl<'a, T> Guard<'a, T> {
 /// What few operations end with.
 #[cold]
 fn end<T>(object: &Inner<T>, way: Way, context: Option<&Context>) {
-    if way.is_without_note() {
-        object.clear_on_thread();
-    }
     object.end_sample(way, context);
     if let Some(origin) = way.origin() {
         returning::go_back(origin);
     }
 }
 
-/// Leaves an object that the caller is inside of alone.
+/// Leaves an object that the caller is inside of alone: `LATER` than in the call in which it has
+/// come in.
 #[inline(always)]
-fn leave<T>(object: &Inner<T>, way: Way) {
+fn leave<T, const LATER: bool>(object: &Inner<T>, way: Way) {
     context::with(|context| {
         if way.has_more() {
             end(object, way, context);
         }
-        object.leave(way, context);
+        if LATER {
+            object.leave_later(way, context);
+        } else {
+            object.leave(way, context);
+        }
         if way.is_sampled() {
             object.note_over(way, context);
         }
@@ -91,7 +100,7 @@ impl<T> Drop for Running<'_, T> {
     #[cold]
     fn drop(&mut self) {
         self.object.door.poison();
-        leave(self.object, self.way);
+        leave::<T, false>(self.object, self.way);
     }
 }
 
@@ -106,14 +115,11 @@ pub(super) unsafe fn run<T, R>(
     operation: impl FnOnce(&mut T) -> R,
 ) -> R {
     object.begin_write();
-    if way.is_without_note() {
-        object.note_on_thread();
-    }
     let running = Running { object, way };
     // SAFETY: this thread is inside until it leaves below, or as it unwinds, and the borrow ends before.
     let result = object.value.with_mut(|value| operation(unsafe { &mut *value }));
     mem::forget(running);
-    leave(object, way);
+    leave::<T, false>(object, way);
     result
 }
 
@@ -141,7 +147,7 @@ impl<T> Drop for Guard<'_, T> {
         if std::thread::panicking() && !self.way.was_panicking() {
             self.object.door.poison();
         }
-        leave(self.object, self.way);
+        leave::<T, true>(self.object, self.way);
     }
 }
 
@@ -163,9 +169,6 @@ impl<'a, T: Sync> Reading<'a, T> {
     /// This thread is inside, by `way`, and leaves when this is dropped.
     #[inline(always)]
     pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
-        if way.is_without_note() {
-            object.note_on_thread();
-        }
         Self { object, way, not_send: PhantomData }
     }
 }
@@ -183,9 +186,6 @@ impl<T> Deref for Reading<'_, T> {
 impl<T> Drop for Reading<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.way.is_without_note() {
-            self.object.clear_on_thread();
-        }
         context::with(|context| {
             self.object.end_sample(self.way, context);
             self.object.leave_after_read(self.way, context);

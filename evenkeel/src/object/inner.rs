@@ -12,11 +12,10 @@ use crate::policy::object::{Sample, Streak};
 use crate::primitives::atomic::{AtomicU32, Ordering};
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::prefetch;
-use crate::primitives::thread::thread_local;
 use crate::scheduler::context::{self, Context};
+use crate::task::id;
 use once_cell::race::OnceBox;
 use std::any::type_name;
-use std::cell::RefCell;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::ptr;
@@ -57,6 +56,7 @@ unsafe impl<T: Send> Sync for Inner<T> {}
 
 impl<T> Drop for Inner<T> {
     fn drop(&mut self) {
+        self.door.strike_note(&self.class);
         self.class.uncharge(self.door.home(), self.size());
         if self.is_pinned() {
             self.class.note_pinned(false);
@@ -67,18 +67,12 @@ impl<T> Drop for Inner<T> {
     }
 }
 
-thread_local! {
-    /// The doors of the objects that this thread is inside of without a note of a processor's.
-    static INSIDE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Whom an object is held by that is held here: the number of the task, or one for the thread, which no task has.
+/// Whom an object is held by that is held here: the number of the task, or that of the thread,
+/// which no task has.
 pub(super) fn holder(context: Option<&Context>) -> u64 {
-    /// Where no number of a task comes to, and no address.
-    const THREAD: u64 = 1 << 63;
     match context.and_then(Context::task) {
         Some(task) => task.footer().id.get(),
-        None => INSIDE.with(|inside| ptr::from_ref(inside).addr() as u64 | THREAD),
+        None => id::of_thread().get(),
     }
 }
 
@@ -134,6 +128,9 @@ impl<T> Inner<T> {
 
     /// Makes this processor, or none, the home of an object that nobody uses yet.
     pub(super) fn settle(&mut self, home: usize) {
+        if self.door.strike_note(&self.class) {
+            self.door.stay_locked();
+        }
         self.class.uncharge(self.door.home(), self.size());
         self.door.set_home(home);
         self.class.charge(home, self.size());
@@ -267,16 +264,29 @@ impl<T> Inner<T> {
         self.sample.with_mut(|sample| f(unsafe { &mut *sample }))
     }
 
-    /// Goes out again, on the thread that has come in.
+    /// Goes out again, in the call in which it has come in.
     #[inline(always)]
     pub(super) fn leave(&self, way: Way, context: Option<&Context>) {
+        self.note_entry(way, context);
+        self.door.leave(way, context);
+    }
+
+    /// Goes out again, on the thread that has come in.
+    #[inline(always)]
+    pub(super) fn leave_later(&self, way: Way, context: Option<&Context>) {
+        self.note_entry(way, context);
+        self.door.leave_later(&self.class, way, context);
+    }
+
+    /// Notes for later entries from where there was one by the lock. The caller is still inside.
+    #[inline(always)]
+    fn note_entry(&self, way: Way, context: Option<&Context>) {
         if way.is_by_lock()
             && let Some(context) = context
         {
             let (me, bytes) = (context.seat.me() as u16, context.operations.bytes());
             self.with_sample(|sample| sample.enter(me, bytes.now()));
         }
-        self.door.leave(way, context);
     }
 
     /// Enters, if nobody else is inside and it is not to be entered elsewhere.
@@ -290,33 +300,12 @@ impl<T> Inner<T> {
     /// Refuses an entry if this worker's poll, this task or this thread is inside already.
     #[cold]
     pub(super) fn refuse_own(&self, context: Option<&Context>) -> Result<(), EnterError> {
-        let address = self.door.address();
-        let is_noted = context.is_some_and(|context| context.seat.processor().inside.has(address))
-            || INSIDE.with(|inside| inside.borrow().contains(&address));
-        let is_inside =
-            is_noted || self.line.get().is_some_and(|line| line.is_holder(holder(context)));
-        if !is_inside {
+        let holds = |line: &Line| line.is_holder(holder(context));
+        let is_inside = self.door.is_inside(&self.class, context);
+        if !is_inside && !self.line.get().is_some_and(holds) {
             return Ok(());
         }
         let task = context.and_then(Context::task).and_then(|task| task.name().map(Box::from));
         Err(EnterError::inside(self.names(), task))
-    }
-
-    /// Notes that this thread is inside, who is no worker, or has no place for another note.
-    #[cold]
-    pub(super) fn note_on_thread(&self) {
-        INSIDE.with(|inside| inside.borrow_mut().push(self.door.address()));
-    }
-
-    /// Ends what [`note_on_thread`](Self::note_on_thread) has begun.
-    #[cold]
-    pub(super) fn clear_on_thread(&self) {
-        let address = self.door.address();
-        INSIDE.with(|inside| {
-            let mut inside = inside.borrow_mut();
-            if let Some(place) = inside.iter().rposition(|&other| other == address) {
-                inside.swap_remove(place);
-            }
-        });
     }
 }

@@ -12,7 +12,8 @@ const LOCK: usize = 1 << 8;
 /// The thread was panicking when the guard of the operation was made.
 const PANICKING: usize = 1 << 9;
 
-/// Whoever leaves has more to do than that: what [`is_without_note`](Way::is_without_note), [`is_sampled`](Way::is_sampled) or [`origin`](Way::origin) say. So those that have not, which are nearly all, look once.
+/// The operation has more to do than to leave: what [`is_sampled`](Way::is_sampled) or
+/// [`origin`](Way::origin) say. So those that have not, which are nearly all, look once.
 const MORE: usize = 1 << 10;
 
 /// What it takes is of interest.
@@ -38,10 +39,10 @@ impl Way {
         Self(usize::from(note) + 1)
     }
 
-    /// As a visitor, by the lock; a worker has noted it too, for itself.
+    /// As a visitor, by the lock.
     #[inline(always)]
-    pub(super) fn by_lock(note: Option<u8>) -> Self {
-        Self(LOCK | note.map_or(MORE, |note| usize::from(note) + 1))
+    pub(super) fn by_lock() -> Self {
+        Self(LOCK)
     }
 
     /// As one of many readers, by this note.
@@ -73,7 +74,7 @@ impl Way {
         self.0 & LOCK != 0
     }
 
-    /// The worker's note of it.
+    /// The note of it, of the host or of a reader.
     #[inline(always)]
     pub(super) fn note(self) -> Option<u8> {
         (self.0 & NOTE).checked_sub(1).map(|note| note as u8)
@@ -117,11 +118,5 @@ impl Way {
     #[inline(always)]
     pub(super) fn has_more(self) -> bool {
         self.0 & MORE != 0
-    }
-
-    /// Whether no note of a worker's stands for it: the caller's thread has to remember it.
-    #[inline(always)]
-    pub(super) fn is_without_note(self) -> bool {
-        self.0 & NOTE == 0
     }
 }

@@ -170,6 +170,7 @@ impl Context {
 
     fn begin(&self) -> Leave {
         if self.role != Role::Spare {
+            self.seat.processor().inside.begin();
             CONTEXT.with(|context| context.set(ptr::from_ref(self)));
         }
         if self.role != Role::Relief {

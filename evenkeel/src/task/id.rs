@@ -1,5 +1,7 @@
-//! The numbers of tasks.
+//! The numbers of tasks, and those of threads, which no task has.
 
+use crate::primitives::thread::thread_local;
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -63,4 +65,28 @@ impl Ids {
 /// A number for a task that is spawned from outside.
 pub(crate) fn take_one() -> Id {
     Id(NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+thread_local! {
+    /// The number of this thread; none before it is asked for.
+    static THREAD: Cell<u64> = const { Cell::new(Id::NONE.0) };
+}
+
+/// The number of the calling thread, which no task has and no other thread, also after this one has
+/// ended: an address may be that of a later thread.
+#[inline(always)]
+pub(crate) fn of_thread() -> Id {
+    match THREAD.try_with(Cell::get) {
+        Ok(number) if number != Id::NONE.0 => Id(number),
+        _ => number_thread(),
+    }
+}
+
+#[cold]
+fn number_thread() -> Id {
+    let id = take_one();
+    // It has no destructor; where that is an error all the same, the thread has a new number each
+    // time, and is not known again.
+    let _ = THREAD.try_with(|number| number.set(id.0));
+    id
 }

@@ -17,6 +17,7 @@ mod exclusion;
 mod held;
 mod inside;
 mod operations;
+mod outliving;
 mod poison;
 mod read;
 mod returning;

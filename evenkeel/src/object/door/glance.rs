@@ -15,12 +15,16 @@ thread_local! {
 /// Whether to lock the object at this address and make the fence.
 pub(super) fn is_worth_a_fence(host: &Inside, address: usize) -> bool {
     !host.has(address)
-        || IN_VAIN.with(|in_vain| {
-            let before = in_vain.get();
-            in_vain.set(before.wrapping_add(1));
+        || count_in_vain().is_none_or(|before| {
             // In no rhythm that another one of the thread may have: multiples of the golden ratio (Knuth, "The Art of Computer Programming", 6.4).
             before.wrapping_mul(0x9E37_79B9) < u32::MAX / EACH
         })
+}
+
+/// Counts one, and gives how many there were before; none if the thread-locals are being destroyed.
+fn count_in_vain() -> Option<u32> {
+    let count = |in_vain: &Cell<u32>| in_vain.replace(in_vain.get().wrapping_add(1));
+    IN_VAIN.try_with(count).ok()
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]

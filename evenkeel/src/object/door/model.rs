@@ -118,6 +118,26 @@ fn a_host_and_who_takes_the_object_exclude_each_other() {
     });
 }
 
+/// Its guard has outlived the worker's loop, and leaves by what the object says.
+#[test]
+fn a_host_that_is_no_worker_any_more_and_who_takes_the_object_exclude_each_other() {
+    check(&[Edge::ObjectLeave, Edge::ObjectNoted], || {
+        let mut world = World::new(Placement::Home);
+        let number = world.number_at(0);
+        let host = world.start(0, {
+            let number = number.clone();
+            move |context| {
+                let Ok(way) = number.enter(Some(context)) else { return 0 };
+                add(&number);
+                number.leave_later(way, None);
+                1
+            }
+        });
+        let taken = take(&number);
+        settle(&number, host.join().unwrap() + taken);
+    });
+}
+
 /// The place of its note has another object's by the time that somebody looks.
 #[test]
 fn a_host_that_is_inside_another_object_has_left_this_one() {

@@ -87,10 +87,9 @@ impl Door {
         None
     }
 
-    /// Leaves as a reader.
+    /// Leaves as a reader. A read is a part of one call, in which the worker stays what it is.
     #[inline(always)]
     pub(in crate::object) fn leave_as_reader(&self, way: Way, context: Option<&Context>) {
-        // Of a worker that is gone the notes are gone with it.
         if let (Some(note), Some(context)) = (way.note(), context) {
             context.seat.processor().inside.clear(note);
         }
@@ -116,12 +115,7 @@ impl Door {
 
     /// Enters a shared object alone. The caller has just locked it, as `place`.
     #[cold]
-    pub(super) fn enter_shared(
-        &self,
-        class: &Class,
-        context: Option<&Context>,
-        place: usize,
-    ) -> Result<Way, Refusal> {
+    pub(super) fn enter_shared(&self, class: &Class, place: usize) -> Result<Way, Refusal> {
         let is_closed = place & CLOSED != 0;
         if !is_closed && !self.is_shown() {
             self.give_back();
@@ -129,7 +123,7 @@ impl Door {
         }
         if self.have_left(class, if is_closed { 0 } else { PATIENCE }) {
             self.place.fetch_and(!(SHARED | CLOSED), Ordering::Relaxed);
-            return Ok(self.by_lock(context));
+            return Ok(self.by_lock());
         }
         if is_closed {
             self.give_back();
