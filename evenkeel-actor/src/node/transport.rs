@@ -34,7 +34,8 @@ pub enum Event {
         /// Its bytes: untrusted.
         frame: Vec<u8>,
     },
-    /// The bytes of a frame that was sent are no longer needed: the buffer comes back, to be used again.
+    /// The bytes of a frame that was sent are no longer needed: the buffer comes back, to be used again. At most once for each
+    /// frame: a transport that gives a frame's memory to its receiver has nothing to give back, and says nothing.
     Sent {
         /// The buffer, with whatever is in it.
         buffer: Vec<u8>,
@@ -118,13 +119,16 @@ pub trait Transport {
     /// The most bytes that a frame may have. The same on all nodes of a job: a longer frame is none to whoever gets it.
     fn longest_frame(&self) -> usize;
 
-    /// Begins to send a frame. Does not block; the buffer comes back by [`Event::Sent`].
+    /// Begins to send a frame. Does not block; the buffer may come back by [`Event::Sent`].
     ///
     /// # Errors
     /// [`Refused`], with the frame.
     fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused>;
 
     /// The next event, if there is one. Does not block; also moves on what is under way.
+    ///
+    /// However much is sent, what has come is given in time: buffers that come back are bounded, and a frame waits for those
+    /// alone that were there before it.
     fn poll(&mut self) -> Option<Event>;
 
     /// Blocks the thread until there may be an event, the [waker](Self::waker) is called, or `most` has passed; may return early.

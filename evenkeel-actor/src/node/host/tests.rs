@@ -1,5 +1,6 @@
 //! Hosts over the network in one process.
 
+mod returns;
 mod together;
 
 use super::{Deliver, Host, Progress};

@@ -14,11 +14,9 @@ fn manual(seed: u64, most: u64) -> Faults {
     Faults { seed, delay, clock: Clock::Manual, ..Faults::default() }
 }
 
-/// All that has happened at a node, without the beginning and buffers that come back.
+/// All that has happened at a node, without the beginning.
 fn events(node: &mut InProcess) -> Vec<Event> {
-    std::iter::from_fn(|| node.poll())
-        .filter(|event| !matches!(event, Event::Up { .. } | Event::Sent { .. }))
-        .collect()
+    std::iter::from_fn(|| node.poll()).filter(|event| !matches!(event, Event::Up { .. })).collect()
 }
 
 fn received(from: NodeId, byte: u8) -> Event {
@@ -186,6 +184,18 @@ fn what_cannot_be_sent_is_given_back() {
     assert_eq!((refused.why, refused.frame), (Refusal::Full, vec![2]));
     assert_eq!(events(&mut nodes[1]).len(), 1);
     nodes[0].send(B, vec![2]).unwrap();
+}
+
+#[test]
+fn what_comes_does_not_wait_behind_what_was_sent() {
+    let (_control, mut nodes) = network(2, Faults::default());
+    assert_eq!(events(&mut nodes[0]), []);
+    nodes[1].send(A, vec![1]).unwrap();
+    for _ in 0..1_000 {
+        nodes[0].send(B, vec![2]).unwrap();
+    }
+    assert_eq!(nodes[0].poll(), Some(received(B, 1)));
+    assert_eq!(nodes[0].poll(), None, "nothing is kept of what was sent");
 }
 
 /// Longer than any test: a wait that is not ended hangs.

@@ -1,5 +1,6 @@
 //! What comes from other nodes: full mailboxes, long frames, bytes of a peer.
 
+mod busy_senders;
 mod casts;
 mod deep;
 mod full;
