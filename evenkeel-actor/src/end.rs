@@ -183,11 +183,16 @@ pub(crate) fn report<A, M: Send + 'static>(
 
 /// The reason that a panic is.
 pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> ExitReason {
+    ExitReason::Panicked(words(payload).into())
+}
+
+/// The words of a panic.
+pub(crate) fn words(payload: Box<dyn Any + Send>) -> String {
     let words = payload.downcast_ref::<&str>().copied();
     let words = words.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let reason = ExitReason::Panicked(words.unwrap_or("something that is no text").into());
+    let words = words.unwrap_or("something that is no text").to_owned();
     contain(|| drop(payload));
-    reason
+    words
 }
 
 /// Runs what is a user's, and gives nothing if it panics: the process's panic hook has told of it. A payload whose destructor panics too is

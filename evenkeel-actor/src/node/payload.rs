@@ -24,6 +24,13 @@ pub enum PayloadError {
         /// In the format's words.
         why: String,
     },
+    /// The type's `Deserialize` has panicked.
+    Panicked {
+        /// The type.
+        of: &'static str,
+        /// In the words of the panic.
+        why: String,
+    },
     /// They are, and others follow: sender and receiver have different types.
     Trailing {
         /// The type.
@@ -38,6 +45,7 @@ impl fmt::Display for PayloadError {
         match self {
             Self::Unwritable { of, why } => write!(f, "a value of {of} cannot be written: {why}"),
             Self::Unreadable { of, why } => write!(f, "the bytes are no value of {of}: {why}"),
+            Self::Panicked { of, why } => write!(f, "reading a value of {of} has panicked: {why}"),
             Self::Trailing { of, bytes } => write!(
                 f,
                 "{bytes} bytes follow a value of {of}; sender and receiver have different types"

@@ -4,12 +4,11 @@ use super::calls::Outcome;
 use super::inbound::Wait;
 use super::inner::{Counts, Hello, Inner};
 use super::route::{Peer, Standing};
-use super::scope;
 use super::table::{Target, Told};
 use super::ties;
 use crate::control::AnyActor;
 use crate::dead_letter::{self, DeadLetterKind};
-use crate::end::contain;
+use crate::end::{contain, words};
 use crate::node::Slot;
 use crate::node::payload::PayloadError;
 use crate::node::wire::{Failure, Message, StopHow};
@@ -18,12 +17,10 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// What a value is that has panicked as it was read.
+/// What a value is whose delivery has panicked.
 #[cold]
 fn panicked(with: Box<dyn Any + Send>) -> Told {
-    contain(|| drop(with));
-    let why = "it has panicked as it was read".to_owned();
-    Told::Unreadable(PayloadError::Unreadable { of: "a message", why })
+    Told::Unreadable(PayloadError::Panicked { of: "a message", why: words(with) })
 }
 
 /// Delivers a value to an actor, or parks it. Whether it has been dealt with: if not, it is counted when it is.
@@ -74,8 +71,8 @@ pub(super) fn tell_it(
     payload: &[u8],
 ) -> Option<Wait> {
     let node = peer.node;
-    // A type's `Deserialize` is a caller's code, and its panic is not to end the node.
-    let told = catch_unwind(AssertUnwindSafe(|| scope::read(peer, || target.tell(payload))));
+    // What a full mailbox drops is a caller's, and its panic is not to end the node.
+    let told = catch_unwind(AssertUnwindSafe(|| target.tell(peer, payload)));
     match told.unwrap_or_else(panicked) {
         Told::Done => {}
         Told::Waits(wait) => return Some(wait),
@@ -111,6 +108,14 @@ impl Inner {
 /// A message from another node is a dead letter, of which only the bytes were there.
 pub(crate) fn note_dead(system: System, kind: DeadLetterKind) {
     dead_letter::note::<[u8; 0]>(system, None, kind, 1);
+}
+
+/// The call that waits for what a message leads to here. If that panics, it is told so.
+pub(super) fn awaited(message: &Message<'_>) -> Option<u64> {
+    match *message {
+        Message::Spawn { call, .. } | Message::Locate { call, .. } => Some(call),
+        _ => None,
+    }
 }
 
 /// Does what a message says that is not for an actor's mailbox. False if nothing more of this frame is to be read.

@@ -192,7 +192,7 @@ pub enum RemoteError {
         /// The name that was asked for.
         name: Box<str>,
     },
-    /// The script takes other arguments.
+    /// The script takes other arguments, or reading them has panicked.
     Arguments {
         /// In the node's words.
         why: String,
@@ -239,7 +239,7 @@ impl fmt::Display for RemoteError {
                 f,
                 "node {node} has no script {name:?}: register it there first, with register_script or NodeBuilder::script"
             ),
-            Self::Arguments { why } => write!(f, "the script takes other arguments: {why}"),
+            Self::Arguments { why } => write!(f, "the script does not take the arguments: {why}"),
             Self::OtherMessages { why } => {
                 write!(f, "the actor takes messages of another type: {why}")
             }

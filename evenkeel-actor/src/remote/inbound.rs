@@ -23,9 +23,10 @@
 //!
 //! # Bad bytes
 //! The bytes are a peer's. What is no frame, or says what cannot be said now, is an event, and its sender is [shut out](super::NodeEvent::Malformed). A value that is not of its actor's type is a
-//! dead letter, as is one for an actor that is not there any more; if an answer is awaited, the asker is told.
+//! dead letter, as is one for an actor that is not there any more; if an answer is awaited, the asker is told. So it is if a caller's code panics here, as that which
+//! reads a value: each call has its outcome.
 
-use super::deliver::{deliver, take};
+use super::deliver::{awaited, deliver, take};
 use super::error::Mismatch;
 use super::inner::{Counts, Inner};
 use super::route::{Peer, Standing};
@@ -352,12 +353,13 @@ fn read(
                 if let Message::Cast { .. } = other {
                     turn.looks_soon();
                 }
+                let call = awaited(&other);
                 match contain(|| take(peer, other, &mut count.control)) {
                     Some(true) => {}
                     Some(false) => return Ok(()),
                     None => {
                         Counts::add(&node.counts.unreadable);
-                        node.undelivered(peer, None, Failure::Unreadable, "");
+                        node.undelivered(peer, call, Failure::Panicked, "");
                     }
                 }
             }

@@ -14,7 +14,6 @@ use crate::ask::ReplyTo;
 use crate::error::AskError;
 use crate::mailbox::overflow::Overflow;
 use crate::node::multiplexer::PutError;
-use crate::node::payload;
 use crate::node::wire::Failure;
 use crate::node::{NodeId, Slot};
 use crate::trace::seal;
@@ -137,7 +136,9 @@ impl<R> Drop for RemoteReply<R> {
         let call = self.take();
         let peer = self.route.peer();
         if call != 0 && self.may_say(peer) {
-            peer.fail(call, Failure::Ended, "");
+            // Nobody else drops it while a value is read: what follows it there cannot be read.
+            let is_read = scope::reading().is_ok();
+            peer.fail(call, if is_read { Failure::Unreadable } else { Failure::Ended }, "");
         }
     }
 }
@@ -156,8 +157,10 @@ where
             Ok(sender) => {
                 let read = move |outcome: Outcome<'_>| {
                     seal(match outcome {
-                        Outcome::Answer(bytes) => scope::read(peer, || payload::get(bytes))
-                            .map_err(|_| AskError::Unreadable),
+                        Outcome::Answer(bytes) => scope::read(peer, bytes).map_err(|_| {
+                            Counts::add(&peer.node.counts.unreadable);
+                            AskError::Unreadable
+                        }),
                         Outcome::Failed(failure, _) => Err(failed(failure)),
                         Outcome::At(_) => Err(AskError::Unreadable),
                         Outcome::NodeDown => Err(AskError::NodeDown),

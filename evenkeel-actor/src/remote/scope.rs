@@ -3,9 +3,14 @@
 //! `serde` hands nothing through to them, so it is a thread's variable while a value is written or read. Outside of that they cannot be.
 
 use super::route::Peer;
+use crate::end::words;
 use crate::node::multiplexer::PutError;
+use crate::node::payload::{self, PayloadError};
 use crate::node::wire::Failure;
+use serde::de::DeserializeOwned;
+use std::any::type_name;
 use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[derive(Clone, Copy)]
 enum Scope {
@@ -136,11 +141,18 @@ pub(crate) fn cast<R>(peer: &'static Peer, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Runs `f`, which reads a value that has come from a node.
+/// Reads a value that has come from a node. A type's `Deserialize` is a caller's code, whose panic is not to end the node, nor to
+/// leave a call without an outcome: so it is an error, and no value is read otherwise.
 #[inline]
-pub(crate) fn read<R>(peer: &'static Peer, f: impl FnOnce() -> R) -> R {
+pub(crate) fn read<T: DeserializeOwned>(
+    peer: &'static Peer,
+    bytes: &[u8],
+) -> Result<T, PayloadError> {
     let _back = enter(Scope::Reading(peer));
-    f()
+    let read = catch_unwind(AssertUnwindSafe(|| payload::get(bytes)));
+    read.unwrap_or_else(|with| {
+        Err(PayloadError::Panicked { of: type_name::<T>(), why: words(with) })
+    })
 }
 
 /// Why a reference cannot be written or read.

@@ -10,6 +10,7 @@ use super::table::Found;
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::builder::Builder;
+use crate::end::contain;
 use crate::mailbox::overflow::Wait;
 use crate::node::multiplexer::PutError;
 use crate::node::payload;
@@ -22,7 +23,7 @@ use serde::de::DeserializeOwned;
 use std::any::type_name;
 use std::collections::HashMap;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Why a script has not started an actor.
@@ -98,11 +99,11 @@ impl Scripts {
                 let why = format!("they are {own}, not {messages}");
                 return Err((Failure::OtherMessages, why));
             }
-            let arguments = scope::read(peer, || payload::get(arguments));
+            let arguments = scope::read(peer, arguments);
             let arguments =
                 arguments.map_err(|error| (Failure::BadArguments, error.to_string()))?;
-            let actor = catch_unwind(AssertUnwindSafe(|| script(arguments)));
-            let actor = actor.map_err(|_| (Failure::Panicked, String::new()))?;
+            let actor = contain(|| script(arguments));
+            let actor = actor.ok_or((Failure::Panicked, String::new()))?;
             let node = peer.node;
             let actor = Builder::new().system(node.system).spawn_at(actor, site);
             let actor = actor.map_err(|error| (Failure::Panicked, error.to_string()))?;

@@ -14,12 +14,14 @@
 
 use super::hash::Numbers;
 use super::limits::Sweeper;
+use super::route::Peer;
+use super::scope;
 use crate::actor_ref::ActorRef;
 use crate::control::{ActorId, AnyActor};
 use crate::error::SendError;
 use crate::mailbox::overflow::{Full, Overflow};
 use crate::node::Slot;
-use crate::node::payload::{self, PayloadError};
+use crate::node::payload::PayloadError;
 use crate::primitives::{Mutex, MutexGuard};
 use crate::trace::carry;
 use evenkeel::internal::SpinLock;
@@ -58,16 +60,16 @@ pub(crate) enum Told {
 
 /// An actor that others know.
 pub(crate) trait Target: Any + Send + Sync {
-    /// Delivers a value. Called in the scope of reading.
-    fn tell(&self, payload: &[u8]) -> Told;
+    /// Delivers a value that has come from a node.
+    fn tell(&self, from: &'static Peer, payload: &[u8]) -> Told;
     fn any(&self) -> AnyActor;
     fn is_stopped(&self) -> bool;
 }
 
 impl<M: Send + DeserializeOwned + 'static, P: Overflow> Target for ActorRef<M, P> {
     #[inline]
-    fn tell(&self, payload: &[u8]) -> Told {
-        let message = match payload::get::<M>(payload) {
+    fn tell(&self, from: &'static Peer, payload: &[u8]) -> Told {
+        let message = match scope::read::<M>(from, payload) {
             Ok(message) => message,
             Err(error) => return Told::Unreadable(error),
         };

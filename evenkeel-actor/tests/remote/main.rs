@@ -3,6 +3,7 @@
 mod asks;
 mod bad_peers;
 mod basics;
+mod brittle;
 mod collective;
 mod ending;
 mod events;

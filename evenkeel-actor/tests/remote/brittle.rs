@@ -1,0 +1,174 @@
+//! Values whose `Deserialize` panics: whoever waits for what they are part of is told, and the node goes on.
+
+use crate::world::{Message, World, id};
+use evenkeel_actor::node::in_process::Faults;
+use evenkeel_actor::remote::RemoteError;
+use evenkeel_actor::{Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::time::Duration;
+
+/// Cannot be read if it is true.
+#[derive(Clone, Serialize)]
+struct Brittle(bool);
+
+impl<'de> Deserialize<'de> for Brittle {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let breaks = bool::deserialize(deserializer)?;
+        assert!(!breaks, "it breaks");
+        Ok(Self(breaks))
+    }
+}
+
+/// What is asked of a [`Shelf`].
+#[derive(Serialize, Deserialize)]
+enum Ask {
+    Put(Brittle),
+    /// Is answered with how many there are.
+    Count(Brittle, ReplyTo<u64>),
+    /// The same, with the place for the answer before what breaks.
+    CountFirst(ReplyTo<u64>, Brittle),
+    /// Is answered with what cannot be read, if it is so.
+    Get(bool, ReplyTo<Brittle>),
+}
+
+#[derive(Default)]
+struct Shelf(u64);
+
+impl Actor for Shelf {
+    type Message = Ask;
+
+    async fn handle(&mut self, ask: Ask, _context: &mut Context<Self>) -> Handled {
+        match ask {
+            Ask::Put(_) => self.0 += 1,
+            Ask::Count(_, reply) | Ask::CountFirst(reply, _) => reply.send(self.0),
+            Ask::Get(breaks, reply) => reply.send(Brittle(breaks)),
+        }
+        Ok(())
+    }
+}
+
+/// Far beyond what an answer takes: a hang is told as such.
+async fn answered<T>(what: &str, call: impl Future<Output = T>) -> T {
+    let answer = evenkeel::time::timeout(Duration::from_secs(20), call).await;
+    answer.unwrap_or_else(|_| panic!("{what} is not answered"))
+}
+
+/// Two nodes, and a shelf on the second, by its name.
+fn world(workers: usize) -> World {
+    let world = World::new(2, workers, Faults::default());
+    for (_, node) in &world.nodes {
+        node.register_script("shelf", |_: Brittle| Shelf::default());
+    }
+    let (runtime, other) = &world.nodes[1];
+    let shelf = runtime
+        .block_on(async { Builder::new().system(other.system()).spawn(Shelf::default()).unwrap() });
+    assert!(other.publish("shelf", shelf));
+    world
+}
+
+async fn count(shelf: &ActorRef<Ask>) -> Result<u64, AskError> {
+    answered("a question", shelf.ask(|reply| Ask::Count(Brittle(false), reply))).await
+}
+
+#[test]
+fn a_spawn_whose_arguments_panic_as_they_are_read_fails_and_says_so() {
+    for workers in [1, 2] {
+        let world = world(workers);
+        world.on(0, async |node| {
+            // On another node, and on this one.
+            for on in [1, 0] {
+                let spawn = node.spawn_on::<Ask, _>(id(on), "shelf", &Brittle(true));
+                let error = answered("a spawn", spawn).await.unwrap_err();
+                let RemoteError::Arguments { why } = &error else { panic!("{error}") };
+                assert!(why.contains("Brittle") && why.contains("has panicked"), "{why}");
+                assert!(why.ends_with("it breaks"), "{why}");
+                let spawn = node.spawn_on::<Ask, _>(id(on), "shelf", &Brittle(false));
+                let shelf = answered("a spawn", spawn).await.unwrap();
+                assert_eq!(count(&shelf).await, Ok(0));
+            }
+            assert_eq!(node.metrics().open_calls, 0);
+        });
+    }
+}
+
+#[test]
+fn a_question_that_panics_as_it_is_read_fails_and_the_next_is_answered() {
+    for workers in [1, 2] {
+        let world = world(workers);
+        world.on(0, async |node| {
+            let shelf = node.locate::<Ask>(id(1), "shelf").await.unwrap();
+            let asked = shelf.ask(|reply| Ask::Count(Brittle(true), reply));
+            assert_eq!(answered("a question", asked).await, Err(AskError::Unreadable));
+            // The place is dropped as what follows it breaks.
+            let asked = shelf.ask(|reply| Ask::CountFirst(reply, Brittle(true)));
+            assert_eq!(answered("a question", asked).await, Err(AskError::Unreadable));
+            assert_eq!(count(&shelf).await, Ok(0));
+            assert_eq!(node.metrics().open_calls, 0);
+        });
+        assert_eq!(world.nodes[1].1.metrics().unreadable, 2);
+    }
+}
+
+#[test]
+fn an_answer_that_panics_as_it_is_read_fails_its_question() {
+    for workers in [1, 2] {
+        let world = world(workers);
+        world.on(0, async |node| {
+            let shelf = node.locate::<Ask>(id(1), "shelf").await.unwrap();
+            let asked = shelf.ask(|reply| Ask::Get(true, reply));
+            let answer = answered("a question", asked).await.map(|_| ());
+            assert_eq!(answer, Err(AskError::Unreadable));
+            let asked = shelf.ask(|reply| Ask::Get(false, reply));
+            assert!(answered("a question", asked).await.is_ok());
+            assert_eq!(node.metrics().open_calls, 0);
+        });
+    }
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Load(Brittle);
+
+/// Takes what is cast, and what finds its mailbox full.
+struct Loaded(ActorRef<Message>);
+
+impl Actor for Loaded {
+    type Message = Load;
+
+    async fn handle(&mut self, _load: Load, _context: &mut Context<Self>) -> Handled {
+        self.0.send(Message::Add(1)).await?;
+        Ok(())
+    }
+}
+
+#[test]
+fn casts_and_parked_messages_that_panic_as_they_are_read_are_dead_letters_and_the_next_arrive() {
+    for workers in [1, 2] {
+        let world = world(workers);
+        let (runtime, other) = &world.nodes[1];
+        let sum = runtime.block_on(other.spawn_on::<Message, _>(id(1), "sum", &0_u64)).unwrap();
+        let loaded = runtime.block_on(async {
+            let loaded = Loaded(sum.clone());
+            Builder::new().capacity(1).system(other.system()).spawn(loaded).unwrap()
+        });
+        assert!(other.publish("loaded", loaded));
+        let dead = world.on(0, async |node| {
+            let loaded = node.locate::<Load>(id(1), "loaded").await.unwrap();
+            for breaks in [true, false].repeat(100) {
+                let report = node.cast(&[loaded.clone()], &Load(Brittle(breaks))).await.unwrap();
+                assert_eq!(report.handed_on, 1);
+                loaded.send(Load(Brittle(breaks))).await.unwrap();
+            }
+            200
+        });
+        let metrics = || other.metrics();
+        while metrics().unreadable < dead || metrics().waiting_messages > 0 {
+            std::thread::yield_now();
+        }
+        runtime.block_on(async {
+            while answered("the sum", sum.ask(Message::Get)).await.unwrap() < 200 {
+                evenkeel::yield_now().await;
+            }
+        });
+        assert_eq!((metrics().unreadable, other.system().dead_letters()), (dead, dead));
+    }
+}
