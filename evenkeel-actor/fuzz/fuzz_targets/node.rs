@@ -5,12 +5,12 @@
 #[path = "../node_driver.rs"]
 mod driver;
 
-use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
 
-thread_local! {
-    static WORLD: RefCell<Option<driver::World>> = const { RefCell::new(None) };
-}
+/// Not dropped when the process ends: a world drops its runtime, which needs what the thread has by then lost.
+static WORLD: Mutex<Option<driver::World>> = Mutex::new(None);
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    WORLD.with_borrow_mut(|world| driver::drive(world, 1 + bytes.len() % 2, bytes));
+    let mut world = WORLD.lock().unwrap_or_else(PoisonError::into_inner);
+    driver::drive(&mut world, 1 + bytes.len() % 2, bytes);
 });

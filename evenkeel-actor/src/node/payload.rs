@@ -1,7 +1,12 @@
 //! The values inside messages: `serde` in postcard's format.
 
+mod levels;
+#[cfg(test)]
+mod nesting;
+
+use levels::{Levels, TOO_DEEP};
+use postcard::de_flavors;
 use postcard::ser_flavors::Flavor;
-use postcard::{Deserializer, de_flavors};
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::fmt;
@@ -104,19 +109,22 @@ impl Flavor for Tail<'_> {
 
 /// The value that `bytes` are, all of them. Texts and byte slices can be borrowed.
 ///
-/// The bytes may be anybody's. A length that is not there is refused before anything of that length is allocated, except for
-/// what `serde` sets aside for a sequence, at most a mebibyte. A type that contains itself is read by recursion, as deep as the bytes say: it is refused when that has taken 256 KiB of the stack, some thousand
-/// levels of a small type. One thing is the type's own to bound: a sequence of values that take no bytes, such as `Vec<()>`, is as long as the bytes say.
+/// The bytes may be anybody's. A length that is not there is refused before anything of that length is
+/// allocated, except for what `serde` sets aside for a sequence, at most a mebibyte. A type that contains itself
+/// is read by recursion, as deep as the bytes say. It is refused when that could take more than half of a stack
+/// of 2 MiB in any build: beyond some 300 values in each other, and fewer the larger they are. So is a value that
+/// has tens of kilobytes in itself and not behind a pointer. One thing is the type's own to bound: a sequence of
+/// values that take no bytes, such as `Vec<()>`, is as long as the bytes say.
 ///
 /// # Errors
 /// [`PayloadError`], if they are not exactly a value of the type.
 pub fn get<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, PayloadError> {
-    let mut reader = Deserializer::from_flavor(Bytes { rest: bytes, stack: stack() });
-    let read = T::deserialize(&mut reader).and_then(|value| Ok((value, reader.finalize()?)));
+    let mut rest = bytes;
+    let read = T::deserialize(Levels::new(&mut rest));
     let of = std::any::type_name::<T>();
     match read {
-        Ok((value, [])) => Ok(value),
-        Ok((_, rest)) => Err(PayloadError::Trailing { of, bytes: rest.len() }),
+        Ok(value) if rest.is_empty() => Ok(value),
+        Ok(_) => Err(PayloadError::Trailing { of, bytes: rest.len() }),
         Err(error) => Err(unreadable(of, error)),
     }
 }
@@ -124,31 +132,14 @@ pub fn get<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, PayloadError> {
 #[cold]
 fn unreadable(of: &'static str, error: postcard::Error) -> PayloadError {
     let why = match error {
-        TOO_DEEP => "it is nested too deep".to_owned(),
+        TOO_DEEP => "it is too large for the stack, or nested too deep".to_owned(),
         error => error.to_string(),
     };
     PayloadError::Unreadable { of, why }
 }
 
-/// Bytes of stack that the reading of a value may take. A choice: an eighth of what a thread has; no benchmark sets it.
-const MOST_STACK: usize = 256 << 10;
-
-/// Stands for a value that is nested too deep: an error that reading does not have.
-const TOO_DEEP: postcard::Error = postcard::Error::SerializeBufferFull;
-
-/// About where the stack ends now.
-#[inline(always)]
-fn stack() -> usize {
-    let here = 0_u8;
-    (&raw const here).addr()
-}
-
-/// Where postcard reads from. Whatever a value is nested in takes a byte at least, of which there would be no end otherwise: so each level is seen here.
-struct Bytes<'a> {
-    rest: &'a [u8],
-    /// Where the stack ended as the reading began.
-    stack: usize,
-}
+/// Where postcard reads from.
+struct Bytes<'a>(&'a [u8]);
 
 impl<'a> de_flavors::Flavor<'a> for Bytes<'a> {
     type Remainder = &'a [u8];
@@ -156,32 +147,23 @@ impl<'a> de_flavors::Flavor<'a> for Bytes<'a> {
 
     #[inline]
     fn pop(&mut self) -> postcard::Result<u8> {
-        // Whichever way it grows.
-        if self.stack.abs_diff(stack()) > MOST_STACK {
-            return Err(TOO_DEEP);
-        }
         let (&byte, rest) =
-            self.rest.split_first().ok_or(postcard::Error::DeserializeUnexpectedEnd)?;
-        self.rest = rest;
+            self.0.split_first().ok_or(postcard::Error::DeserializeUnexpectedEnd)?;
+        self.0 = rest;
         Ok(byte)
-    }
-
-    #[inline]
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.rest.len())
     }
 
     #[inline]
     fn try_take_n(&mut self, length: usize) -> postcard::Result<&'a [u8]> {
         let (bytes, rest) =
-            self.rest.split_at_checked(length).ok_or(postcard::Error::DeserializeUnexpectedEnd)?;
-        self.rest = rest;
+            self.0.split_at_checked(length).ok_or(postcard::Error::DeserializeUnexpectedEnd)?;
+        self.0 = rest;
         Ok(bytes)
     }
 
     #[inline]
     fn finalize(self) -> postcard::Result<&'a [u8]> {
-        Ok(self.rest)
+        Ok(self.0)
     }
 }
 
@@ -235,29 +217,6 @@ mod tests {
         assert!(get::<String>(&bytes).is_err());
         assert!(get::<Vec<u8>>(&bytes).is_err());
         assert!(get::<Vec<[u64; 4]>>(&bytes).is_err());
-    }
-
-    #[derive(Debug, PartialEq, Serialize, Deserialize)]
-    enum Tree {
-        Leaf,
-        Over(Box<Self>),
-    }
-
-    #[test]
-    fn a_value_is_nested_as_deep_as_the_stack_allows() {
-        let nested = |depth: usize| {
-            let mut bytes = vec![1; depth];
-            bytes.push(0);
-            bytes
-        };
-        let mut tree = get::<Tree>(&nested(100)).unwrap();
-        for _ in 0..100 {
-            let Tree::Over(inner) = tree else { panic!("not as deep") };
-            tree = *inner;
-        }
-        assert_eq!(tree, Tree::Leaf);
-        let error = get::<Tree>(&nested(10_000_000)).unwrap_err();
-        assert!(error.to_string().ends_with("nested too deep"), "{error}");
     }
 
     #[test]

@@ -10,3 +10,4 @@ mod restarts;
 mod storm;
 mod supervised;
 mod trees;
+mod waited;

@@ -1,0 +1,120 @@
+//! What whoever waits for the end of a supervisor finds: nobody below it is there any more.
+
+use evenkeel::Runtime;
+use evenkeel_actor::{
+    Actor, ActorRef, AnyActor, Child, Context, Handled, ReplyTo, Supervisor, SupervisorBuilder,
+    SupervisorRef, System,
+};
+use std::time::Duration;
+
+enum Message {
+    Ready(ReplyTo<()>),
+    Panic,
+}
+
+struct Worker;
+
+impl Actor for Worker {
+    type Message = Message;
+
+    async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+        match message {
+            Message::Ready(reply) => reply.send(()),
+            Message::Panic => panic!("on purpose"),
+        }
+        Ok(())
+    }
+}
+
+/// How a supervisor is ended.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    Stop,
+    Kill,
+    Drop,
+    Escalate,
+}
+
+/// Supervisors in supervisors, and who is below the first.
+struct Family {
+    tree: SupervisorRef,
+    below: Vec<AnyActor>,
+    workers: Vec<ActorRef<Message>>,
+}
+
+/// A supervisor that gives up at the first failure, with some workers and, below it, as many such supervisors as `depth` says.
+fn supervisor(depth: u32, family: &mut Family, system: System) -> SupervisorBuilder {
+    let never = Supervisor::one_for_one().intensity(0, Duration::from_secs(60));
+    let mut tree = never.system(system);
+    for name in ["a", "b"] {
+        let worker = tree.child(Child::new(name, || Worker));
+        family.below.push(worker.any());
+        family.workers.push(worker);
+    }
+    if depth > 0 {
+        let inner = supervisor(depth - 1, family, system);
+        family.below.push(tree.supervisor("inner", inner).any());
+    }
+    tree
+}
+
+async fn family(depth: u32) -> Family {
+    let system = System::new();
+    system.on_failure(|_| ());
+    let placeholder = Supervisor::one_for_one().system(system).spawn();
+    let mut family = Family { tree: placeholder, below: Vec::new(), workers: Vec::new() };
+    let tree = supervisor(depth, &mut family, system);
+    family.tree = tree.spawn();
+    for worker in &family.workers {
+        worker.ask(Message::Ready).await.unwrap();
+    }
+    family
+}
+
+/// The caller is outside of the runtime, so it runs at once when it is told.
+fn ends(runtime: &Runtime, depth: u32, how: How) {
+    let Family { tree, below, workers } = runtime.block_on(family(depth));
+    let stopped = tree.stopped();
+    match how {
+        How::Stop => tree.stop(),
+        How::Kill => tree.kill(),
+        How::Drop => drop(tree),
+        How::Escalate => {
+            // The last is below all supervisors.
+            let last = workers.last().unwrap();
+            runtime.block_on(last.send(Message::Panic)).unwrap();
+        }
+    }
+    runtime.block_on(stopped);
+    let alive = below.iter().filter(|actor| !actor.is_stopped()).count();
+    assert_eq!(alive, 0, "of {} below, {how:?}", below.len());
+}
+
+fn end_in_each_way(how: How) {
+    for workers in [1, 2, 4] {
+        let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
+        for round in 0..200 {
+            ends(&runtime, round % 3, how);
+        }
+    }
+}
+
+#[test]
+fn nobody_is_left_below_a_supervisor_that_has_stopped() {
+    end_in_each_way(How::Stop);
+}
+
+#[test]
+fn nobody_is_left_below_a_supervisor_that_was_killed() {
+    end_in_each_way(How::Kill);
+}
+
+#[test]
+fn nobody_is_left_below_a_supervisor_that_was_dropped() {
+    end_in_each_way(How::Drop);
+}
+
+#[test]
+fn nobody_is_left_below_a_supervisor_that_has_given_up() {
+    end_in_each_way(How::Escalate);
+}
