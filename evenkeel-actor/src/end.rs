@@ -2,8 +2,17 @@
 //!
 //! # In which order
 //! The end is counted, and the actor's names are given back. What it has left is dropped. Then the [observer](crate::System::on_failure) of failures is told, then those that are linked, those that
-//! watch, the parent and the supervisor; futures of [`stopped`](crate::ActorRef::stopped) come last, and those too, with actors that begin to watch, that have asked after the mailbox was closed. So whoever waits for an end
+//! watch, and the parent. The supervisor, futures of [`stopped`](crate::ActorRef::stopped), and those that have asked after the mailbox was closed come last. So whoever waits for an end
 //! finds all that the end does to others done.
+//!
+//! # The end of a supervisor
+//! It ends those whom it supervises, and what is left to say of its end is said when the last of them has ended:
+//! to its own supervisor, to futures, and to those that have asked late. Each of them has a share of that as a
+//! witness, from before it is told to end until it tells its own last ones. So of supervisors in supervisors
+//! nobody is below one whose end is told; whoever does not come to an await holds it up, as it does when its
+//! supervisor stops in order. Those who react to the end wait for nothing: links, watching actors, the parent.
+//! Children of other actors that fail or are killed are not waited for: they may spawn children without end,
+//! each inside of the last.
 
 #![allow(unsafe_code, reason = "the mailbox is closed for the actor")]
 
@@ -12,6 +21,7 @@ use crate::counters::Count;
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::event::{Event, Notice, NoticeKind};
 use crate::exit::ExitReason;
+use crate::kin::peer::Peer;
 use crate::kin::{Kin, Witness};
 use crate::mailbox::{HasId, Left, Mailbox};
 use crate::report::{ActorFailure, ActorInfo};
@@ -20,6 +30,7 @@ use evenkeel::internal::Public;
 use std::any::Any;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Sees to what an actor of type `A` leaves behind: it closes the mailbox, drops what is left there, and tells whom it concerns.
 ///
@@ -60,7 +71,7 @@ unsafe fn end_with_words<A, M: Send + 'static>(
     // SAFETY: the caller's promise.
     let left = unsafe { own.close(reason) };
     let (id, system) = (own.id(), own.system());
-    let mut last = Last { own, waiting: Vec::new(), reason: left.reason.clone() };
+    let last = Last { own: own.clone(), reason: left.reason.clone(), told: Mutex::default() };
     if !left.messages.is_empty() {
         let kind = DeadLetterKind::LeftBehind;
         dead_letter::note::<M>(system, Some(id), kind, left.messages.len() as u64);
@@ -73,19 +84,30 @@ unsafe fn end_with_words<A, M: Send + 'static>(
     if left.is_empty() && !left.reason.is_failure() {
         return;
     }
-    tell::<A, M>(own, left, called, &mut last.waiting);
+    tell::<A, M>(own, left, called, &Arc::new(last));
 }
 
-/// Who is told when all others have been, which is when this is dropped.
-struct Last<'a, M: Send + 'static> {
-    own: &'a Public<Mailbox<M>>,
-    waiting: Vec<Witness>,
+/// Who is told when all others have been, and whom the actor supervises has ended: when this is dropped.
+struct Last<M: Send + 'static> {
+    own: Public<Mailbox<M>>,
     reason: ExitReason,
+    told: Mutex<Told>,
 }
 
-impl<M: Send + 'static> Drop for Last<'_, M> {
+#[derive(Default)]
+struct Told {
+    /// And as which child.
+    supervisor: Option<(Peer, usize)>,
+    waiting: Vec<Witness>,
+}
+
+impl<M: Send + 'static> Drop for Last<M> {
     fn drop(&mut self) {
-        let mut waiting = mem::take(&mut self.waiting);
+        let told = self.told.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Told { supervisor, mut waiting } = mem::take(told);
+        if let Some((supervisor, index)) = supervisor {
+            supervisor.event(Event::Notice(Notice { index, kind: NoticeKind::Gone }));
+        }
         waiting.extend(self.own.has_told());
         let (actors, futures): (Vec<_>, Vec<_>) = waiting.into_iter().partition(Witness::is_actor);
         for witness in actors.into_iter().chain(futures) {
@@ -94,12 +116,12 @@ impl<M: Send + 'static> Drop for Last<'_, M> {
     }
 }
 
-/// Tells whom the end concerns, but those that only wait for it: these are put into `waiting`.
+/// Tells whom the end concerns, but the supervisor and those that only wait for it: these are left to `last`.
 fn tell<A, M: Send + 'static>(
     own: &Public<Mailbox<M>>,
     mut left: Left<M>,
     called: &Called,
-    waiting: &mut Vec<Witness>,
+    last: &Arc<Last<M>>,
 ) {
     let id = own.id();
     let reason = left.reason.clone();
@@ -110,6 +132,8 @@ fn tell<A, M: Send + 'static>(
             child.control().orphan();
         }
         for ward in mem::take(&mut kin.wards).into_values().rev() {
+            // One that has ended, with all below it, drops it at once.
+            drop(ward.control().watch(Witness::Keeper(last.clone())));
             ward.control().orphan();
         }
     }
@@ -126,13 +150,14 @@ fn tell<A, M: Send + 'static>(
         report::<A, M>(own, name, called, reason.clone());
     }
     if let Some(kin) = kin {
-        *waiting = tell_kin(id, *kin, &reason);
+        let told = tell_kin(id, *kin, &reason);
+        *last.told.lock().unwrap_or_else(PoisonError::into_inner) = told;
     }
     contain(|| drop(left));
 }
 
-/// Gives who waits for the end.
-fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) -> Vec<Witness> {
+/// Gives who is told last.
+fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) -> Told {
     for (_, peer) in kin.links.drain() {
         peer.exit(id, reason);
     }
@@ -144,10 +169,8 @@ fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) -> Vec<Witness> {
     if let Some((parent, number)) = kin.parent.take() {
         parent.child_ended(number, id, reason);
     }
-    if let Some((supervisor, index)) = kin.post.take().and_then(|post| post.supervisor) {
-        supervisor.event(Event::Notice(Notice { index, kind: NoticeKind::Gone }));
-    }
-    waiting
+    let supervisor = kin.post.take().and_then(|post| post.supervisor);
+    Told { supervisor, waiting }
 }
 
 /// Drops messages each by itself: one whose destructor panics does not keep the others.

@@ -31,6 +31,7 @@ use crate::exit::ExitReason;
 use crate::oneshot;
 use crate::ward::Post;
 use peer::{OwnPeer, Peer};
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::task::Waker;
@@ -84,6 +85,8 @@ pub(crate) enum Witness {
     Actor(ActorId, Peer),
     /// A future.
     Future(oneshot::Sender<ExitReason>),
+    /// Its supervisor, which has ended: what is left to say of that is said when the last of these is dropped.
+    Keeper(Arc<dyn Any + Send + Sync>),
 }
 
 impl Witness {
@@ -91,6 +94,7 @@ impl Witness {
         match self {
             Self::Actor(_, peer) => peer.is_gone(),
             Self::Future(sender) => sender.is_closed(),
+            Self::Keeper(_) => false,
         }
     }
 
@@ -105,6 +109,7 @@ impl Witness {
             Self::Actor(_, peer) => peer.down(of, reason),
             // Whoever has given up waiting is not told.
             Self::Future(sender) => drop(contain(|| sender.send(reason.clone()).is_ok())),
+            Self::Keeper(last) => drop(last),
         }
     }
 }
