@@ -16,6 +16,7 @@
 use super::NodeId;
 use std::fmt;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Duration;
 
 /// Something that has happened at a transport.
@@ -136,6 +137,16 @@ pub trait Transport {
 
     /// What ends a wait.
     fn waker(&self) -> TransportWaker;
+
+    /// Has a task woken when there may be an event, once: for a host that is one. Says after which time to look again
+    /// all the same: zero if there is an event now, and [`Duration::MAX`] if only the waker has to be waited for. The waker is
+    /// kept until it is woken, or the next one is left.
+    ///
+    /// `None` if nothing can wake a task here, as with MPI: then the host looks again and again, ever more rarely.
+    fn wakes(&mut self, waker: &Waker) -> Option<Duration> {
+        let _ = waker;
+        None
+    }
 
     /// A buffer that has room for a frame, used before or new. A transport that wants its own memory gives that.
     fn buffer(&mut self) -> Vec<u8> {

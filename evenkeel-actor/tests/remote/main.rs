@@ -11,6 +11,7 @@ mod faults;
 mod floods;
 mod handed_on;
 mod host_panics;
+mod idle;
 mod inbound;
 mod leaving;
 mod link_storms;

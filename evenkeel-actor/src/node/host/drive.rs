@@ -73,7 +73,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                     evenkeel::yield_now().await;
                 }
                 Some(Idle::Wait(most)) => {
-                    let mut sleep = pin!(evenkeel::time::sleep(Duration::from_nanos(most)));
+                    let mut most = Duration::from_nanos(most);
+                    let mut sleep = pin!(evenkeel::time::sleep(most));
                     std::future::poll_fn(|context| {
                         if !self.multiplexer.park_host(context.waker()) && !self.is_closed {
                             return Poll::Ready(());
@@ -83,6 +84,16 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                         }
                         if self.flushes {
                             self.multiplexer.flush_as(context.waker());
+                        }
+                        // The last look at the transport, which leaves the waker in the same step.
+                        let waits = !self.is_full && !self.is_ending;
+                        let due = if waits { self.transport.wakes(context.waker()) } else { None };
+                        if due == Some(Duration::ZERO) {
+                            return Poll::Ready(());
+                        }
+                        if let Some(due) = due.filter(|&due| due < most) {
+                            most = due;
+                            sleep.set(evenkeel::time::sleep(most));
                         }
                         sleep.as_mut().poll(context)
                     })

@@ -8,8 +8,8 @@
 //! The host [looks again](super::policy::idle) at once for a short while, then lets others run in between, then waits, for longer each time. One that is a task, and the only one that is ready,
 //! looks [several times](super::policy::LOOKS_ALONE) in a turn, so that what comes in the middle of a conversation waits for neither the worker's loop nor a sleep. The host leaves its
 //! waker with the [departures](super::multiplexer) before it waits, in the same step in which it sees that there are none; a thread waits inside
-//! [`Transport::wait`], which what arrives ends, a task sleeps. So a frame that is handed over ends a wait, always; what arrives ends that of a thread, where the transport
-//! can, and is found by a task, or a transport that cannot, at the end of the wait.
+//! [`Transport::wait`], and a task sleeps, once it has left its waker with the transport too. So a frame that is handed over ends a wait, always; what arrives ends it where the
+//! transport can, and is found at the end of the wait where it cannot.
 //!
 //! A host without [room](Deliver::has_room) waits for that: not inside of the transport, whose wait ends at once as long as something is there that is not taken. It looks once more whether there is room after it has
 //! left its waker. Whoever makes room does that first and then takes the waker, under the same lock, so either the look sees the room or the waker is found.

@@ -3,6 +3,7 @@
 use super::super::{DownReason, Event, NodeId, Refusal, Refused};
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 use std::time::Duration;
 
 /// The inbox of a node.
@@ -21,6 +22,8 @@ struct State {
     /// Whether the waker was called since the last wait.
     woken: bool,
     waiting: bool,
+    /// The receiver's task, if that waits.
+    task: Option<Waker>,
 }
 
 /// What is on its way from one node.
@@ -44,7 +47,7 @@ struct Flight {
 impl Inbox {
     pub(super) fn new(nodes: usize) -> Self {
         let ways = (0..nodes).map(|_| Way::default()).collect();
-        let state = State { ways, turn: 0, woken: false, waiting: false };
+        let state = State { ways, turn: 0, woken: false, waiting: false, task: None };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
@@ -52,10 +55,14 @@ impl Inbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn notify(&self, state: &State) {
+    /// Wakes the receiver, once the lock is released: it may be a task of the caller's worker, or take the lock at once.
+    fn notify(&self, mut state: MutexGuard<'_, State>) {
+        let task = state.task.take();
         if state.waiting {
             self.changed.notify_all();
         }
+        drop(state);
+        task.into_iter().for_each(Waker::wake);
     }
 
     /// Sends a frame on its way.
@@ -76,7 +83,7 @@ impl Inbox {
         }
         way.last_due = due().max(way.last_due);
         way.flights.push_back(Flight { due: way.last_due, frame });
-        self.notify(&state);
+        self.notify(state);
         Ok(())
     }
 
@@ -87,7 +94,7 @@ impl Inbox {
         if !way.is_shut {
             way.is_shut = true;
             way.down = Some(DownReason::Left);
-            self.notify(&state);
+            self.notify(state);
         }
     }
 
@@ -102,7 +109,7 @@ impl Inbox {
             way.down = Some(reason);
         }
         way.is_shut = true;
-        self.notify(&state);
+        self.notify(state);
     }
 
     /// The node is gone: whatever is sent to it is refused, and nobody receives what is here.
@@ -113,6 +120,9 @@ impl Inbox {
             way.is_shut = true;
             way.down = None;
         }
+        let task = state.task.take();
+        drop(state);
+        drop(task);
     }
 
     /// The next event that is due.
@@ -162,10 +172,30 @@ impl Inbox {
         state.woken = false;
     }
 
+    /// Leaves the receiver's task, unless something is due; says when it is, as far as is known, from now.
+    pub(super) fn wakes(
+        &self,
+        task: &Waker,
+        clock_runs: bool,
+        now: impl FnOnce() -> u64,
+    ) -> Duration {
+        // What wakers do as they are copied and dropped is not done under the lock.
+        let task = task.clone();
+        let mut state = self.lock();
+        let left = state.next_due().map(|due| due.saturating_sub(now()));
+        if left == Some(0) {
+            return Duration::ZERO;
+        }
+        let before = state.task.replace(task);
+        drop(state);
+        drop(before);
+        left.filter(|_| clock_runs).map_or(Duration::MAX, Duration::from_nanos)
+    }
+
     pub(super) fn wake(&self) {
         let mut state = self.lock();
         state.woken = true;
-        self.notify(&state);
+        self.notify(state);
     }
 }
 

@@ -10,8 +10,9 @@
 //! frames that are due are still received, the others are dropped, and then comes [`Event::Down`], once.
 //!
 //! # Why no wake-up is lost
-//! A receiver looks at its inbox, and falls asleep, in one hold of the lock; whoever pushes, loses a connection or calls the waker does so under the lock and
-//! notifies.
+//! A receiver looks at its inbox, and falls asleep or leaves the waker of its task, in one hold of the lock; whoever
+//! pushes, loses a connection or calls the waker does so under the lock, and notifies and wakes. What is not due yet
+//! wakes nobody when it is: a receiver sleeps until then at the latest.
 
 mod inbox;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 /// What a network does to frames.
@@ -237,6 +239,14 @@ impl Transport for InProcess {
     fn waker(&self) -> TransportWaker {
         let (shared, local) = (Arc::clone(&self.shared), self.local);
         Arc::new(move || shared.inboxes[local.number() as usize].wake())
+    }
+
+    fn wakes(&mut self, waker: &Waker) -> Option<Duration> {
+        if !self.events.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let clock_runs = self.shared.faults.clock == Clock::Real;
+        Some(self.inbox().wakes(waker, clock_runs, || self.shared.now()))
     }
 
     fn is_sending(&self) -> bool {

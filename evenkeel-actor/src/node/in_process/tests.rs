@@ -3,6 +3,9 @@
 use super::{Clock, Control, Faults, InProcess, network};
 use crate::node::{DownReason, Event, NodeId, Refusal, Transport};
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Wake, Waker};
 use std::time::Duration;
 
 const A: NodeId = NodeId::new(0);
@@ -229,6 +232,67 @@ fn a_wait_ends_with_a_frame_with_a_call_and_with_a_loss() {
         waker();
         waits.join().unwrap();
     });
+}
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Woken(AtomicU32);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_task_that_waits_is_woken_once_by_a_frame_by_a_loss_and_by_the_end_of_the_other() {
+    let (control, mut nodes) = network(3, Faults::default());
+    let woken = Arc::<Woken>::default();
+    let task = Waker::from(Arc::clone(&woken));
+    assert_eq!(nodes[0].wakes(&task), Some(Duration::ZERO), "all are up");
+    assert_eq!(events(&mut nodes[0]), []);
+    let mut times = 0;
+    let mut is_woken_by = |nodes: &mut [InProcess], what: &dyn Fn(&mut [InProcess])| {
+        assert_eq!(nodes[0].wakes(&task), Some(Duration::MAX), "nothing is under way");
+        what(nodes);
+        what(nodes);
+        times += 1;
+        assert_eq!(woken.0.load(Ordering::SeqCst), times);
+        assert_eq!(nodes[0].wakes(&task), Some(Duration::ZERO));
+        assert!(!events(&mut nodes[0]).is_empty());
+    };
+    is_woken_by(&mut nodes, &|nodes| nodes[1].send(A, vec![1]).unwrap());
+    is_woken_by(&mut nodes, &|nodes| nodes[1].leave());
+    is_woken_by(&mut nodes, &|_| control.cut(A, C));
+    // A receiver that is gone keeps no task.
+    assert_eq!(nodes[0].wakes(&task), Some(Duration::MAX));
+    drop(nodes);
+    drop(task);
+    assert_eq!(Arc::strong_count(&woken), 1);
+}
+
+#[test]
+fn a_task_that_waits_for_a_frame_with_a_delay_is_told_for_how_long() {
+    let delay = Duration::from_secs(100)..Duration::from_secs(200);
+    let faults = Faults { delay, ..Faults::default() };
+    for clock in [Clock::Real, Clock::Manual] {
+        let (control, mut nodes) = network(2, Faults { clock, ..faults.clone() });
+        assert_eq!(events(&mut nodes[1]), []);
+        let woken = Arc::<Woken>::default();
+        let task = Waker::from(Arc::clone(&woken));
+        assert_eq!(nodes[1].wakes(&task), Some(Duration::MAX));
+        nodes[0].send(B, vec![1]).unwrap();
+        assert_eq!(woken.0.load(Ordering::SeqCst), 1, "it looks when the frame is due");
+        let left = nodes[1].wakes(&task).unwrap();
+        if clock == Clock::Real {
+            assert!(left > Duration::ZERO && left < Duration::from_secs(200), "{left:?}");
+        } else {
+            assert_eq!(left, Duration::MAX, "the clock wakes it");
+            control.advance(Duration::from_secs(200));
+            assert_eq!(woken.0.load(Ordering::SeqCst), 2);
+            assert_eq!(nodes[1].wakes(&task), Some(Duration::ZERO));
+        }
+    }
 }
 
 #[test]
