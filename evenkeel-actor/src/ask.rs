@@ -1,6 +1,10 @@
 //! Asking: a message that carries the place for its answer.
 
-use crate::actor_ref::Send;
+mod limit;
+
+pub(crate) use limit::DEFAULT as DEFAULT_LIMIT;
+
+use crate::actor_ref::{ActorRef, Send};
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{AskError, SendError};
 use crate::mailbox::overflow::{Overflow, Wait};
@@ -10,7 +14,7 @@ use crate::system::System;
 use crate::trace::{Parcel, answered, open, seal};
 use crossbeam_utils::atomic::AtomicCell;
 use evenkeel::internal::detect;
-use evenkeel::time::{Sleep, sleep};
+use limit::Limit;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -199,26 +203,61 @@ impl<M, R: 'static> Posed<M, R> {
 
 /// The future of [`ActorRef::ask`](crate::ActorRef::ask).
 ///
+/// It waits for 30 seconds at most, or for as long as the [system of the asked actor](System::set_ask_limit), [`timeout`](Self::timeout) or [`no_timeout`](Self::no_timeout) say. Polled first outside of any
+/// runtime, it has no limit but one of its own, for which it needs a runtime.
+///
 /// # Cancel safety
 /// A request that has been sent is handled whether or not its asker still waits.
 #[must_use = "a request is sent when its future is awaited"]
 pub struct Ask<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow = Wait> {
+    to: &'a ActorRef<M, P>,
     send: Option<Send<'a, M, P>>,
     reply: oneshot::Receiver<Reply<R>>,
-    limit: Option<Pin<Box<Sleep>>>,
+    limit: Limit,
     /// What is told of it where deadlocks are looked for.
     wait: detect::Reply,
 }
 
 impl<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, P> {
     pub(crate) fn new(send: Send<'a, M, P>, reply: oneshot::Receiver<Reply<R>>) -> Self {
-        let wait = detect::Reply::of(|| send.to().id().task());
-        Self { send: Some(send), reply, limit: None, wait }
+        let to = send.to();
+        let wait = detect::Reply::of(|| to.id().task());
+        Self { to, send: Some(send), reply, limit: Limit::OfSystem, wait }
     }
 
-    /// Gives up after a duration, counted from now.
+    /// Gives up with [`AskError::Elapsed`] after a duration, counted from now, in place of the [limit of the system](System::set_ask_limit).
     pub fn timeout(mut self, duration: Duration) -> Self {
-        self.limit = Some(Box::pin(sleep(duration)));
+        self.limit = Limit::after(duration);
+        self
+    }
+
+    /// Waits for ever, whatever the [limit of the system](System::set_ask_limit). A question that is kept by what never ends is never answered then.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Context, Handled, ReplyTo, spawn};
+    /// use std::time::Duration;
+    ///
+    /// /// Replies an hour later.
+    /// struct Slow;
+    ///
+    /// impl Actor for Slow {
+    ///     type Message = ReplyTo<u32>;
+    ///
+    ///     async fn handle(&mut self, reply: ReplyTo<u32>, _context: &mut Context<Self>) -> Handled {
+    ///         evenkeel::time::sleep(Duration::from_secs(3_600)).await;
+    ///         reply.send(7);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+    /// runtime.block_on(async {
+    ///     assert_eq!(spawn(Slow).ask(|reply| reply).no_timeout().await, Ok(7));
+    /// });
+    /// ```
+    pub fn no_timeout(mut self) -> Self {
+        self.limit = Limit::None;
         self
     }
 }
@@ -261,14 +300,16 @@ impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Future for Ask<'_,
 
 impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'_, M, R, P> {
     fn poll_limit(&mut self, context: &mut Context<'_>) -> Poll<Result<R, AskError>> {
-        match &mut self.limit {
-            Some(limit) => limit.as_mut().poll(context).map(|()| {
-                // It leaves the line, or its place would be kept from others until it is dropped.
-                self.send = None;
-                Err(AskError::Elapsed)
-            }),
-            None => Poll::Pending,
+        let over = self.limit.poll(|| self.to.system(), context);
+        if over.is_pending() {
+            if self.limit.is_default() {
+                self.wait.limited(context.waker());
+            }
+            return Poll::Pending;
         }
+        // It leaves the line, or its place would be kept from others until it is dropped.
+        self.send = None;
+        Poll::Ready(Err(AskError::Elapsed))
     }
 }
 

@@ -83,7 +83,7 @@ pub enum AskError {
     Stopped,
     /// The actor dropped the request without an answer: it failed, stopped first, or its policy dropped the request.
     NoReply,
-    /// The time is over.
+    /// The time is over: the ask's [own](crate::Ask::timeout), or that of the [system](crate::System::set_ask_limit). The answer may come yet, and is a dead letter then.
     Elapsed,
     /// The actor's node is down.
     NodeDown,
@@ -101,7 +101,9 @@ impl fmt::Display for AskError {
             Self::Full => "the actor's mailbox is full",
             Self::Stopped => "the actor has stopped",
             Self::NoReply => "the actor has dropped the request without a reply",
-            Self::Elapsed => "the actor has not replied in time",
+            Self::Elapsed => {
+                "the actor has not replied in time: look whether it keeps the request, or give the ask more with timeout, or all with System::set_ask_limit"
+            }
             Self::NodeDown => "the actor's node is down",
             Self::Unwritable => "the request cannot be sent to another node",
             Self::TooManyCalls => {

@@ -1,5 +1,6 @@
 //! What actors of one node share.
 
+use crate::ask::DEFAULT_LIMIT;
 use crate::control::ActorId;
 use crate::counters::Counters;
 use crate::dead_letter::Subscribers;
@@ -13,7 +14,8 @@ use std::fmt;
 use std::sync::Arc;
 #[cfg(feature = "tracing")]
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
 ///
@@ -32,6 +34,8 @@ struct Inner {
     failures: Failures,
     /// Whether the busy time of actors is measured that are spawned from now on.
     measures: AtomicBool,
+    /// For how many nanoseconds an ask waits; the largest number is for ever.
+    ask_limit: AtomicU64,
     /// The number of its node, plus one, for traces; zero if it belongs to none.
     #[cfg(feature = "tracing")]
     node: AtomicU32,
@@ -46,6 +50,7 @@ impl Inner {
             subscribers: Subscribers::new(),
             failures: Failures::new(),
             measures: AtomicBool::new(false),
+            ask_limit: AtomicU64::new(DEFAULT_LIMIT.as_nanos() as u64),
             #[cfg(feature = "tracing")]
             node: AtomicU32::new(0),
         }
@@ -136,6 +141,49 @@ impl System {
     #[inline]
     pub(crate) fn measures(self) -> bool {
         self.inner().measures.load(Ordering::Relaxed)
+    }
+
+    /// For how long an [ask](crate::ActorRef::ask) of an actor of this system waits at most, from now on, where it does not [say](crate::Ask::timeout) itself; `None` is for ever. The
+    /// default is 30 seconds. An actor of another node counts as one of the system of the node here.
+    ///
+    /// A limit is what ends an ask that is kept by an actor which never answers, or that was lost between nodes.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, AskError, Builder, Context, Handled, ReplyTo, System};
+    /// use std::time::Duration;
+    ///
+    /// /// Keeps what it is asked.
+    /// #[derive(Default)]
+    /// struct Silent(Vec<ReplyTo<()>>);
+    ///
+    /// impl Actor for Silent {
+    ///     type Message = ReplyTo<()>;
+    ///
+    ///     async fn handle(&mut self, reply: ReplyTo<()>, _context: &mut Context<Self>) -> Handled {
+    ///         self.0.push(reply);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let system = System::new();
+    ///     system.set_ask_limit(Some(Duration::from_millis(20)));
+    ///     let silent = Builder::new().system(system).spawn(Silent::default()).unwrap();
+    ///     assert_eq!(silent.ask(|reply| reply).await, Err(AskError::Elapsed));
+    /// });
+    /// ```
+    pub fn set_ask_limit(self, limit: Option<Duration>) {
+        let nanos = limit.map_or(u64::MAX, |limit| limit.as_nanos().try_into().unwrap_or(u64::MAX));
+        self.inner().ask_limit.store(nanos, Ordering::Relaxed);
+    }
+
+    pub(crate) fn ask_limit(self) -> Option<Duration> {
+        match self.inner().ask_limit.load(Ordering::Relaxed) {
+            u64::MAX => None,
+            nanos => Some(Duration::from_nanos(nanos)),
+        }
     }
 
     /// The number of the node that it belongs to.

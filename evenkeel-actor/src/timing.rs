@@ -45,7 +45,7 @@ impl<A: Actor> Context<A> {
     /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
     /// runtime.block_on(async {
     ///     let start = evenkeel::time::Instant::now();
-    ///     assert_eq!(spawn(Slow).ask(Message::Get).await, Ok(7));
+    ///     assert_eq!(spawn(Slow).ask(Message::Get).no_timeout().await, Ok(7));
     ///     assert_eq!(start.elapsed(), Duration::from_secs(3_600));
     /// });
     /// ```

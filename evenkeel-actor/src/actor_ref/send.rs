@@ -70,7 +70,7 @@ impl<'a, M: std::marker::Send + 'static, P: Overflow> Send<'a, M, P> {
         Self { to, message: Some(message), waits: Waits::No, room }
     }
 
-    pub(crate) fn to(&self) -> &ActorRef<M, P> {
+    pub(crate) fn to(&self) -> &'a ActorRef<M, P> {
         self.to
     }
 

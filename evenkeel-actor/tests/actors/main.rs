@@ -20,4 +20,5 @@ mod metrics;
 mod registry;
 mod stash;
 mod timers;
+mod unanswered;
 mod watching;

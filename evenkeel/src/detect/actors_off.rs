@@ -31,6 +31,10 @@ impl Reply {
     /// Notes that whoever has this waker waits.
     #[inline(always)]
     pub fn awaited(&self, _waker: &Waker) {}
+
+    /// Notes that this waker is where the limit goes that all waits have.
+    #[inline(always)]
+    pub fn limited(&self, _waker: &Waker) {}
 }
 
 /// Somebody's wait for room in a mailbox.

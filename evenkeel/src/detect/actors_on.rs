@@ -60,7 +60,8 @@ pub struct Reply(u64);
 impl Reply {
     /// The wait for a reply of this actor.
     pub fn of(actor: impl FnOnce() -> Id) -> Self {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        // The next one is that of its limit.
+        let number = NEXT.fetch_add(2, Ordering::Relaxed);
         graph::lock().ask(number, actor());
         Self(number)
     }
@@ -69,15 +70,21 @@ impl Reply {
     pub fn awaited(&self, waker: &Waker) {
         awaited(self.0, waker, Target::Reply(self.0));
     }
+
+    /// Notes that this waker is where the limit goes that all waits have: a deadlock that it will
+    /// end is told of all the same.
+    pub fn limited(&self, waker: &Waker) {
+        awaited(self.0 + 1, waker, Target::Limit(self.0));
+    }
 }
 
 impl Drop for Reply {
     fn drop(&mut self) {
         let mut graph = graph::lock();
         graph.answer(self.0);
-        let edge = graph.remove(Key::Wait(self.0));
+        let edges = [self.0, self.0 + 1].map(|number| graph.remove(Key::Wait(number)));
         drop(graph);
-        drop(edge);
+        drop(edges);
     }
 }
 

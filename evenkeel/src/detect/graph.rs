@@ -76,6 +76,8 @@ pub(super) enum Target {
     Task(Id),
     /// By the number of the wait for it.
     Reply(u64),
+    /// The limit that the wait for this reply has as all have one: no way out of a deadlock.
+    Limit(u64),
     Room {
         actor: Id,
         mailbox: usize,

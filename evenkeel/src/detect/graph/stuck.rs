@@ -53,7 +53,9 @@ impl Graph {
                 _ => &[],
             },
             Target::Task(id) => std::slice::from_ref(id),
-            Target::Reply(reply) => self.replies.get(reply).map_or(&[], Vec::as_slice),
+            Target::Reply(reply) | Target::Limit(reply) => {
+                self.replies.get(reply).map_or(&[], Vec::as_slice)
+            }
             Target::Room { mailbox, .. } if self.called.contains_key(mailbox) => &[],
             Target::Room { actor, .. } => std::slice::from_ref(actor),
         }
@@ -124,6 +126,7 @@ impl Graph {
                 Target::Task(_) => What::Task,
                 Target::Reply(_) => What::Reply,
                 Target::Room { .. } => What::Room,
+                Target::Limit(_) => return None,
             };
             let mut holders: Vec<_> = self
                 .holders(*key)
@@ -131,7 +134,7 @@ impl Graph {
                 .filter_map(|holder| order.iter().position(|id| id == holder))
                 .collect();
             holders.dedup();
-            Wait { what, site: edge.site, holders }
+            Some(Wait { what, site: edge.site, holders })
         };
         let link = |id: &Id| {
             let keys = &stuck[id];
@@ -141,7 +144,7 @@ impl Graph {
             {
                 task.name = self.names.get(id).cloned();
             }
-            Link { waiter, waits: keys.iter().map(wait).collect() }
+            Link { waiter, waits: keys.iter().filter_map(wait).collect() }
         };
         Deadlock { links: order.iter().map(link).collect() }
     }

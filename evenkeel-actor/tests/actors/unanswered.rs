@@ -1,0 +1,121 @@
+//! Asks that nobody answers.
+
+use evenkeel::time::Instant;
+use evenkeel_actor::{
+    Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo, System, spawn,
+};
+use futures::FutureExt;
+use std::time::Duration;
+
+/// Keeps what it is asked.
+#[derive(Default)]
+struct Silent(Vec<ReplyTo<u32>>);
+
+impl Actor for Silent {
+    type Message = ReplyTo<u32>;
+
+    async fn handle(&mut self, reply: ReplyTo<u32>, _context: &mut Context<Self>) -> Handled {
+        self.0.push(reply);
+        Ok(())
+    }
+}
+
+/// Hands on what it is asked.
+struct Broker(ActorRef<ReplyTo<u32>>);
+
+impl Actor for Broker {
+    type Message = ReplyTo<u32>;
+
+    async fn handle(&mut self, reply: ReplyTo<u32>, _context: &mut Context<Self>) -> Handled {
+        drop(self.0.send(reply).await);
+        Ok(())
+    }
+}
+
+/// A runtime whose clock goes on when all wait.
+fn paused() -> evenkeel::Runtime {
+    evenkeel::Builder::new().workers(1).start_paused(true).build().unwrap()
+}
+
+#[test]
+fn an_ask_that_is_kept_by_an_actor_for_ever_ends_by_default() {
+    paused().block_on(async {
+        let (silent, start) = (spawn(Silent::default()), Instant::now());
+        let day = Duration::from_secs(86_400);
+        let asked = evenkeel::time::timeout(day, silent.ask(|reply| reply)).await;
+        assert_eq!(asked.expect("it ends before the day"), Err(AskError::Elapsed));
+        assert!(start.elapsed() >= Duration::from_secs(30));
+    });
+}
+
+#[test]
+fn an_ask_that_was_handed_on_to_an_actor_that_keeps_it_ends_by_default() {
+    paused().block_on(async {
+        let broker = spawn(Broker(spawn(Silent::default())));
+        let day = Duration::from_secs(86_400);
+        let asked = evenkeel::time::timeout(day, broker.ask(|reply| reply)).await;
+        assert_eq!(asked.expect("it ends before the day"), Err(AskError::Elapsed));
+    });
+}
+
+#[test]
+fn an_ask_that_was_handed_on_to_an_actor_that_has_stopped_or_stops_fails_at_once() {
+    paused().block_on(async {
+        let start = Instant::now();
+        let stopped = spawn(Silent::default());
+        stopped.stop_now();
+        stopped.stopped().await;
+        let broker = spawn(Broker(stopped));
+        assert_eq!(broker.ask(|reply| reply).await, Err(AskError::NoReply));
+        // It has the question in its mailbox, or keeps it, when it is ended.
+        let stops = spawn(Silent::default());
+        let broker = spawn(Broker(stops.clone()));
+        let (asked, ()) = futures::join!(broker.ask(|reply| reply), async {
+            evenkeel::yield_now().await;
+            stops.kill();
+        });
+        assert_eq!(asked, Err(AskError::NoReply));
+        assert_eq!(start.elapsed(), Duration::ZERO);
+    });
+}
+
+#[test]
+fn the_limit_of_asks_is_that_of_the_system_of_the_asked_actor() {
+    paused().block_on(async {
+        let (quick, patient) = (System::new(), System::new());
+        quick.set_ask_limit(Some(Duration::from_secs(2)));
+        patient.set_ask_limit(None);
+        let start = Instant::now();
+        let of_quick = Builder::new().system(quick).spawn(Silent::default()).unwrap();
+        assert_eq!(of_quick.ask(|reply| reply).await, Err(AskError::Elapsed));
+        assert_eq!(start.elapsed().as_secs(), 2);
+        let of_patient = Builder::new().system(patient).spawn(Silent::default()).unwrap();
+        let year = Duration::from_secs(365 * 86_400);
+        let asked = evenkeel::time::timeout(year, of_patient.ask(|reply| reply)).await;
+        assert!(asked.is_err(), "an ask without a limit has ended");
+    });
+}
+
+#[test]
+fn an_asks_own_limit_goes_before_that_of_the_system() {
+    paused().block_on(async {
+        let (silent, start) = (spawn(Silent::default()), Instant::now());
+        let asked = silent.ask(|reply| reply).timeout(Duration::from_secs(100)).await;
+        assert_eq!((asked, start.elapsed().as_secs()), (Err(AskError::Elapsed), 100));
+        let day = Duration::from_secs(86_400);
+        let asked = evenkeel::time::timeout(day, silent.ask(|reply| reply).no_timeout()).await;
+        assert!(asked.is_err(), "an ask without a limit has ended");
+    });
+}
+
+/// Where there is no runtime there are no timers.
+#[test]
+fn an_ask_that_is_polled_outside_of_any_runtime_has_no_default_limit() {
+    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let silent = runtime.block_on(async { spawn(Silent::default()) });
+    let mut asked = Box::pin(silent.ask(|reply| reply));
+    assert_eq!(asked.as_mut().now_or_never(), None);
+    silent.kill();
+    runtime.block_on(silent.stopped());
+    assert_eq!(asked.now_or_never(), Some(Err(AskError::NoReply)));
+}
