@@ -153,12 +153,12 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// Asks the actor and waits for its answer. The question is a closure or a constructor that makes a message with a [`ReplyTo`](crate::ReplyTo) in it, or a
     /// [`Request`](crate::Request).
     ///
-    /// The future sends the request and gives the reply; [`timeout`](Ask::timeout) limits both together.
+    /// The future sends the request and gives the reply; [`timeout`](Ask::timeout), or else the [limit of the system](System::set_ask_limit), which is 30 seconds, limits both together.
     ///
-    /// Actors of one process that ask each other in a circle are [told of](evenkeel::detect) as a deadlock where these are looked for; a circle that goes by another node is not, as each node knows its own waits alone. There a
-    /// [limit](Ask::timeout) is what ends it.
+    /// Actors of one process that ask each other in a circle are [told of](evenkeel::detect) as a deadlock where these are looked for; a circle that goes by another node is not, as each node knows its own waits alone. There the
+    /// [limit](System::set_ask_limit) is what ends it.
     ///
-    /// An asker whose question is handed on by a node to a third one is not told if these two alone lose each other, or if the actor there is gone already: this too a limit ends.
+    /// An asker whose question is handed on by a node to a third one is not told if these two alone lose each other: this too the limit ends.
     ///
     /// # Examples
     /// See the [crate's page](crate), and [`Request`](crate::Request).

@@ -23,8 +23,8 @@ use std::time::Duration;
 
 /// Where the answer to a request goes. Dropped without an answer, the asker gets [`AskError::NoReply`].
 ///
-/// In a message to another node it goes with the message, and the answer comes back over the nodes. It can be handed on from node to node: the asker is told when the one is lost that has it.
-/// Of a message that hands on what another node has asked, and whose actor there is not any more, it is told nothing: give such questions a [time](Ask::timeout).
+/// In a message to another node it goes with the message, and the answer comes back over the nodes. It can be handed on from node to node: the asker is told when the one is lost that has it,
+/// or when the actor that it was handed on to is not there any more. If two nodes alone lose each other while one hands it on to the other, the asker's [limit](System::set_ask_limit) ends the wait.
 pub struct ReplyTo<R: 'static>(Way<R>);
 
 /// The way of an answer.

@@ -1,5 +1,7 @@
 //! What can go wrong with messages.
 
+use std::any::type_name;
+use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
 
@@ -31,6 +33,17 @@ impl<M> SendError<M> {
             | Self::NodeDown(message)
             | Self::Unwritable(message)
             | Self::TooManyCalls(message) => message,
+        }
+    }
+
+    /// The same without its message.
+    fn without_message(&self) -> SendError<()> {
+        match self {
+            Self::Full(_) => SendError::Full(()),
+            Self::Stopped(_) => SendError::Stopped(()),
+            Self::NodeDown(_) => SendError::NodeDown(()),
+            Self::Unwritable(_) => SendError::Unwritable(()),
+            Self::TooManyCalls(_) => SendError::TooManyCalls(()),
         }
     }
 
@@ -71,7 +84,30 @@ impl<M> fmt::Display for SendError<M> {
     }
 }
 
-impl<M> Error for SendError<M> {}
+impl<M> Error for SendError<M> {
+    /// None.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        let here = (std::ptr::from_ref(self).addr(), type_name::<Self>());
+        LOOKED_AT.set(Some((here, self.without_message())));
+        None
+    }
+}
+
+thread_local! {
+    /// Which [`SendError`] was looked at last, by its address and type, and what it says.
+    static LOOKED_AT: Cell<Option<((usize, &'static str), SendError<()>)>> =
+        const { Cell::new(None) };
+}
+
+/// What an error says without its message, if it is a [`SendError`] and not one with another around
+/// it. Of what messages no type tells, so the error is asked.
+pub(crate) fn without_message<E: Error>(error: &E) -> Option<SendError<()>> {
+    LOOKED_AT.set(None);
+    let is_last = error.source().is_none();
+    let (looked_at, says) = LOOKED_AT.take()?;
+    let here = (std::ptr::from_ref(error).addr(), type_name::<E>());
+    (is_last && looked_at == here).then_some(says)
+}
 
 /// Why an ask has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,16 @@
 //! Why actors end.
 
 use crate::control::ActorId;
+use crate::error::without_message;
 use crate::node::NodeId;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
 /// An error that a handler fails with, made by `?` of any other.
+///
+/// Of a [`SendError`](crate::SendError) it keeps what it says, as a `SendError<()>`, and drops the message: the failure is kept as long as somebody may ask for it,
+/// and askers whose [`ReplyTo`](crate::ReplyTo) is in the message would wait meanwhile.
 pub struct Failure(Box<dyn Error + Send + Sync>);
 
 impl Failure {
@@ -24,7 +28,10 @@ impl Failure {
 
 impl<E: Error + Send + Sync + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self(Box::new(error))
+        match without_message(&error) {
+            Some(error) => Self(Box::new(error)),
+            None => Self(Box::new(error)),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Frames: what travels from one node to another at once, several messages in one.
 //!
-//! # The format, version 2
+//! # The format, version 3
 //! ```text
 //! frame   := 0xEA  version  lane  record+
 //! lane    := number                       twice the lane's number, plus one if the frame is fenced
@@ -25,7 +25,7 @@ use super::wire::Envelope;
 pub const MAGIC: u8 = 0xEA;
 
 /// The version of the format that this build writes, and the only one that it reads.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 /// The greatest number of a lane.
 pub const MOST_LANES: u16 = u16::MAX >> 1;

@@ -7,6 +7,7 @@
 //! is [parked](super::parking), in order with what else comes from the node that has passed it on. A node is left out for which [too much](Peer::has_room_for_others) waits already: whoever sends casts through this
 //! one could have its queue grow without a bound otherwise, and have that node shut out for it.
 
+use super::askers::Askers;
 use super::deliver::{deliver_to_all, out_of_turn};
 use super::inner::Inner;
 use super::route::Peer;
@@ -144,8 +145,9 @@ pub(crate) fn pass_on(from: &'static Peer, members: Members<'_>, payload: &[u8])
         for (at, head) in part.iter().enumerate() {
             let Some(peer) = node.peer(head.node) else { continue };
             if !peer.has_room_for_others() {
-                (0..head.len())
-                    .for_each(|_| node.undelivered(peer, None, Failure::MailboxFull, ""));
+                (0..head.len()).for_each(|_| {
+                    node.undelivered(peer, Askers::default(), Failure::MailboxFull, "")
+                });
                 continue;
             }
             let mut list = MembersBuf::new();

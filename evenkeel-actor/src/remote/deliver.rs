@@ -1,5 +1,6 @@
 //! What messages from other nodes say, once they are read: to actors, and to the node.
 
+use super::askers::Askers;
 use super::calls::Outcome;
 use super::inbound::Wait;
 use super::inner::{Counts, Hello, Inner};
@@ -25,11 +26,11 @@ fn panicked(with: Box<dyn Any + Send>) -> Told {
 
 /// Delivers a value to an actor, or parks it. Whether it has been dealt with: if not, it is counted when it is.
 #[inline]
-pub(super) fn deliver(peer: &'static Peer, to: Slot, call: Option<u64>, payload: &[u8]) -> bool {
-    if peer.parking.any() && peer.parking.tell(peer, to, call, payload) {
+pub(super) fn deliver(peer: &'static Peer, to: Slot, askers: Askers<'_>, payload: &[u8]) -> bool {
+    if peer.parking.any() && peer.parking.tell(peer, to, askers, payload) {
         return false;
     }
-    let Some(full) = tell(peer, to, call, payload) else { return true };
+    let Some(full) = tell(peer, to, askers, payload) else { return true };
     peer.parking.park(peer, to, full, payload.len(), 1);
     false
 }
@@ -41,7 +42,7 @@ pub(super) fn deliver_to_all(peer: &'static Peer, to: impl Iterator<Item = Slot>
         if peer.parking.any() && peer.parking.cast(peer, to, &mut copy, payload) {
             continue;
         }
-        if let Some(full) = tell(peer, to, None, payload) {
+        if let Some(full) = tell(peer, to, Askers::default(), payload) {
             peer.parking.park(peer, to, full, payload.len(), 0);
         }
     }
@@ -52,12 +53,12 @@ pub(super) type Full = (Arc<dyn Target>, Wait);
 
 /// Delivers a value to an actor. Gives what is to be waited for.
 #[inline]
-fn tell(peer: &'static Peer, to: Slot, call: Option<u64>, payload: &[u8]) -> Option<Full> {
+fn tell(peer: &'static Peer, to: Slot, askers: Askers<'_>, payload: &[u8]) -> Option<Full> {
     let Some(target) = peer.node.table.get(to) else {
-        peer.node.undelivered(peer, call, Failure::NoSuchActor, "");
+        peer.node.undelivered(peer, askers, Failure::NoSuchActor, "");
         return None;
     };
-    let wait = tell_it(peer, to, &*target, call, payload)?;
+    let wait = tell_it(peer, to, &*target, askers, payload)?;
     Some((target, wait))
 }
 
@@ -67,7 +68,7 @@ pub(super) fn tell_it(
     peer: &'static Peer,
     to: Slot,
     target: &dyn Target,
-    call: Option<u64>,
+    askers: Askers<'_>,
     payload: &[u8],
 ) -> Option<Wait> {
     let node = peer.node;
@@ -77,17 +78,17 @@ pub(super) fn tell_it(
         Told::Done => {}
         Told::Waits(wait) => return Some(wait),
         Told::Full(message) => {
-            node.undelivered(peer, call, Failure::MailboxFull, "");
+            node.undelivered(peer, askers, Failure::MailboxFull, "");
             contain(|| drop(message));
         }
         Told::Stopped(message) => {
-            node.undelivered(peer, call, Failure::NoSuchActor, "");
+            node.undelivered(peer, askers, Failure::NoSuchActor, "");
             contain(|| drop(message));
             node.table.note_stopped(to);
         }
         Told::Unreadable(error) => {
             Counts::add(&node.counts.unreadable);
-            node.undelivered(peer, call, Failure::Unreadable, &error.to_string());
+            node.undelivered(peer, askers, Failure::Unreadable, &error.to_string());
         }
     }
     None
@@ -96,12 +97,10 @@ pub(super) fn tell_it(
 impl Inner {
     /// A message has not got to its actor.
     #[cold]
-    pub(super) fn undelivered(&self, peer: &Peer, call: Option<u64>, why: Failure, detail: &str) {
+    pub(super) fn undelivered(&self, peer: &Peer, askers: Askers<'_>, why: Failure, detail: &str) {
         Counts::add(&self.counts.undelivered);
         note_dead(self.system, DeadLetterKind::Undelivered);
-        if let Some(call) = call {
-            peer.fail(call, why, detail);
-        }
+        askers.fail(peer, why, detail);
     }
 }
 

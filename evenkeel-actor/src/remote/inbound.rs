@@ -26,6 +26,7 @@
 //! dead letter, as is one for an actor that is not there any more; if an answer is awaited, the asker is told. So it is if a caller's code panics here, as that which
 //! reads a value: each call has its outcome.
 
+use super::askers::Askers;
 use super::deliver::{awaited, deliver, take};
 use super::error::Mismatch;
 use super::inner::{Counts, Inner};
@@ -344,10 +345,14 @@ fn read(
         let _within = trace::within(cause);
         match message {
             Message::Tell { to, payload } if peer.standing() == Standing::Greeted => {
-                count.messages -= u64::from(!deliver(peer, to, None, payload));
+                count.messages -= u64::from(!deliver(peer, to, Askers::default(), payload));
             }
             Message::Ask { to, call, payload, .. } if peer.standing() == Standing::Greeted => {
-                count.messages -= u64::from(!deliver(peer, to, Some(call), payload));
+                count.messages -= u64::from(!deliver(peer, to, Askers::by(call), payload));
+            }
+            Message::Hand { to, call, places, payload } if peer.standing() == Standing::Greeted => {
+                let askers = Askers::handed_on(call, places);
+                count.messages -= u64::from(!deliver(peer, to, askers, payload));
             }
             other => {
                 if let Message::Cast { .. } = other {
@@ -359,7 +364,8 @@ fn read(
                     Some(false) => return Ok(()),
                     None => {
                         Counts::add(&node.counts.unreadable);
-                        node.undelivered(peer, call, Failure::Panicked, "");
+                        let askers = Askers { call, ..Askers::default() };
+                        node.undelivered(peer, askers, Failure::Panicked, "");
                     }
                 }
             }

@@ -6,6 +6,7 @@
 //! written and read as names, in a scope that says for which node. Calls are the questions without an answer. What arrives is read by workers, and
 //! delivered by the table; what finds no room is parked, and its senders are told to hold more.
 
+mod askers;
 mod bound;
 mod calls;
 mod cast;

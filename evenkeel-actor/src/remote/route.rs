@@ -314,8 +314,8 @@ impl Route {
                     wire::write_tell(to, trace::current(), out);
                     let head = out.len();
                     put(value, out)?;
-                    if let Some(call) = calls.first() {
-                        make_question(out, start, head, to, call);
+                    if calls.any() {
+                        make_question(out, start, head, to, calls);
                     }
                     Ok(())
                 })
@@ -358,11 +358,16 @@ fn nested<T>() -> PutError<PayloadError> {
     PutError::Unwritable(PayloadError::Unwritable { of: std::any::type_name::<T>(), why })
 }
 
-/// Has a message say that its answer is awaited, once it is known that a place for the answer is in it: then whoever cannot deliver it can say so.
+/// Has a message say whose answers are awaited, once it is known that places for answers are in it: then whoever cannot deliver it can say so.
 #[cold]
-fn make_question(out: &mut Vec<u8>, start: usize, head: usize, to: Slot, call: u64) {
+fn make_question(out: &mut Vec<u8>, start: usize, head: usize, to: Slot, calls: &scope::Calls) {
     let payload = out.split_off(head);
     out.truncate(start);
-    wire::write_ask(to, call, 0, trace::current(), out);
+    let places = calls.passed_on();
+    if places.as_places().is_empty() {
+        wire::write_ask(to, calls.last(), 0, trace::current(), out);
+    } else {
+        wire::write_hand(to, calls.last(), places.as_places(), trace::current(), out);
+    }
     out.extend_from_slice(&payload);
 }

@@ -6,7 +6,7 @@ use super::route::Peer;
 use crate::end::words;
 use crate::node::multiplexer::PutError;
 use crate::node::payload::{self, PayloadError};
-use crate::node::wire::Failure;
+use crate::node::wire::{Failure, PlacesBuf};
 use serde::de::DeserializeOwned;
 use std::any::type_name;
 use std::cell::{Cell, RefCell};
@@ -75,13 +75,27 @@ impl Calls {
         self.is_nested
     }
 
-    /// The last of them, which knows the others.
+    /// Whether there is one, of this node or of another.
     #[inline]
-    pub(crate) fn first(&self) -> Option<u64> {
-        match last_call() {
-            0 => None,
-            call => Some(call),
-        }
+    pub(crate) fn any(&self) -> bool {
+        let noted = NOTED.get();
+        noted.last_call != 0 || noted.passed_on > 0
+    }
+
+    /// The last of those of this node, which knows the others; zero if there is none.
+    pub(crate) fn last(&self) -> u64 {
+        last_call()
+    }
+
+    /// Those of other nodes.
+    pub(crate) fn passed_on(&self) -> PlacesBuf {
+        let mut places = PlacesBuf::new();
+        PASSED_ON.with_borrow(|all| {
+            for (owner, call) in &all[all.len() - NOTED.get().passed_on..] {
+                places.push(owner.id, *call);
+            }
+        });
+        places
     }
 }
 

@@ -2,7 +2,8 @@
 
 use evenkeel::time::Instant;
 use evenkeel_actor::{
-    Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo, System, spawn,
+    Actor, ActorRef, AskError, Builder, Context, ExitReason, Failure, Handled, ReplyTo, SendError,
+    System, spawn,
 };
 use futures::FutureExt;
 use std::time::Duration;
@@ -28,6 +29,18 @@ impl Actor for Broker {
 
     async fn handle(&mut self, reply: ReplyTo<u32>, _context: &mut Context<Self>) -> Handled {
         drop(self.0.send(reply).await);
+        Ok(())
+    }
+}
+
+/// Hands on what it is asked, and fails if it cannot.
+struct Strict(ActorRef<ReplyTo<u32>>);
+
+impl Actor for Strict {
+    type Message = ReplyTo<u32>;
+
+    async fn handle(&mut self, reply: ReplyTo<u32>, _context: &mut Context<Self>) -> Handled {
+        self.0.send(reply).await?;
         Ok(())
     }
 }
@@ -77,6 +90,44 @@ fn an_ask_that_was_handed_on_to_an_actor_that_has_stopped_or_stops_fails_at_once
         assert_eq!(asked, Err(AskError::NoReply));
         assert_eq!(start.elapsed(), Duration::ZERO);
     });
+}
+
+/// The failure is kept by the reference to the actor that has failed, the question is not.
+#[test]
+fn an_ask_fails_at_once_that_an_actor_fails_to_hand_on() {
+    paused().block_on(async {
+        let start = Instant::now();
+        let (system, stopped) = (System::new(), spawn(Silent::default()));
+        system.on_failure(|_| {});
+        stopped.stop_now();
+        stopped.stopped().await;
+        let strict = Builder::new().system(system).spawn(Strict(stopped)).unwrap();
+        assert_eq!(strict.ask(|reply| reply).await, Err(AskError::NoReply));
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        let ExitReason::Failed(failure) = strict.stopped().await else { panic!("it has failed") };
+        let error = failure.error().downcast_ref::<SendError<()>>();
+        assert_eq!(error, Some(&SendError::Stopped(())));
+    });
+}
+
+/// An error of the program's own is kept as it is.
+#[test]
+fn an_error_with_a_send_error_in_it_is_the_one_that_an_actor_fails_with() {
+    #[derive(Debug)]
+    struct Own(SendError<u32>);
+    impl std::fmt::Display for Own {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            self.0.fmt(f)
+        }
+    }
+    impl std::error::Error for Own {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            self.0.source()
+        }
+    }
+    let failure = Failure::from(Own(SendError::Full(7)));
+    let own: Option<&Own> = failure.error().downcast_ref();
+    assert_eq!(own.map(|own| &own.0), Some(&SendError::Full(7)));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Any message that nodes may send each other.
 
 use evenkeel_actor::node::wire::{
-    BarrierStep, End, EndBy, EndKind, Envelope, Failure, MembersBuf, Message, Probe, StopHow,
+    BarrierStep, End, EndBy, EndKind, Envelope, Failure, MembersBuf, Message, PlacesBuf, Probe,
+    StopHow,
 };
 use evenkeel_actor::node::{NodeId, Slot};
 use proptest::prelude::*;
@@ -20,6 +21,7 @@ pub(crate) struct Parts {
     text: String,
     payload: Vec<u8>,
     members: MembersBuf,
+    places: PlacesBuf,
     failure: Failure,
     by: EndBy,
     end: EndKind,
@@ -28,7 +30,7 @@ pub(crate) struct Parts {
 }
 
 /// How many kinds there are, those that take a parent or not counted once.
-pub(crate) const KINDS: usize = 24;
+pub(crate) const KINDS: usize = 25;
 
 /// Numbers of any magnitude, short forms as likely as long ones.
 fn number() -> impl Strategy<Value = u64> {
@@ -53,9 +55,19 @@ fn members() -> impl Strategy<Value = MembersBuf> {
         })
 }
 
+fn places() -> impl Strategy<Value = PlacesBuf> {
+    proptest::collection::vec((any::<u32>(), number()), 0..5).prop_map(|places| {
+        let mut buffer = PlacesBuf::new();
+        for (node, call) in places {
+            buffer.push(NodeId::new(node), call);
+        }
+        buffer
+    })
+}
+
 pub(crate) fn parts() -> impl Strategy<Value = Parts> {
     let numbers = ([number(), number(), number()], any::<i64>(), any::<[u32; 2]>(), any::<bool>());
-    let things = ([slot(), slot()], "\\PC{0,60}", payload(), members());
+    let things = ([slot(), slot()], "\\PC{0,60}", payload(), members(), places());
     let codes =
         (select(Failure::ALL), select(EndBy::ALL), select(EndKind::ALL), select(StopHow::ALL));
     let codes = (codes, select(BarrierStep::ALL));
@@ -64,7 +76,7 @@ pub(crate) fn parts() -> impl Strategy<Value = Parts> {
             kind,
             cause,
             (numbers, count, small, flag),
-            (slots, text, payload, members),
+            (slots, text, payload, members, places),
             ((failure, by, end, how), step),
         )| {
             let mut parts = Parts {
@@ -78,6 +90,7 @@ pub(crate) fn parts() -> impl Strategy<Value = Parts> {
                 text,
                 payload,
                 members,
+                places,
                 failure,
                 by,
                 end,
@@ -150,6 +163,7 @@ impl Parts {
             20 => Message::Refuse { detail: text },
             21 => Message::Hold { to: self.flag.then_some(to) },
             22 => Message::Resume { to: self.flag.then_some(to) },
+            23 => Message::Hand { to, call: a, places: self.places.as_places(), payload },
             _ => Message::Leave,
         };
         Envelope { cause: self.cause.and_then(std::num::NonZeroU64::new), message }

@@ -22,6 +22,8 @@ enum Deal {
     Bomb(ActorRef<Bombs>, ReplyTo<u64>),
     /// Hands it on as the argument of a script that there is not.
     Spawn(ReplyTo<u64>),
+    /// Sends that actor more than its mailbox takes.
+    Fill(ActorRef<Message>, ReplyTo<()>),
     /// Does nothing.
     Ping(ReplyTo<()>),
 }
@@ -60,6 +62,12 @@ impl Actor for Broker {
                 let spawned = self.0.spawn_on::<Message, _>(id(0), "nothing", &reply).await;
                 assert!(matches!(spawned, Err(RemoteError::NoSuchScript { .. })), "{spawned:?}");
             }
+            Deal::Fill(whom, reply) => {
+                for _ in 0..1_000 {
+                    whom.send(Message::Add(1)).await?;
+                }
+                reply.send(());
+            }
             Deal::Ping(reply) => reply.send(()),
         }
         Ok(())
@@ -94,6 +102,62 @@ fn a_question_that_was_handed_on_to_a_node_that_is_lost_fails() {
             assert_eq!(node.metrics().open_calls, 0);
         });
     });
+}
+
+/// The actor that is handed the question is on a third node, on the asker's own, or on that of the actor that hands it on.
+#[test]
+fn a_question_that_was_handed_on_to_an_actor_that_has_stopped_fails_at_once() {
+    ends(|| {
+        for of in [2, 0, 1] {
+            let world = brokers(3);
+            world.on(0, async move |node| {
+                let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
+                let other = node.spawn_on::<Message, _>(id(of), "sum", &0_u64).await.unwrap();
+                other.send(Message::Stop).await.unwrap();
+                other.stopped().await;
+                // From now on its node has forgotten it.
+                assert_eq!(other.ask(Message::Get).await, Err(AskError::Stopped));
+                let asked = broker.ask(|reply| Deal::Get(other, reply)).no_timeout().await;
+                assert_eq!(asked, Err(AskError::NoReply), "on node {of}");
+                assert_eq!(node.metrics().open_calls, 0);
+            });
+        }
+    });
+}
+
+/// What is parked for an actor is not read before the actor takes it.
+#[test]
+fn a_question_that_was_handed_on_and_waits_for_room_fails_when_its_actor_stops() {
+    ends(|| {
+        let world = brokers(3);
+        world.nodes[2].1.register_script("still", |()| Still);
+        world.on(0, async move |node| {
+            let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
+            let still = node.spawn_on::<Message, _>(id(2), "still", &()).await.unwrap();
+            let other = node.spawn_on::<Message, _>(id(2), "sum", &0_u64).await.unwrap();
+            let full = still.clone();
+            broker.ask(|reply| Deal::Fill(full, reply)).await.unwrap();
+            let whom = still.clone();
+            let mut open = pin!(broker.ask(|reply| Deal::Get(whom, reply)).no_timeout());
+            assert!(futures::poll!(open.as_mut()).is_pending());
+            // The third node has parked it once it answers what comes by the same way behind it.
+            assert_eq!(broker.ask(|reply| Deal::Get(other, reply)).await, Ok(0));
+            still.kill();
+            assert_eq!(open.await, Err(AskError::NoReply));
+            assert_eq!(node.metrics().open_calls, 0);
+        });
+    });
+}
+
+/// Handles its first message for ever.
+struct Still;
+
+impl Actor for Still {
+    type Message = Message;
+
+    async fn handle(&mut self, _message: Message, _context: &mut Context<Self>) -> Handled {
+        std::future::pending().await
+    }
 }
 
 #[test]

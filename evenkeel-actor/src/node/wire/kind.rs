@@ -34,6 +34,7 @@ pub(super) const RESUME: u8 = 27;
 pub(super) const RESUME_ALL: u8 = 28;
 pub(super) const MOVED: u8 = 29;
 pub(super) const REFUSE: u8 = 30;
+pub(super) const HAND: u8 = 31;
 
 /// Beside any kind: a cause follows.
 pub(super) const WITH_CAUSE: u8 = 0x80;

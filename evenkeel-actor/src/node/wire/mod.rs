@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | `Tell` | a value for an actor | |
 //! | `Ask` | a value for an actor, whose answer is awaited | `Answer` or `Failed`, unless an `Abandon` is faster |
+//! | `Hand` | a value for an actor, with places for answers to questions of other nodes in it; perhaps its own answer is awaited | `Failed` to each of these nodes, if it is not delivered |
 //! | `Moved` | somebody else answers your question | |
 //! | `Spawn` | start a script | `Located` or `Failed` |
 //! | `Locate` | where is the actor with this name | `Located` or `Failed` |
@@ -22,12 +23,14 @@
 mod cast;
 mod codes;
 mod kind;
+mod places;
 mod read;
 mod write;
 
 pub use cast::{Member, Members, MembersBuf};
 pub use codes::{BarrierStep, EndBy, EndKind, Failure, StopHow};
-pub use write::{write_answer, write_ask, write_tell};
+pub use places::{Places, PlacesBuf};
+pub use write::{write_answer, write_ask, write_hand, write_tell};
 
 use super::{NodeId, Slot};
 use std::num::NonZeroU64;
@@ -103,6 +106,17 @@ pub enum Message<'a> {
         call: u64,
         /// For how many microseconds the asker waits; zero if for ever. Whoever gets to the question later need not answer it.
         limit: u64,
+        /// The value.
+        payload: &'a [u8],
+    },
+    /// A value for an actor, in which the sender hands on questions of others than itself.
+    Hand {
+        /// The actor.
+        to: Slot,
+        /// Under which number the sender awaits an answer itself; zero if it does not.
+        call: u64,
+        /// The places for answers that are handed on: whoever cannot deliver the value says so there.
+        places: Places<'a>,
         /// The value.
         payload: &'a [u8],
     },

@@ -4,7 +4,7 @@ use super::super::varint::{self, Reader};
 use super::super::{FrameError, NodeId};
 use super::cast::read_slot;
 use super::{BarrierStep, EndBy, EndKind, Failure, StopHow};
-use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, Members, Message, Probe, kind};
+use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, Members, Message, Places, Probe, kind};
 use std::num::NonZeroU64;
 
 impl<'a> Envelope<'a> {
@@ -59,6 +59,12 @@ impl<'a> Message<'a> {
                 to: read_slot(reader)?,
                 call: reader.number()?,
                 limit: reader.number()?,
+                payload: reader.rest(),
+            },
+            kind::HAND => Self::Hand {
+                to: read_slot(reader)?,
+                call: reader.number()?,
+                places: Places::read(reader)?,
                 payload: reader.rest(),
             },
             kind::ANSWER => Self::Answer { call: reader.number()?, payload: reader.rest() },

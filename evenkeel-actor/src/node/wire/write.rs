@@ -2,7 +2,7 @@
 
 use super::super::{FrameError, Slot, frame, varint};
 use super::cast::write_slot;
-use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, Message, Probe, kind};
+use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, Message, Places, Probe, kind};
 use std::num::NonZeroU64;
 
 impl Envelope<'_> {
@@ -37,6 +37,20 @@ pub fn write_ask(to: Slot, call: u64, limit: u64, cause: Option<NonZeroU64>, out
     write_slot(to, out);
     varint::put(out, call);
     varint::put(out, limit);
+}
+
+/// Appends all of a [`Message::Hand`] but its payload, which the caller appends.
+pub fn write_hand(
+    to: Slot,
+    call: u64,
+    places: Places<'_>,
+    cause: Option<NonZeroU64>,
+    out: &mut Vec<u8>,
+) {
+    head(kind::HAND, cause, out);
+    write_slot(to, out);
+    varint::put(out, call);
+    places.write(out);
 }
 
 /// Appends all of a [`Message::Answer`] but its payload, which the caller appends.
@@ -88,6 +102,10 @@ impl Message<'_> {
             }
             Self::Ask { to, call, limit, payload } => {
                 write_ask(to, call, limit, cause, out);
+                out.extend_from_slice(payload);
+            }
+            Self::Hand { to, call, places, payload } => {
+                write_hand(to, call, places, cause, out);
                 out.extend_from_slice(payload);
             }
             Self::Answer { call, payload } => {

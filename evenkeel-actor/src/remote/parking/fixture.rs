@@ -1,5 +1,6 @@
 //! What the tests and the models of parking have in common: a node whose transport nobody drives, and an actor that takes notes.
 
+use super::super::askers::Askers;
 use super::super::deliver::deliver;
 use super::super::inner::Inner;
 use super::super::route::{Peer, Standing};
@@ -58,6 +59,6 @@ pub(super) fn read(peer: &'static Peer, to: Slot, number: u64) {
     if peer.standing() == Standing::Greeted {
         let mut bytes = Vec::new();
         payload::put(&number, &mut bytes).expect("a number can be written");
-        deliver(peer, to, None, &bytes);
+        deliver(peer, to, Askers::default(), &bytes);
     }
 }

@@ -12,8 +12,8 @@ pub(super) const ITEM: usize = mem::size_of::<Item>();
 pub(super) enum Item {
     /// A value that was read when there was no room. How many messages it counts as, and its weight.
     Waits(Wait, u64, usize),
-    /// A value: its next bytes, and its cause.
-    Tell(Option<u64>, usize, Option<NonZeroU64>),
+    /// A value: the lengths of the places in it and of itself, which are its next bytes, and its cause.
+    Tell(Option<u64>, usize, usize, Option<NonZeroU64>),
     /// A value that was sent to several, and its cause.
     Shared(Arc<[u8]>, Option<NonZeroU64>),
     /// The actor ends when it has handled what came before.
@@ -37,7 +37,7 @@ impl Item {
     pub(super) fn weight(&self) -> usize {
         match self {
             Self::Waits(_, _, weight) => *weight,
-            Self::Tell(_, length, _) => ITEM + length,
+            Self::Tell(_, places, length, _) => ITEM + places + length,
             // As if it were not shared: nobody knows who has it last.
             Self::Shared(payload, _) => ITEM + payload.len(),
             Self::Drain => ITEM,

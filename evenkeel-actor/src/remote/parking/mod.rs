@@ -41,6 +41,7 @@ mod porter;
 #[cfg(all(test, not(shuttle)))]
 mod tests;
 
+use super::askers::Askers;
 use super::deliver::Full;
 use super::holds;
 use super::route::Peer;
@@ -122,12 +123,14 @@ impl Parking {
         &self,
         peer: &'static Peer,
         to: Slot,
-        call: Option<u64>,
+        askers: Askers<'_>,
         payload: &[u8],
     ) -> bool {
         self.join(peer, to, |line| {
+            let places = askers.places.as_bytes();
+            line.bytes.extend_from_slice(places);
             line.bytes.extend_from_slice(payload);
-            Item::Tell(call, payload.len(), trace::current())
+            Item::Tell(askers.call, places.len(), payload.len(), trace::current())
         })
     }
 
@@ -145,7 +148,7 @@ impl Parking {
             state.casts_are_too_many(peer) && state.by_slot.contains_key(&to)
         };
         if is_too_much {
-            peer.node.undelivered(peer, None, Failure::MailboxFull, "");
+            peer.node.undelivered(peer, Askers::default(), Failure::MailboxFull, "");
             return true;
         }
         self.join(peer, to, |_| {
@@ -192,7 +195,7 @@ impl Parking {
         if item.is_cast() {
             if state.casts_are_too_many(peer) {
                 drop(state);
-                peer.node.undelivered(peer, None, Failure::MailboxFull, "");
+                peer.node.undelivered(peer, Askers::default(), Failure::MailboxFull, "");
                 contain(|| drop(item));
                 return;
             }

@@ -1,5 +1,6 @@
 //! The task that puts what is in a line into its actor's mailbox.
 
+use super::super::askers::Askers;
 use super::super::deliver::{stop, tell_it};
 use super::super::inbound::{Turn, Wait};
 use super::super::route::{Peer, Standing};
@@ -8,7 +9,7 @@ use super::drop_all;
 use super::item::{Delivered, Item};
 use crate::end::contain;
 use crate::node::Slot;
-use crate::node::wire::{Failure, StopHow};
+use crate::node::wire::{Failure, Places, StopHow};
 use crate::trace;
 use std::future::poll_fn;
 use std::mem;
@@ -31,14 +32,16 @@ pub(super) async fn carry(peer: &'static Peer, to: Slot, target: Arc<dyn Target>
             let (weight, counts, is_cast) = (item.weight(), item.counts(), item.is_cast());
             let wait = match item {
                 Item::Waits(wait, ..) => Some(wait),
-                Item::Tell(call, length, cause) => {
-                    at += length;
+                Item::Tell(call, places, length, cause) => {
+                    let (places, payload) = bytes[at..at + places + length].split_at(places);
+                    at += places.len() + length;
                     let _within = trace::within(cause);
-                    tell_it(peer, to, &*target, call, &bytes[at - length..at])
+                    let askers = Askers { call, places: Places::from_bytes(places) };
+                    tell_it(peer, to, &*target, askers, payload)
                 }
                 Item::Shared(payload, cause) => {
                     let _within = trace::within(cause);
-                    tell_it(peer, to, &*target, None, &payload)
+                    tell_it(peer, to, &*target, Askers::default(), &payload)
                 }
                 Item::Drain => {
                     stop(&target.any(), StopHow::Drain);
@@ -83,7 +86,7 @@ async fn room(peer: &'static Peer, to: Slot, mut wait: Wait) -> bool {
     let arrived = arrived.await;
     contain(|| drop(wait));
     if arrived == Some(false) {
-        peer.node.undelivered(peer, None, Failure::Ended, "");
+        peer.node.undelivered(peer, Askers::default(), Failure::Ended, "");
         peer.node.table.note_stopped(to);
     }
     arrived.is_some()
