@@ -1,21 +1,29 @@
 //! Who sends: keeps the [`Trail`] of each task that sends to other nodes.
 //!
 //! A task's trail is found by the task's address. That is the number of one task at a time; a task that is allocated where another was goes on
-//! with its trail, which names a lane that is then flushed once without need. So trails are never removed, and there are as many as there have been such tasks at once.
+//! with its trail, which names a lane that is then flushed once without need.
+//!
+//! # How trails end
+//! Nothing says that a task has ended. So whenever there are twice as many trails as were left the last time, and [`FIRST_SWEEP`] at least, the multiplexer begins an
+//! [epoch](crate::node::multiplexer): all lanes are flushed and fenced, and the trails of those that have sent nothing since are forgotten, whether
+//! their tasks are there or not. A task that is there, and sends again, begins a new trail. A thread that remembers a trail finds that it is removed.
 //!
 //! With one worker a task of the node's runtime that sends has no choice of lanes, so its trail is always new, and nothing is looked up. Tasks of other runtimes send by a node too, and by the lanes of their own workers: so the
 //! only worker is told whose it is. Where it is not, as yet or since another node of the same runtime was told after, trails are looked up, which is right everywhere. What no task sends goes by the common lane.
 //!
-//! Rejected: the trail in the actor, which makes each actor larger, or each poll longer by a thread's variable.
+//! # Rejected
+//! The trail in the actor, or in the task, which makes each of them larger, those that never send too; or each poll longer by a thread's variable. A trail for
+//! ever, which is memory for each task that has sent once. Removing trails at random and fencing who has none: then each new task's first frame is read alone.
 
 use super::hash::Numbers;
-use crate::node::multiplexer::Trail;
+use crate::node::multiplexer::{Multiplexer, Trail};
 use evenkeel::Handle;
 use evenkeel::internal::running;
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Maps of trails, so that workers seldom meet at one. An estimate; no benchmark sets it.
 const SHARDS: usize = 16;
@@ -23,10 +31,14 @@ const SHARDS: usize = 16;
 /// Trails that a thread remembers. An estimate: some hundred actors take turns on a worker; no benchmark sets it.
 const REMEMBERED: usize = 256;
 
-type Remembered = Cell<Option<(u32, usize, &'static Trail)>>;
+/// How many trails there may be before the first epoch begins. An estimate: 100 kB; no benchmark sets it.
+const FIRST_SWEEP: usize = 1_024;
+
+/// The node's number, the task and its trail.
+type Remembered = Cell<Option<(u32, usize, Arc<Trail>)>>;
 
 thread_local! {
-    /// By address; which trail a task has never changes.
+    /// By address.
     static CACHE: [Remembered; REMEMBERED] = const { [const { Cell::new(None) }; REMEMBERED] };
 }
 
@@ -37,21 +49,34 @@ thread_local! {
 
 static NEXT: AtomicU32 = AtomicU32::new(1);
 
+type Shard = HashMap<usize, Arc<Trail>, Numbers>;
+
 /// The trails of those who send from one node.
 pub(crate) struct Senders {
     /// Tells nodes of one process apart; not zero.
     number: u32,
-    trails: [Mutex<HashMap<usize, &'static Trail, Numbers>>; SHARDS],
+    multiplexer: Arc<Multiplexer>,
+    trails: [Mutex<Shard>; SHARDS],
+    /// How many there are.
+    len: AtomicUsize,
+    /// At how many the next epoch begins; locked while it does.
+    sweep_at: Mutex<usize>,
 }
 
 impl Senders {
     /// For a node of a runtime with so many workers.
-    pub(crate) fn new(runtime: &Handle, workers: usize) -> Self {
+    pub(crate) fn new(runtime: &Handle, workers: usize, multiplexer: Arc<Multiplexer>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         if workers == 1 {
             drop(runtime.spawn(async move { ONLY_WORKER.set(number) }));
         }
-        Self { number, trails: std::array::from_fn(|_| Mutex::default()) }
+        Self {
+            number,
+            multiplexer,
+            trails: std::array::from_fn(|_| Mutex::default()),
+            len: AtomicUsize::new(0),
+            sweep_at: Mutex::new(FIRST_SWEEP),
+        }
     }
 
     /// Runs `f`, in which the running task sends.
@@ -60,24 +85,135 @@ impl Senders {
         match running() {
             None => f(),
             Some(_) if ONLY_WORKER.get() == self.number => Trail::new().under(f),
-            Some(task) => self.of(task).under(f),
+            Some(task) => self.under_trail_of(task, f),
         }
     }
 
-    fn of(&self, task: usize) -> &'static Trail {
+    fn under_trail_of<R>(&self, task: usize, f: impl FnOnce() -> R) -> R {
         // Addresses are multiples of a cache line.
         let at = (task >> 6) % REMEMBERED;
-        CACHE.with(|cache| match cache[at].get() {
-            Some((number, known, trail)) if number == self.number && known == task => trail,
-            _ => {
-                let mut trails = self.trails[(task >> 6) % SHARDS]
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
-                let trail =
-                    *trails.entry(task).or_insert_with(|| Box::leak(Box::new(Trail::new())));
-                cache[at].set(Some((self.number, task, trail)));
+        // Taken out, as `f` may come here again. A thread whose own things are gone remembers nothing.
+        let remembered = CACHE.try_with(|cache| cache[at].take()).ok().flatten();
+        let trail = match remembered {
+            Some((number, known, trail))
+                if number == self.number && known == task && !trail.is_removed() =>
+            {
                 trail
             }
-        })
+            _ => self.find(task),
+        };
+        let done = trail.under_or(|left| self.keep(task, left), f);
+        let _ = CACHE.try_with(|cache| cache[at].set(Some((self.number, task, trail))));
+        done
+    }
+
+    fn shard(&self, task: usize) -> MutexGuard<'_, Shard> {
+        let shard = &self.trails[(task >> 6) % SHARDS];
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The trail of a task, a new one if there is none.
+    #[cold]
+    fn find(&self, task: usize) -> Arc<Trail> {
+        if self.len.load(Ordering::Relaxed) >= FIRST_SWEEP {
+            self.sweep();
+        }
+        let mut shard = self.shard(task);
+        let trail = shard.entry(task).or_insert_with(|| {
+            self.len.fetch_add(1, Ordering::Relaxed);
+            Arc::new(Trail::new())
+        });
+        Arc::clone(trail)
+    }
+
+    /// The trail of a task that was removed while it has sent.
+    #[cold]
+    fn keep(&self, task: usize, left: Trail) {
+        let mut shard = self.shard(task);
+        match shard.entry(task) {
+            // The task has sent inside of this.
+            Entry::Occupied(trail) => trail.get().take_over(&left),
+            Entry::Vacant(none) => {
+                none.insert(Arc::new(left));
+                self.len.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Begins an epoch if it is time, and forgets the trails that are older.
+    #[cold]
+    fn sweep(&self) {
+        // Who finds that another one does goes on.
+        let Ok(mut sweep_at) = self.sweep_at.try_lock() else { return };
+        if self.len.load(Ordering::Relaxed) < *sweep_at {
+            return;
+        }
+        let begun = self.multiplexer.begin_epoch();
+        for shard in &self.trails {
+            let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = shard.len();
+            shard.retain(|_, trail| !trail.remove_before(begun));
+            self.len.fetch_sub(before - shard.len(), Ordering::Relaxed);
+            let room = 2 * shard.len().max(FIRST_SWEEP / SHARDS);
+            shard.shrink_to(room);
+        }
+        *sweep_at = FIRST_SWEEP.max(2 * self.len.load(Ordering::Relaxed));
+    }
+
+    /// How many trails are kept.
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.len.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FIRST_SWEEP, Senders};
+    use crate::node::multiplexer::Multiplexer;
+    use crate::node::policy::Packing;
+    use crate::node::{FrameError, NodeId};
+    use evenkeel::sync::Semaphore;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// So many tasks are there at once, and each sends one message; how many trails are left.
+    fn trails_of(tasks: usize) -> usize {
+        let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
+        let multiplexer = Multiplexer::new(NodeId::new(0), 2, 2, Packing::default());
+        let senders = Senders::new(&runtime.handle(), 2, Arc::clone(&multiplexer));
+        let (senders, gate) = (Arc::new(senders), Arc::new(Semaphore::new(0)));
+        let link = multiplexer.link(NodeId::new(1)).unwrap();
+        let sent = Arc::new(AtomicUsize::new(0));
+        let all: Vec<_> = (0..tasks)
+            .map(|_| {
+                let (senders, gate) = (Arc::clone(&senders), Arc::clone(&gate));
+                let (link, sent) = (link.clone(), Arc::clone(&sent));
+                runtime.spawn(async move {
+                    let send = || link.put_anyway(|out| Ok::<_, FrameError>(out.push(7)));
+                    senders.under(send).unwrap();
+                    sent.fetch_add(1, Ordering::SeqCst);
+                    // It is there until the last has sent.
+                    gate.acquire().await;
+                    gate.release();
+                })
+            })
+            .collect();
+        runtime.block_on(async {
+            while sent.load(Ordering::SeqCst) < tasks {
+                evenkeel::yield_now().await;
+            }
+            gate.release();
+            for task in all {
+                task.await.unwrap();
+            }
+        });
+        senders.len()
+    }
+
+    #[test]
+    fn tasks_that_send_once_leave_no_trails() {
+        let left = trails_of(100_000);
+        assert!(left <= 4 * FIRST_SWEEP, "{left} trails of 100,000 tasks are left");
     }
 }

@@ -262,7 +262,7 @@ impl NodeBuilder {
             multiplexer: Arc::clone(&multiplexer),
             longest_frame: transport.longest_frame(),
             reads_inline,
-            senders: Senders::new(&handle, workers),
+            senders: Senders::new(&handle, workers, Arc::clone(&multiplexer)),
             table: Table::new(),
             calls: Calls::new(limits.calls),
             scripts: self.scripts,

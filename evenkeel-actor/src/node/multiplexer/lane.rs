@@ -28,6 +28,8 @@ struct State {
     /// Who sends what is there; not there while it is on its way.
     flusher: Option<Waker>,
     is_closed: bool,
+    /// Which [trails](super::trail) were laid since it began.
+    epoch: u32,
 }
 
 #[derive(Debug)]
@@ -58,7 +60,7 @@ impl Lane {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a message for the node of `gate` in.
+    /// Puts a message for the node of `gate` in, and says in which epoch that was.
     #[inline]
     pub(crate) fn put<E>(
         &self,
@@ -67,7 +69,7 @@ impl Lane {
         departures: &Departures,
         now: impl FnOnce() -> u64,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
-    ) -> Result<Wakes, PutError<E>> {
+    ) -> Result<(Wakes, u32), PutError<E>> {
         let mut state = self.lock();
         match gate.is_shut() {
             None => {}
@@ -89,7 +91,7 @@ impl Lane {
             }
             Appended::Leaves => wakes.host = depart(entry, departures),
         }
-        Ok(wakes)
+        Ok((wakes, state.epoch))
     }
 
     /// The host takes what is there, as far as its thread can see without the lock: what it has put in itself, and what others have some time ago. What was handed over
@@ -124,6 +126,13 @@ impl Lane {
     /// Sends what is there. When it returns, all that was put in before is with the host, whoever took it there.
     pub(crate) fn flush(&self, departures: &Departures) -> Wakes {
         flush(&mut self.lock(), departures)
+    }
+
+    /// The same, and an epoch begins.
+    pub(crate) fn begin_epoch(&self, epoch: u32, departures: &Departures) -> Wakes {
+        let mut state = self.lock();
+        state.epoch = epoch;
+        flush(&mut state, departures)
     }
 
     /// The same as the lane's flusher: leaves its waker. Says whether the lane is closed.

@@ -29,7 +29,8 @@
 //! the lane's lock: whatever a sender had handed over when it put something into this lane is in the queue then, or with the host. Other senders' messages in the fenced frame wait for nothing but time.
 //! *A sender without a trail* always sends by the common lane.
 //!
-//! The trail names one lane for all nodes: at any time all of a sender's messages that are not in the queue are in the trail's lane.
+//! The trail names one lane for all nodes: at any time all of a sender's messages that are not in the queue are in the trail's lane. A trail that is older than the last
+//! [epoch](trail) may be forgotten, since all lanes were flushed and fenced then.
 //!
 //! # Rejected
 //! A lane by receiver, which needs no trail: then all workers meet at the locks of all lanes. Numbers in messages, for the receiver to sort by: bytes in each
@@ -60,7 +61,7 @@ use gate::{Gate, Shut};
 use lane::Lane;
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use trail::Step;
 
@@ -93,6 +94,8 @@ pub struct Multiplexer {
     /// One for each worker, and the common one.
     lanes: Box<[CachePadded<Lane>]>,
     departures: Departures,
+    /// The epoch that has begun last.
+    epoch: Mutex<u32>,
 }
 
 /// The way to one other node. Cheap to clone; a remote reference has one.
@@ -117,7 +120,7 @@ impl Multiplexer {
         let lanes =
             (0..=workers as u16).map(|lane| CachePadded::new(Lane::new(lane, &gates))).collect();
         let departures = Departures::new(packing.frame);
-        Arc::new(Self { packing, local, gates, lanes, departures })
+        Arc::new(Self { packing, local, gates, lanes, departures, epoch: Mutex::new(0) })
     }
 
     /// The number of this node.
@@ -157,6 +160,17 @@ impl Multiplexer {
         for lane in &self.lanes {
             lane.flush(&self.departures).wake();
         }
+    }
+
+    /// Begins an epoch: trails that were laid in earlier ones may be [forgotten](Trail::remove_before) when this returns.
+    pub(crate) fn begin_epoch(&self) -> u32 {
+        let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
+        *epoch += 1;
+        for lane in &self.lanes {
+            lane.begin_epoch(*epoch, &self.departures).wake();
+        }
+        self.lanes.iter().for_each(|lane| lane.fence());
+        *epoch
     }
 
     /// Takes no more messages, and sends what is there. The host leaves once the transport has it.
@@ -338,10 +352,7 @@ impl Link {
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), PutError<E>> {
         let this = &*self.multiplexer;
-        let lane = this.lane(this.here());
-        let wakes = lane.put(&self.gate, &this.packing, &this.departures, || this.now(), write)?;
-        wakes.wake();
-        Ok(())
+        self.put_into(this.lane(this.here()), write)
     }
 
     /// Whether the node is down, or this one leaves.
@@ -378,8 +389,19 @@ impl Link {
         if !self.gate.has_room() && self.gate.is_shut().is_none() {
             return Err(PutError::Full { most: self.gate.most() });
         }
-        let lane = this.lane(here);
-        let wakes = lane.put(&self.gate, &this.packing, &this.departures, || this.now(), write)?;
+        self.put_into(this.lane(here), write)
+    }
+
+    #[inline]
+    fn put_into<E>(
+        &self,
+        lane: &Lane,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), PutError<E>> {
+        let this = &*self.multiplexer;
+        let put = lane.put(&self.gate, &this.packing, &this.departures, || this.now(), write);
+        let (wakes, epoch) = put?;
+        trail::has_put(epoch);
         wakes.wake();
         Ok(())
     }

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
@@ -186,6 +186,90 @@ fn senders_on_threads_that_swap_places_are_read_in_order() {
         }
         is_over.store(true, Ordering::Relaxed);
         flusher.join().unwrap();
+    });
+    multiplexer.flush();
+    frames.append(&mut departures(&multiplexer));
+    let read = read_in_any_order(frames, |ready| ready - 1);
+    assert_in_order(&read, &[MESSAGES; SENDERS]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// As above, while epochs begin and trails are forgotten that are older, as if their senders had sent nothing.
+    #[test]
+    fn a_sender_whose_trail_was_forgotten_is_read_in_order(
+        steps in proptest::collection::vec((0..4_u32, 0..3_u16, 0..8_u8), 1..120),
+        picks in proptest::collection::vec(any::<usize>(), 1..40),
+    ) {
+        let (multiplexer, link) = pair(small_frames(), 3);
+        let mut trails: Vec<Trail> = (0..4).map(|_| Trail::new()).collect();
+        let mut sent = [0; 4];
+        for (sender, here, then) in steps {
+            let number = sent[sender as usize];
+            sent[sender as usize] += 1;
+            trails[sender as usize].under(|| send(&link, here, sender, number)).unwrap();
+            match then {
+                0 => multiplexer.lanes[usize::from(here)].flush(&multiplexer.departures).wake(),
+                1 => {
+                    let begun = multiplexer.begin_epoch();
+                    for trail in trails.iter_mut().filter(|trail| trail.remove_before(begun)) {
+                        *trail = Trail::new();
+                    }
+                }
+                _ => {}
+            }
+        }
+        multiplexer.flush();
+        let mut picks = picks.iter().cycle();
+        let read = read_in_any_order(departures(&multiplexer), |ready| picks.next().unwrap() % ready);
+        assert_in_order(&read, &sent);
+    }
+}
+
+#[test]
+fn senders_whose_trails_are_forgotten_while_they_send_are_read_in_order() {
+    const SENDERS: usize = 3;
+    const MESSAGES: u32 = 20_000;
+    let (multiplexer, link) = pair(small_frames(), 2);
+    let is_over = AtomicBool::new(false);
+    let mut frames = VecDeque::new();
+    // Where each sender's trail is kept.
+    let kept: Vec<_> = (0..SENDERS).map(|_| Mutex::new(Arc::new(Trail::new()))).collect();
+    std::thread::scope(|scope| {
+        let senders: Vec<_> = (0..SENDERS)
+            .map(|sender| {
+                let (link, kept) = (&link, &kept[sender]);
+                scope.spawn(move || {
+                    let mut trail = Arc::clone(&kept.lock().unwrap());
+                    for number in 0..MESSAGES {
+                        if trail.is_removed() {
+                            trail = Arc::clone(&kept.lock().unwrap());
+                        }
+                        let here = number / (7 + sender as u32) % 3;
+                        let keep = |left: Trail| kept.lock().unwrap().take_over(&left);
+                        let send = || send(link, here as u16, sender as u32, number);
+                        trail.under_or(keep, send).unwrap();
+                    }
+                })
+            })
+            .collect();
+        let sweeper = scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                let begun = multiplexer.begin_epoch();
+                for kept in &kept {
+                    let mut kept = kept.lock().unwrap();
+                    if kept.remove_before(begun) {
+                        *kept = Arc::new(Trail::new());
+                    }
+                }
+            }
+        });
+        for sender in senders {
+            sender.join().unwrap();
+        }
+        is_over.store(true, Ordering::Relaxed);
+        sweeper.join().unwrap();
     });
     multiplexer.flush();
     frames.append(&mut departures(&multiplexer));

@@ -1,29 +1,67 @@
 //! By which lane a sender has sent last.
+//!
+//! # Words
+//! A trail is one word: the lane by which its sender has sent last, and that lane's epoch then. It
+//! is *new* before the sender has sent anything. It is *removed* once those who keep trails have
+//! forgotten it: then a sender that still finds it begins a new one, and says what has come of it.
+//!
+//! # Why a trail may be forgotten
+//! An epoch begins by two walks over the lanes: each is flushed, and says from then on that it is
+//! the new one; then each is fenced. Both are under the lane's lock. So what was put into a lane in
+//! an earlier epoch is in the queue to the host before the fences, and what any lane sends behind
+//! its fence is read after it: where a sender's trail is of an earlier epoch, it may go on by any
+//! lane as if it had sent nothing.
+//!
+//! A sender may put a message in while its trail is looked at. It notes the epoch that the lane
+//! has under the lock, and changes its word from what it has found: so either whoever removes finds
+//! the word changed and leaves it, or the sender finds the trail removed and has it kept anew. If
+//! the epoch is the one of its word, the message was put in before the flush and nothing is changed.
+//!
+//! A sender that has changed lanes and put nothing in has no epoch: its fence is behind what it
+//! has sent, and may be before that of the epoch. Such a trail is given the present epoch, and is
+//! forgotten in the next.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The trail of a sender that has sent nothing yet.
-const NEW: u32 = u32::MAX;
+const NEW: u64 = u64::MAX;
 /// In the thread's cell: nobody in particular sends.
-const NOBODY: u32 = u32::MAX - 1;
+const NOBODY: u64 = u64::MAX - 1;
+/// The trail that nobody finds any more who looks for it now.
+const REMOVED: u64 = u64::MAX - 2;
+
+/// The epoch of a sender that has come to a lane and has put nothing in.
+const NONE_YET: u32 = u32::MAX;
 
 thread_local! {
     /// The trail of the sender that this thread runs, by value.
-    static CURRENT: Cell<u32> = const { Cell::new(NOBODY) };
+    static CURRENT: Cell<u64> = const { Cell::new(NOBODY) };
+}
+
+const fn word(lane: u16, epoch: u32) -> u64 {
+    (epoch as u64) << 16 | lane as u64
+}
+
+const fn lane(word: u64) -> u16 {
+    word as u16
+}
+
+const fn epoch(word: u64) -> u32 {
+    (word >> 16) as u32
 }
 
 /// By which lane a sender has sent last; belongs to the sender, and is used by the one thread that runs it at a time.
 ///
 /// An actor's turns run [under](Trail::under) its trail. It is for one multiplexer, that of the actor's node. What is sent under none goes by the lane that all such senders share.
 #[derive(Debug)]
-pub struct Trail(AtomicU32);
+pub struct Trail(AtomicU64);
 
 impl Trail {
     /// The trail of a sender that has sent nothing yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self(AtomicU32::new(NEW))
+        Self(AtomicU64::new(NEW))
     }
 
     /// Runs `f` as the sender that this trail belongs to: what the thread sends meanwhile is this sender's.
@@ -31,21 +69,93 @@ impl Trail {
     /// # Panics
     /// With the panic of `f`.
     pub fn under<R>(&self, f: impl FnOnce() -> R) -> R {
+        self.under_or(|_| (), f)
+    }
+
+    /// The same for a trail that may be removed meanwhile: then `keep` has the one that is to be
+    /// kept in its place, unless nothing was sent.
+    #[inline]
+    pub(crate) fn under_or<R>(&self, keep: impl Fn(Trail), f: impl FnOnce() -> R) -> R {
         /// Puts things back, by a panic too.
-        struct Back<'a> {
+        struct Back<'a, K: Fn(Trail)> {
             trail: &'a Trail,
-            outer: u32,
+            found: u64,
+            outer: u64,
+            keep: K,
         }
-        impl Drop for Back<'_> {
+        impl<K: Fn(Trail)> Drop for Back<'_, K> {
+            #[inline]
             fn drop(&mut self) {
-                // Plain accesses: a sender that is run by another thread afterwards is so by a handover that orders them.
-                self.trail.0.store(CURRENT.replace(self.outer), Ordering::Relaxed);
+                let left = CURRENT.replace(self.outer);
+                if left != self.found && !self.trail.leave(self.found, left) {
+                    (self.keep)(Trail(AtomicU64::new(left)));
+                }
             }
         }
-        let outer = CURRENT.replace(self.0.load(Ordering::Relaxed));
-        let _back = Back { trail: self, outer };
+        // Who removes it has seen what was there; nothing else is read by it.
+        let found = match self.0.load(Ordering::Relaxed) {
+            REMOVED => NEW,
+            found => found,
+        };
+        let outer = CURRENT.replace(found);
+        let _back = Back { trail: self, found, outer, keep };
         f()
     }
+
+    /// The sender's last word. False if the trail is removed.
+    fn leave(&self, mut found: u64, left: u64) -> bool {
+        let mut next = left;
+        loop {
+            // A sender that another thread runs afterwards is so by a handover that orders them; of
+            // who removes nothing is read. So no order is asked for but that of one word.
+            match self.0.compare_exchange(found, next, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(REMOVED) => return false,
+                Err(other) => {
+                    // The sender has sent inside of this, or its trail was given an epoch.
+                    found = other;
+                    next = later(other, left);
+                }
+            }
+        }
+    }
+
+    /// Whether it is removed, so that the sender's trail is another one.
+    #[inline]
+    pub(crate) fn is_removed(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == REMOVED
+    }
+
+    /// Takes over what another trail of the same sender says.
+    pub(crate) fn take_over(&self, other: &Trail) {
+        let left = other.0.load(Ordering::Relaxed);
+        let found = self.0.load(Ordering::Relaxed);
+        let kept = self.leave(found, later(found, left));
+        debug_assert!(kept, "what is found where trails are kept is not removed");
+    }
+
+    /// Removes it if it is of an earlier epoch than this one, which has begun. Only who keeps it calls that.
+    pub(crate) fn remove_before(&self, begun: u32) -> bool {
+        let found = self.0.load(Ordering::Relaxed);
+        let next = match found {
+            REMOVED => return true,
+            NEW => REMOVED,
+            word if epoch(word) == NONE_YET => self::word(lane(word), begun),
+            word if epoch(word) < begun => REMOVED,
+            _ => return false,
+        };
+        let changed = self.0.compare_exchange(found, next, Ordering::Relaxed, Ordering::Relaxed);
+        changed.is_ok() && next == REMOVED
+    }
+}
+
+/// Of two words of a sender, the one that says more of where it has sent now.
+fn later(before: u64, left: u64) -> u64 {
+    if before == NEW || lane(before) != lane(left) || left == NEW {
+        return left;
+    }
+    // None yet is later than any.
+    word(lane(left), epoch(before).max(epoch(left)))
 }
 
 impl Default for Trail {
@@ -73,17 +183,30 @@ pub(crate) enum Step {
 pub(crate) fn step(here: u16) -> Step {
     match CURRENT.get() {
         NOBODY => Step::Common,
-        last if last == u32::from(here) => Step::Stays,
-        last => {
-            CURRENT.set(here.into());
-            if last == NEW { Step::Stays } else { Step::Moves { from: last as u16 } }
+        NEW => {
+            CURRENT.set(word(here, NONE_YET));
+            Step::Stays
         }
+        last if lane(last) == here => Step::Stays,
+        last => {
+            CURRENT.set(word(here, NONE_YET));
+            Step::Moves { from: lane(last) }
+        }
+    }
+}
+
+/// The sender that the thread runs now has put a message into its lane, in this epoch of the lane's.
+#[inline]
+pub(crate) fn has_put(epoch: u32) {
+    let last = CURRENT.get();
+    if last != NOBODY && self::epoch(last) != epoch {
+        CURRENT.set(word(lane(last), epoch));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Step, Trail, step};
+    use super::{Step, Trail, has_put, step};
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
@@ -118,5 +241,73 @@ mod tests {
         assert!(panicked.is_err());
         assert_eq!(step(4), Step::Common);
         assert_eq!(trail.under(|| step(5)), Step::Moves { from: 4 });
+    }
+
+    #[test]
+    fn a_trail_is_removed_once_an_epoch_has_begun_since_it_was_laid() {
+        let trail = Trail::new();
+        let send = |epoch| {
+            step(1);
+            has_put(epoch);
+        };
+        trail.under(|| send(1));
+        assert!(!trail.remove_before(1));
+        trail.under(|| send(2));
+        assert!(!trail.remove_before(2), "it has sent in this epoch");
+        assert!(trail.remove_before(3) && trail.is_removed());
+        assert!(Trail::new().remove_before(1), "nothing was sent");
+    }
+
+    #[test]
+    fn a_sender_that_sends_while_its_trail_is_removed_has_it_kept_anew() {
+        let (trail, kept) = (Trail::new(), Trail::new());
+        trail.under(|| {
+            step(1);
+            has_put(1);
+        });
+        let send = || {
+            assert_eq!(step(1), Step::Stays);
+            assert!(trail.remove_before(2));
+            has_put(2);
+        };
+        trail.under_or(|left| kept.take_over(&left), send);
+        assert_eq!(kept.under(|| step(3)), Step::Moves { from: 1 });
+        // What was sent before the epoch began is behind its fences.
+        let trail = Trail::new();
+        trail.under(|| {
+            step(1);
+            has_put(1);
+        });
+        let send = || {
+            step(1);
+            has_put(1);
+            assert!(trail.remove_before(2));
+        };
+        trail.under_or(|_| panic!("nothing is to be kept"), send);
+        assert_eq!(trail.under(|| step(3)), Step::Stays);
+    }
+
+    #[test]
+    fn a_sender_that_has_moved_and_sent_nothing_is_kept_for_one_epoch_more() {
+        let trail = Trail::new();
+        trail.under(|| step(1));
+        assert!(!trail.remove_before(5));
+        assert!(!trail.remove_before(5));
+        assert!(trail.remove_before(6));
+    }
+
+    #[test]
+    fn a_sender_that_sends_inside_of_itself_has_one_trail() {
+        let trail = Trail::new();
+        trail.under(|| {
+            trail.under(|| {
+                step(2);
+                has_put(7);
+            });
+            step(2);
+            has_put(6);
+        });
+        assert!(!trail.remove_before(7), "the later of both epochs counts");
+        assert_eq!(trail.under(|| step(3)), Step::Moves { from: 2 });
     }
 }
