@@ -13,7 +13,7 @@ use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, HasId, Mailbox, Put};
 use crate::metrics::ActorMetrics;
 use crate::node::wire::StopHow;
-use crate::node::{Name, Slot};
+use crate::node::{Name, NodeId, Slot};
 use crate::remote::{Remote, Table};
 use crate::system::System;
 use evenkeel::internal::Public;
@@ -329,11 +329,11 @@ where
     M: serde::de::DeserializeOwned + std::marker::Send + 'static,
     P: Overflow,
 {
-    /// The slot by which other nodes know the actor; none of one on another node, whose slots are that one's.
+    /// The slot by which other nodes know the actor, of which one is told now; none of one on another node, whose slots are that one's.
     #[inline]
-    pub(crate) fn slot_in(&self, table: &Table) -> Option<Slot> {
+    pub(crate) fn slot_in(&self, table: &Table, told: NodeId) -> Option<Slot> {
         match &self.place {
-            Place::Local(own) => Some(table.slot(self, own.address())),
+            Place::Local(own) => Some(table.slot(self, own.address(), told)),
             Place::Remote(_) => None,
         }
     }

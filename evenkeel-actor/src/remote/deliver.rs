@@ -144,7 +144,7 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
         Message::Failed { call, failure, detail } => {
             node.close_call(call, Outcome::Failed(failure, detail));
         }
-        Message::Spawn { call, .. } if !node.table.has_room(node.limits.actors) => {
+        Message::Spawn { call, .. } if !node.table.has_room(peer.id, node.limits.actors) => {
             peer.fail(call, Failure::TooManyActors, "");
         }
         Message::Moved { call, to } => node.moved(peer.id, call, to),
@@ -155,7 +155,7 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
             }
         }
         Message::Locate { call, name, messages } => {
-            match node.scripts.locate(node, name, messages) {
+            match node.scripts.locate(node, peer.id, name, messages) {
                 Ok(at) => peer.say(Message::Located { call, at }),
                 Err((failure, detail)) => peer.fail(call, failure, &detail),
             }

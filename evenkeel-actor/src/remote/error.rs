@@ -211,7 +211,7 @@ pub enum RemoteError {
     },
     /// The script has panicked.
     Panicked,
-    /// The node has as many actors that others know as it may have.
+    /// The node has as many actors that were made known for this one as [it may have](super::Limits::actors).
     TooManyActors {
         /// Which.
         node: NodeId,
@@ -249,7 +249,7 @@ impl fmt::Display for RemoteError {
             Self::Panicked => f.write_str("the script has panicked"),
             Self::TooManyActors { node } => write!(
                 f,
-                "node {node} has as many actors that others know as it may have: raise its limit, or stop some"
+                "node {node} has as many actors that were made known for this one as it may have: raise its limit, or stop some"
             ),
             Self::TooManyCalls { node } => write!(
                 f,

@@ -34,7 +34,7 @@ where
     #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let peer = scope::writing().map_err(S::Error::custom)?;
-        let (node, slot) = match (self.slot_in(&peer.node.table), self.remote()) {
+        let (node, slot) = match (self.slot_in(&peer.node.table, peer.id), self.remote()) {
             (Some(slot), _) => (peer.node.number, slot),
             (None, Some(remote)) if std::ptr::eq(remote.peer().node, peer.node) => {
                 (remote.peer().id, remote.slot())

@@ -38,7 +38,7 @@ trait Public: Send + Sync {
     fn messages(&self) -> String;
 
     /// Its slot, unless it has stopped.
-    fn slot(&self, node: &Inner) -> Option<Slot>;
+    fn slot(&self, node: &Inner, told: NodeId) -> Option<Slot>;
 
     fn is_stopped(&self) -> bool;
 }
@@ -48,8 +48,8 @@ impl<M: Serialize + DeserializeOwned + Send + 'static> Public for ActorRef<M> {
         short_name::<M>()
     }
 
-    fn slot(&self, node: &Inner) -> Option<Slot> {
-        (!self.is_stopped()).then(|| self.slot_in(&node.table)).flatten()
+    fn slot(&self, node: &Inner, told: NodeId) -> Option<Slot> {
+        (!self.is_stopped()).then(|| self.slot_in(&node.table, told)).flatten()
     }
 
     fn is_stopped(&self) -> bool {
@@ -107,7 +107,7 @@ impl Scripts {
             let node = peer.node;
             let actor = Builder::new().system(node.system).spawn_at(actor, site);
             let actor = actor.map_err(|error| (Failure::Panicked, error.to_string()))?;
-            Ok(actor.slot_in(&node.table).expect("what is spawned here is here"))
+            Ok(actor.slot_in(&node.table, peer.id).expect("what is spawned here is here"))
         };
         let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
         if scripts.contains_key(name) {
@@ -164,6 +164,7 @@ impl Scripts {
     pub(crate) fn locate(
         &self,
         node: &'static Inner,
+        told: NodeId,
         name: &str,
         messages: &str,
     ) -> Result<Slot, Refusal> {
@@ -177,7 +178,7 @@ impl Scripts {
         if own != messages {
             return Err((Failure::OtherMessages, format!("they are {own}, not {messages}")));
         }
-        actor.slot(node).ok_or_else(none)
+        actor.slot(node, told).ok_or_else(none)
     }
 
     /// Forgets all, at the end of the node.
@@ -328,7 +329,7 @@ where
     let peer = node.peer(on).ok_or(RemoteError::NoSuchNode { node: on })?;
     let messages = short_name::<M>();
     if peer.link.is_none() {
-        let slot = node.scripts.locate(node, name, &messages);
+        let slot = node.scripts.locate(node, on, name, &messages);
         return local(node, slot.map_err(|(failure, why)| outcome(on, name, failure, &why))?);
     }
     request(peer, name, |open, out| {

@@ -20,8 +20,8 @@ use crate::actor_ref::ActorRef;
 use crate::control::{ActorId, AnyActor};
 use crate::error::SendError;
 use crate::mailbox::overflow::{Full, Overflow};
-use crate::node::Slot;
 use crate::node::payload::PayloadError;
+use crate::node::{NodeId, Slot};
 use crate::primitives::{Mutex, MutexGuard};
 use crate::trace::carry;
 use evenkeel::internal::SpinLock;
@@ -102,6 +102,8 @@ struct Cell {
     id: Option<ActorId>,
     /// Links that name the actor by this slot.
     ties: u32,
+    /// For which node it was made known, and is counted; of one without a target, none.
+    told: Option<NodeId>,
 }
 
 struct Lists {
@@ -109,6 +111,8 @@ struct Lists {
     /// By which slot an actor is named first, and in links.
     by_id: HashMap<ActorId, u32>,
     free: Vec<u32>,
+    /// How many targets were made known for each node first.
+    told: HashMap<NodeId, usize>,
     sweeper: Sweeper,
 }
 
@@ -135,6 +139,7 @@ impl Table {
             by_key: HashMap::default(),
             by_id: HashMap::new(),
             free: Vec::new(),
+            told: HashMap::new(),
             sweeper: Sweeper::new(),
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -145,9 +150,9 @@ impl Table {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The slot of a local actor, a new one if it has none. `address` is the actor's.
+    /// The slot of a local actor, a new one if it has none, which counts for the node that is told of it. `address` is the actor's.
     #[inline]
-    pub(crate) fn slot<M, P>(&self, actor: &ActorRef<M, P>, address: usize) -> Slot
+    pub(crate) fn slot<M, P>(&self, actor: &ActorRef<M, P>, address: usize, told: NodeId) -> Slot
     where
         M: Send + DeserializeOwned + 'static,
         P: Overflow,
@@ -163,7 +168,7 @@ impl Table {
             {
                 return slot;
             }
-            let slot = self.give(key, actor.id(), || Arc::new(actor.clone()));
+            let slot = self.give(key, actor.id(), told, || Arc::new(actor.clone()));
             cache[at].set(Some((self.number, key, slot.index)));
             slot
         })
@@ -175,14 +180,20 @@ impl Table {
     }
 
     #[cold]
-    fn give(&self, key: usize, id: ActorId, target: impl FnOnce() -> Arc<dyn Target>) -> Slot {
+    fn give(
+        &self,
+        key: usize,
+        id: ActorId,
+        told: NodeId,
+        target: impl FnOnce() -> Arc<dyn Target>,
+    ) -> Slot {
         let mut dropped = Vec::new();
         let mut lists = self.lists();
         if let Some(slot) = lists.by_key.get(&key).and_then(|&index| self.at(index, key)) {
             return slot;
         }
         if lists.free.is_empty() {
-            self.sweep(&mut lists, usize::MAX, &mut dropped);
+            self.sweep(&mut lists, false, usize::MAX, &mut dropped);
         }
         let target = Some(target());
         let tied = lists.by_id.get(&id).copied();
@@ -196,6 +207,8 @@ impl Table {
             None => self.take(&mut lists, id, key, target),
         };
         lists.by_key.insert(key, slot.index);
+        self.cells[slot.index as usize].lock().told = Some(told);
+        *lists.told.entry(told).or_default() += 1;
         drop(lists);
         drop(dropped);
         slot
@@ -218,7 +231,7 @@ impl Table {
                 Slot { index, generation: cell.generation }
             }
             None => {
-                let cell = Cell { generation: 0, key, target, id: named, ties: 0 };
+                let cell = Cell { generation: 0, key, target, id: named, ties: 0, told: None };
                 let index = self.cells.push(SpinLock::new(cell));
                 let index = u32::try_from(index).expect("there are fewer actors at once");
                 Slot { index, generation: 0 }
@@ -262,21 +275,29 @@ impl Table {
         }
     }
 
-    /// Whether other nodes may come to know one more actor, if they know that many at most.
-    pub(crate) fn has_room(&self, most: usize) -> bool {
+    /// Whether one more actor may be made known for a node, if that many may be at most.
+    pub(crate) fn has_room(&self, told: NodeId, most: usize) -> bool {
         let mut dropped = Vec::new();
         let mut lists = self.lists();
-        self.sweep(&mut lists, most, &mut dropped);
-        let has_room = lists.by_key.len() < most;
+        let is_full = |lists: &Lists| lists.told.get(&told).is_some_and(|&known| known >= most);
+        let was_full = is_full(&lists);
+        self.sweep(&mut lists, was_full, most, &mut dropped);
+        let has_room = !is_full(&lists);
         drop(lists);
         drop(dropped);
         has_room
     }
 
     /// Frees the slots of actors that have ended, if it is time to look.
-    fn sweep(&self, lists: &mut Lists, most: usize, dropped: &mut Vec<Arc<dyn Target>>) {
+    fn sweep(
+        &self,
+        lists: &mut Lists,
+        is_full: bool,
+        most: usize,
+        dropped: &mut Vec<Arc<dyn Target>>,
+    ) {
         let len = lists.by_key.len();
-        if !lists.sweeper.is_due(len, len >= most, most) {
+        if !lists.sweeper.is_due(len, is_full, most) {
             return;
         }
         let known: Vec<u32> = lists.by_key.values().copied().collect();
@@ -292,7 +313,7 @@ impl Table {
 
     /// Frees a slot. What is given is dropped without the lock: it may be the last reference.
     fn free(&self, lists: &mut Lists, index: u32) -> Option<Arc<dyn Target>> {
-        let (key, target) = {
+        let (key, target, told) = {
             let mut cell = self.cells[index as usize].lock();
             let generation = cell.generation.checked_add(1);
             let key = std::mem::take(&mut cell.key);
@@ -309,8 +330,11 @@ impl Table {
                 cell.generation = generation;
                 lists.free.push(index);
             }
-            (key, target)
+            (key, target, cell.told.take())
         };
+        if let Some(known) = told.and_then(|told| lists.told.get_mut(&told)) {
+            *known -= 1;
+        }
         lists.by_key.remove(&key);
         target
     }

@@ -1,6 +1,7 @@
 //! Whatever a peer sends, and whatever it leaves unanswered, a node keeps no more than it said.
 
 use crate::bad_peers::{NODE, PEER, Pair, hello};
+use crate::ending::ends;
 use crate::links::{Order, Tied};
 use crate::world::{Message, Sum, World, id};
 use evenkeel_actor::node::in_process::Faults;
@@ -208,6 +209,35 @@ impl Actor for Passer {
         tell.send(format!("{error:?}")).expect("it waits");
         Ok(())
     }
+}
+
+#[test]
+fn a_node_that_has_as_many_actors_started_as_it_may_takes_no_room_from_others() {
+    ends(|| {
+        const ACTORS: usize = 8;
+        let limits = Limits { actors: ACTORS, ..Limits::default() };
+        let world = World::built(3, 1, Faults::default(), |_, builder| builder.limits(limits));
+        let start = async |node: evenkeel_actor::remote::Node| {
+            let mut actors = Vec::new();
+            loop {
+                match node.spawn_on::<Message, _>(id(2), "sum", &0_u64).await {
+                    Ok(actor) => actors.push(actor),
+                    Err(error) => break (actors, error),
+                }
+            }
+        };
+        for from in [0, 1] {
+            world.on(from, async move |node| {
+                let (actors, error) = start(node).await;
+                assert_eq!(
+                    (actors.len(), error),
+                    (ACTORS, RemoteError::TooManyActors { node: id(2) })
+                );
+                // They are there until the other node has been refused, too.
+                std::mem::forget(actors);
+            });
+        }
+    });
 }
 
 #[test]

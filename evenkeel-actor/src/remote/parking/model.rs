@@ -31,7 +31,7 @@ fn comes_once_and_in_order(handle: &evenkeel::Handle, has_to_wait: bool) {
     let (given, may) = (Given::default(), Arc::new(AtomicBool::new(!has_to_wait)));
     let notes = Notes { given: given.clone(), may: may.clone() };
     let actor = spawn_in(handle, inner.system, notes);
-    let to = actor.slot_in(&inner.table).expect("it is here");
+    let to = actor.slot_in(&inner.table, crate::node::NodeId::new(1)).expect("it is here");
     let before = peer.control.load(Ordering::Relaxed);
     at_once(
         handle,
@@ -63,7 +63,7 @@ fn shuttle_what_is_parked_ends_with_its_peer() {
         let (inner, peer) = peer(handle);
         let (given, may) = (Given::default(), Arc::new(AtomicBool::new(true)));
         let actor = spawn_in(handle, inner.system, Notes { given: given.clone(), may });
-        let to = actor.slot_in(&inner.table).expect("it is here");
+        let to = actor.slot_in(&inner.table, crate::node::NodeId::new(1)).expect("it is here");
         let carried = || inner.counts.messages.load(Ordering::SeqCst);
         let at_end = Arc::new(std::sync::atomic::AtomicU64::new(0));
         let noted = at_end.clone();

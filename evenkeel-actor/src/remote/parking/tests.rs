@@ -21,7 +21,7 @@ fn a_porter_delivers_nothing_more_once_its_peer_is_down() {
         let (given, may) = (Given::default(), Arc::new(AtomicBool::new(false)));
         let notes = Notes { given: given.clone(), may: may.clone() };
         let actor = Builder::new().capacity(4).system(inner.system).spawn(notes).unwrap();
-        let to = actor.slot_in(&inner.table).expect("it is here");
+        let to = actor.slot_in(&inner.table, crate::node::NodeId::new(1)).expect("it is here");
         // Four are in the mailbox, and the porter has all others in one batch.
         (0..40).for_each(|number| read(peer, to, number));
         assert_eq!(peer.parking.len(), 36);
@@ -59,8 +59,9 @@ fn where_much_is_parked_each_line_is_held_and_no_actor_that_has_room() {
             let notes = Notes { given: given.clone(), may: may.clone() };
             Builder::new().capacity(1).system(inner.system).spawn(notes).unwrap()
         });
-        let [much, little] =
-            actors.each_ref().map(|actor| actor.slot_in(&inner.table).expect("it is here"));
+        let [much, little] = actors.each_ref().map(|actor| {
+            actor.slot_in(&inner.table, crate::node::NodeId::new(1)).expect("it is here")
+        });
         let is_held = |to| peer.parking.lock().by_slot.get(&to).is_some_and(|line| line.is_held);
         // One that is in the mailbox, and one that is parked.
         (0..2).for_each(|number| read(peer, little, number));
