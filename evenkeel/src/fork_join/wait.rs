@@ -137,14 +137,14 @@ impl<'a> Errands<'a> {
         is_first
     }
 
-    /// Calls a spare if errands lie there and no worker comes for them.
-    fn look(&mut self, shared: &'a Shared, now: u64) {
+    /// Calls a spare if errands lie there and no worker comes for them. The worker has waited for so long.
+    fn look(&mut self, shared: &'a Shared, now: u64, waited: u64) {
         if shared.errands.is_empty() {
             self.since = None;
             return;
         }
         let lain = now.saturating_sub(*self.since.get_or_insert(now));
-        if forking::send_spare(lain, shared.are_all_away()) {
+        if forking::send_spare(waited, lain, shared.are_all_away()) {
             self.wait(shared);
             spare::call(shared);
         }
@@ -198,7 +198,7 @@ fn wait_idly(
             }
             Meanwhile::Nothing => {}
         }
-        errands.look(shared, now);
+        errands.look(shared, now, waited);
         let stays = if forking::sleep(waited) {
             false
         } else if searching::yields(waited) {
@@ -217,7 +217,7 @@ fn wait_idly(
             slept = forking::next_nap(slept);
             if errands.wait(shared) {
                 // Those that have come before it was counted in, whose senders have not seen it.
-                errands.look(shared, now);
+                errands.look(shared, now, waited);
             }
             nap(context, host, slept);
         } else {

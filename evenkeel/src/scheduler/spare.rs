@@ -16,8 +16,8 @@
 //!
 //! # Protocol
 //! *Waiter*: it counts itself in when it sees an errand or is about to nap. At each turn it looks at the errands; a nap
-//! is bounded. It calls a spare if all workers are away, or if errands have lain there for as long as
-//! [`forking::LAIN`]: then the workers are in long polls, or wait within one.
+//! is bounded. It calls a spare if all workers are away and it has waited for [`SPARE`](crate::policy::forking::SPARE), or if errands have lain
+//! there for [`LAIN`](crate::policy::forking::LAIN): then the workers are in long polls, or wait within one.
 //! *Sender*: after the push and its fence it calls a spare if no worker sleeps or searches, all are away, and a waiter
 //! has no spare yet.
 //! *Call*: one more in `called`, if fewer than `waiting`; a free place is taken, and the pool runs the spare.
