@@ -323,10 +323,12 @@ impl Builder {
             return Err(BuildError::TimerResolution { asked: self.resolution });
         }
         self.hooks.keep_apart = self.keep_apart.unwrap_or(started.is_some());
-        let topology = match self.topology {
-            Some(topology) => topology,
-            None => Topology::detect().map_err(BuildError::Topology)?,
+        let topology = match (self.topology, self.workers) {
+            (Some(topology), _) => Ok(topology),
+            (None, Some(_)) => Topology::detect_allowed(),
+            (None, None) => Topology::detect(),
         };
+        let topology = topology.map_err(BuildError::Topology)?;
         let count = self.workers.unwrap_or_else(|| topology.processors().min(MOST_WORKERS));
         let places = topology.assign(count);
         let neighbours =

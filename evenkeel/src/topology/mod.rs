@@ -111,6 +111,12 @@ impl Topology {
         sysfs::detect()
     }
 
+    /// The same without the quota, for callers that say themselves how many processors they want: it takes
+    /// several files, anew each time.
+    pub(crate) fn detect_allowed() -> Result<Self, TopologyError> {
+        sysfs::detect_allowed()
+    }
+
     /// Reads the machine from a copy of the system's files: `root` stands in for `/`, and the
     /// folders below it are `sys/devices/system` for the machine, `proc/self/cgroup` and
     /// `sys/fs/cgroup` for the quota. All hardware threads that are online are in use, as no

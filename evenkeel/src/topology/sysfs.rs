@@ -17,16 +17,19 @@ use super::{Cache, Cpu, MAX_CPUS, Topology, group, number};
 
 /// The machine and the share of it that the calling thread may use.
 pub(super) fn detect() -> Result<Topology, TopologyError> {
-    let root = Path::new("/");
+    Ok(Topology { quota: cgroup::quota(Path::new("/"))?, ..detect_allowed()? })
+}
+
+/// The same without the quota.
+pub(super) fn detect_allowed() -> Result<Topology, TopologyError> {
     let allowed = affinity();
-    let machine = match kept(root) {
+    let machine = match kept(Path::new("/")) {
         Err(TopologyError::NoCpus { .. }) => {
             // Where `/sys` is not mounted, the mask still gives the numbers that pinning needs.
-            let flat = match &allowed {
+            match &allowed {
                 Some(ids) => Topology::flat_of(ids.iter().copied()),
                 None => Topology::flat(parallelism()),
-            };
-            Topology { quota: cgroup::quota(root)?, ..flat }
+            }
         }
         machine => machine?,
     };
@@ -36,21 +39,20 @@ pub(super) fn detect() -> Result<Topology, TopologyError> {
     })
 }
 
-/// The machine and the quota below `root`, which is `/`. The machine is read again when other hardware threads are online:
+/// The machine below `root`, which is `/`. It is read again when other hardware threads are online:
 /// a program that builds pool after pool does not read dozens of files for each.
 fn kept(root: &Path) -> Result<Topology, TopologyError> {
     static KEPT: Mutex<Option<(Vec<usize>, Topology)>> = Mutex::new(None);
     let ids = online_below(root)?;
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let machine = match &*kept {
-        Some((before, machine)) if *before == ids => machine.clone(),
-        _ => {
-            let machine = machine(root, ids.clone())?;
-            *kept = Some((ids, machine.clone()));
-            machine
-        }
-    };
-    Ok(Topology { quota: cgroup::quota(root)?, ..machine })
+    if let Some((before, machine)) = &*kept
+        && *before == ids
+    {
+        return Ok(machine.clone());
+    }
+    let machine = machine(root, ids.clone())?;
+    *kept = Some((ids, machine.clone()));
+    Ok(machine)
 }
 
 /// How many hardware threads the standard library sees, for systems that tell no more.
