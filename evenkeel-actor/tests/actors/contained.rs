@@ -208,3 +208,50 @@ fn the_value_of_an_actor_that_panics_is_dropped_once_while_its_panic_unwinds() {
         assert_eq!(*dropped.lock().unwrap(), [true, false]);
     });
 }
+
+/// Their destructors run on a thread that is no worker.
+#[test]
+fn actors_of_a_stuck_worker_end_with_their_runtime() {
+    struct Waits {
+        _kept: Arc<()>,
+    }
+
+    impl Actor for Waits {
+        type Message = Option<std::sync::mpsc::Receiver<()>>;
+
+        async fn handle(&mut self, stuck: Self::Message, _: &mut Context<Self>) -> Handled {
+            if let Some(stuck) = stuck {
+                // Until the test lets go.
+                let _ = stuck.recv();
+            }
+            Ok(())
+        }
+    }
+
+    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let (let_go, stuck) = std::sync::mpsc::channel();
+    let kept = Arc::new(());
+    let (one, others) = runtime.block_on(async {
+        let waits = || spawn(Waits { _kept: kept.clone() });
+        let one = waits();
+        let others: Vec<_> = (0..100).map(|_| waits()).collect();
+        for other in &others {
+            other.send(None).await.unwrap();
+        }
+        one.send(Some(stuck)).await.unwrap();
+        // In mailboxes, behind the one that is stuck.
+        for other in &others {
+            other.send(None).await.unwrap();
+        }
+        (one, others)
+    });
+    let report = runtime.shutdown(evenkeel::Shutdown::Deadline(Duration::from_millis(20)));
+    assert_eq!((report.stuck.len(), report.aborted.len()), (1, 100), "{report}");
+    for other in others {
+        evenkeel::block_on(other.stopped());
+    }
+    assert_eq!(Arc::strong_count(&kept), 2);
+    drop(let_go);
+    evenkeel::block_on(one.stopped());
+    assert_eq!(Arc::strong_count(&kept), 1);
+}

@@ -4,8 +4,14 @@
 use crate::common::stuck::{Stuck, named, names};
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
+use evenkeel::object::Object;
+use evenkeel::sync::Semaphore;
+use evenkeel::sync::monitor::{Condition, Monitor};
 use evenkeel::task;
+use evenkeel::time::{sleep, timeout};
 use evenkeel::{Builder, JoinHandle, Runtime, Shutdown, ShutdownReport};
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt};
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -103,6 +109,69 @@ fn tasks_that_merely_wait_at_stuck_workers_are_aborted_and_not_stuck() {
         assert!(waiting.into_iter().all(is_cancelled));
         assert_eq!(Arc::strong_count(&kept), 1, "the futures are dropped");
     });
+}
+
+/// Whatever they wait for, they leave it in order, on a thread that is no worker.
+#[test]
+fn tasks_that_wait_for_anything_at_stuck_workers_leave_it() {
+    type Gate = (Semaphore, Monitor<u32, Condition>, Monitor<u32>, Object<u32>);
+    type Wait = fn(Arc<Gate>, Duration) -> BoxFuture<'static, ()>;
+
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(2).build().unwrap();
+    let gate: Arc<Gate> =
+        Arc::new((Semaphore::new(0), Monitor::default(), Monitor::new(0), Object::new(0)));
+    let entered = gate.2.try_enter().expect("it is free");
+    let held = runtime.block_on(gate.3.enter_held()).expect("nobody has panicked inside");
+    let hour = Duration::from_secs(3_600);
+    let waits: [Wait; 9] = [
+        |gate, _| Box::pin(async move { gate.0.acquire().await }),
+        |gate, _| {
+            Box::pin(async move {
+                let held = gate.1.enter().await;
+                drop(gate.1.conditions().wait(held).await);
+            })
+        },
+        |gate, _| Box::pin(async move { *gate.2.enter().await += 1 }),
+        |gate, _| Box::pin(async move { drop(gate.3.with(|value| *value += 1).await) }),
+        |_, hour| Box::pin(sleep(hour)),
+        |_, hour| {
+            Box::pin(async move {
+                let _ = timeout(hour, pending::<()>()).await;
+            })
+        },
+        |_, _| Box::pin(task::park()),
+        |_, _| Box::pin(async { drop(evenkeel::spawn(pending::<()>()).await) }),
+        |_, _| {
+            Box::pin(async {
+                let _ = FuturesUnordered::from_iter([pending::<()>()]).next().await;
+            })
+        },
+    ];
+    let polled = Arc::new(AtomicUsize::new(0));
+    let tasks: Vec<_> = waits
+        .iter()
+        .cycle()
+        .take(10 * waits.len())
+        .map(|wait| {
+            let (wait, polled) = (wait(gate.clone(), hour), polled.clone());
+            named(&runtime, "waits", async move {
+                polled.fetch_add(1, Ordering::Release);
+                wait.await;
+            })
+        })
+        .collect();
+    until(|| polled.load(Ordering::Acquire) == tasks.len() && gate.0.waiting() == 10);
+    AllStuck::of(runtime, 2).end(Shutdown::Deadline(SOON), |report| {
+        assert_eq!(names(&report.stuck), ["stuck"; 2]);
+        assert_eq!(report.aborted.len(), 100, "{report}");
+        assert!(tasks.into_iter().all(is_cancelled));
+        assert_eq!(gate.0.waiting(), 0);
+        drop((entered, held));
+        assert_eq!(*gate.2.try_enter().expect("who waited has left"), 0);
+        assert_eq!(gate.3.call_blocking(|value| *value), Ok(0));
+    });
+    assert_eq!(Arc::strong_count(&gate), 1);
 }
 
 /// Does not return from its destructor before it is told to.
