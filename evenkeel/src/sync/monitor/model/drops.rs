@@ -163,6 +163,34 @@ fn a_waiter_is_signalled_or_runs_out_of_time() {
     });
 }
 
+/// Chosen under the lock, it does not go while the signaller prepares without the lock.
+#[test]
+fn a_waiter_is_prepared_for_or_runs_out_of_time() {
+    check(&GRANT, || {
+        let monitor = Arc::new(Monitor::with_conditions(Watched::new(), Condition::new()));
+        let mut wait = Box::pin({
+            let monitor = monitor.clone();
+            async move {
+                let held = monitor.enter().await;
+                let until = second_poll();
+                let (held, signalled) = monitor.conditions().wait_until(held, (), until).await;
+                (signalled, held.add(1))
+            }
+        });
+        assert!(!poll_once(wait.as_mut()));
+        let waiter = loom::thread::spawn(move || block_on(wait));
+        let held = block_on(monitor.enter());
+        let prepare = |held: &mut Held<&Monitor<Watched, Condition>>, ()| held.add(1);
+        let block = monitor.conditions().signal_block_with(held, prepare);
+        let (held, prepared) = block_on(block);
+        // It has been inside in between.
+        assert!(prepared.is_none_or(|before| held.add(0) == before + 1));
+        drop(held);
+        let (signalled, seen) = waiter.join().unwrap();
+        assert_eq!((signalled, seen), (prepared.is_some(), 1 + u32::from(signalled)));
+    });
+}
+
 /// Its mask is there, and a call comes; or the call is inside, or over.
 #[test]
 fn an_acceptor_that_gives_up_accepts_nobody_or_does_not_come_back() {
