@@ -307,3 +307,39 @@ fn the_older_configuration_builds_a_pool() {
         (1, 2)
     );
 }
+
+/// All jobs run, although the spawner holds what they take: none runs inside `spawn`.
+#[test]
+fn more_jobs_than_a_deque_holds_take_a_lock_that_their_spawner_holds() {
+    let pool = pool(2);
+    let count = Mutex::new(0);
+    pool.scope(|scope| {
+        let guard = count.lock().unwrap();
+        for _ in 0..100_000 {
+            scope.spawn(|_| *count.lock().unwrap() += 1);
+        }
+        drop(guard);
+    });
+    assert_eq!(count.into_inner().unwrap(), 100_000);
+}
+
+#[test]
+fn a_half_waits_for_a_thread_that_installs_while_its_owner_waits() {
+    let pool = pool(2);
+    let stolen = AtomicBool::new(false);
+    let installed = pool.install(|| {
+        let half = || {
+            stolen.store(true, Ordering::Release);
+            thread::scope(|threads| {
+                threads.spawn(|| pool.install(|| pool.current_num_threads())).join().unwrap()
+            })
+        };
+        let owner = || {
+            while !stolen.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+        };
+        join(owner, half).1
+    });
+    assert_eq!(installed, 2);
+}
