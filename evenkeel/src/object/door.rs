@@ -407,7 +407,8 @@ impl Door {
     /// Clears the note of a host whose guard was forgotten; true if there was one. The caller has
     /// the object to itself.
     pub(super) fn strike_note(&mut self, class: &Class) -> bool {
-        class.processor(self.home()).is_some_and(|host| host.inside.strike(self.address()))
+        let home = self.home();
+        home != 0 && class.processor(home).is_some_and(|host| host.inside.strike(self.address()))
     }
 
     /// Goes on being locked by one who does not come back.
