@@ -18,6 +18,7 @@ pub struct Config {
     pub(crate) window: u32,
     pub(crate) in_flight: usize,
     pub(crate) longest_nap: Duration,
+    pub(crate) program: Option<String>,
 }
 
 impl Config {
@@ -32,6 +33,7 @@ impl Config {
             // An estimate; no benchmark sets it.
             in_flight: 1024,
             longest_nap: Duration::from_millis(1),
+            program: None,
         }
     }
 
@@ -62,6 +64,22 @@ impl Config {
     pub const fn longest_nap(mut self, nap: Duration) -> Self {
         self.longest_nap = nap;
         self
+    }
+
+    /// What the program calls itself, by default the name of its executable's file. Ranks of one job that call themselves
+    /// otherwise do not start, as they would wait for each other in vain: programs that are made for each other take the same name.
+    #[must_use]
+    pub fn program(mut self, name: impl Into<String>) -> Self {
+        self.program = Some(name.into());
+        self
+    }
+
+    /// What this process is.
+    pub(crate) fn what(&self) -> String {
+        self.program.clone().unwrap_or_else(|| {
+            let path = std::env::current_exe().unwrap_or_default();
+            path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        })
     }
 
     /// What is wrong with the values, if anything.

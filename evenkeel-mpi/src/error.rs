@@ -67,6 +67,13 @@ pub enum StartError {
         /// The greatest among the ranks.
         greatest: i64,
     },
+    /// The ranks of the job run different programs.
+    Programs {
+        /// What this one is.
+        here: String,
+        /// Two that are among them; the first 112 bytes of each.
+        among: [String; 2],
+    },
     /// A call of MPI failed.
     Mpi(MpiError),
 }
@@ -94,6 +101,10 @@ impl fmt::Display for StartError {
             Self::Differs { what, here, least, greatest } => write!(
                 f,
                 "the ranks of this job do not agree on the {what}: here {here}, among all {least} to {greatest}; start the same program with the same settings on all"
+            ),
+            Self::Programs { here, among: [one, other] } => write!(
+                f,
+                "this job runs different programs, here {here:?}, and {one:?} and {other:?} among all: start the same program on all ranks, or give those that belong together one name by Config::program"
             ),
             Self::Mpi(error) => error.fmt(f),
         }

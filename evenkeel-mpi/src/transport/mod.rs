@@ -15,6 +15,7 @@
 
 mod ending;
 mod ledger;
+mod program;
 
 use crate::config::Config;
 use crate::error::StartError;
@@ -31,7 +32,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The version of what ranks say to each other: tags, and what they mean.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// How many long frames are received at a time, and how many bytes unless one has more. Estimates; no benchmark sets them.
 const ARRIVING: usize = 64;
@@ -88,11 +89,12 @@ impl MpiTransport {
     /// Under `mpiexec -n N`; a program that is started without is the one rank of its own job.
     ///
     /// # Errors
-    /// [`StartError`]. What the MPI library finds wrong before it is initialised it writes to the standard error itself, and ends the process.
+    /// [`StartError`], on all ranks if they do not belong together. What the MPI library finds wrong before it is initialised it writes to the standard error itself, and ends the process.
     pub fn start(config: &Config) -> Result<Self, StartError> {
         config.check()?;
         let session = Session::start()?;
         agree(&session, "version of the transport", VERSION)?;
+        program::agree(&config.what(), |mine| session.greatest(mine))?;
         let longest = i64::try_from(config.longest_frame).expect("checked to be a C int");
         agree(&session, "longest frame", longest)?;
         let ledger =

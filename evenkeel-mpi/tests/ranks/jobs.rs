@@ -1,8 +1,9 @@
 //! The tests: what a job of so many ranks, each running a program, must have done.
 
 use crate::{LIMIT, PROGRAM};
-use std::env;
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::{self, Command, Output};
+use std::{env, fs};
 
 /// All tests by name.
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -30,17 +31,30 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("frames_to_nobody_are_refused", || all_end("nobody", 2)),
     ("mpi_is_initialised_once", || all_end("twice", 2)),
     ("ranks_that_differ_are_told", || all_end("differs", 3)),
+    ("two_programs_in_one_job_are_told_that_they_are_two", || two_programs("programs")),
+    ("two_programs_that_belong_together_start", || two_programs("programs_of_one_name")),
     ("a_panic_ends_the_job_and_says_which_rank", a_panic),
     ("a_rank_that_is_killed_ends_the_job", a_kill),
     ("a_rank_that_exits_without_an_end_ends_the_job", an_exit),
 ];
 
+/// What this program is called where it is the other one of a job.
+pub(crate) const OTHER: &str = "evenkeel-mpi-other";
+
 /// Runs a job.
 fn job(program: &str, ranks: u32) -> Output {
+    let own = env::current_exe().expect("a program knows its path");
+    run(program, &[(ranks, &own)])
+}
+
+/// Runs a job of so many ranks of each program.
+fn run(program: &str, of: &[(u32, &Path)]) -> Output {
     let mpiexec = env::var("EVENKEEL_MPIEXEC").unwrap_or_else(|_| "mpiexec".to_owned());
-    Command::new(&mpiexec)
-        .args(["-n", &ranks.to_string()])
-        .arg(env::current_exe().expect("a program knows its path"))
+    let mut command = Command::new(&mpiexec);
+    for (number, (ranks, path)) in of.iter().enumerate() {
+        command.args((number > 0).then_some(":")).args(["-n", &ranks.to_string()]).arg(path);
+    }
+    command
         .env(PROGRAM, program)
         .env("MPIEXEC_TIMEOUT", LIMIT)
         // What follows is for Open MPI. It asks whoever is root, as in a container, to say so twice.
@@ -71,6 +85,18 @@ fn all_end(program: &str, ranks: u32) {
     let output = job(program, ranks);
     let ended = ends(&output) == ranks as usize && output.status.success();
     assert!(ended, "{program}: {}", describe(&output));
+}
+
+/// Runs a job of two ranks, each a file of its own.
+fn two_programs(program: &str) {
+    let own = env::current_exe().expect("a program knows its path");
+    let folder = env::temp_dir().join(format!("evenkeel-mpi-{}", process::id()));
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    let other = folder.join(OTHER);
+    fs::copy(&own, &other).expect("a program can be copied");
+    let output = run(program, &[(1, &own), (1, &other)]);
+    fs::remove_dir_all(&folder).expect("it is there");
+    assert!(ends(&output) == 2 && output.status.success(), "{program}: {}", describe(&output));
 }
 
 /// Runs a job that one of its ranks ends; its standard error.

@@ -1,5 +1,6 @@
 //! The programs of the ranks.
 
+use crate::jobs::OTHER;
 use evenkeel_actor::node::{
     DownReason, Event, NodeId, Refusal, Refused, Transport, TransportWaker,
 };
@@ -48,6 +49,8 @@ pub(crate) fn run(program: &str) -> ExitCode {
         "early_node_on_a_thread" => early_node(2),
         "twice" => twice(),
         "differs" => differs(),
+        "programs" => programs(),
+        "programs_of_one_name" => programs_of_one_name(),
         "panic" => lost(|| panic!("in mid-stream")),
         "kill" => lost(kill),
         "exit" => lost(|| process::exit(0)),
@@ -543,6 +546,22 @@ fn differs() -> u32 {
         }
     );
     rank
+}
+
+/// The ranks are programs of different names.
+fn programs() -> u32 {
+    let error = MpiTransport::start(&Config::new()).expect_err("they are different");
+    let StartError::Programs { here, among } = &error else { panic!("{error}") };
+    assert!(among.contains(here) && among[0] != among[1], "{error}");
+    let own = std::env::current_exe().expect("a program knows its path");
+    assert_eq!(own.file_name().expect("it has a name"), here.as_str());
+    assert!(error.to_string().contains("start the same program on all ranks"), "{error}");
+    u32::from(here == OTHER)
+}
+
+/// They are, and say that they belong together.
+fn programs_of_one_name() -> u32 {
+    Rank::start(&Config::new().program("both")).end()
 }
 
 /// Rank 1 is lost in the midst of a stream that has no end.
