@@ -24,13 +24,14 @@ use crate::exit::ExitReason;
 use crate::kin::peer::Peer;
 use crate::kin::{Kin, Witness};
 use crate::mailbox::{HasId, Left, Mailbox};
+use crate::primitives::Mutex;
 use crate::report::{ActorFailure, ActorInfo};
 use crate::trace::{self, Called};
 use evenkeel::internal::Public;
 use std::any::Any;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 /// Sees to what an actor of type `A` leaves behind: it closes the mailbox, drops what is left there, and tells whom it concerns.
 ///

@@ -3,8 +3,9 @@
 //! ```console
 //! mpiexec -n 2 target/release/examples/latency_probe --actors-per-worker 100 --pings 40000 --workers 1
 //! ```
-//! With one worker a rank has one thread: the main thread is the worker, and drives the transport in a task. With more, the transport has a thread of its own. The first rank prints
-//! Thorium's counters; its message count is of pings alone, `nanoseconds-per-message` counts replies too. `--sources 1 --elsewhere` has one message in flight at a time, between two ranks;
+//! With one worker a rank has one thread: the main thread is the worker, and drives the transport in a task. With more, the transport has a thread of its own; so it has with
+//! `-threads-per-node 2`, Thorium's option, which counts that thread. The first rank prints
+//! Thorium's counters in its units; its message count is of pings alone, `nanoseconds-per-message` counts replies too. `--sources 1 --elsewhere` has one message in flight at a time, between two ranks;
 //! what 8 bytes take there and back between the first two ranks by `MPI_Send` and `MPI_Recv`, before the node begins, stands beside it: `bare-round-trip-median`, of as many trips.
 
 #[path = "../../evenkeel-actor/examples/two_nodes/probe.rs"]
@@ -67,15 +68,12 @@ async fn rank(options: Options) -> Result<(), Box<dyn Error + Send + Sync>> {
             Ok::<_, StartError>(transport)
         }
     };
-    let node = probe::node(start, System::current(), Hosting::Auto).await?;
+    let node = probe::node(start, System::current(), options.hosting).await?;
     if node.id() == NodeId::new(0) {
         let median = probe::lead(&node, options).await?;
         if let Some(&bare) = measured.get() {
-            println!("PERFORMANCE_COUNTER bare-round-trip-median = {bare}");
-            println!(
-                "PERFORMANCE_COUNTER round-trip-to-bare = {}",
-                median as f64 / bare.max(1) as f64
-            );
+            probe::line("bare-round-trip-median", &bare, "ns");
+            probe::line("round-trip-to-bare", &(median as f64 / bare.max(1) as f64), "");
         }
     }
     node.barrier().await?;
@@ -97,7 +95,7 @@ fn main() -> ExitCode {
 
 fn this_rank(options: Options) -> Result<(), Box<dyn Error>> {
     let builder = evenkeel::Builder::new().workers(options.workers);
-    if options.workers > 1 {
+    if options.workers > 1 || options.hosting == Hosting::Thread {
         return Ok(end(builder.build()?, options)?);
     }
     let mut worker = None;

@@ -9,7 +9,6 @@ mod probe;
 
 use evenkeel_actor::System;
 use evenkeel_actor::node::in_process::{Faults, network};
-use evenkeel_actor::remote::Hosting;
 use probe::Options;
 use std::error::Error;
 use std::process::ExitCode;
@@ -24,13 +23,13 @@ fn two_nodes(options: Options) -> Result<(), Box<dyn Error>> {
     let runtime = || evenkeel::Builder::new().workers(options.workers).build();
     let (leading, following) = (runtime()?, runtime()?);
     let follow = following.spawn(async move {
-        let node = probe::node(|| Ok::<_, String>(other), System::new(), Hosting::Auto).await?;
+        let node = probe::node(|| Ok::<_, String>(other), System::new(), options.hosting).await?;
         node.barrier().await?;
         node.leave().await;
         Ok::<_, Box<dyn Error + Send + Sync>>(())
     });
     let lead = leading.spawn(async move {
-        let node = probe::node(|| Ok::<_, String>(end), System::new(), Hosting::Auto).await?;
+        let node = probe::node(|| Ok::<_, String>(end), System::new(), options.hosting).await?;
         probe::lead(&node, options).await?;
         node.barrier().await?;
         node.leave().await;

@@ -8,6 +8,7 @@ use evenkeel_actor::remote::{Hosting, Node};
 use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled, ReplyTo, System};
 use serde::{Deserialize, Serialize};
 use std::error::Error;
+use std::fmt::Display;
 use std::num::NonZero;
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -23,6 +24,8 @@ pub(crate) struct Options {
     pub(crate) actors_per_worker: u32,
     pub(crate) pings: u64,
     pub(crate) workers: usize,
+    /// Whether the transport has a thread of its own, also beside a single worker.
+    pub(crate) hosting: Hosting,
     /// Only so many actors ping, the first of the first node; others answer.
     pub(crate) sources: Option<u32>,
     /// Whether targets are chosen among the actors of other nodes alone.
@@ -33,7 +36,9 @@ pub(crate) struct Options {
 const OPTIONS: &str = "options, each number 1 or more:
   --actors-per-worker N  actors for each worker (100)
   --pings N              pings of each actor (40000)
-  --workers N            workers of each node (1)
+  --workers N            workers of each node (1); with 2 or more the transport has a thread besides
+  -threads-per-node N    threads of each node, in Thorium's words: N - 1 workers and the transport's,
+                         or one that is both
   --sources N            only the first N actors ping (all)
   --elsewhere            targets are on other nodes alone";
 
@@ -44,10 +49,17 @@ impl Options {
             actors_per_worker: 100,
             pings: 40_000,
             workers: 1,
+            hosting: Hosting::Auto,
             sources: None,
             elsewhere: false,
         };
+        let mut threads_by = None;
         while let Some(word) = words.next() {
+            if let "--workers" | "-threads-per-node" | "--threads-per-node" = &*word
+                && let Some(before) = threads_by.replace(word.clone()).filter(|by| *by != word)
+            {
+                return Err(format!("`{before}` and `{word}` say the same: give one of them"));
+            }
             match &*word {
                 "--help" | "-h" => return Ok(None),
                 "--elsewhere" => options.elsewhere = true,
@@ -57,6 +69,11 @@ impl Options {
                 "--pings" => options.pings = number::<NonZero<u64>>(&word, words.next())?.get(),
                 "--workers" => {
                     options.workers = number::<NonZero<usize>>(&word, words.next())?.get();
+                }
+                "-threads-per-node" | "--threads-per-node" => {
+                    let threads = number::<NonZero<usize>>(&word, words.next())?.get();
+                    options.workers = threads.max(2) - 1;
+                    options.hosting = if threads > 1 { Hosting::Thread } else { Hosting::Auto };
                 }
                 "--sources" => {
                     options.sources = Some(number::<NonZero<u32>>(&word, words.next())?.get());
@@ -259,6 +276,12 @@ where
     Ok(node)
 }
 
+/// One of Thorium's counters, in its unit if it has one.
+pub(crate) fn line(name: &str, value: &dyn Display, unit: &str) {
+    let space = if unit.is_empty() { "" } else { " " };
+    println!("PERFORMANCE_COUNTER {name} = {value}{space}{unit}");
+}
+
 /// What the first node does: prints the counters. Gives the median of the round trips.
 pub(crate) async fn lead(
     node: &Node,
@@ -299,42 +322,39 @@ pub(crate) async fn lead(
     // Each actor is done when it has had a reply for each of its pings, and every 64th of them was timed.
     let timed = count.min(sources.into()) * options.pings.div_ceil(SAMPLED);
     assert_eq!(samples.len() as u64, timed, "all round trips are there");
-    let line = |name: &str, value: &dyn std::fmt::Display| {
-        println!("PERFORMANCE_COUNTER {name} = {value}");
-    };
     let throughput = pings as f64 / seconds;
-    println!(
-        "# elapsed-time in seconds; throughputs in pings per second; latencies and round trips in nanoseconds"
-    );
-    line("node-count", &nodes);
-    line("worker-count-per-node", &options.workers);
-    line("actor-count-per-worker", &options.actors_per_worker);
-    line("worker-count", &workers);
-    line("actor-count", &count);
-    line("message-count-per-actor", &options.pings);
-    line("message-count", &pings);
-    line("elapsed-time", &seconds);
-    line("computation-throughput", &throughput);
-    line("node-throughput", &(throughput / f64::from(nodes)));
-    line("worker-throughput", &(throughput / f64::from(workers)));
-    line("worker-latency", &(1e9 * f64::from(workers) / throughput));
-    line("actor-throughput", &(throughput / count as f64));
-    line("actor-latency", &(1e9 * count as f64 / throughput));
-    line("ping-and-pong-message-count", &(2 * pings));
-    line("nanoseconds-per-message", &(1e9 * seconds / (2 * pings) as f64));
+    let count_of = |name: &str, value: &dyn Display| line(name, value, "");
+    let per_second = |name: &str, value: f64| line(name, &value, "messages / s");
+    let nanoseconds = |name: &str, value: &dyn Display| line(name, value, "ns");
+    count_of("node-count", &nodes);
+    count_of("worker-count-per-node", &options.workers);
+    count_of("actor-count-per-worker", &options.actors_per_worker);
+    count_of("worker-count", &workers);
+    count_of("actor-count", &count);
+    count_of("message-count-per-actor", &options.pings);
+    count_of("message-count", &pings);
+    line("elapsed-time", &seconds, "s");
+    per_second("computation-throughput", throughput);
+    per_second("node-throughput", throughput / f64::from(nodes));
+    per_second("worker-throughput", throughput / f64::from(workers));
+    nanoseconds("worker-latency", &(1e9 * f64::from(workers) / throughput));
+    per_second("actor-throughput", throughput / count as f64);
+    nanoseconds("actor-latency", &(1e9 * count as f64 / throughput));
+    count_of("ping-and-pong-message-count", &(2 * pings));
+    nanoseconds("nanoseconds-per-message", &(1e9 * seconds / (2 * pings) as f64));
     samples.sort_unstable();
     let at = |share: f64| samples[((samples.len() - 1) as f64 * share) as usize];
     for (name, share) in [("median", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("maximum", 1.0)] {
-        line(&format!("round-trip-{name}"), &at(share));
+        nanoseconds(&format!("round-trip-{name}"), &at(share));
     }
     // Of the first node, until now; nodes send as much as they receive.
     let metrics = node.metrics();
-    line("node-messages-out", &metrics.messages_out);
-    line("node-bytes-out", &metrics.bytes_out);
-    line("node-frames-out", &metrics.frames_out);
-    line("node-messages-in", &metrics.messages_in);
-    line("node-bytes-in", &metrics.bytes_in);
-    line("node-frames-in", &metrics.frames_in);
-    line("messages-per-frame", &metrics.packing());
+    count_of("node-messages-out", &metrics.messages_out);
+    count_of("node-bytes-out", &metrics.bytes_out);
+    count_of("node-frames-out", &metrics.frames_out);
+    count_of("node-messages-in", &metrics.messages_in);
+    count_of("node-bytes-in", &metrics.bytes_in);
+    count_of("node-frames-in", &metrics.frames_in);
+    count_of("messages-per-frame", &metrics.packing());
     Ok(at(0.5))
 }
