@@ -195,7 +195,7 @@ fn tables_are_printed_and_thoriums_counters() {
         "latency_probe: ns per message",
         "latency_probe: round trip p99.9, µs",
         "actor_spawn waves: ns per actor",
-        "tokio, 1 worker, the median of 2 runs:\n# elapsed-time in seconds",
+        "tokio, 1 worker, the median of 2 runs:\nPERFORMANCE_COUNTER node-count = 1\n",
         "PERFORMANCE_COUNTER actor-count = 100\n",
         "PERFORMANCE_COUNTER message-count = 20000\n",
         "PERFORMANCE_COUNTER message-count-with-replies = 40000\n",

@@ -1,4 +1,4 @@
-//! Thorium's counters of latency_probe: `PERFORMANCE_COUNTER name = value`, a line each.
+//! Thorium's counters of latency_probe: `PERFORMANCE_COUNTER name = value unit`, a line each; what is counted has no unit.
 //!
 //! Names and definitions are those of Thorium at the time of the post on it, which counts pings alone: `worker-latency` is the
 //! inverse of a worker's throughput, not a time that anybody has waited. The lines whose names end in `with-replies` count the
@@ -12,8 +12,8 @@ use super::record::Record;
 use crate::mixed::latency::Quantiles;
 use crate::words::count;
 
-/// Their units, as a comment above them: programs that read the counters skip it.
-const UNITS: &str = "# elapsed-time in seconds; throughputs in messages per second; latencies and round trips in nanoseconds";
+/// The unit of throughputs.
+const RATE: &str = "messages / s";
 
 /// A run, as the counters see it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,15 +63,15 @@ impl Counters {
         let Rates { ending, messages } = rates;
         let all = *messages as f64 / self.seconds;
         let (worker, actor) = (all / self.workers as f64, all / self.actors as f64);
-        for (name, value) in [
-            ("computation-throughput", all),
-            ("node-throughput", all / self.nodes as f64),
-            ("worker-throughput", worker),
-            ("worker-latency", 1e9 / worker),
-            ("actor-throughput", actor),
-            ("actor-latency", 1e9 / actor),
+        for (name, value, unit) in [
+            ("computation-throughput", all, RATE),
+            ("node-throughput", all / self.nodes as f64, RATE),
+            ("worker-throughput", worker, RATE),
+            ("worker-latency", 1e9 / worker, "ns"),
+            ("actor-throughput", actor, RATE),
+            ("actor-latency", 1e9 / actor, "ns"),
         ] {
-            line(f, &format!("{name}{ending}"), format_args!("{value:.6}"))?;
+            line(f, &format!("{name}{ending}"), format_args!("{value:.6} {unit}"))?;
         }
         Ok(())
     }
@@ -92,7 +92,7 @@ impl fmt::Display for Counters {
         line(f, "actor-count", actors)?;
         line(f, "message-count-per-actor", whole(pings, actors))?;
         line(f, "message-count", pings)?;
-        line(f, "elapsed-time", format_args!("{seconds:.9}"))?;
+        line(f, "elapsed-time", format_args!("{seconds:.9} s"))?;
         self.rates(f, &Rates { ending: "", messages: pings })?;
         line(f, "ping-message-count", pings)?;
         // Each ping is answered once: the run has checked it.
@@ -106,14 +106,14 @@ impl fmt::Display for Counters {
             ("round-trip-p99.9", trips.p999),
             ("round-trip-max", trips.max),
         ] {
-            line(f, name, format_args!("{:.0}", micros * 1e3))?;
+            line(f, name, format_args!("{:.0} ns", micros * 1e3))?;
         }
         Ok(())
     }
 }
 
 /// The counters of the run with the median time, of each system at each number of workers; nothing where latency_probe was
-/// not run. Throughputs are per second, latencies in nanoseconds.
+/// not run.
 pub(crate) fn render(records: &[Record]) -> String {
     let mut text = String::new();
     let place = |record: &Record| Peer::ALL.iter().position(|peer| peer.name() == record.runtime);
@@ -131,10 +131,7 @@ pub(crate) fn render(records: &[Record]) -> String {
         let median = runs[(runs.len() - 1) / 2];
         let Some(counters) = Counters::of(median) else { continue };
         let (workers, of) = (count(median.workers, "worker"), count(runs.len(), "run"));
-        text.push_str(&format!(
-            "\n{}, {workers}, the median of {of}:\n{UNITS}\n{counters}",
-            median.runtime
-        ));
+        text.push_str(&format!("\n{}, {workers}, the median of {of}:\n{counters}", median.runtime));
     }
     text
 }
@@ -157,26 +154,26 @@ mod tests {
             "actor-count = 400",
             "message-count-per-actor = 40",
             "message-count = 16000",
-            "elapsed-time = 2.000000000",
-            "computation-throughput = 8000.000000",
-            "node-throughput = 4000.000000",
-            "worker-throughput = 2000.000000",
-            "worker-latency = 500000.000000",
-            "actor-throughput = 20.000000",
-            "actor-latency = 50000000.000000",
+            "elapsed-time = 2.000000000 s",
+            "computation-throughput = 8000.000000 messages / s",
+            "node-throughput = 4000.000000 messages / s",
+            "worker-throughput = 2000.000000 messages / s",
+            "worker-latency = 500000.000000 ns",
+            "actor-throughput = 20.000000 messages / s",
+            "actor-latency = 50000000.000000 ns",
             "ping-message-count = 16000",
             "pong-message-count = 16000",
             "message-count-with-replies = 32000",
-            "computation-throughput-with-replies = 16000.000000",
-            "node-throughput-with-replies = 8000.000000",
-            "worker-throughput-with-replies = 4000.000000",
-            "worker-latency-with-replies = 250000.000000",
-            "actor-throughput-with-replies = 40.000000",
-            "actor-latency-with-replies = 25000000.000000",
-            "round-trip-p50 = 1500",
-            "round-trip-p99 = 20000",
-            "round-trip-p99.9 = 300000",
-            "round-trip-max = 4000000",
+            "computation-throughput-with-replies = 16000.000000 messages / s",
+            "node-throughput-with-replies = 8000.000000 messages / s",
+            "worker-throughput-with-replies = 4000.000000 messages / s",
+            "worker-latency-with-replies = 250000.000000 ns",
+            "actor-throughput-with-replies = 40.000000 messages / s",
+            "actor-latency-with-replies = 25000000.000000 ns",
+            "round-trip-p50 = 1500 ns",
+            "round-trip-p99 = 20000 ns",
+            "round-trip-p99.9 = 300000 ns",
+            "round-trip-max = 4000000 ns",
         ];
         let text = counters.to_string();
         let lines: Vec<&str> = text
@@ -198,9 +195,8 @@ mod tests {
             ["actix, 1 worker, the median of 3 runs:", "tokio, 1 worker, the median of 3 runs:"]
         );
         // 91 ns per message: 8 million messages, 4 million pings.
-        assert!(text.contains("elapsed-time = 0.728000000"), "{text}");
+        assert!(text.contains("elapsed-time = 0.728000000 s\n"), "{text}");
         assert!(text.contains("message-count = 4000000"), "{text}");
-        assert_eq!(text.lines().filter(|line| *line == UNITS).count(), heads.len());
         assert_eq!(render(&[]), "");
     }
 }

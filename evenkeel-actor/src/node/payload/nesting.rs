@@ -15,6 +15,7 @@ const STACK: usize = 2 << 20;
 /// Types that contain themselves.
 mod shapes {
     #![allow(dead_code, reason = "they are read and dropped")]
+    #![allow(clippy::large_enum_variant, reason = "what is large is the point")]
 
     use serde::Deserialize;
     use std::collections::BTreeMap;
