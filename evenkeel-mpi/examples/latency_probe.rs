@@ -3,9 +3,11 @@
 //! ```console
 //! mpiexec -n 2 target/release/examples/latency_probe --actors-per-worker 100 --pings 40000 --workers 1
 //! ```
-//! With one worker a rank has one thread: the main thread is the worker, and drives the transport in a task. With more, the transport has a thread of its own; so it has with
-//! `-threads-per-node 2`, Thorium's option, which counts that thread. The first rank prints
-//! Thorium's counters in its units; its message count is of pings alone, `nanoseconds-per-message` counts replies too. `--sources 1 --elsewhere` has one message in flight at a time, between two ranks;
+//! With one worker a rank has one thread: the main thread is the worker, and drives the transport
+//! in a task. With more, the transport has a thread of its own; so it has with `-threads-per-node
+//! 2`, Thorium's option, which counts that thread. The first rank prints Thorium's counters in its
+//! units; its message count is of pings alone, `nanoseconds-per-message` counts replies too.
+//! `--sources 1 --elsewhere` has one message in flight at a time, between two ranks;
 //! what 8 bytes take there and back between the first two ranks by `MPI_Send` and `MPI_Recv`, before the node begins, stands beside it: `bare-round-trip-median`, of as many trips.
 
 #[path = "../../evenkeel-actor/examples/two_nodes/probe.rs"]

@@ -66,8 +66,9 @@ impl Config {
         self
     }
 
-    /// What the program calls itself, by default the name of its executable's file. Ranks of one job that call themselves
-    /// otherwise do not start, as they would wait for each other in vain: programs that are made for each other take the same name.
+    /// What the program calls itself, by default the name of its executable's file. Ranks of one
+    /// job that call themselves otherwise do not start, as they would wait for each other in vain:
+    /// programs that are made for each other take the same name.
     #[must_use]
     pub fn program(mut self, name: impl Into<String>) -> Self {
         self.program = Some(name.into());

@@ -7,7 +7,8 @@ mod driver;
 
 use std::sync::{Mutex, PoisonError};
 
-/// Not dropped when the process ends: a world drops its runtime, which needs what the thread has by then lost.
+/// Not dropped when the process ends: a world drops its runtime, which needs what the thread has by
+/// then lost.
 static WORLD: Mutex<Option<driver::World>> = Mutex::new(None);
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

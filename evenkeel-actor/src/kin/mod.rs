@@ -85,7 +85,8 @@ pub(crate) enum Witness {
     Actor(ActorId, Peer),
     /// A future.
     Future(oneshot::Sender<ExitReason>),
-    /// Its supervisor, which has ended: what is left to say of that is said when the last of these is dropped.
+    /// Its supervisor, which has ended: what is left to say of that is said when the last of these
+    /// is dropped.
     Keeper(Arc<dyn Any + Send + Sync>),
 }
 

@@ -109,12 +109,13 @@ impl Flavor for Tail<'_> {
 
 /// The value that `bytes` are, all of them. Texts and byte slices can be borrowed.
 ///
-/// The bytes may be anybody's. A length that is not there is refused before anything of that length is
-/// allocated, except for what `serde` sets aside for a sequence, at most a mebibyte. A type that contains itself
-/// is read by recursion, as deep as the bytes say. It is refused when that could take more than half of a stack
-/// of 2 MiB in any build: beyond some 300 values in each other, and fewer the larger they are. So is a value that
-/// has tens of kilobytes in itself and not behind a pointer. One thing is the type's own to bound: a sequence of
-/// values that take no bytes, such as `Vec<()>`, is as long as the bytes say.
+/// The bytes may be anybody's. A length that is not there is refused before anything of that length
+/// is allocated, except for what `serde` sets aside for a sequence, at most a mebibyte. A type that
+/// contains itself is read by recursion, as deep as the bytes say. It is refused when that could
+/// take more than half of a stack of 2 MiB in any build: beyond some 300 values in each other, and
+/// fewer the larger they are. So is a value that has tens of kilobytes in itself and not behind a
+/// pointer. One thing is the type's own to bound: a sequence of values that take no bytes, such as
+/// `Vec<()>`, is as long as the bytes say.
 ///
 /// # Errors
 /// [`PayloadError`], if they are not exactly a value of the type.

@@ -35,8 +35,9 @@ pub enum Event {
         /// Its bytes: untrusted.
         frame: Vec<u8>,
     },
-    /// The bytes of a frame that was sent are no longer needed: the buffer comes back, to be used again. At most once for each
-    /// frame: a transport that gives a frame's memory to its receiver has nothing to give back, and says nothing.
+    /// The bytes of a frame that was sent are no longer needed: the buffer comes back, to be used
+    /// again. At most once for each frame: a transport that gives a frame's memory to its receiver
+    /// has nothing to give back, and says nothing.
     Sent {
         /// The buffer, with whatever is in it.
         buffer: Vec<u8>,
@@ -128,8 +129,8 @@ pub trait Transport {
 
     /// The next event, if there is one. Does not block; also moves on what is under way.
     ///
-    /// However much is sent, what has come is given in time: buffers that come back are bounded, and a frame waits for those
-    /// alone that were there before it.
+    /// However much is sent, what has come is given in time: buffers that come back are bounded,
+    /// and a frame waits for those alone that were there before it.
     fn poll(&mut self) -> Option<Event>;
 
     /// Blocks the thread until there may be an event, the [waker](Self::waker) is called, or `most` has passed; may return early.
@@ -138,11 +139,13 @@ pub trait Transport {
     /// What ends a wait.
     fn waker(&self) -> TransportWaker;
 
-    /// Has a task woken when there may be an event, once: for a host that is one. Says after which time to look again
-    /// all the same: zero if there is an event now, and [`Duration::MAX`] if only the waker has to be waited for. The waker is
-    /// kept until it is woken, or the next one is left.
+    /// Has a task woken when there may be an event, once: for a host that is one. Says after which
+    /// time to look again all the same: zero if there is an event now, and [`Duration::MAX`] if
+    /// only the waker has to be waited for. The waker is kept until it is woken, or the next one is
+    /// left.
     ///
-    /// `None` if nothing can wake a task here, as with MPI: then the host looks again and again, ever more rarely.
+    /// `None` if nothing can wake a task here, as with MPI: then the host looks again and again,
+    /// ever more rarely.
     fn wakes(&mut self, waker: &Waker) -> Option<Duration> {
         let _ = waker;
         None

@@ -23,8 +23,9 @@
 //!
 //! # Bad bytes
 //! The bytes are a peer's. What is no frame, or says what cannot be said now, is an event, and its sender is [shut out](super::NodeEvent::Malformed). A value that is not of its actor's type is a
-//! dead letter, as is one for an actor that is not there any more; if an answer is awaited, the asker is told. So it is if a caller's code panics here, as that which
-//! reads a value: each call has its outcome.
+//! dead letter, as is one for an actor that is not there any more; if an answer is awaited, the
+//! asker is told. So it is if a caller's code panics here, as that which reads a value: each call
+//! has its outcome.
 
 use super::askers::Askers;
 use super::deliver::{awaited, deliver, take};

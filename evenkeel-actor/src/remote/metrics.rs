@@ -20,7 +20,8 @@ pub struct NodeMetrics {
     pub messages_lost: u64,
     /// Messages that have not got to their actors: these had stopped, or were full, or the values were not of their types.
     pub undelivered: u64,
-    /// Those of them that were not of their actors' types, and answers that were not of their askers'.
+    /// Those of them that were not of their actors' types, and answers that were not of their
+    /// askers'.
     pub unreadable: u64,
     /// Answers that nobody waited for any more.
     pub late_answers: u64,

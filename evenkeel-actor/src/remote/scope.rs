@@ -155,8 +155,9 @@ pub(crate) fn cast<R>(peer: &'static Peer, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Reads a value that has come from a node. A type's `Deserialize` is a caller's code, whose panic is not to end the node, nor to
-/// leave a call without an outcome: so it is an error, and no value is read otherwise.
+/// Reads a value that has come from a node. A type's `Deserialize` is a caller's code, whose panic
+/// is not to end the node, nor to leave a call without an outcome: so it is an error, and no value
+/// is read otherwise.
 #[inline]
 pub(crate) fn read<T: DeserializeOwned>(
     peer: &'static Peer,

@@ -94,8 +94,8 @@ impl SupervisorRef {
         self.0.is_stopped()
     }
 
-    /// Waits for the end of the supervisor and of all below it, however that comes about: see [`ActorRef::stopped`].
-    /// One that does not come to an await holds it up.
+    /// Waits for the end of the supervisor and of all below it, however that comes about: see
+    /// [`ActorRef::stopped`]. One that does not come to an await holds it up.
     pub fn stopped(&self) -> Stopped {
         self.0.stopped()
     }

@@ -1,4 +1,5 @@
-//! Values whose `Deserialize` panics: whoever waits for what they are part of is told, and the node goes on.
+//! Values whose `Deserialize` panics: whoever waits for what they are part of is told, and the node
+//! goes on.
 
 use crate::world::{Message, World, id};
 use evenkeel_actor::node::in_process::Faults;
@@ -154,7 +155,8 @@ fn casts_and_parked_messages_that_panic_as_they_are_read_are_dead_letters_and_th
         let dead = world.on(0, async |node| {
             let loaded = node.locate::<Load>(id(1), "loaded").await.unwrap();
             for breaks in [true, false].repeat(100) {
-                let report = node.cast(&[loaded.clone()], &Load(Brittle(breaks))).await.unwrap();
+                let report =
+                    node.cast(std::slice::from_ref(&loaded), &Load(Brittle(breaks))).await.unwrap();
                 assert_eq!(report.handed_on, 1);
                 loaded.send(Load(Brittle(breaks))).await.unwrap();
             }

@@ -42,7 +42,8 @@ struct Family {
     workers: Vec<ActorRef<Message>>,
 }
 
-/// A supervisor that gives up at the first failure, with some workers and, below it, as many such supervisors as `depth` says.
+/// A supervisor that gives up at the first failure, with some workers and, below it, as many such
+/// supervisors as `depth` says.
 fn supervisor(depth: u32, family: &mut Family, system: System) -> SupervisorBuilder {
     let never = Supervisor::one_for_one().intensity(0, Duration::from_secs(60));
     let mut tree = never.system(system);

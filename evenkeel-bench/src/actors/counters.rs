@@ -1,4 +1,5 @@
-//! Thorium's counters of latency_probe: `PERFORMANCE_COUNTER name = value unit`, a line each; what is counted has no unit.
+//! Thorium's counters of latency_probe: `PERFORMANCE_COUNTER name = value unit`, a line each; what
+//! is counted has no unit.
 //!
 //! Names and definitions are those of Thorium at the time of the post on it, which counts pings alone: `worker-latency` is the
 //! inverse of a worker's throughput, not a time that anybody has waited. The lines whose names end in `with-replies` count the

@@ -89,7 +89,8 @@ impl MpiTransport {
     /// Under `mpiexec -n N`; a program that is started without is the one rank of its own job.
     ///
     /// # Errors
-    /// [`StartError`], on all ranks if they do not belong together. What the MPI library finds wrong before it is initialised it writes to the standard error itself, and ends the process.
+    /// [`StartError`], on all ranks if they do not belong together. What the MPI library finds
+    /// wrong before it is initialised it writes to the standard error itself, and ends the process.
     pub fn start(config: &Config) -> Result<Self, StartError> {
         config.check()?;
         let session = Session::start()?;

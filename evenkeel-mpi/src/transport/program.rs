@@ -1,9 +1,11 @@
-//! Whether all ranks run the same program: different ones wait for each other in vain, and say nothing.
+//! Whether all ranks run the same program: different ones wait for each other in vain, and say
+//! nothing.
 //!
-//! All that ranks learn of each other here is the greatest of what each gives, number by number. So they compare a
-//! hash of their names first, whose least is found as the greatest of the complements. If that is not the greatest,
-//! which all see, the ranks with the least hash give their names, and the others what is less than any name; then
-//! those with the greatest. So all make the same calls, in the same order, whatever they are.
+//! All that ranks learn of each other here is the greatest of what each gives, number by number. So
+//! they compare a hash of their names first, whose least is found as the greatest of the
+//! complements. If that is not the greatest, which all see, the ranks with the least hash give
+//! their names, and the others what is less than any name; then those with the greatest. So all
+//! make the same calls, in the same order, whatever they are.
 
 use crate::error::{MpiError, StartError};
 
@@ -13,7 +15,8 @@ pub(super) const WORDS: usize = 16;
 /// Bytes of a name in each of them, which is not negative then.
 const BYTES: usize = 7;
 
-/// Whether all ranks have this name: collective. `greatest` gives the greatest of each number among all ranks.
+/// Whether all ranks have this name: collective. `greatest` gives the greatest of each number among
+/// all ranks.
 pub(super) fn agree(
     name: &str,
     greatest: impl Fn([i64; WORDS]) -> Result<[i64; WORDS], MpiError>,

@@ -8,8 +8,9 @@
 //! The host [looks again](super::policy::idle) at once for a short while, then lets others run in between, then waits, for longer each time. One that is a task, and the only one that is ready,
 //! looks [several times](super::policy::LOOKS_ALONE) in a turn, so that what comes in the middle of a conversation waits for neither the worker's loop nor a sleep. The host leaves its
 //! waker with the [departures](super::multiplexer) before it waits, in the same step in which it sees that there are none; a thread waits inside
-//! [`Transport::wait`], and a task sleeps, once it has left its waker with the transport too. So a frame that is handed over ends a wait, always; what arrives ends it where the
-//! transport can, and is found at the end of the wait where it cannot.
+//! [`Transport::wait`], and a task sleeps, once it has left its waker with the transport too. So a
+//! frame that is handed over ends a wait, always; what arrives ends it where the transport can, and
+//! is found at the end of the wait where it cannot.
 //!
 //! A host without [room](Deliver::has_room) waits for that: not inside of the transport, whose wait ends at once as long as something is there that is not taken. It looks once more whether there is room after it has
 //! left its waker. Whoever makes room does that first and then takes the waker, under the same lock, so either the look sees the room or the waker is found.
@@ -71,8 +72,9 @@ pub enum Progress {
 
 /// Events that are handed on in one turn: the next turn sends what they have led to. An estimate; no benchmark sets it.
 ///
-/// Buffers that come back are not counted. A turn sends as many frames as the transport takes, which may be hundreds: if their
-/// buffers took the places of what comes, a node that sends would not read, and so not hear that it is to hold.
+/// Buffers that come back are not counted. A turn sends as many frames as the transport takes,
+/// which may be hundreds: if their buffers took the places of what comes, a node that sends would
+/// not read, and so not hear that it is to hold.
 const EVENTS: usize = 64;
 
 /// Turns between two looks for messages that have waited for the cap. An estimate; no benchmark sets it.

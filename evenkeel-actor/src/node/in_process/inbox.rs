@@ -55,7 +55,8 @@ impl Inbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the receiver, once the lock is released: it may be a task of the caller's worker, or take the lock at once.
+    /// Wakes the receiver, once the lock is released: it may be a task of the caller's worker, or
+    /// take the lock at once.
     fn notify(&self, mut state: MutexGuard<'_, State>) {
         let task = state.task.take();
         if state.waiting {
@@ -172,7 +173,8 @@ impl Inbox {
         state.woken = false;
     }
 
-    /// Leaves the receiver's task, unless something is due; says when it is, as far as is known, from now.
+    /// Leaves the receiver's task, unless something is due; says when it is, as far as is known,
+    /// from now.
     pub(super) fn wakes(
         &self,
         task: &Waker,

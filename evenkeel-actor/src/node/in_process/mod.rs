@@ -10,9 +10,10 @@
 //! frames that are due are still received, the others are dropped, and then comes [`Event::Down`], once.
 //!
 //! # Why no wake-up is lost
-//! A receiver looks at its inbox, and falls asleep or leaves the waker of its task, in one hold of the lock; whoever
-//! pushes, loses a connection or calls the waker does so under the lock, and notifies and wakes. What is not due yet
-//! wakes nobody when it is: a receiver sleeps until then at the latest.
+//! A receiver looks at its inbox, and falls asleep or leaves the waker of its task, in one hold of
+//! the lock; whoever pushes, loses a connection or calls the waker does so under the lock, and
+//! notifies and wakes. What is not due yet wakes nobody when it is: a receiver sleeps until then at
+//! the latest.
 
 mod inbox;
 #[cfg(test)]
@@ -89,8 +90,8 @@ pub struct InProcess {
     local: NodeId,
     /// For the delays to each node.
     random: Vec<Random>,
-    /// That the other nodes are up. A send adds nothing: its buffer goes to the receiver, and what came
-    /// back would stand before what has arrived.
+    /// That the other nodes are up. A send adds nothing: its buffer goes to the receiver, and what
+    /// came back would stand before what has arrived.
     events: VecDeque<Event>,
     has_left: bool,
 }

@@ -1,25 +1,28 @@
 //! Reads postcard's format, and counts how deep a value is nested.
 //!
-//! A type that contains itself is read by recursion, as deep as the bytes say, and the bytes may be anybody's.
-//! So each level of a value takes its share of what is left of [`MOST`], before anything of it is read: a level
-//! that nothing is left for is an error. What is left is passed down by value, from a level to those inside of
-//! it. Nothing is measured, so the limit is the same in all builds, under sanitizers too, and nothing has to be
-//! put back when a level ends or panics.
+//! A type that contains itself is read by recursion, as deep as the bytes say, and the bytes may be
+//! anybody's. So each level of a value takes its share of what is left of [`MOST`], before anything
+//! of it is read: a level that nothing is left for is an error. What is left is passed down by
+//! value, from a level to those inside of it. Nothing is measured, so the limit is the same in all
+//! builds, under sanitizers too, and nothing has to be put back when a level ends or panics.
 //!
-//! A level is whatever calls a type's code that may read more: an option with a value, a newtype, a sequence, a
-//! tuple, a struct, a map, an enum, and the fields of a variant. Its share is [`LEVEL`], and [`COPIES`] times the
-//! size of the value that is made there, since each call of it has room for that value on the stack, in builds
-//! that are not optimised. An element of a sequence or a map lies there before it is moved to where the others
-//! are, and counts as well. Numbers and texts have no levels: postcard reads them itself.
+//! A level is whatever calls a type's code that may read more: an option with a value, a newtype, a
+//! sequence, a tuple, a struct, a map, an enum, and the fields of a variant. Its share is
+//! [`LEVEL`], and [`COPIES`] times the size of the value that is made there, since each call of it
+//! has room for that value on the stack, in builds that are not optimised. An element of a sequence
+//! or a map lies there before it is moved to where the others are, and counts as well. Numbers and
+//! texts have no levels: postcard reads them itself.
 //!
-//! Rejected: to measure the stack by a local's address. Under AddressSanitizer that is somewhere else, and a level
-//! takes several times as much of it in one build as in another, so that one node could refuse what the next takes.
+//! Rejected: to measure the stack by a local's address. Under AddressSanitizer that is somewhere
+//! else, and a level takes several times as much of it in one build as in another, so that one node
+//! could refuse what the next takes.
 
 use super::Bytes;
 use postcard::{Deserializer as Plain, Error, Result};
 use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, Visitor};
 
-/// Bytes of stack that levels may take, as far as they are counted. A choice: half of what a thread has.
+/// Bytes of stack that levels may take, as far as they are counted. A choice: half of what a thread
+/// has.
 pub(super) const MOST: usize = 1 << 20;
 
 /// Stands for a value that is nested too deep: an error that reading does not have.

@@ -89,7 +89,8 @@ fn deepest<T: for<'a> Deserialize<'a>>(before: &[u8], leaf: &[u8], after: &[u8])
     read
 }
 
-/// In builds that are not optimised, which take most of the stack, and under AddressSanitizer, which takes more.
+/// In builds that are not optimised, which take most of the stack, and under AddressSanitizer,
+/// which takes more.
 #[test]
 fn the_deepest_value_of_each_shape_is_read_and_dropped_on_the_stack_of_a_thread() {
     let zeros = |count: usize| vec![0; count];
