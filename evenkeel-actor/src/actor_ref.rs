@@ -14,11 +14,12 @@ use crate::mailbox::{self, HasId, Mailbox, Put};
 use crate::metrics::ActorMetrics;
 use crate::node::wire::StopHow;
 use crate::node::{Name, NodeId, Slot};
-use crate::remote::{Remote, Table};
+use crate::remote::{Lease, Remote, RouteId, Table};
 use crate::system::System;
 use evenkeel::internal::Public;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// A reference to an actor that is sent messages of type `M`, and whose mailbox does with one too many as `P` says.
 ///
@@ -36,6 +37,25 @@ enum Place<M: std::marker::Send + 'static> {
     Local(Public<Mailbox<M>>),
     /// On another node.
     Remote(Remote),
+    /// The same, and that node knows for how long. In the enum itself, where the words have room for it.
+    Leased(RouteId, Arc<Lease>),
+}
+
+/// The same, whether it is leased or not.
+enum At<'a, M: std::marker::Send + 'static> {
+    Local(&'a Public<Mailbox<M>>),
+    Remote(Remote),
+}
+
+impl<M: std::marker::Send + 'static> Place<M> {
+    #[inline(always)]
+    fn at(&self) -> At<'_, M> {
+        match self {
+            Self::Local(own) => At::Local(own),
+            Self::Remote(remote) => At::Remote(*remote),
+            Self::Leased(route, lease) => At::Remote(Remote::leased(*route, lease)),
+        }
+    }
 }
 
 impl<M: std::marker::Send + 'static, P: Overflow> From<Remote> for ActorRef<M, P> {
@@ -58,6 +78,11 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         Self { place: Place::Local(own), policy: PhantomData }
     }
 
+    /// A reference to an actor that another node has leased.
+    pub(crate) fn leased(route: RouteId, lease: Arc<Lease>) -> Self {
+        Self { place: Place::Leased(route, lease), policy: PhantomData }
+    }
+
     /// Sends a message, if that is possible at once. Under [`DropNewest`](crate::DropNewest) and [`DropOldest`](crate::DropOldest) it is, and a
     /// message that is dropped for it is counted as a dead letter.
     ///
@@ -71,12 +96,12 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// message cannot be sent there.
     #[inline]
     pub fn try_send(&self, message: M) -> Result<(), TrySendError<M>> {
-        match &self.place {
-            Place::Local(own) => match mailbox::put::<M, P>(own, message) {
+        match self.place.at() {
+            At::Local(own) => match mailbox::put::<M, P>(own, message) {
                 Put::Done => Ok(()),
                 other => Self::settle(own, other),
             },
-            Place::Remote(remote) => Self::try_send_away(*remote, message),
+            At::Remote(remote) => Self::try_send_away(remote, message),
         }
     }
 
@@ -99,11 +124,11 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
 
     /// The same, and whether the message is in the mailbox now: false if the policy has dropped it.
     pub(crate) fn offer(&self, message: M) -> Result<bool, TrySendError<M>> {
-        let own = match &self.place {
-            Place::Local(own) => own,
+        let own = match self.place.at() {
+            At::Local(own) => own,
             // What becomes of it there is not known here.
-            Place::Remote(remote) => {
-                return Self::try_send_away(*remote, message).map(|()| true);
+            At::Remote(remote) => {
+                return Self::try_send_away(remote, message).map(|()| true);
             }
         };
         let put = mailbox::put::<M, P>(own, message);
@@ -171,60 +196,63 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// The actor's number.
     #[must_use]
     pub fn id(&self) -> ActorId {
-        match &self.place {
-            Place::Local(own) => own.id(),
-            Place::Remote(remote) => remote.id(),
+        match self.place.at() {
+            At::Local(own) => own.id(),
+            At::Remote(remote) => remote.id(),
         }
     }
 
     /// The system that the actor belongs to.
     #[must_use]
     pub fn system(&self) -> System {
-        match &self.place {
-            Place::Local(own) => own.system(),
-            Place::Remote(remote) => remote.peer().node.system,
+        match self.place.at() {
+            At::Local(own) => own.system(),
+            At::Remote(remote) => remote.peer().node.system,
         }
     }
 
     /// Has the actor's system be told of its end. False if it has stopped.
     pub(crate) fn make_known(&self) -> bool {
-        match &self.place {
-            Place::Local(own) => own.make_known(),
-            Place::Remote(_) => false,
+        match self.place.at() {
+            At::Local(own) => own.make_known(),
+            At::Remote(_) => false,
         }
     }
 
     /// The actor, without the type of its messages.
     #[must_use]
     pub fn any(&self) -> AnyActor {
-        match &self.place {
-            Place::Local(own) => AnyActor::local(own.clone()),
-            Place::Remote(remote) => AnyActor::remote(*remote),
+        match self.place.at() {
+            At::Local(own) => AnyActor::local(own.clone()),
+            At::Remote(remote) => {
+                self.pin();
+                AnyActor::remote(remote)
+            }
         }
     }
 
     /// Has the actor stop after the messages that are in its mailbox now.
     pub fn stop(&self) {
-        match &self.place {
-            Place::Local(own) => drop(mailbox::order(own, mailbox::Order::Drain)),
-            Place::Remote(remote) => remote.end(StopHow::Drain),
+        match self.place.at() {
+            At::Local(own) => drop(mailbox::order(own, mailbox::Order::Drain)),
+            At::Remote(remote) => remote.end(StopHow::Drain),
         }
     }
 
     /// Ends the actor at its next await that waits, in the middle of a message; where all that a handler awaits is ready, at the end of the turn. What is in its mailbox becomes dead letters. One that is
     /// [supervised](crate::Supervisor) may be started again, and keeps its mailbox then.
     pub fn kill(&self) {
-        match &self.place {
-            Place::Local(own) => ties::kill(own),
-            Place::Remote(remote) => remote.end(StopHow::Kill),
+        match self.place.at() {
+            At::Local(own) => ties::kill(own),
+            At::Remote(remote) => remote.end(StopHow::Kill),
         }
     }
 
     /// Has the actor stop after the message that it handles now; the others become dead letters.
     pub fn stop_now(&self) {
-        match &self.place {
-            Place::Local(own) => drop(mailbox::order(own, mailbox::Order::Stop)),
-            Place::Remote(remote) => remote.end(StopHow::Stop),
+        match self.place.at() {
+            At::Local(own) => drop(mailbox::order(own, mailbox::Order::Stop)),
+            At::Remote(remote) => remote.end(StopHow::Stop),
         }
     }
 
@@ -262,27 +290,27 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// });
     /// ```
     pub fn stopped(&self) -> Stopped {
-        match &self.place {
-            Place::Local(own) => ties::stopped(own),
-            Place::Remote(remote) => remote.stopped(),
+        match self.place.at() {
+            At::Local(own) => ties::stopped(own),
+            At::Remote(remote) => remote.stopped(),
         }
     }
 
     /// Whether the actor has stopped, so that it takes no message; others may be about to be told, for whom [`stopped`](Self::stopped) waits. Of one on another node, whether that node is down.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
-        match &self.place {
-            Place::Local(own) => own.is_closed(),
-            Place::Remote(remote) => remote.is_down(),
+        match self.place.at() {
+            At::Local(own) => own.is_closed(),
+            At::Remote(remote) => remote.is_down(),
         }
     }
 
     /// How many messages wait in its mailbox; none are known of in that of an actor on another node.
     #[must_use]
     pub fn depth(&self) -> usize {
-        match &self.place {
-            Place::Local(own) => own.depth(),
-            Place::Remote(_) => 0,
+        match self.place.at() {
+            At::Local(own) => own.depth(),
+            At::Remote(_) => 0,
         }
     }
 
@@ -292,18 +320,18 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// See [`ActorMetrics`].
     #[must_use]
     pub fn metrics(&self) -> ActorMetrics {
-        match &self.place {
-            Place::Local(own) => own.metrics(),
-            Place::Remote(_) => ActorMetrics::default(),
+        match self.place.at() {
+            At::Local(own) => own.metrics(),
+            At::Remote(_) => ActorMetrics::default(),
         }
     }
 
     /// How many messages may wait in its mailbox; of an actor on another node that is not known, and as many as there are numbers.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        match &self.place {
-            Place::Local(own) => own.capacity(),
-            Place::Remote(_) => usize::MAX,
+        match self.place.at() {
+            At::Local(own) => own.capacity(),
+            At::Remote(_) => usize::MAX,
         }
     }
 }
@@ -311,9 +339,16 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
 impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// Where the actor is, if it is on another node.
     pub(crate) fn remote(&self) -> Option<Remote> {
-        match &self.place {
-            Place::Local(_) => None,
-            Place::Remote(remote) => Some(*remote),
+        match self.place.at() {
+            At::Local(_) => None,
+            At::Remote(remote) => Some(remote),
+        }
+    }
+
+    /// The actor's node is told nothing any more of whether it is referred to here, as it is where that is not counted.
+    pub(crate) fn pin(&self) {
+        if let Place::Leased(_, lease) = &self.place {
+            lease.pin();
         }
     }
 
@@ -329,12 +364,20 @@ where
     M: serde::de::DeserializeOwned + std::marker::Send + 'static,
     P: Overflow,
 {
+    /// The same for a node to which the slot is leased.
+    pub(crate) fn lease_in(&self, table: &Table, holder: NodeId) -> Option<Slot> {
+        match self.place.at() {
+            At::Local(own) => Some(table.lease(self, own.address(), holder)),
+            At::Remote(_) => None,
+        }
+    }
+
     /// The slot by which other nodes know the actor, of which one is told now; none of one on another node, whose slots are that one's.
     #[inline]
     pub(crate) fn slot_in(&self, table: &Table, told: NodeId) -> Option<Slot> {
-        match &self.place {
-            Place::Local(own) => Some(table.slot(self, own.address(), told)),
-            Place::Remote(_) => None,
+        match self.place.at() {
+            At::Local(own) => Some(table.slot(self, own.address(), told)),
+            At::Remote(_) => None,
         }
     }
 }
@@ -345,15 +388,16 @@ impl<M: std::marker::Send + 'static, P: Overflow> Clone for ActorRef<M, P> {
         match &self.place {
             Place::Local(own) => Self::local(own.clone()),
             Place::Remote(remote) => Self::from(*remote),
+            Place::Leased(route, lease) => Self::leased(*route, Arc::clone(lease)),
         }
     }
 }
 
 impl<M: std::marker::Send + 'static, P: Overflow> PartialEq for ActorRef<M, P> {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.place, &other.place) {
-            (Place::Local(own), Place::Local(other)) => own.is_same(other),
-            (Place::Remote(own), Place::Remote(other)) => own == other,
+        match (self.place.at(), other.place.at()) {
+            (At::Local(own), At::Local(other)) => own.is_same(other),
+            (At::Remote(own), At::Remote(other)) => own == other,
             _ => false,
         }
     }
@@ -363,9 +407,9 @@ impl<M: std::marker::Send + 'static, P: Overflow> Eq for ActorRef<M, P> {}
 
 impl<M: std::marker::Send + 'static, P: Overflow> fmt::Debug for ActorRef<M, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
-            Place::Local(own) => write!(f, "ActorRef({})", own.id()),
-            Place::Remote(remote) => write!(f, "ActorRef({remote:?})"),
+        match self.place.at() {
+            At::Local(own) => write!(f, "ActorRef({})", own.id()),
+            At::Remote(remote) => write!(f, "ActorRef({remote:?})"),
         }
     }
 }

@@ -93,10 +93,12 @@ impl<M> Error for SendError<M> {
     }
 }
 
+/// An error's address and the name of its type.
+type Which = (usize, &'static str);
+
 thread_local! {
-    /// Which [`SendError`] was looked at last, by its address and type, and what it says.
-    static LOOKED_AT: Cell<Option<((usize, &'static str), SendError<()>)>> =
-        const { Cell::new(None) };
+    /// Which [`SendError`] was looked at last, and what it says.
+    static LOOKED_AT: Cell<Option<(Which, SendError<()>)>> = const { Cell::new(None) };
 }
 
 /// What an error says without its message, if it is a [`SendError`] and not one with another around

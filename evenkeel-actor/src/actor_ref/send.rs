@@ -1,6 +1,6 @@
 //! Sending, and waiting for room.
 
-use super::{ActorRef, Place};
+use super::{ActorRef, At};
 use crate::error::SendError;
 use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, HasId, Mailbox, Ticket};
@@ -90,23 +90,23 @@ impl<'a, M: std::marker::Send + 'static, P: Overflow> Send<'a, M, P> {
     #[cold]
     #[inline(never)]
     fn leave(&self, waits: Waits) {
-        if let (Waits::InLine(ticket), Place::Local(own)) = (waits, &self.to.place) {
+        if let (Waits::InLine(ticket), At::Local(own)) = (waits, self.to.place.at()) {
             mailbox::give_back(own, ticket);
         }
     }
 
     /// Notes that it waits in line.
     fn note_wait(&mut self, context: &Context<'_>) {
-        let Place::Local(own) = &self.to.place else { return };
+        let At::Local(own) = self.to.place.at() else { return };
         let mailbox: *const Mailbox<M> = &raw const **own;
         self.room.awaited(|| own.id().task(), mailbox.cast(), context.waker());
     }
 
     #[cold]
     fn wait(&mut self, message: M, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
-        let own = match &self.to.place {
-            Place::Local(own) => own,
-            Place::Remote(remote) => return self.wait_away(*remote, message, context),
+        let own = match self.to.place.at() {
+            At::Local(own) => own,
+            At::Remote(remote) => return self.wait_away(remote, message, context),
         };
         let put = match self.waits {
             Waits::InLine(ticket) => {

@@ -21,20 +21,21 @@
 //! calls has doubled, and at the limit of calls that one node was asked, and forgotten. Beyond that limit none is opened.
 
 use super::hash::Numbers;
+use super::lease::Lease;
 use super::limits::Sweeper;
+use crate::node::NodeId;
 use crate::node::wire::Failure;
-use crate::node::{NodeId, Slot};
 use crate::oneshot;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What becomes of a call.
 pub(crate) enum Outcome<'a> {
     /// The answer, not read yet.
     Answer(&'a [u8]),
-    /// Where an actor is.
-    At(Slot),
+    /// Where an actor is, which is leased.
+    At(&'a Arc<Lease>),
     /// There is none.
     Failed(Failure, &'a str),
     /// The node is down.
@@ -276,7 +277,7 @@ mod tests {
         let (sender, receiver) = oneshot::channel();
         let read = |outcome: Outcome<'_>| match outcome {
             Outcome::Answer(bytes) => format!("{bytes:?}"),
-            Outcome::At(slot) => slot.to_string(),
+            Outcome::At(lease) => lease.slot.to_string(),
             Outcome::Failed(failure, detail) => format!("{failure:?} {detail}"),
             Outcome::NodeDown => "down".to_owned(),
         };

@@ -57,6 +57,10 @@ where
             Some(remote) => away.entry(remote.peer().id).or_default().push(remote.slot()),
         }
     }
+    if away.len() > 1 {
+        // It may go by way of other nodes, and be overtaken by what gives a reference back.
+        to.iter().for_each(ActorRef::pin);
+    }
     if let Some(&first) = away.keys().next()
         && let Some(peer) = node.peer(first)
     {

@@ -4,6 +4,7 @@ use super::askers::Askers;
 use super::calls::Outcome;
 use super::inbound::Wait;
 use super::inner::{Counts, Hello, Inner};
+use super::lease::Lease;
 use super::route::{Peer, Standing};
 use super::table::{Target, Told};
 use super::ties;
@@ -140,7 +141,15 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
     }
     match message {
         Message::Answer { call, payload } => node.close_call(call, Outcome::Answer(payload)),
-        Message::Located { call, at } => node.close_call(call, Outcome::At(at)),
+        Message::Located { call, at } => {
+            // Dropped here if nobody waits for it.
+            let lease = Arc::new(Lease::new(peer, at));
+            node.close_call(call, Outcome::At(&lease));
+        }
+        Message::Release { to } => {
+            *control += 1;
+            return node.table.release(peer.id, to) || out_of_turn(node, peer);
+        }
         Message::Failed { call, failure, detail } => {
             node.close_call(call, Outcome::Failed(failure, detail));
         }
@@ -150,13 +159,13 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
         Message::Moved { call, to } => node.moved(peer.id, call, to),
         Message::Spawn { call, script, arguments, .. } => {
             match node.scripts.start(peer, script, arguments) {
-                Ok(at) => peer.say(Message::Located { call, at }),
+                Ok(at) => located(peer, call, at),
                 Err((failure, detail)) => peer.fail(call, failure, &detail),
             }
         }
         Message::Locate { call, name, messages } => {
             match node.scripts.locate(node, peer.id, name, messages) {
-                Ok(at) => peer.say(Message::Located { call, at }),
+                Ok(at) => located(peer, call, at),
                 Err((failure, detail)) => peer.fail(call, failure, &detail),
             }
         }
@@ -199,6 +208,14 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
         _ => {}
     }
     true
+}
+
+/// Tells a node where an actor is, which is leased to it.
+fn located(peer: &'static Peer, call: u64, at: Slot) {
+    if peer.try_say(Message::Located { call, at }).is_err() {
+        // It is down: nobody else gives it back.
+        peer.node.table.release(peer.id, at);
+    }
 }
 
 pub(super) fn stop(actor: &AnyActor, how: StopHow) {

@@ -225,6 +225,7 @@ impl Inner {
     fn gone(&self, peer: &'static Peer) {
         peer.holds.end();
         peer.parking.clear();
+        self.table.release_all(peer.id);
         self.calls.node_is_down(peer.id);
         peer.untie_all();
         self.collective.lost(self, peer.id);

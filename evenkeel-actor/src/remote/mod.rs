@@ -19,6 +19,7 @@ mod hash;
 mod holds;
 mod inbound;
 mod inner;
+mod lease;
 mod limits;
 mod metrics;
 mod names;
@@ -42,8 +43,10 @@ pub use metrics::NodeMetrics;
 pub use node::Node;
 pub use start::{Hosting, NodeBuilder};
 
+pub(crate) use lease::Lease;
 pub(crate) use names::RemoteReply;
 pub(crate) use place::{Remote, Room};
+pub(crate) use route::RouteId;
 pub(crate) use table::Table;
 
 /// The beginning of a text, of at most `most` bytes.

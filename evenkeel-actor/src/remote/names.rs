@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// In a message to another node a reference is a name; anywhere else it cannot be written.
 ///
-/// From then on the actor is kept until it is stopped: whether other nodes still have the reference is not known.
+/// From then on the actor is kept until it is stopped: whether other nodes still have the reference is not known, and one that this node was [leased](super::lease) is not given back.
 impl<M, P> Serialize for ActorRef<M, P>
 where
     M: Serialize + DeserializeOwned + Send + 'static,
@@ -34,6 +34,7 @@ where
     #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let peer = scope::writing().map_err(S::Error::custom)?;
+        self.pin();
         let (node, slot) = match (self.slot_in(&peer.node.table, peer.id), self.remote()) {
             (Some(slot), _) => (peer.node.number, slot),
             (None, Some(remote)) if std::ptr::eq(remote.peer().node, peer.node) => {

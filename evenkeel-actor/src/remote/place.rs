@@ -1,5 +1,6 @@
 //! A remote actor's place, and what a reference to it does.
 
+use super::lease::Lease;
 use super::route::{RouteId, Standing};
 use super::scope;
 use super::ties;
@@ -22,7 +23,7 @@ use std::task::{Context, Poll};
 
 use super::route::Peer;
 
-/// The place of an actor of another node. Twelve bytes, and nothing to count.
+/// The place of an actor of another node. Twelve bytes, and nothing to count; what is counted is a [lease](super::lease).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Remote {
     route: RouteId,
@@ -41,6 +42,12 @@ impl Room {
 impl Remote {
     pub(crate) fn new<M: Serialize + 'static>(peer: &'static Peer, slot: Slot) -> Self {
         Self { route: RouteId::of::<M>(peer), slot }
+    }
+
+    /// The place that a lease is for.
+    #[inline]
+    pub(crate) fn leased(route: RouteId, lease: &Lease) -> Self {
+        Self { route, slot: lease.slot }
     }
 
     pub(crate) fn peer(self) -> &'static Peer {

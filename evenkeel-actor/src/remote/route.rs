@@ -8,6 +8,7 @@
 use super::calls::Outcome;
 use super::holds::Holds;
 use super::inner::Inner;
+use super::lease::Releases;
 use super::parking::Parking;
 use super::scope;
 use super::ties::Ties;
@@ -41,6 +42,8 @@ pub(crate) struct Peer {
     pub(crate) control: AtomicU64,
     routes: Mutex<Vec<(TypeId, u32)>>,
     pub(crate) ties: Ties,
+    /// What it is to be given back.
+    pub(super) releases: Releases,
     /// What it has asked to hold.
     pub(crate) holds: Holds,
     /// What has come from it and waits for room in mailboxes.
@@ -69,6 +72,7 @@ impl Peer {
             control: AtomicU64::new(0),
             routes: Mutex::default(),
             ties: Ties::new(),
+            releases: Releases::default(),
             holds: Holds::default(),
             parking: Parking::default(),
         }

@@ -3,8 +3,7 @@
 use super::calls::Outcome;
 use super::error::RemoteError;
 use super::inner::Inner;
-use super::place::Remote;
-use super::route::{Peer, Standing};
+use super::route::{Peer, RouteId, Standing};
 use super::scope;
 use super::table::Found;
 use crate::actor::Actor;
@@ -49,7 +48,7 @@ impl<M: Serialize + DeserializeOwned + Send + 'static> Public for ActorRef<M> {
     }
 
     fn slot(&self, node: &Inner, told: NodeId) -> Option<Slot> {
-        (!self.is_stopped()).then(|| self.slot_in(&node.table, told)).flatten()
+        (!self.is_stopped()).then(|| self.lease_in(&node.table, told)).flatten()
     }
 
     fn is_stopped(&self) -> bool {
@@ -107,7 +106,7 @@ impl Scripts {
             let node = peer.node;
             let actor = Builder::new().system(node.system).spawn_at(actor, site);
             let actor = actor.map_err(|error| (Failure::Panicked, error.to_string()))?;
-            Ok(actor.slot_in(&node.table, peer.id).expect("what is spawned here is here"))
+            Ok(actor.lease_in(&node.table, peer.id).expect("what is spawned here is here"))
         };
         let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
         if scripts.contains_key(name) {
@@ -243,7 +242,7 @@ where
     let (sender, receiver) = oneshot::channel();
     let name: Box<str> = name.into();
     let read = move |outcome: Outcome<'_>| match outcome {
-        Outcome::At(slot) => Ok(slot),
+        Outcome::At(lease) => Ok(Arc::clone(lease)),
         Outcome::Failed(failure, detail) => Err(self::outcome(node, &name, failure, detail)),
         Outcome::Answer(_) => Err(RemoteError::Answer),
         Outcome::NodeDown => Err(RemoteError::NodeDown { node }),
@@ -276,13 +275,15 @@ where
             _ => down,
         });
     }
-    let slot = receiver.await.unwrap_or(Err(down))?;
-    Ok(ActorRef::from(Remote::new::<M>(peer, slot)))
+    let lease = receiver.await.unwrap_or(Err(down))?;
+    Ok(ActorRef::leased(RouteId::of::<M>(peer), lease))
 }
 
-/// A local actor by its slot.
+/// A local actor by its slot, which is leased to its own node and is given back.
 fn local<M: Send + 'static>(node: &Inner, slot: Slot) -> Result<ActorRef<M>, RemoteError> {
-    match node.table.find::<M, Wait>(slot) {
+    let found = node.table.find::<M, Wait>(slot);
+    node.table.release(node.number, slot);
+    match found {
         Found::Here(actor) => Ok(actor),
         Found::Gone | Found::OtherType => Err(RemoteError::Answer),
     }

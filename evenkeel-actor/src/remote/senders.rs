@@ -190,8 +190,11 @@ mod tests {
                 let (senders, gate) = (Arc::clone(&senders), Arc::clone(&gate));
                 let (link, sent) = (link.clone(), Arc::clone(&sent));
                 runtime.spawn(async move {
-                    let send = || link.put_anyway(|out| Ok::<_, FrameError>(out.push(7)));
-                    senders.under(send).unwrap();
+                    let write = |out: &mut Vec<u8>| {
+                        out.push(7);
+                        Ok::<_, FrameError>(())
+                    };
+                    senders.under(|| link.put_anyway(write)).unwrap();
                     sent.fetch_add(1, Ordering::SeqCst);
                     // It is there until the last has sent.
                     gate.acquire().await;

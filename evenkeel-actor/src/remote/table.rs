@@ -1,7 +1,7 @@
 //! The actors of this node that other nodes know: their slots.
 //!
-//! An actor gets a slot when a reference to it is first written into a message to another node, one for each policy of such references. From then on the table keeps it: whether another node still
-//! has the reference is not known, so there is no garbage collection across nodes, and an actor that others know ends when it is stopped. When it has ended its slot is given to
+//! An actor gets a slot when another node is first told of it, one for each policy of such references. The table keeps it while a node has a [lease](super::lease) of the slot. Once a reference to it was
+//! written into a message the table keeps it for good: whether another node still has the reference is not known, and the actor ends when it is stopped. When it has ended its slot is given to
 //! another one, with the next generation: at the next message for it, or when the table has grown to twice of what was alive in it, and is swept.
 //!
 //! A link names an actor too, and does not keep it: such a slot has no target, is found by the actor's number, and is free again when the last of its links is gone. A reference
@@ -11,6 +11,8 @@
 //! `lists` is locked to give slots and to free them; the lock of a slot's cell is taken under it, or alone, for a few instructions, in which no caller's code runs: whoever delivers takes out a
 //! counted reference to the target. The address of an actor is the number of one actor for as long as somebody has a reference to it, as the table has and as whoever
 //! asks for its slot has.
+
+mod leases;
 
 use super::hash::Numbers;
 use super::limits::Sweeper;
@@ -102,6 +104,10 @@ struct Cell {
     id: Option<ActorId>,
     /// Links that name the actor by this slot.
     ties: u32,
+    /// How many [leases](super::lease) nodes have.
+    leases: Vec<(NodeId, u64)>,
+    /// Whether its name was in a message, so that nobody knows who has it.
+    is_kept: bool,
     /// For which node it was made known, and is counted; of one without a target, none.
     told: Option<NodeId>,
 }
@@ -114,6 +120,16 @@ struct Lists {
     /// How many targets were made known for each node first.
     told: HashMap<NodeId, usize>,
     sweeper: Sweeper,
+}
+
+impl Lists {
+    /// A slot has no target any more.
+    fn forget(&mut self, key: usize, told: Option<NodeId>) {
+        if let Some(known) = told.and_then(|told| self.told.get_mut(&told)) {
+            *known -= 1;
+        }
+        self.by_key.remove(&key);
+    }
 }
 
 /// The slots of a node.
@@ -168,15 +184,20 @@ impl Table {
             {
                 return slot;
             }
-            let slot = self.give(key, actor.id(), told, || Arc::new(actor.clone()));
+            let slot = self.give(key, actor.id(), told, None, || Arc::new(actor.clone()));
             cache[at].set(Some((self.number, key, slot.index)));
             slot
         })
     }
 
+    /// The slot at a place, if it has this key; it is kept from now on.
     fn at(&self, index: u32, key: usize) -> Option<Slot> {
-        let cell = self.cells.get(index as usize)?.lock();
-        (cell.key == key).then_some(Slot { index, generation: cell.generation })
+        let mut cell = self.cells.get(index as usize)?.lock();
+        if cell.key != key {
+            return None;
+        }
+        cell.is_kept = true;
+        Some(Slot { index, generation: cell.generation })
     }
 
     #[cold]
@@ -185,12 +206,15 @@ impl Table {
         key: usize,
         id: ActorId,
         told: NodeId,
+        holder: Option<NodeId>,
         target: impl FnOnce() -> Arc<dyn Target>,
     ) -> Slot {
         let mut dropped = Vec::new();
         let mut lists = self.lists();
-        if let Some(slot) = lists.by_key.get(&key).and_then(|&index| self.at(index, key)) {
-            return slot;
+        if let Some(&index) = lists.by_key.get(&key) {
+            let mut cell = self.cells[index as usize].lock();
+            cell.told_to(holder);
+            return Slot { index, generation: cell.generation };
         }
         if lists.free.is_empty() {
             self.sweep(&mut lists, false, usize::MAX, &mut dropped);
@@ -207,7 +231,11 @@ impl Table {
             None => self.take(&mut lists, id, key, target),
         };
         lists.by_key.insert(key, slot.index);
-        self.cells[slot.index as usize].lock().told = Some(told);
+        {
+            let mut cell = self.cells[slot.index as usize].lock();
+            cell.told = Some(told);
+            cell.told_to(holder);
+        }
         *lists.told.entry(told).or_default() += 1;
         drop(lists);
         drop(dropped);
@@ -231,7 +259,16 @@ impl Table {
                 Slot { index, generation: cell.generation }
             }
             None => {
-                let cell = Cell { generation: 0, key, target, id: named, ties: 0, told: None };
+                let cell = Cell {
+                    generation: 0,
+                    key,
+                    target,
+                    id: named,
+                    ties: 0,
+                    told: None,
+                    leases: Vec::new(),
+                    is_kept: false,
+                };
                 let index = self.cells.push(SpinLock::new(cell));
                 let index = u32::try_from(index).expect("there are fewer actors at once");
                 Slot { index, generation: 0 }
@@ -320,6 +357,7 @@ impl Table {
             let target = cell.target.take();
             let is_used = target.is_some() || cell.id.is_some();
             cell.ties = 0;
+            (cell.leases, cell.is_kept) = (Vec::new(), false);
             if let Some(id) = cell.id.take() {
                 lists.by_id.remove(&id);
             }
@@ -332,10 +370,7 @@ impl Table {
             }
             (key, target, cell.told.take())
         };
-        if let Some(known) = told.and_then(|told| lists.told.get_mut(&told)) {
-            *known -= 1;
-        }
-        lists.by_key.remove(&key);
+        lists.forget(key, told);
         target
     }
 

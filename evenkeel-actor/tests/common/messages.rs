@@ -30,7 +30,7 @@ pub(crate) struct Parts {
 }
 
 /// How many kinds there are, those that take a parent or not counted once.
-pub(crate) const KINDS: usize = 25;
+pub(crate) const KINDS: usize = 26;
 
 /// Numbers of any magnitude, short forms as likely as long ones.
 fn number() -> impl Strategy<Value = u64> {
@@ -164,6 +164,7 @@ impl Parts {
             21 => Message::Hold { to: self.flag.then_some(to) },
             22 => Message::Resume { to: self.flag.then_some(to) },
             23 => Message::Hand { to, call: a, places: self.places.as_places(), payload },
+            24 => Message::Release { to },
             _ => Message::Leave,
         };
         Envelope { cause: self.cause.and_then(std::num::NonZeroU64::new), message }

@@ -211,7 +211,7 @@ fn bytes_after_the_last_field_are_refused() {
 #[test]
 fn an_unknown_kind_is_refused() {
     assert_eq!(error_of(&record(&[0])), FrameError::UnknownKind { at: 4, kind: 0 });
-    assert_eq!(error_of(&record(&[32])), FrameError::UnknownKind { at: 4, kind: 32 });
+    assert_eq!(error_of(&record(&[33])), FrameError::UnknownKind { at: 4, kind: 33 });
     // A record without a kind.
     assert_eq!(error_of(&record(&[])), FrameError::Truncated { at: 4, missing: 1 });
 }

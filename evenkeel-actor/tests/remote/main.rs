@@ -13,6 +13,7 @@ mod handed_on;
 mod host_panics;
 mod idle;
 mod inbound;
+mod leases;
 mod leaving;
 mod link_storms;
 mod links;

@@ -35,6 +35,7 @@ pub(super) const RESUME_ALL: u8 = 28;
 pub(super) const MOVED: u8 = 29;
 pub(super) const REFUSE: u8 = 30;
 pub(super) const HAND: u8 = 31;
+pub(super) const RELEASE: u8 = 32;
 
 /// Beside any kind: a cause follows.
 pub(super) const WITH_CAUSE: u8 = 0x80;

@@ -11,6 +11,7 @@
 //! | `Moved` | somebody else answers your question | |
 //! | `Spawn` | start a script | `Located` or `Failed` |
 //! | `Locate` | where is the actor with this name | `Located` or `Failed` |
+//! | `Release` | what you have `Located` for me is not needed any more | |
 //! | `Monitor`, `Link` | tell me when you end; and I tell you | `Exit`, at once if there is no such actor, or `Untie` |
 //! | `Untie` | that is over | |
 //! | `Stop` | end | |
@@ -174,6 +175,11 @@ pub enum Message<'a> {
         call: u64,
         /// The place, on the node that answers.
         at: Slot,
+    },
+    /// No reference is left to an actor that was [located](Self::Located) for the sender once.
+    Release {
+        /// Which.
+        to: Slot,
     },
     /// An actor wants to know of the end of another: opens a tie.
     Monitor {

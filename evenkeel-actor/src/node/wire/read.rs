@@ -89,6 +89,7 @@ impl<'a> Message<'a> {
                 messages: reader.text("the name of a type", LONGEST_NAME)?,
             },
             kind::LOCATED => Self::Located { call: reader.number()?, at: read_slot(reader)? },
+            kind::RELEASE => Self::Release { to: read_slot(reader)? },
             kind::LINK => Self::Link {
                 tie: reader.number()?,
                 from: read_slot(reader)?,

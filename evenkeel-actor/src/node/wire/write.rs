@@ -147,6 +147,10 @@ impl Message<'_> {
                 varint::put(out, call);
                 write_slot(at, out);
             }
+            Self::Release { to } => {
+                begin(kind::RELEASE);
+                write_slot(to, out);
+            }
             Self::Link { tie, from, to } => {
                 begin(kind::LINK);
                 varint::put(out, tie);
