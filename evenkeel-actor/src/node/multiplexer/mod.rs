@@ -30,7 +30,7 @@
 //! *A sender without a trail* always sends by the common lane.
 //!
 //! The trail names one lane for all nodes: at any time all of a sender's messages that are not in the queue are in the trail's lane. A trail that is older than the last
-//! [epoch](trail) may be forgotten, since all lanes were flushed and fenced then.
+//! epoch (in `trail`) may be forgotten, since all lanes were flushed and fenced then.
 //!
 //! # Rejected
 //! A lane by receiver, which needs no trail: then all workers meet at the locks of all lanes. Numbers in messages, for the receiver to sort by: bytes in each
