@@ -1,4 +1,5 @@
-//! Holds that grow: what an extension waits for, what it refuses, and what becomes of one that is dropped.
+//! Holds that grow: what an extension waits for, what it refuses, and what becomes of one that is
+//! dropped.
 
 use super::parts::{are_free, hold, hold_all, is_free, three};
 use crate::common::op::F;
@@ -127,7 +128,8 @@ fn two_extensions_crosswise_do_not_wait_for_each_other() {
     assert!(are_free([a, b]));
 }
 
-/// Those that are to have the whole wait for this part, with the other one: so it does not wait in turn.
+/// Those that are to have the whole wait for this part, with the other one: so it does not wait in
+/// turn.
 #[test]
 fn a_part_of_a_reserved_set_does_not_wait_for_more() {
     let [a, b, c] = &three();
@@ -135,7 +137,7 @@ fn a_part_of_a_reserved_set_does_not_wait_for_more() {
     let waiter = Hand::waiting(condition.wait(hold_all((a, b))));
     let mut held = hold_all((a, b));
     assert!(condition.signal(&mut held));
-    // As a whole it waits: nobody waits for it with something in hand.
+    // As a whole it waits: no task waits for it with something in hand.
     let third = hold(c);
     let extend = Hand::waiting(Held::extend(held, c));
     drop(third);
@@ -244,7 +246,7 @@ fn g2_an_extension_that_runs_out_of_time_gives_the_hold_back() {
     }
 }
 
-/// It is an accepted call of nobody: it has no name.
+/// It has no name.
 #[test]
 fn c14_an_extension_is_not_accepted() {
     let [a, b, _] = &three();

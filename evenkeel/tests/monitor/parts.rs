@@ -34,7 +34,8 @@ pub(super) fn is_free(monitor: &Monitor<u32>) -> bool {
     monitor.try_enter().is_some()
 }
 
-/// C∀'s `signal/disjoint`: a signaller inside of `outer` signals inside of both, leaves `data`, and stays in `outer` for a while.
+/// C∀'s `signal/disjoint`: a signaller inside of `outer` signals inside of both, leaves `data`, and
+/// stays in `outer` for a while.
 #[test]
 fn b3_nobody_barges_in_between_two_releases() {
     const ROUNDS: u32 = 500;
@@ -115,7 +116,8 @@ fn b3_nobody_barges_in_between_two_releases() {
     });
 }
 
-/// A waiter of a pair, one holder for each of both: it goes on with the last one, whichever that is, and before all that came for one of them.
+/// A waiter of a pair, one holder for each of both: it goes on with the last one, whichever that is,
+/// and before all that came for one of them.
 #[test]
 fn b5_two_holders_free_a_pair_one_after_the_other() {
     for first in 0..2 {
@@ -146,7 +148,8 @@ fn b5_two_holders_free_a_pair_one_after_the_other() {
     }
 }
 
-/// One task waits inside of a and b, one inside of a. A third one signals the former, leaves b, signals the latter, and leaves a.
+/// One task waits inside of a and b, one inside of a. A third one signals the former, leaves b,
+/// signals the latter, and leaves a.
 #[test]
 fn b6_a_part_signals_its_own_waiters_beside_those_of_the_whole() {
     let [a, b, _] = &three();
@@ -338,7 +341,8 @@ fn g4_the_next_waiter_of_a_divided_set_takes_the_place_of_one_that_gives_up() {
     assert!(are_free([a, b]));
 }
 
-/// Nothing that is gone is looked at: the part that is left last belongs to a set whose other monitor is no more.
+/// Nothing that is gone is looked at: the part that is left last belongs to a set whose other monitor
+/// is no more.
 #[test]
 fn a_part_outlives_the_other_monitors_of_its_set() {
     let condition = Condition::new();

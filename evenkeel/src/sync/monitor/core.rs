@@ -184,11 +184,13 @@ impl Core {
         is_free
     }
 
-    /// Gives the core to the next one: of the urgent list with all of its set; else alone, to what it is reserved for or to the first of the entry
-    /// queue. If the holder's call breaks off, its acceptor is told.
+    /// Gives the core to the next one: of the urgent list with all of its set; else alone, to what it
+    /// is reserved for or to the first of the entry queue. If the holder's call breaks off, its
+    /// acceptor learns that.
     #[inline(always)]
     pub(super) fn release(&self) {
         let mut state = self.lock();
+        // A core that is reserved is not set free.
         if state.urgent.is_empty() && state.entry.is_empty() && state.hold == Hold::Held {
             (state.hold, state.call) = (Hold::Free, None);
         } else {
@@ -237,7 +239,9 @@ impl Core {
     }
 }
 
-/// Gives a set up that is held: to the next urgent one as a whole, or core by core, the leader last, to what it is reserved for or to entrants. If the hold is a call that breaks off, its acceptor is told.
+/// Gives a set up that is held: to the next urgent one as a whole, or core by core, the leader last,
+/// to what these are reserved for or to entrants. If the hold is a call that breaks off, its
+/// acceptor learns that.
 ///
 /// # Safety
 /// The caller holds the set.

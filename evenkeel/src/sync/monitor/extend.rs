@@ -1,7 +1,7 @@
 //! Holds that grow: more monitors are entered while some are held.
 //!
 //! # Why no circle of holders comes about
-//! Whoever enters a set waits for its monitors by address, with the lower ones held. An extension
+//! An entrant of a set waits for its monitors by address, with the lower ones held. An extension
 //! does the same: it waits for monitors alone that come after all that the hold has, and takes the
 //! others if they are free, or refuses. So of all holds that grow or are entered at once, each
 //! waits for a monitor above those that it has, and no circle of these is possible. A
@@ -9,7 +9,7 @@
 //! lower ones. Those that it waits for are parts of a hold that has been split, so an extension of
 //! such a part does not wait at all.
 //!
-//! A hold that somebody has *beside* the one that it extends is not looked at. If that makes a
+//! A hold that a task has *beside* the one that it extends is not looked at. If that makes a
 //! circle, [`detect`](crate::detect) tells of it.
 //!
 //! # Why nothing is lost
@@ -104,7 +104,7 @@ impl<S: Set> Held<S> {
     /// [`split`](Self::split) if others have been signalled.
     ///
     /// # Examples
-    /// Along a list, hand over hand: nobody overtakes.
+    /// Along a list, hand over hand: no task overtakes.
     /// ```
     /// use evenkeel::sync::monitor::{Held, Monitor};
     /// # evenkeel::block_on(async {
@@ -127,7 +127,7 @@ impl<S: Set> Held<S> {
     /// let logged = Condition::new();
     /// let waiter = async {
     ///     let held = queue.enter().await;
-    ///     // Nobody else is inside, so it is not refused.
+    ///     // No other task is inside, so it is not refused.
     ///     let held = Held::extend(held, &log).await.unwrap();
     ///     assert_eq!(logged.wait(held).await.values(), (&0, &1));
     /// };
@@ -193,10 +193,10 @@ impl<S: Set> Held<S> {
         ExtendUntil { extend: Self::extend(held, set), until }
     }
 
-    /// As [`extend`](Self::extend), if nobody is inside of any of those monitors.
+    /// As [`extend`](Self::extend), if those monitors are free.
     ///
     /// # Errors
-    /// [`Refused`], with the hold as it was: if somebody is ([`Why::Taken`]), or the hold has one of
+    /// [`Refused`], with the hold as it was: if one is not ([`Why::Taken`]), or the hold has one of
     /// them ([`Why::Twice`]).
     ///
     /// # Panics

@@ -1,8 +1,9 @@
 //! Monitors: data that one task at a time is inside of, with conditions to wait for and entries to accept.
 //!
 //! [`Monitor::enter`] goes inside, [`lock_all`] inside of several at once; [`Held`] is being inside. Whoever cannot go on [waits](Condition::wait) for a [`Condition`],
-//! which another one [signals](Condition::signal); or whoever is inside [accepts](Held::accept) a call by its name. A hold [grows](Held::extend), is
-//! [divided](Held::split) into parts that are left one by one, or [joined](Held::join) with another, and nobody comes in meanwhile.
+//! which another one [signals](Condition::signal); or whoever is inside [accepts](Held::accept) a call by its name.
+//! A hold [grows](Held::extend), is [divided](Held::split) into parts that are left one by one, or
+//! [joined](Held::join) with another, and no other task comes in meanwhile.
 //!
 //! # Roles
 //! The *holder* of a set of monitors is inside. *Entrants* want to be, *waiters* wait for a condition, *signallers* and *acceptors* have given their hold to
@@ -21,13 +22,15 @@
 //! there, or to nobody. *Wait*: join the condition's queue, and leave. *Signal*: the first waiter becomes urgent, behind those that the same holder has
 //! signalled. *Signal and block*: become urgent, first of all, and give the set to the first waiter. *Accept*: if there is an entrant whose call is accepted, become
 //! urgent, first of all, and give the set to it; otherwise wait with the set held. Whoever *is given* something finds its node granted when it is polled.
-//! *Split*, *join*: move those that are urgent into a *reservation* of their set, which gets it back core by core as the parts are left, before entrants do;
-//! `reservation` has the rest of its protocol. *Extend*: enter more, waiting for what comes later by address alone, and join; see `extend`.
+//! *Split*, *join*: move those that are urgent into a *reservation* of their set, which gets it
+//! back core by core as the parts are left, before entrants do (`reservation` has that protocol).
+//! *Extend*: enter more, waiting for what comes later by address alone, and join (see `extend`).
 //!
 //! # Why nobody barges in, and nobody wakes for nothing
 //! A held core goes from hold to hold without being free in between, so whoever enters meanwhile queues. A node is granted by those steps alone.
-//! *Everybody on a core's urgent list wants the set that is held now*: they are put there by holders of their set, and while there is one, the set
-//! goes on as a whole, or they go into a reservation. So a leader's lock is enough to pass on a set of any size, and the cores behind it are not looked at.
+//! *All on a core's urgent list want the set that is held now*: they are put there by holders of
+//! their set, and while there is one, the set goes on as a whole, or they go into a reservation.
+//! So a leader's lock is enough to pass on a set of any size, and the cores behind it are not looked at.
 //!
 //! What was true when the signal came is true after the wait: an `if` before it is enough. But the signal of a waiter that is dropped goes on to the next one of its
 //! condition. Where [data](Condition::front) or arguments tell those apart, whoever comes back looks again, as in `readers_writers_internal.rs` below.
@@ -58,8 +61,8 @@
 //! been given the monitors and signals has its batch go before all that was urgent already. Whoever gives its hold away, by [`signal_block`](Condition::signal_block) or for an
 //! [accepted](Held::accept) call, goes behind the batches of the one to whom it gives it, and before all that it has signalled itself by then; so of nested accepts the
 //! inner one is over first. When it is back, what it signals is another batch. An accept for which nobody has called yet keeps the monitors: nobody who has been signalled comes in
-//! while it waits, and if it ends without a call, the batch goes on. A split or a join ends a batch too: what is signalled for the parts, or for the joined
-//! set, goes first. Last of all that are urgent comes whoever has waited for the [`End`], once that is accepted. (C∀ and
+//! while it waits, and if it ends without a call, the batch goes on. A split or
+//! a join ends a batch too: what is signalled for the parts, or for the joined set, goes first. Last of all that are urgent comes whoever has waited for the [`End`], once that is accepted. (C∀ and
 //! µC++ have one stack: there each signal is a batch, so that of two signals the later comes first.)
 //!
 //! ```

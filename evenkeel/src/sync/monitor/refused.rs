@@ -13,13 +13,13 @@ use std::panic::Location;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
-    /// Somebody is inside of a monitor that comes before one of the hold, by address. To wait for it
-    /// could close a circle with a holder that waits in the usual order.
+    /// A monitor is taken that comes before one of the hold, by address. To wait for it could close
+    /// a circle with a holder that waits in the usual order.
     Order,
-    /// Somebody is inside of a monitor, and the hold is a part of one that has been
-    /// [split](Held::split): those that are to have the whole wait for it.
+    /// A monitor is taken, and the hold is a part of one that has been [split](Held::split): those
+    /// that are to have the whole wait for it.
     Reserved,
-    /// Somebody is inside of a monitor, and the caller does not wait.
+    /// A monitor is taken, and the caller does not wait.
     Taken,
     /// The limit came first.
     Late,
@@ -31,14 +31,14 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Order => {
-                "a monitor is taken that comes before one of the hold: leave the hold and enter all with `lock_all`"
+                "a monitor is taken that comes before one of the hold: leave, and enter with `lock_all`"
             }
             Self::Reserved => {
-                "a monitor is taken, and the hold is a part that signalled tasks wait for: leave the part first"
+                "a monitor is taken, and signalled tasks wait for the hold, which is a part: leave it"
             }
             Self::Taken => "a monitor is taken: wait for it with `Held::extend`",
             Self::Late => "a monitor was taken until the limit: try again, or leave the hold",
-            Self::Twice => "the hold has one of the monitors already: name only those that it lacks",
+            Self::Twice => "the hold has one of the monitors already: name those that it lacks",
         })
     }
 }

@@ -16,7 +16,7 @@
 //! # Steps
 //! *Reserve*: the holder takes the urgent list off the leader of its set, and puts the reservation
 //! on the stack of each core. It holds all of these, so the stacks of all have it in the same
-//! order. *Come back*: a part that is left goes, if nobody is urgent for the part itself, core by
+//! order. *Come back*: a part that is left goes, if no task is urgent for the part itself, core by
 //! core to the reservation on top of its stack; if that is not open, to the next one below; if
 //! there is none, to an entrant. *Fulfil*: the part holder whose core is the last one to come back
 //! gives the list to the leader again, and the set to the first on it. *Give up*: a leaver takes
@@ -28,7 +28,7 @@
 //! those on it borrow them; so a part holder reaches the leader only while it has the
 //! reservation's lock and the list is not empty.
 //!
-//! # Why nobody barges in
+//! # Why no entrant barges in
 //! A core that has come back stays held, though no hold has it, so entrants queue. It goes to those
 //! that the signaller has chosen, before all others.
 //!
@@ -37,7 +37,7 @@
 //! finds the list empty; then the leaver that has emptied it, under the same lock, had taken the
 //! others with it. A leaver finds itself granted, or takes itself out, under the leader's lock.
 //!
-//! # Why nobody waits in a circle for a reservation
+//! # Why no circle of waits comes about
 //! An open reservation keeps the cores that have come back while it waits for the others. Those it
 //! waits for are with part holders, and a part holder [extends](super::Held::extend) its hold
 //! without waiting, or not at all. A reservation that is wholly within one hold keeps nothing.
@@ -98,7 +98,7 @@ pub(super) struct Vacant {
 /// another one.
 ///
 /// # Safety
-/// The caller holds the set, and nobody waits for a call of it.
+/// The caller holds the set, and waits for no call.
 pub(super) unsafe fn reserve<S: Set>(members: &Members<S>) {
     // SAFETY: the set borrows its monitors.
     let leader = unsafe { members.leader().get() };
@@ -107,6 +107,11 @@ pub(super) unsafe fn reserve<S: Set>(members: &Members<S>) {
     }
     let cores = members.written();
     let reservation = Arc::new(Reservation::new(CoreRef::of(leader), cores.as_ref()));
+    // Under the locks nothing is allocated.
+    let mut entries = Stack::new();
+    for _ in cores.as_ref() {
+        entries.put(Box::new(Entry { reservation: reservation.clone(), below: None }));
+    }
     let mut desk = reservation.lock();
     let mut state = leader.lock();
     if state.urgent.is_empty() {
@@ -118,8 +123,10 @@ pub(super) unsafe fn reserve<S: Set>(members: &Members<S>) {
     drop(state);
     drop(desk);
     for core in cores.as_ref() {
+        let entry = entries.take().expect("there is one for each core");
         // SAFETY: the set borrows its monitors.
-        unsafe { core.get() }.lock().reserve(reservation.clone());
+        let closed = unsafe { core.get() }.lock().reserve(entry);
+        drop(closed);
     }
 }
 
@@ -144,13 +151,13 @@ pub(super) unsafe fn is_part<S: Set>(members: &Members<S>) -> bool {
     found.iter().any(|&(_, count, size)| count < size)
 }
 
-/// Gives a reserved core that is left, and for which itself nobody is urgent, to what it is
-/// reserved for; if that is closed, to the next one: of the entry queue in the end.
+/// Gives a reserved core that is left, and for which itself no task is urgent, to what it is
+/// reserved for; if that is closed, to what is below; in the end, to an entrant.
 #[inline(never)]
 pub(super) fn release(core: &Core) {
     loop {
         let mut state = core.lock();
-        let Some(reservation) = state.release_reserved() else {
+        let Some(entry) = state.release_reserved() else {
             let next = state.release();
             drop(state);
             if let Some(next) = next {
@@ -159,7 +166,7 @@ pub(super) fn release(core: &Core) {
             return;
         };
         drop(state);
-        if reservation.come_back(core) {
+        if entry.reservation.come_back(core) {
             return;
         }
     }
@@ -209,7 +216,7 @@ impl Reservation {
         None
     }
 
-    /// Takes a core that is left. False if nobody is there to have it.
+    /// Takes a core that is left. False if it is closed.
     fn come_back(&self, core: &Core) -> bool {
         let mut desk = self.lock();
         if desk.urgent.is_empty() {
@@ -288,7 +295,7 @@ impl Vacant {
 pub(super) struct Stack(Option<Box<Entry>>);
 
 #[derive(Debug)]
-struct Entry {
+pub(super) struct Entry {
     reservation: Arc<Reservation>,
     below: Option<Box<Self>>,
 }
@@ -302,19 +309,27 @@ impl Stack {
         self.0.is_none()
     }
 
-    /// Puts one on top, in place of those there that are closed: a holder that splits and joins
-    /// for ever keeps no more than those that are open.
-    pub(super) fn push(&mut self, reservation: Arc<Reservation>) {
-        while self.0.as_ref().is_some_and(|top| !top.reservation.is_open()) {
-            self.pop();
-        }
-        self.0 = Some(Box::new(Entry { reservation, below: self.0.take() }));
+    fn put(&mut self, mut entry: Box<Entry>) {
+        entry.below = self.0.take();
+        self.0 = Some(entry);
     }
 
-    pub(super) fn pop(&mut self) -> Option<Arc<Reservation>> {
-        let Entry { reservation, below } = *self.0.take()?;
-        self.0 = below;
-        Some(reservation)
+    /// Takes the one on top.
+    pub(super) fn take(&mut self) -> Option<Box<Entry>> {
+        let mut entry = self.0.take()?;
+        self.0 = entry.below.take();
+        Some(entry)
+    }
+
+    /// Puts one on top, and gives those that were there and are closed: a holder that splits and
+    /// joins for ever keeps no more than those that are open.
+    pub(super) fn push(&mut self, entry: Box<Entry>) -> Self {
+        let mut closed = Self::new();
+        while self.0.as_ref().is_some_and(|top| !top.reservation.is_open()) {
+            closed.put(self.take().expect("it is there"));
+        }
+        self.put(entry);
+        closed
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Reservation> {
@@ -326,7 +341,7 @@ impl Stack {
 impl Drop for Stack {
     /// One by one: a box in a box in a box would be dropped by recursion.
     fn drop(&mut self) {
-        while self.pop().is_some() {}
+        while self.take().is_some() {}
     }
 }
 
@@ -334,26 +349,27 @@ impl Drop for Stack {
 mod tests {
     use super::super::{Condition, Held, Monitor, try_lock_all};
     use super::*;
-    use std::pin::Pin;
+    use std::future::Future;
     use std::task::{Context, Waker};
 
     /// A holder that signals, splits and joins without ever leaving, while its waiters give up.
     #[test]
     fn reservations_that_are_closed_do_not_pile_up() {
         let [one, other] = [(); 2].map(Monitor::new);
-        let condition = Condition::new();
-        let wait = || {
+        let (lasting, brief) = (Condition::new(), [(); 100].map(|()| Condition::new()));
+        let wait = |condition| {
             let held = try_lock_all((&one, &other)).unwrap();
-            let mut waiter = Box::pin(condition.wait(held));
+            let mut waiter = Box::pin(Condition::wait(condition, held));
             let mut context = Context::from_waker(Waker::noop());
-            assert!(Pin::new(&mut waiter).poll(&mut context).is_pending());
+            assert!(waiter.as_mut().poll(&mut context).is_pending());
             waiter
         };
-        let (patient, impatient): (_, Vec<_>) = (wait(), (0..100).map(|_| wait()).collect());
+        let patient = wait(&lasting);
+        let impatient: Vec<_> = brief.iter().map(wait).collect();
         let count = || one.core.lock().reservations().count();
         let mut held = Held::join(one.try_enter().unwrap(), other.try_enter().unwrap());
-        assert!(condition.signal(&mut held));
-        for waiter in impatient {
+        assert!(lasting.signal(&mut held));
+        for (condition, waiter) in brief.iter().zip(impatient) {
             assert!(condition.signal(&mut held));
             let (one, other) = Held::split(held);
             drop(waiter);
@@ -361,8 +377,9 @@ mod tests {
             assert!(count() <= 2, "one is open, and one has just been closed");
         }
         drop(held);
+        assert_eq!(count(), 0);
         drop(patient);
-        assert!(count() == 0 && try_lock_all((&one, &other)).is_some());
+        assert!(try_lock_all((&one, &other)).is_some());
     }
 
     /// That of a monitor whose hold has been forgotten, say.
@@ -372,10 +389,10 @@ mod tests {
         let core = CoreRef::of(&core.core);
         let mut stack = Stack::new();
         for _ in 0..200_000 {
-            stack.push(Arc::new(Reservation::new(core, &[core])));
+            let reservation = Arc::new(Reservation::new(core, &[core]));
+            assert!(stack.push(Box::new(Entry { reservation, below: None })).is_empty());
         }
         assert_eq!(stack.iter().count(), 200_000);
         drop(stack);
-        assert!(Stack::new().is_empty());
     }
 }

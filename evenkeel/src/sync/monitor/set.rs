@@ -90,16 +90,18 @@ pub trait Set: sealed::Sealed + Clone {
         Self: 'held;
 }
 
-/// A set that is written as one of several: a tuple, a slice, an array, or two sets that are [joined](super::Joined).
+/// A set that is written as one of several: a tuple, a slice, an array, or two sets that are
+/// [joined](super::Joined).
 pub trait Several: Set {
-    /// Holds of the parts, in the order in which the set was written: of a tuple a tuple of holds of its monitors, of an array an array,
-    /// of a slice a box; of two sets that are joined, a pair of theirs.
+    /// Holds of the parts, in the order in which the set was written: of a tuple a tuple of holds of
+    /// its monitors, of an array an array, of a slice a box; of two sets that are joined, a pair.
     type Parts;
 
     /// Holds of the parts.
     ///
     /// # Safety
-    /// The caller holds the set, in this order, and nobody is on the urgent list of it. The hold goes over to the parts.
+    /// The caller holds the set, in this order, and its urgent list is empty. The hold goes over to
+    /// the parts.
     #[doc(hidden)]
     unsafe fn parts(self, order: Self::Order) -> Self::Parts;
 }

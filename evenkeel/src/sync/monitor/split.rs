@@ -10,7 +10,7 @@ use super::set::{Set, Several};
 impl<S: Several> Held<S> {
     /// Divides the hold into holds of its parts, which may be left one by one and on different
     /// tasks. Of a tuple, an array or a slice these are the single monitors, of two
-    /// [joined](Joined) sets those two. Nobody comes in meanwhile.
+    /// [joined](Joined) sets those two. No other task comes in meanwhile.
     ///
     /// Those that the holder has signalled go on once *all* parts have been left or wait, however
     /// far apart that is. Parts that have been left before stay reserved for them: others wait in
@@ -22,7 +22,7 @@ impl<S: Several> Held<S> {
     /// signal.
     ///
     /// # Cost
-    /// None if nobody has been signalled. If some have, an allocation, a lock of each monitor, and
+    /// None if no waiter has been signalled. If some have, an allocation, a lock of each monitor, and
     /// a step for each that has been signalled.
     ///
     /// # Examples
@@ -66,7 +66,7 @@ impl<S: Several> Held<S> {
 }
 
 impl<S: Set> Held<S> {
-    /// Makes one hold of two. No monitor is in both, and nobody comes in meanwhile.
+    /// Makes one hold of two. No monitor is in both, and no other task comes in meanwhile.
     ///
     /// Those that have been signalled for either set go on as after a [split](Self::split): once
     /// all of theirs has been left, after those that are signalled for the joined set.

@@ -5,12 +5,11 @@
 use super::cores::Cores;
 use super::held::breaks_off;
 use super::node::{List, Node, Op, Place, Ticket};
-use super::reservation::{Reservation, Stack};
+use super::reservation::{Entry, Reservation, Stack};
 use super::urgent::Urgent;
 use crate::task::word_waker::WordWaker;
 use std::num::NonZeroU32;
 use std::ptr;
-use std::sync::Arc;
 
 /// What the lock guards.
 #[derive(Debug)]
@@ -20,7 +19,7 @@ pub(super) struct State {
     pub(super) entry: List,
     /// Those who go before them, the next one first. All of them want the set that is held now.
     pub(super) urgent: Urgent,
-    /// What the core is reserved for once nobody is urgent, the next one on top.
+    /// What the core is reserved for once no task is urgent, the next one on top.
     reservations: Stack,
     /// The acceptor that waits for a call, or null, and for which. It holds its set.
     acceptor: *const Node,
@@ -31,12 +30,12 @@ pub(super) struct State {
     acceptance: Acceptance,
 }
 
-/// Whether somebody holds a core.
+/// Whether a core is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hold {
     /// It is free.
     Free,
-    /// Somebody holds it, or it has come back to a reservation.
+    /// A hold has it, or a reservation to which it has come back.
     Held,
     /// The same, and there is a reservation that it goes to after that.
     Reserved,
@@ -88,7 +87,8 @@ impl State {
         unsafe { next.grant() }
     }
 
-    /// Gives the core to the first of the entry queue, or leaves it free. Nobody is urgent, and it is not reserved. Gives whom to wake.
+    /// Gives the core to the first of the entry queue, or leaves it free. No task is urgent, and it
+    /// is not reserved. Gives whom to wake.
     #[inline(always)]
     pub(super) fn release(&mut self) -> Option<WordWaker> {
         self.call = None;
@@ -230,20 +230,22 @@ impl State {
         unsafe { self.urgent.push_last(node) };
     }
 
-    /// Reserves the core, which is held: it goes there once it is left and nobody is urgent.
-    pub(super) fn reserve(&mut self, reservation: Arc<Reservation>) {
-        self.reservations.push(reservation);
+    /// Reserves the core, which is held: it goes there once it is left and no task is urgent. Gives
+    /// what is no longer of account.
+    pub(super) fn reserve(&mut self, entry: Box<Entry>) -> Stack {
         self.hold = Hold::Reserved;
+        self.reservations.push(entry)
     }
 
-    /// Ends the hold of the core, nobody being urgent, and gives what it is reserved for. None if that is nothing: then it is held as before.
-    pub(super) fn release_reserved(&mut self) -> Option<Arc<Reservation>> {
-        let reservation = self.reservations.pop()?;
+    /// Ends the hold of the core, no task being urgent, and gives what it is reserved for. None if
+    /// that is nothing: then it is held as before.
+    pub(super) fn release_reserved(&mut self) -> Option<Box<Entry>> {
+        let entry = self.reservations.take()?;
         self.call = None;
         if self.reservations.is_empty() {
             self.hold = Hold::Held;
         }
-        Some(reservation)
+        Some(entry)
     }
 
     /// What the core is reserved for, the next one first.

@@ -20,18 +20,16 @@ pub(super) struct Urgent {
     /// The last one that the present holder has signalled, or null: the next goes behind it. Null
     /// if the list is empty, and in a reservation.
     signalled: *const Node,
-    /// The reservation that has it, or null if a core has it.
-    owner: *const Reservation,
 }
 
 // SAFETY: nodes stay where they are for as long as they are in the list, which changes under its
-// locks alone; the reservation is only compared with.
+// locks alone.
 unsafe impl Send for Urgent {}
 
 impl Urgent {
     /// An empty one of a core.
     pub(super) const fn new() -> Self {
-        Self { list: List::new(), signalled: ptr::null(), owner: ptr::null() }
+        Self { list: List::new(), signalled: ptr::null() }
     }
 
     #[inline(always)]
@@ -96,8 +94,10 @@ impl Urgent {
         if let Some(instead) = instead {
             // SAFETY: the caller's promise.
             unsafe { self.list.insert(node, instead, Place::Urgent) };
-            // SAFETY: it waits with the leader's lock.
-            unsafe { instead.with(|ticket| mark(ticket, self.owner)) };
+            // SAFETY: they wait with the leader's lock.
+            let there = unsafe { node.with(|ticket| ticket.reservation) };
+            // SAFETY: as above.
+            unsafe { instead.with(|ticket| mark(ticket, there)) };
             watch::signalled(instead);
         }
         // SAFETY: the caller's promise.
@@ -137,16 +137,15 @@ impl Urgent {
 
     /// Takes all that are here, for this reservation, or for a core if that is null. The caller has
     /// the leader's lock.
-    pub(super) fn take_for(&mut self, owner: *const Reservation) -> Self {
-        let mut list = std::mem::replace(&mut self.list, List::new());
+    pub(super) fn take_for(&mut self, there: *const Reservation) -> Self {
         self.end_batch();
-        list.for_each(|ticket| mark(ticket, owner));
-        Self { list, signalled: ptr::null(), owner }
+        self.list.for_each(|ticket| mark(ticket, there));
+        std::mem::replace(self, Self::new())
     }
 }
 
-/// Has a ticket say on whose list its node is.
-fn mark(ticket: &mut Ticket, owner: *const Reservation) {
-    ticket.place = if owner.is_null() { Place::Urgent } else { Place::Reserved };
-    ticket.reservation = owner;
+/// Has a ticket say on whose list its node is: that of a reservation, or of a core if that is null.
+fn mark(ticket: &mut Ticket, there: *const Reservation) {
+    ticket.place = if there.is_null() { Place::Urgent } else { Place::Reserved };
+    ticket.reservation = there;
 }

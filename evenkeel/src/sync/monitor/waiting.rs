@@ -53,7 +53,8 @@ pub(super) enum At<'a> {
     Urgent(&'a mut Urgent),
 }
 
-/// Gives up the wait of a node, which waits with the lock of `core`, if it still does: `remove` takes it out of where it is. False if it has been granted.
+/// Gives up the wait of a node, which waits with the lock of `core`, if it still does: `remove` takes
+/// it out of where it is. False if it has been granted.
 ///
 /// # Safety
 /// As [`renew`], the node has no mask, and `remove` leaves it in no queue.
@@ -118,8 +119,9 @@ unsafe fn try_leave(
     Ok(true)
 }
 
-/// Gives up the wait of a node that has given its hold away and is to come back, if it still waits. If its hold is a call that breaks off, the acceptor of
-/// that learns it. False if it has been granted.
+/// Gives up the wait of a node that has given its hold away and is to come back, if it still waits.
+/// If its hold is a call that breaks off, the acceptor of that learns it. False if it has been
+/// granted.
 ///
 /// # Safety
 /// As [`renew`], and the node is on an urgent list unless it has been granted.

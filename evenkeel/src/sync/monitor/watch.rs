@@ -69,7 +69,8 @@ pub(super) unsafe fn left_one(core: CoreRef) {
     unsafe { each(&[core], Object::left) }
 }
 
-/// The node is the first one of a reservation: it waits for the cores that are missing, of which one is told, and keeps those that have come back.
+/// The node is the first one of a reservation: it waits for the cores that are missing, of which one
+/// is told, and keeps those that have come back.
 ///
 /// # Safety
 /// The node waits, the caller has the lock of its leader, and the monitors are borrowed.
@@ -77,11 +78,15 @@ pub(super) unsafe fn reserved(node: *const Node, back: &[CoreRef], missing: &[Co
     if IDLE {
         return;
     }
-    for core in missing.iter().take(1) {
+    if let Some(core) = missing.first() {
         // SAFETY: the caller's promise.
-        unsafe { waits(&*node, core.get(), false) };
+        let node = unsafe { &*node };
+        // SAFETY: as above.
+        let core = unsafe { core.get() };
+        // SAFETY: as above.
+        unsafe { waits(node, core, false) };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: as above.
     unsafe { each(back, |object| object.held_meanwhile(node.cast())) };
 }
 

@@ -1,4 +1,5 @@
-//! Models of monitors: hand-over, signal and accept, each beside a future that is dropped. Those of sets, of acceptors and of time are in `drops`, those of sets that are divided in `parts`.
+//! Models of monitors: hand-over, signal and accept, each beside a future that is dropped. Those of
+//! sets, of acceptors and of time are in `drops`, those of sets that are divided in `parts`.
 
 #![allow(unsafe_code, reason = "a value that loom watches")]
 

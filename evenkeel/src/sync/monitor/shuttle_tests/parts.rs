@@ -10,10 +10,7 @@ impl World {
     async fn grow(&self, one: usize, other: usize) -> Held<Joined<&Monitor<()>, &Monitor<()>>> {
         let held = self.stay(self.monitors[one].enter().await, &[one]).await;
         match Held::extend(held, &self.monitors[other]).await {
-            Ok(held) => {
-                // An entry of each, but nobody in between.
-                held
-            }
+            Ok(held) => held,
             Err(refused) => {
                 assert!(refused.why() == Why::Order && other < one, "it waits upwards");
                 refused.leave_and_enter_all().await
@@ -26,7 +23,7 @@ impl World {
     }
 }
 
-/// Upwards and downwards, with some that are dropped: nobody waits in a circle.
+/// Upwards and downwards, with some that are dropped: no circle of waits comes about.
 #[test]
 fn holds_grow_in_any_order() {
     check(2, |shared| {
