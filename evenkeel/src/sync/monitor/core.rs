@@ -8,7 +8,7 @@ use super::members::Members;
 use super::node::{Kind, Node, Op, Place};
 use super::reservation;
 use super::set::Set;
-use super::state::{Hold, State};
+use super::state::State;
 use super::watch;
 use crate::detect::Object;
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -88,7 +88,7 @@ impl Core {
 
     /// Whether it is free.
     pub(super) fn is_free(&self) -> bool {
-        self.lock().hold == Hold::Free
+        !self.lock().owned
     }
 
     /// Enters, or joins the queue, and then says so in `queued`. `first` says that this is the leader of the set `cores`, and no other core of it is held
@@ -107,8 +107,8 @@ impl Core {
         queued: &mut bool,
     ) -> Entry {
         let mut state = self.lock();
-        if state.hold == Hold::Free {
-            state.hold = Hold::Held;
+        if !state.owned {
+            state.owned = true;
             return Entry::Own;
         }
         // SAFETY: the caller's promise.
@@ -135,8 +135,8 @@ impl Core {
         // Declared after the spare waker, and so released before that is dropped.
         let mut state = state;
         loop {
-            if state.hold == Hold::Free {
-                state.hold = Hold::Held;
+            if !state.owned {
+                state.owned = true;
                 return Entry::Own;
             }
             let accepted = first && op.is_in(state.mask) && state.is_accepted(cores);
@@ -177,11 +177,7 @@ impl Core {
     /// Enters if the core is free.
     pub(super) fn try_enter(&self) -> bool {
         let mut state = self.lock();
-        let is_free = state.hold == Hold::Free;
-        if is_free {
-            state.hold = Hold::Held;
-        }
-        is_free
+        !std::mem::replace(&mut state.owned, true)
     }
 
     /// Gives the core to the next one: of the urgent list with all of its set; else alone, to what it
@@ -190,9 +186,8 @@ impl Core {
     #[inline(always)]
     pub(super) fn release(&self) {
         let mut state = self.lock();
-        // A core that is reserved is not set free.
-        if state.urgent.is_empty() && state.entry.is_empty() && state.hold == Hold::Held {
-            (state.hold, state.call) = (Hold::Free, None);
+        if state.is_unclaimed() {
+            (state.owned, state.call) = (false, None);
         } else {
             self.hand_over(state);
         }
@@ -201,7 +196,7 @@ impl Core {
     #[inline(never)]
     fn hand_over(&self, mut state: SpinGuard<'_, State>) {
         let next = if state.urgent.is_empty() {
-            if state.hold == Hold::Reserved {
+            if state.is_reserved() {
                 drop(state);
                 return reservation::release(self);
             }

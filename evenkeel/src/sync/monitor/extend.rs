@@ -5,7 +5,7 @@
 //! does the same: it waits for monitors alone that come after all that the hold has, and takes the
 //! others if they are free, or refuses. So of all holds that grow or are entered at once, each
 //! waits for a monitor above those that it has, and no circle of these is possible. A
-//! [reservation](super::reservation) breaks that order, since it keeps cores while it waits for
+//! [`reservation`] breaks that order, since it keeps cores while it waits for
 //! lower ones. Those that it waits for are parts of a hold that has been split, so an extension of
 //! such a part does not wait at all.
 //!

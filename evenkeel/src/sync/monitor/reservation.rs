@@ -305,8 +305,15 @@ impl Stack {
         Self(None)
     }
 
+    #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_none()
+    }
+
+    /// The one on top, or null.
+    #[inline(always)]
+    pub(super) fn top(&self) -> *const Entry {
+        self.0.as_deref().map_or(std::ptr::null(), std::ptr::from_ref)
     }
 
     fn put(&mut self, mut entry: Box<Entry>) {

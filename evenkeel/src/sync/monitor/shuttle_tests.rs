@@ -2,8 +2,6 @@
 //!
 //! A lost grant, signal or wake-up shows as a deadlock, two tasks inside of one monitor as a failed assertion.
 
-mod parts;
-
 use super::{Accepted, Clause, Condition, Entry, Held, Monitor, Set, call, lock_all, try_lock_all};
 use crate::scheduler::shared::Shared;
 use crate::scheduler::shuttle_tests::{check, join, spawn};
@@ -133,6 +131,9 @@ macro_rules! task {
         })
     }};
 }
+
+// Behind the macro, which it uses.
+mod parts;
 
 fn with_world(shared: &Arc<Shared>, run: impl FnOnce(&Arc<Shared>, &Arc<World>)) {
     let world = Arc::new(World::default());

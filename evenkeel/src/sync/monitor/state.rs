@@ -14,7 +14,8 @@ use std::ptr;
 /// What the lock guards.
 #[derive(Debug)]
 pub(super) struct State {
-    pub(super) hold: Hold,
+    /// Whether a hold has it, or a reservation to which it has come back.
+    pub(super) owned: bool,
     /// Those who want to enter, first come first served.
     pub(super) entry: List,
     /// Those who go before them, the next one first. All of them want the set that is held now.
@@ -30,17 +31,6 @@ pub(super) struct State {
     acceptance: Acceptance,
 }
 
-/// Whether a core is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hold {
-    /// It is free.
-    Free,
-    /// A hold has it, or a reservation to which it has come back.
-    Held,
-    /// The same, and there is a reservation that it goes to after that.
-    Reserved,
-}
-
 /// An accepted call, by its number: what its acceptor is known by, which may be gone while others wait behind it.
 pub(super) type Acceptance = NonZeroU32;
 
@@ -51,7 +41,7 @@ impl State {
     /// That of a monitor that nobody holds.
     pub(super) fn new() -> Self {
         Self {
-            hold: Hold::Free,
+            owned: false,
             entry: List::new(),
             urgent: Urgent::new(),
             reservations: Stack::new(),
@@ -96,7 +86,7 @@ impl State {
             // SAFETY: it has just been taken out of this core's queue; it waits.
             Some(next) => Some(unsafe { next.grant() }),
             None => {
-                self.hold = Hold::Free;
+                self.owned = false;
                 None
             }
         }
@@ -233,7 +223,6 @@ impl State {
     /// Reserves the core, which is held: it goes there once it is left and no task is urgent. Gives
     /// what is no longer of account.
     pub(super) fn reserve(&mut self, entry: Box<Entry>) -> Stack {
-        self.hold = Hold::Reserved;
         self.reservations.push(entry)
     }
 
@@ -242,10 +231,20 @@ impl State {
     pub(super) fn release_reserved(&mut self) -> Option<Box<Entry>> {
         let entry = self.reservations.take()?;
         self.call = None;
-        if self.reservations.is_empty() {
-            self.hold = Hold::Held;
-        }
         Some(entry)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_reserved(&self) -> bool {
+        !self.reservations.is_empty()
+    }
+
+    /// Whether nothing and no task is to have the core next. One comparison for all three: a release
+    /// that no task waits for does little else.
+    #[inline(always)]
+    pub(super) fn is_unclaimed(&self) -> bool {
+        let next = self.urgent.front().addr() | self.entry.front().addr();
+        next | self.reservations.top().addr() == 0
     }
 
     /// What the core is reserved for, the next one first.

@@ -38,6 +38,7 @@ impl Urgent {
     }
 
     /// The next one, or null.
+    #[inline(always)]
     pub(super) fn front(&self) -> *const Node {
         self.list.front()
     }

@@ -10,7 +10,6 @@ use super::held::Held;
 use super::members::{Members, Slot};
 use super::node::{Kind, List, Node, Op, Place};
 use super::set::Set;
-use super::state::Hold;
 use super::waiting::{self, At};
 use super::watch;
 use crate::task::word_waker::WordWaker;
@@ -167,7 +166,7 @@ unsafe fn begin(
             leader.note_urgent(&state);
             urgent
         }
-        None if single && state.hold == Hold::Held => state.release(),
+        None if single && !state.is_reserved() => state.release(),
         None => return false,
     };
     drop(state);
