@@ -116,8 +116,8 @@ fn b3_nobody_barges_in_between_two_releases() {
     });
 }
 
-/// A waiter of a pair, one holder for each of both: it goes on with the last one, whichever that is,
-/// and before all that came for one of them.
+/// A waiter of a pair, one holder for each of both: it goes on with the last one, whichever that
+/// is, and before all that came for one of them.
 #[test]
 fn b5_two_holders_free_a_pair_one_after_the_other() {
     for first in 0..2 {
@@ -341,8 +341,8 @@ fn g4_the_next_waiter_of_a_divided_set_takes_the_place_of_one_that_gives_up() {
     assert!(are_free([a, b]));
 }
 
-/// Nothing that is gone is looked at: the part that is left last belongs to a set whose other monitor
-/// is no more.
+/// Nothing that is gone is looked at: the part that is left last belongs to a set whose other
+/// monitor is no more.
 #[test]
 fn a_part_outlives_the_other_monitors_of_its_set() {
     let condition = Condition::new();

@@ -12,8 +12,8 @@ use std::marker::PhantomData;
 /// with another.
 ///
 /// Its values are a pair of theirs, and so are its [parts](Held::split). It is the same set as a
-/// tuple of the same monitors: conditions and accepted calls of one are those of the other. One made
-/// by hand is entered as any other set is.
+/// tuple of the same monitors: conditions and accepted calls of one are those of the other. One
+/// made by hand is entered as any other set is.
 ///
 /// # Examples
 /// ```

@@ -22,8 +22,8 @@ impl<S: Several> Held<S> {
     /// signal.
     ///
     /// # Cost
-    /// None if no waiter has been signalled. If some have, an allocation, a lock of each monitor, and
-    /// a step for each that has been signalled.
+    /// None if no waiter has been signalled. If some have: for each monitor an allocation and its
+    /// lock, and a step for each that has been signalled.
     ///
     /// # Examples
     /// ```
