@@ -37,7 +37,8 @@ enum Place<M: std::marker::Send + 'static> {
     Local(Public<Mailbox<M>>),
     /// On another node.
     Remote(Remote),
-    /// The same, and that node knows for how long. In the enum itself, where the words have room for it.
+    /// The same, and that node knows for how long. In the enum itself, where the words have room
+    /// for it.
     Leased(RouteId, Arc<Lease>),
 }
 
@@ -178,12 +179,16 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// Asks the actor and waits for its answer. The question is a closure or a constructor that makes a message with a [`ReplyTo`](crate::ReplyTo) in it, or a
     /// [`Request`](crate::Request).
     ///
-    /// The future sends the request and gives the reply; [`timeout`](Ask::timeout), or else the [limit of the system](System::set_ask_limit), which is 30 seconds, limits both together.
+    /// The future sends the request and gives the reply; [`timeout`](Ask::timeout), or else the
+    /// [limit of the system](System::set_ask_limit), which is 30 seconds, limits both together.
     ///
-    /// Actors of one process that ask each other in a circle are [told of](evenkeel::detect) as a deadlock where these are looked for; a circle that goes by another node is not, as each node knows its own waits alone. There the
+    /// Actors of one process that ask each other in a circle are [told of](evenkeel::detect) as a
+    /// deadlock where these are looked for; a circle that goes by another node is not, as each node
+    /// knows its own waits alone. There the
     /// [limit](System::set_ask_limit) is what ends it.
     ///
-    /// An asker whose question is handed on by a node to a third one is not told if these two alone lose each other: this too the limit ends.
+    /// An asker whose question is handed on by a node to a third one is not told if these two alone
+    /// lose each other: this too the limit ends.
     ///
     /// # Examples
     /// See the [crate's page](crate), and [`Request`](crate::Request).
@@ -345,7 +350,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// The actor's node is told nothing any more of whether it is referred to here, as it is where that is not counted.
+    /// The actor's node is told nothing any more of whether it is referred to here, as it is where
+    /// that is not counted.
     pub(crate) fn pin(&self) {
         if let Place::Leased(_, lease) = &self.place {
             lease.pin();
@@ -372,7 +378,8 @@ where
         }
     }
 
-    /// The slot by which other nodes know the actor, of which one is told now; none of one on another node, whose slots are that one's.
+    /// The slot by which other nodes know the actor, of which one is told now; none of one on
+    /// another node, whose slots are that one's.
     #[inline]
     pub(crate) fn slot_in(&self, table: &Table, told: NodeId) -> Option<Slot> {
         match self.place.at() {

@@ -23,8 +23,11 @@ use std::time::Duration;
 
 /// Where the answer to a request goes. Dropped without an answer, the asker gets [`AskError::NoReply`].
 ///
-/// In a message to another node it goes with the message, and the answer comes back over the nodes. It can be handed on from node to node: the asker is told when the one is lost that has it,
-/// or when the actor that it was handed on to is not there any more. If two nodes alone lose each other while one hands it on to the other, the asker's [limit](System::set_ask_limit) ends the wait.
+/// In a message to another node it goes with the message, and the answer comes back over the nodes.
+/// It can be handed on from node to node: the asker is told when the one is lost that has it,
+/// or when the actor that it was handed on to is not there any more. If two nodes alone lose each
+/// other while one hands it on to the other, the asker's [limit](System::set_ask_limit) ends the
+/// wait.
 pub struct ReplyTo<R: 'static>(Way<R>);
 
 /// The way of an answer.
@@ -203,7 +206,9 @@ impl<M, R: 'static> Posed<M, R> {
 
 /// The future of [`ActorRef::ask`](crate::ActorRef::ask).
 ///
-/// It waits for 30 seconds at most, or for as long as the [system of the asked actor](System::set_ask_limit), [`timeout`](Self::timeout) or [`no_timeout`](Self::no_timeout) say. Polled first outside of any
+/// It waits for 30 seconds at most, or for as long as the
+/// [system of the asked actor](System::set_ask_limit), [`timeout`](Self::timeout) or
+/// [`no_timeout`](Self::no_timeout) say. Polled first outside of any
 /// runtime, it has no limit but one of its own, for which it needs a runtime.
 ///
 /// # Cancel safety
@@ -225,13 +230,15 @@ impl<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, 
         Self { to, send: Some(send), reply, limit: Limit::OfSystem, wait }
     }
 
-    /// Gives up with [`AskError::Elapsed`] after a duration, counted from now, in place of the [limit of the system](System::set_ask_limit).
+    /// Gives up with [`AskError::Elapsed`] after a duration, counted from now, in place of the
+    /// [limit of the system](System::set_ask_limit).
     pub fn timeout(mut self, duration: Duration) -> Self {
         self.limit = Limit::after(duration);
         self
     }
 
-    /// Waits for ever, whatever the [limit of the system](System::set_ask_limit). A question that is kept by what never ends is never answered then.
+    /// Waits for ever, whatever the [limit of the system](System::set_ask_limit). A question that
+    /// is kept by what never ends is never answered then.
     ///
     /// # Examples
     /// ```
@@ -244,7 +251,8 @@ impl<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, 
     /// impl Actor for Slow {
     ///     type Message = ReplyTo<u32>;
     ///
-    ///     async fn handle(&mut self, reply: ReplyTo<u32>, _context: &mut Context<Self>) -> Handled {
+    ///     async fn handle(&mut self, reply: ReplyTo<u32>, _context: &mut Context<Self>) -> Handled
+    ///     {
     ///         evenkeel::time::sleep(Duration::from_secs(3_600)).await;
     ///         reply.send(7);
     ///         Ok(())

@@ -121,7 +121,8 @@ pub enum AskError {
     Stopped,
     /// The actor dropped the request without an answer: it failed, stopped first, or its policy dropped the request.
     NoReply,
-    /// The time is over: the ask's [own](crate::Ask::timeout), or that of the [system](crate::System::set_ask_limit). The answer may come yet, and is a dead letter then.
+    /// The time is over: the ask's [own](crate::Ask::timeout), or that of the
+    /// [system](crate::System::set_ask_limit). The answer may come yet, and is a dead letter then.
     Elapsed,
     /// The actor's node is down.
     NodeDown,

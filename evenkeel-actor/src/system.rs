@@ -143,10 +143,13 @@ impl System {
         self.inner().measures.load(Ordering::Relaxed)
     }
 
-    /// For how long an [ask](crate::ActorRef::ask) of an actor of this system waits at most, from now on, where it does not [say](crate::Ask::timeout) itself; `None` is for ever. The
-    /// default is 30 seconds. An actor of another node counts as one of the system of the node here.
+    /// For how long an [ask](crate::ActorRef::ask) of an actor of this system waits at most, from
+    /// now on, where it does not [say](crate::Ask::timeout) itself; `None` is for ever. The
+    /// default is 30 seconds. An actor of another node counts as one of the system of the node
+    /// here.
     ///
-    /// A limit is what ends an ask that is kept by an actor which never answers, or that was lost between nodes.
+    /// A limit is what ends an ask that is kept by an actor which never answers, or that was lost
+    /// between nodes.
     ///
     /// # Examples
     /// ```
@@ -160,7 +163,8 @@ impl System {
     /// impl Actor for Silent {
     ///     type Message = ReplyTo<()>;
     ///
-    ///     async fn handle(&mut self, reply: ReplyTo<()>, _context: &mut Context<Self>) -> Handled {
+    ///     async fn handle(&mut self, reply: ReplyTo<()>, _context: &mut Context<Self>) -> Handled
+    ///     {
     ///         self.0.push(reply);
     ///         Ok(())
     ///     }

@@ -1,13 +1,18 @@
 //! How long an asker waits for its answer at most.
 //!
 //! # Cost
-//! An ask that is answered before its asker first waits pays nothing. One that waits arms a timer then, and takes it back with its answer: two locked instructions of
-//! the worker's own wheel. The timers' boxes are kept by the thread and used again, so that nothing is allocated for an ask.
+//! An ask that is answered before its asker first waits pays nothing. One that waits arms a timer
+//! then, and takes it back with its answer: two locked instructions of
+//! the worker's own wheel. The timers' boxes are kept by the thread and used again, so that nothing
+//! is allocated for an ask.
 //!
 //! # Rejected
-//! A list of those who wait that is searched now and then: an ask has to enter it and to leave it, which costs the same two steps under a lock, and its limit is
-//! coarse. A timer that stays armed for the next ask of its task: it keeps the memory of tasks that have ended, and wakes tasks for nothing. A limit for questions to
-//! other nodes alone: a place for an answer may come to be on another node after the question was asked here.
+//! A list of those who wait that is searched now and then: an ask has to enter it and to leave it,
+//! which costs the same two steps under a lock, and its limit is
+//! coarse. A timer that stays armed for the next ask of its task: it keeps the memory of tasks that
+//! have ended, and wakes tasks for nothing. A limit for questions to
+//! other nodes alone: a place for an answer may come to be on another node after the question was
+//! asked here.
 
 use crate::system::System;
 use evenkeel::Handle;
@@ -19,10 +24,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// For how long asks wait where a system says nothing else. A choice: longer than an answer takes that is worked for; no benchmark sets it.
+/// For how long asks wait where a system says nothing else. A choice: longer than an answer takes
+/// that is worked for; no benchmark sets it.
 pub(crate) const DEFAULT: Duration = Duration::from_secs(30);
 
-/// Boxes that a thread keeps. An estimate: as many asks as wait at once on a worker that is not flooded; no benchmark sets it.
+/// Boxes that a thread keeps. An estimate: as many asks as wait at once on a worker that is not
+/// flooded; no benchmark sets it.
 const KEPT: usize = 64;
 
 thread_local! {
@@ -57,7 +64,8 @@ impl Limit {
         matches!(self, Self::Default(_))
     }
 
-    /// Whether the time is over, for an asker that waits; it is woken then. `system` is that of the asked actor.
+    /// Whether the time is over, for an asker that waits; it is woken then. `system` is that of the
+    /// asked actor.
     pub(super) fn poll(
         &mut self,
         system: impl Fn() -> System,

@@ -10,7 +10,9 @@
 //! # Why no asker waits in vain
 //! A place that is dropped says so. A node that is lost has its standing noted before the calls are looked through, and whoever notes a move looks at the standing under their lock: one of
 //! both closes the call. A message that hands a place on
-//! names it beside its payload, so a node that cannot deliver it says so for it. What is not covered: a message that a node hands on, and that does not get to a third one because these two alone have lost
+//! names it beside its payload, so a node that cannot deliver it says so for it. What is not
+//! covered: a message that a node hands on, and that does not get to a third one because these two
+//! alone have lost
 //! each other. That ends with the asker's [limit](crate::System::set_ask_limit).
 //!
 //! # Whose answer counts

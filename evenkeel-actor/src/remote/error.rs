@@ -211,7 +211,8 @@ pub enum RemoteError {
     },
     /// The script has panicked.
     Panicked,
-    /// The node has as many actors that were made known for this one as [it may have](super::Limits::actors).
+    /// The node has as many actors that were made known for this one as
+    /// [it may have](super::Limits::actors).
     TooManyActors {
         /// Which.
         node: NodeId,

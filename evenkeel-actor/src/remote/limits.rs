@@ -11,7 +11,9 @@ pub struct Limits {
     pub ties: usize,
     /// Questions to one node without an answer. Those whose askers have given up make room; then a question is refused with [`AskError::TooManyCalls`](crate::AskError::TooManyCalls).
     pub calls: usize,
-    /// Actors of this node that were made known for one other first, by a script that it has started or in a message to it, before scripts are refused to that one. Those that have ended make room.
+    /// Actors of this node that were made known for one other first, by a script that it has
+    /// started or in a message to it, before scripts are refused to that one. Those that have ended
+    /// make room.
     pub actors: usize,
     /// Messages of collective sends from one node that wait for room in mailboxes. Further ones are dead letters, as are those that come while 16 MiB of the node wait.
     pub waiting_casts: usize,

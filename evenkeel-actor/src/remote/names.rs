@@ -25,7 +25,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// In a message to another node a reference is a name; anywhere else it cannot be written.
 ///
-/// From then on the actor is kept until it is stopped: whether other nodes still have the reference is not known, and one that this node was given for as long as it needs it is not given back.
+/// From then on the actor is kept until it is stopped: whether other nodes still have the reference
+/// is not known, and one that this node was given for as long as it needs it is not given back.
 impl<M, P> Serialize for ActorRef<M, P>
 where
     M: Serialize + DeserializeOwned + Send + 'static,

@@ -57,8 +57,12 @@ impl Inner {
 /// # References
 /// An [`ActorRef`] whose messages can be serialised can be in a message to another node, and is a reference to the same actor there: it sends, asks, stops. So can a [`ReplyTo`](crate::ReplyTo). A
 /// reference that comes home is a local one again. What a node is
-/// given by [`spawn_on`](Self::spawn_on) and [`locate`](Self::locate) counts as a reference on the actor's node: when the last clone is dropped, and what was sent before is handled, the actor ends as one does that has no
-/// reference, if it has none. An actor whose reference was in a message to another node, or is an [`AnyActor`](crate::AnyActor) there, is kept until it is stopped: whether others still know it is not known.
+/// given by [`spawn_on`](Self::spawn_on) and [`locate`](Self::locate) counts as a reference on the
+/// actor's node: when the last clone is dropped, and what was sent before is handled, the actor
+/// ends as one does that has no
+/// reference, if it has none. An actor whose reference was in a message to another node, or is an
+/// [`AnyActor`](crate::AnyActor) there, is kept until it is stopped: whether others still know it
+/// is not known.
 ///
 /// # Messages
 /// Their types derive `Serialize` and `Deserialize`: the program has `serde` with its feature `derive` among its dependencies. They are written by `serde` in postcard's format, packed with others for the same node, and leave when the worker has nothing else to do, when a buffer is full, or at
@@ -253,7 +257,8 @@ impl Node {
 
     /// Starts an actor on a node, this one or another, by a script that is registered there.
     ///
-    /// The actor ends when nothing has a reference to it any more, as one that is spawned here does: on its own node nothing does but what it hands out itself.
+    /// The actor ends when nothing has a reference to it any more, as one that is spawned here
+    /// does: on its own node nothing does but what it hands out itself.
     ///
     /// # Errors
     /// [`RemoteError`].
@@ -338,7 +343,9 @@ impl Node {
     }
 
     /// Declares that this node begins no more work by itself, and waits for the end of all work of all nodes: all have declared so, no actor of
-    /// their systems is alive, and no message is on its way. So actors are to be stopped; those whose references were in messages to other nodes do not end by themselves. It is found by a token that counts messages, not by silence.
+    /// their systems is alive, and no message is on its way. So actors are to be stopped; those
+    /// whose references were in messages to other nodes do not end by themselves. It is found by a
+    /// token that counts messages, not by silence.
     ///
     /// That of [`System::on_dead_letter`] does not count, since it begins nothing by itself; any other actor does, also one that only [listens](System::send_dead_letters_to). Once it is found it stays known.
     ///

@@ -23,7 +23,8 @@ use std::task::{Context, Poll};
 
 use super::route::Peer;
 
-/// The place of an actor of another node. Twelve bytes, and nothing to count; what is counted is a [lease](super::lease).
+/// The place of an actor of another node. Twelve bytes, and nothing to count; what is counted is a
+/// [lease](super::lease).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Remote {
     route: RouteId,

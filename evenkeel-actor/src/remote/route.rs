@@ -362,7 +362,8 @@ fn nested<T>() -> PutError<PayloadError> {
     PutError::Unwritable(PayloadError::Unwritable { of: std::any::type_name::<T>(), why })
 }
 
-/// Has a message say whose answers are awaited, once it is known that places for answers are in it: then whoever cannot deliver it can say so.
+/// Has a message say whose answers are awaited, once it is known that places for answers are in it:
+/// then whoever cannot deliver it can say so.
 #[cold]
 fn make_question(out: &mut Vec<u8>, start: usize, head: usize, to: Slot, calls: &scope::Calls) {
     let payload = out.split_off(head);

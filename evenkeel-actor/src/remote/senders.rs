@@ -4,16 +4,21 @@
 //! with its trail, which names a lane that is then flushed once without need.
 //!
 //! # How trails end
-//! Nothing says that a task has ended. So whenever there are twice as many trails as were left the last time, and [`FIRST_SWEEP`] at least, the multiplexer begins an
-//! [epoch](crate::node::multiplexer): all lanes are flushed and fenced, and the trails of those that have sent nothing since are forgotten, whether
-//! their tasks are there or not. A task that is there, and sends again, begins a new trail. A thread that remembers a trail finds that it is removed.
+//! Nothing says that a task has ended. So whenever there are twice as many trails as were left the
+//! last time, and [`FIRST_SWEEP`] at least, the multiplexer begins an
+//! [epoch](crate::node::multiplexer): all lanes are flushed and fenced, and the trails of those
+//! that have sent nothing since are forgotten, whether
+//! their tasks are there or not. A task that is there, and sends again, begins a new trail. A
+//! thread that remembers a trail finds that it is removed.
 //!
 //! With one worker a task of the node's runtime that sends has no choice of lanes, so its trail is always new, and nothing is looked up. Tasks of other runtimes send by a node too, and by the lanes of their own workers: so the
 //! only worker is told whose it is. Where it is not, as yet or since another node of the same runtime was told after, trails are looked up, which is right everywhere. What no task sends goes by the common lane.
 //!
 //! # Rejected
-//! The trail in the actor, or in the task, which makes each of them larger, those that never send too; or each poll longer by a thread's variable. A trail for
-//! ever, which is memory for each task that has sent once. Removing trails at random and fencing who has none: then each new task's first frame is read alone.
+//! The trail in the actor, or in the task, which makes each of them larger, those that never send
+//! too; or each poll longer by a thread's variable. A trail for
+//! ever, which is memory for each task that has sent once. Removing trails at random and fencing
+//! who has none: then each new task's first frame is read alone.
 
 use super::hash::Numbers;
 use crate::node::multiplexer::{Multiplexer, Trail};
@@ -31,7 +36,8 @@ const SHARDS: usize = 16;
 /// Trails that a thread remembers. An estimate: some hundred actors take turns on a worker; no benchmark sets it.
 const REMEMBERED: usize = 256;
 
-/// How many trails there may be before the first epoch begins. An estimate: 100 kB; no benchmark sets it.
+/// How many trails there may be before the first epoch begins. An estimate: 100 kB; no benchmark
+/// sets it.
 const FIRST_SWEEP: usize = 1_024;
 
 /// The node's number, the task and its trail.
@@ -92,7 +98,8 @@ impl Senders {
     fn under_trail_of<R>(&self, task: usize, f: impl FnOnce() -> R) -> R {
         // Addresses are multiples of a cache line.
         let at = (task >> 6) % REMEMBERED;
-        // Taken out, as `f` may come here again. A thread whose own things are gone remembers nothing.
+        // Taken out, as `f` may come here again. A thread whose own things are gone remembers
+        // nothing.
         let remembered = CACHE.try_with(|cache| cache[at].take()).ok().flatten();
         let trail = match remembered {
             Some((number, known, trail))

@@ -1,7 +1,10 @@
 //! The actors of this node that other nodes know: their slots.
 //!
-//! An actor gets a slot when another node is first told of it, one for each policy of such references. The table keeps it while a node has a [lease](super::lease) of the slot. Once a reference to it was
-//! written into a message the table keeps it for good: whether another node still has the reference is not known, and the actor ends when it is stopped. When it has ended its slot is given to
+//! An actor gets a slot when another node is first told of it, one for each policy of such
+//! references. The table keeps it while a node has a [lease](super::lease) of the slot. Once a
+//! reference to it was
+//! written into a message the table keeps it for good: whether another node still has the reference
+//! is not known, and the actor ends when it is stopped. When it has ended its slot is given to
 //! another one, with the next generation: at the next message for it, or when the table has grown to twice of what was alive in it, and is swept.
 //!
 //! A link names an actor too, and does not keep it: such a slot has no target, is found by the actor's number, and is free again when the last of its links is gone. A reference
@@ -166,7 +169,8 @@ impl Table {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The slot of a local actor, a new one if it has none, which counts for the node that is told of it. `address` is the actor's.
+    /// The slot of a local actor, a new one if it has none, which counts for the node that is told
+    /// of it. `address` is the actor's.
     #[inline]
     pub(crate) fn slot<M, P>(&self, actor: &ActorRef<M, P>, address: usize, told: NodeId) -> Slot
     where

@@ -104,7 +104,8 @@ fn a_question_that_was_handed_on_to_a_node_that_is_lost_fails() {
     });
 }
 
-/// The actor that is handed the question is on a third node, on the asker's own, or on that of the actor that hands it on.
+/// The actor that is handed the question is on a third node, on the asker's own, or on that of the
+/// actor that hands it on.
 #[test]
 fn a_question_that_was_handed_on_to_an_actor_that_has_stopped_fails_at_once() {
     ends(|| {

@@ -64,7 +64,8 @@
 //!   and as long as no other has given one back. That a taker has done so before promises nothing.
 //!
 //! * A **reply** of an actor is had by the actor that was asked, and by all to whom it may have passed the request on: see [below](#what-is-not-told).
-//!   The limit that every wait for one has is no way out of a deadlock; one that the program has set for it is.
+//!   The limit that every wait for one has is no way out of a deadlock; one that the program has
+//!   set for it is.
 //! * The **room** in an actor's mailbox is had by the actor.
 //!
 //! # What is not told

@@ -29,7 +29,8 @@
 //! the lane's lock: whatever a sender had handed over when it put something into this lane is in the queue then, or with the host. Other senders' messages in the fenced frame wait for nothing but time.
 //! *A sender without a trail* always sends by the common lane.
 //!
-//! The trail names one lane for all nodes: at any time all of a sender's messages that are not in the queue are in the trail's lane. A trail that is older than the last
+//! The trail names one lane for all nodes: at any time all of a sender's messages that are not in
+//! the queue are in the trail's lane. A trail that is older than the last
 //! epoch (in `trail`) may be forgotten, since all lanes were flushed and fenced then.
 //!
 //! # Rejected
@@ -162,7 +163,8 @@ impl Multiplexer {
         }
     }
 
-    /// Begins an epoch: trails that were laid in earlier ones may be [forgotten](Trail::remove_before) when this returns.
+    /// Begins an epoch: trails that were laid in earlier ones may be
+    /// [forgotten](Trail::remove_before) when this returns.
     pub(crate) fn begin_epoch(&self) -> u32 {
         let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
         *epoch += 1;

@@ -196,7 +196,8 @@ fn senders_on_threads_that_swap_places_are_read_in_order() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// As above, while epochs begin and trails are forgotten that are older, as if their senders had sent nothing.
+    /// As above, while epochs begin and trails are forgotten that are older, as if their senders
+    /// had sent nothing.
     #[test]
     fn a_sender_whose_trail_was_forgotten_is_read_in_order(
         steps in proptest::collection::vec((0..4_u32, 0..3_u16, 0..8_u8), 1..120),

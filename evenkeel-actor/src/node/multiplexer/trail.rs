@@ -15,7 +15,8 @@
 //! A sender may put a message in while its trail is looked at. It notes the epoch that the lane
 //! has under the lock, and changes its word from what it has found: so either whoever removes finds
 //! the word changed and leaves it, or the sender finds the trail removed and has it kept anew. If
-//! the epoch is the one of its word, the message was put in before the flush and nothing is changed.
+//! the epoch is the one of its word, the message was put in before the flush and nothing is
+//! changed.
 //!
 //! A sender that has changed lanes and put nothing in has no epoch: its fence is behind what it
 //! has sent, and may be before that of the epoch. Such a trail is given the present epoch, and is
@@ -134,7 +135,8 @@ impl Trail {
         debug_assert!(kept, "what is found where trails are kept is not removed");
     }
 
-    /// Removes it if it is of an earlier epoch than this one, which has begun. Only who keeps it calls that.
+    /// Removes it if it is of an earlier epoch than this one, which has begun. Only who keeps it
+    /// calls that.
     pub(crate) fn remove_before(&self, begun: u32) -> bool {
         let found = self.0.load(Ordering::Relaxed);
         let next = match found {
@@ -195,7 +197,8 @@ pub(crate) fn step(here: u16) -> Step {
     }
 }
 
-/// The sender that the thread runs now has put a message into its lane, in this epoch of the lane's.
+/// The sender that the thread runs now has put a message into its lane, in this epoch of the
+/// lane's.
 #[inline]
 pub(crate) fn has_put(epoch: u32) {
     let last = CURRENT.get();

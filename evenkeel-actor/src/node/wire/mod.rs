@@ -116,7 +116,8 @@ pub enum Message<'a> {
         to: Slot,
         /// Under which number the sender awaits an answer itself; zero if it does not.
         call: u64,
-        /// The places for answers that are handed on: whoever cannot deliver the value says so there.
+        /// The places for answers that are handed on: whoever cannot deliver the value says so
+        /// there.
         places: Places<'a>,
         /// The value.
         payload: &'a [u8],

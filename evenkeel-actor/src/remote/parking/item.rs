@@ -12,7 +12,8 @@ pub(super) const ITEM: usize = mem::size_of::<Item>();
 pub(super) enum Item {
     /// A value that was read when there was no room. How many messages it counts as, and its weight.
     Waits(Wait, u64, usize),
-    /// A value: the lengths of the places in it and of itself, which are its next bytes, and its cause.
+    /// A value: the lengths of the places in it and of itself, which are its next bytes, and its
+    /// cause.
     Tell(Option<u64>, usize, usize, Option<NonZeroU64>),
     /// A value that was sent to several, and its cause.
     Shared(Arc<[u8]>, Option<NonZeroU64>),

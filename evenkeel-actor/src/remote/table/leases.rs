@@ -22,7 +22,8 @@ impl Cell {
 }
 
 impl Table {
-    /// The slot of a local actor, a new one if it has none, with one lease more for a node that gives it back.
+    /// The slot of a local actor, a new one if it has none, with one lease more for a node that
+    /// gives it back.
     pub(crate) fn lease<M, P>(&self, actor: &ActorRef<M, P>, address: usize, holder: NodeId) -> Slot
     where
         M: Send + DeserializeOwned + 'static,
@@ -32,7 +33,8 @@ impl Table {
         self.give(key, actor.id(), holder, Some(holder), || Arc::new(actor.clone()))
     }
 
-    /// A node gives a lease back. False if it has none. Of an actor that has ended nothing is kept that could be given back.
+    /// A node gives a lease back. False if it has none. Of an actor that has ended nothing is kept
+    /// that could be given back.
     pub(crate) fn release(&self, holder: NodeId, slot: Slot) -> bool {
         let Some(cell) = self.cells.get(slot.index as usize) else { return false };
         let mut lists = self.lists();
@@ -78,7 +80,8 @@ impl Table {
         drop(dropped);
     }
 
-    /// No node refers to the actor of a slot any more, which is free unless links name it. What is given is dropped without the lock.
+    /// No node refers to the actor of a slot any more, which is free unless links name it. What is
+    /// given is dropped without the lock.
     fn let_go(&self, lists: &mut Lists, index: u32, is_free: bool) -> Option<Arc<dyn Target>> {
         if is_free {
             return self.free(lists, index);
