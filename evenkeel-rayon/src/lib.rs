@@ -15,16 +15,17 @@
 //! [`broadcast`]s, and beside a wait for another pool what comes to its own pool from outside. A closure that waits by other means for a job
 //! that is neither its descendant nor in reach of another worker calls [`yield_now`], as with rayon.
 //!
-//! **Calls from outside.** Where all threads of a pool are inside closures and one of them waits, rayon runs a call or a job
-//! that comes from outside on top of that wait. Here a thread of its own does, a *spare*: see
-//! [`evenkeel::fork_join`](evenkeel::fork_join#threads). There [`current_thread_index`] is `None`. Code that needs a number
-//! for each thread takes `unwrap_or` with one more place than [`current_num_threads`], behind a lock.
+//! **Calls from outside.** Where all threads of a pool are inside closures and one of them waits,
+//! rayon runs a call or a job that comes from outside on top of that wait. Here a thread of its own
+//! does, a *spare*: see [`evenkeel::fork_join`](evenkeel::fork_join#threads). There
+//! [`current_thread_index`] is `None`. Code that needs a number for each thread takes `unwrap_or`
+//! with one more place than [`current_num_threads`], behind a lock.
 //!
 //! **Order.** [`yield_now`] and [`yield_local`] run the oldest job of the worker's deque, rayon the youngest. `breadth_first` is accepted and
 //! changes nothing; it is a hint in rayon too.
 //!
-//! **Threads.** A pool has [`max_num_threads`] = 1,024 threads at most, rayon 65,535. Above 65,530 jobs in one worker's deque, forks are
-//! plain calls.
+//! **Threads.** A pool has [`max_num_threads`] = 1,024 threads at most, rayon 65,535. Above 65,530
+//! jobs in one worker's deque, forks are plain calls.
 //!
 //! **Panics of [`spawn()`]ed jobs** on a runtime of the program's own go to its `Builder::on_job_panic`; in a pool without a `panic_handler`
 //! they abort the process, as with rayon.

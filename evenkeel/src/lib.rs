@@ -1,6 +1,8 @@
-//! Evenkeel: an async runtime that lets no ready task starve, as long as one worker comes back from its poll.
+//! Evenkeel: an async runtime that lets no ready task starve, as long as one worker comes back from
+//! its poll.
 //!
-//! With every worker inside a poll that does not end, or in a loop of awaits that are always ready, the other tasks wait.
+//! With every worker inside a poll that does not end, or in a loop of awaits that are always ready,
+//! the other tasks wait.
 //!
 //! Tasks are spawned futures. Processors, one per core, run them in the order in which they became ready;
 //! a processor that falls behind is helped by the others, and one that is stuck inside a long poll has

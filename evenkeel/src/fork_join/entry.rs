@@ -38,16 +38,18 @@ where
 }
 
 impl Handle {
-    /// Runs `f` on a worker of this runtime and waits for it, so that what it forks is forked there. On one of the
-    /// runtime's own workers it runs at once; any other thread is blocked meanwhile.
+    /// Runs `f` on a worker of this runtime and waits for it, so that what it forks is forked
+    /// there. On one of the runtime's own workers it runs at once; any other thread is blocked
+    /// meanwhile.
     ///
-    /// Where all workers are inside closures and one of them waits, a [spare](crate::fork_join#threads) runs `f`, which
-    /// then has no [`worker_index`](crate::fork_join::worker_index).
+    /// Where all workers are inside closures and one of them waits, a
+    /// [spare](crate::fork_join#threads) runs `f`, which then has no
+    /// [`worker_index`](crate::fork_join::worker_index).
     ///
-    /// A worker of another runtime does what comes to its own runtime from outside in the meantime, so that two runtimes
-    /// may install on each other; do not hold a lock that such a closure takes. Each of these lies on top of the wait,
-    /// and may wait in turn: thousands of jobs that are sent to one runtime and all install on another can overflow a
-    /// worker's stack.
+    /// A worker of another runtime does what comes to its own runtime from outside in the meantime,
+    /// so that two runtimes may install on each other; do not hold a lock that such a closure
+    /// takes. Each of these lies on top of the wait, and may wait in turn: thousands of jobs that
+    /// are sent to one runtime and all install on another can overflow a worker's stack.
     ///
     /// # Panics
     /// With the panic of `f`; or if the runtime has begun to end.
@@ -93,7 +95,8 @@ pub(super) fn handle() -> Handle {
     enter::current().unwrap_or_else(default_handle)
 }
 
-/// Calls `f` with the context of this thread if it is a worker or a spare of the runtime of `handle`.
+/// Calls `f` with the context of this thread if it is a worker or a spare of the runtime of
+/// `handle`.
 pub(super) fn with_own<R>(handle: &Handle, f: impl FnOnce(Option<&Context>) -> R) -> R {
     with_any_own(handle, |own| f(own.filter(|own| !own.is_relief())))
 }

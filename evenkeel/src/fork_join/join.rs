@@ -51,9 +51,10 @@ impl FnContext {
 /// `oper_a` runs while that unwinds: [`std::thread::panicking`] is true in it, and a mutex that it holds when it panics too is not poisoned.
 ///
 /// # Limits
-/// Forks nest as deep as the stack is: 2 MiB by default for a worker ([`Builder::stack_size`](crate::Builder::stack_size)), and a
-/// recursion that overflows it ends the process. On a worker with 65,530 jobs in its deque, nested forks or spawned
-/// ones, a fork runs its halves one after the other; what these spawn can be stolen.
+/// Forks nest as deep as the stack is: 2 MiB by default for a worker
+/// ([`Builder::stack_size`](crate::Builder::stack_size)), and a recursion that overflows it ends
+/// the process. On a worker with 65,530 jobs in its deque, nested forks or spawned ones, a fork
+/// runs its halves one after the other; what these spawn can be stolen.
 ///
 /// # Source
 /// Lace (van Dijk and van de Pol, 2014) for the deque, rayon for the interface.

@@ -8,9 +8,10 @@
 //! empty down to where it began. A thief counts itself into the scope, then says that it has read the slot, runs
 //! the job and all that this leaves in the thief's deque, whose host it is now, and counts itself out.
 //!
-//! A worker that is not at work for the scope counts the job in when it spawns it, and so does a host whose deque is full: the
-//! [overflow](crate::scheduler::deque) does not say that a job was stolen from it. The worker that runs such a job counts
-//! it out, after all that it leaves in a thief's deque if it was stolen.
+//! A worker that is not at work for the scope counts the job in when it spawns it, and so does a
+//! host whose deque is full: the [overflow](crate::scheduler::deque) does not say that a job was
+//! stolen from it. The worker that runs such a job counts it out, after all that it leaves in a
+//! thief's deque if it was stolen.
 //!
 //! # Why the count is right
 //! The host finds out that a job has been stolen when it comes down to its slot. It goes on once the thief has said that it has read the slot
@@ -34,7 +35,8 @@ use crate::scheduler::slot::Slot;
 /// A job in a box. Its slot has the box's address.
 struct Member<'scope, F> {
     scope: *const Scope<'scope>,
-    /// Whether it has been counted in, because the worker that has spawned it is not, or has no place for it.
+    /// Whether it has been counted in, because the worker that has spawned it is not, or has no
+    /// place for it.
     is_counted: bool,
     body: F,
 }

@@ -16,19 +16,21 @@
 //! assert_eq!(fib(20), 6_765);
 //! ```
 //!
-//! Inside a task a `join` keeps the worker from other tasks until it returns; the other workers take over those that are
-//! ready. The forks of [`future`] are awaited instead.
+//! Inside a task a `join` keeps the worker from other tasks until it returns; the other workers
+//! take over those that are ready. The forks of [`future`] are awaited instead.
 //!
 //! # Threads
-//! While workers compute for [`install`](crate::Runtime::install), [`spawn()`] and each other, a thread of its own, the
-//! [relief](crate::Builder::relief), polls tasks that are ready. What a task forks there runs on that thread, one half
-//! after the other; what it spawns goes to the workers.
+//! While workers compute for [`install`](crate::Runtime::install), [`spawn()`] and each other, a
+//! thread of its own, the [relief](crate::Builder::relief), polls tasks that are ready. What a task
+//! forks there runs on that thread, one half after the other; what it spawns goes to the workers.
 //!
-//! A worker that waits for a stolen half runs nothing but parts of that half, because its frames may hold locks. Calls
-//! and jobs from outside do not wait for it: while it waits, and the other workers are inside closures, *spares* run
-//! them, threads of the pool for closures that block. There are as many as workers that wait, so no more threads run
-//! than the runtime has workers. Idle workers steal what a spare forks. The first call takes as long as the start
-//! of a thread, some 60 µs; later ones wake one. [`RuntimeMetrics::run_by_spares`](crate::RuntimeMetrics) counts them.
+//! A worker that waits for a stolen half runs nothing but parts of that half, because its frames
+//! may hold locks. Calls and jobs from outside do not wait for it: while it waits, and the other
+//! workers are inside closures, *spares* run them, threads of the pool for closures that block.
+//! There are at most as many as workers that wait; a worker that is back runs beside its spare
+//! until that call is over. Idle workers steal what a spare forks. The first call takes as long as
+//! the start of a thread, some 60 µs; later ones wake one.
+//! [`RuntimeMetrics::run_by_spares`](crate::RuntimeMetrics) counts them.
 //!
 //! Neither thread is one of the numbered workers: [`worker_index`] is `None` there.
 

@@ -208,8 +208,8 @@ impl<'scope> Scope<'scope> {
     /// Spawns a job into the scope. It runs at some time before the scope ends, on any worker; those that one worker spawns, and
     /// that nobody takes, run in reverse order.
     ///
-    /// A job takes an allocation. Beyond 65,530 jobs in a worker's deque it costs two locked instructions and an
-    /// uncontended lock more.
+    /// A job takes an allocation. Beyond 65,530 jobs in a worker's deque it costs two locked
+    /// instructions and an uncontended lock more.
     ///
     /// # Locks
     /// It may run on this stack where a fork or a scope ends within which it was spawned. It must not take a lock that is held across one of those, or

@@ -1,4 +1,5 @@
-//! Jobs that lie in boxes or in queues: no frame waits for one of them, but a scope waits for all of its own.
+//! Jobs that lie in boxes or in queues: no frame waits for one of them, but a scope waits for all
+//! of its own.
 
 #![allow(unsafe_code, reason = "a slot has the address of a box or of a queue")]
 
@@ -34,7 +35,8 @@ pub(super) unsafe fn push<F: FnOnce() + Send>(context: &Context, closure: F) {
     push_address(context, false, boxed, Boxed::<F>::run);
 }
 
-/// Puts a job, which may be one of a scope, into a queue, and what runs the oldest of that into the worker's deque.
+/// Puts a job, which may be one of a scope, into a queue, and what runs the oldest of that into the
+/// worker's deque.
 ///
 /// # Safety
 /// What the job borrows is there until it has been run, and the queue until all its jobs have been.
@@ -50,8 +52,9 @@ pub(super) unsafe fn push_fifo(
     push_address(context, is_scoped, address, Fifo::run);
 }
 
-/// Pushes a job that is no more than an address, and what runs it, into the worker's deque, or, if that is full, into its
-/// overflow. It `is_scoped` if the owner of a scope waits for it, and nothing on this worker is counted until it has been run.
+/// Pushes a job that is no more than an address, and what runs it, into the worker's deque, or, if
+/// that is full, into its overflow. It `is_scoped` if the owner of a scope waits for it, and
+/// nothing on this worker is counted until it has been run.
 pub(super) fn push_address<T>(context: &Context, is_scoped: bool, address: *mut T, run: Run) {
     let deque = &context.seat.processor().deque;
     let head = deque.head();

@@ -13,7 +13,8 @@
 //! spawned, and one that nobody waits for, or that belongs to a scope further out, where a fork or a scope ends within which it was spawned: under
 //! the locks that are held across that, and while the result of that closure, which may be a guard, is already there.
 //!
-//! Errands that come while all workers are inside fork-join are run by a [`spare`], which a worker that waits calls.
+//! Errands that come while all workers are inside fork-join are run by a [`spare`], which a worker
+//! that waits calls.
 //!
 //! Of a task or an errand, which does wait for locks, a worker knows nothing. So it begins none while jobs of scopes lie in its deque, for which
 //! their owners wait (see [`Context`]).
@@ -130,14 +131,16 @@ struct Errands<'a> {
 }
 
 impl<'a> Errands<'a> {
-    /// Says that the worker has found nothing to run, and is about to nap. True if that has not been said before.
+    /// Says that the worker has found nothing to run, and is about to nap. True if that has not
+    /// been said before.
     fn wait(&mut self, shared: &'a Shared) -> bool {
         let is_first = self.waiting.is_none();
         self.waiting.get_or_insert_with(|| Waiting::begin(shared));
         is_first
     }
 
-    /// Calls a spare if errands lie there and no worker comes for them. The worker has waited for so long.
+    /// Calls a spare if errands lie there and no worker comes for them. The worker has waited for
+    /// so long.
     fn look(&mut self, shared: &'a Shared, now: u64, waited: u64) {
         if shared.errands.is_empty() {
             self.since = None;

@@ -109,8 +109,8 @@ pub fn is_worker() -> bool {
     context::is_worker()
 }
 
-/// The number of the worker that the caller runs on, from zero, if it is on one. On the relief and on a spare it is
-/// `None`: see [threads](super#threads).
+/// The number of the worker that the caller runs on, from zero, if it is on one. On the relief and
+/// on a spare it is `None`: see [threads](super#threads).
 ///
 /// # Examples
 /// ```

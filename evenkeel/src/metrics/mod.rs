@@ -134,7 +134,8 @@ pub struct RuntimeMetrics {
     pub searching: usize,
     /// Tasks and blocking closures spawned from outside, calls, parts of broadcasts, and jobs that nobody waits for, wherever they were spawned.
     pub spawned_outside: u64,
-    /// Calls and jobs from outside that [spares](crate::fork_join#threads) have run, because workers waited.
+    /// Calls and jobs from outside that [spares](crate::fork_join#threads) have run, because
+    /// workers waited.
     pub run_by_spares: u64,
 }
 

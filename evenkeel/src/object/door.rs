@@ -15,14 +15,16 @@
 //! *Host*: note the object; a light fence; if the mode is *at home* and `place` is this processor's address and nothing else, it is inside; otherwise clear the note. It leaves by clearing the note
 //! (release), on the thread that has made it, whatever that works for by then: the guard may have
 //! outlived the worker's loop or its runtime. So the note is found by the object's home.
-//! *Visitor*: set [`LOCKED`] by a compare-and-swap (acquire). An object without a home is then the visitor's. If it has one, and the mode is *in place*, as a second look
-//! at it after the exchange says, it is too. Otherwise the visitor *takes it from its home*: a heavy fence; if the host has a note of it, wait for a bounded time, then give
-//! the lock back. (In [most attempts](glance) it does not even set the lock where it sees such a
-//! note before.) Once it is inside, and not before, it looks whether the object is poisoned: a host
-//! may have been inside when it was locked. Then it is the owner, until it leaves or hands the lock
-//! to a held operation. It leaves by clearing [`LOCKED`] (release). Whoever is inside by the lock
-//! clears it by a plain store, whoever has it and turns back by a read-modify-write: the host may be
-//! inside, and [poison](POISONED) the object. For the same reason poison is cleared by a compare-and-swap while nobody has the lock.
+//! *Visitor*: set [`LOCKED`] by a compare-and-swap (acquire). An object without a home is then the
+//! visitor's. If it has one, and the mode is *in place*, as a second look at it after the exchange
+//! says, it is too. Otherwise the visitor *takes it from its home*: a heavy fence; if the host has
+//! a note of it, wait for a bounded time, then give the lock back. (In [most attempts](glance) it
+//! does not even set the lock where it sees such a note before.) Once it is inside, and not before,
+//! it looks whether the object is poisoned: a host may have been inside when it was locked. Then it
+//! is the owner, until it leaves or hands the lock to a held operation. It leaves by clearing
+//! [`LOCKED`] (release). Whoever is inside by the lock clears it by a plain store, whoever has it
+//! and turns back by a read-modify-write: the host may be inside, and [poison](POISONED) the
+//! object. For the same reason poison is cleared by a compare-and-swap while nobody has the lock.
 //! *Suspension*: a visitor who has taken the object from a host that is stuck, as the [policy](crate::policy::stealing::is_stranded) says, sets [`SUSPENDED`] while it has the lock. From then on
 //! all enter by the lock. It is cleared by one who has the lock: the host itself, or now and then a visitor, whose next will find out.
 //! *A change of home*, the first and the last among them, is made by whoever has the lock, or, of an object that nobody has locked, by its host while it has no note of it, by a compare-and-swap.

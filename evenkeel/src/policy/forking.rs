@@ -17,17 +17,18 @@ pub const NAP: (u64, u64) = (100_000, 1_000_000);
 /// that one that comes back only to go away again is not counted on. An estimate; no benchmark sets it.
 pub const BACK: u64 = super::searching::SEARCH;
 
-/// How long a worker waits with nothing to run before a spare runs errands in its stead: as long as a sleep and a wake-up
-/// take, so that many short waits beside many calls do not wake a thread each.
-/// An estimate; no benchmark sets it.
+/// How long a worker waits with nothing to run before a spare runs errands in its stead: as long as
+/// a sleep and a wake-up take, so that many short waits beside many calls do not wake a thread
+/// each. An estimate; no benchmark sets it.
 pub const SPARE: u64 = super::searching::SEARCH / 2;
 
-/// How long errands lie beside a worker that waits before a spare runs them, if another worker may still come for them:
-/// longer than all but few polls, and no longer than a search. An estimate; no benchmark sets it.
+/// How long errands lie beside a worker that waits before a spare runs them, if another worker may
+/// still come for them: longer than all but few polls, and no longer than a search. An estimate; no
+/// benchmark sets it.
 pub const LAIN: u64 = super::searching::SEARCH;
 
-/// Whether a worker that has waited for so long has a spare run the errands that have been lying for so long. If all
-/// workers are away, inside fork-join, none comes for them soon.
+/// Whether a worker that has waited for so long has a spare run the errands that have been lying
+/// for so long. If all workers are away, inside fork-join, none comes for them soon.
 ///
 /// # Examples
 /// ```

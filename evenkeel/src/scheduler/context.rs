@@ -82,8 +82,8 @@ pub(crate) struct Context {
     /// Until when it does not give its core away, because it has lost it, and for how long that is; see [`searching::RESTS`].
     rests_until: Cell<u64>,
     rest: Cell<u64>,
-    /// The level of the deque below its oldest job of a scope, if it has one. The owner of the scope may hold a lock, and
-    /// cannot come for the job, so no task and no errand goes before it.
+    /// The level of the deque below its oldest job of a scope, if it has one. The owner of the
+    /// scope may hold a lock, and cannot come for the job, so no task and no errand goes before it.
     pub(super) scoped: Cell<Option<Level>>,
     /// Memory for tasks.
     blocks: RefCell<Blocks>,
@@ -264,7 +264,8 @@ impl Context {
         id
     }
 
-    /// A number for a scope that no other scope of the runtime has as long as this one is there; not zero.
+    /// A number for a scope that no other scope of the runtime has as long as this one is there;
+    /// not zero.
     pub(crate) fn next_scope(&self) -> u64 {
         self.scopes.set(self.scopes.get() + 1);
         self.scopes.get() * WORKERS + self.seat.me() as u64
@@ -401,12 +402,13 @@ pub(crate) fn with<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
     f(unsafe { current() })
 }
 
-/// Calls `f` with the context of this thread, if it is a worker or a spare: for what concerns fork-join.
+/// Calls `f` with the context of this thread, if it is a worker or a spare: for what concerns
+/// fork-join.
 #[inline(always)]
 pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
     let context = FORKING.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: the pointer is set while the context is borrowed by `enter`, or for ever, on this thread, and `f` cannot
-    // keep the result.
+    // SAFETY: the pointer is set while the context is borrowed by `enter`, or for ever, on this
+    // thread, and `f` cannot keep the result.
     f(unsafe { context.as_ref() })
 }
 
@@ -447,7 +449,8 @@ pub(crate) fn is_inside() -> bool {
     with(|context| context.is_some())
 }
 
-/// Whether this thread is a worker or a spare. It looks where a fork looks, so that a fork that follows need not look again.
+/// Whether this thread is a worker or a spare. It looks where a fork looks, so that a fork that
+/// follows need not look again.
 #[inline(always)]
 pub(crate) fn is_worker() -> bool {
     DEQUE.try_with(|deque| !deque.get().is_null()).unwrap_or(false)

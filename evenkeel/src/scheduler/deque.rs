@@ -40,11 +40,12 @@
 //! ([`Deque::steal_while`]).
 //!
 //! # Overflow
-//! Boxed jobs beyond the last place go into the [overflow]. A fork that finds no place runs both halves on the spot, the
-//! first one first: plain calls are one of the orders that a thread for each half can take. What lies in the overflow
-//! stays there meanwhile, for thieves, or for the owner once the frame that has pushed it waits or ends.
-//! The deque of a processor without a worker has no place at all, and nothing is pushed there: what is spawned on the
-//! relief goes to the workers.
+//! Boxed jobs beyond the last place go into the [overflow]. A fork that finds no place runs both
+//! halves on the spot, the first one first: plain calls are one of the orders that a thread for
+//! each half can take. What lies in the overflow stays there meanwhile, for thieves, or for the
+//! owner once the frame that has pushed it waits or ends. The deque of a processor without a worker
+//! has no place at all, and nothing is pushed there: what is spawned on the relief goes to the
+//! workers.
 //!
 //! # Notes
 //! A job may come with a note in its slot, which others read before they take or ask for anything. Whoever leaves one clears
@@ -77,9 +78,9 @@ const CLOSED: *mut Slot = ptr::without_provenance_mut(usize::MAX);
 /// Where a push has to stop if somebody has asked for jobs: everywhere.
 const ASKED: *mut Slot = ptr::null_mut();
 
-/// Slots of a deque: with what stands before them they fill 4 MiB of addresses. A fork that finds none left runs both
-/// halves on the spot, and boxed jobs go into the [overflow]. As many nested forks as this need a stack of several
-/// megabytes; the memory is touched as it is used.
+/// Slots of a deque: with what stands before them they fill 4 MiB of addresses. A fork that finds
+/// none left runs both halves on the spot, and boxed jobs go into the [overflow]. As many nested
+/// forks as this need a stack of several megabytes; the memory is touched as it is used.
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) const PLACES: u32 = (1 << 16) - 6;
 #[cfg(any(loom, shuttle))]
@@ -112,7 +113,8 @@ struct Own {
     prepared: AtomicU32,
     /// How many it may have.
     places: u32,
-    /// How many of the jobs, those of the overflow among them, are boxed ones. Only the owner looks.
+    /// How many of the jobs, those of the overflow among them, are boxed ones. Only the owner
+    /// looks.
     boxed: AtomicU32,
     /// Whether each job is published as it is pushed: where the pair of fences is not asymmetric nothing can be seized.
     publishes_all: bool,
@@ -147,8 +149,8 @@ impl Ends {
     }
 }
 
-/// How many jobs lie in a deque and its overflow, as its owner counts: stolen ones count until the owner has come down
-/// to them.
+/// How many jobs lie in a deque and its overflow, as its owner counts: stolen ones count until the
+/// owner has come down to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Level(usize);
 
@@ -246,40 +248,6 @@ impl Deque {
     pub(crate) fn is_full(&self) -> bool {
         let head = self.head();
         !self.has_room(head) && !self.prepare(head)
-    }
-
-    /// Puts a boxed job into the overflow, up to and with the fence. If a thief [has asked](Self::is_asked), the owner has
-    /// to [publish](Self::publish). The caller is the owner, and the deque [is full](Self::is_full).
-    #[cold]
-    pub(crate) fn spill(&self, job: Spilled) {
-        if self.overflow.height() == 0 {
-            // Thieves take the oldest first, so they have to find the places before what is newer.
-            self.publish_all();
-        }
-        self.count_boxed(1);
-        self.overflow.push(job);
-        fence::full(Edge::IdlePush);
-    }
-
-    /// Whether the newest job lies in the overflow, unless it was stolen. The caller is the owner.
-    pub(crate) fn has_spilled(&self) -> bool {
-        self.overflow.height() > 0
-    }
-
-    /// Takes the newest job out of the overflow, which has [some above](Self::has_spilled) `floor`. None if thieves have
-    /// taken all of those: then the level is as low as `floor`, or the overflow has none. The caller is the owner.
-    pub(crate) fn pop_spilled(&self, floor: Level) -> Option<Spilled> {
-        let before = self.overflow.height();
-        let floor = floor.0.saturating_sub(self.index(self.head()) as usize);
-        let job = self.overflow.pop(floor);
-        let popped = before - self.overflow.height();
-        self.count_boxed(-i32::try_from(popped).expect("a job takes memory"));
-        job
-    }
-
-    /// Takes the oldest job out of the overflow, if none is public in a place and `holds` after that look.
-    pub(crate) fn steal_spilled(&self, holds: impl FnOnce() -> bool) -> Option<Spilled> {
-        self.overflow.steal(|| !self.has_public_place() && holds())
     }
 
     /// Whether boxed jobs are in the deque. The caller is the owner.

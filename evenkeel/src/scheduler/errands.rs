@@ -1,10 +1,10 @@
 //! Errands: closures that come from outside, for any worker of a runtime.
 //!
 //! # Roles
-//! A *sender*, any thread, leaves an errand. A *worker* takes the oldest: between two batches of tasks, one at a time; or
-//! when it is out of work. A worker that waits for another runtime is *enlisted*: it takes errands too, because a worker of
-//! that other runtime may wait for one. A worker that waits for its own runtime takes none; where all do, a
-//! [`spare`](super::spare) does.
+//! A *sender*, any thread, leaves an errand. A *worker* takes the oldest: between two batches of
+//! tasks, one at a time; or when it is out of work. A worker that waits for another runtime is
+//! *enlisted*: it takes errands too, because a worker of that other runtime may wait for one. A
+//! worker that waits for its own runtime takes none; where all do, a [`spare`](super::spare) does.
 //!
 //! # Why no errand is lost
 //! The sender counts the errand as it counts a task from outside, so the runtime is not over before it has been run. It leaves it, makes a full
@@ -93,8 +93,8 @@ pub(crate) fn send(shared: &Shared, errand: Errand) {
     }
 }
 
-/// Runs the oldest errand. False if there is none. The worker is between two batches, or is a spare; what the errand leaves
-/// in its deque comes next.
+/// Runs the oldest errand. False if there is none. The worker is between two batches, or is a
+/// spare; what the errand leaves in its deque comes next.
 #[cold]
 pub(crate) fn run_next(context: &Context) -> bool {
     let Some(errand) = context.shared().errands.queue.pop() else { return false };

@@ -80,7 +80,8 @@ mod model {
         });
     }
 
-    /// The same where the host has no place left. The lock is the ordering, so there is no edge to weaken.
+    /// The same where the host has no place left. The lock is the ordering, so there is no edge to
+    /// weaken.
     #[test]
     fn a_waiter_takes_nothing_that_a_guest_has_spilled() {
         check(&[], || {

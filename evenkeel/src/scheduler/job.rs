@@ -151,8 +151,8 @@ unsafe fn run(slot: &Slot, context: &Context, victim: Option<usize>) {
     unsafe { run(slot, context, victim) }
 }
 
-/// Runs the jobs above `floor`, the newest first, until there are none. They are boxed ones, for which no frame waits
-/// one by one, since every `join` above has returned.
+/// Runs the jobs above `floor`, the newest first, until there are none. They are boxed ones, for
+/// which no frame waits one by one, since every `join` above has returned.
 pub(crate) fn run_above(context: &Context, floor: Level) {
     run_above_while(context, floor, || true);
 }

@@ -168,7 +168,8 @@ impl Shared {
         }
     }
 
-    /// The processors beside `me` that may have fork-join jobs: the nearest first, the spares' last.
+    /// The processors beside `me` that may have fork-join jobs: the nearest first, the spares'
+    /// last.
     pub(crate) fn hosts(&self, me: usize) -> impl Iterator<Item = usize> {
         // A spare sits nowhere.
         let (others, all) = match self.neighbours.get(me) {

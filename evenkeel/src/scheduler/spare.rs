@@ -1,43 +1,51 @@
 //! Spares: threads that run errands while workers wait.
 //!
-//! A worker that waits inside fork-join must not run an errand: its frames may hold a lock that the errand takes (see
-//! [`wait`](crate::fork_join)). It leaves its core idle meanwhile, and what it waits for may wait for the errand. So a
-//! *spare* comes: one more thread, with a deque of its own and an empty stack.
+//! A worker that waits inside fork-join must not run an errand: its frames may hold a lock that the
+//! errand takes (see [`wait`](crate::fork_join)). It leaves its core idle meanwhile, and what it
+//! waits for may wait for the errand. So a *spare* comes: one more thread, with a deque of its own
+//! and an empty stack.
 //!
 //! # Roles
-//! A *sender* leaves an [errand](super::errands). A *waiter* is a worker, or a spare, that waits inside fork-join and
-//! finds nothing there that it may run. A *spare* is a thread of the pool for closures that block. It runs errands and
-//! what these fork; workers that are idle steal from its deque. It polls no tasks: a task that an errand spawns there
-//! goes where a task from outside goes.
+//! A *sender* leaves an [errand](super::errands). A *waiter* is a worker, or a spare, that waits
+//! inside fork-join and finds nothing there that it may run. A *spare* is a thread of the pool for
+//! closures that block. It runs errands and what these fork; workers that are idle steal from its
+//! deque. It polls no tasks: a task that an errand spawns there goes where a task from outside
+//! goes.
 //!
 //! # States
-//! `waiting` counts the waiters, `called` the spares, so the threads that run do not outnumber the workers. A place is
+//! `waiting` counts the waiters, `called` the spares: a spare comes for a waiter that has none. A
+//! worker that is back from its wait runs beside its spare until that errand is over. A place is
 //! *free* or *taken*. Its processor is made at first need, and stays.
 //!
 //! # Protocol
-//! *Waiter*: it counts itself in when it sees an errand or is about to nap. At each turn it looks at the errands; a nap
-//! is bounded. It calls a spare if all workers are away and it has waited for [`SPARE`](crate::policy::forking::SPARE), or if errands have lain
-//! there for [`LAIN`](crate::policy::forking::LAIN): then the workers are in long polls, or wait within one.
-//! *Sender*: after the push and its fence it calls a spare if no worker sleeps or searches, all are away, and a waiter
-//! has no spare yet.
-//! *Call*: one more in `called`, if fewer than `waiting`; a free place is taken, and the pool runs the spare.
-//! *Spare*: it runs an errand and all that this leaves in its deque, then the next, until there is none or the
-//! waiters are back. Then it frees its place, whose deque is empty.
+//! *Waiter*: it counts itself in when it sees an errand or is about to nap. At each turn it looks
+//! at the errands; a nap is bounded. It calls a spare if all workers are away and it has waited for
+//! [`SPARE`](crate::policy::forking::SPARE), or if errands have lain there for
+//! [`LAIN`](crate::policy::forking::LAIN): then the workers are in long polls, or wait within one.
+//! *Sender*: after the push and its fence it calls a spare if no worker sleeps or searches, all are
+//! away, and a waiter has no spare yet.
+//! *Call*: one more in `called`, if fewer than `waiting`; a free place is taken, and the pool runs
+//! the spare.
+//! *Spare*: it runs an errand and all that this leaves in its deque, then the next, until there is
+//! none or the waiters are back. Then it frees its place, whose deque is empty.
 //!
 //! # Why no errand lies for ever
-//! If an errand lies, each worker runs code of the program's, or waits. If all run, all cores are in use, and an errand
-//! is no more than the work behind them. If one waits, it looks again within a nap, and calls. A call fails where
-//! as many spares as waiters are there, or all places are taken: then each of those spares runs, or is a waiter itself.
+//! If an errand lies, each worker runs code of the program's, or waits. If all run, all cores are
+//! in use, and an errand is no more than the work behind them. If one waits, it looks again within
+//! a nap, and calls. A call fails where as many spares as waiters are there, or all places are
+//! taken: then each of those spares runs, or is a waiter itself.
 //!
 //! # Why the promise about locks holds
-//! A spare begins an errand with an empty stack, as a thread of the errand's own would. What the errand waits for is
-//! not below it. What it forks is taken by idle workers, or by workers that wait for a part of it.
+//! A spare begins an errand with an empty stack, as a thread of the errand's own would. What the
+//! errand waits for is not below it. What it forks is taken by idle workers, or by workers that
+//! wait for a part of it.
 //!
 //! # Rejected
-//! Running the errand on the waiter, as rayon does: a lock that is held across a fork is taken on top of the frame that
-//! holds it. The [relief](super::relief): an errand that blocks would keep it from the tasks. The thread that waits
-//! for an `install`: what it forks cannot be stolen, and an errand for which no thread waits is left. The waiter's
-//! number for the spare: once the waiter is back, two threads have one number. So a spare has none.
+//! Running the errand on the waiter, as rayon does: a lock that is held across a fork is taken on
+//! top of the frame that holds it. The [relief](super::relief): an errand that blocks would keep it
+//! from the tasks. The thread that waits for an `install`: what it forks cannot be stolen, and an
+//! errand for which no thread waits is left. The waiter's number for the spare: once the waiter is
+//! back, two threads have one number. So a spare has none.
 //!
 //! # Source
 //! Threads that compensate for one that blocks: Java's `ForkJoinPool` (Lea).
@@ -56,7 +64,8 @@ use crate::primitives::{Mutex, clock, fence, lock};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// The fewest places: errands may wait for each other where there are few workers. An estimate; no benchmark sets it.
+/// The fewest places: errands may wait for each other where there are few workers. An estimate; no
+/// benchmark sets it.
 #[cfg(not(any(loom, shuttle)))]
 const FEWEST: usize = 16;
 #[cfg(any(loom, shuttle))]
@@ -166,7 +175,8 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Calls a spare for an errand that was sent when no worker slept or searched, if one can run it at once.
+/// Calls a spare for an errand that was sent when no worker slept or searched, if one can run it at
+/// once.
 pub(super) fn offer(shared: &Shared) {
     if shared.spares.has_waiter() && shared.are_all_away() {
         call(shared);
@@ -237,8 +247,8 @@ impl Spares {
     }
 }
 
-/// Runs errands on this thread until there are none or the waiters are back. Where the system has refused the pool a thread
-/// and this is a worker's, it does nothing: the worker waits.
+/// Runs errands on this thread until there are none or the waiters are back. Where the system has
+/// refused the pool a thread and this is a worker's, it does nothing: the worker waits.
 pub(crate) fn work(spare: Spare) {
     if context::is_inside() || context::is_worker() {
         return;
@@ -265,7 +275,8 @@ pub(crate) fn work(spare: Spare) {
     });
 }
 
-/// Has the first fork publish, and wake a sleeper, if a worker is idle. One that falls asleep later asks for itself.
+/// Has the first fork publish, and wake a sleeper, if a worker is idle. One that falls asleep later
+/// asks for itself.
 fn offer_jobs(context: &Context) {
     fence::full(Edge::IdlePush);
     let counts = context.shared().idle.counts();

@@ -111,8 +111,8 @@ impl Topology {
         sysfs::detect()
     }
 
-    /// The same without the quota, for callers that say themselves how many processors they want: it takes
-    /// several files, anew each time.
+    /// The same without the quota, for callers that say themselves how many processors they want:
+    /// it takes several files, anew each time.
     pub(crate) fn detect_allowed() -> Result<Self, TopologyError> {
         sysfs::detect_allowed()
     }

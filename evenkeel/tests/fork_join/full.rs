@@ -1,4 +1,5 @@
-//! Spawned jobs beyond the last place of a worker's deque: none runs inside `spawn`, and all keep their order.
+//! Spawned jobs beyond the last place of a worker's deque: none runs inside `spawn`, and all keep
+//! their order.
 
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::{self, in_place_scope, join, scope, scope_fifo};

@@ -25,8 +25,8 @@ fn await_flag(flag: &AtomicBool) {
     }
 }
 
-/// A fork whose second half another worker runs, which says that it is `stolen`, and blocks until something is sent. Its
-/// owner waits.
+/// A fork whose second half another worker runs, which says that it is `stolen`, and blocks until
+/// something is sent. Its owner waits.
 fn wait_for_a_stolen_half(stolen: &AtomicBool, end: &Mutex<Receiver<()>>) {
     join(
         || await_flag(stolen),
@@ -37,7 +37,8 @@ fn wait_for_a_stolen_half(stolen: &AtomicBool, end: &Mutex<Receiver<()>>) {
     );
 }
 
-/// Calls `outside` on a thread while one of two workers waits for a half of the other, which waits for that thread.
+/// Calls `outside` on a thread while one of two workers waits for a half of the other, which waits
+/// for that thread.
 fn beside_a_waiting_worker(runtime: &Runtime, outside: impl FnOnce(&Handle) + Send) {
     let (end, ended) = signal();
     let stolen = AtomicBool::new(false);

@@ -31,7 +31,8 @@ impl Home {
         Self::publishing_all(!fence::is_asymmetric())
     }
 
-    /// A deque that is always full, for a processor which runs no worker: a fork there runs both halves on the spot.
+    /// A deque that is always full, for a processor which runs no worker: a fork there runs both
+    /// halves on the spot.
     pub(crate) fn full() -> Self {
         Self::with_places(!fence::is_asymmetric(), 0)
     }

@@ -180,8 +180,8 @@ impl Core {
         !std::mem::replace(&mut state.owned, true)
     }
 
-    /// Gives the core to the next one: of the urgent list with all of its set; else alone, to what it
-    /// is reserved for or to the first of the entry queue. If the holder's call breaks off, its
+    /// Gives the core to the next one: of the urgent list with all of its set; else alone, to what
+    /// it is reserved for or to the first of the entry queue. If the holder's call breaks off, its
     /// acceptor learns that.
     #[inline(always)]
     pub(super) fn release(&self) {
@@ -234,8 +234,8 @@ impl Core {
     }
 }
 
-/// Gives a set up that is held: to the next urgent one as a whole, or core by core, the leader last,
-/// to what these are reserved for or to entrants. If the hold is a call that breaks off, its
+/// Gives a set up that is held: to the next urgent one as a whole, or core by core, the leader
+/// last, to what these are reserved for or to entrants. If the hold is a call that breaks off, its
 /// acceptor learns that.
 ///
 /// # Safety

@@ -81,8 +81,8 @@ impl<S: Set> Enter<S> {
         self.members.get()
     }
 
-    /// Takes, before the first poll and without waiting, all cores that come before `limit`, or all if
-    /// there is none. False if one of these is held: then none is taken.
+    /// Takes, before the first poll and without waiting, all cores that come before `limit`, or all
+    /// if there is none. False if one of these is held: then none is taken.
     pub(super) fn try_before(&mut self, limit: Option<CoreRef>) -> bool {
         let cores = self.members.get().cores(&mut self.place);
         for index in 0..cores.len() {

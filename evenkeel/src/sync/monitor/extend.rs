@@ -81,8 +81,8 @@ impl<S: Set> Held<S> {
     /// It waits for monitors that come after all of the hold, by their addresses, and takes the
     /// others if they are free. If one of these is not, it refuses and gives the hold back: to wait
     /// could close a circle. So whether it waits or refuses depends on where the monitors lie, and
-    /// a caller always needs an answer to [`Refused`]. Monitors in one array or structure come in the
-    /// order in which they lie there.
+    /// a caller always needs an answer to [`Refused`]. Monitors in one array or structure come in
+    /// the order in which they lie there.
     ///
     /// What has been signalled under the hold goes on once the hold's monitors are left, after what
     /// is signalled under the larger one. If the hold is an accepted call, its acceptor goes on

@@ -29,8 +29,9 @@
 //! # Why nobody barges in, and nobody wakes for nothing
 //! A held core goes from hold to hold without being free in between, so whoever enters meanwhile queues. A node is granted by those steps alone.
 //! *All on a core's urgent list want the set that is held now*: they are put there by holders of
-//! their set, and while there is one, the set goes on as a whole, or they go into a reservation.
-//! So a leader's lock is enough to pass on a set of any size, and the cores behind it are not looked at.
+//! their set, and while there is one, the set goes on as a whole, or they go into a reservation. So
+//! a leader's lock is enough to pass on a set of any size, and the cores behind it are not looked
+//! at.
 //!
 //! What was true when the signal came is true after the wait: an `if` before it is enough. But the signal of a waiter that is dropped goes on to the next one of its
 //! condition. Where [data](Condition::front) or arguments tell those apart, whoever comes back looks again, as in `readers_writers_internal.rs` below.
@@ -57,13 +58,18 @@
 //! | as the accepted callee | [`Call`]: it leaves, and its acceptor gets [`Accepted::Broken`] |
 //!
 //! # Order
-//! Running, urgent, entrants. What one holder signals between two changes of hands is a batch, and comes in the order of the signals. Batches come the latest one first: whoever has
-//! been given the monitors and signals has its batch go before all that was urgent already. Whoever gives its hold away, by [`signal_block`](Condition::signal_block) or for an
-//! [accepted](Held::accept) call, goes behind the batches of the one to whom it gives it, and before all that it has signalled itself by then; so of nested accepts the
-//! inner one is over first. When it is back, what it signals is another batch. An accept for which nobody has called yet keeps the monitors: nobody who has been signalled comes in
-//! while it waits, and if it ends without a call, the batch goes on. A split or
-//! a join ends a batch too: what is signalled for the parts, or for the joined set, goes first. Last of all that are urgent comes whoever has waited for the [`End`], once that is accepted. (C∀ and
-//! µC++ have one stack: there each signal is a batch, so that of two signals the later comes first.)
+//! Running, urgent, entrants. What one holder signals between two changes of hands is a batch, and
+//! comes in the order of the signals. Batches come the latest one first: whoever has been given the
+//! monitors and signals has its batch go before all that was urgent already. Whoever gives its hold
+//! away, by [`signal_block`](Condition::signal_block) or for an [accepted](Held::accept) call, goes
+//! behind the batches of the one to whom it gives it, and before all that it has signalled itself
+//! by then; so of nested accepts the inner one is over first. When it is back, what it signals is
+//! another batch. An accept for which nobody has called yet keeps the monitors: nobody who has been
+//! signalled comes in while it waits, and if it ends without a call, the batch goes on. A split or
+//! a join ends a batch too: what is signalled for the parts, or for the joined set, goes first.
+//! Last of all that are urgent comes whoever has waited for the [`End`], once that is accepted. (C∀
+//! and µC++ have one stack: there each signal is a batch, so that of two signals the later comes
+//! first.)
 //!
 //! ```
 //! use evenkeel::accept;

@@ -93,8 +93,9 @@ pub trait Set: sealed::Sealed + Clone {
 /// A set that is written as one of several: a tuple, a slice, an array, or two sets that are
 /// [joined](super::Joined).
 pub trait Several: Set {
-    /// Holds of the parts, in the order in which the set was written: of a tuple a tuple of holds of
-    /// its monitors, of an array an array, of a slice a box; of two sets that are joined, a pair.
+    /// Holds of the parts, in the order in which the set was written: of a tuple a tuple of holds
+    /// of its monitors, of an array an array, of a slice a box; of two sets that are joined, a
+    /// pair.
     type Parts;
 
     /// Holds of the parts.

@@ -239,8 +239,8 @@ impl State {
         !self.reservations.is_empty()
     }
 
-    /// Whether nothing and no task is to have the core next. One comparison for all three: a release
-    /// that no task waits for does little else.
+    /// Whether nothing and no task is to have the core next. One comparison for all three: a
+    /// release that no task waits for does little else.
     #[inline(always)]
     pub(super) fn is_unclaimed(&self) -> bool {
         let next = self.urgent.front().addr() | self.entry.front().addr();

@@ -13,7 +13,8 @@ use std::ptr;
 /// one set.
 ///
 /// It is a core's, guarded by that core's lock; or a [reservation](super::reservation)'s, guarded
-/// by the reservation's lock and by that of its leader. The leader's lock guards the tickets in both.
+/// by the reservation's lock and by that of its leader. The leader's lock guards the tickets in
+/// both.
 #[derive(Debug)]
 pub(super) struct Urgent {
     list: List,

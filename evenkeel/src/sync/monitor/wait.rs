@@ -129,9 +129,9 @@ impl<D: Copy + Send> Condition<D> {
     }
 }
 
-/// Joins a condition's queue, says so in `queued`, and gives the monitors up: to the next urgent one
-/// as a whole; if there is none, a single one by itself. False if the caller has to release several,
-/// or one that is reserved.
+/// Joins a condition's queue, says so in `queued`, and gives the monitors up: to the next urgent
+/// one as a whole; if there is none, a single one by itself. False if the caller has to release
+/// several, or one that is reserved.
 ///
 /// # Safety
 /// The caller holds the set, which it leads and to which the condition belongs, for this node, which is in no queue and stays where it is until it

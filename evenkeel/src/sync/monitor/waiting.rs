@@ -53,8 +53,8 @@ pub(super) enum At<'a> {
     Urgent(&'a mut Urgent),
 }
 
-/// Gives up the wait of a node, which waits with the lock of `core`, if it still does: `remove` takes
-/// it out of where it is. False if it has been granted.
+/// Gives up the wait of a node, which waits with the lock of `core`, if it still does: `remove`
+/// takes it out of where it is. False if it has been granted.
 ///
 /// # Safety
 /// As [`renew`], the node has no mask, and `remove` leaves it in no queue.

@@ -69,8 +69,8 @@ pub(super) unsafe fn left_one(core: CoreRef) {
     unsafe { each(&[core], Object::left) }
 }
 
-/// The node is the first one of a reservation: it waits for the cores that are missing, of which one
-/// is told, and keeps those that have come back.
+/// The node is the first one of a reservation: it waits for the cores that are missing, of which
+/// one is told, and keeps those that have come back.
 ///
 /// # Safety
 /// The node waits, the caller has the lock of its leader, and the monitors are borrowed.
