@@ -15,7 +15,7 @@ use std::fmt;
 /// A scope for jobs that run in the order in which they were spawned: see [`scope_fifo`].
 pub struct ScopeFifo<'scope> {
     base: Scope<'scope>,
-    /// By worker.
+    /// By worker, and that of the spares.
     queues: Box<[CachePadded<Fifo>]>,
 }
 
@@ -77,7 +77,9 @@ impl Handle {
 
 impl<'scope> ScopeFifo<'scope> {
     fn new(base: Scope<'scope>) -> Self {
-        let queues = (0..base.handle().workers()).map(|_| CachePadded::new(Fifo::new(base.id())));
+        // One more, which the spares share: what each spawns begins in order there too.
+        let queues = 0..=base.handle().workers();
+        let queues = queues.map(|_| CachePadded::new(Fifo::new(base.id())));
         Self { queues: queues.collect(), base }
     }
 
@@ -92,8 +94,9 @@ impl<'scope> ScopeFifo<'scope> {
         let job = self.base.job(move || body(unsafe { scope.follow() }));
         entry::with_own(self.base.handle(), |context| {
             let Some(context) = context else { return self.base.send(job) };
+            let queue = &self.queues[context.seat.me().min(self.queues.len() - 1)];
             // SAFETY: the scope, which has the queue, waits for the job, and what its body borrows outlives the scope.
-            unsafe { spawned::push_fifo(context, true, &self.queues[context.seat.me()], job) }
+            unsafe { spawned::push_fifo(context, true, queue, job) }
         });
     }
 

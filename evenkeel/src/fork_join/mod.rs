@@ -26,13 +26,15 @@
 //!
 //! A worker that waits for a stolen half runs nothing but parts of that half, because its frames
 //! may hold locks. Calls and jobs from outside do not wait for it: while it waits, and the other
-//! workers are inside closures, *spares* run them, threads of the pool for closures that block.
-//! There are at most as many as workers that wait; a worker that is back runs beside its spare
-//! until that call is over. Idle workers steal what a spare forks. The first call takes as long as
-//! the start of a thread, some 60 µs; later ones wake one.
-//! [`RuntimeMetrics::run_by_spares`](crate::RuntimeMetrics) counts them.
+//! workers are inside closures, *spares* run them, threads beside the workers. There are at most as
+//! many at work as workers wait; a worker that is back runs beside its spare until that call is
+//! over. Idle workers steal what a spare forks. The first call takes as long as the start of a
+//! thread, some 60 µs; the thread then stays for ten seconds. Where as many calls as the runtime
+//! has workers, and 64 at least, wait on spares for a later one, that one waits too.
+//! [`RuntimeMetrics::run_by_spares`](crate::metrics::RuntimeMetrics) counts them.
 //!
-//! Neither thread is one of the numbered workers: [`worker_index`] is `None` there.
+//! Neither thread is one of the numbered workers: [`worker_index`] is `None` there, and the hooks
+//! of the workers do not run.
 
 mod broadcast;
 mod detached;

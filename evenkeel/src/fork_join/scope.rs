@@ -94,8 +94,11 @@ where
 {
     let handle = || enter::current().expect("a worker is inside its runtime");
     context::with_worker(|context| match context {
-        Some(context) => scope_on(context, handle(), make, op),
-        None => {
+        Some(context) if Arc::ptr_eq(context.shared(), handle().shared()) => {
+            scope_on(context, handle(), make, op)
+        }
+        // No worker, or one that is inside of another runtime than its own.
+        _ => {
             entry::in_worker(entry::default_handle, |context| scope_on(context, handle(), make, op))
         }
     })

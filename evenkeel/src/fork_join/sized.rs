@@ -293,7 +293,9 @@ impl Anchor {
         if self.part == 0 {
             return oper();
         }
-        context.shared().runners.remember(self.part, context.seat.me());
+        if context.has_place() {
+            context.shared().runners.remember(self.part, context.seat.me());
+        }
         let _back = Within::part(context, self.part);
         oper()
     }

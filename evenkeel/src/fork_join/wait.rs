@@ -171,6 +171,7 @@ fn wait_idly(
     while !over() {
         if context.seat.processor().deque.level() > floor {
             // Jobs that were run here have spawned others, which somebody else waits for.
+            errands = Errands::default();
             context.while_running(Distance::Same, || job::run_above(context, floor));
         }
         let now = clock::now();
@@ -180,6 +181,8 @@ fn wait_idly(
         let mut host = None;
         match meanwhile {
             Meanwhile::Job(stolen) => {
+                // It runs, and needs no spare.
+                errands = Errands::default();
                 let distance = context.distance(stolen.victim());
                 context.counters().count_steal(distance);
                 context.switch(Doing::Stealing(distance), now);
@@ -189,6 +192,7 @@ fn wait_idly(
                 continue;
             }
             Meanwhile::Done => {
+                errands = Errands::default();
                 (since, slept, backoff) = (None, 0, Backoff::new());
                 continue;
             }

@@ -16,7 +16,6 @@ use super::handle::Handle;
 use crate::primitives::{Condvar, Mutex, MutexGuard, lock};
 use crate::scheduler::run;
 use crate::scheduler::shared::Shared;
-use crate::scheduler::spare::{self, Spare};
 use crate::task::blocks::Room;
 use crate::task::rights::Runnable;
 use crate::task::{self, Birth, JoinHandle, TaskInfo};
@@ -96,12 +95,6 @@ impl Pool {
             self.queued.notify_one();
         }
         join
-    }
-
-    /// Runs a spare on a thread of this pool.
-    pub(super) fn run_spare(self: &Arc<Self>, spare: Spare) {
-        let handle = Handle::new(spare.shared().clone(), self.clone());
-        drop(self.spawn(&handle, || spare::work(spare), Location::caller()));
     }
 
     /// Starts a thread. If the system refuses, the threads that are there do the work; if there are none,

@@ -4,17 +4,17 @@ use super::Runtime;
 use super::blocking::Pool;
 use super::error::{BuildError, COARSEST, FINEST, MOST_WORKERS};
 use super::handle::Handle;
-use super::relief_thread::ReliefThread;
+use super::late_thread::LateThread;
 use super::worker_thread::WorkerThread;
 use crate::detect::Deadlock;
 use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
 use crate::primitives::lock;
 use crate::scheduler::neighbours::Neighbours;
-use crate::scheduler::relief::Starter;
+use crate::scheduler::relief::{self, Starter};
 use crate::scheduler::seat::Seat;
 use crate::scheduler::shared::Hooks;
-use crate::scheduler::spare;
+use crate::scheduler::spare::{self, Spare};
 use crate::scheduler::timers::Rules;
 use crate::task::TaskPanic;
 use crate::topology::Topology;
@@ -340,17 +340,17 @@ impl Builder {
         }
         let pool = Arc::new(Pool::new(shared.clone(), self.name.clone(), self.stack_size));
         let runtime = Runtime::new_running(Handle::new(shared.clone(), pool.clone()));
-        let spares = Arc::downgrade(&pool);
-        shared.spares.start_by(spare::Starter(Box::new(move |spare| {
-            if let Some(pool) = spares.upgrade() {
-                pool.run_spare(spare);
-            }
+        let late =
+            |role| LateThread::new(&pool, (&self.name, role), self.stack_size, &runtime.threads);
+        let thread = late("spare");
+        shared.spares.start_by(spare::Starter(Box::new(move |spare: Spare| {
+            thread.start(&spare.shared().clone(), || spare::work(spare))
         })));
         if relief {
-            let threads = runtime.threads.clone();
-            let thread = ReliefThread::new(&pool, &self.name, self.stack_size, threads);
-            let starter = Starter(Box::new(move |seat| thread.start(seat)));
-            shared.starter.set(starter).expect("it is set here alone");
+            let thread = late("relief");
+            let start =
+                move |seat: Seat| thread.start(&seat.shared().clone(), || relief::work(seat));
+            shared.starter.set(Starter(Box::new(start))).expect("it is set here alone");
         }
         // All of them before the first one runs: those that never do are counted out by their drop, which the end of the runtime
         // relies on.

@@ -96,6 +96,7 @@ pub(crate) fn execute(
                 let _entered = enter::enter(&handle);
                 spare::work(spare);
             }));
+            true
         }
     };
     shared.spares.start_by(spare::Starter(Box::new(spares)));

@@ -51,7 +51,7 @@ impl Drop for Entered {
 /// If the thread is a worker.
 #[track_caller]
 pub(crate) fn refuse_on_worker(function: &str, instead: &str) {
-    let in_task = context::with(|context| Some(context?.task().is_some()));
+    let in_task = context::with_any(|context| Some(context?.task().is_some()));
     match in_task {
         None => {}
         Some(true) => panic!(

@@ -143,7 +143,7 @@ impl Handle {
 
     /// Whether the calling thread is a worker of the runtime, or runs one of its closures.
     pub(super) fn is_own_thread(&self) -> bool {
-        let own_worker = context::with(|context| {
+        let own_worker = context::with_any(|context| {
             context.is_some_and(|context| Arc::ptr_eq(context.shared(), &self.shared))
         });
         own_worker || self.pool.is_own_thread()

@@ -8,8 +8,8 @@ pub(crate) mod checked;
 pub(crate) mod enter;
 mod error;
 mod handle;
+mod late_thread;
 mod reaper;
-mod relief_thread;
 mod shutdown;
 #[cfg(not(any(loom, shuttle)))]
 mod single;
@@ -25,7 +25,7 @@ pub use worker_thread::{AlreadyWorker, WorkerThread};
 use crate::metrics::RuntimeMetrics;
 use crate::scheduler::shared::Phase;
 use crate::task::JoinHandle;
-use relief_thread::Threads;
+use late_thread::Threads;
 use std::future::Future;
 
 /// A runtime: processors, the workers that run them, and a pool of threads for closures that block.

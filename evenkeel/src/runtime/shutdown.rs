@@ -13,8 +13,8 @@
 //! poll or of a destructor: it is named as stuck, and its thread is left behind.
 
 use super::handle::Handle;
+use super::late_thread::Threads;
 use super::reaper::Reaper;
-use super::relief_thread::Threads;
 use crate::primitives::lock;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::{Phase, Shared};

@@ -264,11 +264,15 @@ impl Context {
         id
     }
 
-    /// A number for a scope that no other scope of the runtime has as long as this one is there;
-    /// not zero.
+    /// A number for a scope that no other of the runtime has had; not zero.
     pub(crate) fn next_scope(&self) -> u64 {
         self.scopes.set(self.scopes.get() + 1);
         self.scopes.get() * WORKERS + self.seat.me() as u64
+    }
+
+    /// How many scopes have begun here, and in the contexts that this one goes on from.
+    pub(super) fn scopes(&self) -> &Cell<u64> {
+        &self.scopes
     }
 
     /// Whether a scope, which has its number from [`next_scope`](Self::next_scope), has begun here.
@@ -444,9 +448,9 @@ pub(crate) unsafe fn deque<'a>() -> Option<&'a Deque> {
     unsafe { deque.as_ref() }
 }
 
-/// Whether this thread is a worker or the relief.
+/// Whether this thread is a worker, a spare or the relief.
 pub(crate) fn is_inside() -> bool {
-    with(|context| context.is_some())
+    with_any(|context| context.is_some())
 }
 
 /// Whether this thread is a worker or a spare. It looks where a fork looks, so that a fork that

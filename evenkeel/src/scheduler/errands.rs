@@ -4,7 +4,7 @@
 //! A *sender*, any thread, leaves an errand. A *worker* takes the oldest: between two batches of
 //! tasks, one at a time; or when it is out of work. A worker that waits for another runtime is
 //! *enlisted*: it takes errands too, because a worker of that other runtime may wait for one. A
-//! worker that waits for its own runtime takes none; where all do, a [`spare`](super::spare) does.
+//! worker that waits for its own runtime takes none; where all do, a [spare] does.
 //!
 //! # Why no errand is lost
 //! The sender counts the errand as it counts a task from outside, so the runtime is not over before it has been run. It leaves it, makes a full

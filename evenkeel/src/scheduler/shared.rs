@@ -231,6 +231,7 @@ impl Shared {
                 self.processors.iter().for_each(|processor| processor.timers.close());
             }
             self.idle.wake_all();
+            self.spares.unpark_all();
         }
     }
 

@@ -7,33 +7,38 @@
 //!
 //! # Roles
 //! A *sender* leaves an [errand](super::errands). A *waiter* is a worker, or a spare, that waits
-//! inside fork-join and finds nothing there that it may run. A *spare* is a thread of the pool for
-//! closures that block. It runs errands and what these fork; workers that are idle steal from its
-//! deque. It polls no tasks: a task that an errand spawns there goes where a task from outside
-//! goes.
+//! inside fork-join and finds nothing there that it may run. A *spare* is a thread beside the
+//! workers. It runs errands and what these fork; workers that are idle steal from its deque. It
+//! polls no tasks: a task that an errand spawns there goes where a task from outside goes.
 //!
 //! # States
-//! `waiting` counts the waiters, `called` the spares: a spare comes for a waiter that has none. A
-//! worker that is back from its wait runs beside its spare until that errand is over. A place is
-//! *free* or *taken*. Its processor is made at first need, and stays.
+//! `waiting` counts the waiters, `called` the spares at work: a spare comes for a waiter that has
+//! none. A worker that is back from its wait runs beside its spare until that errand is over. A
+//! place is *free*, without a thread; *called*; or *parked*, with a thread that stays for a while.
+//! Its processor is made at first need, and stays.
 //!
 //! # Protocol
-//! *Waiter*: it counts itself in when it sees an errand or is about to nap. At each turn it looks
-//! at the errands; a nap is bounded. It calls a spare if all workers are away and it has waited for
-//! [`SPARE`](crate::policy::forking::SPARE), or if errands have lain there for
-//! [`LAIN`](crate::policy::forking::LAIN): then the workers are in long polls, or wait within one.
+//! *Waiter*: it counts itself in when it sees an errand or is about to nap, and out when it runs
+//! something. At each turn it looks at the errands; a nap is bounded. It calls a spare if all
+//! workers are away and it has waited for [`SPARE`](crate::policy::forking::SPARE), or if errands
+//! have lain there for [`LAIN`](crate::policy::forking::LAIN): then the workers are in long polls,
+//! or wait within one.
 //! *Sender*: after the push and its fence it calls a spare if no worker sleeps or searches, all are
 //! away, and a waiter has no spare yet.
-//! *Call*: one more in `called`, if fewer than `waiting`; a free place is taken, and the pool runs
-//! the spare.
+//! *Call*: one more in `called`, if fewer than `waiting`; then a parked place becomes called, and
+//! its thread is unparked, or a free one, and its thread is started.
 //! *Spare*: it runs an errand and all that this leaves in its deque, then the next, until there is
-//! none or the waiters are back. Then it frees its place, whose deque is empty.
+//! none or the waiters are back. Its deque is empty then. It parks its place, counts itself out,
+//! and waits for a call, for [`STAY`] or until the runtime is over. Then it frees its place by a
+//! compare-and-swap, which fails if it has been called.
 //!
 //! # Why no errand lies for ever
 //! If an errand lies, each worker runs code of the program's, or waits. If all run, all cores are
 //! in use, and an errand is no more than the work behind them. If one waits, it looks again within
-//! a nap, and calls. A call fails where as many spares as waiters are there, or all places are
-//! taken: then each of those spares runs, or is a waiter itself.
+//! a nap, and calls. A call fails where each waiter has a spare at work; where the system refuses
+//! a thread, and the waiter tries again; or where all places are taken. There are as many places as
+//! workers, and [`FEWEST`] at least. Errands that wait on so many spares for a later errand wait
+//! for ever.
 //!
 //! # Why the promise about locks holds
 //! A spare begins an errand with an empty stack, as a thread of the errand's own would. What the
@@ -50,29 +55,39 @@
 //! # Source
 //! Threads that compensate for one that blocks: Java's `ForkJoinPool` (Lea).
 
-use super::context::{self, Context};
+use super::context::Context;
 use super::deque::Level;
 use super::errands;
 use super::job;
 use super::processor::Processor;
 use super::seat::Seat;
-use super::shared::Shared;
+use super::shared::{Phase, Shared};
 use super::timers::Rules;
-use crate::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Edge, Ordering};
+use crate::primitives::atomic::{AtomicU8, AtomicU64, AtomicUsize, Edge, Ordering};
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, clock, fence, lock};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// The fewest places: errands may wait for each other where there are few workers. An estimate; no
 /// benchmark sets it.
 #[cfg(not(any(loom, shuttle)))]
-const FEWEST: usize = 16;
+const FEWEST: usize = 64;
 #[cfg(any(loom, shuttle))]
 const FEWEST: usize = 2;
 
-/// Gives a spare a thread that [works](work), or drops it.
-pub(crate) struct Starter(pub(crate) Box<dyn Fn(Spare) + Send + Sync>);
+/// How long a spare waits for another call before its thread ends. An estimate; no benchmark sets
+/// it. A model has no use for a thread that waits.
+const STAY: Duration = Duration::from_secs(if cfg!(any(loom, shuttle)) { 0 } else { 10 });
+
+/// States of a place.
+const FREE: u8 = 0;
+const CALLED: u8 = 1;
+const PARKED: u8 = 2;
+
+/// Gives a spare a thread that [works](work). False if the system refuses it.
+pub(crate) struct Starter(pub(crate) Box<dyn Fn(Spare) -> bool + Send + Sync>);
 
 /// The spares of one runtime.
 pub(crate) struct Spares {
@@ -87,18 +102,40 @@ pub(crate) struct Spares {
 }
 
 /// Where a spare is.
-#[derive(Default)]
 struct Place {
-    taken: AtomicBool,
+    state: AtomicU8,
     processor: OnceLock<Box<Processor>>,
     thread: Mutex<Option<Thread>>,
+    /// How many scopes have begun here: their numbers go on from thread to thread.
+    scopes: AtomicU64,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self {
+            state: AtomicU8::new(FREE),
+            processor: OnceLock::new(),
+            thread: Mutex::new(None),
+            scopes: AtomicU64::new(0),
+        }
+    }
+
+    fn change(&self, from: u8, to: u8) -> bool {
+        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    fn unpark(&self) {
+        if let Some(thread) = &*lock(&self.thread) {
+            thread.unpark();
+        }
+    }
 }
 
 impl Spares {
     pub(super) fn new(processors: usize, workers: usize, rules: Rules) -> Self {
         Self {
             first: processors,
-            places: (0..workers.max(FEWEST)).map(|_| Place::default()).collect(),
+            places: (0..workers.max(FEWEST)).map(|_| Place::new()).collect(),
             rules,
             waiting: AtomicUsize::new(0),
             called: AtomicUsize::new(0),
@@ -120,10 +157,11 @@ impl Spares {
     /// The numbers of the spares whose deques may have jobs. Most of the time there is none.
     pub(super) fn numbers(&self) -> impl Iterator<Item = usize> {
         let places = if self.called.load(Ordering::Relaxed) == 0 { &[] } else { &*self.places };
-        let taken =
-            |place: &Place| place.taken.load(Ordering::Acquire) && place.processor.get().is_some();
+        let is_called = |place: &Place| {
+            place.state.load(Ordering::Acquire) == CALLED && place.processor.get().is_some()
+        };
         let places = places.iter().enumerate();
-        places.filter(move |(_, place)| taken(place)).map(|(index, _)| self.first + index)
+        places.filter(move |(_, place)| is_called(place)).map(|(index, _)| self.first + index)
     }
 
     /// More than any number of a spare.
@@ -133,9 +171,12 @@ impl Spares {
 
     /// Unparks the thread of the spare with this number, whatever it is parked for.
     pub(super) fn unpark(&self, number: usize) {
-        if let Some(thread) = &*lock(&self.places[number - self.first].thread) {
-            thread.unpark();
-        }
+        self.places[number - self.first].unpark();
+    }
+
+    /// Has all spares look whether the runtime is over.
+    pub(super) fn unpark_all(&self) {
+        self.places.iter().for_each(Place::unpark);
     }
 
     /// Errands that spares have run.
@@ -200,14 +241,20 @@ pub(crate) fn call(shared: &Shared) {
             Err(actual) => called = actual,
         }
     }
-    let is_free = |place: &Place| !place.taken.swap(true, Ordering::Acquire);
-    match spares.places.iter().position(is_free) {
-        Some(index) => start(Spare { shared, index }),
-        None => _ = spares.called.fetch_sub(1, Ordering::AcqRel),
+    let places = &spares.places;
+    if let Some(place) = places.iter().find(|place| place.change(PARKED, CALLED)) {
+        return place.unpark();
     }
+    if let Some(index) = places.iter().position(|place| place.change(FREE, CALLED)) {
+        if start(Spare { shared: shared.clone(), index }) {
+            return;
+        }
+        places[index].state.store(FREE, Ordering::Release);
+    }
+    spares.called.fetch_sub(1, Ordering::AcqRel);
 }
 
-/// A spare that has been called. Its place is free once this is dropped.
+/// The right to be the thread of a place that is called.
 pub(crate) struct Spare {
     shared: Arc<Shared>,
     index: usize,
@@ -223,16 +270,27 @@ impl Spare {
         &self.shared.spares.places[self.index]
     }
 
-    fn number(&self) -> usize {
-        self.shared.spares.first + self.index
-    }
-}
-
-impl Drop for Spare {
-    fn drop(&mut self) {
-        *lock(&self.place().thread) = None;
-        self.place().taken.store(false, Ordering::Release);
+    /// Waits for another call. False, and the place is free, if there was none.
+    fn is_called_again(&self) -> bool {
+        let place = self.place();
+        place.state.store(PARKED, Ordering::Release);
         self.shared.spares.called.fetch_sub(1, Ordering::AcqRel);
+        let start = clock::now();
+        while self.shared.phase() != Phase::Over {
+            let passed = Duration::from_nanos(clock::now().saturating_sub(start));
+            let Some(rest) = STAY.checked_sub(passed).filter(|rest| !rest.is_zero()) else { break };
+            if place.state.load(Ordering::Acquire) == CALLED {
+                return true;
+            }
+            thread::park(Some(rest));
+        }
+        // Before the place is another thread's.
+        let own = lock(&place.thread).take();
+        if place.change(PARKED, FREE) {
+            return false;
+        }
+        *lock(&place.thread) = own;
+        true
     }
 }
 
@@ -247,32 +305,43 @@ impl Spares {
     }
 }
 
-/// Runs errands on this thread until there are none or the waiters are back. Where the system has
-/// refused the pool a thread and this is a worker's, it does nothing: the worker waits.
+/// Runs errands on this thread, call after call.
 pub(crate) fn work(spare: Spare) {
-    if context::is_inside() || context::is_worker() {
-        return;
-    }
-    let shared = &spare.shared;
-    *lock(&spare.place().thread) = Some(thread::current());
-    spare.place().processor.get_or_init(|| {
+    let (shared, place) = (&spare.shared, spare.place());
+    *lock(&place.thread) = Some(thread::current());
+    place.processor.get_or_init(|| {
         let scheduler = Arc::downgrade(shared);
         Box::new(Processor::new(scheduler, 0, true, shared.spares.rules.clone()))
     });
-    let context = Context::new(Seat::of_spare(shared, spare.number()), clock::now());
+    let seat = Seat::of_spare(shared, shared.spares.first + spare.index);
+    let context = Context::new(seat, clock::now());
+    context.scopes().set(place.scopes.load(Ordering::Relaxed));
     context.enter(|| {
         loop {
-            offer_jobs(&context);
-            if !errands::run_next(&context) {
-                break;
-            }
-            job::run_above(&context, Level::FLOOR);
-            shared.spares.served.fetch_add(1, Ordering::Relaxed);
-            if !shared.spares.stays() {
+            serve(&context);
+            // A thread that comes after this one goes on from here.
+            place.scopes.store(context.scopes().get(), Ordering::Relaxed);
+            if !spare.is_called_again() {
                 break;
             }
         }
     });
+}
+
+/// Runs errands until there are none or the waiters are back.
+fn serve(context: &Context) {
+    let spares = &context.shared().spares;
+    loop {
+        offer_jobs(context);
+        if !errands::run_next(context) {
+            return;
+        }
+        job::run_above(context, Level::FLOOR);
+        spares.served.fetch_add(1, Ordering::Relaxed);
+        if !spares.stays() {
+            return;
+        }
+    }
 }
 
 /// Has the first fork publish, and wake a sleeper, if a worker is idle. One that falls asleep later

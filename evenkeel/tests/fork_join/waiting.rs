@@ -1,11 +1,12 @@
 //! Calls and jobs from outside, while workers wait for halves.
 
 use crate::common::watchdog::watchdog;
-use evenkeel::fork_join::{self, join, scope, worker_count, worker_index};
+use evenkeel::fork_join::{self, join, scope, scope_fifo, worker_count, worker_index};
 use evenkeel::{Builder, Handle, Runtime};
-use std::sync::Mutex;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 fn workers(count: usize) -> Runtime {
@@ -220,13 +221,103 @@ fn a_call_on_a_spare_does_what_it_does_on_a_worker() {
                 }
             });
             assert_eq!(count.into_inner(), 100);
-            // It is another task's turn on the relief, since the workers are inside fork-join.
-            let task = evenkeel::spawn(async { 11 });
-            assert_eq!(evenkeel::block_on(task).unwrap(), 11);
+            // The relief polls a task, since the workers are inside fork-join.
+            let (sender, receiver) = channel();
+            drop(evenkeel::spawn(async move { sender.send(11).unwrap() }));
+            assert_eq!(receiver.recv(), Ok(11));
+            let order = Mutex::new(Vec::new());
+            scope_fifo(|scope| {
+                for number in 0..100 {
+                    let order = &order;
+                    scope.spawn_fifo(move |_| order.lock().unwrap().push(number));
+                }
+            });
+            assert!(order.into_inner().unwrap().into_iter().eq(0..100));
             assert_eq!(evenkeel::Handle::current().install(|| 4), 4);
             let left = fork_join::join_sized(1 << 30, || 1, || 2);
             assert_eq!(left, (1, 2));
         });
+    });
+}
+
+/// As on a worker: it would forget whose jobs it has in hand.
+#[test]
+fn a_spare_blocks_on_nothing_and_becomes_no_worker() {
+    let _watchdog = watchdog();
+    let (runtime, other) = (workers(2), workers(4));
+    beside_a_waiting_worker(&runtime, |handle| {
+        handle.install(|| {
+            assert_eq!(worker_index(), None, "a spare runs it");
+            let refused = |call: &dyn Fn()| {
+                let panic = catch_unwind(AssertUnwindSafe(call)).unwrap_err();
+                panic
+                    .downcast_ref::<String>()
+                    .cloned()
+                    .or_else(|| panic.downcast_ref::<&str>().map(|words| words.to_string()))
+            };
+            let block = refused(&|| other.block_on(async {})).unwrap();
+            assert!(block.starts_with("block_on is called inside a closure"), "{block}");
+            let run = refused(&|| evenkeel::deterministic::run(1, async {})).unwrap();
+            assert!(run.contains("inside a task"), "{run}");
+            let settled = Builder::new().workers(1).build_with(|worker| {
+                assert!(worker.settle().is_err());
+                Ok(())
+            });
+            settled.unwrap().detach();
+            assert_eq!(join(|| 1, || 2), (1, 2));
+        });
+    });
+}
+
+#[test]
+fn calls_beside_closures_that_block_do_not_queue_behind_them() {
+    let _watchdog = watchdog();
+    let runtime = workers(2);
+    // As many as the pool for such closures has threads, each of which waits for a call.
+    let (open, opened) = signal();
+    let opened = Arc::new(opened);
+    let blocking: Vec<_> = (0..512)
+        .map(|_| {
+            let opened = opened.clone();
+            runtime.spawn_blocking(move || opened.lock().unwrap().recv().is_err())
+        })
+        .collect();
+    beside_a_waiting_worker(&runtime, |handle| assert_eq!(handle.install(|| 5), 5));
+    drop(open);
+    for closure in blocking {
+        assert!(runtime.block_on(closure).unwrap(), "it waits until the end");
+    }
+}
+
+#[test]
+fn a_call_is_run_on_a_spare_while_its_runtime_aborts() {
+    let _watchdog = watchdog();
+    let runtime = workers(2);
+    let (end, ended) = signal();
+    let (called, stolen) = (AtomicBool::new(false), AtomicBool::new(false));
+    let handle = runtime.handle();
+    thread::scope(|threads| {
+        let closure = {
+            let (handle, end) = (handle.clone(), end);
+            handle.clone().spawn_blocking(move || {
+                while !handle.is_shutting_down() {
+                    thread::yield_now();
+                }
+                assert_eq!(handle.install(|| 8), 8);
+                end.send(()).unwrap();
+            })
+        };
+        threads.spawn(|| {
+            handle.install(|| {
+                called.store(true, SeqCst);
+                wait_for_a_stolen_half(&stolen, &ended);
+            });
+        });
+        await_flag(&called);
+        await_flag(&stolen);
+        let report = runtime.shutdown(evenkeel::Shutdown::Abort);
+        assert!(report.is_clean(), "{report}");
+        evenkeel::block_on(closure).unwrap();
     });
 }
 
@@ -235,7 +326,7 @@ fn a_panic_of_a_call_on_a_spare_is_its_callers() {
     let _watchdog = watchdog();
     beside_a_waiting_worker(&workers(2), |handle| {
         let call = || handle.install(|| panic!("astray"));
-        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).unwrap_err();
+        let panic = catch_unwind(AssertUnwindSafe(call)).unwrap_err();
         assert_eq!(panic.downcast_ref(), Some(&"astray"));
         assert_eq!(handle.install(|| 2), 2);
     });

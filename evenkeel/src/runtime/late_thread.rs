@@ -1,19 +1,19 @@
-//! How the relief of a runtime gets its thread.
+//! How the relief and the spares of a runtime get their threads, once they are called.
 
 use super::blocking::Pool;
 use super::enter;
 use super::handle::Handle;
 use crate::primitives::{Mutex, lock};
-use crate::scheduler::relief;
-use crate::scheduler::seat::Seat;
+use crate::scheduler::shared::Shared;
 use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};
 
 /// The threads that a runtime has started for its processors.
 pub(super) type Threads = Arc<Mutex<Vec<JoinHandle<()>>>>;
 
-/// What the thread is made from once somebody calls the relief. Whoever that is: what a thread inherits is not to depend on it.
-pub(super) struct ReliefThread {
+/// What a thread is made from that is started by another thread's call: which one that is does not
+/// matter to what the new thread inherits.
+pub(super) struct LateThread {
     /// Weak, for the scheduler keeps this.
     pool: Weak<Pool>,
     name: String,
@@ -22,22 +22,23 @@ pub(super) struct ReliefThread {
     threads: Threads,
 }
 
-impl ReliefThread {
-    /// One that may run wherever the caller may.
+impl LateThread {
+    /// One with this role that may run wherever the caller may.
     pub(super) fn new(
         pool: &Arc<Pool>,
-        name: &str,
+        (name, role): (&str, &str),
         stack_size: Option<usize>,
-        threads: Threads,
+        threads: &Threads,
     ) -> Self {
-        let (pool, name) = (Arc::downgrade(pool), format!("{name}-relief"));
-        Self { pool, name, stack_size, affinity: Affinity::of_caller(), threads }
+        let (pool, name) = (Arc::downgrade(pool), format!("{name}-{role}"));
+        Self { pool, name, stack_size, affinity: Affinity::of_caller(), threads: threads.clone() }
     }
 
-    /// Starts it. False if the system refuses it, or the runtime is gone.
-    pub(super) fn start(&self, seat: Seat) -> bool {
+    /// Starts it for the scheduler that has called it. False if the system refuses it, or the
+    /// runtime is gone.
+    pub(super) fn start(&self, shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> bool {
         let Some(pool) = self.pool.upgrade() else { return false };
-        let handle = Handle::new(seat.shared().clone(), pool);
+        let handle = Handle::new(shared.clone(), pool);
         let affinity = self.affinity.clone();
         let mut builder = thread::Builder::new().name(self.name.clone());
         if let Some(size) = self.stack_size {
@@ -47,9 +48,14 @@ impl ReliefThread {
             affinity.apply();
             let _entered = enter::enter(&handle);
             drop(handle);
-            relief::work(seat);
+            work();
         });
-        started.map(|thread| lock(&self.threads).push(thread)).is_ok()
+        let Ok(started) = started else { return false };
+        let mut threads = lock(&self.threads);
+        // Spares come and go.
+        threads.retain(|thread| !thread.is_finished());
+        threads.push(started);
+        true
     }
 }
 
