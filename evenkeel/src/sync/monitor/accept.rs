@@ -297,7 +297,7 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
         let leader = self.members().leader();
         // SAFETY: the set borrows its monitors.
         let mut state = unsafe { leader.get() }.lock();
-        if self.node.is_granted() {
+        if self.node.is_over() {
             return None;
         }
         // SAFETY: the node waits, and this thread has the lock.

@@ -164,10 +164,11 @@ impl Core {
                 return Entry::Wait;
             }
             // The acceptor goes on, and the caller comes last.
-            let acceptor = state.take_acceptor(Op::END);
             // SAFETY: the caller's promise.
             unsafe { state.push_last(node) };
+            // Before the grant: the acceptor looks at it without the lock when it leaves.
             self.note_urgent(&state);
+            let acceptor = state.take_acceptor(Op::END);
             drop(state);
             acceptor.wake();
             return Entry::Wait;

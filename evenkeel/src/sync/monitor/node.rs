@@ -19,7 +19,7 @@ use std::task::Waker;
 /// knows whether it has joined one, and does not look here before.
 #[repr(C)]
 pub(super) struct Node {
-    /// Its waker while it waits, then [`GRANTED`].
+    /// Its waker while it waits, then [`GRANTED`] or [`GRANTED_BY_PART`].
     word: AtomicPtr<()>,
     /// There from the first queue on. While the node waits it is the lock's of the core where it waits; before and after that its future's.
     ticket: UnsafeCell<MaybeUninit<Ticket>>,
@@ -122,6 +122,9 @@ impl Ticket {
 /// The word of a node that has been given what it has waited for.
 const GRANTED: usize = 2;
 
+/// The same, by one that does not borrow the core with whose lock it did so.
+const GRANTED_BY_PART: usize = 6;
+
 // SAFETY: the ticket is reached by one thread at a time, as `Node::ticket` says, and its pointers are followed under a lock alone.
 unsafe impl Send for Node {}
 // SAFETY: as above.
@@ -138,10 +141,19 @@ impl Node {
         }
     }
 
-    /// Whether it has been given what it has waited for; then what was done before is seen. It has joined a queue.
+    /// Whether it has been given what it has waited for; then what was done before is seen. It has
+    /// joined a queue. A *no* is not certain: its future looks again [with the lock](Self::is_over).
     #[inline(always)]
     pub(super) fn is_granted(&self) -> bool {
         self.word.load(edge(Edge::MonitorGranted, Ordering::Acquire)).addr() == GRANTED
+    }
+
+    /// The same, for its future with the lock of the core where it waits or has waited. Then the
+    /// answer is certain, and the thread that has granted it has released the lock.
+    #[inline(always)]
+    pub(super) fn is_over(&self) -> bool {
+        let word = self.word.load(edge(Edge::MonitorGranted, Ordering::Acquire)).addr();
+        word == GRANTED || word == GRANTED_BY_PART
     }
 
     /// Writes a ticket. The node is in no queue, and the caller's.
@@ -226,10 +238,30 @@ impl Node {
     /// The node waits, is in no queue any more, and the caller has the lock of the core where it waited.
     #[inline(always)]
     pub(super) unsafe fn grant(&self) -> WordWaker {
+        // SAFETY: the caller's promise.
+        unsafe { self.end(GRANTED) }
+    }
+
+    /// The same, by a caller that does not borrow the core whose lock it has: the node's future
+    /// takes that lock once before it goes on, and so does not end the core while it is in use.
+    ///
+    /// # Safety
+    /// As [`grant`](Self::grant).
+    pub(super) unsafe fn grant_by_part(&self) -> WordWaker {
+        // SAFETY: the caller's promise.
+        unsafe { self.end(GRANTED_BY_PART) }
+    }
+
+    /// Ends its wait with this word.
+    ///
+    /// # Safety
+    /// As [`grant`](Self::grant).
+    #[inline(always)]
+    unsafe fn end(&self, word: usize) -> WordWaker {
         detect::granted(ptr::from_ref(self).cast());
         let waker = self.word.load(Ordering::Relaxed);
         let order = edge(Edge::MonitorGrant, Ordering::Release);
-        self.word.store(ptr::without_provenance_mut(GRANTED), order);
+        self.word.store(ptr::without_provenance_mut(word), order);
         // SAFETY: while the node waited its word was a waker's, which nobody else has taken.
         unsafe { WordWaker::from_raw(waker) }
     }

@@ -28,6 +28,12 @@
 //! those on it borrow them; so a part holder reaches the leader only while it has the
 //! reservation's lock and the list is not empty.
 //!
+//! The part holder that fulfils the reservation has the leader's lock still while its grant may be
+//! seen already, and need not borrow the leader. So that grant has a
+//! [word of its own](super::node::Node::grant_by_part): the future that finds it takes the leader's
+//! lock once before it goes on. It gets the lock when the part holder is done with the leader. All
+//! other grants are by threads that borrow the core.
+//!
 //! # Why no entrant barges in
 //! A core that has come back stays held, though no hold has it, so entrants queue. It goes to those
 //! that the signaller has chosen, before all others.
@@ -239,13 +245,11 @@ impl Reservation {
         }
         state.urgent = desk.urgent.take_for(std::ptr::null());
         self.closed.store(true, Ordering::Relaxed);
-        let next = state.pass_on();
+        let next = state.pass_on_from_part();
         leader.note_urgent(&state);
         drop(state);
         drop(desk);
-        if let Some(next) = next {
-            next.wake();
-        }
+        next.wake();
         true
     }
 }

@@ -60,12 +60,33 @@ impl State {
         Some(unsafe { self.give(next) })
     }
 
+    /// The same, by a part holder that does not borrow the leader: a task is on the list.
+    pub(super) fn pass_on_from_part(&mut self) -> WordWaker {
+        let next = self.urgent.pop().expect("a task is urgent");
+        // SAFETY: it has just been taken out of this core's list.
+        unsafe { self.prepare(next) };
+        // SAFETY: as above.
+        unsafe { next.grant_by_part() }
+    }
+
     /// Gives the set that is held to a node, as the hold that it wants, and gives whom to wake.
     ///
     /// # Safety
     /// The node waits with this core's lock, and is in no queue.
     #[inline(always)]
     pub(super) unsafe fn give(&mut self, next: &Node) -> WordWaker {
+        // SAFETY: the caller's promise.
+        unsafe { self.prepare(next) };
+        // SAFETY: the caller's promise.
+        unsafe { next.grant() }
+    }
+
+    /// Makes the hold that a node wants the present one of the set: the node is to be granted.
+    ///
+    /// # Safety
+    /// As [`give`](Self::give).
+    #[inline(always)]
+    unsafe fn prepare(&mut self, next: &Node) {
         self.urgent.end_batch();
         let give = |ticket: &mut Ticket| {
             ticket.whole = true;
@@ -73,8 +94,6 @@ impl State {
         };
         // SAFETY: the caller's promise.
         self.call = unsafe { next.with(give) };
-        // SAFETY: the caller's promise.
-        unsafe { next.grant() }
     }
 
     /// Gives the core to the first of the entry queue, or leaves it free. No task is urgent, and it

@@ -23,7 +23,7 @@ pub(super) unsafe fn renew(node: &Node, core: CoreRef, waker: &Waker) -> bool {
     let mut fresh = None;
     loop {
         let state = core.lock();
-        if node.is_granted() {
+        if node.is_over() {
             return true;
         }
         // SAFETY: the node waits, and this thread has the lock.
@@ -85,7 +85,7 @@ unsafe fn try_leave(
     let core = unsafe { core.get() };
     let mut desk = reservation.map(|own| (own, own.lock()));
     let mut state = core.lock();
-    if node.is_granted() {
+    if node.is_over() {
         return Ok(false);
     }
     // SAFETY: the node waits, and this thread has the lock.
