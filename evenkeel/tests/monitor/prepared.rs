@@ -156,16 +156,96 @@ fn changed_for<'a>(other: &'a Plain) -> impl FnOnce(&mut Held<&'a Plain>, u32) {
 }
 
 #[test]
-fn a_preparation_may_signal_others_and_may_not_change_its_hold_for_another() {
-    let (monitor, other, never) = (Plain::default(), Plain::default(), Limit::default());
-    let (first, second) = (waiter(&monitor, 1, &never), waiter(&monitor, 2, &never));
-    // The first one has been chosen, so this is the signal of that.
-    let prepare = |held: &mut Held<&Plain>, _| monitor.conditions().signal(held);
-    let signaller = Hand::waiting(monitor.conditions().signal_block_with(hold(&monitor), prepare));
-    drop(second.ready());
-    assert!(signaller.ready().1.is_some_and(|is_signalled| is_signalled));
-    drop(first.ready());
+fn a_signal_of_the_same_condition_within_is_for_the_next_one_behind_the_chosen() {
+    let (monitor, never) = (Plain::default(), Limit::default());
+    for is_alone in [false, true] {
+        let first = waiter(&monitor, 1, &never);
+        let second = if is_alone { None } else { Some(waiter(&monitor, 2, &never)) };
+        let prepare = |held: &mut Held<&Plain>, datum| {
+            **held = datum;
+            monitor.conditions().signal(held)
+        };
+        let signaller =
+            Hand::waiting(monitor.conditions().signal_block_with(hold(&monitor), prepare));
+        let (held, is_signalled) = first.ready();
+        assert_eq!((*held, is_signalled), (1, true), "it is prepared for the first one");
+        drop(held);
+        assert_eq!(signaller.ready().1, Some(!is_alone), "the second one has been signalled");
+        if let Some(second) = second {
+            drop(second.ready());
+        }
+        assert!(is_free(&monitor));
+    }
+}
 
+/// One that is signalled within gives up: its signal does not go to the chosen one.
+#[test]
+fn a_signal_within_that_is_given_up_passes_the_chosen_by() {
+    let (monitor, never) = (Plain::default(), Limit::default());
+    let first = waiter(&monitor, 1, &never);
+    let second = Cell::new(Some(waiter(&monitor, 2, &never)));
+    let prepare = |held: &mut Held<&Plain>, datum| {
+        **held = datum;
+        assert!(monitor.conditions().signal(held));
+        drop(second.take());
+    };
+    let signaller = Hand::waiting(monitor.conditions().signal_block_with(hold(&monitor), prepare));
+    drop(first.ready());
+    assert!(signaller.ready().1.is_some());
+    assert!(is_free(&monitor));
+}
+
+#[test]
+fn the_limit_of_the_chosen_one_counts_again_if_the_preparation_changes_its_hold_for_another() {
+    for (panics, comes_within) in [(false, false), (false, true), (true, false), (true, true)] {
+        let (monitor, other, limit) = (Plain::default(), Plain::default(), Limit::default());
+        let waiting = RefCell::new(waiter(&monitor, 1, &limit));
+        let change = changed_for(&other);
+        let prepare = |held: &mut _, datum| {
+            if comes_within {
+                limit.come();
+                assert!(waiting.borrow_mut().poll().is_none(), "it has been chosen");
+            }
+            change(held, datum);
+            if panics {
+                resume_unwind(Box::new("halfway"));
+            }
+        };
+        let mut signaller =
+            Hand::new(monitor.conditions().signal_block_with(hold(&monitor), prepare));
+        assert!(catch_unwind(AssertUnwindSafe(|| signaller.poll().is_some())).is_err());
+        assert_eq!(waiting.borrow().wakes(), 1, "it is to look at its limit again");
+        limit.come();
+        let is_signalled = waiting.borrow_mut().poll().expect("its limit has come").1;
+        assert!(!is_signalled);
+        drop(signaller);
+        assert!(is_free(&monitor) && is_free(&other));
+    }
+}
+
+/// The chosen one goes with the hold that is put away, and nothing else keeps the monitor.
+#[test]
+fn an_owned_monitor_outlives_a_preparation_that_changes_its_hold_for_another() {
+    let [monitor, other] = [(); 2].map(|()| Arc::new(Monitor::new(0_u32)));
+    let (condition, gone) = (Condition::<u32>::new(), Arc::downgrade(&monitor));
+    let enter = |monitor: &Arc<Monitor<u32>>| lock_all(monitor.clone());
+    let waiting = Hand::waiting(condition.wait_with(Hand::new(enter(&monitor)).ready(), 1));
+    let held = Hand::new(enter(&monitor)).ready();
+    drop(monitor);
+    let waiting = Cell::new(Some(waiting));
+    let prepare = |held: &mut Held<Arc<Monitor<u32>>>, _| {
+        drop(mem::replace(held, Hand::new(enter(&other)).ready()));
+        drop(waiting.take());
+    };
+    let mut signaller = Hand::new(condition.signal_block_with(held, prepare));
+    assert!(catch_unwind(AssertUnwindSafe(|| signaller.poll().is_some())).is_err());
+    drop(signaller);
+    assert!(gone.upgrade().is_none() && other.try_enter().is_some());
+}
+
+#[test]
+fn a_preparation_may_not_change_its_hold_for_another() {
+    let (monitor, other, never) = (Plain::default(), Plain::default(), Limit::default());
     let waiting = waiter(&monitor, 3, &never);
     let block = monitor.conditions().signal_block_with(hold(&monitor), changed_for(&other));
     let mut signaller = Hand::new(block);

@@ -9,8 +9,10 @@ use super::members::Members;
 use super::node::{List, Node, Place};
 use super::set::Set;
 use crate::primitives::cell::UnsafeCell;
+use crate::task::word_waker::WordWaker;
 use std::fmt;
 use std::sync::OnceLock;
+use std::task::Waker;
 
 /// A queue of tasks that wait inside a set of monitors until another one [signals](Condition::signal) them, first come first served. Each brings a datum `D`,
 /// which others may look at ([`Condition::front`]).
@@ -193,7 +195,7 @@ impl Queue {
         let mut count = 0;
         while count < most
             // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
-            && let Some(waiter) = unsafe { self.with(List::pop) }
+            && let Some(waiter) = unsafe { self.with(take_next) }
         {
             // SAFETY: it has just been taken out of the queue, and waits with this lock.
             unsafe { state.push_signalled(waiter) };
@@ -202,6 +204,62 @@ impl Queue {
         leader.note_urgent(&state);
         count
     }
+
+    /// Signals the first waiter, whether it has been chosen or not.
+    ///
+    /// # Safety
+    /// As [`signal`](Self::signal).
+    pub(super) unsafe fn signal_front(&self, leader: &Core) {
+        let mut state = leader.lock();
+        // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
+        if let Some(waiter) = unsafe { self.with(List::pop) } {
+            // SAFETY: it has just been taken out of the queue, and waits with this lock.
+            unsafe { state.push_signalled(waiter) };
+            leader.note_urgent(&state);
+        }
+    }
+
+    /// Has the chosen waiter, if it is still there, wait as the others do, and wakes it: its limit
+    /// may have come meanwhile.
+    ///
+    /// # Safety
+    /// This is the leader of the set that the condition is bound to.
+    pub(super) unsafe fn unchoose(&self, leader: &Core) {
+        // The waiter's own waker is used up. It leaves another one when it is polled.
+        let idle = WordWaker::boxed(Waker::noop());
+        let state = leader.lock();
+        let is_chosen = |list: &mut List| list.find(|ticket| ticket.place == Place::Chosen);
+        // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
+        let Some(waiter) = (unsafe { self.with(is_chosen) }) else {
+            drop(state);
+            return;
+        };
+        // SAFETY: it waits, and this thread has the lock.
+        unsafe { waiter.with(|ticket| ticket.place = Place::Condition) };
+        // SAFETY: as above.
+        let waker = unsafe { waiter.renew(idle) };
+        drop(state);
+        waker.wake();
+    }
+
+    /// Whether it is bound to this set.
+    ///
+    /// # Safety
+    /// The cores' monitors are borrowed.
+    pub(super) unsafe fn is_of(&self, cores: &[CoreRef]) -> bool {
+        // SAFETY: the caller's promise.
+        self.brand.get().is_some_and(|brand| unsafe { brand.is_of_some_order(cores) })
+    }
+}
+
+/// Takes out the waiter that a signal is for: the first one, but none that another signaller has
+/// chosen and prepares something for.
+#[inline(always)]
+pub(super) fn take_next<'a>(list: &mut List) -> Option<&'a Node> {
+    let next = list.find(|ticket| ticket.place != Place::Chosen)?;
+    // SAFETY: it is in this list.
+    unsafe { list.remove(next) };
+    Some(next)
 }
 
 impl<D> Default for Condition<D> {
@@ -286,8 +344,8 @@ impl<D> Condition<D> {
     }
 
     /// Chooses the task that waits longest to be signalled next, and gives its datum: from now on
-    /// it does not stop waiting, except by being dropped. None if nobody waits. The caller signals
-    /// the condition, whatever comes in between.
+    /// it does not stop waiting, except by being dropped, and other signals pass it by. None if no
+    /// task waits. The caller signals the front, or unchooses it.
     ///
     /// # Panics
     /// As [`signal`](Self::signal).

@@ -3,14 +3,23 @@
 //! # Roles and steps
 //! As in [the module](super); the *holder* that signals is the signaller. *Choose*: under the
 //! leader's lock, the first waiter is marked as chosen and stays where it is; a wait that has been
-//! chosen does not end by its limit. *Prepare*: the holder's closure runs, with the datum. *Signal
-//! and block*: as without a closure; the first waiter of the queue is the chosen one.
+//! chosen does not end by its limit, and other signals pass it by. *Prepare*: the holder's closure
+//! runs, with the datum. *Signal and block*: as without a closure; the first waiter of the queue is
+//! the chosen one. *Unchoose*: instead, under the leader's lock, the mark is taken away and the
+//! waiter woken.
 //!
 //! # Why the chosen one has its turn
 //! Who waits can leave a queue by its limit or by being dropped. The limit it looks at under the
 //! lock, and finds the mark. Dropped, it leaves the queue as ever, and the next one is the first:
-//! it has the turn, as after a signal. The holder signals whatever the closure does, so no mark
-//! stays behind: if the closure panics, as it leaves.
+//! it has the turn, as after a signal. A signal that the closure makes for the same condition takes
+//! the first waiter without a mark.
+//!
+//! # Why no mark stays behind
+//! The holder signals, whatever the closure does with the monitors: if it panics, as it leaves. But
+//! the closure may put a hold of other monitors in the place of its own. Then the holder is not
+//! inside any more and cannot signal, so it unchooses. It does so by the leader that it had when
+//! it chose, and keeps that set for as long. A wait with a limit that finds itself chosen remembers
+//! that its limit has come, and looks again when it is woken.
 //!
 //! # Rejected
 //! To look, prepare, and then signal: the limit of the waiter may come in between. A closure that
@@ -19,11 +28,11 @@
 #![allow(unsafe_code, reason = "a pinned future has another one in it")]
 
 use super::condition::Condition;
+use super::cores::CoreRef;
 use super::held::Held;
 use super::members::Slot;
 use super::set::Set;
 use super::signal_block::SignalBlock;
-use crate::primitives::unwind::contain;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -55,11 +64,12 @@ impl<D: Copy + Send> Condition<D> {
     /// Between the look and the signal no limit ends the wait of that task. If its future is
     /// dropped meanwhile, the next one that waits has the turn, or else this task goes on at once,
     /// as after any signal. While `prepare` runs, the monitors stay held; it may signal others,
-    /// which come after that task.
+    /// which come after that task. A signal for the same condition is for the next task behind it.
     ///
     /// # Panics
     /// As [`signal_block`](Self::signal_block). If `prepare` panics, the task is signalled all the
-    /// same, and the hold is dropped.
+    /// same, and the hold is dropped. If `prepare` puts a hold of other monitors in the place of
+    /// its own, the task waits on, and its limit counts again.
     ///
     /// # Examples
     /// ```
@@ -110,14 +120,26 @@ struct Chosen<'c, S: Set, D: Copy + Send> {
     /// There until it is dropped or given back.
     held: Option<Held<S>>,
     condition: &'c Condition<D>,
+    /// The leader of the set that was held when the waiter was chosen.
+    leader: CoreRef,
+    /// That set: the leader is there, though the hold may have been changed for another.
+    _set: S,
 }
 
 impl<S: Set, D: Copy + Send> Drop for Chosen<'_, S, D> {
-    /// The preparation has panicked.
+    /// The preparation has panicked, or has put another hold in the place of its own.
     fn drop(&mut self) {
-        if let Some(mut held) = self.held.take() {
-            // Unless that has put another hold in the place of its own, this does not panic.
-            contain(|| self.condition.signal(&mut held));
+        let Some(held) = self.held.take() else { return };
+        let queue = &self.condition.queue;
+        // SAFETY: this has the set.
+        let leader = unsafe { self.leader.get() };
+        // SAFETY: the set borrows its monitors.
+        if unsafe { queue.is_of(held.members().written().as_ref()) } {
+            // SAFETY: the set is held, and the condition belongs to it.
+            unsafe { queue.signal_front(leader) };
+        } else {
+            // SAFETY: the condition belongs to the set that this leads.
+            unsafe { queue.unchoose(leader) };
         }
     }
 }
@@ -128,15 +150,19 @@ fn prepare<S: Set, D: Copy + Send, R>(
     prepare: impl FnOnce(&mut Held<S>, D) -> R,
 ) -> Option<R> {
     let condition = block.condition()?;
-    let datum = condition.choose(block.as_mut().members().get())?;
+    let members = block.as_mut().members().get();
+    let (leader, set) = (members.leader(), members.set().clone());
+    let datum = condition.choose(members)?;
     let members = block.as_mut().members().take();
     // SAFETY: the future holds the set.
     let held = Some(unsafe { Held::new(members) });
-    let mut chosen = Chosen { held, condition };
+    let mut chosen = Chosen { held, condition, leader, _set: set };
     let prepared = chosen.held.as_mut().map(|held| prepare(held, datum));
+    if let Some(held) = &chosen.held {
+        // The preparation may have put another hold in its place. Then this panics.
+        condition.is_empty(held);
+    }
     if let Some(held) = chosen.held.take() {
-        // The preparation may have put another hold in its place.
-        condition.is_empty(&held);
         *block.members() = Slot::new(held.into_members());
     }
     prepared

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "queues point to a node in these futures")]
 
-use super::condition::{Condition, Queue, Waiter};
+use super::condition::{Condition, Queue, Waiter, take_next};
 use super::core;
 use super::cores::{CoreRef, Cores};
 use super::enter::Enter;
@@ -207,7 +207,7 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
                 return;
             };
             // SAFETY: as above.
-            let next = unsafe { self.condition.queue.with(List::pop) };
+            let next = unsafe { self.condition.queue.with(take_next) };
             // SAFETY: that is where it is; the next one has just been taken out of its queue.
             unsafe { urgent.replace(node, next) };
         };
@@ -248,7 +248,7 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
             let leader = unsafe { members.leader().get() };
             let mut state = leader.lock();
             // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
-            if let Some(next) = unsafe { self.condition.queue.with(List::pop) } {
+            if let Some(next) = unsafe { self.condition.queue.with(take_next) } {
                 // SAFETY: it has just been taken out of its queue, and waits with this lock.
                 unsafe { state.push_signalled(next) };
                 leader.note_urgent(&state);
@@ -322,12 +322,13 @@ impl<S: Set, D: Copy + Send, U: Future<Output = ()>> Future for WaitUntil<'_, S,
             }
             // SAFETY: pinned with this.
             let mut until = unsafe { Pin::new_unchecked(&mut this.until) };
-            if until.as_mut().as_pin_mut().is_none_or(|until| until.poll(context).is_pending()) {
+            if until.as_mut().as_pin_mut().is_some_and(|until| until.poll(context).is_pending()) {
                 return Poll::Pending;
             }
             until.set(None);
             if !wait.leave_unsignalled() {
-                // The signal was faster. The hold may have come too.
+                // The signal was faster, and the hold may have come too. Or a signaller has chosen
+                // this wait: if that does not signal it after all, it is polled again and ends.
                 return wait.poll(context).map(|held| (held, true));
             }
             this.again = Some(Enter::of(this.wait.members.take(), Op::NONE));
