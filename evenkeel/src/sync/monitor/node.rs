@@ -142,7 +142,8 @@ impl Node {
     }
 
     /// Whether it has been given what it has waited for; then what was done before is seen. It has
-    /// joined a queue. A *no* is not certain: its future looks again [with the lock](Self::is_over).
+    /// joined a queue. A *no* is not certain: its future looks again with the lock, by
+    /// [`is_over`](Self::is_over).
     #[inline(always)]
     pub(super) fn is_granted(&self) -> bool {
         self.word.load(edge(Edge::MonitorGranted, Ordering::Acquire)).addr() == GRANTED
