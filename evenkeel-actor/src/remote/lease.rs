@@ -21,8 +21,8 @@
 //!
 //! # Why nothing ends too early
 //! What a reference has sent is delivered before its lease is given back: it was put into a lane
-//! before the reference was dropped, and before the holder says `Release` it flushes and fences
-//! [all lanes](crate::node::multiplexer), so that is read after it. What waits for room then has a
+//! before the reference was dropped, and before the holder says `Release` it flushes and fences the
+//! owner's buffers in [all lanes](crate::node::multiplexer), so that is read after it. What waits for room then has a
 //! reference of its own. The same holds for watches and links. A lease that is on its way to its
 //! holder is counted already, and
 //! the numbers are the owner's: no order between `Located` and `Release` of different leases
@@ -54,8 +54,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long leases are collected before they are given back together, as all lanes are flushed for
-/// it. A choice; no benchmark sets it.
+/// How long leases are collected before they are given back together, as the
+/// owner's buffers in all lanes are flushed for it. A choice; no benchmark sets it.
 const COLLECTS: Duration = Duration::from_millis(1);
 
 /// A lease that this node holds.
@@ -115,7 +115,9 @@ impl Peer {
             std::mem::take(&mut *releases)
         };
         // What their references have sent is read before.
-        self.node.multiplexer.begin_epoch();
+        if let Some(link) = &self.link {
+            link.fence();
+        }
         for to in slots {
             self.control(Message::Release { to });
         }

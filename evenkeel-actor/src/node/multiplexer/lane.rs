@@ -29,7 +29,7 @@ struct State {
     flusher: Option<Waker>,
     is_closed: bool,
     /// Which [trails](super::trail) were laid since it began.
-    epoch: u32,
+    epoch: u64,
 }
 
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Lane {
         departures: &Departures,
         now: impl FnOnce() -> u64,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
-    ) -> Result<(Wakes, u32), PutError<E>> {
+    ) -> Result<(Wakes, u64), PutError<E>> {
         let mut state = self.lock();
         match gate.is_shut() {
             None => {}
@@ -128,8 +128,17 @@ impl Lane {
         flush(&mut self.lock(), departures)
     }
 
-    /// The same, and an epoch begins.
-    pub(crate) fn begin_epoch(&self, epoch: u32, departures: &Departures) -> Wakes {
+    /// Sends what is there for one node. It may stay among those that have something, and the
+    /// flusher, which then finds nothing of it.
+    pub(crate) fn flush_to(&self, gate: &Gate, departures: &Departures) -> Wakes {
+        let mut state = self.lock();
+        let entry = &mut state.packers[gate.node().number() as usize];
+        let host = if entry.packer.is_empty() { None } else { depart(entry, departures) };
+        Wakes { flusher: None, host }
+    }
+
+    /// The same, to all nodes, and an epoch begins.
+    pub(crate) fn begin_epoch(&self, epoch: u64, departures: &Departures) -> Wakes {
         let mut state = self.lock();
         state.epoch = epoch;
         flush(&mut state, departures)
@@ -159,6 +168,11 @@ impl Lane {
     /// The next frame of the lane to each node is read after all that have left before.
     pub(crate) fn fence(&self) {
         self.lock().packers.iter_mut().for_each(|entry| entry.packer.fence());
+    }
+
+    /// The next frame of the lane to one node is read after all that have left for it before.
+    pub(crate) fn fence_to(&self, gate: &Gate) {
+        self.lock().packers[gate.node().number() as usize].packer.fence();
     }
 
     /// Drops what is there for a node whose gate is shut, and says how many messages that were.

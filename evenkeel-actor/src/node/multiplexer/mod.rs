@@ -96,7 +96,7 @@ pub struct Multiplexer {
     lanes: Box<[CachePadded<Lane>]>,
     departures: Departures,
     /// The epoch that has begun last.
-    epoch: Mutex<u32>,
+    epoch: Mutex<u64>,
 }
 
 /// The way to one other node. Cheap to clone; a remote reference has one.
@@ -165,9 +165,9 @@ impl Multiplexer {
 
     /// Begins an epoch: trails that were laid in earlier ones may be
     /// [forgotten](Trail::remove_before) when this returns.
-    pub(crate) fn begin_epoch(&self) -> u32 {
+    pub(crate) fn begin_epoch(&self) -> u64 {
         let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
-        *epoch += 1;
+        *epoch = trail::epoch_after(*epoch);
         for lane in &self.lanes {
             lane.begin_epoch(*epoch, &self.departures).wake();
         }
@@ -372,6 +372,19 @@ impl Link {
         // As if the line were a sender that has come to this lane: what it sends next is read after what it has sent before.
         line.under(|| _ = this.lane(this.here()));
         self.put_anyway(write)
+    }
+
+    /// What is put in for the node after this is read there after all that was put in before, by
+    /// whichever lanes. Messages for other nodes stay packed, and no epoch begins.
+    pub(crate) fn fence(&self) {
+        let this = &*self.multiplexer;
+        for lane in &this.lanes {
+            lane.flush_to(&self.gate, &this.departures).wake();
+        }
+        // Not before all are flushed: the next frame that leaves takes its lane's fence along.
+        for lane in &this.lanes {
+            lane.fence_to(&self.gate);
+        }
     }
 
     /// Bytes that wait for the transport.

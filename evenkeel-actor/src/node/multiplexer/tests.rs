@@ -279,6 +279,44 @@ fn senders_whose_trails_are_forgotten_while_they_send_are_read_in_order() {
 }
 
 #[test]
+fn trails_are_forgotten_after_more_epochs_than_32_bits_count() {
+    let (multiplexer, link) = pair(timeless(), 1);
+    let trail = Trail::new();
+    *multiplexer.epoch.lock().unwrap() = (u32::MAX - 2).into();
+    for _ in 0..4 {
+        let begun = multiplexer.begin_epoch();
+        trail.under(|| send(&link, 0, 0, 0)).unwrap();
+        assert!(!trail.remove_before(begun), "it has sent in this epoch");
+    }
+    let begun = multiplexer.begin_epoch();
+    assert!(trail.remove_before(begun), "it has sent nothing since");
+}
+
+#[test]
+fn what_is_put_in_behind_a_fence_to_a_node_is_read_last_and_other_nodes_keep_their_buffers() {
+    for last in [false, true] {
+        let (multiplexer, link) = pair(timeless(), 2);
+        let other = multiplexer.link(NodeId::new(2)).unwrap();
+        for here in 0..2 {
+            let trail = Trail::new();
+            trail.under(|| send(&link, here, here.into(), 0)).unwrap();
+            trail.under(|| send(&other, here, 8, 0)).unwrap();
+        }
+        link.fence();
+        // By the lane of all that have no trail.
+        send(&link, 2, 2, 0).unwrap();
+        link.fence();
+        let frames = departures(&multiplexer);
+        assert!(frames.iter().all(|frame| frame.to == NodeId::new(1)));
+        let read = read_in_any_order(frames, |frames| if last { frames - 1 } else { 0 });
+        assert_eq!((read.len(), read[2]), (3, (2, 0)));
+        assert_eq!(*multiplexer.epoch.lock().unwrap(), 0);
+        multiplexer.flush();
+        assert_eq!(departures(&multiplexer).len(), 2, "what was for the other node");
+    }
+}
+
+#[test]
 fn the_first_message_wakes_the_flusher_and_the_others_do_not() {
     let (multiplexer, link) = pair(timeless(), 1);
     let mut flushers: Vec<_> = multiplexer.flushers().map(Box::pin).collect();

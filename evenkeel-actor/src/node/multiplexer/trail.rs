@@ -1,7 +1,8 @@
 //! By which lane a sender has sent last.
 //!
 //! # Words
-//! A trail is one word: the lane by which its sender has sent last, and that lane's epoch then. It
+//! A trail is one word: the lane by which its sender has sent last, in 16 bits, and that lane's
+//! epoch then, in 48. It
 //! is *new* before the sender has sent anything. It is *removed* once those who keep trails have
 //! forgotten it: then a sender that still finds it begins a new one, and says what has come of it.
 //!
@@ -32,24 +33,35 @@ const NOBODY: u64 = u64::MAX - 1;
 /// The trail that nobody finds any more who looks for it now.
 const REMOVED: u64 = u64::MAX - 2;
 
-/// The epoch of a sender that has come to a lane and has put nothing in.
-const NONE_YET: u32 = u32::MAX;
+/// The epoch of a sender that has come to a lane and has put nothing in: the last that a word has
+/// bits for.
+const NONE_YET: u64 = (1 << 48) - 1;
 
 thread_local! {
     /// The trail of the sender that this thread runs, by value.
     static CURRENT: Cell<u64> = const { Cell::new(NOBODY) };
 }
 
-const fn word(lane: u16, epoch: u32) -> u64 {
-    (epoch as u64) << 16 | lane as u64
+const fn word(lane: u16, epoch: u64) -> u64 {
+    epoch << 16 | lane as u64
 }
 
 const fn lane(word: u64) -> u16 {
     word as u16
 }
 
-const fn epoch(word: u64) -> u32 {
-    (word >> 16) as u32
+const fn epoch(word: u64) -> u64 {
+    word >> 16
+}
+
+/// The epoch that follows this one.
+///
+/// # Panics
+/// If there is none: one that begins each microsecond is the last after nine years.
+pub(crate) fn epoch_after(epoch: u64) -> u64 {
+    let next = epoch + 1;
+    assert!(next < NONE_YET, "the epochs of a multiplexer are used up: start the node anew");
+    next
 }
 
 /// By which lane a sender has sent last; belongs to the sender, and is used by the one thread that runs it at a time.
@@ -137,7 +149,7 @@ impl Trail {
 
     /// Removes it if it is of an earlier epoch than this one, which has begun. Only who keeps it
     /// calls that.
-    pub(crate) fn remove_before(&self, begun: u32) -> bool {
+    pub(crate) fn remove_before(&self, begun: u64) -> bool {
         let found = self.0.load(Ordering::Relaxed);
         let next = match found {
             REMOVED => return true,
@@ -200,7 +212,7 @@ pub(crate) fn step(here: u16) -> Step {
 /// The sender that the thread runs now has put a message into its lane, in this epoch of the
 /// lane's.
 #[inline]
-pub(crate) fn has_put(epoch: u32) {
+pub(crate) fn has_put(epoch: u64) {
     let last = CURRENT.get();
     if last != NOBODY && self::epoch(last) != epoch {
         CURRENT.set(word(lane(last), epoch));
