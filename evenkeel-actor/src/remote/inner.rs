@@ -224,7 +224,7 @@ impl Inner {
     /// Tells those who wait for something from a node that nothing comes.
     fn gone(&self, peer: &'static Peer) {
         peer.holds.end();
-        peer.parking.clear();
+        peer.parking.clear(peer);
         self.table.release_all(peer.id);
         self.calls.node_is_down(peer.id);
         peer.untie_all();

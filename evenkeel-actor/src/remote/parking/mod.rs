@@ -12,7 +12,7 @@
 //!
 //! # Why nothing stays, or is lost
 //! A line has a porter from the step that makes it. The porter waits for nothing but the mailbox, as a local sender does, and the end of the peer: that [clears](Parking::clear) all lines, under the lock, under
-//! which a porter leaves its waker too. It looks before each message whether the peer is down, as [readers](super::inbound) do, so that of what it has taken at most the one is delivered that it is busy with. The porter has the actor too, and keeps it: when this node leaves its table forgets whom others know, and what has come before is handled all the same. What joins a line is delivered by its porter, becomes a dead letter since the actor has ended, whose asker is told, or is dropped with its node.
+//! which a porter leaves its waker too. It looks before each message whether the peer is down, as [readers](super::inbound) do, so that of what it has taken at most the one is delivered that it is busy with. The porter has the actor too, and keeps it: when this node leaves its table forgets whom others know, and what has come before is handled all the same. What joins a line is delivered by its porter, becomes a dead letter since the actor has ended, whose asker is told, or is dropped with its node; then the askers of third nodes, whose questions that one has handed on, are told.
 //! A message is counted as read once it is delivered: for the search for the [end of all work](super::collective) one that is parked has not come.
 //!
 //! # Memory
@@ -47,7 +47,7 @@ use super::holds;
 use super::route::Peer;
 use crate::end::contain;
 use crate::node::Slot;
-use crate::node::wire::{Failure, Message};
+use crate::node::wire::{Failure, Message, Places};
 use crate::primitives::{Mutex, MutexGuard};
 use crate::trace;
 use item::{Delivered, ITEM, Item};
@@ -308,8 +308,9 @@ impl Parking {
         true
     }
 
-    /// Drops what is parked; nothing is parked any more. The peer is down, and is known to be before.
-    pub(super) fn clear(&self) {
+    /// Drops what is parked, and says so to the askers of third nodes; nothing is parked any more.
+    /// The peer is down, and is known to be before.
+    pub(super) fn clear(&self, peer: &Peer) {
         let lines = {
             let mut state = self.lock();
             state.is_closed = true;
@@ -320,7 +321,7 @@ impl Parking {
             mem::take(&mut state.by_slot)
         };
         for line in lines.into_values() {
-            drop_all(line.items);
+            drop_all(peer, line.items, &line.bytes);
             if let Some(porter) = line.porter {
                 porter.wake();
             }
@@ -359,9 +360,18 @@ impl State {
     }
 }
 
-/// Drops messages, whose `Drop` is a caller's code.
-fn drop_all(items: impl IntoIterator<Item = Item>) {
+/// Drops messages of a peer that is down, whose values that are not shared are in these bytes. One
+/// that was not read has places for answers in it: those who have asked are told, since the peer's
+/// end is not theirs. The `Drop` of one that was read is a caller's code.
+fn drop_all(peer: &Peer, items: impl IntoIterator<Item = Item>, bytes: &[u8]) {
+    let mut at = 0;
     for item in items {
+        if let Item::Tell(_, places, length, _) = item {
+            let places = &bytes[at..at + places];
+            at += places.len() + length;
+            let askers = Askers { call: None, places: Places::from_bytes(places) };
+            askers.fail(peer, Failure::Ended, "");
+        }
         contain(|| drop(item));
     }
 }

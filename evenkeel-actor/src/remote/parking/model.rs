@@ -73,7 +73,7 @@ fn shuttle_what_is_parked_ends_with_its_peer() {
                 Box::pin(read_all(peer, to, 0..2 * EACH)),
                 Box::pin(async move {
                     peer.stand(Standing::Down);
-                    peer.parking.clear();
+                    peer.parking.clear(peer);
                     noted.store(carried(), Ordering::SeqCst);
                 }),
             ],

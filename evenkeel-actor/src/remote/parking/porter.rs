@@ -12,6 +12,7 @@ use crate::node::Slot;
 use crate::node::wire::{Failure, Places, StopHow};
 use crate::trace;
 use std::future::poll_fn;
+use std::iter;
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,8 +27,7 @@ pub(super) async fn carry(peer: &'static Peer, to: Slot, target: Arc<dyn Target>
         let mut items = items.into_iter();
         while let Some(item) = items.next() {
             if peer.standing() == Standing::Down {
-                contain(|| drop(item));
-                return drop_all(items);
+                return drop_all(peer, iter::once(item).chain(items), &bytes[at..]);
             }
             let (weight, counts, is_cast) = (item.weight(), item.counts(), item.is_cast());
             let wait = match item {
@@ -51,7 +51,7 @@ pub(super) async fn carry(peer: &'static Peer, to: Slot, target: Arc<dyn Target>
             if let Some(wait) = wait {
                 parking.removed(peer, to, mem::take(&mut delivered));
                 if !room(peer, to, wait).await {
-                    return drop_all(items);
+                    return drop_all(peer, items, &bytes[at..]);
                 }
                 turn = Turn::new();
             }

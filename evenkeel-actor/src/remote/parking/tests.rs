@@ -1,9 +1,14 @@
 //! What is parked, on one worker: porters and actors take their turns when the test lets them.
 
+use super::super::askers::Askers;
+use super::super::calls::Outcome;
+use super::super::deliver::deliver;
 use super::super::route::Standing;
 use super::MUCH;
 use super::fixture::{Given, Notes, peer, read};
-use crate::Builder;
+use crate::node::wire::{Failure, PlacesBuf};
+use crate::node::{NodeId, payload};
+use crate::{Builder, oneshot};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -36,13 +41,59 @@ fn a_porter_delivers_nothing_more_once_its_peer_is_down() {
             evenkeel::yield_now().await;
         }
         peer.stand(Standing::Down);
-        peer.parking.clear();
+        peer.parking.clear(peer);
         let at_end = carried();
         actor.stop();
         actor.stopped().await;
         assert_eq!(carried(), at_end);
         let given = given.lock().unwrap();
         assert!(given.len() as u64 <= 4 + at_end && given.is_sorted(), "{given:?}");
+    });
+    evenkeel::block_on(task).unwrap();
+}
+
+/// What is parked is a porter's, which waits with what came before, or is in the line.
+#[test]
+fn questions_that_a_lost_node_has_handed_on_fail_where_their_messages_are_parked() {
+    let runtime = runtime();
+    let handle = runtime.handle().clone();
+    let task = runtime.spawn(async move {
+        let (inner, peer) = peer(&handle);
+        let (given, may) = (Given::default(), Arc::new(AtomicBool::new(false)));
+        let notes = Notes { given: given.clone(), may };
+        let actor = Builder::new().capacity(1).system(inner.system).spawn(notes).unwrap();
+        let to = actor.slot_in(&inner.table, NodeId::new(1)).expect("it is here");
+        // The place of a question of this node, which has come home in a message to that actor.
+        let hand_on = || {
+            let (sender, asker) = oneshot::channel();
+            let read = |outcome: Outcome<'_>| match outcome {
+                Outcome::Failed(why, _) => Some(why),
+                _ => None,
+            };
+            let call = inner.calls.open(NodeId::new(1), 0, sender, read).unwrap();
+            let mut places = PlacesBuf::new();
+            places.push(inner.number, call);
+            let mut bytes = Vec::new();
+            payload::put(&1_u64, &mut bytes).unwrap();
+            deliver(peer, to, Askers::handed_on(0, places.as_places()), &bytes);
+            asker
+        };
+        // Of these the actor has one, one is in the mailbox, and one waits for room.
+        (0..4).for_each(|number| read(peer, to, number));
+        let with_porter = [hand_on(), hand_on()];
+        while peer.parking.lock().by_slot[&to].porter.is_none() {
+            evenkeel::yield_now().await;
+        }
+        assert_eq!(peer.parking.lock().by_slot[&to].items.len(), 0, "it has a batch");
+        let in_line = [hand_on(), hand_on()];
+        assert_eq!(inner.calls.len(), 4);
+        peer.stand(Standing::Down);
+        peer.parking.clear(peer);
+        // The porter has its turn, and ends.
+        for asker in in_line.into_iter().chain(with_porter) {
+            assert_eq!(asker.await.ok(), Some(Some(Failure::Ended)));
+        }
+        assert_eq!(inner.calls.len(), 0);
     });
     evenkeel::block_on(task).unwrap();
 }
