@@ -115,6 +115,35 @@ struct Cell {
     told: Option<NodeId>,
 }
 
+/// What a slot had: its key, its target, and the node that it was counted for.
+type Freed = (usize, Option<Arc<dyn Target>>, Option<NodeId>);
+
+impl Cell {
+    /// The slot has nothing any more, and may be given again.
+    fn free(&mut self, lists: &mut Lists, index: u32) -> Freed {
+        let generation = self.generation.checked_add(1);
+        let is_used = self.target.is_some() || self.id.is_some();
+        self.ties = 0;
+        (self.leases, self.is_kept) = (Vec::new(), false);
+        if let Some(id) = self.id.take() {
+            lists.by_id.remove(&id);
+        }
+        // One whose generations are used up is not given again.
+        if let Some(generation) = generation
+            && is_used
+        {
+            self.generation = generation;
+            lists.free.push(index);
+        }
+        self.forget_target()
+    }
+
+    /// The slot has no target any more.
+    fn forget_target(&mut self) -> Freed {
+        (std::mem::take(&mut self.key), self.target.take(), self.told.take())
+    }
+}
+
 struct Lists {
     by_key: HashMap<usize, u32, Numbers>,
     /// By which slot an actor is named first, and in links.
@@ -356,23 +385,7 @@ impl Table {
     fn free(&self, lists: &mut Lists, index: u32) -> Option<Arc<dyn Target>> {
         let (key, target, told) = {
             let mut cell = self.cells[index as usize].lock();
-            let generation = cell.generation.checked_add(1);
-            let key = std::mem::take(&mut cell.key);
-            let target = cell.target.take();
-            let is_used = target.is_some() || cell.id.is_some();
-            cell.ties = 0;
-            (cell.leases, cell.is_kept) = (Vec::new(), false);
-            if let Some(id) = cell.id.take() {
-                lists.by_id.remove(&id);
-            }
-            // One whose generations are used up is not given again.
-            if let Some(generation) = generation
-                && is_used
-            {
-                cell.generation = generation;
-                lists.free.push(index);
-            }
-            (key, target, cell.told.take())
+            cell.free(lists, index)
         };
         lists.forget(key, told);
         target

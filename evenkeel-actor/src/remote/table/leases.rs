@@ -1,6 +1,6 @@
 //! Slots that nodes have [leases](super::super::lease) of: what the owner counts.
 
-use super::{Cell, Lists, Table, Target};
+use super::{Cell, Freed, Lists, Table};
 use crate::actor_ref::ActorRef;
 use crate::mailbox::overflow::Overflow;
 use crate::node::{NodeId, Slot};
@@ -18,6 +18,16 @@ impl Cell {
             Some((_, leases)) => *leases += 1,
             None => self.leases.push((holder, 1)),
         }
+    }
+
+    /// Frees the slot, or takes its target if links name it, unless a node still refers to its
+    /// actor. That is seen in the same hold of the lock: a message whose writer has found the slot
+    /// [by its place](Table::at) has it kept, or finds it gone.
+    fn let_go(&mut self, lists: &mut Lists, index: u32) -> Option<Freed> {
+        if self.is_kept || !self.leases.is_empty() {
+            return None;
+        }
+        Some(if self.ties == 0 { self.free(lists, index) } else { self.forget_target() })
     }
 }
 
@@ -38,7 +48,7 @@ impl Table {
     pub(crate) fn release(&self, holder: NodeId, slot: Slot) -> bool {
         let Some(cell) = self.cells.get(slot.index as usize) else { return false };
         let mut lists = self.lists();
-        let (is_free, is_last) = {
+        let freed = {
             let mut cell = cell.lock();
             if cell.generation != slot.generation {
                 return cell.generation > slot.generation;
@@ -50,9 +60,12 @@ impl Table {
             if cell.leases[at].1 == 0 {
                 cell.leases.swap_remove(at);
             }
-            (cell.ties == 0, cell.leases.is_empty() && !cell.is_kept)
+            cell.let_go(&mut lists, slot.index)
         };
-        let dropped = if is_last { self.let_go(&mut lists, slot.index, is_free) } else { None };
+        let dropped = freed.and_then(|(key, target, told)| {
+            lists.forget(key, told);
+            target
+        });
         drop(lists);
         drop(dropped);
         true
@@ -64,33 +77,77 @@ impl Table {
         let mut lists = self.lists();
         let known: Vec<u32> = lists.by_key.values().copied().collect();
         for index in known {
-            let (is_free, is_last) = {
+            let freed = {
                 let mut cell = self.cells[index as usize].lock();
                 let before = cell.leases.len();
                 cell.leases.retain(|lease| lease.0 != holder);
                 let has_released = cell.leases.len() < before;
-                let is_last = has_released && cell.leases.is_empty() && !cell.is_kept;
-                (cell.ties == 0, is_last)
+                if has_released { cell.let_go(&mut lists, index) } else { None }
             };
-            if is_last {
-                dropped.extend(self.let_go(&mut lists, index, is_free));
+            if let Some((key, target, told)) = freed {
+                lists.forget(key, told);
+                dropped.extend(target);
             }
         }
         drop(lists);
         drop(dropped);
     }
+}
 
-    /// No node refers to the actor of a slot any more, which is free unless links name it. What is
-    /// given is dropped without the lock.
-    fn let_go(&self, lists: &mut Lists, index: u32, is_free: bool) -> Option<Arc<dyn Target>> {
-        if is_free {
-            return self.free(lists, index);
+#[cfg(test)]
+mod tests {
+    use super::Table;
+    use crate::node::NodeId;
+    use crate::{Actor, Builder, Context, Handled};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    struct Nothing;
+
+    impl Actor for Nothing {
+        type Message = u64;
+
+        async fn handle(&mut self, _message: u64, _context: &mut Context<Self>) -> Handled {
+            Ok(())
         }
-        let (key, target, told) = {
-            let mut cell = self.cells[index as usize].lock();
-            (std::mem::take(&mut cell.key), cell.target.take(), cell.told.take())
+    }
+
+    /// Another thread has remembered the slot from an actor that was at the same address.
+    #[test]
+    fn a_slot_that_is_written_into_a_message_while_its_last_lease_is_given_back_is_kept() {
+        const ROUNDS: usize = 20_000;
+        const KEY: usize = 4_096;
+        let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+        let actor = runtime.block_on(async { Builder::new().spawn(Nothing).unwrap() });
+        let holder = NodeId::new(1);
+        let leased = || {
+            let table = Table::new();
+            let slot = table.lease(&actor, KEY, holder);
+            (table, slot)
         };
-        lists.forget(key, told);
-        target
+        let rounds: Vec<_> = (0..ROUNDS).map(|_| leased()).collect();
+        let arrived = AtomicUsize::new(0);
+        let meet = |round: usize| {
+            arrived.fetch_add(1, Ordering::SeqCst);
+            while arrived.load(Ordering::SeqCst) < 2 * (round + 1) {
+                std::hint::spin_loop();
+            }
+        };
+        let mut lost = 0;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for (round, (table, slot)) in rounds.iter().enumerate() {
+                    meet(round);
+                    assert!(table.release(holder, *slot));
+                }
+            });
+            for (round, (table, slot)) in rounds.iter().enumerate() {
+                meet(round);
+                let written = table.at(slot.index, KEY);
+                // The release is over once its lock can be had.
+                drop(table.lists());
+                lost += usize::from(written.is_some_and(|slot| table.get(slot).is_none()));
+            }
+        });
+        assert_eq!(lost, 0, "of {ROUNDS} slots so many were freed though their names are sent");
     }
 }
