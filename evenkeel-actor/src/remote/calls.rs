@@ -10,10 +10,15 @@
 //! # Why no asker waits in vain
 //! A place that is dropped says so. A node that is lost has its standing noted before the calls are looked through, and whoever notes a move looks at the standing under their lock: one of
 //! both closes the call. A message that hands a place on
-//! names it beside its payload, so a node that cannot deliver it says so for it. What is not
-//! covered: a message that a node hands on, and that does not get to a third one because these two
-//! alone have lost
-//! each other. That ends with the asker's [limit](crate::System::set_ask_limit).
+//! names it beside its payload, so a node that cannot deliver it says so for it. The arguments of a
+//! script do not: the node that asks for the script knows which places it has written, and says so
+//! for them once it hears that there is no actor. What is not covered ends with the asker's
+//! [limit](crate::System::set_ask_limit):
+//! - a message that a node hands on, and that does not get to a third one because these two alone
+//!   have lost each other;
+//! - a place in an answer that is not read, because nobody waits for it or it is of another type;
+//! - a place in the arguments of a script that fails after the task that has asked for it has
+//!   given up, once the call of that is forgotten.
 //!
 //! # Whose answer counts
 //! That of any node that knows the number. Numbers are a keyed hash of 64 bits, so a node that has not been told one does not guess it.

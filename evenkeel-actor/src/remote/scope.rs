@@ -89,14 +89,19 @@ impl Calls {
 
     /// Those of other nodes.
     pub(crate) fn passed_on(&self) -> PlacesBuf {
-        let mut places = PlacesBuf::new();
-        PASSED_ON.with_borrow(|all| {
-            for (owner, call) in &all[all.len() - NOTED.get().passed_on..] {
-                places.push(owner.id, *call);
-            }
-        });
-        places
+        passed_on()
     }
+}
+
+/// The places for answers of other nodes that are in the value that is written, so far.
+pub(crate) fn passed_on() -> PlacesBuf {
+    let mut places = PlacesBuf::new();
+    PASSED_ON.with_borrow(|all| {
+        for (owner, call) in &all[all.len() - NOTED.get().passed_on..] {
+            places.push(owner.id, *call);
+        }
+    });
+    places
 }
 
 /// A value is written. Dropped, by a panic of what writes it too, it settles what becomes of the places in it.

@@ -13,7 +13,7 @@ use crate::end::contain;
 use crate::mailbox::overflow::Wait;
 use crate::node::multiplexer::PutError;
 use crate::node::payload;
-use crate::node::wire::{Envelope, Failure, LONGEST_NAME, Message};
+use crate::node::wire::{Envelope, Failure, LONGEST_NAME, Message, PlacesBuf};
 use crate::node::{NodeId, Slot};
 use crate::oneshot;
 use crate::trace;
@@ -227,11 +227,16 @@ fn outcome(node: NodeId, name: &str, failure: Failure, detail: &str) -> RemoteEr
     }
 }
 
-/// Asks a node for an actor with messages of type `M`, by a name and what `request` writes. It opens the call once the places for answers that are in it are noted: if there is no actor, nobody answers these.
+/// Opens the call of a request.
+type Opens<'a> = dyn FnMut() -> Result<u64, String> + 'a;
+
+/// Asks a node for an actor with messages of type `M`, by a name and what `request` writes. It opens
+/// the call once the places for answers that are in it are noted: if there is no actor, nobody
+/// answers these. A node that says so has not seen those of third nodes, which are told from here.
 async fn request<M>(
     peer: &'static Peer,
     name: &str,
-    request: impl FnOnce(&mut dyn FnMut() -> Result<u64, String>, &mut Vec<u8>) -> Result<(), String>,
+    request: impl FnOnce(&mut Opens<'_>, &mut Vec<u8>) -> Result<(), String>,
 ) -> Result<ActorRef<M>, RemoteError>
 where
     M: Serialize + DeserializeOwned + Send + 'static,
@@ -241,9 +246,16 @@ where
     let Some(link) = &peer.link else { return Err(RemoteError::Answer) };
     let (sender, receiver) = oneshot::channel();
     let name: Box<str> = name.into();
-    let read = move |outcome: Outcome<'_>| match outcome {
+    let read = move |outcome: Outcome<'_>, handed_on: &PlacesBuf| match outcome {
         Outcome::At(lease) => Ok(Arc::clone(lease)),
-        Outcome::Failed(failure, detail) => Err(self::outcome(node, &name, failure, detail)),
+        Outcome::Failed(failure, detail) => {
+            for (owner, call) in handed_on.as_places().iter() {
+                if let Some(owner) = peer.node.peer(owner) {
+                    owner.fail(call, Failure::Ended, "");
+                }
+            }
+            Err(self::outcome(node, &name, failure, detail))
+        }
         Outcome::Answer(_) => Err(RemoteError::Answer),
         Outcome::NodeDown => Err(RemoteError::NodeDown { node }),
     };
@@ -254,6 +266,8 @@ where
     let mut asker = Some((sender, read));
     let mut open = || {
         let Some((sender, read)) = asker.take() else { return Ok(scope::last_call()) };
+        let handed_on = scope::passed_on();
+        let read = move |outcome: Outcome<'_>| read(outcome, &handed_on);
         let Some(call) = peer.node.calls.open(node, scope::last_call(), sender, read) else {
             scope::note_too_many_calls();
             return Err(scope::TOO_MANY.to_owned());

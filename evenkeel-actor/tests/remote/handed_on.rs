@@ -21,7 +21,7 @@ enum Deal {
     /// Hands it on in a message that panics as it is written.
     Bomb(ActorRef<Bombs>, ReplyTo<u64>),
     /// Hands it on as the argument of a script that there is not.
-    Spawn(ReplyTo<u64>),
+    Spawn(u32, ReplyTo<u64>),
     /// Sends that actor more than its mailbox takes.
     Fill(ActorRef<Message>, ReplyTo<()>),
     /// Does nothing.
@@ -58,8 +58,8 @@ impl Actor for Broker {
             Deal::Keep(whom, reply) => whom.send(Message::Keep(reply)).await?,
             Deal::Get(whom, reply) => whom.send(Message::Get(reply)).await?,
             Deal::Bomb(whom, reply) => whom.send(Bombs(reply, Bomb)).await?,
-            Deal::Spawn(reply) => {
-                let spawned = self.0.spawn_on::<Message, _>(id(0), "nothing", &reply).await;
+            Deal::Spawn(on, reply) => {
+                let spawned = self.0.spawn_on::<Message, _>(id(on), "nothing", &reply).await;
                 assert!(matches!(spawned, Err(RemoteError::NoSuchScript { .. })), "{spawned:?}");
             }
             Deal::Fill(whom, reply) => {
@@ -150,6 +150,32 @@ fn a_question_that_was_handed_on_and_waits_for_room_fails_when_its_actor_stops()
     });
 }
 
+/// The third node has parked the question's message when it loses the node that has sent it.
+#[test]
+fn a_question_that_waits_for_room_fails_when_the_node_that_has_handed_it_on_is_lost() {
+    ends(|| {
+        let world = brokers(3);
+        let control = world.control.clone();
+        world.nodes[2].1.register_script("still", |()| Still);
+        world.on(0, async move |node| {
+            let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
+            let still = node.spawn_on::<Message, _>(id(2), "still", &()).await.unwrap();
+            let other = node.spawn_on::<Message, _>(id(2), "sum", &0_u64).await.unwrap();
+            let full = still.clone();
+            broker.ask(|reply| Deal::Fill(full, reply)).await.unwrap();
+            let mut open = pin!(broker.ask(|reply| Deal::Get(still, reply)).no_timeout());
+            assert!(futures::poll!(open.as_mut()).is_pending());
+            // The third node has parked it once it answers what comes by the same way behind it,
+            // and the asker's node knows who has it once the broker has answered.
+            assert_eq!(broker.ask(|reply| Deal::Get(other, reply)).await, Ok(0));
+            broker.ask(Deal::Ping).await.unwrap();
+            control.kill(id(1));
+            assert_eq!(open.await, Err(AskError::NoReply));
+            assert_eq!(node.metrics().open_calls, 0);
+        });
+    });
+}
+
 /// Handles its first message for ever.
 struct Still;
 
@@ -182,10 +208,23 @@ fn a_question_that_is_the_argument_of_a_script_that_fails_has_no_reply() {
         // The asker is local to the broker: its place for the answer goes to node 0 and is forgotten there.
         let asked = runtime.block_on(async {
             let broker = Builder::new().system(node.system()).spawn(Broker(node.clone())).unwrap();
-            broker.ask(Deal::Spawn).await
+            broker.ask(|reply| Deal::Spawn(0, reply)).await
         });
         assert_eq!(asked, Err(AskError::NoReply));
         assert_eq!(node.metrics().open_calls, 0);
+    });
+}
+
+#[test]
+fn a_question_of_a_third_node_that_is_the_argument_of_a_script_that_fails_has_no_reply() {
+    ends(|| {
+        let world = brokers(3);
+        world.on(0, async |node| {
+            let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
+            let asked = broker.ask(|reply| Deal::Spawn(2, reply)).no_timeout().await;
+            assert_eq!(asked, Err(AskError::NoReply));
+            assert_eq!(node.metrics().open_calls, 0);
+        });
     });
 }
 
