@@ -352,6 +352,7 @@ fn read(
                 count.messages -= u64::from(!deliver(peer, to, Askers::by(call), payload));
             }
             Message::Hand { to, call, places, payload } if peer.standing() == Standing::Greeted => {
+                turn.looks_soon();
                 let askers = Askers::handed_on(call, places);
                 count.messages -= u64::from(!deliver(peer, to, askers, payload));
             }

@@ -183,6 +183,10 @@ where
                         "the place for an answer belongs to another node that is in this process",
                     ));
                 }
+                // Before it is taken out: a place that is not written is told of when it is dropped.
+                if remote.may_say(owner) && !scope::may_pass_on() {
+                    return Err(S::Error::custom(scope::too_many_places()));
+                }
                 let call = remote.take();
                 if call == 0 {
                     return Err(S::Error::custom(SENT_TWICE));

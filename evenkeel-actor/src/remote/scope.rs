@@ -6,7 +6,7 @@ use super::route::Peer;
 use crate::end::words;
 use crate::node::multiplexer::PutError;
 use crate::node::payload::{self, PayloadError};
-use crate::node::wire::{Failure, PlacesBuf};
+use crate::node::wire::{Failure, MOST_PLACES, PlacesBuf};
 use serde::de::DeserializeOwned;
 use std::any::type_name;
 use std::cell::{Cell, RefCell};
@@ -233,6 +233,18 @@ pub(crate) fn note_too_many_calls() {
 /// Whether that is why a value could not be written just now.
 pub(crate) fn were_too_many_calls() -> bool {
     TOO_MANY_CALLS.take()
+}
+
+/// Whether one more place for an answer to another node may be in the value that is written.
+pub(crate) fn may_pass_on() -> bool {
+    NOTED.get().passed_on < MOST_PLACES
+}
+
+/// Why it may not.
+pub(crate) fn too_many_places() -> String {
+    format!(
+        "a message hands on at most {MOST_PLACES} questions of other nodes: send them in several"
+    )
 }
 
 /// The place for an answer to another node is in the value that is written.

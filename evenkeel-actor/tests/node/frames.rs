@@ -10,7 +10,8 @@ use crate::common::messages::{Parts, parts};
 use driver::drive;
 use evenkeel_actor::node::frame::{self, Frame, MAGIC, VERSION};
 use evenkeel_actor::node::wire::{
-    End, EndBy, EndKind, Envelope, LONGEST_DETAIL, LONGEST_NAME, MembersBuf, Message, write_tell,
+    End, EndBy, EndKind, Envelope, LONGEST_DETAIL, LONGEST_NAME, MOST_PLACES, MembersBuf, Message,
+    PlacesBuf, write_hand, write_tell,
 };
 use evenkeel_actor::node::{FrameError, NodeId, Slot};
 use proptest::prelude::*;
@@ -283,6 +284,34 @@ fn a_text_that_is_too_long_is_neither_written_nor_read() {
 fn members_that_are_not_there_are_refused_without_memory_for_them() {
     let error = error_of(&record(&[17, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F]));
     assert!(matches!(error, FrameError::Truncated { .. }), "{error}");
+}
+
+#[test]
+fn more_places_than_a_message_may_have_are_neither_written_nor_read() {
+    let hand = |count: usize| {
+        let mut places = PlacesBuf::new();
+        (0..count).for_each(|call| places.push(NodeId::new(2), call as u64));
+        let to = Slot { index: 0, generation: 0 };
+        let message = Message::Hand { to, call: 0, places: places.as_places(), payload: &[7] };
+        let mut bytes = record(&[24]);
+        Envelope { cause: None, message }.append(&mut bytes).map(|()| bytes)
+    };
+    let bytes = hand(MOST_PLACES).unwrap();
+    let read: Result<Vec<_>, _> = Frame::read(&bytes, MOST).unwrap().messages().collect();
+    match read.unwrap()[1].message {
+        Message::Hand { places, .. } => assert_eq!(places.iter().count(), MOST_PLACES),
+        ref other => panic!("{other:?}"),
+    }
+    assert!(matches!(hand(MOST_PLACES + 1), Err(FrameError::TooGreat { most: 1_024, .. })));
+    // The kind, the slot, no call, and the count.
+    let to = Slot { index: 0, generation: 0 };
+    let mut forged = Vec::new();
+    write_hand(to, 0, PlacesBuf::new().as_places(), None, &mut forged);
+    forged.pop();
+    forged.extend([0x81, 0x08]);
+    forged.resize(forged.len() + 2 * (MOST_PLACES + 1), 1);
+    let error = error_of(&record(&forged));
+    assert!(matches!(error, FrameError::TooGreat { most: 1_024, .. }), "{error}");
 }
 
 #[test]

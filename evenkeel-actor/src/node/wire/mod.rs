@@ -30,7 +30,7 @@ mod write;
 
 pub use cast::{Member, Members, MembersBuf};
 pub use codes::{BarrierStep, EndBy, EndKind, Failure, StopHow};
-pub use places::{Places, PlacesBuf};
+pub use places::{MOST_PLACES, Places, PlacesBuf};
 pub use write::{write_answer, write_ask, write_hand, write_tell};
 
 use super::{NodeId, Slot};
@@ -116,8 +116,8 @@ pub enum Message<'a> {
         to: Slot,
         /// Under which number the sender awaits an answer itself; zero if it does not.
         call: u64,
-        /// The places for answers that are handed on: whoever cannot deliver the value says so
-        /// there.
+        /// The places for answers that are handed on, at most [`MOST_PLACES`]: whoever cannot
+        /// deliver the value says so there.
         places: Places<'a>,
         /// The value.
         payload: &'a [u8],

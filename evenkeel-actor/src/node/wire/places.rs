@@ -3,6 +3,10 @@
 use super::super::varint::{self, Reader};
 use super::super::{FrameError, NodeId};
 
+/// How many places may be in a message at most. A choice: each is an order to say something to
+/// another node, so one message is not to hold a reader up.
+pub const MOST_PLACES: usize = 1_024;
+
 /// Places for answers to questions of other nodes than the one that sends the value, in order.
 /// They have been checked.
 ///
@@ -20,6 +24,11 @@ impl<'a> Places<'a> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.iter().count()
     }
 
     /// The node that has asked, and the number of its question.
@@ -43,10 +52,13 @@ impl<'a> Places<'a> {
     }
 
     pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self, FrameError> {
+        let at = reader.at();
         let count = reader.number()?;
+        if count > MOST_PLACES as u64 {
+            return Err(FrameError::TooGreat { at, most: MOST_PLACES as u64 });
+        }
         let start = reader.at();
         let mut ahead = reader.clone();
-        // Whatever the count says, each turn of the loop takes bytes.
         for _ in 0..count {
             read_place(&mut ahead)?;
         }
@@ -54,7 +66,7 @@ impl<'a> Places<'a> {
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        varint::put(out, self.iter().count() as u64);
+        varint::put(out, self.count() as u64);
         out.extend_from_slice(self.bytes);
     }
 }

@@ -2,14 +2,16 @@
 
 use super::super::{FrameError, Slot, frame, varint};
 use super::cast::write_slot;
-use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, Message, Places, Probe, kind};
+use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, MOST_PLACES, Message};
+use super::{Places, Probe, kind};
 use std::num::NonZeroU64;
 
 impl Envelope<'_> {
     /// Appends the message to a frame that has been [begun](frame::begin).
     ///
     /// # Errors
-    /// [`FrameError::Oversized`], if one of its texts is too long. The frame is then as it was.
+    /// [`FrameError::Oversized`], if one of its texts is too long, and [`FrameError::TooGreat`] if
+    /// there are more than [`MOST_PLACES`] places in it. The frame is then as it was.
     pub fn append(&self, out: &mut Vec<u8>) -> Result<(), FrameError> {
         frame::append(out, |out| self.write(out))
     }
@@ -17,7 +19,8 @@ impl Envelope<'_> {
     /// Appends what follows the length in a record. For whoever writes into a frame by other means.
     ///
     /// # Errors
-    /// [`FrameError::Oversized`], if one of its texts is too long. What it has appended is then of no use.
+    /// [`FrameError::Oversized`], if one of its texts is too long, and [`FrameError::TooGreat`] if
+    /// there are more than [`MOST_PLACES`] places in it. What it has appended is then of no use.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), FrameError> {
         self.message.write(self.cause, out)
     }
@@ -39,7 +42,8 @@ pub fn write_ask(to: Slot, call: u64, limit: u64, cause: Option<NonZeroU64>, out
     varint::put(out, limit);
 }
 
-/// Appends all of a [`Message::Hand`] but its payload, which the caller appends.
+/// Appends all of a [`Message::Hand`] but its payload, which the caller appends. Readers refuse it
+/// if there are more than [`MOST_PLACES`] places.
 pub fn write_hand(
     to: Slot,
     call: u64,
@@ -105,6 +109,9 @@ impl Message<'_> {
                 out.extend_from_slice(payload);
             }
             Self::Hand { to, call, places, payload } => {
+                if places.count() > MOST_PLACES {
+                    return Err(FrameError::TooGreat { at: out.len(), most: MOST_PLACES as u64 });
+                }
                 write_hand(to, call, places, cause, out);
                 out.extend_from_slice(payload);
             }
