@@ -7,8 +7,8 @@ use evenkeel::Runtime;
 use evenkeel_actor::node::frame::{self, Frame, MAGIC, VERSION};
 use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
 use evenkeel_actor::node::wire::{
-    BarrierStep, End, EndBy, EndKind, Envelope, Failure, MembersBuf, Message as Wire, Probe,
-    StopHow,
+    BarrierStep, End, EndBy, EndKind, Envelope, Failure, MembersBuf, Message as Wire, PlacesBuf,
+    Probe, StopHow,
 };
 use evenkeel_actor::node::{Event, NodeId, Slot, Transport};
 use evenkeel_actor::remote::{Events, Node};
@@ -146,7 +146,7 @@ fn payload(from: &mut Bytes<'_>) -> Vec<u8> {
 /// Appends a message of any kind to a frame.
 fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
     let types = [type_name::<Note>(), type_name::<Question>(), "u64"];
-    let kind = from.byte() % 36;
+    let kind = from.byte() % 39;
     let (call, to, payload) = (from.number(), from.slot(), payload(from));
     let (text, other) = (from.text(), from.slot());
     let (by, way) = (from.pick(EndBy::ALL), from.pick(EndKind::ALL));
@@ -156,7 +156,7 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
     arguments.push(0);
     arguments.extend_from_slice(&payload[1..]);
     let (name, messages) = (from.pick(&["sum", "answers", "none", ""]), from.pick(&types));
-    let mut members = MembersBuf::new();
+    let (mut members, mut places) = (MembersBuf::new(), PlacesBuf::new());
     let message = match kind {
         0..5 => Wire::Tell { to, payload: &payload },
         5..9 => Wire::Ask { to, call, limit: from.number(), payload: &payload },
@@ -185,7 +185,7 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
         }
         28 => Wire::Moved { call, to: NodeId::new(from.number32() % 4) },
         // What breaks a rule ends the conversation, so it is not said often.
-        29..35 if from.byte() >= 16 => Wire::Tell { to, payload: &payload },
+        29..36 if from.byte() >= 16 => Wire::Tell { to, payload: &payload },
         29 => {
             let (barrier, step) = (from.number() % 3, from.pick(BarrierStep::ALL));
             Wire::Barrier { barrier, phase: from.number(), step }
@@ -199,6 +199,13 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
         32 => Wire::Refuse { detail: &text },
         33 => Wire::Hold { to: opener.then_some(to) },
         34 => Wire::Resume { to: opener.then_some(to) },
+        35 => Wire::Release { to },
+        36 | 37 => {
+            for _ in 0..from.byte() % 5 {
+                places.push(NodeId::new(from.number32() % 4), from.number());
+            }
+            Wire::Hand { to, call, places: places.as_places(), payload: &payload }
+        }
         _ => Wire::Leave,
     };
     // What is too long to be written is not said.
