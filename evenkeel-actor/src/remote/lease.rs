@@ -22,8 +22,8 @@
 //! # Why nothing ends too early
 //! What a reference has sent is delivered before its lease is given back: it was put into a lane
 //! before the reference was dropped, and before the holder says `Release` it flushes and fences the
-//! owner's buffers in [all lanes](crate::node::multiplexer), so that is read after it. What waits for room then has a
-//! reference of its own. The same holds for watches and links. A lease that is on its way to its
+//! owner's buffers in [all lanes](crate::node::multiplexer), so that is read after it. What
+//! waits for room then has a reference of its own. The same holds for watches and links. A lease that is on its way to its
 //! holder is counted already, and
 //! the numbers are the owner's: no order between `Located` and `Release` of different leases
 //! matters.

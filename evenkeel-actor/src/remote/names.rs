@@ -183,7 +183,7 @@ where
                         "the place for an answer belongs to another node that is in this process",
                     ));
                 }
-                // Before it is taken out: a place that is not written is told of when it is dropped.
+                // Before it is taken out: its drop says so of a place that is not written.
                 if remote.may_say(owner) && !scope::may_pass_on() {
                     return Err(S::Error::custom(scope::too_many_places()));
                 }

@@ -12,7 +12,10 @@
 //!
 //! # Why nothing stays, or is lost
 //! A line has a porter from the step that makes it. The porter waits for nothing but the mailbox, as a local sender does, and the end of the peer: that [clears](Parking::clear) all lines, under the lock, under
-//! which a porter leaves its waker too. It looks before each message whether the peer is down, as [readers](super::inbound) do, so that of what it has taken at most the one is delivered that it is busy with. The porter has the actor too, and keeps it: when this node leaves its table forgets whom others know, and what has come before is handled all the same. What joins a line is delivered by its porter, becomes a dead letter since the actor has ended, whose asker is told, or is dropped with its node; then the askers of third nodes, whose questions that one has handed on, are told.
+//! which a porter leaves its waker too. It looks before each message whether the peer is down, as [readers](super::inbound) do, so that of what it has taken at most the one is delivered that it is busy with. The porter has the actor too, and keeps it: when this node leaves its table forgets whom others know, and what has come before is handled all the same.
+//! What joins a line is delivered by its porter, becomes a dead letter since the actor has ended,
+//! whose asker is told, or is dropped with its node. Then the askers of third nodes are told, whose
+//! questions that node has handed on.
 //! A message is counted as read once it is delivered: for the search for the [end of all work](super::collective) one that is parked has not come.
 //!
 //! # Memory
