@@ -51,7 +51,10 @@ impl Drop for Entered {
 /// If the thread is a worker.
 #[track_caller]
 pub(crate) fn refuse_on_worker(function: &str, instead: &str) {
-    let in_task = context::with_any(|context| Some(context?.task().is_some()));
+    // The future of a deterministic run is a task but for its header.
+    let in_task = context::with_any(|context| {
+        context.map(|here| here.task().is_some() || here.shared().hooks.deterministic)
+    });
     match in_task {
         None => {}
         Some(true) => panic!(
