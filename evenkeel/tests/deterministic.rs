@@ -1,5 +1,8 @@
 //! Runs that a seed determines: the same order for the same seed, all orders for all seeds, and what fails a run.
 
+#[path = "common/unwinds.rs"]
+mod unwinds;
+
 use evenkeel::deterministic::{Cause, Failure, Options, explore, find, random, run};
 use evenkeel::sync::Semaphore;
 use evenkeel::sync::monitor::Monitor;
@@ -9,11 +12,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 use std::future::{Future, pending};
 use std::panic::{catch_unwind, panic_any};
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
-use std::thread;
+use unwinds::Unwinds;
 
 /// What happened, in order.
 #[derive(Clone, Default)]
@@ -406,25 +407,9 @@ fn what_a_run_leaves_behind_is_dropped_by_its_end() {
 
 #[test]
 fn the_future_of_a_run_that_panics_is_dropped_while_its_panic_unwinds() {
-    struct Unwinds(Arc<Mutex<Vec<bool>>>);
-
-    impl Future for Unwinds {
-        type Output = ();
-
-        fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-            panic_any("first");
-        }
-    }
-
-    impl Drop for Unwinds {
-        fn drop(&mut self) {
-            self.0.lock().unwrap().push(thread::panicking());
-            panic_any("second");
-        }
-    }
-
     let unwinding = Arc::new(Mutex::new(Vec::new()));
-    let failure = Options::new(0).run(Unwinds(unwinding.clone())).expect_err("it fails");
+    let future = Unwinds::new(&unwinding, || panic_any("second"));
+    let failure = Options::new(0).run(future).expect_err("it fails");
     assert!(failure.to_string().contains("first"), "{failure}");
     assert_eq!(*unwinding.lock().unwrap(), [true]);
 }

@@ -4,6 +4,7 @@
 mod common {
     pub(crate) mod random;
     pub(crate) mod until;
+    pub(crate) mod unwinds;
     pub(crate) mod watchdog;
     pub(crate) mod weather;
 }

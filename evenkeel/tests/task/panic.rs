@@ -1,6 +1,7 @@
 //! Panics in tasks, in destructors, in hooks and in foreign wakers: who is told, and who goes on.
 
 use crate::common::until::until;
+use crate::common::unwinds::Unwinds;
 use crate::common::watchdog::watchdog;
 use evenkeel::{Builder, Runtime, Shutdown};
 use futures::poll;
@@ -9,7 +10,6 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread;
 
 /// A runtime of one worker, which a panic that escapes would end, and the reports that its hook got.
 fn runtime() -> (Runtime, Arc<Mutex<Vec<String>>>) {
@@ -157,41 +157,13 @@ fn a_destructor_s_panic_takes_the_place_of_the_output() {
 fn of_two_panics_the_first_is_told() {
     let _watchdog = watchdog();
     let (runtime, reports) = runtime();
-    let error = runtime.block_on(runtime.spawn(PanicsTwice { _bomb: Bomb("second") })).unwrap_err();
+    let error = runtime
+        .block_on(runtime.spawn(Unwinds::new(&Arc::default(), || panic_any("second"))))
+        .unwrap_err();
     assert!(error.to_string().ends_with("panicked: first"), "{error}");
     goes_on(&runtime);
     runtime.shutdown(Shutdown::Drain);
     assert!(reports.lock().unwrap().is_empty());
-}
-
-/// Panics when it is polled, and again when it is dropped.
-struct PanicsTwice {
-    _bomb: Bomb,
-}
-
-impl Future for PanicsTwice {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        panic_any("first");
-    }
-}
-
-/// Panics when it is polled, and notes whether its destructor runs in the unwinding.
-struct Unwinds(Arc<Mutex<Vec<bool>>>);
-
-impl Future for Unwinds {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        panic_any("first");
-    }
-}
-
-impl Drop for Unwinds {
-    fn drop(&mut self) {
-        self.0.lock().unwrap().push(thread::panicking());
-    }
 }
 
 /// As where the future is a thread's closure: what it has can tell a failure from an end.
@@ -200,7 +172,7 @@ fn a_future_that_panics_is_dropped_while_its_panic_unwinds() {
     let _watchdog = watchdog();
     let (runtime, reports) = runtime();
     let unwinding = Arc::new(Mutex::new(Vec::new()));
-    let own = || Unwinds(unwinding.clone());
+    let own = || Unwinds::new(&unwinding, || ());
     let captured = (own(), own());
     let handles = [
         runtime.spawn(own()),
@@ -245,27 +217,12 @@ fn panics_in_the_unwinding_of_a_panic_are_contained() {
         }
     }
 
-    struct Twice(Arc<Mutex<Vec<bool>>>);
-
-    impl Future for Twice {
-        type Output = ();
-
-        fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-            panic_any("first");
-        }
-    }
-
-    impl Drop for Twice {
-        fn drop(&mut self) {
-            self.0.lock().unwrap().push(thread::panicking());
-            panic_any(Payload);
-        }
-    }
-
     let _watchdog = watchdog();
     let (runtime, _) = runtime();
     let unwinding = Arc::new(Mutex::new(Vec::new()));
-    let error = runtime.block_on(runtime.spawn(Twice(unwinding.clone()))).unwrap_err();
+    let error = runtime
+        .block_on(runtime.spawn(Unwinds::new(&unwinding, || panic_any(Payload))))
+        .unwrap_err();
     assert_eq!(*unwinding.lock().unwrap(), [true]);
     assert!(error.to_string().ends_with("panicked: first"), "{error}");
     goes_on(&runtime);
