@@ -109,6 +109,10 @@
 //! assert_eq!(cause, passed_on_by);
 //! ```
 
+// The files that unit tests and integration tests share name this crate as a user does.
+#[cfg(test)]
+extern crate self as evenkeel_actor;
+
 mod actor;
 mod actor_ref;
 mod alarm;

@@ -1,5 +1,7 @@
 //! Nodes with actors on them, several in one process.
 
+#[path = "../common/altered.rs"]
+mod altered;
 mod asks;
 mod bad_peers;
 mod basics;

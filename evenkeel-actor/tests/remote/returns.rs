@@ -1,17 +1,16 @@
 //! A node that was down and that its transport says to be up again.
 
+use crate::altered::{Alter, Altered};
 use crate::world::{Message, Sum, id, runtime};
 use evenkeel_actor::node::in_process::{Faults, InProcess, network};
-use evenkeel_actor::node::{DownReason, Event, NodeId, Refused, Transport, TransportWaker};
+use evenkeel_actor::node::{DownReason, Event, Transport};
 use evenkeel_actor::remote::{Node, NodeEvent, RemoteError};
 use evenkeel_actor::{AskError, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 /// A connection that is lost for a moment.
 struct Returns {
-    inner: InProcess,
     /// To be said, the last first.
     events: Vec<Event>,
     /// Whether it is to begin.
@@ -20,47 +19,15 @@ struct Returns {
     is_back: Arc<AtomicBool>,
 }
 
-impl Transport for Returns {
-    fn local(&self) -> NodeId {
-        self.inner.local()
-    }
-
-    fn nodes(&self) -> u32 {
-        self.inner.nodes()
-    }
-
-    fn longest_frame(&self) -> usize {
-        self.inner.longest_frame()
-    }
-
-    fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
-        self.inner.send(to, frame)
-    }
-
-    fn poll(&mut self) -> Option<Event> {
+impl Alter<InProcess> for Returns {
+    fn poll(&mut self, inner: &mut InProcess) -> Option<Event> {
         if self.begins.load(Ordering::SeqCst) {
             match self.events.pop() {
                 None => self.is_back.store(true, Ordering::SeqCst),
                 event => return event,
             }
         }
-        self.inner.poll()
-    }
-
-    fn wait(&mut self, most: Duration) {
-        self.inner.wait(most);
-    }
-
-    fn waker(&self) -> TransportWaker {
-        self.inner.waker()
-    }
-
-    fn is_sending(&self) -> bool {
-        self.inner.is_sending()
-    }
-
-    fn leave(&mut self) {
-        self.inner.leave();
+        inner.poll()
     }
 }
 
@@ -73,11 +40,11 @@ fn a_node_that_comes_back_stays_down_and_questions_to_it_fail() {
         let node = id(1);
         let reason = DownReason::Lost("for a moment".to_owned());
         let returns = Returns {
-            inner: end,
             events: vec![Event::Up { node }, Event::Down { node, reason: reason.clone() }],
             begins: Arc::clone(&begins),
             is_back: Arc::clone(&is_back),
         };
+        let returns = Altered { inner: end, by: returns };
         let (runtime, other_runtime) = (runtime(workers), runtime(1));
         let builder = || Node::builder().system(System::new());
         let other = builder().start(|| Ok::<_, String>(other_end));

@@ -1,66 +1,30 @@
 //! What comes from other nodes, and what becomes of these. The other node is driven by hand.
 
+use crate::altered::{Alter, Altered};
 use crate::log::{Fields, log};
 use evenkeel_actor::node::frame;
 use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
 use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message};
-use evenkeel_actor::node::{Event, NodeId, Refusal, Refused, Slot, Transport, TransportWaker};
+use evenkeel_actor::node::{Event, NodeId, Refusal, Refused, Slot, Transport};
 use evenkeel_actor::remote::{Events, Node, NodeEvent};
 use evenkeel_actor::{Actor, Builder, Context, Handled, System};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use tracing::Level;
 
 const NODE: NodeId = NodeId::new(1);
 const PEER: NodeId = NodeId::new(0);
 
-/// An end that refuses to send to one node.
-struct Refuses(InProcess, Option<NodeId>);
+/// Refuses to send to one node.
+struct Refuses(Option<NodeId>);
 
-impl Transport for Refuses {
-    fn local(&self) -> NodeId {
-        self.0.local()
-    }
-
-    fn nodes(&self) -> u32 {
-        self.0.nodes()
-    }
-
-    fn longest_frame(&self) -> usize {
-        self.0.longest_frame()
-    }
-
-    fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
-        if Some(to) == self.1 {
+impl Alter<InProcess> for Refuses {
+    fn send(&mut self, inner: &mut InProcess, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
+        if Some(to) == self.0 {
             return Err(Refused { frame, why: Refusal::TooLong });
         }
-        self.0.send(to, frame)
-    }
-
-    fn poll(&mut self) -> Option<Event> {
-        self.0.poll()
-    }
-
-    fn wait(&mut self, most: Duration) {
-        self.0.wait(most);
-    }
-
-    fn waker(&self) -> TransportWaker {
-        self.0.waker()
-    }
-
-    fn is_sending(&self) -> bool {
-        self.0.is_sending()
-    }
-
-    fn leave(&mut self) {
-        self.0.leave();
-    }
-
-    fn ended(&mut self) -> bool {
-        self.0.ended()
+        inner.send(to, frame)
     }
 }
 
@@ -86,7 +50,7 @@ impl Pair {
     fn of(nodes: u32, from: NodeId, at: NodeId, name: &str, refuses: Option<NodeId>) -> Self {
         let (control, mut ends) = network(nodes, Faults::default());
         // The peer's number is the lower one.
-        let end = Refuses(ends.remove(at.number() as usize), refuses);
+        let end = Altered { inner: ends.remove(at.number() as usize), by: Refuses(refuses) };
         let peer = ends.remove(from.number() as usize);
         let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
         let builder = Node::builder().system(System::new());

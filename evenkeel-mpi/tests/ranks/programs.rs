@@ -1,9 +1,8 @@
 //! The programs of the ranks.
 
+use crate::altered::{Alter, Altered};
 use crate::jobs::OTHER;
-use evenkeel_actor::node::{
-    DownReason, Event, NodeId, Refusal, Refused, Transport, TransportWaker,
-};
+use evenkeel_actor::node::{DownReason, Event, NodeId, Refusal, Transport};
 use evenkeel_actor::remote::Node;
 use evenkeel_actor::{Actor, AskError, Context, ExitReason, Handled, ReplyTo};
 use evenkeel_mpi::{Config, MpiTransport, StartError};
@@ -451,49 +450,13 @@ fn part_panics(workers: usize) -> u32 {
     })
 }
 
-/// A transport that panics when it is told to.
-struct Breaks(MpiTransport, Arc<AtomicBool>);
+/// Panics at a poll from when it is set.
+struct Breaks(Arc<AtomicBool>);
 
-impl Transport for Breaks {
-    fn local(&self) -> NodeId {
-        self.0.local()
-    }
-
-    fn nodes(&self) -> u32 {
-        self.0.nodes()
-    }
-
-    fn longest_frame(&self) -> usize {
-        self.0.longest_frame()
-    }
-
-    fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
-        self.0.send(to, frame)
-    }
-
-    fn poll(&mut self) -> Option<Event> {
-        assert!(!self.1.load(Ordering::SeqCst), "in the host");
-        self.0.poll()
-    }
-
-    fn wait(&mut self, most: Duration) {
-        self.0.wait(most);
-    }
-
-    fn waker(&self) -> TransportWaker {
-        self.0.waker()
-    }
-
-    fn is_sending(&self) -> bool {
-        self.0.is_sending()
-    }
-
-    fn leave(&mut self) {
-        self.0.leave();
-    }
-
-    fn ended(&mut self) -> bool {
-        self.0.ended()
+impl Alter<MpiTransport> for Breaks {
+    fn poll(&mut self, inner: &mut MpiTransport) -> Option<Event> {
+        assert!(!self.0.load(Ordering::SeqCst), "in the host");
+        inner.poll()
     }
 }
 
@@ -502,7 +465,10 @@ fn host_panics(workers: usize) -> u32 {
     let runtime = evenkeel::Builder::new().workers(workers).build().expect("a runtime");
     let breaks = Arc::<AtomicBool>::default();
     let told = Arc::clone(&breaks);
-    let start = || MpiTransport::start(&Config::new()).map(|transport| Breaks(transport, told));
+    let start = || {
+        let inner = MpiTransport::start(&Config::new())?;
+        Ok::<_, StartError>(Altered { inner, by: Breaks(told) })
+    };
     runtime.block_on(async move {
         let node = Node::builder().start(start).await.expect("a node");
         node.barrier().await.expect("all are there");

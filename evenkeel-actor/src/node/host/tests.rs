@@ -1,5 +1,7 @@
 //! Hosts over the network in one process.
 
+#[path = "../../../tests/common/altered.rs"]
+mod altered;
 mod returns;
 mod together;
 

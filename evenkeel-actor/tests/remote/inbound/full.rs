@@ -1,11 +1,12 @@
 //! Full mailboxes: who waits for them, and who does not.
 
 use super::{ends, with_peer};
+use crate::altered::{Alter, Altered};
 use crate::world::{Message, Sum, World, id, runtime};
 use evenkeel_actor::node::in_process::{Faults, InProcess, network};
 use evenkeel_actor::node::policy::Packing;
 use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message as Wire};
-use evenkeel_actor::node::{Event, NodeId, Refused, Slot, Transport, TransportWaker, frame};
+use evenkeel_actor::node::{Slot, Transport, frame};
 use evenkeel_actor::remote::{Hosting, Mismatch, Node, NodeEvent};
 use evenkeel_actor::{
     Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo, SendError, System,
@@ -13,7 +14,6 @@ use evenkeel_actor::{
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
 /// For each message asks another actor.
 struct Asks(ActorRef<Message>);
@@ -349,45 +349,17 @@ fn what_waits_is_handled_though_its_node_leaves() {
     });
 }
 
-/// A transport that always says that it sends, and so is polled whatever waits to be read.
-struct Sends(InProcess, bool);
+/// Always says that it sends, and so is polled whatever waits to be read.
+struct Sends(bool);
 
-impl Transport for Sends {
-    fn local(&self) -> NodeId {
-        self.0.local()
+impl Alter<InProcess> for Sends {
+    fn is_sending(&self, inner: &InProcess) -> bool {
+        self.0 || inner.is_sending()
     }
 
-    fn nodes(&self) -> u32 {
-        self.0.nodes()
-    }
-
-    fn longest_frame(&self) -> usize {
-        self.0.longest_frame()
-    }
-
-    fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
-        self.0.send(to, frame)
-    }
-
-    fn poll(&mut self) -> Option<Event> {
-        self.0.poll()
-    }
-
-    fn wait(&mut self, most: Duration) {
-        self.0.wait(most);
-    }
-
-    fn waker(&self) -> TransportWaker {
-        self.0.waker()
-    }
-
-    fn is_sending(&self) -> bool {
-        self.1 || self.0.is_sending()
-    }
-
-    fn leave(&mut self) {
-        self.1 = false;
-        self.0.leave();
+    fn leave(&mut self, inner: &mut InProcess) {
+        self.0 = false;
+        inner.leave();
     }
 }
 
@@ -402,7 +374,8 @@ fn frames_that_pile_up_while_the_transport_sends_hold_their_senders() {
             let builder = Node::builder().system(System::new()).hosting(Hosting::Thread);
             builder.packing(packing)
         };
-        let node = mine.block_on(builder().start(|| Ok::<_, String>(Sends(end, true)))).unwrap();
+        let end = Altered { inner: end, by: Sends(true) };
+        let node = mine.block_on(builder().start(|| Ok::<_, String>(end))).unwrap();
         let other = theirs.block_on(builder().start(|| Ok::<_, String>(other))).unwrap();
         node.register_script("sum", Sum::new);
         theirs.block_on(other.ready()).unwrap();

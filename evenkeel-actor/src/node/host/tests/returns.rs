@@ -1,58 +1,30 @@
 //! Hosts whose transport gives buffers back before what has come.
 
+use super::altered::{Alter, Altered};
 use super::{A, B, Note, Notes, send, timeless};
 use crate::node::host::Host;
 use crate::node::in_process::{Faults, InProcess, network};
 use crate::node::multiplexer::Multiplexer;
 use crate::node::policy::Packing;
-use crate::node::{Event, NodeId, Refused, Transport, TransportWaker};
+use crate::node::{Event, NodeId, Refused, Transport};
 use std::sync::Arc;
-use std::time::Duration;
 
-/// A transport that gives back all buffers first.
-struct BuffersFirst(InProcess, u32);
+/// Gives back all buffers first: so many are yet to come back.
+struct BuffersFirst(u32);
 
-impl Transport for BuffersFirst {
-    fn local(&self) -> NodeId {
-        self.0.local()
-    }
-
-    fn nodes(&self) -> u32 {
-        self.0.nodes()
-    }
-
-    fn longest_frame(&self) -> usize {
-        self.0.longest_frame()
-    }
-
-    fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
-        self.0.send(to, frame)?;
-        self.1 += 1;
+impl Alter<InProcess> for BuffersFirst {
+    fn send(&mut self, inner: &mut InProcess, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
+        inner.send(to, frame)?;
+        self.0 += 1;
         Ok(())
     }
 
-    fn poll(&mut self) -> Option<Event> {
-        if self.1 == 0 {
-            return self.0.poll();
+    fn poll(&mut self, inner: &mut InProcess) -> Option<Event> {
+        if self.0 == 0 {
+            return inner.poll();
         }
-        self.1 -= 1;
+        self.0 -= 1;
         Some(Event::Sent { buffer: Vec::new() })
-    }
-
-    fn wait(&mut self, most: Duration) {
-        self.0.wait(most);
-    }
-
-    fn waker(&self) -> TransportWaker {
-        self.0.waker()
-    }
-
-    fn is_sending(&self) -> bool {
-        self.0.is_sending()
-    }
-
-    fn leave(&mut self) {
-        self.0.leave();
     }
 }
 
@@ -62,7 +34,7 @@ fn a_host_that_sends_hundreds_of_frames_in_a_turn_reads_what_has_come_in_the_sam
     let (end, mut other) = (ends.remove(0), ends.remove(0));
     let multiplexer = Multiplexer::new(A, 2, 1, Packing { frame: 1, ..timeless() });
     let notes = Notes::default();
-    let transport = BuffersFirst(end, 0);
+    let transport = Altered { inner: end, by: BuffersFirst(0) };
     let mut host = Host::new(transport, Arc::clone(&multiplexer), notes.clone());
     let _ = host.turn();
     assert_eq!(notes.take(), [Note::Up(B)]);

@@ -1,11 +1,12 @@
 //! Hosts whose transport ends with others only, or has nothing to wait for.
 
+use super::altered::{Alter, Altered};
 use super::{A, B, Note, Notes, send};
 use crate::node::host::{Deliver, Host, Progress};
 use crate::node::in_process::{Faults, InProcess, network};
 use crate::node::multiplexer::Multiplexer;
 use crate::node::policy::Packing;
-use crate::node::{DownReason, Event, NodeId, Refusal, Refused, Transport, TransportWaker};
+use crate::node::{DownReason, Event, NodeId, Refusal, Transport};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -23,67 +24,39 @@ struct Seen {
     dropped: AtomicBool,
 }
 
-/// A transport that ends with others only.
-struct Together(InProcess, Arc<Seen>);
+/// Ends with others only.
+struct Together(Arc<Seen>);
 
-impl Transport for Together {
-    fn local(&self) -> NodeId {
-        self.0.local()
+impl Alter<InProcess> for Together {
+    fn poll(&mut self, inner: &mut InProcess) -> Option<Event> {
+        let is_ending = self.0.ends.load(Ordering::SeqCst) > 0;
+        self.0.polls.fetch_add(is_ending.into(), Ordering::SeqCst);
+        inner.poll()
     }
 
-    fn nodes(&self) -> u32 {
-        self.0.nodes()
+    fn wait(&mut self, inner: &mut InProcess, most: Duration) {
+        self.0.waits.fetch_add(1, Ordering::SeqCst);
+        inner.wait(most);
     }
 
-    fn longest_frame(&self) -> usize {
-        self.0.longest_frame()
-    }
-
-    fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
-        self.0.send(to, frame)
-    }
-
-    fn poll(&mut self) -> Option<Event> {
-        let is_ending = self.1.ends.load(Ordering::SeqCst) > 0;
-        self.1.polls.fetch_add(is_ending.into(), Ordering::SeqCst);
-        self.0.poll()
-    }
-
-    fn wait(&mut self, most: Duration) {
-        self.1.waits.fetch_add(1, Ordering::SeqCst);
-        self.0.wait(most);
-    }
-
-    fn waker(&self) -> TransportWaker {
-        self.0.waker()
-    }
-
-    fn is_sending(&self) -> bool {
-        self.0.is_sending()
-    }
-
-    fn leave(&mut self) {
-        self.0.leave();
-    }
-
-    fn ended(&mut self) -> bool {
-        self.1.ends.fetch_add(1, Ordering::SeqCst);
-        self.1.all_end.load(Ordering::SeqCst)
+    fn ended(&mut self, _: &mut InProcess) -> bool {
+        self.0.ends.fetch_add(1, Ordering::SeqCst);
+        self.0.all_end.load(Ordering::SeqCst)
     }
 }
 
 impl Drop for Together {
     fn drop(&mut self) {
-        assert!(self.1.all_end.load(Ordering::SeqCst), "the drop would block");
-        self.1.dropped.store(true, Ordering::SeqCst);
+        assert!(self.0.all_end.load(Ordering::SeqCst), "the drop would block");
+        self.0.dropped.store(true, Ordering::SeqCst);
     }
 }
 
-fn together() -> (Arc<Multiplexer>, Arc<Seen>, Host<Together, Notes>) {
+fn together() -> (Arc<Multiplexer>, Arc<Seen>, Host<Altered<InProcess, Together>, Notes>) {
     let (_control, mut ends) = network(2, Faults::default());
     let multiplexer = Multiplexer::new(A, 2, 1, Packing::default());
     let seen = Arc::<Seen>::default();
-    let transport = Together(ends.remove(0), Arc::clone(&seen));
+    let transport = Altered { inner: ends.remove(0), by: Together(Arc::clone(&seen)) };
     let host = Host::new(transport, Arc::clone(&multiplexer), Notes::default());
     (multiplexer, seen, host)
 }
@@ -171,7 +144,8 @@ fn a_host_without_room_does_not_wait_in_a_transport_that_has_something() {
         has_room: AtomicBool::new(false),
         multiplexer: Arc::clone(&multiplexer),
     };
-    Host::new(Together(end, Arc::clone(&seen)), multiplexer, deliver).run();
+    let transport = Altered { inner: end, by: Together(Arc::clone(&seen)) };
+    Host::new(transport, multiplexer, deliver).run();
     assert_eq!(notes.take(), [Note::Message(B, 7)]);
     assert_eq!(seen.waits.load(Ordering::SeqCst), 0, "each would have ended at once");
 }
