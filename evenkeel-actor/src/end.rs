@@ -14,6 +14,9 @@
 //! come to an await holds it up, as it does when its supervisor stops in order. Those who react to
 //! the end wait for nothing: links, watching actors, the parent. Children of other actors that fail
 //! or are killed are not waited for: they may spawn children without end, each inside of the last.
+//!
+//! A share that goes may be the last of one's above, and so on up a chain of any length. The first
+//! of them says what is left in a [loop](release), so no end stands on the stack of another.
 
 #![allow(unsafe_code, reason = "the mailbox is closed for the actor")]
 
@@ -23,7 +26,7 @@ use crate::dead_letter::{self, DeadLetterKind};
 use crate::event::{Event, Notice, NoticeKind};
 use crate::exit::ExitReason;
 use crate::kin::peer::Peer;
-use crate::kin::{Kin, Witness};
+use crate::kin::{Keeper, Kin, Witness};
 use crate::mailbox::{HasId, Left, Mailbox};
 use crate::primitives::Mutex;
 use crate::report::{ActorFailure, ActorInfo};
@@ -73,7 +76,8 @@ unsafe fn end_with_words<A, M: Send + 'static>(
     // SAFETY: the caller's promise.
     let left = unsafe { own.close(reason) };
     let (id, system) = (own.id(), own.system());
-    let last = Last { own: own.clone(), reason: left.reason.clone(), told: Mutex::default() };
+    let reason = left.reason.clone();
+    let last = Last { own: Some(own.clone()), reason, told: Mutex::default() };
     if !left.messages.is_empty() {
         let kind = DeadLetterKind::LeftBehind;
         dead_letter::note::<M>(system, Some(id), kind, left.messages.len() as u64);
@@ -92,7 +96,8 @@ unsafe fn end_with_words<A, M: Send + 'static>(
 /// Who is told when all others have been, and whom the actor supervises has ended: when this is
 /// dropped.
 struct Last<M: Send + 'static> {
-    own: Public<Mailbox<M>>,
+    /// None once they have been told.
+    own: Option<Public<Mailbox<M>>>,
     reason: ExitReason,
     told: Mutex<Told>,
 }
@@ -104,18 +109,44 @@ struct Told {
     waiting: Vec<Witness>,
 }
 
-impl<M: Send + 'static> Drop for Last<M> {
-    fn drop(&mut self) {
+impl<M: Send + 'static> Last<M> {
+    /// Tells them, once. Gives the shares that the actor had of the ends above it.
+    fn say(&mut self) -> Vec<Arc<dyn Keeper>> {
+        let Some(own) = self.own.take() else { return Vec::new() };
         let told = self.told.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Told { supervisor, mut waiting } = mem::take(told);
         if let Some((supervisor, index)) = supervisor {
             supervisor.event(Event::Notice(Notice { index, kind: NoticeKind::Gone }));
         }
-        waiting.extend(self.own.has_told());
-        let (actors, futures): (Vec<_>, Vec<_>) = waiting.into_iter().partition(Witness::is_actor);
-        for witness in actors.into_iter().chain(futures) {
-            witness.tell(self.own.id(), &self.reason);
+        waiting.extend(own.has_told());
+        let (actors, others): (Vec<_>, Vec<_>) = waiting.into_iter().partition(Witness::is_actor);
+        let mut above = Vec::new();
+        for witness in actors.into_iter().chain(others) {
+            match witness {
+                Witness::Keeper(keeper) => above.push(keeper),
+                witness => witness.tell(own.id(), &self.reason),
+            }
         }
+        above
+    }
+}
+
+impl<M: Send + 'static> Keeper for Last<M> {
+    fn release(self: Arc<Self>) -> Vec<Arc<dyn Keeper>> {
+        Arc::into_inner(self).map_or_else(Vec::new, |mut last| last.say())
+    }
+}
+
+impl<M: Send + 'static> Drop for Last<M> {
+    fn drop(&mut self) {
+        release(self.say());
+    }
+}
+
+/// Gives shares back, and those that were had by what ends with them.
+fn release(mut shares: Vec<Arc<dyn Keeper>>) {
+    while let Some(share) = shares.pop() {
+        shares.extend(share.release());
     }
 }
 

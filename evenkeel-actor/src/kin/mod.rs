@@ -31,7 +31,6 @@ use crate::exit::ExitReason;
 use crate::oneshot;
 use crate::ward::Post;
 use peer::{OwnPeer, Peer};
-use std::any::Any;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::task::Waker;
@@ -79,6 +78,13 @@ impl Kin {
     }
 }
 
+/// The end of a supervisor of which something is left to say: this is shared by those below it.
+pub(crate) trait Keeper: Send + Sync {
+    /// Gives a share back. If it was the last, says what is left, and gives the shares that the
+    /// supervisor itself had.
+    fn release(self: Arc<Self>) -> Vec<Arc<dyn Keeper>>;
+}
+
 /// Who is told of an actor's end.
 pub(crate) enum Witness {
     /// An actor, which watches.
@@ -87,7 +93,7 @@ pub(crate) enum Witness {
     Future(oneshot::Sender<ExitReason>),
     /// Its supervisor, which has ended: what is left to say of that is said when the last of these
     /// is dropped.
-    Keeper(Arc<dyn Any + Send + Sync>),
+    Keeper(Arc<dyn Keeper>),
 }
 
 impl Witness {

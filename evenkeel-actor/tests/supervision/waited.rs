@@ -119,3 +119,24 @@ fn nobody_is_left_below_a_supervisor_that_was_dropped() {
 fn nobody_is_left_below_a_supervisor_that_has_given_up() {
     end_in_each_way(How::Escalate);
 }
+
+/// Each says that it has ended when the one below it has, which the last does first.
+#[test]
+fn a_chain_of_100_000_supervisors_ends_with_the_stack_of_one() {
+    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let (tree, below) = runtime.block_on(async {
+        let system = System::new();
+        let mut tree = Supervisor::one_for_one().system(system);
+        let mut below = Vec::new();
+        for _ in 0..100_000 {
+            let mut outer = Supervisor::one_for_one().system(system);
+            below.push(outer.supervisor("inner", tree).any());
+            tree = outer;
+        }
+        (tree.spawn(), below)
+    });
+    let stopped = tree.stopped();
+    tree.kill();
+    runtime.block_on(stopped);
+    assert_eq!(below.iter().filter(|actor| !actor.is_stopped()).count(), 0);
+}
