@@ -7,6 +7,7 @@ pub use send::Send;
 use crate::ask::{Ask, Posed, Question};
 use crate::control::{ActorId, AnyActor};
 use crate::dead_letter::{self, DeadLetterKind};
+use crate::end::contain;
 use crate::error::{SendError, TrySendError};
 use crate::kin::{Stopped, ties};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
@@ -116,7 +117,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
             {
                 let kind = DeadLetterKind::DroppedNewest;
                 dead_letter::note::<M>(remote.peer().node.system, Some(remote.id()), kind, 1);
-                drop(dropped);
+                contain(|| drop(dropped));
                 Ok(())
             }
             done => done,
@@ -146,12 +147,13 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
             Put::Full(message) if P::FULL != Full::DropNewest => Err(SendError::Full(message)),
             Put::Full(dropped) => {
                 Self::note_drop(own, DeadLetterKind::DroppedNewest);
-                drop(dropped);
+                contain(|| drop(dropped));
                 Ok(())
             }
             Put::Displaced(dropped) => {
                 Self::note_drop(own, DeadLetterKind::DroppedOldest);
-                drop(dropped);
+                // It is another sender's, and the new message is in.
+                contain(|| drop(dropped));
                 Ok(())
             }
         }

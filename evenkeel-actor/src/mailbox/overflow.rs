@@ -30,12 +30,14 @@ pub struct Wait;
 #[derive(Clone, Copy, Debug)]
 pub struct Fail;
 
-/// The new message becomes a dead letter.
+/// The new message becomes a dead letter. If its destructor panics, the process's panic hook tells
+/// of that, and the sender goes on.
 #[derive(Clone, Copy, Debug)]
 pub struct DropNewest;
 
 /// The message that has waited for longest becomes a dead letter. Messages that the actor has taken out already, to handle them in its
-/// present turn, are not reached.
+/// present turn, are not reached. If the destructor of the dropped one panics, the process's panic
+/// hook tells of that, and the sender goes on: the new message is in.
 #[derive(Clone, Copy, Debug)]
 pub struct DropOldest;
 

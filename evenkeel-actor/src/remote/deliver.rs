@@ -10,20 +10,11 @@ use super::table::{Target, Told};
 use super::ties;
 use crate::control::AnyActor;
 use crate::dead_letter::{self, DeadLetterKind};
-use crate::end::{contain, words};
+use crate::end::contain;
 use crate::node::Slot;
-use crate::node::payload::PayloadError;
 use crate::node::wire::{Failure, Message, StopHow};
 use crate::system::System;
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-
-/// What a value is whose delivery has panicked.
-#[cold]
-fn panicked(with: Box<dyn Any + Send>) -> Told {
-    Told::Unreadable(PayloadError::Panicked { of: "a message", why: words(with) })
-}
 
 /// Delivers a value to an actor, or parks it. Whether it has been dealt with: if not, it is counted when it is.
 #[inline]
@@ -73,9 +64,9 @@ pub(super) fn tell_it(
     payload: &[u8],
 ) -> Option<Wait> {
     let node = peer.node;
-    // What a full mailbox drops is a caller's, and its panic is not to end the node.
-    let told = catch_unwind(AssertUnwindSafe(|| target.tell(peer, payload)));
-    match told.unwrap_or_else(panicked) {
+    // A caller's code that panics in this is contained where it runs: what reads the value, what a
+    // full mailbox drops, and wakers.
+    match target.tell(peer, payload) {
         Told::Done => {}
         Told::Waits(wait) => return Some(wait),
         Told::Full(message) => {

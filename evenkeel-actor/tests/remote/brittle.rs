@@ -1,11 +1,17 @@
-//! Values whose `Deserialize` panics: whoever waits for what they are part of is told, and the node
-//! goes on.
+//! Values whose `Deserialize` or destructor panics: askers that wait for what they are part of are
+//! told, others are served, and the node goes on.
 
 use crate::world::{Message, World, id};
 use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::remote::RemoteError;
-use evenkeel_actor::{Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo};
+use evenkeel_actor::{
+    Actor, ActorRef, AskError, Builder, Context, DropNewest, DropOldest, Handled, Overflow,
+    ReplyTo, System,
+};
 use serde::{Deserialize, Deserializer, Serialize};
+use std::mem::forget;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Cannot be read if it is true.
@@ -173,4 +179,118 @@ fn casts_and_parked_messages_that_panic_as_they_are_read_are_dead_letters_and_th
         });
         assert_eq!((metrics().unreadable, other.system().dead_letters()), (dead, dead));
     }
+}
+
+/// Its destructor panics where it was read.
+#[derive(Serialize)]
+struct Heavy(bool);
+
+impl<'de> Deserialize<'de> for Heavy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        bool::deserialize(deserializer).map(|_| Self(true))
+    }
+}
+
+impl Drop for Heavy {
+    fn drop(&mut self) {
+        assert!(!self.0, "it falls");
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+enum Drops {
+    Put(Heavy),
+    /// Is answered with how many were put.
+    Count(ReplyTo<u32>),
+}
+
+/// Counts what has been put, and the messages that have begun. None is handled before one has
+/// become a dead letter.
+struct Pile {
+    system: System,
+    put: u32,
+    begun: Arc<AtomicU32>,
+}
+
+impl Actor for Pile {
+    type Message = Drops;
+
+    async fn handle(&mut self, message: Drops, _context: &mut Context<Self>) -> Handled {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        while self.system.dead_letters() == 0 {
+            evenkeel::yield_now().await;
+        }
+        match message {
+            Drops::Put(heavy) => {
+                self.put += 1;
+                forget(heavy);
+            }
+            Drops::Count(reply) => reply.send(self.put),
+        }
+        Ok(())
+    }
+}
+
+/// Gives its pile: with another policy than to wait, references travel in messages alone.
+struct Clerk<P: Overflow>(ActorRef<Drops, P>);
+
+impl<P: Overflow> Actor for Clerk<P> {
+    type Message = ReplyTo<ActorRef<Drops, P>>;
+
+    async fn handle(&mut self, reply: Self::Message, _context: &mut Context<Self>) -> Handled {
+        reply.send(self.0.clone());
+        Ok(())
+    }
+}
+
+/// Gives a test a pile that has room for one message beside the one that it is given here, and how
+/// many have begun.
+fn pile<P: Overflow>(test: impl AsyncFn(ActorRef<Drops, P>, &AtomicU32)) {
+    for workers in [1, 2] {
+        let world = World::new(2, workers, Faults::default());
+        let (runtime, other) = &world.nodes[1];
+        let begun = Arc::<AtomicU32>::default();
+        let pile = Pile { system: other.system(), put: 0, begun: begun.clone() };
+        let builder = Builder::new().system(other.system());
+        let clerk = runtime.block_on(async {
+            let pile = builder.clone().capacity(1).overflow::<P>().spawn(pile).unwrap();
+            builder.spawn(Clerk(pile)).unwrap()
+        });
+        assert!(other.publish("clerk", clerk));
+        world.on(0, async |node| {
+            let clerk = node.locate::<ReplyTo<ActorRef<Drops, P>>>(id(1), "clerk").await.unwrap();
+            let pile = answered("the clerk", clerk.ask(|reply| reply)).await.unwrap();
+            pile.send(Drops::Put(Heavy(false))).await.unwrap();
+            while begun.load(Ordering::SeqCst) == 0 {
+                evenkeel::yield_now().await;
+            }
+            test(pile, &begun).await;
+        });
+        assert_eq!((other.metrics().unreadable, other.system().dead_letters()), (0, 1));
+    }
+}
+
+async fn put<P: Overflow>(pile: &ActorRef<Drops, P>) -> Result<u32, AskError> {
+    answered("a question", pile.ask(Drops::Count)).await
+}
+
+#[test]
+fn a_question_that_takes_the_place_of_a_message_whose_destructor_panics_is_answered() {
+    pile::<DropOldest>(async |pile, _| {
+        pile.send(Drops::Put(Heavy(false))).await.unwrap();
+        assert_eq!(put(&pile).await, Ok(1));
+    });
+}
+
+#[test]
+fn a_message_whose_destructor_panics_as_it_finds_no_room_is_a_dead_letter_and_no_unreadable_one() {
+    pile::<DropNewest>(async |pile, begun| {
+        for _ in 0..2 {
+            pile.send(Drops::Put(Heavy(false))).await.unwrap();
+        }
+        while begun.load(Ordering::SeqCst) < 2 {
+            evenkeel::yield_now().await;
+        }
+        assert_eq!(put(&pile).await, Ok(2));
+    });
 }
