@@ -1,5 +1,6 @@
-//! Wakers of others that panic when they wake or are dropped, or that use the monitor themselves: what they panic with is caught, no monitor stays held, no
-//! waker is dropped twice, and none runs under a monitor's lock.
+//! Wakers of others that panic when they wake, are cloned or are dropped, or that use the monitor
+//! themselves: what they panic with in a wake or a drop is caught, no monitor stays held, no waker
+//! is dropped twice, and none runs under a monitor's lock.
 
 #![allow(unsafe_code, reason = "a waker whose clone panics when it is dropped is made by hand")]
 
@@ -9,6 +10,7 @@ use crate::common::watchdog::watchdog;
 use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Monitor, lock_all};
 use std::cell::Cell;
 use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::ptr;
 use std::rc::Rc;
@@ -202,4 +204,49 @@ fn a_waker_that_was_cloned_in_vain_is_dropped_without_the_lock() {
     let polled = entry.as_mut().poll(&mut Context::from_waker(&waker));
     assert!(polled.is_ready(), "the holder has left while the waker was cloned");
     assert!(LOOKS_AT.take().is_none(), "the clone has been dropped");
+}
+
+static UNCLONABLE: RawWakerVTable =
+    RawWakerVTable::new(|_| panic!("it is meant to"), |_| {}, |_| {}, |_| {});
+
+#[test]
+fn a_signaller_whose_waker_panics_as_it_is_cloned_has_chosen_no_waiter() {
+    let monitor = Plain::default();
+    let condition = monitor.conditions();
+    let waiter = Hand::waiting(condition.wait_with(monitor.try_enter().unwrap(), 1));
+    let prepared = Cell::new(0);
+    let prepare = |_: &mut Held<&Plain>, _| prepared.set(prepared.get() + 1);
+    let held = monitor.try_enter().unwrap();
+    let mut signaller = Box::pin(condition.signal_block_with(held, prepare));
+    // SAFETY: the functions of the table follow no pointer.
+    let waker = unsafe { Waker::new(ptr::null(), &UNCLONABLE) };
+    let polled = catch_unwind(AssertUnwindSafe(|| is_pending(&mut signaller, &waker)));
+    assert!(polled.is_err(), "the panic is the caller's");
+    drop(signaller);
+    let mut held = monitor.try_enter().expect("it was left");
+    assert!(condition.signal(&mut held), "the waiter can be signalled");
+    assert_eq!(prepared.get(), 0, "nothing has been prepared for it");
+    drop(held);
+    drop(waiter.ready());
+    assert!(monitor.try_enter().is_some(), "nobody is inside");
+}
+
+#[test]
+fn a_signaller_whose_waker_has_panicked_as_it_was_cloned_signals_when_it_is_polled_again() {
+    let monitor = Plain::default();
+    let condition = monitor.conditions();
+    let waiter = Hand::waiting(condition.wait_with(monitor.try_enter().unwrap(), 7));
+    let held = monitor.try_enter().unwrap();
+    let prepare = |held: &mut Held<&Plain>, datum| **held = datum;
+    let mut signaller = Box::pin(condition.signal_block_with(held, prepare));
+    // SAFETY: the functions of the table follow no pointer.
+    let waker = unsafe { Waker::new(ptr::null(), &UNCLONABLE) };
+    let polled = catch_unwind(AssertUnwindSafe(|| is_pending(&mut signaller, &waker)));
+    assert!(polled.is_err(), "the panic is the caller's");
+    assert!(is_pending(&mut signaller, Waker::noop()), "the waiter is signalled");
+    let held = waiter.ready();
+    assert_eq!(*held, 7, "it has been prepared");
+    drop(held);
+    let polled = signaller.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert!(matches!(polled, Poll::Ready((_, Some(())))), "it goes on");
 }

@@ -16,7 +16,7 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 /// The future of [`Condition::signal_block`].
 ///
@@ -76,10 +76,9 @@ unsafe fn begin_signal(
     queue: &Queue,
     node: &Node,
     leader: CoreRef,
-    waker: &Waker,
+    waker: WordWaker,
     queued: &mut bool,
 ) {
-    let waker = WordWaker::of(waker);
     node.fill(Kind::Signaller, Cores::led_by(leader), Op::NONE);
     // SAFETY: the set borrows its monitors.
     let leader = unsafe { leader.get() };
@@ -118,6 +117,24 @@ impl<'c, S: Set, D: Copy + Send> SignalBlock<'c, S, D> {
         unsafe { &mut self.get_unchecked_mut().members }
     }
 
+    /// The first poll. A clone of the waker of its task is made before the signal.
+    #[inline(always)]
+    pub(super) fn begin(
+        self: Pin<&mut Self>,
+        waker: impl FnOnce() -> WordWaker,
+    ) -> Poll<(Held<S>, bool)> {
+        // SAFETY: nothing is moved out but the set, once the node is in no queue.
+        let this = unsafe { self.get_unchecked_mut() };
+        if let Some(condition) = this.condition {
+            let (leader, queued) = (this.members.get().leader(), &mut this.queued);
+            // SAFETY: this future has the hold, which it gives up here; the condition belongs to
+            // the set; what is pinned stays where it is, and the future takes the node out when it
+            // is dropped.
+            unsafe { begin_signal(&condition.queue, &this.node, leader, waker(), queued) };
+        }
+        if this.queued { Poll::Pending } else { Poll::Ready((this.finish(), false)) }
+    }
+
     #[inline(always)]
     fn finish(&mut self) -> Held<S> {
         let members = self.members.take();
@@ -131,24 +148,18 @@ impl<S: Set, D: Copy + Send> Future for SignalBlock<'_, S, D> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<(Held<S>, bool)> {
+        let waker = context.waker();
+        if !self.queued {
+            return self.begin(|| WordWaker::of(waker));
+        }
         // SAFETY: nothing is moved out but the set, once the node is in no queue.
         let this = unsafe { self.get_unchecked_mut() };
         let leader = this.members.get().leader();
-        let waker = context.waker();
-        if this.queued {
-            // SAFETY: the set borrows its monitors, and the node is this future's.
-            if this.node.is_granted() || unsafe { waiting::renew(&this.node, leader, waker) } {
-                return Poll::Ready((this.finish(), true));
-            }
-            return Poll::Pending;
+        // SAFETY: the set borrows its monitors, and the node is this future's.
+        if this.node.is_granted() || unsafe { waiting::renew(&this.node, leader, waker) } {
+            return Poll::Ready((this.finish(), true));
         }
-        if let Some(condition) = this.condition {
-            let queued = &mut this.queued;
-            // SAFETY: this future has the hold, which it gives up here; the condition belongs to the set; what is pinned stays where it is, and the future takes
-            // the node out when it is dropped.
-            unsafe { begin_signal(&condition.queue, &this.node, leader, waker, queued) };
-        }
-        if this.queued { Poll::Pending } else { Poll::Ready((this.finish(), false)) }
+        Poll::Pending
     }
 }
 

@@ -19,7 +19,8 @@
 //! the closure may put a hold of other monitors in the place of its own. Then the holder is not
 //! inside any more and cannot signal, so it unchooses. It does so by the leader that it had when
 //! it chose, and keeps that set for as long. A wait with a limit that finds itself chosen remembers
-//! that its limit has come, and looks again when it is woken.
+//! that its limit has come, and looks again when it is woken. The holder clones the waker of its
+//! task before it chooses: that of a foreign task is a caller's code, and may panic.
 //!
 //! # Rejected
 //! To look, prepare, and then signal: the limit of the waiter may come in between. A closure that
@@ -33,6 +34,7 @@ use super::held::Held;
 use super::members::Slot;
 use super::set::Set;
 use super::signal_block::SignalBlock;
+use crate::task::word_waker::WordWaker;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -181,10 +183,15 @@ where
         let this = unsafe { self.get_unchecked_mut() };
         // SAFETY: it is pinned with this.
         let mut block = unsafe { Pin::new_unchecked(&mut this.block) };
-        if let Some(wanted) = this.prepare.take() {
-            this.prepared = prepare(block.as_mut(), wanted);
-        }
-        block.poll(context).map(|(held, _)| (held, this.prepared.take()))
+        let polled = if this.prepare.is_some() {
+            let waker = WordWaker::of(context.waker());
+            let wanted = this.prepare.take();
+            this.prepared = wanted.and_then(|wanted| prepare(block.as_mut(), wanted));
+            block.begin(|| waker)
+        } else {
+            block.poll(context)
+        };
+        polled.map(|(held, _)| (held, this.prepared.take()))
     }
 }
 
