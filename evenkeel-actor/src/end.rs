@@ -3,17 +3,18 @@
 //! # In which order
 //! The end is counted, and the actor's names are given back. What it has left is dropped. Then the [observer](crate::System::on_failure) of failures is told, then those that are linked, those that
 //! watch, and the parent. The supervisor, futures of [`stopped`](crate::ActorRef::stopped), and
-//! those that have asked after the mailbox was closed come last. So whoever waits for an end
+//! those that have asked after the mailbox was closed come last. So a task that waits for an end
 //! finds all that the end does to others done.
 //!
 //! # The end of a supervisor
 //! It ends those whom it supervises, and what is left to say of its end is said when the last of
 //! them has ended: to its own supervisor, to futures, and to those that have asked late. Each of
 //! them has a share of that as a witness, from before it is told to end until it tells its own last
-//! ones. So of supervisors in supervisors nobody is below one whose end is told; whoever does not
-//! come to an await holds it up, as it does when its supervisor stops in order. Those who react to
-//! the end wait for nothing: links, watching actors, the parent. Children of other actors that fail
-//! or are killed are not waited for: they may spawn children without end, each inside of the last.
+//! ones. So of supervisors in supervisors no actor is below one whose end is told; an actor that
+//! does not come to an await holds it up, as it does when its supervisor stops in order. Those who
+//! react to the end wait for nothing: links, watching actors, the parent. Children of other actors
+//! that fail or are killed are not waited for: they may spawn children without end, each inside of
+//! the last.
 //!
 //! A share that goes may be the last of one's above, and so on up a chain of any length. The first
 //! of them says what is left in a [loop](release), so no end stands on the stack of another.

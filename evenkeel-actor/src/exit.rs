@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// An error that a handler fails with, made by `?` of any other.
 ///
 /// Of a [`SendError`](crate::SendError) it keeps what it says, as a `SendError<()>`, and drops the
-/// message: the failure is kept as long as somebody may ask for it,
-/// and askers whose [`ReplyTo`](crate::ReplyTo) is in the message would wait meanwhile.
+/// message: the failure is kept as long as a witness of the end may ask for it, and askers whose
+/// [`ReplyTo`](crate::ReplyTo) is in the message would wait meanwhile.
 pub struct Failure(Box<dyn Error + Send + Sync>);
 
 impl Failure {

@@ -525,7 +525,7 @@ fn a_semaphore_whose_taker_once_gave_its_permit_back_is_no_lock() {
         while semaphore.waiting() == 0 {
             yield_now().await;
         }
-        // By now the others wait for each other, as far as anybody who looks can see.
+        // By now the others wait for each other, as far as the graph says.
         sleep(Duration::from_millis(20)).await;
         semaphore.release();
     });

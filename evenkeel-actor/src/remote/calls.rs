@@ -16,7 +16,7 @@
 //! [limit](crate::System::set_ask_limit):
 //! - a message that a node hands on, and that does not get to a third one because these two alone
 //!   have lost each other;
-//! - a place in an answer that is not read, because nobody waits for it or it is of another type;
+//! - a place in an answer that is not read, because no asker waits for it or it is of another type;
 //! - a place in the arguments of a script that fails after the task that has asked for it has
 //!   given up, once the call of that is forgotten.
 //!

@@ -133,7 +133,7 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
     match message {
         Message::Answer { call, payload } => node.close_call(call, Outcome::Answer(payload)),
         Message::Located { call, at } => {
-            // Dropped here if nobody waits for it.
+            // Dropped here if no caller waits for it.
             let lease = Arc::new(Lease::new(peer, at));
             node.close_call(call, Outcome::At(&lease));
         }
@@ -204,7 +204,7 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
 /// Tells a node where an actor is, which is leased to it.
 fn located(peer: &'static Peer, call: u64, at: Slot) {
     if peer.try_say(Message::Located { call, at }).is_err() {
-        // It is down: nobody else gives it back.
+        // It is down, and does not give it back.
         peer.node.table.release(peer.id, at);
     }
 }

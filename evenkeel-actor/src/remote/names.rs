@@ -138,7 +138,8 @@ impl<R> Drop for RemoteReply<R> {
         let call = self.take();
         let peer = self.route.peer();
         if call != 0 && self.may_say(peer) {
-            // Nobody else drops it while a value is read: what follows it there cannot be read.
+            // While a value is read, its reader alone drops this: what follows it there cannot be
+            // read.
             let is_read = scope::reading().is_ok();
             peer.fail(call, if is_read { Failure::Unreadable } else { Failure::Ended }, "");
         }

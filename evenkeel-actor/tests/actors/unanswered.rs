@@ -1,4 +1,4 @@
-//! Asks that nobody answers.
+//! Asks that no actor answers.
 
 use evenkeel::time::Instant;
 use evenkeel_actor::{

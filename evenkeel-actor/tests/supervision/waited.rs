@@ -1,4 +1,4 @@
-//! What whoever waits for the end of a supervisor finds: nobody below it is there any more.
+//! What a task that waits for the end of a supervisor finds: no actor below it is there any more.
 
 use evenkeel::Runtime;
 use evenkeel_actor::{

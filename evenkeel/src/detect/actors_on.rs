@@ -72,7 +72,7 @@ impl Reply {
     }
 
     /// Notes that this waker is where the limit goes that all waits have: a deadlock that it will
-    /// end is told of all the same.
+    /// end is reported all the same.
     pub fn limited(&self, waker: &Waker) {
         awaited(self.0 + 1, waker, Target::Limit(self.0));
     }

@@ -65,10 +65,11 @@ pub async fn enter2<'a, A: Send, B: Send>(
 }
 
 impl<T: Send> Object<T> {
-    /// Waits, inside of nothing, for whoever is inside: for its turn in line, which is kept, if that one holds the object, or else for a turn.
+    /// Waits, inside of nothing, for the task that is inside: for its turn in line, which is kept,
+    /// if that one holds the object, or else for a turn.
     async fn give_way<'a>(&'a self, turn: &mut Option<Turn<'a>>) -> Result<(), EnterError> {
         if self.inner.is_held() {
-            // The one before is given back first: who has it waits for nobody.
+            // The one before is given back first: a task that has it waits for no other.
             *turn = None;
             *turn = Some(self.inner.turn().await?);
         } else {
@@ -79,7 +80,8 @@ impl<T: Send> Object<T> {
         Ok(())
     }
 
-    /// Enters the object with the turn in line of another one in hand; gives that back if this one is held: whoever holds it may wait for the other one.
+    /// Enters the object with the turn in line of another one in hand; gives that back if this one
+    /// is held: its holder may wait for the other one.
     async fn enter_with(&self, turn: &mut Option<Turn<'_>>) -> Result<Guard<'_, T>, EnterError> {
         let mut entry = self.enter();
         poll_fn(|cx| {
@@ -177,7 +179,8 @@ mod tests {
     use std::task::{Context, Poll, Waker};
     use std::thread;
 
-    /// Whoever has had its turn in the line of the second one is not overtaken by the next one there while it comes to the first one.
+    /// A task that has had its turn in the line of the second one is not overtaken by the next one
+    /// there while it comes to the first one.
     #[test]
     fn a_turn_in_line_is_kept_until_both_are_entered() {
         let mut cx = Context::from_waker(Waker::noop());

@@ -270,7 +270,7 @@ impl<'a> Visit<'a> {
             let seen = Some((target, departures));
             let before = &mut self.rare.get_or_default().departures;
             let stands_still = std::mem::replace(before, seen) == seen;
-            // From where another part has sent it, maybe: whoever sleeps is not stuck.
+            // From where another part has sent it, maybe: a worker that sleeps is not stuck.
             is_stuck = stands_still && !shared.idle.is_asleep(target);
         }
         if is_stuck || self.journeys == JOURNEYS {

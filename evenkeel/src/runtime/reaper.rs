@@ -16,7 +16,7 @@
 //! While the queue has a task there is a watch: a submitter sees to that, and a watch looks at the
 //! queue under the lock before it leaves. So a destructor that blocks keeps its own thread, and
 //! after [`PATIENCE`] another thread goes on. They go on when the ender has returned, too: what
-//! they do keeps nobody. If the system refuses a thread, or [`MOST_THREADS`] are inside
+//! they do keeps no caller. If the system refuses a thread, or [`MOST_THREADS`] are inside
 //! destructors, the queue waits for one of these; if there is no other thread at all, the submitter
 //! drops the futures itself.
 //!

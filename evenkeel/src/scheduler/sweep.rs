@@ -26,7 +26,7 @@
 //! pass finds. After the last one, a task may still come from a thread that found the runtime
 //! draining, and was held up. It waits until its worker is back.
 //!
-//! # Why the ender waits for nobody
+//! # Why the ender waits for no worker
 //! A claim has a bound, and the other locks are held for a few moves of words. No caller's code
 //! runs under any of them, nor on the ender's thread.
 //!

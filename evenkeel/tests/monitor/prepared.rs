@@ -91,7 +91,7 @@ fn what_is_prepared_is_for_the_one_that_was_seen_though_its_time_comes_meanwhile
 fn nothing_is_prepared_where_nobody_waits() {
     let monitor = Plain::default();
     let never = |_: &mut Held<&Plain>, _| unreachable!("nobody waits");
-    // Before anybody has ever waited, and afterwards.
+    // Before a task has ever waited, and afterwards.
     for _ in 0..2 {
         let block = monitor.conditions().signal_block_with(hold(&monitor), never);
         let (held, prepared) = Hand::new(block).ready();
@@ -272,7 +272,8 @@ fn a_set_of_monitors_is_prepared_as_a_whole() {
     assert!(signaller.ready().1.is_some());
 }
 
-/// Waits that run out of time at just that moment: whoever is prepared for comes and takes it.
+/// Waits that run out of time at just that moment: the waiter that it is prepared for comes and
+/// takes it.
 #[test]
 fn nothing_that_is_prepared_is_left_over() {
     type Counter = Monitor<Option<u32>, Condition<u32>>;

@@ -1,5 +1,5 @@
-//! Runtimes that end after a deadline while workers are stuck: whose tasks are told of, who drops
-//! them, and what keeps nobody.
+//! Runtimes that end after a deadline while workers are stuck: whose tasks are reported, who drops
+//! them, and what does not keep the ender.
 
 use crate::common::stuck::{Stuck, named, names};
 use crate::common::until::until;

@@ -11,9 +11,9 @@
 //!
 //! # Why no wake-up is lost
 //! A receiver looks at its inbox, and falls asleep or leaves the waker of its task, in one hold of
-//! the lock; whoever pushes, loses a connection or calls the waker does so under the lock, and
-//! notifies and wakes. What is not due yet wakes nobody when it is: a receiver sleeps until then at
-//! the latest.
+//! the lock; the thread that pushes, loses a connection or calls the waker does so under the lock,
+//! and notifies and wakes. What is not due yet wakes no receiver when it is: one sleeps until then
+//! at the latest.
 
 mod inbox;
 #[cfg(test)]

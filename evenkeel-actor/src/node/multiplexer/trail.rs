@@ -14,7 +14,7 @@
 //! lane as if it had sent nothing.
 //!
 //! A sender may put a message in while its trail is looked at. It notes the epoch that the lane
-//! has under the lock, and changes its word from what it has found: so either whoever removes finds
+//! has under the lock, and changes its word from what it has found: so either the remover finds
 //! the word changed and leaves it, or the sender finds the trail removed and has it kept anew. If
 //! the epoch is the one of its word, the message was put in before the flush and nothing is
 //! changed.
@@ -28,9 +28,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The trail of a sender that has sent nothing yet.
 const NEW: u64 = u64::MAX;
-/// In the thread's cell: nobody in particular sends.
+/// In the thread's cell: no sender in particular.
 const NOBODY: u64 = u64::MAX - 1;
-/// The trail that nobody finds any more who looks for it now.
+/// The trail that no sender finds any more which looks for it now.
 const REMOVED: u64 = u64::MAX - 2;
 
 /// The epoch of a sender that has come to a lane and has put nothing in: the last that a word has
@@ -181,7 +181,7 @@ impl Default for Trail {
 /// How a message finds its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Nobody in particular sends: by the common lane.
+    /// No sender in particular: by the common lane.
     Common,
     /// The sender sends its first message, or sends by the same lane as before.
     Stays,

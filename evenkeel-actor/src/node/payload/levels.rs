@@ -1,10 +1,10 @@
 //! Reads postcard's format, and counts how deep a value is nested.
 //!
 //! A type that contains itself is read by recursion, as deep as the bytes say, and the bytes may be
-//! anybody's. So each level of a value takes its share of what is left of [`MOST`], before anything
-//! of it is read: a level that nothing is left for is an error. What is left is passed down by
-//! value, from a level to those inside of it. Nothing is measured, so the limit is the same in all
-//! builds, under sanitizers too, and nothing has to be put back when a level ends or panics.
+//! any peer's. So each level of a value takes its share of what is left of [`MOST`], before
+//! anything of it is read: a level that nothing is left for is an error. What is left is passed
+//! down by value, from a level to those inside of it. Nothing is measured, so the limit is the same
+//! in all builds, under sanitizers too, and nothing has to be put back when a level ends or panics.
 //!
 //! A level is whatever calls a type's code that may read more: an option with a value, a newtype, a
 //! sequence, a tuple, a struct, a map, an enum, and the fields of a variant. Its share is

@@ -106,7 +106,7 @@ unsafe fn begin_signal(
 }
 
 impl<'c, S: Set, D: Copy + Send> SignalBlock<'c, S, D> {
-    /// The condition, if anybody can wait for it.
+    /// The condition, if a task can wait for it.
     pub(super) fn condition(&self) -> Option<&'c Condition<D>> {
         self.condition
     }

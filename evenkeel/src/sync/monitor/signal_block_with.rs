@@ -43,8 +43,8 @@ use std::task::{Context, Poll};
 /// The future of [`Condition::signal_block_with`].
 ///
 /// # Cancel safety
-/// As [`SignalBlock`]: dropped before its first poll it has prepared nothing and signalled nobody.
-/// What has been prepared is dropped with it.
+/// As [`SignalBlock`]: dropped before its first poll it has prepared nothing and signalled no
+/// waiter. What has been prepared is dropped with it.
 ///
 /// # Panics
 /// With the closure, once the waiter has been signalled and the monitors left. If it is polled
@@ -60,8 +60,8 @@ pub struct SignalBlockWith<'c, S: Set, D: Copy + Send, P, R> {
 
 impl<D: Copy + Send> Condition<D> {
     /// As [`signal_block`](Self::signal_block), and calls `prepare` before, with the hold and the
-    /// datum of the task that waits longest, if somebody waits. It gives the hold and what
-    /// `prepare` has given; none if nobody has waited.
+    /// datum of the task that waits longest, if one waits. It gives the hold and what
+    /// `prepare` has given; none if no task has waited.
     ///
     /// Between the look and the signal no limit ends the wait of that task. If its future is
     /// dropped meanwhile, the next one that waits has the turn, or else this task goes on at once,
