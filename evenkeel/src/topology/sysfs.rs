@@ -17,12 +17,28 @@ use super::{Cache, Cpu, MAX_CPUS, Topology, group, number};
 
 /// The machine and the share of it that the calling thread may use.
 pub(super) fn detect() -> Result<Topology, TopologyError> {
-    Ok(Topology { quota: cgroup::quota(Path::new("/"))?, ..detect_allowed()? })
+    Ok(Topology { quota: cgroup::quota(Path::new("/"))?, ..usable(affinity())? })
 }
 
-/// The same without the quota.
+/// The same without the quota, and without a look at the system's files if a thread with the same
+/// mask has called before. The mask names those hardware threads alone that are online, so it
+/// changes when one comes or goes that the caller may use. The others matter to no worker.
 pub(super) fn detect_allowed() -> Result<Topology, TopologyError> {
-    let allowed = affinity();
+    static KEPT: Mutex<Option<(Vec<usize>, Topology)>> = Mutex::new(None);
+    let Some(allowed) = affinity() else { return usable(None) };
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((before, machine)) = &*kept
+        && *before == allowed
+    {
+        return Ok(machine.clone());
+    }
+    let machine = usable(Some(allowed.clone()))?;
+    *kept = Some((allowed, machine.clone()));
+    Ok(machine)
+}
+
+/// The machine, of which the hardware threads with these numbers may be used, if they are told.
+fn usable(allowed: Option<Vec<usize>>) -> Result<Topology, TopologyError> {
     let machine = match kept(Path::new("/")) {
         Err(TopologyError::NoCpus { .. }) => {
             // Where `/sys` is not mounted, the mask still gives the numbers that pinning needs.
@@ -248,5 +264,29 @@ impl Nodes {
             }
         }
         Some(rows)
+    }
+}
+
+#[cfg(all(test, target_os = "linux", not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+    #[test]
+    fn a_thread_that_may_run_elsewhere_sees_what_it_may_use() {
+        let all = sched_getaffinity(None).unwrap();
+        let ids = |machine: Topology| -> Vec<usize> {
+            machine.cpus_in_use().iter().map(|&index| machine.cpus()[index].id).collect()
+        };
+        let before = ids(detect_allowed().unwrap());
+        let last = *before.last().unwrap();
+        let mut one = CpuSet::new();
+        one.set(last);
+        sched_setaffinity(None, &one).unwrap();
+        let meanwhile = ids(detect_allowed().unwrap());
+        sched_setaffinity(None, &all).unwrap();
+        assert_eq!(meanwhile, [last]);
+        assert_eq!(ids(detect_allowed().unwrap()), before);
+        assert_eq!(ids(detect().unwrap()), before);
     }
 }
