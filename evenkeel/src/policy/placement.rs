@@ -56,16 +56,19 @@ pub fn looks_around(since_last_look: Option<u64>) -> bool {
 }
 
 /// Whether a worker that is where another is goes elsewhere, if it has last done so that long ago.
+/// At its first look it does not: the system has just put it there, and it may have nothing to do.
+/// It looks again when it has slept, or has lost its core to the other.
 ///
 /// # Examples
 /// ```
 /// use evenkeel::policy::placement::{APART, may_move};
-/// assert!(!may_move(APART - 1));
-/// assert!(may_move(APART));
+/// assert!(!may_move(false, APART - 1));
+/// assert!(may_move(false, APART));
+/// assert!(!may_move(true, APART));
 /// ```
 #[must_use]
-pub fn may_move(since: u64) -> bool {
-    since >= APART
+pub fn may_move(is_first_look: bool, since: u64) -> bool {
+    !is_first_look && since >= APART
 }
 
 /// Tasks of one processor that get cache lines of their own. `evenkeel-bench run --bench yield --procs 2`

@@ -1,9 +1,12 @@
 //! Two workers on one hardware thread, while another is free.
 //!
-//! An operating system puts a thread that wakes where it thinks best, and a thread that searches for work counts as busy like
-//! any other. So of two workers the second may find itself where the first one is; then it takes half of the first one's
-//! work, and the two take turns on one core, for as long as it takes the system to balance its load, some milliseconds. A worker that searches
-//! therefore looks around: where another one is it goes elsewhere.
+//! An operating system puts a thread that wakes where it thinks best, and a thread that searches
+//! for work counts as busy like any other. So of two workers the second may find itself where the
+//! first one is; then it takes half of the first one's work, and the two take turns on one core,
+//! for as long as it takes the system to balance its load, some milliseconds. A worker that
+//! searches therefore looks around: where another one is it goes elsewhere. It stays at its first
+//! look, because the system has just put its new thread there, and once its runtime has begun to
+//! end: a pool that lives for a moment would spend much of that on moves.
 //!
 //! What Linux keeps of such a move: a thread whose affinity has been set is confined to that from then on, even if its cpuset grows
 //! later. Hence [`Builder::keep_apart`](crate::Builder::keep_apart).
@@ -15,6 +18,7 @@
 //! ([`Builder::pin`](crate::Builder::pin) is for machines of one's own). To fall asleep instead, and leave it to the next wake-up: that looks for a free
 //! core only among those that share the last-level cache.
 
+use super::shared::Phase;
 use super::worker::Worker;
 use crate::policy::placement;
 use crate::primitives::atomic::{AtomicUsize, Ordering};
@@ -50,7 +54,8 @@ impl Worker<'_> {
     /// Looks where this worker is, and goes to another hardware thread if another worker is on this one and a third place is free.
     pub(super) fn keep_apart(&mut self, now: u64) {
         let shared = self.context.shared();
-        if !shared.hooks.keep_apart {
+        // One whose runtime is about to end mostly has nothing left to do.
+        if !shared.hooks.keep_apart || shared.phase() > Phase::Running {
             return;
         }
         let Some(here) = cpu::current() else { return };
@@ -58,7 +63,9 @@ impl Worker<'_> {
         own.take(here);
         let others = &shared.neighbours[self.me].others;
         let is_taken = |cpu| others.iter().any(|&other| shared.processors[other].place.is(cpu));
-        if !is_taken(here) || !placement::may_move(now.saturating_sub(self.moved)) {
+        let is_first_look = !std::mem::replace(&mut self.has_looked_around, true);
+        let since = now.saturating_sub(self.moved);
+        if !is_taken(here) || !placement::may_move(is_first_look, since) {
             return;
         }
         self.moved = now;

@@ -105,6 +105,8 @@ pub(super) struct Worker<'a> {
     batches: u32,
     /// When it has last moved apart from another worker.
     pub(super) moved: u64,
+    /// Whether it has looked where it is since its thread began.
+    pub(super) has_looked_around: bool,
     /// Whether the tasks of this processor have been aborted.
     pub(super) aborted: bool,
     /// What the bell of [arrivals](super::travel) had rung when it was last without work.
@@ -132,6 +134,7 @@ impl<'a> Worker<'a> {
             recent: Recent::default(),
             batches: 0,
             moved: 0,
+            has_looked_around: false,
             aborted: false,
             heard: 0,
             shared,
