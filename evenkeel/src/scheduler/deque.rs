@@ -100,6 +100,9 @@ pub(crate) struct Deque {
     slots: [MaybeUninit<Slot>; PLACES as usize],
 }
 
+/// How many slots are prepared at a time: a page of memory.
+const CHUNK: u32 = 64;
+
 const _: () = assert!(size_of::<Deque>() == align_of::<Deque>());
 
 /// What the owner uses all the time. Places are told by their addresses.
@@ -465,5 +468,6 @@ mod home;
 #[cfg(all(test, loom))]
 mod model;
 mod overflow;
+mod store;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;

@@ -117,6 +117,10 @@ fn main() {
             black_box(rayon::broadcast(|context| context.index()));
         }
     });
+    measure("pool, built, used once and dropped", &|| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        assert_eq!(pool.install(|| black_box(7)), 7);
+    });
     measure("join, fib(24)", &|| assert_eq!(fib(24), 46_368));
     measure("sum of 1,000, 100 times from outside", &|| {
         for _ in 0..100 {

@@ -5,7 +5,7 @@
     reason = "a deque is made where it stays, and memory becomes slots as they are needed"
 )]
 
-use super::{ASKED, CachePadded, Deque, Overflow, Own, PLACES, Place, Slot};
+use super::{ASKED, CHUNK, CachePadded, Deque, Overflow, Own, PLACES, Place, Slot, store};
 use crate::primitives::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::primitives::fence;
 use crate::primitives::spin_lock::SpinLock;
@@ -14,10 +14,8 @@ use std::mem::offset_of;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
 
-/// How many slots are prepared at a time: a page of memory.
-const CHUNK: u32 = 64;
-
-/// A deque at an address that its places lead to: a box, but for what a box promises of who reaches its inside.
+/// A deque at an address that its places lead to: a box, but for what a box promises of who reaches
+/// its inside, and for its memory, which comes from the [`store`].
 pub(crate) struct Home(NonNull<Deque>);
 
 // SAFETY: it owns a deque, as a box does.
@@ -42,8 +40,8 @@ impl Home {
     }
 
     pub(in crate::scheduler) fn with_places(publishes_all: bool, places: u32) -> Self {
-        let mut room = Box::<Deque>::new_uninit();
-        let deque = room.as_mut_ptr();
+        let room = store::take().cast::<Deque>();
+        let deque = room.as_ptr();
         let own = Own {
             head: AtomicPtr::new(ASKED),
             fence: AtomicPtr::new(ASKED),
@@ -66,9 +64,8 @@ impl Home {
         let place = unsafe { &raw mut (*deque).overflow };
         // SAFETY: as above.
         unsafe { place.write(CachePadded::new(Overflow::default())) };
-        // SAFETY: what else is in it, slots, need not be initialised.
-        let deque = unsafe { room.assume_init() };
-        let home = Self(NonNull::from(Box::leak(deque)));
+        // What else is in it, slots, need not be initialised.
+        let home = Self(room);
         let floor = home.floor();
         home.own.head.store(floor.0, Ordering::Relaxed);
         home.open(0);
@@ -103,6 +100,11 @@ impl Deque {
         unsafe { self.slots[index as usize].assume_init_ref() }
     }
 
+    /// How many slots have been prepared: memory beyond them is untouched.
+    pub(super) fn prepared(&self) -> u32 {
+        self.own.prepared.load(Ordering::Relaxed)
+    }
+
     /// Prepares slots beyond the place `head` if there are none. False if the deque is full. The caller is the owner.
     pub(crate) fn prepare(&self, head: Place) -> bool {
         let index = self.index(head);
@@ -127,6 +129,18 @@ impl Deque {
     }
 }
 
+#[cfg(all(test, not(any(loom, shuttle))))]
+impl Home {
+    pub(super) fn address(&self) -> usize {
+        self.0.addr().get()
+    }
+
+    /// The deque, whose end is the caller's business.
+    pub(super) fn into_deque(self) -> NonNull<Deque> {
+        std::mem::ManuallyDrop::new(self).0
+    }
+}
+
 impl Deref for Home {
     type Target = Deque;
 
@@ -139,8 +153,9 @@ impl Deref for Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // SAFETY: it comes from a box; nobody uses it any more, and jobs that were in it are gone.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        // SAFETY: it lies in what the store has given; nobody uses it any more, and jobs that were
+        // in it are gone.
+        let _ = unsafe { store::put(self.0) };
     }
 }
 

@@ -1,0 +1,119 @@
+//! The memory of deques that no runtime has, which the next runtime takes.
+//!
+//! A deque has an alignment of 4 MiB. The system maps 8 MiB of addresses for it, and clears the
+//! pages that are touched. To unmap it stops every other thread of the process that maps or starts
+//! anything, and interrupts each core that has run one. A pool that lives for a tenth of a
+//! millisecond would pay more for that than for its threads (`pool` in `evenkeel-rayon/example`).
+//! Only memory is kept: a new deque writes all that it reads.
+
+#![allow(unsafe_code, reason = "a deque ends and its memory stays")]
+
+use super::{CHUNK, Deque};
+use std::mem::MaybeUninit;
+use std::ptr::{self, NonNull};
+
+/// Room for a deque, which is a box's.
+pub(super) type Room = NonNull<MaybeUninit<Deque>>;
+
+/// Room for a deque. Where memory is short the process ends, as it does for a box.
+pub(super) fn take() -> Room {
+    kept::take().unwrap_or_else(|| NonNull::from(Box::leak(Box::new_uninit())))
+}
+
+/// Ends a deque, and keeps its memory if little of that has been touched. True if it does.
+///
+/// # Safety
+/// The deque lies in what [`take`] has given, and nobody uses it any more.
+pub(super) unsafe fn put(deque: NonNull<Deque>) -> bool {
+    // SAFETY: the caller's promise: it is there.
+    let touched = unsafe { deque.as_ref() }.prepared();
+    // SAFETY: the caller's promise: this is its end.
+    unsafe { ptr::drop_in_place(deque.as_ptr()) };
+    let room: Room = deque.cast();
+    let is_kept = touched <= CHUNK && kept::put(room);
+    if !is_kept {
+        // SAFETY: it comes from a box, and nobody else has it.
+        drop(unsafe { Box::from_raw(room.as_ptr()) });
+    }
+    is_kept
+}
+
+#[cfg(not(any(loom, shuttle)))]
+mod kept {
+    use super::Room;
+    use crate::primitives::{Mutex, lock};
+
+    /// How many are kept: as many as a pool has threads on a large machine, with 8 KiB of touched
+    /// memory each. An estimate; no benchmark sets it.
+    const MOST: usize = 64;
+
+    struct Kept(Vec<Room>);
+
+    // SAFETY: the rooms are nobody else's, and uninitialised memory goes to any thread.
+    unsafe impl Send for Kept {}
+
+    static KEPT: Mutex<Kept> = Mutex::new(Kept(Vec::new()));
+
+    pub(super) fn take() -> Option<Room> {
+        lock(&KEPT).0.pop()
+    }
+
+    /// False if there are enough.
+    pub(super) fn put(room: Room) -> bool {
+        let rooms = &mut lock(&KEPT).0;
+        let has_place = rooms.len() < MOST;
+        if has_place {
+            rooms.push(room);
+        }
+        has_place
+    }
+}
+
+/// A checker's objects belong to one execution: none is lent twice.
+#[cfg(any(loom, shuttle))]
+mod kept {
+    use super::Room;
+
+    pub(super) fn take() -> Option<Room> {
+        None
+    }
+
+    pub(super) fn put(_room: Room) -> bool {
+        false
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::super::{Home, Level};
+    use super::*;
+
+    /// Others in this process take and put too, so it may take a few.
+    #[test]
+    fn a_deque_in_memory_that_another_has_left_is_as_new() {
+        let lies_where_one_lay = || {
+            let before = Home::with_places(false, 8);
+            let head = before.head();
+            before.leave_note(head, 7);
+            before.ask();
+            before.count_boxed(1);
+            let address = before.address();
+            drop(before);
+            let after = Home::with_places(false, 8);
+            assert_eq!((after.level(), after.is_asked()), (Level::FLOOR, false));
+            assert_eq!((after.slot(0).note(), after.has_boxed()), (0, false));
+            assert!(!after.has_any() && after.prepare(after.head()));
+            after.address() == address
+        };
+        assert!((0..1_000).any(|_| lies_where_one_lay()), "no memory is used again");
+    }
+
+    #[test]
+    fn memory_that_a_deep_recursion_has_touched_is_given_back() {
+        let deque = Home::publishing_all(false);
+        assert!(deque.prepare(deque.place(CHUNK)));
+        assert!(deque.prepared() > CHUNK);
+        // SAFETY: it lies in what was taken, and this is its end.
+        assert!(!unsafe { put(deque.into_deque()) });
+    }
+}
