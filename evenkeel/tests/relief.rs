@@ -5,7 +5,7 @@ use common::until::until;
 use common::watchdog::watchdog;
 use evenkeel::metrics::ProcessorMetrics;
 use evenkeel::task::{self, Task};
-use evenkeel::{Builder, Runtime, Shutdown, fork_join};
+use evenkeel::{Builder, Runtime, Shutdown, fork_join, time};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
@@ -315,5 +315,99 @@ fn a_runtime_ends_with_tasks_of_the_relief() {
         });
         let report = runtime.shutdown(end);
         assert!(report.stuck.is_empty() && report.workers_left_behind == 0, "{report}");
+    }
+}
+
+/// Splits until each worker has a part, and stays there until it is `over`; what a worker does with
+/// its part is `work`. `inside` counts the parts that have begun.
+fn sort(parts: usize, inside: &AtomicUsize, over: &AtomicBool, work: fn()) {
+    if parts > 1 {
+        fork_join::join(
+            || sort(parts / 2, inside, over, work),
+            || sort(parts - parts / 2, inside, over, work),
+        );
+        return;
+    }
+    inside.fetch_add(1, Ordering::Release);
+    while !over.load(Ordering::Acquire) {
+        work();
+    }
+}
+
+/// What a part of a sort may be: one long run, or forks and joins on and on.
+const WORK: [fn(); 2] = [std::hint::spin_loop, || {
+    fork_join::join(std::hint::spin_loop, std::hint::spin_loop);
+}];
+
+/// Has a task sort with all workers of a runtime, of several sizes, until the flag is set that
+/// `beside` gets, and the number of parts that have begun.
+fn beside_a_task_that_sorts(beside: impl Fn(&Runtime, usize, &Arc<AtomicUsize>, &Arc<AtomicBool>)) {
+    for (workers, work) in [2, 3, 5].into_iter().flat_map(|n| WORK.map(|work| (n, work))) {
+        let runtime = runtime(workers);
+        let (inside, over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let sorter = runtime.spawn({
+            let (inside, over) = (inside.clone(), over.clone());
+            async move { sort(workers, &inside, &over, work) }
+        });
+        beside(&runtime, workers, &inside, &over);
+        runtime.block_on(sorter).unwrap();
+        assert!(runtime.metrics().relief.polls >= 1);
+        // The workers poll again.
+        let yields = (0..workers * 8).map(|_| runtime.spawn(task::yield_now()));
+        yields.collect::<Vec<_>>().into_iter().for_each(|task| runtime.block_on(task).unwrap());
+    }
+}
+
+#[test]
+fn a_sleep_ends_while_a_task_sorts_with_all_workers() {
+    let _watchdog = watchdog();
+    beside_a_task_that_sorts(|runtime, workers, inside, over| {
+        let (inside, over) = (inside.clone(), over.clone());
+        let sleeper = runtime.spawn(async move {
+            loop {
+                let are_all_inside = inside.load(Ordering::Acquire) == workers;
+                time::sleep(Duration::from_millis(1)).await;
+                if are_all_inside {
+                    return over.store(true, Ordering::Release);
+                }
+            }
+        });
+        runtime.block_on(sleeper).unwrap();
+    });
+}
+
+#[test]
+fn a_wake_from_outside_runs_while_a_task_sorts_with_all_workers() {
+    let _watchdog = watchdog();
+    beside_a_task_that_sorts(|runtime, workers, inside, over| {
+        let sleeper = sleeper(runtime, over);
+        while inside.load(Ordering::Acquire) < workers {
+            thread::yield_now();
+        }
+        sleeper.unpark();
+    });
+}
+
+#[test]
+fn a_task_that_a_sorting_task_spawns_runs_beside_the_sort() {
+    let _watchdog = watchdog();
+    for workers in [2, 5] {
+        let runtime = runtime(workers);
+        let (inside, over) = (AtomicUsize::new(0), Arc::new(AtomicBool::new(false)));
+        let sorter = runtime.spawn(async move {
+            let spawn_once_all_are_inside = || {
+                inside.fetch_add(1, Ordering::Release);
+                while inside.load(Ordering::Acquire) < workers {
+                    std::hint::spin_loop();
+                }
+                let flag = over.clone();
+                drop(evenkeel::spawn(async move { flag.store(true, Ordering::Release) }));
+                wait_for(&over);
+            };
+            let others = || sort(workers - 1, &inside, &over, std::hint::spin_loop);
+            fork_join::join(spawn_once_all_are_inside, others);
+        });
+        runtime.block_on(sorter).unwrap();
+        assert!(runtime.metrics().relief.polls >= 1);
     }
 }

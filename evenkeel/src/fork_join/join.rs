@@ -43,7 +43,8 @@ impl FnContext {
 /// # Waiting
 /// A worker whose second half has been taken runs descendants of that half meanwhile, and nothing else: halves that wait for nothing
 /// but locks and joins, and cannot deadlock with a thread for each fork, cannot deadlock here, even if a mutex is held across a join.
-/// Tasks that are ready on this worker are taken over by the others meanwhile; if all are inside forks, tasks wait. In a task
+/// Tasks that are ready on this worker are taken over by the others meanwhile; if all are inside
+/// forks, by the [relief](crate::Builder::relief), a fraction of a millisecond later. In a task
 /// [`future::join`](super::future::join) is better for halves that take long.
 ///
 /// # Panics

@@ -17,12 +17,14 @@
 //! ```
 //!
 //! Inside a task a `join` keeps the worker from other tasks until it returns; the other workers
-//! take over those that are ready. The forks of [`future`] are awaited instead.
+//! take over those that are ready, or a [thread beside them](#threads) does where these run parts
+//! of the `join`. The forks of [`future`] are awaited instead.
 //!
 //! # Threads
-//! While workers compute for [`install`](crate::Runtime::install), [`spawn()`] and each other, a
-//! thread of its own, the [relief](crate::Builder::relief), polls tasks that are ready. What a task
-//! forks there runs on that thread, one half after the other; what it spawns goes to the workers.
+//! While workers compute for [`install`](crate::Runtime::install), [`spawn()`] and each other, or
+//! for one task that forks, a thread of its own, the [relief](crate::Builder::relief), polls tasks
+//! that are ready. What a task forks there runs on that thread, one half after the other; what it
+//! spawns goes to the workers.
 //!
 //! A worker that waits for a stolen half runs nothing but parts of that half, because its frames
 //! may hold locks. Calls and jobs from outside do not wait for it: while it waits, and the other

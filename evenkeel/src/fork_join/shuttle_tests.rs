@@ -2,10 +2,10 @@
 
 use super::wait::{Meanwhile, wait};
 use super::{FnContext, Scope, future, join, join_context, scope, worker_index, yielding};
-use crate::primitives::{atomic, thread};
+use crate::primitives::{Condvar, Mutex, atomic, lock, thread};
 use crate::runtime::checked::check as check_handle;
 use crate::scheduler::shared::Shared;
-use crate::scheduler::shuttle_tests::{check, join as result_of, spawn};
+use crate::scheduler::shuttle_tests::{check, check_relieved, join as result_of, spawn};
 use crate::scheduler::{broadcast, context, errands};
 use crate::task::yield_now;
 use shuttle::sync::mpsc;
@@ -332,4 +332,36 @@ fn a_half_waits_for_a_call_from_outside_while_its_owner_waits() {
         SERVED.fetch_add(handle.shared().spares.served() as usize, Ordering::Relaxed);
     });
     assert!(SERVED.load(Ordering::Relaxed) > 0, "some schedules call a spare");
+}
+
+/// Both halves of a task's fork block until another task has run, which waits for a third.
+#[test]
+fn tasks_run_beside_the_halves_of_one_that_keep_all_workers() {
+    static STOLEN: AtomicUsize = AtomicUsize::new(0);
+    check_relieved(2, true, |shared| {
+        let gate = Arc::new((Mutex::new(false), Condvar::new()));
+        let forker = spawn(shared, {
+            let gate = gate.clone();
+            async move {
+                let wait = |half: FnContext| {
+                    STOLEN.fetch_add(usize::from(half.migrated()), Ordering::Relaxed);
+                    let mut open = lock(&gate.0);
+                    while !*open {
+                        open = gate.1.wait(open).expect("no half panics");
+                    }
+                };
+                join_context(wait, wait);
+            }
+        });
+        let first = spawn(shared, async { yield_now().await });
+        let opener = spawn(shared, async move {
+            first.await.expect("it is not aborted");
+            *lock(&gate.0) = true;
+            gate.1.notify_all();
+        });
+        [forker, opener].into_iter().for_each(|task| {
+            result_of(task);
+        });
+    });
+    assert!(STOLEN.load(Ordering::Relaxed) > 0, "some schedules steal");
 }

@@ -9,9 +9,15 @@ pub const ANSWER: u64 = 3_000;
 /// [`super::searching::SEARCH`].
 pub const STAY: u64 = super::searching::SEARCH;
 
-/// The shortest and the longest nap of a worker that waits for a stolen job: between them it looks whether there is
-/// something to run. Estimates: some ten and a hundred times what a sleep costs; no benchmark sets them.
+/// The shortest and the longest nap of a worker that waits for a stolen job: between them it looks
+/// whether there is something to run. The same of the relief while it looks for stuck workers.
+/// Estimates: some ten and a hundred times what a sleep costs; no benchmark sets them.
 pub const NAP: (u64, u64) = (100_000, 1_000_000);
+
+/// How long a worker has to be inside one poll that forks before it is stuck, and the relief counts
+/// it as away: longer than all but few polls, and no longer than the relief's first nap between two
+/// looks. An estimate; no benchmark sets it.
+pub const STUCK: u64 = NAP.0;
 
 /// How long a worker has to be back from fork-join before the relief leaves the tasks to it: as long as a search, so
 /// that one that comes back only to go away again is not counted on. An estimate; no benchmark sets it.
@@ -28,7 +34,7 @@ pub const SPARE: u64 = super::searching::SEARCH / 2;
 pub const LAIN: u64 = super::searching::SEARCH;
 
 /// Whether a worker that has waited for so long has a spare run the errands that have been lying
-/// for so long. If all workers are away, inside fork-join, none comes for them soon.
+/// for so long. If all workers are away, none comes for them soon.
 ///
 /// # Examples
 /// ```
@@ -41,6 +47,19 @@ pub const LAIN: u64 = super::searching::SEARCH;
 #[must_use]
 pub fn send_spare(waited: u64, lain: u64, all_away: bool) -> bool {
     waited >= SPARE && (all_away || lain >= LAIN)
+}
+
+/// Whether a worker is stuck that has been seen inside the same poll, which forks, for so long.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::forking;
+/// assert!(!forking::is_stuck(20_000));
+/// assert!(forking::is_stuck(forking::STUCK));
+/// ```
+#[must_use]
+pub fn is_stuck(lasts: u64) -> bool {
+    lasts >= STUCK
 }
 
 /// Whether the relief leaves its tasks to the workers, when one has been back for so long.
@@ -56,8 +75,8 @@ pub fn hand_back(back: u64) -> bool {
     back >= BACK
 }
 
-/// Whether a task from outside is left to the relief: if the worker that it is meant for is `away` inside fork-join, and nobody
-/// sleeps who could come for it at less cost.
+/// Whether a task from outside is left to the relief: if the worker that it is meant for is `away`,
+/// inside fork-join, and none sleeps who could come for it at less cost.
 ///
 /// # Examples
 /// ```

@@ -62,6 +62,8 @@ pub(crate) enum Edge {
     IdlePush,
     /// The fence between the announcement of a sleep and the last look at the queues.
     IdleSleep,
+    /// The fence between the relief's word that it looks for stuck workers, and the look.
+    StuckLook,
     /// The store that grants a monitor to whoever waits.
     MonitorGrant,
     /// The waiter's look at what it has been granted.

@@ -131,9 +131,13 @@ impl Builder {
     }
 
     /// Whether there is a relief: one more thread, which polls tasks that are ready while workers run what comes from
-    /// [`install`](Runtime::install) and [`fork_join::spawn`](crate::fork_join::spawn), or jobs of each other, and which sleeps otherwise. By default there is,
-    /// except in a runtime of [`build_with`](Self::build_with). It is started when it is needed first; if the system refuses
-    /// it, or without it, such tasks wait until a worker is back.
+    /// [`install`](Runtime::install) and [`fork_join::spawn`](crate::fork_join::spawn), or jobs of
+    /// each other, those of a task that forks among them, and which sleeps otherwise. By default
+    /// there is, except in a runtime of [`build_with`](Self::build_with). It is started when it is
+    /// needed first, or when a job of a task is first stolen: it looks after a tenth of a
+    /// millisecond whether that task still forks, and again for as long as tasks do, each
+    /// millisecond in the end. If the system refuses it, or without it, such tasks wait until a
+    /// worker is back.
     ///
     /// It is called the [`name`](Self::name) and `relief`, has the [`stack_size`](Self::stack_size) of a worker, runs wherever the thread that
     /// builds the runtime may, whether or not the workers are [pinned](Self::pin), and calls no hooks of workers: for tasks that

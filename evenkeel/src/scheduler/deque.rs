@@ -422,6 +422,12 @@ impl Deque {
         self.has_public() || self.has_private()
     }
 
+    /// Whether its owner is inside a fork, or has jobs: any place is in use, those of stolen jobs
+    /// among them. More or less, but for whoever knows of a stolen job.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.height(Ordering::Relaxed) > 0
+    }
+
     /// Asks the owner to publish at its next push.
     pub(crate) fn ask(&self) {
         if !self.is_asked() {

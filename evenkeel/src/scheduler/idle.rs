@@ -45,8 +45,9 @@
 //! stack's lock alone, and whoever takes an armed watch off the stack unparks the next one.
 //!
 //! # When all workers compute
-//! `word` also counts the workers that are *away*, inside fork-join. When all are, nobody sleeps or searches, and the pusher of step 3
-//! [calls](calling) the [`relief`](super::relief). Both conditions of step 3 are one comparison of `word`.
+//! `word` also counts the workers that are [*away*](absence), inside fork-join. When all are, none
+//! sleeps or searches, and the pusher of step 3 [calls](calling) the [`relief`](super::relief).
+//! Both conditions of step 3 are one comparison of `word`.
 //!
 //! # Rejected
 //! A plain load of `word` after a plain push, with a fence once per batch: a poll that goes on for long
@@ -302,9 +303,11 @@ pub(crate) enum Watch {
     AllAsleep,
 }
 
+pub(crate) use absence::Absence;
 pub(crate) use calling::Called;
 pub(crate) use counts::Counts;
 
+mod absence;
 mod calling;
 mod counts;
 #[cfg(all(test, loom))]

@@ -9,6 +9,7 @@ use super::deque::Home;
 use super::entry::Entry;
 use super::fifo::Fifo;
 use super::gift::Gift;
+use super::idle::Absence;
 use super::inbox::Inbox;
 use super::inside::Inside;
 use super::meter::Meter;
@@ -83,8 +84,8 @@ pub(crate) struct Processor {
     pub(crate) meter: CachePadded<Meter>,
     /// The fork-join jobs of its worker.
     pub(crate) deque: Home,
-    /// Whether its worker is inside fork-join: see [`relief`](super::relief).
-    pub(crate) away: AtomicBool,
+    /// Whether its worker is away: see [`relief`](super::relief).
+    pub(crate) absence: Absence,
     /// What the stolen job that the worker runs belongs to: a scope's number, or zero.
     pub(crate) root: AtomicU64,
     /// How many [guests](super::guest) its worker has on its stack.
@@ -131,7 +132,7 @@ impl Processor {
             counters: CachePadded::new(Counters::default()),
             meter: CachePadded::new(Meter::new(clock::now())),
             deque: if has_worker { Home::new() } else { Home::full() },
-            away: AtomicBool::new(false),
+            absence: Absence::new(),
             root: AtomicU64::new(0),
             guests: AtomicU32::new(0),
             parts: Closures::default(),

@@ -5,7 +5,9 @@
 //! *relief* does: a processor with a thread of its own, which the system's scheduler puts beside the workers.
 //!
 //! # Roles
-//! A worker is *away* while it runs, from its loop, an errand, a part of a broadcast or a job. The *relief* rests unless it is
+//! A worker is *away* while it runs, from its loop, an errand, a part of a broadcast or a job; and
+//! from when the relief finds it [stuck](super::stuck), inside a long poll that forks, until the
+//! batch of that poll ends. The *relief* rests unless it is
 //! called. Whoever makes a task ready is a *pusher*, as in [`idle`](super::idle). The relief takes no
 //! part in fork-join: a task that forks on it runs both halves one after the other, because all workers that it might have to wait for
 //! might wait for a lock which the task holds. Its deque is always full.
@@ -15,17 +17,23 @@
 //! task came from outside, its processor's worker is away and nobody sleeps, the pusher calls.
 //! *Going away*: the worker counts itself in, by a locked instruction on that word; it looks at its own queue and, if it was
 //! the last, at every other. If there is anything in its own it wakes a sleeper; if nobody sleeps, or others have something, it calls.
+//! *Finding a worker stuck*: the relief counts it in, in the same way, and goes on as if it had
+//! been called. *Looking* for such is a protocol of its own: [`stuck`](super::stuck).
 //! *Calling*: `called := true`, by an exchange. Who finds it false unparks the relief or, the first time, starts its thread.
 //! *Relieving*: the relief takes the queues and inboxes of those that are away by force, and polls. It leaves its tasks to the
 //! workers once one has been back for a while.
 //! *Leaving*: a pusher from outside whose call would follow leaves its task in the inbox of the relief itself, if that runs; then it calls.
-//! *Timers* of workers that are away it fires, and rests until the next is due: [`timers`](super::timers) says who calls it for those.
+//! *Timers* of workers that are away it fires, and rests until the next is due, or until it is to
+//! look again: [`timers`](super::timers) says who calls it for those.
 //! *Resting*: it clears `called`, by an exchange; a full fence; it looks at its inbox and, if all are away, at every queue, and goes on if
 //! there is anything.
 //!
 //! # Why no task waits
-//! *Pusher and last worker to go away* form Dekker's pattern, queue against word: the pusher sees that all are away, or the
-//! worker sees the task. If not all are away, one of them is in its loop, and the rules of `idle` hold.
+//! *Pusher and last worker to go away* form Dekker's pattern, queue against word: the pusher sees
+//! that all are away, or the worker sees the task. Where the relief counts the last worker in, it
+//! looks itself. It takes the queues of a stuck worker by force, as those of others; what that
+//! worker polls is in none of them. If not all are away, one of them is in its loop, or in a poll,
+//! and the rules of `idle` hold.
 //! *Pusher and relief*: both change `called` by a read-modify-write. A pusher that finds it set comes before the
 //! relief clears it, and so before the relief's look.
 //! The calls for one worker of several that is away are no part of this: they save a task the time until another comes for it.
@@ -44,11 +52,11 @@ use super::processor::Processor;
 use super::seat::Seat;
 use super::shared::Shared;
 use super::sleep::Wakened;
+use super::stuck::Lookout;
 use super::timing;
 use super::wake;
 use super::worker::{Left, Worker};
 use crate::policy::{Look, forking};
-use crate::primitives::atomic::Ordering;
 use crate::primitives::clock;
 use crate::primitives::spin::Backoff;
 use crate::topology::Distance;
@@ -85,8 +93,7 @@ impl<'a> Away<'a> {
     /// anything to poll anywhere.
     pub(super) fn begin(context: &'a Context) -> Self {
         let shared = context.shared();
-        context.seat.processor().away.store(true, Ordering::Relaxed);
-        let counts = shared.idle.go_away();
+        let counts = shared.idle.go_away(&context.seat.processor().absence);
         let now = context.now.get();
         let has_work = |processor: &Processor| processor.look(now, &mut 0).has_work();
         if has_work(context.seat.processor()) {
@@ -107,8 +114,7 @@ impl<'a> Away<'a> {
 
 impl Drop for Away<'_> {
     fn drop(&mut self) {
-        self.0.seat.processor().away.store(false, Ordering::Relaxed);
-        self.0.shared().idle.come_back();
+        self.0.shared().idle.come_back(&self.0.seat.processor().absence);
     }
 }
 
@@ -130,11 +136,13 @@ pub(super) struct Relieving {
     away: u64,
     /// Whether it was called since it rested last.
     called: bool,
+    lookout: Lookout,
 }
 
 impl Relieving {
     pub(super) fn new(now: u64) -> Self {
-        Self { backoff: Backoff::new(), away: now, called: true }
+        let (backoff, lookout) = (Backoff::new(), Lookout::default());
+        Self { backoff, away: now, called: true, lookout }
     }
 }
 
@@ -143,6 +151,7 @@ impl Worker<'_> {
     #[cold]
     pub(super) fn relieve(&mut self, relieving: &mut Relieving) -> bool {
         let now = self.context.now.get();
+        self.look_out(&mut relieving.lookout);
         if self.shared.idle.counts().all_away {
             relieving.away = now;
         } else if forking::hand_back(now.saturating_sub(relieving.away)) {
@@ -150,7 +159,7 @@ impl Worker<'_> {
         }
         if self.context.ready() > 0 || self.take_over() {
             relieving.backoff = Backoff::new();
-        } else if self.rest(&mut relieving.called) {
+        } else if self.rest(relieving) {
             relieving.away = clock::now();
             // Who has work may keep it locked, if the system has preempted its worker.
             relieving.backoff.snooze();
@@ -188,8 +197,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Rests until it is called. False if the runtime is over.
-    fn rest(&mut self, called: &mut bool) -> bool {
+    /// Rests until it is called, or is to look or to fire a timer. False if the runtime is over.
+    fn rest(&mut self, relieving: &mut Relieving) -> bool {
         self.context.trim();
         self.withdraw();
         self.shared.idle.announce_rest();
@@ -198,13 +207,16 @@ impl Worker<'_> {
             Some(_) => {}
             None if self.shared.idle.counts().all_away && self.any_other(Look::has_work) => {}
             None => {
-                // Who was called for a timer and comes when a worker is back waits for it all the same: errands that follow one another
-                // closely would call again and again.
+                // Who was called for a timer and comes when a worker is back waits for it all the
+                // same: errands that follow one another closely would call again and again. Naps
+                // between two looks are parts of that wait.
                 let all_away = self.shared.idle.counts().all_away;
-                let limit = if all_away || *called { self.rest_limit() } else { None };
+                let look = relieving.lookout.due(&self.shared.idle);
+                let limit = self.rest_limit(all_away || relieving.called, look);
                 self.context.switch(Doing::Asleep, clock::now());
                 self.context.counters().sleeps.add(1);
-                *called = self.shared.idle.rest(limit);
+                let is_called = self.shared.idle.rest(limit);
+                relieving.called = is_called || (relieving.called && look.is_some());
                 self.context.counters().wake_ups.add(1);
                 self.context.switch(Doing::Running(Distance::Same), clock::now());
             }

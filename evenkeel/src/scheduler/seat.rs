@@ -249,8 +249,9 @@ impl Seat {
         ready
     }
 
-    /// Whether nobody else can be asleep: this is the only worker, and the relief is never on the stack of sleepers. It is called, by a worker that is away itself and so
-    /// sees that it is.
+    /// Whether no other worker can be asleep: this is the only one, and the relief is never on the
+    /// stack of sleepers. It is called, by a worker that is away itself and so sees that it is: one
+    /// from which no other steals is never found [stuck](super::stuck).
     #[inline(always)]
     fn is_lone(&self) -> bool {
         self.shared.workers == 1 && self.me == 0

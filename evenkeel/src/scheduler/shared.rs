@@ -197,14 +197,14 @@ impl Shared {
         }
     }
 
-    /// Whether all workers are inside fork-join, in a runtime without a relief too.
+    /// Whether all workers are away, in a runtime without a relief too.
     pub(crate) fn are_all_away(&self) -> bool {
         (0..self.workers).all(|worker| self.is_away(worker))
     }
 
-    /// Whether the worker of processor `index` is inside fork-join, as far as [`relief`](super::relief) knows.
+    /// Whether the worker of processor `index` is away, as far as [`relief`](super::relief) knows.
     pub(crate) fn is_away(&self, index: usize) -> bool {
-        self.processors[index].away.load(Ordering::Relaxed)
+        self.processors[index].absence.is_away()
     }
 
     /// Has all workers forget where objects [were](super::whereabouts): one has a new home, or is not entered at home any more.

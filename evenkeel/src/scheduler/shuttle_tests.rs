@@ -28,7 +28,7 @@ pub(crate) fn check(workers: usize, scenario: fn(&Arc<Shared>)) {
 }
 
 /// The same, with a relief whose thread the system grants or refuses.
-fn check_relieved(workers: usize, granted: bool, scenario: fn(&Arc<Shared>)) {
+pub(crate) fn check_relieved(workers: usize, granted: bool, scenario: fn(&Arc<Shared>)) {
     check_with(move || {
         let places: Vec<_> = (0..workers).collect();
         let neighbours = Neighbours::with_relief(&Topology::flat(workers), &places);

@@ -42,6 +42,8 @@ impl Worker<'_> {
         }
         self.withdraw();
         idle.announce(self.me);
+        // After the announcement, and before the last look.
+        idle.come_unstuck(&self.context.seat.processor().absence);
         self.context.switch(Doing::Asleep, clock::now());
         self.ask_for_jobs();
         self.context.counters().sleeps.add(1);

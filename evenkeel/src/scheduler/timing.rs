@@ -53,9 +53,11 @@ impl Worker<'_> {
         timing::sleep_limit(watch, now, next).map(Duration::from_nanos)
     }
 
-    /// How long the relief rests at most.
-    pub(super) fn rest_limit(&self) -> Option<Duration> {
-        let next = next_of_all(&self.shared);
+    /// How long the relief rests at most: until it is to look next, and until the next timer if it
+    /// is to fire them.
+    pub(super) fn rest_limit(&self, fires: bool, look: Option<u64>) -> Option<Duration> {
+        let next = if fires { next_of_all(&self.shared) } else { NEVER };
+        let next = next.min(look.unwrap_or(NEVER));
         self.shared.idle.rest_until(next);
         let now = if next == NEVER { 0 } else { clock::now() };
         timing::sleep_limit(None, now, next).map(Duration::from_nanos)

@@ -16,6 +16,7 @@ use super::relief::{Away, Relieving};
 use super::run;
 use super::seat::Seat;
 use super::shared::{Phase, Shared};
+use super::stuck;
 use super::trial::Trial;
 use super::view::View;
 use crate::policy::{self, batch, waking};
@@ -169,6 +170,7 @@ impl<'a> Worker<'a> {
         let distance = self.context.distance(stolen.victim());
         self.context.switch(Doing::Running(distance), clock::now());
         let _away = Away::begin(self.context);
+        stuck::look_after(&self.shared, stolen.victim());
         stolen.run(self.context);
         self.drain_jobs();
         self.context.switch(Doing::Running(Distance::Same), self.context.now.get());
@@ -273,6 +275,7 @@ impl<'a> Worker<'a> {
         let context = self.context;
         let now = clock::now();
         let elapsed = now.saturating_sub(context.now.replace(now));
+        self.shared.idle.come_unstuck(&context.seat.processor().absence);
         if polls > 0 {
             context.counters().polls.add(u64::from(polls));
             self.mean_poll = policy::smooth(self.mean_poll, elapsed / u64::from(polls));

@@ -1,11 +1,12 @@
 //! The calling of the relief.
 //!
-//! [`relief`](crate::scheduler::relief) has the protocol, and why no task waits. Here are its steps on what threads share: *going away*
-//! and coming back, which are changes of the word that pushers look at; *calling*; and the relief's *resting*.
+//! [`relief`](crate::scheduler::relief) has the protocol, and why no task waits. Here are its steps
+//! on what threads share: *calling*, and the relief's *resting*. [`absence`](super::absence) has
+//! the changes of the word that pushers look at. And here is the word by which thieves have the
+//! relief look for [stuck](crate::scheduler::stuck) workers.
 
 use super::Idle;
-use super::counts::{AWAY, Counts};
-use crate::primitives::atomic::{AtomicBool, AtomicU64, Edge, Ordering};
+use crate::primitives::atomic::{AtomicBool, AtomicU8, AtomicU64, Edge, Ordering};
 use crate::primitives::{fence, thread};
 use std::time::Duration;
 
@@ -18,7 +19,16 @@ pub(super) struct Calling {
     up: AtomicBool,
     /// Until when the relief rests at most, by the machine's clock: never is without a bound.
     rests_until: AtomicU64,
+    /// Whether the relief looks for stuck workers: [`RESTS`], [`LOOKS`] or [`ASKED`].
+    looking: AtomicU8,
 }
+
+/// It does not look.
+const RESTS: u8 = 0;
+/// It looks once more within a nap.
+const LOOKS: u8 = 1;
+/// The same, and it has been asked to since the last look began.
+const ASKED: u8 = 2;
 
 impl Calling {
     pub(super) fn new() -> Self {
@@ -26,6 +36,7 @@ impl Calling {
             called: AtomicBool::new(false),
             up: AtomicBool::new(false),
             rests_until: AtomicU64::new(u64::MAX),
+            looking: AtomicU8::new(RESTS),
         }
     }
 }
@@ -41,19 +52,6 @@ pub(crate) enum Called {
 }
 
 impl Idle {
-    /// Counts a worker in that goes into fork-join, up to and with the fence. A look at every queue has to follow if
-    /// that says that all are there, and a [call](Self::call) if there is anything.
-    pub(crate) fn go_away(&self) -> Counts {
-        let word = self.word.fetch_add(AWAY, Ordering::AcqRel).wrapping_add(AWAY);
-        fence::after_read_modify_write(Edge::IdleSleep);
-        Counts::of(word)
-    }
-
-    /// Counts it out again.
-    pub(crate) fn come_back(&self) {
-        self.word.fetch_sub(AWAY, Ordering::AcqRel);
-    }
-
     /// Calls the relief.
     pub(crate) fn call(&self) -> Called {
         if self.seats.len() == self.workers || self.calling.called.swap(true, Ordering::AcqRel) {
@@ -69,6 +67,34 @@ impl Idle {
     /// Whether the relief runs: what it is left it will find.
     pub(crate) fn is_up(&self) -> bool {
         self.calling.up.load(Ordering::Acquire)
+    }
+
+    /// Asks the relief to look for stuck workers. True if it has to be [called](Self::call) for
+    /// that. The caller has stolen a job and then [gone away](Self::go_away), with a fence: if it
+    /// finds that the relief has been asked already, the look is yet to come, and sees the job.
+    pub(crate) fn ask_to_look(&self) -> bool {
+        let looking = &self.calling.looking;
+        // In a runtime without a relief it stays asked.
+        looking.load(Ordering::Relaxed) != ASKED && looking.swap(ASKED, Ordering::AcqRel) == RESTS
+    }
+
+    /// Whether the relief is to look for stuck workers.
+    pub(crate) fn is_to_look(&self) -> bool {
+        self.calling.looking.load(Ordering::Relaxed) != RESTS
+    }
+
+    /// Says that the relief looks for stuck workers now, up to and with the fence. True if it has
+    /// been asked to since the last look began.
+    pub(crate) fn begin_look(&self) -> bool {
+        let is_asked = self.calling.looking.swap(LOOKS, Ordering::AcqRel) == ASKED;
+        fence::after_read_modify_write(Edge::StuckLook);
+        is_asked
+    }
+
+    /// Says that the relief looks no more. False if it has been asked to meanwhile.
+    pub(crate) fn end_looks(&self) -> bool {
+        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+        self.calling.looking.compare_exchange(LOOKS, RESTS, success, failure).is_ok()
     }
 
     /// Says that the caller is the relief's thread. It goes on as if it had been called.

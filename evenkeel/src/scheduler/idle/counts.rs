@@ -2,8 +2,8 @@
 
 /// One searcher in `word`.
 pub(super) const SEARCHER: u64 = 1;
-/// One worker inside fork-join in `word`. Their field begins so high that all workers of a runtime with a
-/// [relief](crate::scheduler::relief) carry into `ALL_AWAY`.
+/// One worker that is away, inside fork-join, in `word`. Their field begins so high that all
+/// workers of a runtime with a [relief](crate::scheduler::relief) carry into `ALL_AWAY`.
 pub(super) const AWAY: u64 = 1 << 16;
 /// All workers are inside fork-join.
 pub(super) const ALL_AWAY: u64 = 1 << 32;

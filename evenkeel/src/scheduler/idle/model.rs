@@ -1,9 +1,13 @@
-//! Models of falling asleep and waking, and of the calling of the relief.
+//! Models of falling asleep and waking, of the calling of the relief, and of how it finds stuck
+//! workers.
+//!
+//! They share by `std`'s `Arc`: loom's panics when it is dropped in a model that has failed, which
+//! would end the process instead of the weakened run.
 
 use super::*;
 use crate::primitives::mutation::{check, explore};
-use loom::sync::Arc;
 use loom::sync::atomic::AtomicUsize;
+use std::sync::Arc;
 
 /// One processor falls asleep while a pusher pushes one task with plain stores.
 #[test]
@@ -52,7 +56,7 @@ fn a_push_beside_the_last_worker_that_goes_away_reaches_the_relief() {
         });
         loom::thread::spawn(move || {
             let (idle, queue) = worker;
-            if idle.go_away().all_away && queue.load(Ordering::Relaxed) == 1 {
+            if idle.go_away(&Absence::new()).all_away && queue.load(Ordering::Relaxed) == 1 {
                 assert_eq!(idle.call(), Called::Done);
             }
         });
@@ -118,5 +122,163 @@ fn a_push_left_to_a_searcher_is_found() {
             while !idle.sleep(0, None) {}
         }
         pusher.join().unwrap();
+    });
+}
+
+/// The relief finds the last worker stuck, and is about to rest, while a pusher pushes one task.
+#[test]
+fn a_push_beside_a_worker_that_is_found_stuck_reaches_the_relief() {
+    check(&[Edge::IdlePush, Edge::IdleSleep], || {
+        let idle = Arc::new(Idle::new(1, true));
+        let queue = Arc::new(AtomicUsize::new(0));
+        idle.begin_relief();
+        spawn_pusher(&idle, &queue);
+        idle.find_stuck(0, &Absence::new());
+        rest_until_found(&idle, &queue);
+    });
+}
+
+/// The same, while that worker goes away by itself.
+#[test]
+fn a_push_beside_a_worker_that_goes_away_stuck_reaches_the_relief() {
+    check(&[Edge::IdlePush, Edge::IdleSleep], || {
+        let idle = Arc::new(Idle::new(1, true));
+        let queue = Arc::new(AtomicUsize::new(0));
+        let absence = Arc::new(Absence::new());
+        idle.begin_relief();
+        spawn_pusher(&idle, &queue);
+        let worker = (idle.clone(), queue.clone(), absence.clone());
+        loom::thread::spawn(move || {
+            let (idle, queue, absence) = worker;
+            if idle.go_away(&absence).all_away && queue.load(Ordering::Relaxed) == 1 {
+                assert_eq!(idle.call(), Called::Done);
+            }
+        });
+        idle.find_stuck(0, &absence);
+        rest_until_found(&idle, &queue);
+    });
+}
+
+fn spawn_pusher(idle: &Arc<Idle>, queue: &Arc<AtomicUsize>) {
+    let (idle, queue) = (idle.clone(), queue.clone());
+    loom::thread::spawn(move || {
+        queue.store(1, Ordering::Relaxed);
+        fence::full(Edge::IdlePush);
+        if idle.is_pusher_to_look() {
+            assert_eq!(idle.call(), Called::Done);
+        }
+    });
+}
+
+/// The relief, until it finds the task beside workers that are all away.
+fn rest_until_found(idle: &Idle, queue: &AtomicUsize) {
+    // Nobody is joined: a call may come late, and loom does not tell it from the end of a thread.
+    loop {
+        idle.announce_rest();
+        if idle.counts().all_away && queue.load(Ordering::Relaxed) == 1 {
+            return;
+        }
+        // Loom reports a deadlock if nobody calls.
+        idle.rest(None);
+    }
+}
+
+/// A worker counts itself out before it sleeps, while a pusher who sees it away leaves the task to
+/// the relief, which leaves it to the worker.
+#[test]
+fn a_push_beside_a_stuck_worker_that_falls_asleep_is_found() {
+    check(&[Edge::IdlePush, Edge::IdleSleep], || {
+        let idle = Arc::new(Idle::new(1, true));
+        let queue = Arc::new(AtomicUsize::new(0));
+        let absence = Absence::new();
+        idle.find_stuck(0, &absence);
+        let pusher = (idle.clone(), queue.clone());
+        let pusher = loom::thread::spawn(move || {
+            let (idle, queue) = pusher;
+            queue.store(1, Ordering::Relaxed);
+            fence::full(Edge::IdlePush);
+            let counts = idle.counts();
+            if !counts.all_away && counts.sleeping > 0 {
+                idle.wake_one();
+            }
+        });
+        idle.sit(0);
+        idle.announce(0);
+        idle.come_unstuck(&absence);
+        if queue.load(Ordering::Relaxed) == 1 {
+            idle.cancel(0);
+        } else {
+            // Loom reports a deadlock if nobody wakes the sleeper.
+            while !idle.sleep(0, None) {}
+        }
+        pusher.join().unwrap();
+        assert!(!idle.counts().all_away);
+    });
+}
+
+/// The relief counts a worker in by what it has seen before; the worker sleeps, is away, or is
+/// back from there by then. The order of the changes of the word is enough: there is no edge.
+#[test]
+fn a_worker_that_is_found_stuck_too_late_is_counted_out() {
+    let leave: [fn(&Idle, &Absence); 2] = [
+        |idle, absence| {
+            idle.announce(0);
+            idle.come_unstuck(absence);
+        },
+        |idle, absence| {
+            let _ = idle.go_away(absence);
+            idle.come_back(absence);
+        },
+    ];
+    for leave in leave {
+        explore(move || {
+            let idle = Arc::new(Idle::new(1, true));
+            let absence = Arc::new(Absence::new());
+            let relief = (idle.clone(), absence.clone());
+            let relief = loom::thread::spawn(move || relief.0.find_stuck(0, &relief.1));
+            leave(&idle, &absence);
+            relief.join().unwrap();
+            if !idle.is_asleep(0) {
+                // The end of its next batch.
+                idle.come_unstuck(&absence);
+            }
+            assert!(!absence.is_away() && !idle.counts().all_away);
+        });
+    }
+}
+
+/// A thief asks a relief that is about to look no more.
+#[test]
+fn a_stolen_job_is_seen_by_the_relief_that_its_thief_asks() {
+    check(&[Edge::IdleSleep, Edge::StuckLook], || {
+        let idle = Arc::new(Idle::new(2, true));
+        let stolen = Arc::new(AtomicUsize::new(0));
+        idle.begin_relief();
+        assert!(idle.ask_to_look());
+        let thief = (idle.clone(), stolen.clone());
+        loom::thread::spawn(move || {
+            let (idle, stolen) = thief;
+            stolen.store(1, Ordering::Relaxed);
+            let _ = idle.go_away(&Absence::new());
+            if idle.ask_to_look() {
+                assert_eq!(idle.call(), Called::Done);
+            }
+        });
+        loop {
+            if idle.is_to_look() {
+                let is_asked = idle.begin_look();
+                if stolen.load(Ordering::Relaxed) == 1 {
+                    break;
+                }
+                if is_asked || !idle.end_looks() {
+                    continue;
+                }
+            }
+            idle.announce_rest();
+            if !idle.is_to_look() {
+                // Loom reports a deadlock if nobody calls.
+                idle.rest(None);
+            }
+        }
     });
 }

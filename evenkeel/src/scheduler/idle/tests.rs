@@ -36,12 +36,13 @@ fn a_pusher_looks_when_somebody_sleeps_or_all_are_away() {
         let idle = Idle::new(workers, relief);
         let begins = (0..workers).all(|_| idle.begin_search(|_| true));
         assert!(begins && !idle.is_pusher_to_look());
-        let away: Vec<_> = (0..workers).map(|_| idle.go_away().all_away).collect();
+        let absences: Vec<_> = (0..workers).map(|_| Absence::new()).collect();
+        let away: Vec<_> = absences.iter().map(|one| idle.go_away(one).all_away).collect();
         assert_eq!(away.iter().position(|&all| all), relief.then_some(workers - 1));
         assert_eq!(idle.is_pusher_to_look(), relief);
         assert_eq!(idle.counts().searching, workers);
         assert_eq!(idle.counts().sleeping, 0);
-        idle.come_back();
+        idle.come_back(&absences[0]);
         assert!(!idle.is_pusher_to_look());
         idle.announce(0);
         assert!(idle.is_pusher_to_look());
@@ -67,4 +68,45 @@ fn searching_is_bounded_by_the_caller_s_rule() {
     assert!(idle.begin_search(one));
     assert!(!idle.begin_search(one));
     assert!(idle.end_search());
+}
+
+#[test]
+fn a_worker_that_is_found_stuck_is_counted_once_until_it_is_back() {
+    let (idle, absence) = (Idle::new(1, true), Absence::new());
+    let is_counted = || (absence.is_away(), idle.counts().all_away);
+    idle.come_unstuck(&absence);
+    assert_eq!(is_counted(), (false, false));
+    idle.find_stuck(0, &absence);
+    idle.find_stuck(0, &absence);
+    assert_eq!(is_counted(), (true, true));
+    idle.come_unstuck(&absence);
+    assert_eq!(is_counted(), (false, false));
+    // It goes away, and is found then, or has been found before.
+    let _ = idle.go_away(&absence);
+    idle.find_stuck(0, &absence);
+    idle.come_unstuck(&absence);
+    assert_eq!(is_counted(), (true, true));
+    idle.come_back(&absence);
+    idle.find_stuck(0, &absence);
+    assert!(idle.go_away(&absence).all_away);
+    idle.come_back(&absence);
+    assert_eq!(is_counted(), (false, false));
+    // It sleeps.
+    idle.announce(0);
+    idle.find_stuck(0, &absence);
+    assert_eq!(is_counted(), (false, false));
+}
+
+#[test]
+fn the_relief_is_called_to_look_by_the_first_who_asks() {
+    let idle = Idle::new(2, true);
+    assert!(!idle.is_to_look());
+    assert!(idle.ask_to_look());
+    assert!(!idle.ask_to_look() && idle.is_to_look());
+    assert!(idle.begin_look());
+    assert!(!idle.ask_to_look(), "it looks once more");
+    assert!(!idle.end_looks());
+    assert!(idle.begin_look());
+    assert!(!idle.begin_look() && idle.end_looks());
+    assert!(idle.ask_to_look());
 }

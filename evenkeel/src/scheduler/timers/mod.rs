@@ -16,13 +16,17 @@
 //! acquire ordering, so a future that reads it needs no lock, not even to be dropped. After that store nobody but the future touches
 //! the node, which may be gone.
 //!
-//! *Owner*: it compares `next` with its coarse clock at the end of each batch and whenever it looks round. *Sleeper*: it announces
-//! itself ([`idle`](super::idle)), then takes the lock to learn the next deadline, and sleeps no longer. Whoever lowers `next` from
-//! another thread looks after that whether the owner has announced itself, and unparks it. *Others*: whoever looks at a processor anyway (to
-//! help, to steal, as the watch) fires for it when it is overdue, or at once if its worker is away inside fork-join. Whoever lowers `next` while
-//! anybody sleeps sees to it that the watch makes its rounds, and the watch sleeps no longer than until it would fire for another. None of the others waits for
-//! the lock: the system may have preempted who has it, and whoever looks next finds the timer still overdue. *When all are away*: the last to go, and whoever lowers `next`
-//! after that, calls the [relief](super::relief), unless that rests no longer than until then.
+//! *Owner*: it compares `next` with its coarse clock at the end of each batch and whenever it looks
+//! round. *Sleeper*: it announces itself ([`idle`](super::idle)), then takes the lock to learn the
+//! next deadline, and sleeps no longer. Whoever lowers `next` from another thread looks after that
+//! whether the owner has announced itself, and unparks it. *Others*: whoever looks at a processor
+//! anyway (to help, to steal, as the watch) fires for it when it is overdue, or at once if its
+//! worker is away (see [relief](super::relief)). Whoever lowers `next` while anybody sleeps sees to
+//! it that the watch makes its rounds, and the watch sleeps no longer than until it would fire for
+//! another. None of the others waits for the lock: the system may have preempted who has it, and
+//! whoever looks next finds the timer still overdue. *When all are away*: the last to go, and
+//! whoever lowers `next` after that, calls the [relief](super::relief), unless that rests no longer
+//! than until then.
 //!
 //! # Why no timer is lost
 //! *Owner awake*: it comes to `next` at the end of its batch, or another comes to it: one that searches, one that helps, or the watch, whose

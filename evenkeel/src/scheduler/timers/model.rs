@@ -6,7 +6,7 @@ use super::*;
 use crate::primitives::atomic::Edge;
 use crate::primitives::mutation::check;
 use crate::runtime::block_on;
-use crate::scheduler::idle::Idle;
+use crate::scheduler::idle::{Absence, Idle};
 use loom::cell::UnsafeCell;
 use std::future::poll_fn;
 use std::task::Poll;
@@ -181,7 +181,7 @@ fn the_relief_learns_of_a_timer_of_workers_that_are_away() {
         });
         loom::thread::spawn(move || {
             let (idle, next) = worker;
-            if idle.go_away().all_away {
+            if idle.go_away(&Absence::new()).all_away {
                 call(&idle, &next);
             }
         });
