@@ -17,8 +17,9 @@ pub(crate) use std::sync::atomic::{
 /// The happens-before edges that a protocol cannot do without.
 ///
 /// Each names one ordering of one access. A loom model runs once as written and once for each of
-/// its edges with that ordering weakened to `Relaxed` (or the fence left out); the weakened run has
-/// to fail. An edge whose loss no model notices is either superfluous or untested.
+/// its edges with that ordering weakened to `Relaxed` (or the fence, or the look with a lock, left
+/// out); the weakened run has to fail. An edge whose loss no model notices is either superfluous or
+/// untested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(loom), allow(dead_code, reason = "only models read the names"))]
 pub(crate) enum Edge {
@@ -68,6 +69,8 @@ pub(crate) enum Edge {
     MonitorGrant,
     /// The waiter's look at what it has been granted.
     MonitorGranted,
+    /// Its look with the leader's lock at what a part holder has granted.
+    MonitorGrantedByPart,
     /// The release of a spin lock.
     SpinUnlock,
     /// The acquisition of a spin lock.

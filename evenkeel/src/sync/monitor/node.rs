@@ -8,6 +8,8 @@ use super::state::Acceptance;
 use crate::detect::{self, Site, Waiting};
 use crate::primitives::atomic::{AtomicPtr, Edge, Ordering, edge};
 use crate::primitives::cell::UnsafeCell;
+#[cfg(loom)]
+use crate::primitives::mutation::is_weak;
 use crate::task::word_waker::WordWaker;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
@@ -249,6 +251,11 @@ impl Node {
     /// # Safety
     /// As [`grant`](Self::grant).
     pub(super) unsafe fn grant_by_part(&self) -> WordWaker {
+        #[cfg(loom)]
+        if is_weak(Edge::MonitorGrantedByPart) {
+            // SAFETY: the caller's promise.
+            return unsafe { self.grant() };
+        }
         // SAFETY: the caller's promise.
         unsafe { self.end(GRANTED_BY_PART) }
     }

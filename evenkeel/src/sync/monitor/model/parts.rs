@@ -77,6 +77,35 @@ fn parts_that_are_left_at_once_come_back_together() {
     });
 }
 
+/// The waiter forgets its hold and ends the leader, say. To leave the set would take the leader's
+/// lock, and so wait for the part holder.
+#[test]
+fn a_waiter_that_has_its_set_finds_the_last_part_holder_done_with_the_leader() {
+    check(&[Edge::MonitorGrantedByPart], || {
+        let (set, condition) = (both(), Arc::new(Condition::new()));
+        let mut waiter = Box::pin({
+            let (set, condition) = (set.clone(), condition.clone());
+            async move { condition.wait(lock_all(set).await).await }
+        });
+        assert!(!poll_once(waiter.as_mut()));
+        let (leader, other) = signalled_parts(&set, &condition);
+        drop(leader);
+        let of_waiter = set.clone();
+        let waiter = loom::thread::spawn(move || {
+            let held = look_or_wait(waiter.as_mut());
+            if of_waiter.0.core.is_locked() {
+                // A failed run leaves the part holder halfway, and the leader with it.
+                std::mem::forget((held, of_waiter));
+                panic!("the part holder has the lock of a leader that it does not borrow");
+            }
+            drop(held);
+        });
+        drop(other);
+        waiter.join().unwrap();
+        assert!(try_lock_all(set).is_some());
+    });
+}
+
 #[test]
 fn a_waiter_gives_up_beside_the_parts_of_its_set() {
     check(&LOCK, || {
