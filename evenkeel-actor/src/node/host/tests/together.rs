@@ -52,7 +52,9 @@ impl Drop for Together {
     }
 }
 
-fn together() -> (Arc<Multiplexer>, Arc<Seen>, Host<Altered<InProcess, Together>, Notes>) {
+type Driven = Host<Altered<InProcess, Together>, Notes>;
+
+fn together() -> (Arc<Multiplexer>, Arc<Seen>, Driven) {
     let (_control, mut ends) = network(2, Faults::default());
     let multiplexer = Multiplexer::new(A, 2, 1, Packing::default());
     let seen = Arc::<Seen>::default();
