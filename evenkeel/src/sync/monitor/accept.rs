@@ -16,8 +16,9 @@ use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// A named way into a monitor, which an acceptor can choose: usually an `enum` without fields, whose variants are the operations, with
-/// `#[derive(Clone, Copy, Entry)]`. The [`End`] of an object is one too.
+/// A named way into a monitor, which an acceptor can choose: usually an `enum` without fields,
+/// whose variants are the operations, with `#[derive(Clone, Copy, Entry)]`. The [`End`] of an
+/// object is one too.
 pub trait Entry: Copy {
     /// The number of the operation, below 63, by which two of one monitor are told apart.
     fn number(self) -> u32;
@@ -122,12 +123,15 @@ enum Patience {
 ///
 /// # Cancel safety
 /// It has the hold, which goes with it. Dropped
-/// - before its first poll, or while it waits for a call: it leaves the monitors and accepts nobody; calls that come later enter as others do;
-/// - while an accepted call is inside, or is about to be: it does not come back; the call is not concerned, and the next one after it has the monitors;
-/// - when it has been given the monitors back, but has not been polled since: it leaves them. The call has been made all the same.
+/// - before its first poll, or while it waits for a call: it leaves the monitors and accepts
+///   nobody; calls that come later enter as others do;
+/// - while an accepted call is inside, or is about to be: it does not come back; the call is not
+///   concerned, and the next one after it has the monitors;
+/// - when it has been given the monitors back, but has not been polled since: it leaves them. The
+///   call has been made all the same.
 ///
-/// If it was part of an accepted call itself, and that is dropped, the outer acceptor learns that its call has [broken off](Accepted::Broken). Its
-/// `until` is dropped with it.
+/// If it was part of an accepted call itself, and that is dropped, the outer acceptor learns that
+/// its call has [broken off](Accepted::Broken). Its `until` is dropped with it.
 ///
 /// # Panics
 /// If it is polled again after it has given the hold.
@@ -140,7 +144,8 @@ pub struct Accept<S: Set, const N: usize, U = Pending<()>> {
     place: S::Place,
     clauses: [Clause; N],
     patience: Patience,
-    /// Whether the node has become the acceptor that waits for a call, or has joined the urgent list.
+    /// Whether the node has become the acceptor that waits for a call, or has joined the urgent
+    /// list.
     queued: bool,
     /// There until it is ready.
     until: Option<U>,
@@ -148,13 +153,15 @@ pub struct Accept<S: Set, const N: usize, U = Pending<()>> {
 }
 
 impl<S: Set> Held<S> {
-    /// Lets one call in, of the first clause that has one: the one that has been waiting longest, past all others, or else the first one that comes. Goes on
-    /// when that call leaves or waits, before anybody else. A call matches if it [names](super::Monitor::call) an operation of an open clause and wants just this
-    /// set of monitors. Accepts nest: an accepted call may accept.
+    /// Lets one call in, of the first clause that has one: the one that has been waiting longest,
+    /// past all others, or else the first one that comes. Goes on when that call leaves or waits,
+    /// before anybody else. A call matches if it [names](super::Monitor::call) an operation of an
+    /// open clause and wants just this set of monitors. Accepts nest: an accepted call may accept.
     ///
     /// Where all clauses are closed it goes on at once.
     ///
-    /// The end of the object ([`End`]) is different: whoever waits for it comes in when the acceptor has left.
+    /// The end of the object ([`End`]) is different: whoever waits for it comes in when the
+    /// acceptor has left.
     ///
     /// # Source
     /// The `_Accept` of µC++ (Buhr et al., 1992) and the `waitfor` of C∀ (Delisle, 2018).
@@ -181,10 +188,12 @@ impl<S: Set> Held<S> {
     }
 }
 
-/// Lets the first caller in or waits for one, and then says so in `queued`; or does neither, and gives the outcome.
+/// Lets the first caller in or waits for one, and then says so in `queued`; or does neither, and
+/// gives the outcome.
 ///
 /// # Safety
-/// The caller holds the set for this node, which is in no queue and stays where it is until it has been taken out; so do the cores.
+/// The caller holds the set for this node, which is in no queue and stays where it is until it has
+/// been taken out; so do the cores.
 #[inline(never)]
 unsafe fn begin(
     node: &Node,
@@ -291,8 +300,9 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
         (unsafe { Held::new(members) }, outcome)
     }
 
-    /// Stops waiting for a call, and gives where the node was: if that is a mask, this future holds the set. None if it has been granted, or if it is to stop
-    /// only while no call has come and one has.
+    /// Stops waiting for a call, and gives where the node was: if that is a mask, this future holds
+    /// the set. None if it has been granted, or if it is to stop only while no call has come and
+    /// one has.
     fn give_up(&self, only_before_a_call: bool) -> Option<Place> {
         let leader = self.members().leader();
         // SAFETY: the set borrows its monitors.
@@ -337,7 +347,8 @@ impl<S: Set, const N: usize, U: Future<Output = ()>> Future for Accept<S, N, U> 
         } else {
             let cores = this.members.get().cores(&mut this.place);
             let (node, waker, queued) = (&this.node, context.waker(), &mut this.queued);
-            // SAFETY: this future has the hold; what is pinned stays where it is, and the future takes the node out when it is dropped.
+            // SAFETY: this future has the hold; what is pinned stays where it is, and the future
+            // takes the node out when it is dropped.
             let over = unsafe { begin(node, cores, &this.clauses, this.patience, waker, queued) };
             if let Some(outcome) = over {
                 return Poll::Ready(this.finish(outcome));

@@ -15,10 +15,13 @@ use std::task::{Context, Poll};
 ///
 /// # Cancel safety
 /// Dropped
-/// - before the body has begun: as [`Enter`]. If an acceptor has chosen the call already, it learns that the call has [broken off](super::Accepted::Broken);
-/// - while the body is inside: the body is dropped where it is, and with it its hold, or the future that has it, which leaves the monitors; the acceptor learns that
-///   the call has broken off, once it has the monitors again;
-/// - while the body waits for a condition: the body is dropped as its [`Wait`](super::Wait) is. Its acceptor has gone on when the wait began;
+/// - before the body has begun: as [`Enter`]. If an acceptor has chosen the call already, it learns
+///   that the call has [broken off](super::Accepted::Broken);
+/// - while the body is inside: the body is dropped where it is, and with it its hold, or the future
+///   that has it, which leaves the monitors; the acceptor learns that the call has broken off, once
+///   it has the monitors again;
+/// - while the body waits for a condition: the body is dropped as its [`Wait`](super::Wait) is. Its
+///   acceptor has gone on when the wait began;
 /// - after the body has left the monitors: for its acceptor the call is over.
 ///
 /// # Panics

@@ -14,15 +14,17 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::task::Waker;
 
-/// A queue of tasks that wait inside a set of monitors until another one [signals](Condition::signal) them, first come first served. Each brings a datum `D`,
-/// which others may look at ([`Condition::front`]).
+/// A queue of tasks that wait inside a set of monitors until another one
+/// [signals](Condition::signal) them, first come first served. Each brings a datum `D`, which
+/// others may look at ([`Condition::front`]).
 ///
-/// A condition belongs to the set of monitors that the first one waits in, and to no other from then on. It lies beside the value of a
-/// [`Monitor`](super::Monitor), as its second part, or anywhere that outlives the waits.
+/// A condition belongs to the set of monitors that the first one waits in, and to no other from
+/// then on. It lies beside the value of a [`Monitor`](super::Monitor), as its second part, or
+/// anywhere that outlives the waits.
 ///
 /// # Source
-/// Hoare, "Monitors: an operating system structuring concept", 1974; the binding to sets of monitors is C∀'s (Delisle, MMath thesis, University of
-/// Waterloo, 2018).
+/// Hoare, "Monitors: an operating system structuring concept", 1974; the binding to sets of
+/// monitors is C∀'s (Delisle, MMath thesis, University of Waterloo, 2018).
 ///
 /// # Examples
 /// See [`Monitor`](super::Monitor). Nobody waits without being inside:
@@ -54,15 +56,16 @@ pub(super) struct Queue {
     list: UnsafeCell<List>,
 }
 
-/// A set, by the numbers of its cores, in the order in which the first wait had them. Addresses change as monitors move.
+/// A set, by the numbers of its cores, in the order in which the first wait had them. Addresses
+/// change as monitors move.
 #[derive(Debug)]
 struct Brand {
     first: u64,
     rest: Box<[u64]>,
 }
 
-// SAFETY: the queue is reached under the leader's lock, by holders of the set that the condition belongs to and by its waiters; data go from
-// thread to thread, as `D: Send` permits.
+// SAFETY: the queue is reached under the leader's lock, by holders of the set that the condition
+// belongs to and by its waiters; data go from thread to thread, as `D: Send` permits.
 unsafe impl<D: Send> Sync for Condition<D> {}
 // SAFETY: as above.
 unsafe impl<D: Send> Send for Condition<D> {}
@@ -176,7 +179,8 @@ impl Queue {
     /// The list.
     ///
     /// # Safety
-    /// The caller has the lock of the leader of the set that the condition is bound to, and reaches the list through this call alone.
+    /// The caller has the lock of the leader of the set that the condition is bound to, and reaches
+    /// the list through this call alone.
     #[inline(always)]
     pub(super) unsafe fn with<R>(&self, f: impl FnOnce(&mut List) -> R) -> R {
         self.list.with_mut(|list| {
@@ -275,8 +279,9 @@ impl<D> fmt::Debug for Condition<D> {
 }
 
 impl<D> Condition<D> {
-    /// Has the task that waits longest go on as soon as the holder leaves or waits, before anybody who wants to enter. False if nobody waits.
-    /// Tasks that one holder has signalled go on in the order of the signals.
+    /// Has the task that waits longest go on as soon as the holder leaves or waits, before anybody
+    /// who wants to enter. False if nobody waits. Tasks that one holder has signalled go on in the
+    /// order of the signals.
     ///
     /// # Panics
     /// If the condition belongs to another set of monitors.
@@ -286,7 +291,8 @@ impl<D> Condition<D> {
         self.signal_up_to(held, 1) > 0
     }
 
-    /// Signals all that wait, and gives their number: they go on one after the other, those first that wait longest.
+    /// Signals all that wait, and gives their number: they go on one after the other, those first
+    /// that wait longest.
     ///
     /// # Panics
     /// As [`signal`](Self::signal).
@@ -337,7 +343,8 @@ impl<D> Condition<D> {
     {
         let front = |list: &List| {
             let waiter = list.front().cast::<Waiter<D>>();
-            // SAFETY: the nodes of this list are the beginnings of waiters with a `D`, put there by the addresses of these, which nobody changes while they wait.
+            // SAFETY: the nodes of this list are the beginnings of waiters with a `D`, put there by
+            // the addresses of these, which nobody changes while they wait.
             unsafe { waiter.as_ref() }.map(|waiter| waiter.datum)
         };
         self.look(held, front).flatten()

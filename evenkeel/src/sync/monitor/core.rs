@@ -21,7 +21,8 @@ use std::task::Waker;
 #[derive(Debug)]
 pub(super) struct Core {
     state: SpinLock<State>,
-    /// Whether anybody is on the urgent list. Only holders put somebody there, so to a holder *no* is certain.
+    /// Whether anybody is on the urgent list. Only holders put somebody there, so to a holder *no*
+    /// is certain.
     urgent: AtomicBool,
     /// What conditions know it by, or zero until one asks.
     id: AtomicU64,
@@ -97,8 +98,8 @@ impl Core {
         !self.lock().owned
     }
 
-    /// Enters, or joins the queue, and then says so in `queued`. `first` says that this is the leader of the set `cores`, and no other core of it is held
-    /// yet.
+    /// Enters, or joins the queue, and then says so in `queued`. `first` says that this is the
+    /// leader of the set `cores`, and no other core of it is held yet.
     ///
     /// # Safety
     /// The node is in no queue, and stays where it is until it has been taken out; so do the cores.
@@ -220,8 +221,9 @@ impl Core {
         }
     }
 
-    /// Has the holder's call, which has just been accepted, count as whole whenever it is left, if this thread is within the cancellation of another call, or within a
-    /// panic: it is made by a destructor.
+    /// Has the holder's call, which has just been accepted, count as whole whenever it is left, if
+    /// this thread is within the cancellation of another call, or within a panic: it is made by a
+    /// destructor.
     #[inline(always)]
     pub(super) fn excuse(&self) {
         if breaks_off() {
@@ -229,7 +231,8 @@ impl Core {
         }
     }
 
-    /// Gives the set, whose leader this is, to the next one on the urgent list. False if there is none.
+    /// Gives the set, whose leader this is, to the next one on the urgent list. False if there is
+    /// none.
     #[inline(never)]
     fn pass_on(&self) -> bool {
         let mut state = self.lock();

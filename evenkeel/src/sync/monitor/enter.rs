@@ -16,16 +16,20 @@ use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// The future of [`Monitor::enter`](super::Monitor::enter), [`lock_all`](super::lock_all) and the like.
+/// The future of [`Monitor::enter`](super::Monitor::enter), [`lock_all`](super::lock_all) and the
+/// like.
 ///
 /// # Cancel safety
 /// It may be dropped at any time, and whoever comes back waits at the back. Dropped
 /// - before its first poll: nothing has happened;
 /// - while it is queued: it leaves the queue, and those behind it move up;
-/// - half way through a set: it leaves the queue where it waits, and gives up the monitors that it has been given;
-/// - when it has been given all, but has not been polled since: it leaves them, to the next one each. If an acceptor has chosen it, that one learns that the call has
-///   [broken off](super::Accepted::Broken);
-/// - while it waits for an [end](super::Monitor::end): it waits no more, and the acceptor, which has gone on already, is not concerned.
+/// - half way through a set: it leaves the queue where it waits, and gives up the monitors that it
+///   has been given;
+/// - when it has been given all, but has not been polled since: it leaves them, to the next one
+///   each. If an acceptor has chosen it, that one learns that the call has [broken
+///   off](super::Accepted::Broken);
+/// - while it waits for an [end](super::Monitor::end): it waits no more, and the acceptor, which
+///   has gone on already, is not concerned.
 ///
 /// # Panics
 /// If it is polled again after it has given its hold.
@@ -111,7 +115,8 @@ impl<S: Set> Enter<S> {
             let stage = self.stage as usize;
             // SAFETY: the set borrows its monitors.
             let core = unsafe { cores.get(stage).get() };
-            // SAFETY: the node is in no queue; it and the cores stay where they are, and the future takes it out when it is dropped.
+            // SAFETY: the node is in no queue; it and the cores stay where they are, and the future
+            // takes it out when it is dropped.
             match unsafe { core.enter(node, cores, op, stage == 0, waker, queued) } {
                 Entry::Own => self.stage += 1,
                 Entry::Accepted => {
@@ -201,7 +206,8 @@ impl<S: Set> Enter<S> {
                 At::Urgent(urgent) => unsafe { urgent.replace(&self.node, None) },
                 At::Condition => unreachable!("an entrant waits for no condition"),
             };
-            // SAFETY: the node waits with the lock of this core, if it still waits, and the set borrows its monitors.
+            // SAFETY: the node waits with the lock of this core, if it still waits, and the set
+            // borrows its monitors.
             let left = unsafe { waiting::leave(&self.node, self.core(), remove) };
             if !left {
                 // SAFETY: the node was granted, and this is its future.

@@ -17,8 +17,9 @@ use std::sync::Arc;
 
 /// A set of monitors that its owner is inside of: no other task is. Dropped, it leaves.
 ///
-/// It belongs to no thread, and may go to another task. A task that is inside and waits for something else keeps all others out meanwhile.
-/// Forgotten ([`std::mem::forget`]), it leaves never, and whoever enters waits for ever.
+/// It belongs to no thread, and may go to another task. A task that is inside and waits for
+/// something else keeps all others out meanwhile. Forgotten ([`std::mem::forget`]), it leaves
+/// never, and whoever enters waits for ever.
 ///
 /// # Examples
 /// ```
@@ -84,7 +85,8 @@ impl<S: Set> Held<S> {
         unsafe { ptr::read(&raw const this.members) }
     }
 
-    /// The monitors. An associated function, as all that could hide a method of the value. Of an owned hold it is another `Arc`.
+    /// The monitors. An associated function, as all that could hide a method of the value. Of an
+    /// owned hold it is another `Arc`.
     pub fn set(this: &Self) -> S {
         this.members.set().clone()
     }

@@ -1,10 +1,13 @@
 //! `accept!`.
 
-/// An accept statement: [`Held::accept`](crate::sync::monitor::Held::accept) with what is to be done after each call.
+/// An accept statement: [`Held::accept`](crate::sync::monitor::Held::accept) with what is to be
+/// done after each call.
 ///
-/// `held`, a mutable variable, is the hold, before and after. A semicolon parts the clauses, which go by their order: `OP => {..}` accepts calls of that operation, `[OP, OTHER] => {..}` of either, whichever
-/// has been waiting longer, and each with `, if CONDITION` before the arrow only if the condition is true when the statement begins. The block of the clause runs after the
-/// call, with the monitors held.
+/// `held`, a mutable variable, is the hold, before and after. A semicolon parts the clauses, which
+/// go by their order: `OP => {..}` accepts calls of that operation, `[OP, OTHER] => {..}` of
+/// either, whichever has been waiting longer, and each with `, if CONDITION` before the arrow only
+/// if the condition is true when the statement begins. The block of the clause runs after the call,
+/// with the monitors held.
 ///
 /// Behind all of these there may be, in this order, `broken => {..}`, for a call that has panicked
 /// or has been cancelled; `timeout LIMIT => {..}`, for when nobody has called within that duration,
@@ -81,7 +84,8 @@
 /// });
 /// ```
 ///
-/// What is not a statement of this form says so. There is an operation at least, and `else` comes last:
+/// What is not a statement of this form says so. There is an operation at least, and `else` comes
+/// last:
 /// ```compile_fail
 /// # use evenkeel::{accept, sync::monitor::{End, Monitor}};
 /// # async fn example(monitor: &Monitor<u32>) {
@@ -108,7 +112,8 @@ macro_rules! accept {
     (@gather $held:ident [] [$($broken:tt)*] timeout $($rest:tt)*) => {
         compile_error!("accept! has no operation before `timeout`: name at least one, as in `Op::Call => { .. }`")
     };
-    // The rest of the clauses, gathered one by one: clauses, what to do when one is broken, how to wait, what to do then.
+    // The rest of the clauses, gathered one by one: clauses, what to do when one is broken, how to
+    // wait, what to do then.
     (@gather $held:ident [$($clauses:tt)*] [$($broken:tt)*] else => $body:block $(;)?) => {
         $crate::accept!(@emit $held [$($clauses)*] [$($broken)*] [accept_or_else] [] [] [Else => $body])
     };

@@ -56,9 +56,10 @@ impl<S: Set> Members<S> {
 
 /// A set that a future has until it gives the hold.
 ///
-/// As an `Option`, but its mark is a byte of its own. An `Option` marks itself in the first word of the set, which is then written and looked at by itself; and whoever loads
-/// several words at once that have been stored one by one has to wait until they are in the cache: 5 ns for each hold that is passed on
-/// (`evenkeel-bench run --bench schedint`).
+/// As an `Option`, but its mark is a byte of its own. An `Option` marks itself in the first word of
+/// the set, which is then written and looked at by itself; and whoever loads several words at once
+/// that have been stored one by one has to wait until they are in the cache: 5 ns for each hold
+/// that is passed on (`evenkeel-bench run --bench schedint`).
 pub(super) struct Slot<S: Set> {
     members: MaybeUninit<Members<S>>,
     full: bool,

@@ -15,15 +15,18 @@ use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::task::Waker;
 
-/// What somebody waits with. It lies in the future, which stays where it is and takes it out of its queue when it is dropped.
+/// What somebody waits with. It lies in the future, which stays where it is and takes it out of its
+/// queue when it is dropped.
 ///
-/// A new one is one word and room: what follows is written when it joins a queue, because most that enter a monitor never wait. Its future
-/// knows whether it has joined one, and does not look here before.
+/// A new one is one word and room: what follows is written when it joins a queue, because most that
+/// enter a monitor never wait. Its future knows whether it has joined one, and does not look here
+/// before.
 #[repr(C)]
 pub(super) struct Node {
     /// Its waker while it waits, then [`GRANTED`] or [`GRANTED_BY_PART`].
     word: AtomicPtr<()>,
-    /// There from the first queue on. While the node waits it is the lock's of the core where it waits; before and after that its future's.
+    /// There from the first queue on. While the node waits it is the lock's of the core where it
+    /// waits; before and after that its future's.
     ticket: UnsafeCell<MaybeUninit<Ticket>>,
     /// Where its future was made.
     pub(super) site: Site,
@@ -33,7 +36,8 @@ pub(super) struct Node {
 pub(super) struct Ticket {
     next: *const Node,
     prev: *const Node,
-    /// What it wants to hold: the leader of the set, where its future keeps the other cores, and how many these are.
+    /// What it wants to hold: the leader of the set, where its future keeps the other cores, and
+    /// how many these are.
     leader: CoreRef,
     rest: NonNull<CoreRef>,
     count: u32,
@@ -127,7 +131,8 @@ const GRANTED: usize = 2;
 /// The same, by one that does not borrow the core with whose lock it did so.
 const GRANTED_BY_PART: usize = 6;
 
-// SAFETY: the ticket is reached by one thread at a time, as `Node::ticket` says, and its pointers are followed under a lock alone.
+// SAFETY: the ticket is reached by one thread at a time, as `Node::ticket` says, and its pointers
+// are followed under a lock alone.
 unsafe impl Send for Node {}
 // SAFETY: as above.
 unsafe impl Sync for Node {}
@@ -186,8 +191,8 @@ impl Node {
     /// Reads or changes the ticket.
     ///
     /// # Safety
-    /// It has been filled; the node waits and the caller has the lock of the core where, or it does not wait and the caller is its future. `f`
-    /// reaches no ticket of the same node otherwise.
+    /// It has been filled; the node waits and the caller has the lock of the core where, or it does
+    /// not wait and the caller is its future. `f` reaches no ticket of the same node otherwise.
     #[inline(always)]
     pub(super) unsafe fn with<R>(&self, f: impl FnOnce(&mut Ticket) -> R) -> R {
         self.ticket.with_mut(|ticket| {
@@ -238,7 +243,8 @@ impl Node {
     /// Ends its wait with success, and gives its waker. After this the node may be gone.
     ///
     /// # Safety
-    /// The node waits, is in no queue any more, and the caller has the lock of the core where it waited.
+    /// The node waits, is in no queue any more, and the caller has the lock of the core where it
+    /// waited.
     #[inline(always)]
     pub(super) unsafe fn grant(&self) -> WordWaker {
         // SAFETY: the caller's promise.
@@ -286,14 +292,16 @@ impl Node {
     }
 }
 
-/// Nodes in order, linked through their tickets. All its functions are for whoever has the lock that guards it; so are the tickets of its nodes.
+/// Nodes in order, linked through their tickets. All its functions are for whoever has the lock
+/// that guards it; so are the tickets of its nodes.
 #[derive(Debug)]
 pub(super) struct List {
     front: *const Node,
     back: *const Node,
 }
 
-// SAFETY: the nodes stay where they are until they have been taken out, under the lock that guards the list.
+// SAFETY: the nodes stay where they are until they have been taken out, under the lock that guards
+// the list.
 unsafe impl Send for List {}
 
 impl List {
@@ -306,7 +314,8 @@ impl List {
         self.front.is_null()
     }
 
-    /// The first node, by the address with which it has been put here, or null. If that is of something larger, it is good for all of that.
+    /// The first node, by the address with which it has been put here, or null. If that is of
+    /// something larger, it is good for all of that.
     #[inline(always)]
     pub(super) fn front(&self) -> *const Node {
         self.front
@@ -385,7 +394,8 @@ impl List {
         prev
     }
 
-    /// Takes the first node out. It stays there for as long as the lock is held, unless it is granted.
+    /// Takes the first node out. It stays there for as long as the lock is held, unless it is
+    /// granted.
     #[inline(always)]
     pub(super) fn pop<'a>(&mut self) -> Option<&'a Node> {
         // SAFETY: it is in the list, so it is there until the lock is released.

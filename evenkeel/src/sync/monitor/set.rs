@@ -7,17 +7,20 @@ use super::cores::{CoreRef, Cores};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-/// One monitor, or several that are held at once: a reference, an [`Arc`], a tuple of up to eight references, an array of references, or a reference to an array or slice of them.
+/// One monitor, or several that are held at once: a reference, an [`Arc`], a tuple of up to eight
+/// references, an array of references, or a reference to an array or slice of them.
 ///
 /// Sealed: it is implemented here alone.
 pub trait Set: sealed::Sealed + Clone {
     /// Whether it is one monitor by itself.
     #[doc(hidden)]
     const SINGLE: bool;
-    /// The set as a hold keeps it. Of several monitors it is wrapped so that `Option`s and `Poll`s don't mark themselves in its first word: see [`Slot`].
+    /// The set as a hold keeps it. Of several monitors it is wrapped so that `Option`s and `Poll`s
+    /// don't mark themselves in its first word: see [`Slot`].
     #[doc(hidden)]
     type Kept;
-    /// What a hold keeps of the order of the cores: nothing, where it is found again faster than it is moved about.
+    /// What a hold keeps of the order of the cores: nothing, where it is found again faster than it
+    /// is moved about.
     #[doc(hidden)]
     type Order: Send + Sync + Unpin;
     /// Room for the cores, by address.

@@ -1,6 +1,8 @@
-//! Sets of monitors under shuttle: bulk entries, waits and accepts of tasks whose sets overlap, with futures that are dropped on the way.
+//! Sets of monitors under shuttle: bulk entries, waits and accepts of tasks whose sets overlap,
+//! with futures that are dropped on the way.
 //!
-//! A lost grant, signal or wake-up shows as a deadlock, two tasks inside of one monitor as a failed assertion.
+//! A lost grant, signal or wake-up shows as a deadlock, two tasks inside of one monitor as a failed
+//! assertion.
 
 use super::{Accepted, Clause, Condition, Entry, Held, Monitor, Set, call, lock_all, try_lock_all};
 use crate::scheduler::shared::Shared;
@@ -300,7 +302,8 @@ fn calls_of_a_set_are_dropped_beside_their_acceptor() {
     });
 }
 
-/// An acceptor of a set that gives up, with its mask there or its call inside, stands in nobody's way.
+/// An acceptor of a set that gives up, with its mask there or its call inside, stands in nobody's
+/// way.
 #[test]
 fn acceptors_of_a_set_are_dropped_beside_their_call() {
     check(2, |shared| {
@@ -346,7 +349,8 @@ fn waits_in_sets_run_out_of_time_beside_their_signal() {
     });
 }
 
-/// A call of the set comes in time, and then nobody is inside before the acceptor; or it comes after that one.
+/// A call of the set comes in time, and then nobody is inside before the acceptor; or it comes
+/// after that one.
 #[test]
 fn accepts_of_sets_run_out_of_time_beside_their_call() {
     check(2, |shared| {

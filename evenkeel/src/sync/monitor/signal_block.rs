@@ -23,11 +23,13 @@ use std::task::{Context, Poll};
 /// # Cancel safety
 /// It has the hold, which goes with it. Dropped
 /// - before its first poll: it leaves the monitors, and has signalled nobody;
-/// - while the other one is inside, or is about to be: it does not come back; that one is not concerned, and the next one after it has the monitors;
+/// - while the other one is inside, or is about to be: it does not come back; that one is not
+///   concerned, and the next one after it has the monitors;
 /// - when it has been given the monitors back, but has not been polled since: it leaves them.
 ///
-/// If an acceptor has chosen the call that signals here, and that is dropped, the acceptor learns that the call has [broken off](super::Accepted::Broken). If the
-/// signalled one is dropped instead, the next one that waits for the condition has its turn, or else this one goes on.
+/// If an acceptor has chosen the call that signals here, and that is dropped, the acceptor learns
+/// that the call has [broken off](super::Accepted::Broken). If the signalled one is dropped
+/// instead, the next one that waits for the condition has its turn, or else this one goes on.
 ///
 /// # Panics
 /// If it is polled again after it has given the hold.
@@ -66,11 +68,12 @@ impl<D: Copy + Send> Condition<D> {
     }
 }
 
-/// Gives the monitors to the first waiter, and waits for them behind it, which it says in `queued`; unless nobody waits.
+/// Gives the monitors to the first waiter, and waits for them behind it, which it says in `queued`;
+/// unless nobody waits.
 ///
 /// # Safety
-/// The caller holds the set, which it leads and to which the condition belongs, for this node, which is in no queue and stays where it is until it
-/// has been taken out.
+/// The caller holds the set, which it leads and to which the condition belongs, for this node,
+/// which is in no queue and stays where it is until it has been taken out.
 #[inline(never)]
 unsafe fn begin_signal(
     queue: &Queue,

@@ -25,16 +25,19 @@ pub(super) struct State {
     /// The acceptor that waits for a call, or null, and for which. It holds its set.
     acceptor: *const Node,
     pub(super) mask: u64,
-    /// The call that the present hold of the set is which this core leads, if an acceptor waits for its end.
+    /// The call that the present hold of the set is which this core leads, if an acceptor waits for
+    /// its end.
     pub(super) call: Option<Acceptance>,
     /// The number of the last accepted call.
     acceptance: Acceptance,
 }
 
-/// An accepted call, by its number: what its acceptor is known by, which may be gone while others wait behind it.
+/// An accepted call, by its number: what its acceptor is known by, which may be gone while others
+/// wait behind it.
 pub(super) type Acceptance = NonZeroU32;
 
-// SAFETY: nodes stay where they are for as long as they are in a list or here, which changes under the lock alone.
+// SAFETY: nodes stay where they are for as long as they are in a list or here, which changes under
+// the lock alone.
 unsafe impl Send for State {}
 
 impl State {
@@ -137,7 +140,8 @@ impl State {
         unsafe { self.urgent.push_signalled(node) };
     }
 
-    /// Puts a node first on the urgent list: who gives its set to somebody else and goes on after that one.
+    /// Puts a node first on the urgent list: who gives its set to somebody else and goes on after
+    /// that one.
     ///
     /// # Safety
     /// It waits with this core's lock, and is in no queue.
@@ -184,7 +188,8 @@ impl State {
     }
 
     fn acceptor<'a>(&self) -> &'a Node {
-        // SAFETY: whoever waits for a call is there until it has been removed from here, under the lock.
+        // SAFETY: whoever waits for a call is there until it has been removed from here, under the
+        // lock.
         unsafe { self.acceptor.as_ref() }.expect("there is a mask, and so an acceptor")
     }
 
@@ -220,7 +225,8 @@ impl State {
         unsafe { acceptor.grant() }
     }
 
-    /// Tells the acceptor of the holder's call, if there is one and the call does not come to its end, that it has broken off.
+    /// Tells the acceptor of the holder's call, if there is one and the call does not come to its
+    /// end, that it has broken off.
     #[inline(always)]
     pub(super) fn break_off(&mut self) {
         if let Some(call) = self.call

@@ -26,11 +26,14 @@ use std::task::{Context, Poll, Waker};
 /// It has the hold, which goes with it. Dropped
 /// - before its first poll: it leaves the monitors;
 /// - while it waits: it leaves the condition's queue, and a later signal goes to another one;
-/// - after it has been signalled, before its turn: the next one that waits for the condition has its signal and its turn; if nobody does, the signal is over;
-/// - when it has been given the monitors, but has not been polled since: it signals the next one that waits for the condition, if somebody does, and leaves.
+/// - after it has been signalled, before its turn: the next one that waits for the condition has
+///   its signal and its turn; if nobody does, the signal is over;
+/// - when it has been given the monitors, but has not been polled since: it signals the next one
+///   that waits for the condition, if somebody does, and leaves.
 ///
-/// So no signal is lost while somebody is there to have it. If an acceptor has chosen the call that waits here, that one has gone on as the wait began; only dropped before
-/// its first poll does it break that call off.
+/// So no signal is lost while somebody is there to have it. If an acceptor has chosen the call that
+/// waits here, that one has gone on as the wait began; only dropped before its first poll does it
+/// break that call off.
 ///
 /// # Panics
 /// If it is polled again after it has given the hold.
@@ -46,8 +49,9 @@ pub struct Wait<'c, S: Set, D: Copy + Send = ()> {
 }
 
 impl Condition {
-    /// Leaves the monitors and waits until somebody who is inside [signals](Condition::signal) the condition; then this task is inside again, and nobody has been since
-    /// that one has left or waited. Nothing else ends the wait: what was true when the signal came is true now.
+    /// Leaves the monitors and waits until somebody who is inside [signals](Condition::signal) the
+    /// condition; then this task is inside again, and nobody has been since that one has left or
+    /// waited. Nothing else ends the wait: what was true when the signal came is true now.
     ///
     /// Other monitors that the task holds stay held.
     ///
@@ -110,11 +114,14 @@ impl<D: Copy + Send> Condition<D> {
         }
     }
 
-    /// As [`wait_with`](Condition::wait_with), until `until` is ready: then it enters anew, behind those that want to. It says whether it has been signalled: once it
-    /// has, `until` is of no account. If it has not, others may have been inside meanwhile: what was waited for may have come true all the same, so look again.
+    /// As [`wait_with`](Condition::wait_with), until `until` is ready: then it enters anew, behind
+    /// those that want to. It says whether it has been signalled: once it has, `until` is of no
+    /// account. If it has not, others may have been inside meanwhile: what was waited for may have
+    /// come true all the same, so look again.
     ///
     /// # Cancel safety
-    /// As [`Wait`] until it is over, and from then on, while it enters anew, as [`Enter`]. `until` is dropped with it.
+    /// As [`Wait`] until it is over, and from then on, while it enters anew, as [`Enter`]. `until`
+    /// is dropped with it.
     ///
     /// # Panics
     /// As [`wait`](Condition::wait).
@@ -134,8 +141,9 @@ impl<D: Copy + Send> Condition<D> {
 /// several, or one that is reserved.
 ///
 /// # Safety
-/// The caller holds the set, which it leads and to which the condition belongs, for this node, which is in no queue and stays where it is until it
-/// has been taken out. Its address is that of its [`Waiter`], for those who look at the datum.
+/// The caller holds the set, which it leads and to which the condition belongs, for this node,
+/// which is in no queue and stays where it is until it has been taken out. Its address is that of
+/// its [`Waiter`], for those who look at the datum.
 #[inline(never)]
 unsafe fn begin(
     queue: &Queue,
@@ -195,7 +203,8 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
         Poll::Pending
     }
 
-    /// Takes the node out of where it is. If it has been signalled, the next one is in its stead, unless there is none.
+    /// Takes the node out of where it is. If it has been signalled, the next one is in its stead,
+    /// unless there is none.
     fn leave(&self) -> bool {
         let node = &self.waiter.node;
         let remove = |at: At<'_>| {
@@ -272,8 +281,9 @@ impl<S: Set, D: Copy + Send> Future for Wait<'_, S, D> {
         let (queue, waiter) = (&this.condition.queue, ptr::from_ref(&this.waiter).cast());
         let members = this.members.get();
         let (leader, waker, queued) = (members.leader(), context.waker(), &mut this.queued);
-        // SAFETY: this future has the hold, which it gives up here; the condition belongs to the set; what is pinned stays where it is, and the future takes
-        // the node out when it is dropped.
+        // SAFETY: this future has the hold, which it gives up here; the condition belongs to the
+        // set; what is pinned stays where it is, and the future takes the node out when it is
+        // dropped.
         if !unsafe { begin(queue, waiter, leader, S::SINGLE, waker, queued) } {
             // SAFETY: this future has held the set, and gives it up here; nobody is urgent.
             unsafe { core::release_all(members) };
@@ -294,8 +304,10 @@ impl<S: Set, D: Copy + Send> Drop for Wait<'_, S, D> {
 /// The future of [`Condition::wait_until`].
 ///
 /// # Cancel safety
-/// It has the hold, which goes with it. Dropped while it waits, or after a signal, it is as [`Wait`]: the signal goes to the next one. Dropped after its time, while it is
-/// queued to enter anew or has been let in without having been polled since, it is as [`Enter`]: it waits for no signal any more, and has had none.
+/// It has the hold, which goes with it. Dropped while it waits, or after a signal, it is as
+/// [`Wait`]: the signal goes to the next one. Dropped after its time, while it is queued to enter
+/// anew or has been let in without having been polled since, it is as [`Enter`]: it waits for no
+/// signal any more, and has had none.
 ///
 /// # Panics
 /// If it is polled again after it has given the hold.

@@ -12,7 +12,8 @@ use std::ptr;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// Renews the waker of a node that waits with the lock of `core`. True if it has been granted meanwhile.
+/// Renews the waker of a node that waits with the lock of `core`. True if it has been granted
+/// meanwhile.
 ///
 /// # Safety
 /// The monitor of the core is borrowed, and the caller is the node's future.

@@ -90,7 +90,8 @@ pub(super) unsafe fn reserved(node: *const Node, back: &[CoreRef], missing: &[Co
     unsafe { each(back, |object| object.held_meanwhile(node.cast())) };
 }
 
-/// The node is in the entry queue of `core`, and its future holds those of its cores that come before.
+/// The node is in the entry queue of `core`, and its future holds those of its cores that come
+/// before.
 ///
 /// # Safety
 /// The node waits, the caller has the lock of that core, and the monitors are borrowed.

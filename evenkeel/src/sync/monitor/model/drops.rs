@@ -1,4 +1,5 @@
-//! Models of futures that are dropped, or run out of time, at the moment when something comes for them: what of it they have goes on to the next one.
+//! Models of futures that are dropped, or run out of time, at the moment when something comes for
+//! them: what of it they have goes on to the next one.
 
 use super::super::{Accepted, Clause, Condition, Held, Monitor, call, lock_all, try_lock_all};
 use super::{Call, Watched, look_or_wait, poll_once};
@@ -12,7 +13,8 @@ use std::task::Poll;
 /// What those fail without in which a future is only dropped: it is about steps under a lock.
 const LOCK: [Edge; 2] = [Edge::SpinLock, Edge::SpinUnlock];
 
-/// What those fail without in which it goes on. With a weaker lock it would look at a waker that is gone, which ends more than the model.
+/// What those fail without in which it goes on. With a weaker lock it would look at a waker that is
+/// gone, which ends more than the model.
 const GRANT: [Edge; 2] = [Edge::MonitorGrant, Edge::MonitorGranted];
 
 type Pair = [Monitor<Watched>; 2];
@@ -63,7 +65,8 @@ fn a_bulk_entry_that_gives_up_half_way_leaves_what_it_has() {
 
 #[test]
 fn a_bulk_entry_goes_on_while_another_gives_up() {
-    // Nothing weaker: loom objects while a hold of half a set is given up, which it then lets nobody do.
+    // Nothing weaker: loom objects while a hold of half a set is given up, which it then lets
+    // nobody do.
     check(&[], || {
         let monitors = pair();
         let held = monitors[0].try_enter().unwrap();
@@ -261,7 +264,8 @@ fn an_acceptor_has_a_call_or_runs_out_of_time() {
     });
 }
 
-/// In the mask's stead, so that it has the set by its own poll; its acceptor learns how it ended, whichever of both is faster.
+/// In the mask's stead, so that it has the set by its own poll; its acceptor learns how it ended,
+/// whichever of both is faster.
 #[test]
 fn a_call_that_is_dropped_inside_breaks_off_beside_its_acceptor() {
     check(&GRANT, || {

@@ -37,7 +37,8 @@ impl Watched {
     }
 }
 
-/// Adds inside a monitor. If loom objects the monitor stays held: to leave it takes steps, of which loom allows none any more.
+/// Adds inside a monitor. If loom objects the monitor stays held: to leave it takes steps, of which
+/// loom allows none any more.
 fn add(held: Held<&Monitor<Watched>>, count: u32) -> u32 {
     match catch_unwind(AssertUnwindSafe(|| held.add(count))) {
         Ok(value) => value,
@@ -61,7 +62,8 @@ fn poll_once(future: std::pin::Pin<&mut impl Future>) -> bool {
     future.poll(&mut Context::from_waker(Waker::noop())).is_ready()
 }
 
-/// Waits for a future. At first it looks by itself, so that nothing but what it has been granted orders it after who has granted.
+/// Waits for a future. At first it looks by itself, so that nothing but what it has been granted
+/// orders it after who has granted.
 fn look_or_wait<F: Future>(mut future: std::pin::Pin<&mut F>) -> F::Output {
     for _ in 0..2 {
         let poll = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
