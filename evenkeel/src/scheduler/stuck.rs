@@ -15,9 +15,9 @@
 //! *Relief*: it looks at all workers and naps, by turns, as long as a look finds a worker inside a
 //! fork, or a thief has asked since the last look. A worker that is inside a fork at two looks, in
 //! the same poll, and for [long enough](forking::is_stuck), is *stuck*: the relief counts it as
-//! [away](super::idle). From then on it does what [relief](super::relief) says.
-//! *Host*: at the end of its batch, before it sleeps, and when it goes away itself, it looks whether
-//! it has been counted, and counts itself out.
+//! [away](super::idle). From then on it does what [`relief`] says.
+//! *Host*: at the end of its batch, before it sleeps, and when it goes away itself, it looks
+//! whether it has been counted, and counts itself out.
 //!
 //! # Why the relief comes
 //! Suppose that no worker comes to its loop, and that one of them is a thief. Until the thief is
@@ -27,12 +27,14 @@
 //! sees the job, and the relief goes on until the host is stuck; or the thief leaves its request.
 //! Then the relief sees that at its next look, or has said that it looks no more, and is called.
 //! So all workers are away but those inside polls whose jobs no thief has. The relief counts them
-//! if they fork, as long as it looks. Of other polls it knows nothing: see the promise.
+//! if they fork, as long as it looks. Of other polls it knows nothing: see the promise. Nor does it
+//! look while it is inside a long poll itself.
 //!
 //! # Cost
-//! A thief: a load of the host's state. A worker: a load of its own state for each batch. Polls
-//! that fork and are short wake the relief once for the first of them, and then once for each nap,
-//! which grows up to a millisecond.
+//! A thief: a load of the host's state, and an exchange of its own when it goes away. A worker: a
+//! load of its own state for each batch. Short polls that fork: the first thief wakes the relief,
+//! some 5 µs before it runs the job; then the relief wakes by itself after each nap, which grows up
+//! to a millisecond.
 //!
 //! # Rejected
 //! The thief counts the host in when it steals: where a task is ready, each short join would call
