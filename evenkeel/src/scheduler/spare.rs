@@ -52,6 +52,18 @@
 //! errand for which no thread waits is left. The waiter's number for the spare: once the waiter is
 //! back, two threads have one number. So a spare has none.
 //!
+//! # What no spare comes for
+//! A spare takes no job of a worker's deque, so one may lie there for ever. A, in a scope, spawns J
+//! and forks. B steals the second half and forks in it. A waits, takes a half of B's fork, and that
+//! half blocks until J has run. J lies below it on A's deque; B waits for A, and must not take it.
+//! A half that waits for more than locks and forks is to [yield](crate::fork_join::yield_now)
+//! instead of blocking: then A runs J.
+//! A spare, whose stack is empty, could take J. But no delay tells a worker that blocks from one
+//! that computes for long. So jobs of programs that block nowhere would run without a
+//! [number](crate::fork_join::worker_index) too, now and then and by chance, and programs keep a
+//! buffer for each number. Calls from outside alone pay that price. B could take J after a while,
+//! as rayon's waiter does at once: then J runs on top of frames that may hold its locks.
+//!
 //! # Source
 //! Threads that compensate for one that blocks: Java's `ForkJoinPool` (Lea).
 
