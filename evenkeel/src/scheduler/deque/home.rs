@@ -101,6 +101,7 @@ impl Deque {
     }
 
     /// How many slots have been prepared: memory beyond them is untouched.
+    #[cfg(not(any(loom, shuttle)))]
     pub(super) fn prepared(&self) -> u32 {
         self.own.prepared.load(Ordering::Relaxed)
     }
