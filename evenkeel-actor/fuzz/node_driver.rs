@@ -8,9 +8,9 @@ use evenkeel_actor::node::frame::{self, Frame, MAGIC, VERSION};
 use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
 use evenkeel_actor::node::wire::{
     BarrierStep, End, EndBy, EndKind, Envelope, Failure, MembersBuf, Message as Wire, PlacesBuf,
-    Probe, StopHow,
+    Probe, ReferencesBuf, StopHow,
 };
-use evenkeel_actor::node::{Event, NodeId, Slot, Transport};
+use evenkeel_actor::node::{Event, Name, NodeId, Slot, Transport};
 use evenkeel_actor::remote::{Events, Node};
 use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled, ReplyTo, System};
 use serde::{Deserialize, Serialize};
@@ -199,7 +199,16 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
         32 => Wire::Refuse { detail: &text },
         33 => Wire::Hold { to: opener.then_some(to) },
         34 => Wire::Resume { to: opener.then_some(to) },
-        35 => Wire::Release { to },
+        35 => match from.byte() % 3 {
+            0 => Wire::Release { to, from: NodeId::new(from.number32() % 4), times: from.number() },
+            1 => Wire::Counted { loan: from.number() },
+            _ => Wire::Lent {
+                to,
+                holder: NodeId::new(from.number32() % 4),
+                times: from.number(),
+                loan: call,
+            },
+        },
         36 | 37 => {
             for _ in 0..from.byte() % 5 {
                 places.push(NodeId::new(from.number32() % 4), from.number());
@@ -208,8 +217,16 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
         }
         _ => Wire::Leave,
     };
+    let mut references = ReferencesBuf::new();
+    if from.byte() % 4 == 1 {
+        for _ in 0..from.byte() % 5 {
+            let node = NodeId::new(from.number32() % 4);
+            references.push(Name { node, slot: from.slot() });
+        }
+    }
+    let references = references.as_references();
     // What is too long to be written is not said.
-    let _ = Envelope { cause: None, message }.append(out);
+    let _ = Envelope { references, ..Envelope::from(message) }.append(out);
 }
 
 fn hello() -> Wire<'static> {
@@ -257,7 +274,7 @@ impl World {
         node.register_script("sum", |n: u64| Sum(n));
         node.register_script("answers", |()| Answers::default());
         let greeting = frame_of(0, |out| {
-            Envelope { cause: None, message: hello() }.append(out).unwrap();
+            Envelope::from(hello()).append(out).unwrap();
         });
         peer.send(NODE, greeting).unwrap();
         let events = node.events();
@@ -353,7 +370,7 @@ impl World {
         }
         let last = Wire::Locate { call: LAST, name: "nobody", messages: "" };
         let last = frame_of(0, |out| {
-            Envelope { cause: None, message: last }.append(out).unwrap();
+            Envelope::from(last).append(out).unwrap();
         });
         let _ = self.peer.send(NODE, last);
         self.inputs += 1;

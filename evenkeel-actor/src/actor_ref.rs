@@ -24,7 +24,9 @@ use std::sync::Arc;
 
 /// A reference to an actor that is sent messages of type `M`, and whose mailbox does with one too many as `P` says.
 ///
-/// Cheap to clone: it counts. An actor whose last reference is gone handles what it has and stops, unless a supervisor keeps it.
+/// Cheap to clone: it counts. An actor whose last reference is gone handles what it has and stops,
+/// unless a supervisor keeps it. References on [other nodes](crate::remote::Node#references) count,
+/// however they have got there.
 ///
 /// Messages from one task to one actor arrive in the order in which they were sent.
 pub struct ActorRef<M: std::marker::Send + 'static, P: Overflow = Wait> {
@@ -36,10 +38,9 @@ pub struct ActorRef<M: std::marker::Send + 'static, P: Overflow = Wait> {
 enum Place<M: std::marker::Send + 'static> {
     /// In this process.
     Local(Public<Mailbox<M>>),
-    /// On another node.
+    /// On another node, where it may have ended.
     Remote(Remote),
-    /// The same, and that node knows for how long. In the enum itself, where the words have room
-    /// for it.
+    /// The same, and it is kept there. In the enum itself, where the words have room for it.
     Leased(RouteId, Arc<Lease>),
 }
 
@@ -231,10 +232,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn any(&self) -> AnyActor {
         match self.place.at() {
             At::Local(own) => AnyActor::local(own.clone()),
-            At::Remote(remote) => {
-                self.pin();
-                AnyActor::remote(remote)
-            }
+            At::Remote(remote) => AnyActor::remote(remote, self.lease().cloned()),
         }
     }
 
@@ -352,11 +350,11 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// The actor's node is told nothing any more of whether it is referred to here, as it is where
-    /// that is not counted.
-    pub(crate) fn pin(&self) {
-        if let Place::Leased(_, lease) = &self.place {
-            lease.pin();
+    /// What keeps the actor on its node, which is another one.
+    pub(crate) fn lease(&self) -> Option<&Arc<Lease>> {
+        match &self.place {
+            Place::Leased(_, lease) => Some(lease),
+            Place::Local(_) | Place::Remote(_) => None,
         }
     }
 
@@ -372,20 +370,12 @@ where
     M: serde::de::DeserializeOwned + std::marker::Send + 'static,
     P: Overflow,
 {
-    /// The same for a node to which the slot is leased.
-    pub(crate) fn lease_in(&self, table: &Table, holder: NodeId) -> Option<Slot> {
-        match self.place.at() {
-            At::Local(own) => Some(table.lease(self, own.address(), holder)),
-            At::Remote(_) => None,
-        }
-    }
-
-    /// The slot by which other nodes know the actor, of which one is told now; none of one on
-    /// another node, whose slots are that one's.
+    /// The slot by which other nodes know the actor, with one more reference of a node to it; none
+    /// of one on another node, whose slots are that one's.
     #[inline]
-    pub(crate) fn slot_in(&self, table: &Table, told: NodeId) -> Option<Slot> {
+    pub(crate) fn slot_in(&self, table: &Table, holder: NodeId) -> Option<Slot> {
         match self.place.at() {
-            At::Local(own) => Some(table.slot(self, own.address(), told)),
+            At::Local(own) => Some(table.slot(self, own.address(), holder)),
             At::Remote(_) => None,
         }
     }

@@ -6,6 +6,7 @@ use crate::kin::{Stopped, Witness, ties};
 use crate::mailbox::{self, HasId, Mailbox, Order, tell};
 use crate::metrics::ActorMetrics;
 use crate::node::{Name, NodeId, Slot};
+use crate::remote::{Away, Lease, Remote};
 use evenkeel::internal::{Public, fresh_id};
 use evenkeel::task::Id;
 use std::fmt;
@@ -179,8 +180,8 @@ impl AnyActor {
         Self(Arc::new(own))
     }
 
-    pub(crate) fn remote(remote: crate::remote::Remote) -> Self {
-        Self(Arc::new(remote))
+    pub(crate) fn remote(remote: Remote, lease: Option<Arc<Lease>>) -> Self {
+        Self(Arc::new(Away::new(remote, lease)))
     }
 
     /// The actor's number.

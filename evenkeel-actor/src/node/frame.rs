@@ -1,14 +1,16 @@
 //! Frames: what travels from one node to another at once, several messages in one.
 //!
-//! # The format, version 3
+//! # The format, version 4
 //! ```text
 //! frame   := 0xEA  version  lane  record+
 //! lane    := number                       twice the lane's number, plus one if the frame is fenced
-//! record  := length  kind  [cause]  fields
+//! record  := length  kind  [cause]  [references]  fields
 //! number  := LEB128, in its shortest form
 //! ```
-//! The length of a record counts what follows it. The high bit of its kind says that a cause is there. The fields are those of
-//! [`wire`](super::wire); a payload is always the last one and takes the rest of its record, so it needs no length.
+//! The length of a record counts what follows it. The high bit of its kind says that a cause is
+//! there, the next one that [references](super::wire::References) are. The fields are those of
+//! [`wire`](super::wire); a payload is always the last one and takes the rest of its record, so it
+//! needs no length.
 //!
 //! Frames of one lane are to be read in the order in which they came. A frame that is *fenced* is read after all frames
 //! that came before it from that node, of whatever lane; [`multiplexer`](super::multiplexer) says who needs that.
@@ -25,7 +27,7 @@ use super::wire::Envelope;
 pub const MAGIC: u8 = 0xEA;
 
 /// The version of the format that this build writes, and the only one that it reads.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 
 /// The greatest number of a lane.
 pub const MOST_LANES: u16 = u16::MAX >> 1;

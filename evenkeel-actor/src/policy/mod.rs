@@ -1,6 +1,9 @@
 //! What is decided, as functions of plain values.
 
 pub(crate) mod intensity;
+pub(crate) mod references;
+#[cfg(test)]
+mod references_tests;
 pub(crate) mod restart;
 pub(crate) mod room;
 pub(crate) mod tree;

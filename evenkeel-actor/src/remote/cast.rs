@@ -7,8 +7,10 @@
 //! is [parked](super::parking), in order with what else comes from the node that has passed it on. A node is left out for which [too much](Peer::has_room_for_others) waits already: whoever sends casts through this
 //! one could have its queue grow without a bound otherwise, and have that node shut out for it.
 
+use super::arrived;
 use super::askers::Askers;
 use super::deliver::{deliver_to_all, out_of_turn};
+use super::given::{self, Bundle, Given};
 use super::inner::Inner;
 use super::route::Peer;
 use super::scope;
@@ -18,7 +20,7 @@ use crate::mailbox::overflow::Overflow;
 use crate::node::multiplexer::PutError;
 use crate::node::payload::{self, PayloadError};
 use crate::node::wire::{Failure, Member, Members, MembersBuf, Message};
-use crate::node::{NodeId, Slot, tree};
+use crate::node::{FrameError, NodeId, Slot, tree};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -59,13 +61,14 @@ where
     }
     if away.len() > 1 {
         // It may go by way of other nodes, and be overtaken by what gives a reference back.
-        to.iter().for_each(ActorRef::pin);
+        to.iter().filter_map(ActorRef::lease).for_each(|lease| lease.pin());
     }
-    if let Some(&first) = away.keys().next()
-        && let Some(peer) = node.peer(first)
+    if !away.is_empty()
+        && let Some(own) = node.peer(node.number)
     {
         let mut bytes = Vec::new();
-        scope::cast(peer, || payload::put(message, &mut bytes))?;
+        let (written, bundle) = scope::cast(own, || payload::put(message, &mut bytes));
+        written?;
         let most = node.multiplexer.packing().longest_message;
         if bytes.len() > most {
             let why = PutError::<PayloadError>::TooLong { length: bytes.len(), most }.to_string();
@@ -76,7 +79,7 @@ where
             // This node is the tree's root, and is not a member.
             for part in tree::parts(members.len() + 1) {
                 let part = &members[part.start - 1..part.end - 1];
-                report.handed_on += hand_on(node, part, &bytes).await;
+                report.handed_on += hand_on(node, part, &bytes, &bundle).await;
             }
         }
         report.refused += actors - report.handed_on;
@@ -114,7 +117,12 @@ fn rounds(away: BTreeMap<NodeId, Vec<Slot>>) -> Vec<Vec<(NodeId, Vec<Slot>)>> {
 }
 
 /// Hands a value on for these members to the first of them that can be reached. Says for how many actors; those before are left out.
-async fn hand_on(node: &'static Inner, part: &[(NodeId, Vec<Slot>)], payload: &[u8]) -> usize {
+async fn hand_on(
+    node: &'static Inner,
+    part: &[(NodeId, Vec<Slot>)],
+    payload: &[u8],
+    bundle: &Bundle,
+) -> usize {
     for (at, (head, _)) in part.iter().enumerate() {
         let Some(peer) = node.peer(*head) else { continue };
         let mut list = MembersBuf::new();
@@ -125,11 +133,24 @@ async fn hand_on(node: &'static Inner, part: &[(NodeId, Vec<Slot>)], payload: &[
         if let Some(link) = &peer.link {
             link.room().await;
         }
-        if peer.try_say(Message::Cast { members: list.as_members(), payload }).is_ok() {
+        if say(peer, &list, payload, bundle.iter()).is_ok() {
             return part[at..].iter().map(|(_, slots)| slots.len()).sum();
         }
     }
     0
+}
+
+/// Hands a value on to a node, with these references in it.
+fn say(
+    peer: &'static Peer,
+    members: &MembersBuf,
+    payload: &[u8],
+    references: impl Iterator<Item = Given>,
+) -> Result<(), PutError<FrameError>> {
+    given::put(peer, references, |references| {
+        let message = Message::Cast { members: members.as_members(), payload };
+        peer.try_say_with(message, references)
+    })
 }
 
 /// A collective send has come: passes it on, and delivers it to the actors of this node. False if it makes no sense, and nothing more of its sender is to be read.
@@ -143,6 +164,7 @@ pub(crate) fn pass_on(from: &'static Peer, members: Members<'_>, payload: &[u8])
     if own.node != node.number || !is_ordered || actors > MOST_ACTORS {
         return out_of_turn(node, from);
     }
+    let arrived = arrived::current();
     for part in tree::parts(members.len()) {
         let part = &members[part];
         // The first of them that can be reached passes it on.
@@ -158,7 +180,8 @@ pub(crate) fn pass_on(from: &'static Peer, members: Members<'_>, payload: &[u8])
             for &member in &part[at..] {
                 list.push_member(member);
             }
-            if peer.try_say(Message::Cast { members: list.as_members(), payload }).is_ok() {
+            let references = arrived.iter().flat_map(|arrived| arrived.iter());
+            if say(peer, &list, payload, references).is_ok() {
                 break;
             }
         }

@@ -11,8 +11,8 @@ use super::ties;
 use crate::control::AnyActor;
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::end::contain;
-use crate::node::Slot;
 use crate::node::wire::{Failure, Message, StopHow};
+use crate::node::{NodeId, Slot};
 use crate::system::System;
 use std::sync::Arc;
 
@@ -134,12 +134,20 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
         Message::Answer { call, payload } => node.close_call(call, Outcome::Answer(payload)),
         Message::Located { call, at } => {
             // Dropped here if no caller waits for it.
-            let lease = Arc::new(Lease::new(peer, at));
+            let lease = Arc::new(Lease::new(peer, at, peer.id, 1));
             node.close_call(call, Outcome::At(&lease));
         }
-        Message::Release { to } => {
+        Message::Release { to, from, times } => {
             *control += 1;
-            return node.table.release(peer.id, to) || out_of_turn(node, peer);
+            return released(peer, to, from, times) || out_of_turn(node, peer);
+        }
+        Message::Lent { to, holder, times, loan } => {
+            *control += 1;
+            return lent(peer, to, (holder, times), loan) || out_of_turn(node, peer);
+        }
+        Message::Counted { loan } => {
+            *control += 1;
+            return peer.has_counted(loan) || out_of_turn(node, peer);
         }
         Message::Failed { call, failure, detail } => {
             node.close_call(call, Outcome::Failed(failure, detail));
@@ -205,8 +213,34 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
 fn located(peer: &'static Peer, call: u64, at: Slot) {
     if peer.try_say(Message::Located { call, at }).is_err() {
         // It is down, and does not give it back.
-        peer.node.table.release(peer.id, at);
+        peer.node.table.release(peer.id, at, 1);
     }
+}
+
+/// A node gives back what a node has lent it, this one or another. False if that cannot be.
+fn released(peer: &'static Peer, to: Slot, from: NodeId, times: u64) -> bool {
+    let node = peer.node;
+    if from == node.number {
+        return node.table.release(peer.id, to, times);
+    }
+    let can_be = from != peer.id && node.peer(from).is_some();
+    if can_be {
+        node.table.release_lent((from, peer.id), to, times);
+    }
+    can_be
+}
+
+/// A node has lent an actor of this one to a third so often. False if that cannot be.
+fn lent(peer: &'static Peer, to: Slot, (holder, times): (NodeId, u64), loan: u64) -> bool {
+    let node = peer.node;
+    let Some(third) = node.peer(holder).filter(|_| holder != peer.id) else { return false };
+    let is_lost = || third.standing() == Standing::Down;
+    if third.link.is_none() || !node.table.lent((peer.id, holder), to, times, is_lost) {
+        return false;
+    }
+    // Of an actor that has ended too: the lender keeps a lease until it hears this.
+    peer.control(Message::Counted { loan });
+    true
 }
 
 pub(super) fn stop(actor: &AnyActor, how: StopHow) {

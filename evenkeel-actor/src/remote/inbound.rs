@@ -27,6 +27,7 @@
 //! asker is told. So it is if a caller's code panics here, as that which reads a value: each call
 //! has its outcome.
 
+use super::arrived;
 use super::askers::Askers;
 use super::deliver::{awaited, deliver, take};
 use super::error::Mismatch;
@@ -335,7 +336,7 @@ fn read(
     let mut messages = frame.messages_from(at);
     let mut count = Count { node, messages: 0, control: 0 };
     while let Some(message) = messages.next() {
-        let Envelope { cause, message } = match message {
+        let Envelope { cause, references, message } = match message {
             Ok(envelope) => envelope,
             Err(error) => {
                 node.malformed(peer, error);
@@ -344,6 +345,12 @@ fn read(
         };
         count.messages += 1;
         let _within = trace::within(cause);
+        // What nothing takes out of the value is given back when it is dropped.
+        let _arrived =
+            (!references.is_empty() && peer.standing() == Standing::Greeted).then(|| {
+                turn.looks_soon();
+                arrived::come(peer, references)
+            });
         match message {
             Message::Tell { to, payload } if peer.standing() == Standing::Greeted => {
                 count.messages -= u64::from(!deliver(peer, to, Askers::default(), payload));

@@ -226,6 +226,7 @@ impl Inner {
         peer.holds.end();
         peer.parking.clear(peer);
         self.table.release_all(peer.id);
+        peer.forget_leases();
         self.calls.node_is_down(peer.id);
         peer.untie_all();
         self.collective.lost(self, peer.id);

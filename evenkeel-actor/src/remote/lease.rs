@@ -1,74 +1,121 @@
-//! References that a node was given by another one, and gives back.
+//! References to actors of other nodes, and how their owners know whether there are any.
 //!
 //! # Roles
-//! The *owner* is the node of an actor, the *holder* a node that has asked it for the actor: by a
-//! script, or by a name. What the owner answers (`Located`) is one *lease* of the actor's slot. The
-//! holder's references to it share the lease; when the last of them is dropped the holder gives it
-//! back (`Release`).
+//! The *owner* is the node of an actor. A *lender* is a node that sends a reference to it to
+//! another: the owner at first, which answers a script or a name (`Located`) or writes the
+//! reference into a message, and then each node that has one. The *holder* is the node that gets
+//! it. What it gets is a *lease* of the actor's slot, by this lender; a reference that it reads
+//! shares the lease, as do its clones. With the last of them the holder gives the lease back
+//! (`Release`, which names the lender).
 //!
 //! # States
-//! For each slot the owner counts leases by holder, from before it answers. A slot is *kept* beside
-//! that once its name was in a message, whose readers nobody counts: so it is until
-//! its actor ends. An actor with a slot that has a lease, or is kept, has a reference; with the
-//! last lease of a slot that is not kept the table drops its own, and the actor ends as one on its
-//! own node does that has no reference
-//! any more.
+//! For each slot, lender and holder the owner has a balance: references lent, less those given
+//! back ([`Accounts`](crate::policy::references::Accounts)). What it lends itself it counts before
+//! the record is put in. Of what others lend it hears (`Lent`), counts it, and says so (`Counted`).
+//! Until then the lender keeps the lease of the reference that it has sent
+//! ([`Loans`](crate::policy::references::Loans)), whether it has references or not.
+//! The table keeps an actor while one balance of its slot is above zero. Then it drops its own
+//! reference, and the actor ends as one on its own node does that has no reference any more.
 //!
-//! A lease is *pinned* at its holder once its reference is where the holder cannot count it: it was
-//! written into a message, or is an [`AnyActor`](crate::AnyActor), or a message went to the actor
-//! by way of third
-//! nodes. It is not given back then.
+//! # What is counted
+//! Each record names the references in its value, beside the value, so they are counted by the
+//! record: read or not, unreadable, for a full mailbox, too late, for an actor that has ended. The
+//! receiver has the leases [from when it reads the record](super::arrived), and parks them with the
+//! value. What it does not take out of the value it gives back. The sender takes back what it has
+//! counted if the record is not put in. A collective send is passed on by nodes that have leases of
+//! what is in it, and lend them.
+//!
+//! A reference that comes home is local again. Its record names it too: what is parked has the
+//! actor itself. References within a node are no loans.
 //!
 //! # Why nothing ends too early
-//! What a reference has sent is delivered before its lease is given back: it was put into a lane
+//! *A lease by the owner* is in a balance above zero from before its record is put in until it is
+//! given back: nothing but this holder's `Release` of leases by the owner lowers that, and it never
+//! gives back more than has come.
+//! *A lease by another lender* may be given back before the owner hears of the loan; then the
+//! balance is below zero for a while. Let a holder have leases of a lender. Either the balance of
+//! the two is above zero, or the owner has not counted one of the loans. Then that lender has a
+//! lease of its own that is older than the loan. For this the same is true; by induction over the
+//! age of leases one balance is above zero, since the oldest are by the owner. So one balance is
+//! looked for, not the sum of all, and no order between words of any nodes matters.
+//! *What a reference has sent* is delivered before its lease is given back: it was put into a lane
 //! before the reference was dropped, and before the holder says `Release` it flushes and fences the
-//! owner's buffers in [all lanes](crate::node::multiplexer), so that is read after it. What
-//! waits for room then has a reference of its own. The same holds for watches and links. A lease that is on its way to its
-//! holder is counted already, and
-//! the numbers are the owner's: no order between `Located` and `Release` of different leases
-//! matters.
+//! owner's buffers in [all lanes](crate::node::multiplexer), so that is read after it. What waits
+//! for room then has a reference of its own. The same holds for watches, links, and references that
+//! are sent home.
 //!
 //! # Why nothing is kept for ever
-//! An answer that nobody waits for is a lease that is dropped where it arrives. One that cannot be
-//! sent is taken back at once. All leases of a holder that is down go with it. What is pinned or
-//! kept lasts until
-//! its actor is stopped.
+//! Each lease is given back once, with its last reference, and each loan is counted: when all words
+//! have come each balance is what the holder has, and a lender keeps nothing. A node that is lost
+//! has nothing: balances of what it held go. What it has lent stays, as far as the owner has heard
+//! of it; where more was given back than that, the words are lost and the balance is settled. A
+//! lender that has lost the owner keeps nothing either.
+//!
+//! # What is not covered
+//! - A lender that is lost before the owner hears of a loan: if the holder's is the only reference
+//!   that is left, it names an actor that has ended.
+//! - A reference that is the receiver of a collective send by way of third nodes is *pinned*: its
+//!   lease is not given back, as the value may be overtaken. Its actor is kept until it is stopped
+//!   or this node is gone.
+//! - A reference that a peer writes into a value and does not name beside it keeps nothing.
+//! - What third nodes have this one say to a node waits while [too much](Peer::has_room_for_others)
+//!   waits for that one, for [as many actors](super::Limits::actors) as it may have known. Beyond
+//!   that a lease is not given back, and a loan is not counted.
 //!
 //! # What a peer can do
-//! Give back what it has, and nothing else: a node that gives back more has broken the rules and is
-//! shut out.
+//! Give back what it was given by the owner, and no more of it; it is shut out for that, and for
+//! loans beyond any number. What it says of others' loans changes the balances of itself and the
+//! lender that it names, or of itself and a holder that it has made up: it keeps an actor that way
+//! as it could by a reference, until that holder is lost. It cannot have another end, nor another
+//! node shut out.
 //!
 //! # Rejected
 //! A `Release` for each clone: messages for what is counted here. Leases that run out unless they
 //! are renewed: messages for as long as a reference is there, and an end by a pause of the network.
-//! One
-//! count for all holders: then a node that is lost takes its share with it. Counting references in
-//! messages as well needs the names in a message beside its payload, since a payload that is not
-//! read has references too, and for references to actors of third nodes a word from the receiver to
-//! the owner, until which the sender keeps its own.
+//! One count for all holders: then a node that is lost takes its share with it. A `Release` that
+//! does not name the lender: when that is lost nobody knows whether a balance below zero is made up
+//! for by a word that comes yet, or is a debt for ever, by which a later reference ends too early.
+//! Weights that a lender splits: nothing is kept until it is counted, but a weight of one cannot be
+//! split, and then there are two protocols. A holder that asks the owner to count it (`Import`):
+//! one more message for each reference, and a holder that has to be kept waiting. Counts that are
+//! raised as references are read: what is not read has references too, and what is read twice has
+//! them once.
 
 use super::route::Peer;
-use crate::node::Slot;
 use crate::node::wire::Message;
+use crate::node::{Name, NodeId, Slot};
+use crate::policy::references::Loans;
+use std::collections::BTreeMap;
+use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long leases are collected before they are given back together, as the
-/// owner's buffers in all lanes are flushed for it. A choice; no benchmark sets it.
+/// How long what is said to an owner is collected, as its buffers in all lanes are flushed for it.
+/// A choice; no benchmark sets it.
 const COLLECTS: Duration = Duration::from_millis(1);
 
 /// A lease that this node holds.
 pub(crate) struct Lease {
+    /// The owner.
     pub(super) peer: &'static Peer,
     pub(super) slot: Slot,
+    /// By whom.
+    lender: NodeId,
+    /// For how many references in one record it stands.
+    times: u64,
     is_pinned: AtomicBool,
 }
 
 impl Lease {
-    /// The one that the owner has just given.
-    pub(super) fn new(peer: &'static Peer, slot: Slot) -> Self {
-        Self { peer, slot, is_pinned: AtomicBool::new(false) }
+    /// What a lender has just given.
+    pub(super) fn new(peer: &'static Peer, slot: Slot, lender: NodeId, times: u64) -> Self {
+        Self { peer, slot, lender, times, is_pinned: AtomicBool::new(false) }
+    }
+
+    /// The actor's.
+    pub(super) fn name(&self) -> Name {
+        Name { node: self.peer.id, slot: self.slot }
     }
 
     /// It is not given back any more.
@@ -81,45 +128,125 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         if !*self.is_pinned.get_mut() {
-            self.peer.give_back(self.slot);
+            self.peer.give_back(self.slot, self.lender, self.times);
         }
     }
 }
 
-/// Leases that are to be given back to a peer.
-#[derive(Debug, Default)]
-pub(crate) struct Releases(Mutex<Vec<Slot>>);
+/// What this node and one owner have to say to each other of leases.
+#[derive(Default)]
+pub(crate) struct Ledger(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// By slot and holder.
+    loans: Loans<(Slot, NodeId), Arc<Lease>>,
+    /// Leases that are to be given back, by lender.
+    released: BTreeMap<(Slot, NodeId), u64>,
+    /// Whether a task is about to say all that.
+    is_due: bool,
+}
+
+impl Ledger {
+    /// Nothing but maps is touched under the lock, and nothing is dropped that has leases.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Peer {
     /// Has a lease given back soon. It may be dropped where a lane is locked, or where no runtime
     /// is.
-    fn give_back(&'static self, slot: Slot) {
+    fn give_back(&'static self, slot: Slot, lender: NodeId, times: u64) {
+        let mut state = self.ledger.lock();
         if self.is_down() {
             return;
         }
-        let mut releases = self.releases.0.lock().unwrap_or_else(PoisonError::into_inner);
-        releases.push(slot);
-        let is_first = releases.len() == 1;
-        drop(releases);
-        if is_first {
-            self.node.spawn(async move {
-                evenkeel::time::sleep(COLLECTS).await;
-                self.give_all_back();
-            });
+        let is_full = state.released.len() >= self.node.limits.actors;
+        if is_full && lender != self.id && !state.released.contains_key(&(slot, lender)) {
+            return;
         }
+        *state.released.entry((slot, lender)).or_default() += times;
+        self.say_soon(state);
     }
 
-    fn give_all_back(&self) {
-        let slots = {
-            let mut releases = self.releases.0.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *releases)
+    /// A reference to an actor of this peer was sent to another one.
+    pub(super) fn lend(&'static self, lease: Arc<Lease>, holder: NodeId) {
+        let mut state = self.ledger.lock();
+        let is_full = state.loans.waiting() >= self.node.limits.actors;
+        let spare = if self.is_down() || is_full {
+            Some(lease)
+        } else {
+            let spare = state.loans.lend((lease.slot, holder), lease, Arc::ptr_eq);
+            self.say_soon(state);
+            spare
         };
-        // What their references have sent is read before.
-        if let Some(link) = &self.link {
+        // Without the lock: it may be the last.
+        drop(spare);
+    }
+
+    fn say_soon(&'static self, mut state: MutexGuard<'_, State>) {
+        if mem::replace(&mut state.is_due, true) {
+            return;
+        }
+        drop(state);
+        self.node.spawn(async move {
+            loop {
+                evenkeel::time::sleep(COLLECTS).await;
+                if self.say_all() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Says what there is to say, but for what others have caused where too much waits. Whether
+    /// that was all.
+    fn say_all(&self) -> bool {
+        while self.has_room_for_others()
+            && let Some(((to, holder), times, loan)) = self.ledger.lock().loans.tell()
+        {
+            self.control(Message::Lent { to, holder, times, loan });
+        }
+        let released = mem::take(&mut self.ledger.lock().released);
+        // What references have sent is read before they are given back.
+        if let Some(link) = &self.link
+            && !released.is_empty()
+        {
             link.fence();
         }
-        for to in slots {
-            self.control(Message::Release { to });
+        let mut waits = Vec::new();
+        for ((to, from), times) in released {
+            if from == self.id || self.has_room_for_others() {
+                self.control(Message::Release { to, from, times });
+            } else {
+                waits.push(((to, from), times));
+            }
         }
+        let mut state = self.ledger.lock();
+        if !self.is_down() {
+            for (of, times) in waits {
+                *state.released.entry(of).or_default() += times;
+            }
+        }
+        state.is_due = !state.released.is_empty() || state.loans.waiting() > 0;
+        !state.is_due
+    }
+
+    /// The peer has counted a loan. False if it was told of none of this number.
+    pub(super) fn has_counted(&self, loan: u64) -> bool {
+        let counted = self.ledger.lock().loans.counted(loan);
+        // The leases are dropped here, without the lock.
+        counted.is_some()
+    }
+
+    /// The peer is down: there is nothing to be said to it, and nothing to be kept for it.
+    pub(super) fn forget_leases(&self) {
+        let kept = {
+            let mut state = self.ledger.lock();
+            state.released.clear();
+            state.loans.clear()
+        };
+        drop(kept);
     }
 }

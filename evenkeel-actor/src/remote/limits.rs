@@ -13,7 +13,9 @@ pub struct Limits {
     pub calls: usize,
     /// Actors of this node that were made known for one other first, by a script that it has
     /// started or in a message to it, before scripts are refused to that one. Those that have ended
-    /// make room.
+    /// make room, and those to which no node has a reference any more. Also the actors of one other
+    /// node of which waits to be said to it that references were handed on, or given back that had
+    /// come from third nodes; of more it is not said.
     pub actors: usize,
     /// Messages of collective sends from one node that wait for room in mailboxes. Further ones are dead letters, as are those that come while 16 MiB of the node wait.
     pub waiting_casts: usize,

@@ -6,6 +6,7 @@
 //! written and read as names, in a scope that says for which node. Calls are the questions without an answer. What arrives is read by workers, and
 //! delivered by the table; what finds no room is parked, and its senders are told to hold more.
 
+mod arrived;
 mod askers;
 mod bound;
 mod calls;
@@ -15,6 +16,7 @@ mod deliver;
 mod ends;
 mod error;
 mod events;
+mod given;
 mod hash;
 mod holds;
 mod inbound;
@@ -45,7 +47,7 @@ pub use start::{Hosting, NodeBuilder};
 
 pub(crate) use lease::Lease;
 pub(crate) use names::RemoteReply;
-pub(crate) use place::{Remote, Room};
+pub(crate) use place::{Away, Remote, Room};
 pub(crate) use route::RouteId;
 pub(crate) use table::Table;
 

@@ -3,6 +3,7 @@
 //!
 //! A reference that comes back to the node of its actor is a local one again.
 
+use super::arrived::{self, Kept};
 use super::calls::Outcome;
 use super::inner::Counts;
 use super::place::Remote;
@@ -20,13 +21,15 @@ use crate::trace::seal;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::any::Any;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// In a message to another node a reference is a name; anywhere else it cannot be written.
 ///
-/// From then on the actor is kept until it is stopped: whether other nodes still have the reference
-/// is not known, and one that this node was given for as long as it needs it is not given back.
+/// What the other node reads counts as a reference on the actor's node, until it is dropped there;
+/// so it does if it is not read.
 impl<M, P> Serialize for ActorRef<M, P>
 where
     M: Serialize + DeserializeOwned + Send + 'static,
@@ -35,10 +38,15 @@ where
     #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let peer = scope::writing().map_err(S::Error::custom)?;
-        self.pin();
         let (node, slot) = match (self.slot_in(&peer.node.table, peer.id), self.remote()) {
-            (Some(slot), _) => (peer.node.number, slot),
+            (Some(slot), _) => {
+                scope::note_own(slot);
+                (peer.node.number, slot)
+            }
             (None, Some(remote)) if std::ptr::eq(remote.peer().node, peer.node) => {
+                if let Some(lease) = self.lease() {
+                    scope::note_leased(Arc::clone(lease));
+                }
                 (remote.peer().id, remote.slot())
             }
             (None, _) => {
@@ -62,11 +70,22 @@ where
         let (node, index, generation) = Deserialize::deserialize(deserializer)?;
         let from = scope::reading().map_err(D::Error::custom)?;
         let (owner, slot) = (peer(from, node)?, Slot { index, generation });
+        match arrived::find(owner, slot) {
+            Some(Kept::Leased(lease)) => return Ok(Self::leased(RouteId::of::<M>(owner), lease)),
+            Some(Kept::Home(target)) => {
+                let target: &dyn Any = &*target;
+                return target
+                    .downcast_ref::<Self>()
+                    .cloned()
+                    .ok_or_else(|| D::Error::custom(OTHER_MESSAGES));
+            }
+            None => {}
+        }
         if owner.link.is_none() {
             match owner.node.table.find(slot) {
                 Found::Here(actor) => return Ok(actor),
                 Found::OtherType => {
-                    return Err(D::Error::custom("the actor takes messages of another type"));
+                    return Err(D::Error::custom(OTHER_MESSAGES));
                 }
                 // A reference to an actor that has stopped.
                 Found::Gone => {}
@@ -75,6 +94,9 @@ where
         Ok(Self::from(Remote::new::<M>(owner, slot)))
     }
 }
+
+/// What is wrong with a reference to an actor of another type.
+const OTHER_MESSAGES: &str = "the actor takes messages of another type";
 
 /// The node that is named in a message that has come from another.
 fn peer<E: serde::de::Error>(from: &'static Peer, node: u32) -> Result<&'static Peer, E> {

@@ -56,13 +56,17 @@ impl Inner {
 ///
 /// # References
 /// An [`ActorRef`] whose messages can be serialised can be in a message to another node, and is a reference to the same actor there: it sends, asks, stops. So can a [`ReplyTo`](crate::ReplyTo). A
-/// reference that comes home is a local one again. What a node is
-/// given by [`spawn_on`](Self::spawn_on) and [`locate`](Self::locate) counts as a reference on the
-/// actor's node: when the last clone is dropped, and what was sent before is handled, the actor
-/// ends as one does that has no
-/// reference, if it has none. An actor whose reference was in a message to another node, or is an
-/// [`AnyActor`](crate::AnyActor) there, is kept until it is stopped: whether others still know it
-/// is not known.
+/// reference that comes home is a local one again.
+///
+/// What a node has of another's actor counts as a reference on the actor's node, whether it was
+/// given by [`spawn_on`](Self::spawn_on) or [`locate`](Self::locate), or was in a message, an
+/// answer or arguments, of the actor's node or of a third one: when the last clone on the last node
+/// is dropped, and what was sent before is handled, the actor ends as one does that has no
+/// reference. A message that is not read gives back what is in it. A node that is lost has nothing
+/// any more. These messages of nodes are collected for a millisecond. There are two exceptions. An
+/// actor that is [cast](Self::cast) to by a node that has several others on the way is kept until
+/// it is stopped, or that node is gone. And if a node is lost before the actor's node has heard
+/// that it has handed a reference on, that reference may name an actor that has ended.
 ///
 /// # Messages
 /// Their types derive `Serialize` and `Deserialize`: the program has `serde` with its feature `derive` among its dependencies. They are written by `serde` in postcard's format, packed with others for the same node, and leave when the worker has nothing else to do, when a buffer is full, or at
@@ -314,6 +318,9 @@ impl Node {
 
     /// Sends a message to all of these actors, each node passing it on to others along a binomial tree: with 100 nodes it takes seven steps, not 99.
     ///
+    /// Actors of other nodes that it goes to are kept from then on, if there are several nodes:
+    /// each until it is stopped or this node is gone. References in the message are not.
+    ///
     /// # Errors
     /// If the message cannot be written. A [`ReplyTo`](crate::ReplyTo) cannot be in it.
     ///
@@ -342,10 +349,10 @@ impl Node {
         self.inner().collective.pass(self.inner()).await
     }
 
-    /// Declares that this node begins no more work by itself, and waits for the end of all work of all nodes: all have declared so, no actor of
-    /// their systems is alive, and no message is on its way. So actors are to be stopped; those
-    /// whose references were in messages to other nodes do not end by themselves. It is found by a
-    /// token that counts messages, not by silence.
+    /// Declares that this node begins no more work by itself, and waits for the end of all work of
+    /// all nodes: all have declared so, no actor of their systems is alive, and no message is on
+    /// its way. So actors are to be stopped, or all references to them dropped, on all nodes. It is
+    /// found by a token that counts messages, not by silence.
     ///
     /// That of [`System::on_dead_letter`] does not count, since it begins nothing by itself; any other actor does, also one that only [listens](System::send_dead_letters_to). Once it is found it stays known.
     ///

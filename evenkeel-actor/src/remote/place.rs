@@ -19,6 +19,7 @@ use serde::Serialize;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::route::Peer;
@@ -125,27 +126,40 @@ impl fmt::Debug for Remote {
     }
 }
 
-impl Control for Remote {
+/// An actor of another node of which only is known that it is one.
+pub(crate) struct Away {
+    remote: Remote,
+    /// What keeps it there.
+    _lease: Option<Arc<Lease>>,
+}
+
+impl Away {
+    pub(crate) fn new(remote: Remote, lease: Option<Arc<Lease>>) -> Self {
+        Self { remote, _lease: lease }
+    }
+}
+
+impl Control for Away {
     fn id(&self) -> ActorId {
-        Self::id(*self)
+        self.remote.id()
     }
 
     fn order(&self, order: Order) -> bool {
         match order {
-            Order::Drain => self.end(StopHow::Drain),
-            Order::Stop | Order::Cease => self.end(StopHow::Stop),
+            Order::Drain => self.remote.end(StopHow::Drain),
+            Order::Stop | Order::Cease => self.remote.end(StopHow::Stop),
             // Events go by peers, and to actors of this node.
             Order::Event(_) => return false,
         }
-        !self.is_down()
+        !self.remote.is_down()
     }
 
     fn kill(&self) {
-        self.end(StopHow::Kill);
+        self.remote.end(StopHow::Kill);
     }
 
     fn is_stopped(&self) -> bool {
-        self.is_down()
+        self.remote.is_down()
     }
 
     fn metrics(&self) -> ActorMetrics {
@@ -158,25 +172,25 @@ impl Control for Remote {
     }
 
     fn watch(&self, witness: Witness) -> Result<(), ExitReason> {
-        ties::watch(*self, witness)
+        ties::watch(self.remote, witness)
     }
 
     fn unwatch(&self, by: ActorId) {
-        ties::unwatch(*self, by);
+        ties::unwatch(self.remote, by);
     }
 
     fn link(&self, id: ActorId, peer: KinPeer) -> Result<(), ExitReason> {
-        ties::link(*self, id, peer)
+        ties::link(self.remote, id, peer)
     }
 
     fn stopped(&self) -> Stopped {
-        Self::stopped(*self)
+        self.remote.stopped()
     }
 
     // Parents and supervisors spawn their children, on their own node. What follows is for them alone, and does the nearest that there is.
 
     fn orphan(&self) {
-        self.end(StopHow::Kill);
+        self.remote.end(StopHow::Kill);
     }
 
     fn rise(&self, _term: u64, _supervisor: KinPeer, _index: usize) {}
@@ -185,10 +199,10 @@ impl Control for Remote {
     fn call(&self, _name: &std::sync::Arc<str>, _has: bool) {}
 
     fn cease(&self, _term: u64) {
-        self.end(StopHow::Stop);
+        self.remote.end(StopHow::Stop);
     }
 
     fn raze(&self) {
-        self.end(StopHow::Kill);
+        self.remote.end(StopHow::Kill);
     }
 }

@@ -5,16 +5,18 @@
 //!
 //! Nodes are never freed either, as [`System`](crate::System)s are not. A process has one, or a few in tests.
 
+use super::arrived;
 use super::calls::Outcome;
+use super::given::Bundle;
 use super::holds::Holds;
 use super::inner::Inner;
-use super::lease::Releases;
+use super::lease::Ledger;
 use super::parking::Parking;
 use super::scope;
 use super::ties::Ties;
 use crate::node::multiplexer::{Link, PutError};
 use crate::node::payload::{self, PayloadError};
-use crate::node::wire::{self, Envelope, Failure, Message};
+use crate::node::wire::{self, Envelope, Failure, Message, Places, References};
 use crate::node::{FrameError, NodeId, Slot};
 use crate::trace;
 use serde::Serialize;
@@ -22,6 +24,7 @@ use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -42,8 +45,8 @@ pub(crate) struct Peer {
     pub(crate) control: AtomicU64,
     routes: Mutex<Vec<(TypeId, u32)>>,
     pub(crate) ties: Ties,
-    /// What it is to be given back.
-    pub(super) releases: Releases,
+    /// What is to be said of leases of its actors.
+    pub(super) ledger: Ledger,
     /// What it has asked to hold.
     pub(crate) holds: Holds,
     /// What has come from it and waits for room in mailboxes.
@@ -72,7 +75,7 @@ impl Peer {
             control: AtomicU64::new(0),
             routes: Mutex::default(),
             ties: Ties::new(),
-            releases: Releases::default(),
+            ledger: Ledger::default(),
             holds: Holds::default(),
             parking: Parking::default(),
         }
@@ -112,7 +115,7 @@ impl Peer {
         if let Some(link) = &self.link {
             // Before it can have arrived.
             self.control.fetch_add(1, Ordering::Relaxed);
-            let envelope = Envelope { cause: None, message };
+            let envelope = Envelope::from(message);
             if link.put_anyway(|out| envelope.write(out)).is_err() {
                 self.control.fetch_sub(1, Ordering::Relaxed);
             }
@@ -126,8 +129,17 @@ impl Peer {
 
     /// The same for whoever wants to know whether it was put in.
     pub(crate) fn try_say(&self, message: Message<'_>) -> Result<(), PutError<FrameError>> {
+        self.try_say_with(message, References::default())
+    }
+
+    /// The same for a message with these references in its value.
+    pub(super) fn try_say_with(
+        &self,
+        message: Message<'_>,
+        references: References<'_>,
+    ) -> Result<(), PutError<FrameError>> {
         let Some(link) = &self.link else { return Err(PutError::Down) };
-        let envelope = Envelope { cause: trace::current(), message };
+        let envelope = Envelope { cause: trace::current(), references, message };
         if scope::is_writing() {
             return self.say_later(link, &envelope);
         }
@@ -308,8 +320,8 @@ impl Route {
         if self.peer.holds.has(to) && !link.is_shut() {
             return Err(PutError::Full { most: 0 });
         }
-        scope::write(self.peer, |calls| {
-            if calls.is_nested() {
+        scope::write(self.peer, |noted| {
+            if noted.is_nested() {
                 return Err(nested::<T>());
             }
             self.peer.node.senders.under(|| {
@@ -318,8 +330,14 @@ impl Route {
                     wire::write_tell(to, trace::current(), out);
                     let head = out.len();
                     put(value, out)?;
-                    if calls.any() {
-                        make_question(out, start, head, to, calls);
+                    if noted.any() {
+                        begin_anew(out, start..head, noted, |places| match noted.last_call() {
+                            call if !places.is_empty() => {
+                                Message::Hand { to, call, places, payload: &[] }
+                            }
+                            0 => Message::Tell { to, payload: &[] },
+                            call => Message::Ask { to, call, limit: 0, payload: &[] },
+                        });
                     }
                     Ok(())
                 })
@@ -336,19 +354,31 @@ impl Route {
         let put = self.put::<T>();
         let Some(link) = &self.peer.link else {
             // The question has come back to the node that asked it.
-            let mut bytes = Vec::new();
-            scope::write(self.peer, |_| put(value, &mut bytes).map_err(PutError::Unwritable))?;
+            let (mut bytes, mut bundle) = (Vec::new(), None);
+            scope::write(self.peer, |noted| {
+                put(value, &mut bytes).map_err(PutError::Unwritable)?;
+                bundle = noted.take_references();
+                Ok(())
+            })?;
+            let _arrived = arrived::within(bundle.as_ref().and_then(Bundle::arrive));
             let is_awaited = self.peer.node.calls.close(call, Outcome::Answer(&bytes));
             return if is_awaited { Ok(()) } else { Err(PutError::Down) };
         };
-        scope::write(self.peer, |calls| {
-            if calls.is_nested() {
+        scope::write(self.peer, |noted| {
+            if noted.is_nested() {
                 return Err(nested::<T>());
             }
             self.peer.node.senders.under(|| {
                 link.put_anyway(|out| {
+                    let start = out.len();
                     wire::write_answer(call, trace::current(), out);
-                    put(value, out)
+                    let head = out.len();
+                    put(value, out)?;
+                    if noted.has_references() {
+                        let answer = Message::Answer { call, payload: &[] };
+                        begin_anew(out, start..head, noted, |_| answer);
+                    }
+                    Ok(())
                 })
             })
         })
@@ -362,17 +392,23 @@ fn nested<T>() -> PutError<PayloadError> {
     PutError::Unwritable(PayloadError::Unwritable { of: std::any::type_name::<T>(), why })
 }
 
-/// Has a message say whose answers are awaited, once it is known that places for answers are in it:
-/// then whoever cannot deliver it can say so.
+/// Has a record say whose answers are awaited and which references are in its value, once it is
+/// known that there are some: `message` is what it is then, without the value. So whoever cannot
+/// deliver it can say so, and whoever gets it counts.
 #[cold]
-fn make_question(out: &mut Vec<u8>, start: usize, head: usize, to: Slot, calls: &scope::Calls) {
-    let payload = out.split_off(head);
-    out.truncate(start);
-    let places = calls.passed_on();
-    if places.as_places().is_empty() {
-        wire::write_ask(to, calls.last(), 0, trace::current(), out);
-    } else {
-        wire::write_hand(to, calls.last(), places.as_places(), trace::current(), out);
+fn begin_anew(
+    out: &mut Vec<u8>,
+    head: Range<usize>,
+    noted: &scope::Notes,
+    message: impl FnOnce(Places<'_>) -> Message<'_>,
+) {
+    let (places, references) = (noted.passed_on(), noted.references());
+    let message = message(places.as_places());
+    let envelope =
+        Envelope { cause: trace::current(), references: references.as_references(), message };
+    let mut begins = Vec::new();
+    // There are no more places than may be, and no texts.
+    if envelope.write(&mut begins).is_ok() {
+        drop(out.splice(head, begins));
     }
-    out.extend_from_slice(&payload);
 }

@@ -2,22 +2,26 @@
 //!
 //! `serde` hands nothing through to them, so it is a thread's variable while a value is written or read. Outside of that they cannot be.
 
+use super::given::{self, Bundle, Given};
+use super::lease::Lease;
 use super::route::Peer;
 use crate::end::words;
+use crate::node::Slot;
 use crate::node::multiplexer::PutError;
 use crate::node::payload::{self, PayloadError};
-use crate::node::wire::{Failure, MOST_PLACES, PlacesBuf};
+use crate::node::wire::{Failure, MOST_PLACES, PlacesBuf, ReferencesBuf};
 use serde::de::DeserializeOwned;
 use std::any::type_name;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 #[derive(Clone, Copy)]
 enum Scope {
     Outside,
     /// A value is written for this node.
     Writing(&'static Peer),
-    /// A value is written for this node and others.
+    /// A value is written for several nodes, or for this one, which is the peer.
     Casting(&'static Peer),
     /// A value from this node is read.
     Reading(&'static Peer),
@@ -30,15 +34,21 @@ struct Noted {
     last_call: u64,
     /// How many places for answers of other nodes are in it: the last of [`PASSED_ON`].
     passed_on: usize,
+    /// How many references are in it that are counted: the last of [`GIVEN`].
+    given: usize,
 }
+
+const NOTHING: Noted = Noted { last_call: 0, passed_on: 0, given: 0 };
 
 thread_local! {
     /// Whether a value was not written because too many answers are awaited.
     static TOO_MANY_CALLS: Cell<bool> = const { Cell::new(false) };
     static SCOPE: Cell<Scope> = const { Cell::new(Scope::Outside) };
-    static NOTED: Cell<Noted> = const { Cell::new(Noted { last_call: 0, passed_on: 0 }) };
+    static NOTED: Cell<Noted> = const { Cell::new(NOTHING) };
     /// Places for answers of other nodes that are in values that are written.
     static PASSED_ON: RefCell<Vec<(&'static Peer, u64)>> = const { RefCell::new(Vec::new()) };
+    /// References that are in values that are written.
+    static GIVEN: RefCell<Vec<Given>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Puts the scope back, by a panic too.
@@ -63,33 +73,50 @@ fn enter(scope: Scope) -> Back {
     Back(SCOPE.replace(scope), NOTED.take())
 }
 
-/// The calls whose places are in the value that is written.
-pub(crate) struct Calls {
+/// What is in the value that is written, of which more is said than the value.
+pub(crate) struct Notes {
+    peer: &'static Peer,
     is_nested: bool,
 }
 
-impl Calls {
+impl Notes {
     /// Whether another value is being written by this thread, which then has the lock of a lane: nothing is put in meanwhile.
     #[inline]
     pub(crate) fn is_nested(&self) -> bool {
         self.is_nested
     }
 
-    /// Whether there is one, of this node or of another.
+    /// Whether there is a place for an answer, of this node or of another, or a reference.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         let noted = NOTED.get();
-        noted.last_call != 0 || noted.passed_on > 0
+        noted.last_call != 0 || noted.passed_on > 0 || noted.given > 0
     }
 
-    /// The last of those of this node, which knows the others; zero if there is none.
-    pub(crate) fn last(&self) -> u64 {
+    /// The last of this node's calls, which knows the others; zero if there is none.
+    pub(crate) fn last_call(&self) -> u64 {
         last_call()
     }
 
-    /// Those of other nodes.
+    /// The places for answers of other nodes.
     pub(crate) fn passed_on(&self) -> PlacesBuf {
         passed_on()
+    }
+
+    #[inline]
+    pub(crate) fn has_references(&self) -> bool {
+        NOTED.get().given > 0
+    }
+
+    /// What a record says of the references.
+    pub(crate) fn references(&self) -> ReferencesBuf {
+        let given = NOTED.get().given;
+        GIVEN.with_borrow(|all| given::names(self.peer, &all[all.len() - given..]))
+    }
+
+    /// Takes the references out, as it is this node that reads the value. None if there are none.
+    pub(super) fn take_references(&self) -> Option<Bundle> {
+        self.has_references().then(|| Bundle::new(self.peer, take_given()))
     }
 }
 
@@ -115,7 +142,7 @@ impl Drop for Writing {
     #[inline]
     fn drop(&mut self) {
         let noted = NOTED.get();
-        if noted.passed_on > 0 || (!self.is_put && noted.last_call != 0) {
+        if noted.passed_on > 0 || noted.given > 0 || (!self.is_put && noted.last_call != 0) {
             // It is written, or will not be: what is said of it is said outside.
             SCOPE.set(self.back.0);
             settle(self.peer, noted, self.is_put);
@@ -127,12 +154,12 @@ impl Drop for Writing {
 #[inline]
 pub(crate) fn write<E>(
     peer: &'static Peer,
-    f: impl FnOnce(&Calls) -> Result<(), PutError<E>>,
+    f: impl FnOnce(&Notes) -> Result<(), PutError<E>>,
 ) -> Result<(), PutError<E>> {
     let back = enter(Scope::Writing(peer));
-    let calls = Calls { is_nested: back.is_inside_of_writing() };
+    let notes = Notes { peer, is_nested: back.is_inside_of_writing() };
     let mut writing = Writing { peer, is_put: false, back };
-    let put = f(&calls);
+    let put = f(&notes);
     writing.is_put = put.is_ok();
     put
 }
@@ -140,7 +167,8 @@ pub(crate) fn write<E>(
 /// A value with places for answers was put in, or not: then nobody will answer.
 #[cold]
 fn settle(peer: &'static Peer, noted: Noted, is_put: bool) {
-    let Noted { last_call, passed_on } = noted;
+    let Noted { last_call, passed_on, .. } = noted;
+    given::settle(peer, take_given(), is_put);
     let passed_on = PASSED_ON.with_borrow_mut(|all| all.split_off(all.len() - passed_on));
     if !is_put {
         peer.node.calls.forget(last_call);
@@ -154,10 +182,21 @@ fn settle(peer: &'static Peer, noted: Noted, is_put: bool) {
     }
 }
 
-/// Runs `f`, which writes a value for several nodes, seen from any of them. It cannot have places for answers in it.
-pub(crate) fn cast<R>(peer: &'static Peer, f: impl FnOnce() -> R) -> R {
-    let _back = enter(Scope::Casting(peer));
-    f()
+/// Runs `f`, which writes a value for several nodes, or for this one, which is `own`. It cannot
+/// have places for answers in it. The references in it count for this node until they are dropped.
+pub(super) fn cast<R>(own: &'static Peer, f: impl FnOnce() -> R) -> (R, Bundle) {
+    /// Takes back what was counted, by a panic too.
+    struct Casting(&'static Peer, #[expect(dead_code, reason = "it is dropped after")] Back);
+    impl Drop for Casting {
+        fn drop(&mut self) {
+            given::settle(self.0, take_given(), false);
+        }
+    }
+    let casting = Casting(own, enter(Scope::Casting(own)));
+    let written = f();
+    let bundle = Bundle::new(own, take_given());
+    drop(casting);
+    (written, bundle)
 }
 
 /// Reads a value that has come from a node. A type's `Deserialize` is a caller's code, whose panic
@@ -209,6 +248,30 @@ pub(crate) fn reading() -> Result<&'static Peer, &'static str> {
         Scope::Reading(peer) => Ok(peer),
         _ => Err(OUTSIDE),
     }
+}
+
+/// A reference to an actor of this node is in the value that is written, and is counted for the
+/// node that it is written for.
+pub(super) fn note_own(slot: Slot) {
+    note_given(Given::Own(slot));
+}
+
+/// A reference to an actor of another node is in the value that is written.
+pub(super) fn note_leased(lease: Arc<Lease>) {
+    note_given(Given::Leased(lease));
+}
+
+fn note_given(given: Given) {
+    GIVEN.with_borrow_mut(|all| all.push(given));
+    let noted = NOTED.get();
+    NOTED.set(Noted { given: noted.given + 1, ..noted });
+}
+
+/// The references in the value that is written, which are noted no longer.
+fn take_given() -> Vec<Given> {
+    let noted = NOTED.get();
+    NOTED.set(Noted { given: 0, ..noted });
+    GIVEN.with_borrow_mut(|all| all.split_off(all.len() - noted.given))
 }
 
 /// The place of this call is in the value that is written.

@@ -1,5 +1,6 @@
 //! Scripts: what starts an actor when another node asks for it.
 
+use super::arrived;
 use super::calls::Outcome;
 use super::error::RemoteError;
 use super::inner::Inner;
@@ -13,7 +14,7 @@ use crate::end::contain;
 use crate::mailbox::overflow::Wait;
 use crate::node::multiplexer::PutError;
 use crate::node::payload;
-use crate::node::wire::{Envelope, Failure, LONGEST_NAME, Message, PlacesBuf};
+use crate::node::wire::{Envelope, Failure, LONGEST_NAME, Message, PlacesBuf, References};
 use crate::node::{NodeId, Slot};
 use crate::oneshot;
 use crate::trace;
@@ -36,8 +37,8 @@ trait Public: Send + Sync {
     /// The name of the type of its messages, short enough to be sent.
     fn messages(&self) -> String;
 
-    /// Its slot, unless it has stopped.
-    fn slot(&self, node: &Inner, told: NodeId) -> Option<Slot>;
+    /// Its slot, which is leased to a node, unless it has stopped.
+    fn slot(&self, node: &Inner, holder: NodeId) -> Option<Slot>;
 
     fn is_stopped(&self) -> bool;
 }
@@ -47,8 +48,8 @@ impl<M: Serialize + DeserializeOwned + Send + 'static> Public for ActorRef<M> {
         short_name::<M>()
     }
 
-    fn slot(&self, node: &Inner, told: NodeId) -> Option<Slot> {
-        (!self.is_stopped()).then(|| self.lease_in(&node.table, told)).flatten()
+    fn slot(&self, node: &Inner, holder: NodeId) -> Option<Slot> {
+        (!self.is_stopped()).then(|| self.slot_in(&node.table, holder)).flatten()
     }
 
     fn is_stopped(&self) -> bool {
@@ -106,7 +107,7 @@ impl Scripts {
             let node = peer.node;
             let actor = Builder::new().system(node.system).spawn_at(actor, site);
             let actor = actor.map_err(|error| (Failure::Panicked, error.to_string()))?;
-            Ok(actor.lease_in(&node.table, peer.id).expect("what is spawned here is here"))
+            Ok(actor.slot_in(&node.table, peer.id).expect("what is spawned here is here"))
         };
         let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
         if scripts.contains_key(name) {
@@ -236,7 +237,7 @@ type Opens<'a> = dyn FnMut() -> Result<u64, String> + 'a;
 async fn request<M>(
     peer: &'static Peer,
     name: &str,
-    request: impl FnOnce(&mut Opens<'_>, &mut Vec<u8>) -> Result<(), String>,
+    request: impl FnOnce(&mut Opens<'_>, &scope::Notes, &mut Vec<u8>) -> Result<(), String>,
 ) -> Result<ActorRef<M>, RemoteError>
 where
     M: Serialize + DeserializeOwned + Send + 'static,
@@ -276,8 +277,8 @@ where
         Ok(call)
     };
     // What is put in after a node is down is refused, and what was put in before is told of the loss.
-    let put = scope::write(peer, |_| {
-        peer.node.senders.under(|| link.put_anyway(|out| request(&mut open, out)))
+    let put = scope::write(peer, |noted| {
+        peer.node.senders.under(|| link.put_anyway(|out| request(&mut open, noted, out)))
     });
     if let Err(error) = put {
         return Err(match error {
@@ -296,7 +297,7 @@ where
 /// A local actor by its slot, which is leased to its own node and is given back.
 fn local<M: Send + 'static>(node: &Inner, slot: Slot) -> Result<ActorRef<M>, RemoteError> {
     let found = node.table.find::<M, Wait>(slot);
-    node.table.release(node.number, slot);
+    node.table.release(node.number, slot, 1);
     match found {
         Found::Here(actor) => Ok(actor),
         Found::Gone | Found::OtherType => Err(RemoteError::Answer),
@@ -318,16 +319,20 @@ where
     let mut bytes = type_name::<M>().as_bytes().to_vec();
     bytes.push(0);
     if peer.link.is_none() {
-        let put = scope::cast(peer, || payload::put(arguments, &mut bytes));
+        let (put, bundle) = scope::cast(peer, || payload::put(arguments, &mut bytes));
         put.map_err(|error| RemoteError::Unwritable { why: error.to_string() })?;
+        let _arrived = arrived::within(bundle.arrive());
         let slot = node.scripts.start(peer, script, &bytes);
         let slot = slot.map_err(|(failure, why)| outcome(on, script, failure, &why))?;
         return local(node, slot);
     }
-    request(peer, script, |open, out| {
+    request(peer, script, |open, noted, out| {
         payload::put(arguments, &mut bytes).map_err(|error| error.to_string())?;
         let message = Message::Spawn { call: open()?, script, parent: None, arguments: &bytes };
-        Envelope { cause: trace::current(), message }.write(out).map_err(|error| error.to_string())
+        let references = noted.references();
+        let references = references.as_references();
+        let envelope = Envelope { cause: trace::current(), references, message };
+        envelope.write(out).map_err(|error| error.to_string())
     })
     .await
 }
@@ -347,9 +352,11 @@ where
         let slot = node.scripts.locate(node, on, name, &messages);
         return local(node, slot.map_err(|(failure, why)| outcome(on, name, failure, &why))?);
     }
-    request(peer, name, |open, out| {
+    request(peer, name, |open, _, out| {
         let message = Message::Locate { call: open()?, name, messages: &messages };
-        Envelope { cause: trace::current(), message }.write(out).map_err(|error| error.to_string())
+        let references = References::default();
+        let envelope = Envelope { cause: trace::current(), references, message };
+        envelope.write(out).map_err(|error| error.to_string())
     })
     .await
 }

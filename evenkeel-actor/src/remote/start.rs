@@ -263,7 +263,7 @@ impl NodeBuilder {
             longest_frame: transport.longest_frame(),
             reads_inline,
             senders: Senders::new(&handle, workers, Arc::clone(&multiplexer)),
-            table: Table::new(),
+            table: Table::new(number),
             calls: Calls::new(limits.calls),
             scripts: self.scripts,
             listeners: Listeners::default(),

@@ -1,13 +1,12 @@
 //! The actors of this node that other nodes know: their slots.
 //!
 //! An actor gets a slot when another node is first told of it, one for each policy of such
-//! references. The table keeps it while a node has a [lease](super::lease) of the slot. Once a
-//! reference to it was
-//! written into a message the table keeps it for good: whether another node still has the reference
-//! is not known, and the actor ends when it is stopped. When it has ended its slot is given to
-//! another one, with the next generation: at the next message for it, or when the table has grown to twice of what was alive in it, and is swept.
+//! references. The table keeps it while a node has a [lease](super::lease) of the slot. When it has
+//! ended its slot is given to another one, with the next generation: at the next message for it, or
+//! when the table has grown to twice of what was alive in it, and is swept.
 //!
-//! A link names an actor too, and does not keep it: such a slot has no target, is found by the actor's number, and is free again when the last of its links is gone. A reference
+//! A watch or a link names an actor too, and does not keep it: such a slot may have no target, is
+//! found by the actor's number, and is free again when the last of its ties is gone. A reference
 //! that is written meanwhile takes the same slot, so that other nodes know the actor by one name.
 //!
 //! # Protocol
@@ -27,6 +26,7 @@ use crate::error::SendError;
 use crate::mailbox::overflow::{Full, Overflow};
 use crate::node::payload::PayloadError;
 use crate::node::{NodeId, Slot};
+use crate::policy::references::Accounts;
 use crate::primitives::{Mutex, MutexGuard};
 use crate::trace::carry;
 use evenkeel::internal::SpinLock;
@@ -105,12 +105,10 @@ struct Cell {
     target: Option<Arc<dyn Target>>,
     /// Whose slot it is, if `by_id` leads here.
     id: Option<ActorId>,
-    /// Links that name the actor by this slot.
+    /// Watches and links that name the actor by this slot.
     ties: u32,
-    /// How many [leases](super::lease) nodes have.
-    leases: Vec<(NodeId, u64)>,
-    /// Whether its name was in a message, so that nobody knows who has it.
-    is_kept: bool,
+    /// Which nodes have [leases](super::lease) of it.
+    leases: Accounts,
     /// For which node it was made known, and is counted; of one without a target, none.
     told: Option<NodeId>,
 }
@@ -124,7 +122,7 @@ impl Cell {
         let generation = self.generation.checked_add(1);
         let is_used = self.target.is_some() || self.id.is_some();
         self.ties = 0;
-        (self.leases, self.is_kept) = (Vec::new(), false);
+        self.leases = Accounts::default();
         if let Some(id) = self.id.take() {
             lists.by_id.remove(&id);
         }
@@ -168,6 +166,8 @@ impl Lists {
 pub(crate) struct Table {
     /// Tells nodes of one process apart.
     number: u32,
+    /// Whose table it is.
+    owner: NodeId,
     cells: boxcar::Vec<SpinLock<Cell>>,
     lists: Mutex<Lists>,
 }
@@ -182,7 +182,7 @@ pub(crate) enum Found<T> {
 }
 
 impl Table {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(owner: NodeId) -> Self {
         let lists = Lists {
             by_key: HashMap::default(),
             by_id: HashMap::new(),
@@ -191,17 +191,17 @@ impl Table {
             sweeper: Sweeper::new(),
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { number, cells: boxcar::Vec::new(), lists: Mutex::new(lists) }
+        Self { number, owner, cells: boxcar::Vec::new(), lists: Mutex::new(lists) }
     }
 
     fn lists(&self) -> MutexGuard<'_, Lists> {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The slot of a local actor, a new one if it has none, which counts for the node that is told
-    /// of it. `address` is the actor's.
+    /// The slot of a local actor, a new one if it has none, with one more lease of it for a node.
+    /// `address` is the actor's.
     #[inline]
-    pub(crate) fn slot<M, P>(&self, actor: &ActorRef<M, P>, address: usize, told: NodeId) -> Slot
+    pub(crate) fn slot<M, P>(&self, actor: &ActorRef<M, P>, address: usize, holder: NodeId) -> Slot
     where
         M: Send + DeserializeOwned + 'static,
         P: Overflow,
@@ -213,40 +213,39 @@ impl Table {
             if let Some((number, known, index)) = cache[at].get()
                 && number == self.number
                 && known == key
-                && let Some(slot) = self.at(index, key)
+                && let Some(slot) = self.at(index, key, holder)
             {
                 return slot;
             }
-            let slot = self.give(key, actor.id(), told, None, || Arc::new(actor.clone()));
+            let slot = self.find_slot(key, actor.id(), holder, || Arc::new(actor.clone()));
             cache[at].set(Some((self.number, key, slot.index)));
             slot
         })
     }
 
-    /// The slot at a place, if it has this key; it is kept from now on.
-    fn at(&self, index: u32, key: usize) -> Option<Slot> {
+    /// The slot at a place, if it has this key, with one more lease.
+    fn at(&self, index: u32, key: usize, holder: NodeId) -> Option<Slot> {
         let mut cell = self.cells.get(index as usize)?.lock();
         if cell.key != key {
             return None;
         }
-        cell.is_kept = true;
+        cell.lease_to(self.owner, holder);
         Some(Slot { index, generation: cell.generation })
     }
 
     #[cold]
-    fn give(
+    fn find_slot(
         &self,
         key: usize,
         id: ActorId,
-        told: NodeId,
-        holder: Option<NodeId>,
+        holder: NodeId,
         target: impl FnOnce() -> Arc<dyn Target>,
     ) -> Slot {
         let mut dropped = Vec::new();
         let mut lists = self.lists();
         if let Some(&index) = lists.by_key.get(&key) {
             let mut cell = self.cells[index as usize].lock();
-            cell.told_to(holder);
+            cell.lease_to(self.owner, holder);
             return Slot { index, generation: cell.generation };
         }
         if lists.free.is_empty() {
@@ -266,10 +265,10 @@ impl Table {
         lists.by_key.insert(key, slot.index);
         {
             let mut cell = self.cells[slot.index as usize].lock();
-            cell.told = Some(told);
-            cell.told_to(holder);
+            cell.told = Some(holder);
+            cell.lease_to(self.owner, holder);
         }
-        *lists.told.entry(told).or_default() += 1;
+        *lists.told.entry(holder).or_default() += 1;
         drop(lists);
         drop(dropped);
         slot
@@ -299,8 +298,7 @@ impl Table {
                     id: named,
                     ties: 0,
                     told: None,
-                    leases: Vec::new(),
-                    is_kept: false,
+                    leases: Accounts::default(),
                 };
                 let index = self.cells.push(SpinLock::new(cell));
                 let index = u32::try_from(index).expect("there are fewer actors at once");
@@ -313,7 +311,8 @@ impl Table {
         slot
     }
 
-    /// Names an actor in a link, by the slot that it has or by a new one, which does not keep the actor.
+    /// Names an actor in a watch or a link, by the slot that it has or by a new one, which does not
+    /// keep the actor.
     pub(crate) fn tie(&self, id: ActorId) -> Slot {
         let mut lists = self.lists();
         let slot = match lists.by_id.get(&id) {
@@ -327,7 +326,7 @@ impl Table {
         slot
     }
 
-    /// A link is no more that has named its actor by this slot.
+    /// A watch or a link is no more that has named its actor by this slot.
     pub(crate) fn untie(&self, slot: Slot) {
         let mut lists = self.lists();
         let is_free = {

@@ -2,9 +2,9 @@
 
 use evenkeel_actor::node::wire::{
     BarrierStep, End, EndBy, EndKind, Envelope, Failure, MembersBuf, Message, PlacesBuf, Probe,
-    StopHow,
+    ReferencesBuf, StopHow,
 };
-use evenkeel_actor::node::{NodeId, Slot};
+use evenkeel_actor::node::{Name, NodeId, Slot};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -22,6 +22,7 @@ pub(crate) struct Parts {
     payload: Vec<u8>,
     members: MembersBuf,
     places: PlacesBuf,
+    references: ReferencesBuf,
     failure: Failure,
     by: EndBy,
     end: EndKind,
@@ -30,7 +31,7 @@ pub(crate) struct Parts {
 }
 
 /// How many kinds there are, those that take a parent or not counted once.
-pub(crate) const KINDS: usize = 26;
+pub(crate) const KINDS: usize = 28;
 
 /// Numbers of any magnitude, short forms as likely as long ones.
 fn number() -> impl Strategy<Value = u64> {
@@ -65,9 +66,19 @@ fn places() -> impl Strategy<Value = PlacesBuf> {
     })
 }
 
+fn references() -> impl Strategy<Value = ReferencesBuf> {
+    proptest::collection::vec((any::<u32>(), slot()), 0..5).prop_map(|actors| {
+        let mut buffer = ReferencesBuf::new();
+        for (node, slot) in actors {
+            buffer.push(Name { node: NodeId::new(node), slot });
+        }
+        buffer
+    })
+}
+
 pub(crate) fn parts() -> impl Strategy<Value = Parts> {
     let numbers = ([number(), number(), number()], any::<i64>(), any::<[u32; 2]>(), any::<bool>());
-    let things = ([slot(), slot()], "\\PC{0,60}", payload(), members(), places());
+    let things = ([slot(), slot()], "\\PC{0,60}", payload(), members(), places(), references());
     let codes =
         (select(Failure::ALL), select(EndBy::ALL), select(EndKind::ALL), select(StopHow::ALL));
     let codes = (codes, select(BarrierStep::ALL));
@@ -76,7 +87,7 @@ pub(crate) fn parts() -> impl Strategy<Value = Parts> {
             kind,
             cause,
             (numbers, count, small, flag),
-            (slots, text, payload, members, places),
+            (slots, text, payload, members, places, references),
             ((failure, by, end, how), step),
         )| {
             let mut parts = Parts {
@@ -91,6 +102,7 @@ pub(crate) fn parts() -> impl Strategy<Value = Parts> {
                 payload,
                 members,
                 places,
+                references,
                 failure,
                 by,
                 end,
@@ -164,9 +176,19 @@ impl Parts {
             21 => Message::Hold { to: self.flag.then_some(to) },
             22 => Message::Resume { to: self.flag.then_some(to) },
             23 => Message::Hand { to, call: a, places: self.places.as_places(), payload },
-            24 => Message::Release { to },
+            24 => Message::Release { to, from: NodeId::new(small), times: b },
+            25 => Message::Lent { to, holder: NodeId::new(small), times: b, loan: a },
+            26 => Message::Counted { loan: a },
             _ => Message::Leave,
         };
-        Envelope { cause: self.cause.and_then(std::num::NonZeroU64::new), message }
+        let cause = self.cause.and_then(std::num::NonZeroU64::new);
+        let envelope = Envelope { cause, ..Envelope::from(message) };
+        // Those alone have a value.
+        match self.kind {
+            0..=2 | 5 | 13 | 23 => {
+                Envelope { references: self.references.as_references(), ..envelope }
+            }
+            _ => envelope,
+        }
     }
 }

@@ -13,7 +13,7 @@ use evenkeel_actor::node::wire::{
     End, EndBy, EndKind, Envelope, LONGEST_DETAIL, LONGEST_NAME, MOST_PLACES, MembersBuf, Message,
     PlacesBuf, write_hand, write_tell,
 };
-use evenkeel_actor::node::{FrameError, NodeId, Slot};
+use evenkeel_actor::node::{FrameError, Name, NodeId, Slot};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use random::Random;
@@ -157,7 +157,7 @@ fn a_small_message_takes_four_bytes_beside_its_payload() {
     assert_eq!((head, bytes.len() - head), (3, 4));
     let frame = Frame::read(&bytes, MOST).unwrap();
     let message = frame.messages().next().unwrap().unwrap();
-    assert_eq!(message, Envelope { cause: None, message: Message::Tell { to, payload: &[] } });
+    assert_eq!(message, Envelope::from(Message::Tell { to, payload: &[] }));
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn bytes_after_the_last_field_are_refused() {
 #[test]
 fn an_unknown_kind_is_refused() {
     assert_eq!(error_of(&record(&[0])), FrameError::UnknownKind { at: 4, kind: 0 });
-    assert_eq!(error_of(&record(&[33])), FrameError::UnknownKind { at: 4, kind: 33 });
+    assert_eq!(error_of(&record(&[63])), FrameError::UnknownKind { at: 4, kind: 63 });
     // A record without a kind.
     assert_eq!(error_of(&record(&[])), FrameError::Truncated { at: 4, missing: 1 });
 }
@@ -264,7 +264,7 @@ fn a_text_that_is_too_long_is_neither_written_nor_read() {
     let what = "the name of an actor";
     let oversized = FrameError::Oversized { what, length: 256, most: LONGEST_NAME };
     let message = Message::Locate { call: 1, name: &name, messages: "u32" };
-    let locate = Envelope { cause: None, message };
+    let locate = Envelope::from(message);
     let mut bytes = record(&[24]);
     let before = bytes.clone();
     assert_eq!(locate.append(&mut bytes), Err(oversized.clone()));
@@ -275,7 +275,7 @@ fn a_text_that_is_too_long_is_neither_written_nor_read() {
     let detail = "d".repeat(LONGEST_DETAIL + 1);
     let node = NodeId::new(0);
     let end = End { by: EndBy::Itself, kind: EndKind::Panicked, node, detail: &detail };
-    let exit = Envelope { cause: None, message: Message::Exit { tie: 1, opener: true, end } };
+    let exit = Envelope::from(Message::Exit { tie: 1, opener: true, end });
     assert!(matches!(exit.append(&mut bytes), Err(FrameError::Oversized { .. })));
     assert_eq!(bytes, before);
 }
@@ -294,7 +294,7 @@ fn more_places_than_a_message_may_have_are_neither_written_nor_read() {
         let to = Slot { index: 0, generation: 0 };
         let message = Message::Hand { to, call: 0, places: places.as_places(), payload: &[7] };
         let mut bytes = record(&[24]);
-        Envelope { cause: None, message }.append(&mut bytes).map(|()| bytes)
+        Envelope::from(message).append(&mut bytes).map(|()| bytes)
     };
     let bytes = hand(MOST_PLACES).unwrap();
     let read: Result<Vec<_>, _> = Frame::read(&bytes, MOST).unwrap().messages().collect();
@@ -312,6 +312,25 @@ fn more_places_than_a_message_may_have_are_neither_written_nor_read() {
     forged.resize(forged.len() + 2 * (MOST_PLACES + 1), 1);
     let error = error_of(&record(&forged));
     assert!(matches!(error, FrameError::TooGreat { most: 1_024, .. }), "{error}");
+}
+
+#[test]
+fn references_are_said_of_values_alone_and_where_there_are_some() {
+    // A `Tell` with a reference, which ends where the slot of its actor begins.
+    let one = [1 | 0x40, 1, 3, 17, 2];
+    assert!(matches!(error_of(&record(&one)), FrameError::Truncated { .. }));
+    let bytes = record(&[&one[..], &[8, 0, 77]].concat());
+    let message = Frame::read(&bytes, MOST).unwrap().messages().next().unwrap().unwrap();
+    let slot = Slot { index: 17, generation: 2 };
+    assert!(message.references.iter().eq([Name { node: NodeId::new(3), slot }]));
+    let to = Slot { index: 8, generation: 0 };
+    assert_eq!(message.message, Message::Tell { to, payload: &[77] });
+    assert_eq!(error_of(&record(&[1 | 0x40, 0, 8, 0])), FrameError::Overlong { at: 5 });
+    // More than there are bytes for.
+    let many = [&[1 | 0x40][..], &[0xFF; 9], &[1, 3, 17, 2]].concat();
+    assert!(matches!(error_of(&record(&many)), FrameError::Truncated { .. }));
+    let leave = 24 | 0x40;
+    assert_eq!(error_of(&record(&[leave])), FrameError::UnknownKind { at: 4, kind: leave });
 }
 
 #[test]
@@ -336,6 +355,6 @@ fn what_came_before_an_error_is_read() {
     let mut bytes = record(&[24]);
     bytes.extend([1, 99, 1, 24]);
     let messages: Vec<_> = Frame::read(&bytes, MOST).unwrap().messages().collect();
-    let leave = Envelope { cause: None, message: Message::Leave };
+    let leave = Envelope::from(Message::Leave);
     assert_eq!(messages, [Ok(leave), Err(FrameError::UnknownKind { at: 6, kind: 99 })]);
 }

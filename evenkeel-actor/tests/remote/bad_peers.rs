@@ -39,7 +39,7 @@ pub(crate) fn frame_of(messages: &[Wire<'_>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     frame::begin(&mut bytes, 0);
     for message in messages {
-        Envelope { cause: None, message: message.clone() }.append(&mut bytes).unwrap();
+        Envelope::from(message.clone()).append(&mut bytes).unwrap();
     }
     bytes
 }
@@ -62,6 +62,13 @@ impl Pair {
 
     pub(crate) fn send(&mut self, messages: &[Wire<'_>]) {
         self.send_bytes(frame_of(messages));
+    }
+
+    pub(crate) fn send_envelope(&mut self, envelope: &Envelope<'_>) {
+        let mut bytes = Vec::new();
+        frame::begin(&mut bytes, 0);
+        envelope.append(&mut bytes).unwrap();
+        self.send_bytes(bytes);
     }
 
     pub(crate) fn send_bytes(&mut self, bytes: Vec<u8>) {
@@ -360,7 +367,7 @@ fn a_node_that_was_not_asked_does_not_answer() {
             job: "job",
             name: "forger",
         };
-        Envelope { cause: None, message: hello }.append(&mut bytes).unwrap();
+        Envelope::from(hello).append(&mut bytes).unwrap();
         let start = |end| {
             let runtime = runtime(1);
             let builder = Node::builder().system(System::new()).script("sum", Sum::new);
@@ -383,7 +390,7 @@ fn a_node_that_was_not_asked_does_not_answer() {
         frame::begin(&mut bytes, 0);
         for call in 1..10 {
             let message = Wire::Answer { call, payload: &[66] };
-            Envelope { cause: None, message }.append(&mut bytes).unwrap();
+            Envelope::from(message).append(&mut bytes).unwrap();
         }
         forger.send(NODE, bytes).unwrap();
         while node.metrics().late_answers < 9 {

@@ -1,6 +1,6 @@
 //! References that are dropped, and the actors that they have kept.
 
-use crate::bad_peers::{Pair, hello};
+use crate::bad_peers::{NODE, Pair, hello};
 use crate::ending::ends;
 use crate::world::{Message, World, id, slow};
 use evenkeel_actor::node::Slot;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Waits until a node knows so many actors that others know, and its system has so many.
-async fn known(node: &Node, actors: usize) {
+pub(crate) async fn known(node: &Node, actors: usize) {
     while node.metrics().known_actors != actors || node.system().metrics().alive() != actors as u64
     {
         evenkeel::yield_now().await;
@@ -185,7 +185,7 @@ fn a_peer_that_gives_back_what_it_has_not_is_shut_out() {
         let mut pair = Pair::limited(1, Faults::default(), Limits::default());
         pair.send(&[hello("peer")]);
         assert!(matches!(pair.event(), NodeEvent::Up { .. }));
-        pair.send(&[Wire::Release { to: Slot { index: 9, generation: 0 } }]);
+        pair.send(&[Wire::Release { to: Slot { index: 9, generation: 0 }, from: NODE, times: 1 }]);
         let event = pair.event();
         assert!(matches!(event, NodeEvent::Refused { why: Mismatch::OutOfTurn, .. }), "{event:?}");
     });

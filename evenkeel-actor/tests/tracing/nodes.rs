@@ -76,7 +76,7 @@ impl Pair {
         let mut bytes = Vec::new();
         frame::begin(&mut bytes, 0);
         let cause = cause.and_then(NonZeroU64::new);
-        Envelope { cause, message }.append(&mut bytes).unwrap();
+        Envelope { cause, ..Envelope::from(message) }.append(&mut bytes).unwrap();
         self.peer.send(self.at, bytes).unwrap();
     }
 

@@ -36,6 +36,11 @@ pub(super) const MOVED: u8 = 29;
 pub(super) const REFUSE: u8 = 30;
 pub(super) const HAND: u8 = 31;
 pub(super) const RELEASE: u8 = 32;
+pub(super) const LENT: u8 = 33;
+pub(super) const COUNTED: u8 = 34;
+
+/// Beside a kind that has a value: the references in it follow the cause.
+pub(super) const WITH_REFERENCES: u8 = 0x40;
 
 /// Beside any kind: a cause follows.
 pub(super) const WITH_CAUSE: u8 = 0x80;

@@ -11,7 +11,9 @@
 //! | `Moved` | somebody else answers your question | |
 //! | `Spawn` | start a script | `Located` or `Failed` |
 //! | `Locate` | where is the actor with this name | `Located` or `Failed` |
-//! | `Release` | what you have `Located` for me is not needed any more | |
+//! | `Release` | so many references to your actor are not needed any more, which that node has given me | |
+//! | `Lent` | I have given that node so many references to your actor | `Counted` |
+//! | `Counted` | I have counted what you have `Lent` | |
 //! | `Monitor`, `Link` | tell me when you end; and I tell you | `Exit`, at once if there is no such actor, or `Untie` |
 //! | `Untie` | that is over | |
 //! | `Stop` | end | |
@@ -26,11 +28,13 @@ mod codes;
 mod kind;
 mod places;
 mod read;
+mod references;
 mod write;
 
 pub use cast::{Member, Members, MembersBuf};
 pub use codes::{BarrierStep, EndBy, EndKind, Failure, StopHow};
 pub use places::{MOST_PLACES, Places, PlacesBuf};
+pub use references::{References, ReferencesBuf};
 pub use write::{write_answer, write_ask, write_hand, write_tell};
 
 use super::{NodeId, Slot};
@@ -47,8 +51,18 @@ pub const LONGEST_DETAIL: usize = 1_024;
 pub struct Envelope<'a> {
     /// What traces call the cause of the message; takes no byte where there is none.
     pub cause: Option<NonZeroU64>,
+    /// The references to actors that are in the message's value, if it has one; takes no byte where
+    /// there is none. Whoever gets the record counts them, whether the value is read or not.
+    pub references: References<'a>,
     /// The message.
     pub message: Message<'a>,
+}
+
+/// Of no cause, and without references.
+impl<'a> From<Message<'a>> for Envelope<'a> {
+    fn from(message: Message<'a>) -> Self {
+        Self { cause: None, references: References::default(), message }
+    }
 }
 
 /// How an actor has ended.
@@ -177,10 +191,31 @@ pub enum Message<'a> {
         /// The place, on the node that answers.
         at: Slot,
     },
-    /// No reference is left to an actor that was [located](Self::Located) for the sender once.
+    /// References to an actor are not needed any more: such as were in a record, or were
+    /// [located](Self::Located).
     Release {
-        /// Which.
+        /// Which actor, of the receiver.
         to: Slot,
+        /// The node that has given them to the sender.
+        from: NodeId,
+        /// How many there are.
+        times: u64,
+    },
+    /// References to an actor were sent to a third node.
+    Lent {
+        /// Which actor, of the receiver.
+        to: Slot,
+        /// The third node.
+        holder: NodeId,
+        /// How many there are.
+        times: u64,
+        /// The number of the loan, which the sender has given no other.
+        loan: u64,
+    },
+    /// References that were [lent](Self::Lent) are counted.
+    Counted {
+        /// The number of the loan.
+        loan: u64,
     },
     /// An actor wants to know of the end of another: opens a tie.
     Monitor {

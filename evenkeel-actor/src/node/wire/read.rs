@@ -4,7 +4,8 @@ use super::super::varint::{self, Reader};
 use super::super::{FrameError, NodeId};
 use super::cast::read_slot;
 use super::{BarrierStep, EndBy, EndKind, Failure, StopHow};
-use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, Members, Message, Places, Probe, kind};
+use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, Members, Message, Places, Probe};
+use super::{References, kind};
 use std::num::NonZeroU64;
 
 impl<'a> Envelope<'a> {
@@ -15,7 +16,7 @@ impl<'a> Envelope<'a> {
         if reader.peek() == Some(kind::TELL) {
             reader.byte()?;
             let message = Message::Tell { to: read_slot(&mut reader)?, payload: reader.rest() };
-            return Ok(Self { cause: None, message });
+            return Ok(Self { cause: None, references: References::default(), message });
         }
         Self::read_any(reader)
     }
@@ -28,10 +29,22 @@ impl<'a> Envelope<'a> {
             0 => None,
             _ => Some(cause(&mut reader)?),
         };
-        let message = Message::read(kind & !kind::WITH_CAUSE, at, &mut reader)?;
+        let plain = kind & !(kind::WITH_CAUSE | kind::WITH_REFERENCES);
+        let references = match kind & kind::WITH_REFERENCES {
+            0 => References::default(),
+            _ if has_value(plain) => References::read(&mut reader)?,
+            _ => return Err(FrameError::UnknownKind { at, kind }),
+        };
+        let message = Message::read(plain, at, &mut reader)?;
         reader.finish()?;
-        Ok(Self { cause, message })
+        Ok(Self { cause, references, message })
     }
+}
+
+/// Whether messages of a kind have a value, in which references may be.
+fn has_value(kind: u8) -> bool {
+    let is_for_actor = matches!(kind, kind::TELL | kind::ASK | kind::HAND | kind::CAST);
+    is_for_actor || matches!(kind, kind::ANSWER | kind::SPAWN | kind::SPAWN_LINKED)
 }
 
 /// Zero is no cause: it would be a longer form of none.
@@ -89,7 +102,18 @@ impl<'a> Message<'a> {
                 messages: reader.text("the name of a type", LONGEST_NAME)?,
             },
             kind::LOCATED => Self::Located { call: reader.number()?, at: read_slot(reader)? },
-            kind::RELEASE => Self::Release { to: read_slot(reader)? },
+            kind::RELEASE => Self::Release {
+                to: read_slot(reader)?,
+                from: NodeId::new(reader.number32()?),
+                times: reader.number()?,
+            },
+            kind::LENT => Self::Lent {
+                to: read_slot(reader)?,
+                holder: NodeId::new(reader.number32()?),
+                times: reader.number()?,
+                loan: reader.number()?,
+            },
+            kind::COUNTED => Self::Counted { loan: reader.number()? },
             kind::LINK => Self::Link {
                 tie: reader.number()?,
                 from: read_slot(reader)?,

@@ -3,7 +3,7 @@
 use super::super::{FrameError, Slot, frame, varint};
 use super::cast::write_slot;
 use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, MOST_PLACES, Message};
-use super::{Places, Probe, kind};
+use super::{Places, Probe, References, kind};
 use std::num::NonZeroU64;
 
 impl Envelope<'_> {
@@ -22,21 +22,21 @@ impl Envelope<'_> {
     /// [`FrameError::Oversized`], if one of its texts is too long, and [`FrameError::TooGreat`] if
     /// there are more than [`MOST_PLACES`] places in it. What it has appended is then of no use.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), FrameError> {
-        self.message.write(self.cause, out)
+        self.message.write(self.cause, self.references, out)
     }
 }
 
 /// Appends all of a [`Message::Tell`] but its payload, which the caller appends.
 #[inline]
 pub fn write_tell(to: Slot, cause: Option<NonZeroU64>, out: &mut Vec<u8>) {
-    head(kind::TELL, cause, out);
+    head(kind::TELL, cause, References::default(), out);
     write_slot(to, out);
 }
 
 /// Appends all of a [`Message::Ask`] but its payload, which the caller appends.
 #[inline]
 pub fn write_ask(to: Slot, call: u64, limit: u64, cause: Option<NonZeroU64>, out: &mut Vec<u8>) {
-    head(kind::ASK, cause, out);
+    head(kind::ASK, cause, References::default(), out);
     write_slot(to, out);
     varint::put(out, call);
     varint::put(out, limit);
@@ -51,7 +51,7 @@ pub fn write_hand(
     cause: Option<NonZeroU64>,
     out: &mut Vec<u8>,
 ) {
-    head(kind::HAND, cause, out);
+    head(kind::HAND, cause, References::default(), out);
     write_slot(to, out);
     varint::put(out, call);
     places.write(out);
@@ -60,18 +60,23 @@ pub fn write_hand(
 /// Appends all of a [`Message::Answer`] but its payload, which the caller appends.
 #[inline]
 pub fn write_answer(call: u64, cause: Option<NonZeroU64>, out: &mut Vec<u8>) {
-    head(kind::ANSWER, cause, out);
+    head(kind::ANSWER, cause, References::default(), out);
     varint::put(out, call);
 }
 
 #[inline]
-fn head(kind: u8, cause: Option<NonZeroU64>, out: &mut Vec<u8>) {
-    match cause {
-        None => out.push(kind),
-        Some(cause) => {
-            out.push(kind | kind::WITH_CAUSE);
-            varint::put(out, cause.get());
-        }
+fn head(kind: u8, cause: Option<NonZeroU64>, references: References<'_>, out: &mut Vec<u8>) {
+    let beside = if cause.is_some() { kind::WITH_CAUSE } else { 0 };
+    if references.is_empty() {
+        out.push(kind | beside);
+    } else {
+        out.push(kind | beside | kind::WITH_REFERENCES);
+    }
+    if let Some(cause) = cause {
+        varint::put(out, cause.get());
+    }
+    if !references.is_empty() {
+        references.write(out);
     }
 }
 
@@ -97,26 +102,40 @@ fn end(end: End<'_>, out: &mut Vec<u8>) -> Result<(), FrameError> {
 }
 
 impl Message<'_> {
-    fn write(&self, cause: Option<NonZeroU64>, out: &mut Vec<u8>) -> Result<(), FrameError> {
-        let mut begin = |kind| head(kind, cause, &mut *out);
+    fn write(
+        &self,
+        cause: Option<NonZeroU64>,
+        references: References<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), FrameError> {
+        // Those of a message that has no value are none.
+        let mut begin = |kind| head(kind, cause, References::default(), &mut *out);
         match *self {
             Self::Tell { to, payload } => {
-                write_tell(to, cause, out);
+                head(kind::TELL, cause, references, out);
+                write_slot(to, out);
                 out.extend_from_slice(payload);
             }
             Self::Ask { to, call, limit, payload } => {
-                write_ask(to, call, limit, cause, out);
+                head(kind::ASK, cause, references, out);
+                write_slot(to, out);
+                varint::put(out, call);
+                varint::put(out, limit);
                 out.extend_from_slice(payload);
             }
             Self::Hand { to, call, places, payload } => {
                 if places.count() > MOST_PLACES {
                     return Err(FrameError::TooGreat { at: out.len(), most: MOST_PLACES as u64 });
                 }
-                write_hand(to, call, places, cause, out);
+                head(kind::HAND, cause, references, out);
+                write_slot(to, out);
+                varint::put(out, call);
+                places.write(out);
                 out.extend_from_slice(payload);
             }
             Self::Answer { call, payload } => {
-                write_answer(call, cause, out);
+                head(kind::ANSWER, cause, references, out);
+                varint::put(out, call);
                 out.extend_from_slice(payload);
             }
             Self::Failed { call, failure, detail: more } => {
@@ -135,7 +154,8 @@ impl Message<'_> {
                 varint::put(out, to.number().into());
             }
             Self::Spawn { call, script, parent, arguments } => {
-                begin(if parent.is_some() { kind::SPAWN_LINKED } else { kind::SPAWN });
+                let kind = if parent.is_some() { kind::SPAWN_LINKED } else { kind::SPAWN };
+                head(kind, cause, references, out);
                 varint::put(out, call);
                 if let Some(parent) = parent {
                     write_slot(parent, out);
@@ -154,9 +174,22 @@ impl Message<'_> {
                 varint::put(out, call);
                 write_slot(at, out);
             }
-            Self::Release { to } => {
+            Self::Release { to, from, times } => {
                 begin(kind::RELEASE);
                 write_slot(to, out);
+                varint::put(out, from.number().into());
+                varint::put(out, times);
+            }
+            Self::Lent { to, holder, times, loan } => {
+                begin(kind::LENT);
+                write_slot(to, out);
+                varint::put(out, holder.number().into());
+                varint::put(out, times);
+                varint::put(out, loan);
+            }
+            Self::Counted { loan } => {
+                begin(kind::COUNTED);
+                varint::put(out, loan);
             }
             Self::Link { tie, from, to } => {
                 begin(kind::LINK);
@@ -184,7 +217,7 @@ impl Message<'_> {
                 out.push(how.code());
             }
             Self::Cast { members, payload } => {
-                begin(kind::CAST);
+                head(kind::CAST, cause, references, out);
                 members.write(out);
                 out.extend_from_slice(payload);
             }

@@ -1,6 +1,8 @@
 //! What is parked, one by one.
 
+use super::super::arrived::{self, Arrived};
 use super::super::inbound::Wait;
+use crate::trace;
 use std::mem;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -13,12 +15,35 @@ pub(super) enum Item {
     /// A value that was read when there was no room. How many messages it counts as, and its weight.
     Waits(Wait, u64, usize),
     /// A value: the lengths of the places in it and of itself, which are its next bytes, and its
-    /// cause.
-    Tell(Option<u64>, usize, usize, Option<NonZeroU64>),
-    /// A value that was sent to several, and its cause.
-    Shared(Arc<[u8]>, Option<NonZeroU64>),
+    /// origin.
+    Tell(Option<u64>, usize, usize, Origin),
+    /// A value that was sent to several, and its origin.
+    Shared(Arc<[u8]>, Origin),
     /// The actor ends when it has handled what came before.
     Drain,
+}
+
+/// What a value was sent because of, and the references that are in it.
+#[derive(Default)]
+pub(super) struct Origin {
+    cause: Option<NonZeroU64>,
+    arrived: Option<Arc<Arrived>>,
+}
+
+impl Origin {
+    /// That of the value that this thread deals with.
+    pub(super) fn here() -> Self {
+        Self { cause: trace::current(), arrived: arrived::current() }
+    }
+
+    /// Its value is dealt with, until the result is dropped.
+    pub(super) fn within(self) -> (trace::Within, arrived::Within) {
+        (trace::within(self.cause), arrived::within(self.arrived))
+    }
+
+    fn weight(&self) -> usize {
+        self.arrived.as_ref().map_or(0, |arrived| arrived.weight())
+    }
 }
 
 /// What a porter has delivered of its line.
@@ -38,9 +63,9 @@ impl Item {
     pub(super) fn weight(&self) -> usize {
         match self {
             Self::Waits(_, _, weight) => *weight,
-            Self::Tell(_, places, length, _) => ITEM + places + length,
+            Self::Tell(_, places, length, origin) => ITEM + places + length + origin.weight(),
             // As if it were not shared: nobody knows who has it last.
-            Self::Shared(payload, _) => ITEM + payload.len(),
+            Self::Shared(payload, origin) => ITEM + payload.len() + origin.weight(),
             Self::Drain => ITEM,
         }
     }

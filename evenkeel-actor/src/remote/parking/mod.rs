@@ -52,8 +52,7 @@ use crate::end::contain;
 use crate::node::Slot;
 use crate::node::wire::{Failure, Message, Places};
 use crate::primitives::{Mutex, MutexGuard};
-use crate::trace;
-use item::{Delivered, ITEM, Item};
+use item::{Delivered, ITEM, Item, Origin};
 use porter::carry;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -133,7 +132,7 @@ impl Parking {
             let places = askers.places.as_bytes();
             line.bytes.extend_from_slice(places);
             line.bytes.extend_from_slice(payload);
-            Item::Tell(askers.call, places.len(), payload.len(), trace::current())
+            Item::Tell(askers.call, places.len(), payload.len(), Origin::here())
         })
     }
 
@@ -156,7 +155,7 @@ impl Parking {
         }
         self.join(peer, to, |_| {
             let copy = copy.get_or_insert_with(|| payload.into());
-            Item::Shared(Arc::clone(copy), trace::current())
+            Item::Shared(Arc::clone(copy), Origin::here())
         })
     }
 

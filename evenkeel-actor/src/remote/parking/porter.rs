@@ -10,7 +10,6 @@ use super::item::{Delivered, Item};
 use crate::end::contain;
 use crate::node::Slot;
 use crate::node::wire::{Failure, Places, StopHow};
-use crate::trace;
 use std::future::poll_fn;
 use std::iter;
 use std::mem;
@@ -32,15 +31,15 @@ pub(super) async fn carry(peer: &'static Peer, to: Slot, target: Arc<dyn Target>
             let (weight, counts, is_cast) = (item.weight(), item.counts(), item.is_cast());
             let wait = match item {
                 Item::Waits(wait, ..) => Some(wait),
-                Item::Tell(call, places, length, cause) => {
+                Item::Tell(call, places, length, origin) => {
                     let (places, payload) = bytes[at..at + places + length].split_at(places);
                     at += places.len() + length;
-                    let _within = trace::within(cause);
+                    let _within = origin.within();
                     let askers = Askers { call, places: Places::from_bytes(places) };
                     tell_it(peer, to, &*target, askers, payload)
                 }
-                Item::Shared(payload, cause) => {
-                    let _within = trace::within(cause);
+                Item::Shared(payload, origin) => {
+                    let _within = origin.within();
                     tell_it(peer, to, &*target, Askers::default(), &payload)
                 }
                 Item::Drain => {

@@ -1,65 +1,94 @@
 //! Slots that nodes have [leases](super::super::lease) of: what the owner counts.
 
 use super::{Cell, Freed, Lists, Table};
-use crate::actor_ref::ActorRef;
-use crate::mailbox::overflow::Overflow;
 use crate::node::{NodeId, Slot};
-use serde::de::DeserializeOwned;
-use std::sync::Arc;
+use crate::policy::references::Accounts;
 
 impl Cell {
-    /// It has a lease more, or is kept.
-    pub(super) fn told_to(&mut self, holder: Option<NodeId>) {
-        let Some(holder) = holder else {
-            self.is_kept = true;
-            return;
-        };
-        match self.leases.iter_mut().find(|lease| lease.0 == holder) {
-            Some((_, leases)) => *leases += 1,
-            None => self.leases.push((holder, 1)),
-        }
+    /// This node, its owner, lends it once more.
+    pub(super) fn lease_to(&mut self, owner: NodeId, holder: NodeId) {
+        let is_counted = self.leases.lent(owner.number(), holder.number(), 1);
+        debug_assert!(is_counted, "there are fewer references");
     }
 
     /// Frees the slot, or takes its target if links name it, unless a node still refers to its
     /// actor. That is seen in the same hold of the lock: a message whose writer has found the slot
-    /// [by its place](Table::at) has it kept, or finds it gone.
+    /// [by its place](Table::at) has it counted, or finds it gone.
     fn let_go(&mut self, lists: &mut Lists, index: u32) -> Option<Freed> {
-        if self.is_kept || !self.leases.is_empty() {
+        if self.target.is_none() || self.leases.is_needed() {
             return None;
         }
+        self.leases = Accounts::default();
         Some(if self.ties == 0 { self.free(lists, index) } else { self.forget_target() })
     }
 }
 
 impl Table {
-    /// The slot of a local actor, a new one if it has none, with one lease more for a node that
-    /// gives it back.
-    pub(crate) fn lease<M, P>(&self, actor: &ActorRef<M, P>, address: usize, holder: NodeId) -> Slot
-    where
-        M: Send + DeserializeOwned + 'static,
-        P: Overflow,
-    {
-        let key = address + P::FULL as usize;
-        self.give(key, actor.id(), holder, Some(holder), || Arc::new(actor.clone()))
+    /// One more lease of a slot for a node. False if its actor has ended.
+    pub(crate) fn give(&self, slot: Slot, holder: NodeId) -> bool {
+        let Some(cell) = self.cells.get(slot.index as usize) else { return false };
+        let mut cell = cell.lock();
+        let is_there = cell.generation == slot.generation && cell.target.is_some();
+        if is_there {
+            cell.lease_to(self.owner, holder);
+        }
+        is_there
     }
 
-    /// A node gives a lease back. False if it has none. Of an actor that has ended nothing is kept
-    /// that could be given back.
-    pub(crate) fn release(&self, holder: NodeId, slot: Slot) -> bool {
-        let Some(cell) = self.cells.get(slot.index as usize) else { return false };
+    /// A node gives back so many leases of a slot by this node. False if it has fewer. Of an actor
+    /// that has ended nothing is kept that could be given back.
+    pub(crate) fn release(&self, holder: NodeId, slot: Slot, times: u64) -> bool {
+        let (owner, holder) = (self.owner.number(), holder.number());
+        let mut is_right = false;
+        let is_known = self.change(slot, |cell| {
+            is_right = cell.leases.given_back_to_owner(owner, holder, times);
+        });
+        match is_known {
+            Known::Here => is_right,
+            Known::Ended => true,
+            Known::Never => false,
+        }
+    }
+
+    /// A node, the second, gives back so many leases by the first.
+    pub(crate) fn release_lent(&self, between: (NodeId, NodeId), slot: Slot, times: u64) {
+        let (lender, holder) = between;
+        self.change(slot, |cell| {
+            cell.leases.given_back(lender.number(), holder.number(), times);
+        });
+    }
+
+    /// A node has lent a slot to another so often. `is_lost` says whether that one is down: it is
+    /// asked under the lock, so if that one is lost later its leases are looked through after this.
+    /// False if that is more than can be.
+    pub(crate) fn lent(
+        &self,
+        (lender, holder): (NodeId, NodeId),
+        slot: Slot,
+        times: u64,
+        is_lost: impl FnOnce() -> bool,
+    ) -> bool {
+        let mut is_right = true;
+        self.change(slot, |cell| {
+            let (lender, holder) = (lender.number(), holder.number());
+            is_right = is_lost() || cell.leases.lent(lender, holder, times);
+        });
+        is_right
+    }
+
+    /// Changes who has leases of a slot, and lets its actor go if nothing needs it.
+    fn change(&self, slot: Slot, change: impl FnOnce(&mut Cell)) -> Known {
+        let Some(cell) = self.cells.get(slot.index as usize) else { return Known::Never };
         let mut lists = self.lists();
         let freed = {
             let mut cell = cell.lock();
-            if cell.generation != slot.generation {
-                return cell.generation > slot.generation;
+            if cell.generation < slot.generation {
+                return Known::Never;
             }
-            let Some(at) = cell.leases.iter().position(|lease| lease.0 == holder) else {
-                return false;
-            };
-            cell.leases[at].1 -= 1;
-            if cell.leases[at].1 == 0 {
-                cell.leases.swap_remove(at);
+            if cell.generation > slot.generation || cell.target.is_none() {
+                return Known::Ended;
             }
+            change(&mut cell);
             cell.let_go(&mut lists, slot.index)
         };
         let dropped = freed.and_then(|(key, target, told)| {
@@ -68,21 +97,19 @@ impl Table {
         });
         drop(lists);
         drop(dropped);
-        true
+        Known::Here
     }
 
     /// A node is down, and its leases with it.
-    pub(crate) fn release_all(&self, holder: NodeId) {
+    pub(crate) fn release_all(&self, lost: NodeId) {
         let mut dropped = Vec::new();
         let mut lists = self.lists();
         let known: Vec<u32> = lists.by_key.values().copied().collect();
         for index in known {
             let freed = {
                 let mut cell = self.cells[index as usize].lock();
-                let before = cell.leases.len();
-                cell.leases.retain(|lease| lease.0 != holder);
-                let has_released = cell.leases.len() < before;
-                if has_released { cell.let_go(&mut lists, index) } else { None }
+                cell.leases.lose(lost.number());
+                cell.let_go(&mut lists, index)
             };
             if let Some((key, target, told)) = freed {
                 lists.forget(key, told);
@@ -92,6 +119,14 @@ impl Table {
         drop(lists);
         drop(dropped);
     }
+}
+
+/// What is known of the actor of a slot.
+enum Known {
+    Here,
+    Ended,
+    /// No node was told of such a slot.
+    Never,
 }
 
 #[cfg(test)]
@@ -113,15 +148,15 @@ mod tests {
 
     /// Another thread has remembered the slot from an actor that was at the same address.
     #[test]
-    fn a_slot_that_is_written_into_a_message_while_its_last_lease_is_given_back_is_kept() {
+    fn a_slot_that_is_written_into_a_message_while_its_last_lease_is_given_back_stays() {
         const ROUNDS: usize = 20_000;
         const KEY: usize = 4_096;
         let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
         let actor = runtime.block_on(async { Builder::new().spawn(Nothing).unwrap() });
         let holder = NodeId::new(1);
         let leased = || {
-            let table = Table::new();
-            let slot = table.lease(&actor, KEY, holder);
+            let table = Table::new(NodeId::new(0));
+            let slot = table.slot(&actor, KEY, holder);
             (table, slot)
         };
         let rounds: Vec<_> = (0..ROUNDS).map(|_| leased()).collect();
@@ -137,12 +172,12 @@ mod tests {
             scope.spawn(|| {
                 for (round, (table, slot)) in rounds.iter().enumerate() {
                     meet(round);
-                    assert!(table.release(holder, *slot));
+                    assert!(table.release(holder, *slot, 1));
                 }
             });
             for (round, (table, slot)) in rounds.iter().enumerate() {
                 meet(round);
-                let written = table.at(slot.index, KEY);
+                let written = table.at(slot.index, KEY, NodeId::new(2));
                 // The release is over once its lock can be had.
                 drop(table.lists());
                 lost += usize::from(written.is_some_and(|slot| table.get(slot).is_none()));

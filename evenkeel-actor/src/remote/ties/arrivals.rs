@@ -4,7 +4,7 @@ use super::super::deliver::out_of_turn;
 use super::super::ends::{Words, reason};
 use super::super::error::Mismatch;
 use super::super::route::Peer;
-use super::lists::{Number, Opened, Pair, Tie};
+use super::lists::{self, Number, Opened, Pair, Tie};
 use super::{Linked, Watched};
 use crate::control::ActorId;
 use crate::exit::ExitReason;
@@ -13,6 +13,7 @@ use crate::kin::peer::Reach;
 use crate::node::Slot;
 use crate::node::wire::End;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether another node may not open this tie, and is shut out for it.
 fn breaks_rules(peer: &'static Peer, number: Number) -> bool {
@@ -47,9 +48,11 @@ pub(in super::super) fn monitored(peer: &'static Peer, tie: u64, to: Slot) -> bo
         peer.say_ended(&lists, number, &Words::of(&ExitReason::Forgotten));
         return true;
     };
-    lists.note(number, Tie::Watched { slot: to, by });
+    let (named, is_over) = (peer.node.table.tie(target.any().id()), Arc::<AtomicBool>::default());
+    let watched = lists::Watched { named, by, is_over: Arc::clone(&is_over) };
+    lists.note(number, Tie::Watched(watched));
     drop(lists);
-    let far: Arc<dyn Reach> = Arc::new(Watched { peer, number });
+    let far: Arc<dyn Reach> = Arc::new(Watched { peer, number, is_over });
     if let Err(reason) = target.any().control().watch(Witness::Actor(by, far.clone())) {
         far.down(by, &reason);
     }
@@ -75,7 +78,7 @@ pub(in super::super) fn linked(peer: &'static Peer, tie: u64, from: Slot, to: Sl
             let far = Arc::new(Linked { peer, pair });
             match (target.control().peer(), target.control().link(peer.actor(from), far)) {
                 (Some(own), Ok(())) => {
-                    lists.open_link(number, pair, own, None);
+                    lists.open_link(number, pair, own, || peer.node.table.tie(target.id()));
                     return true;
                 }
                 (_, Err(reason)) => reason,
@@ -145,10 +148,12 @@ pub(in super::super) fn exited(peer: &'static Peer, tie: u64, opener: bool, end:
 fn give_up(peer: &'static Peer, tie: Tie, reason: &ExitReason) {
     match tie {
         Tie::Watching { slot, witness } => witness.tell(peer.actor(slot), reason),
-        Tie::Watched { slot, by } => {
-            if let Some(target) = peer.node.table.get(slot) {
+        Tie::Watched(lists::Watched { named, by, is_over }) => {
+            is_over.store(true, Ordering::Relaxed);
+            if let Some(target) = peer.node.table.get(named) {
                 target.any().control().unwatch(by);
             }
+            peer.node.table.untie(named);
         }
         Tie::Linked(_) => {}
     }

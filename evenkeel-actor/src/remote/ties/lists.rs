@@ -7,7 +7,8 @@ use crate::kin::peer::Peer as KinPeer;
 use crate::node::Slot;
 use crate::node::multiplexer::Trail;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Which of two nodes has opened a tie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,9 +33,19 @@ pub(super) enum Tie {
     /// Somebody here watches the actor there.
     Watching { slot: Slot, witness: Witness },
     /// The actor here is watched, by whoever its mailbox knows by this number.
-    Watched { slot: Slot, by: ActorId },
+    Watched(Watched),
     /// The two are linked.
     Linked(Pair),
+}
+
+/// An actor here that is watched from there.
+pub(super) struct Watched {
+    /// By which slot it was named for that. It stays the actor's, so a watch is found by it.
+    pub(super) named: Slot,
+    /// Whom its mailbox knows by this number.
+    pub(super) by: ActorId,
+    /// Whether the watch is no more: the mailbox is told, or sees it when others come.
+    pub(super) is_over: Arc<AtomicBool>,
 }
 
 /// The links of a pair.
@@ -42,14 +53,17 @@ pub(super) struct Link {
     /// One at least.
     pub(super) ties: Vec<Number>,
     pub(super) own: KinPeer,
-    /// By which slot the own actor was named for it.
-    pub(super) named: Option<Slot>,
+    /// By which slot the own actor was named for it. It stays the actor's, so the link is found by
+    /// it.
+    pub(super) named: Slot,
 }
 
 /// What was open with a node that is down.
 pub(super) struct Left {
     /// Who watched an actor there, and which.
     pub(super) watches: Vec<(Slot, Witness)>,
+    /// The slots of actors here that were watched from there.
+    pub(super) watched: Vec<Slot>,
     pub(super) links: HashMap<Pair, Link>,
 }
 
@@ -84,7 +98,7 @@ impl Ties {
     pub(crate) fn count(&self) -> [usize; 3] {
         let lists = self.lock();
         let watching = |tie: &&Tie| matches!(tie, Tie::Watching { .. });
-        let watched = |tie: &&Tie| matches!(tie, Tie::Watched { .. });
+        let watched = |tie: &&Tie| matches!(tie, Tie::Watched(_));
         [
             lists.open.values().filter(watching).count(),
             lists.open.values().filter(watched).count(),
@@ -171,11 +185,11 @@ impl Lists {
         number: Number,
         pair: Pair,
         own: KinPeer,
-        named: Option<Slot>,
+        named: impl FnOnce() -> Slot,
     ) {
         self.note(number, Tie::Linked(pair));
         let link = self.links.entry(pair);
-        let link = link.or_insert_with(|| Link { ties: Vec::new(), own, named });
+        let link = link.or_insert_with(|| Link { ties: Vec::new(), own, named: named() });
         link.ties.push(number);
     }
 
@@ -217,7 +231,7 @@ impl Lists {
         }
         let gone = self.open.iter().filter(|(_, tie)| match tie {
             Tie::Watching { witness, .. } => witness.is_gone(),
-            Tie::Watched { .. } | Tie::Linked(_) => false,
+            Tie::Watched(_) | Tie::Linked(_) => false,
         });
         let gone: Vec<Number> = gone.map(|(&number, _)| number).collect();
         let gone = gone.into_iter().filter_map(|number| Some((number, self.take(number)?)));
@@ -231,12 +245,16 @@ impl Lists {
         self.is_shut = true;
         self.own = 0;
         self.watches.clear();
-        let ties = std::mem::take(&mut self.open).into_values();
-        // Witnesses of the other node are gone with it, and go from the actors when others come.
-        let watches = ties.filter_map(|tie| match tie {
-            Tie::Watching { slot, witness } => Some((slot, witness)),
-            Tie::Watched { .. } | Tie::Linked(_) => None,
-        });
-        Left { watches: watches.collect(), links: std::mem::take(&mut self.links) }
+        let links = std::mem::take(&mut self.links);
+        let mut left = Left { watches: Vec::new(), watched: Vec::new(), links };
+        for tie in std::mem::take(&mut self.open).into_values() {
+            match tie {
+                Tie::Watching { slot, witness } => left.watches.push((slot, witness)),
+                // The witness is gone with its node, and goes from the actor when others come.
+                Tie::Watched(watched) => left.watched.push(watched.named),
+                Tie::Linked(_) => {}
+            }
+        }
+        left
     }
 }

@@ -18,6 +18,11 @@
 //! All that one node says to another of ties arrives in the order of saying: it is put in under the lists' lock, behind what was put in before, by the [`Trail`](crate::node::multiplexer::Trail) of the lists. So an `Untie` never overtakes its
 //! `Link`. It is also put in by the sender's own trail, so a message that an actor sends after it has linked itself finds the link made.
 //!
+//! # By which names
+//! A tie names the actor by its slot, and is found by it: so while there is a tie of another node's
+//! with an actor, or a link of the actor's own, the slot is the actor's, whether references keep it
+//! or not. A reference that is sent meanwhile has the same slot.
+//!
 //! # Why both sides agree
 //! Once nothing is under way, both nodes have the same ties: each side that closes one says so, unless it has heard so, and the other closes it then or has done so. So if one side unties while the other opens a link,
 //! that link is there for both; if both untie, nothing is; and what was untied here and has ended there meanwhile is not told here, as on one node.
@@ -40,7 +45,7 @@ mod lists;
 
 pub(super) use arrivals::{exited, linked, monitored, untied};
 pub(crate) use lists::Ties;
-use lists::{Link, Lists, Number, Opened, Pair};
+use lists::{Link, Lists, Number, Opened, Pair, Tie};
 
 use super::ends::Words;
 use super::place::Remote;
@@ -50,9 +55,10 @@ use crate::event::Event;
 use crate::exit::ExitReason;
 use crate::kin::Witness;
 use crate::kin::peer::{Peer as KinPeer, Reach};
-use crate::node::wire::Message;
+use crate::node::wire::{Envelope, Message};
 use crate::node::{Name, Slot};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 impl Peer {
     /// What an actor of that node is called here.
@@ -62,7 +68,7 @@ impl Peer {
 
     fn say_of_tie(&self, lists: &Lists, message: Message<'_>) {
         if let Some(link) = &self.link {
-            let envelope = crate::node::wire::Envelope { cause: None, message };
+            let envelope = Envelope::from(message);
             let put = || link.put_in_line(lists.line(), |out| envelope.write(out));
             // What is for a node that is down is lost with it.
             drop(self.node.senders.under(put));
@@ -93,6 +99,7 @@ impl Peer {
     pub(super) fn untie_all(&self) {
         let left = self.ties.lock().shut();
         let reason = ExitReason::NodeDown(self.id);
+        left.watched.into_iter().for_each(|slot| self.node.table.untie(slot));
         for (slot, witness) in left.watches {
             witness.tell(self.actor(slot), &reason);
         }
@@ -104,9 +111,7 @@ impl Peer {
 
     /// A link is in no list any more.
     fn forget(&self, link: &Link) {
-        if let Some(slot) = link.named {
-            self.node.table.untie(slot);
-        }
+        self.node.table.untie(link.named);
     }
 
     /// Ends all links of a pair, from this side.
@@ -198,7 +203,7 @@ pub(super) fn link(whom: Remote, id: ActorId, own: KinPeer) -> Result<(), ExitRe
         && own.link(whom.id(), Arc::new(Linked { peer, pair }))
     {
         let from = peer.node.table.tie(id);
-        lists.open_link(number, pair, own, Some(from));
+        lists.open_link(number, pair, own, || from);
         peer.say_of_tie(&lists, Message::Link { tie, from, to: pair.other });
     }
     drop(lists);
@@ -210,6 +215,7 @@ pub(super) fn link(whom: Remote, id: ActorId, own: KinPeer) -> Result<(), ExitRe
 struct Watched {
     peer: &'static Peer,
     number: Number,
+    is_over: Arc<AtomicBool>,
 }
 
 /// An actor of another node, as an actor that is linked to it knows it.
@@ -222,14 +228,15 @@ impl Reach for Watched {
     fn down(&self, _from: ActorId, reason: &ExitReason) {
         let words = Words::of(reason);
         let mut lists = self.peer.ties.lock();
-        if lists.take(self.number).is_some() {
+        if let Some(Tie::Watched(watched)) = lists.take(self.number) {
             self.peer.say_ended(&lists, self.number, &words);
+            self.peer.node.table.untie(watched.named);
         }
     }
 
     fn is_gone(&self) -> bool {
         // Asked under the lock of a mailbox, which is taken under that of the lists.
-        self.peer.standing() == Standing::Down
+        self.is_over.load(Ordering::Relaxed) || self.peer.standing() == Standing::Down
     }
 
     // A watch is told of ends alone.
@@ -280,11 +287,12 @@ impl Reach for Linked {
 
 #[cfg(test)]
 mod tests {
-    use super::lists::{Lists, Number, Opened, Pair, Tie};
+    use super::lists::{Lists, Number, Opened, Pair, Tie, Watched};
     use crate::control::ActorId;
     use crate::kin::Witness;
     use crate::node::Slot;
     use crate::oneshot;
+    use std::sync::Arc;
 
     const SLOT: Slot = Slot { index: 3, generation: 1 };
 
@@ -322,7 +330,9 @@ mod tests {
     fn a_watch_of_another_node_is_no_watch_of_ours() {
         let mut lists = Lists::new(100);
         let (own, theirs) = (Number(Opened::Here, 1), Number(Opened::There, 1));
-        lists.note(theirs, Tie::Watched { slot: SLOT, by: ActorId::fresh() });
+        let is_over = Arc::default();
+        let watched = Watched { named: SLOT, by: ActorId::fresh(), is_over };
+        lists.note(theirs, Tie::Watched(watched));
         assert_eq!((lists.open(Opened::Here), lists.open(Opened::There)), (0, 1));
         assert!(lists.take(own).is_none());
         let pair = Pair { own: ActorId::fresh(), other: SLOT };

@@ -40,7 +40,7 @@ fn a_deep_value_does_not_end_the_process() {
             let to = Slot { index: 0, generation: 0 };
             let locate = Wire::Locate { call: 1, name: "trees", messages };
             for message in [locate, Wire::Tell { to, payload: &payload }] {
-                Envelope { cause: None, message }.append(&mut bytes).unwrap();
+                Envelope::from(message).append(&mut bytes).unwrap();
             }
             peer.send(id(0), bytes).unwrap();
             while node.metrics().messages_in < 3 {

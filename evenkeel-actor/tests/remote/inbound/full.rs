@@ -437,7 +437,7 @@ fn a_peer_that_lets_go_of_what_it_did_not_hold_or_casts_out_of_order_is_refused(
             let mut bytes = Vec::new();
             frame::begin(&mut bytes, 0);
             for message in &messages {
-                let envelope = Envelope { cause: None, message: message.clone() };
+                let envelope = Envelope::from(message.clone());
                 envelope.append(&mut bytes).unwrap();
             }
             peer.send(id(0), bytes).unwrap();

@@ -48,7 +48,7 @@ fn with_peer(test: impl FnOnce(&evenkeel::Runtime, &Node, &mut InProcess)) {
         job: "job",
         name: "peer",
     };
-    Envelope { cause: None, message: hello }.append(&mut bytes).unwrap();
+    Envelope::from(hello).append(&mut bytes).unwrap();
     peer.send(id(0), bytes).unwrap();
     runtime.block_on(node.ready()).unwrap();
     test(&runtime, &node, &mut peer);

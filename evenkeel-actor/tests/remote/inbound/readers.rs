@@ -79,7 +79,7 @@ fn a_long_frame_of_short_messages_is_read_in_time() {
             let to = Slot { index: 0, generation: 0 };
             for _ in 0..MESSAGES {
                 let message = Wire::Tell { to, payload: &[] };
-                Envelope { cause: None, message }.append(&mut bytes).unwrap();
+                Envelope::from(message).append(&mut bytes).unwrap();
             }
             assert!(bytes.len() < 5 << 20);
             peer.send(id(0), bytes).unwrap();

@@ -1,0 +1,93 @@
+//! The references to actors that are in a value, in bytes.
+
+use super::super::varint::{self, Reader};
+use super::super::{FrameError, Name, NodeId};
+use super::cast::{read_slot, write_slot};
+
+/// The actors that a value has references to, in order; one for each reference. They have been
+/// checked.
+///
+/// ```text
+/// references := count name*       name := node index generation
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct References<'a> {
+    count: u64,
+    /// Those that follow the count.
+    bytes: &'a [u8],
+}
+
+impl<'a> References<'a> {
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        // Each takes three bytes at least, so their number is one of bytes.
+        self.count as usize
+    }
+
+    /// The names of the actors.
+    pub fn iter(&self) -> impl Iterator<Item = Name> + use<'a> {
+        let mut reader = Reader::new(self.bytes, 0);
+        (0..self.count).map_while(move |_| read_name(&mut reader).ok())
+    }
+
+    /// Reads those of a record that has some.
+    pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self, FrameError> {
+        let at = reader.at();
+        let count = reader.number()?;
+        if count == 0 {
+            // It would be a longer form of none.
+            return Err(FrameError::Overlong { at });
+        }
+        let start = reader.at();
+        let mut ahead = reader.clone();
+        // Whatever the count says, each turn of the loop takes bytes.
+        for _ in 0..count {
+            read_name(&mut ahead)?;
+        }
+        Ok(Self { count, bytes: reader.bytes(ahead.at() - start)? })
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        varint::put(out, self.count);
+        out.extend_from_slice(self.bytes);
+    }
+}
+
+/// References that are being put together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReferencesBuf {
+    count: u64,
+    bytes: Vec<u8>,
+}
+
+impl ReferencesBuf {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds one. Whoever reads the value finds them if they are added in the order of their names.
+    pub fn push(&mut self, actor: Name) {
+        self.count += 1;
+        varint::put(&mut self.bytes, actor.node.number().into());
+        write_slot(actor.slot, &mut self.bytes);
+    }
+
+    /// What they are in a message.
+    #[must_use]
+    pub fn as_references(&self) -> References<'_> {
+        References { count: self.count, bytes: &self.bytes }
+    }
+}
+
+fn read_name(reader: &mut Reader<'_>) -> Result<Name, FrameError> {
+    Ok(Name { node: NodeId::new(reader.number32()?), slot: read_slot(reader)? })
+}

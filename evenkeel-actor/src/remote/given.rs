@@ -1,0 +1,96 @@
+//! References in a value that is written: counted for the node that the value is for, before the
+//! record that names them can arrive there. [`lease`](super::lease) says why.
+
+use super::arrived::Arrived;
+use super::lease::Lease;
+use super::route::Peer;
+use crate::node::wire::{References, ReferencesBuf};
+use crate::node::{Name, Slot};
+use std::sync::Arc;
+
+/// A reference in a value.
+#[derive(Clone)]
+pub(super) enum Given {
+    /// To an actor of this node, whose slot is counted for the node that gets the value.
+    Own(Slot),
+    /// To an actor of another node.
+    Leased(Arc<Lease>),
+}
+
+/// What is said of the references in a record that a peer gets.
+pub(super) fn names(peer: &Peer, given: &[Given]) -> ReferencesBuf {
+    let name = |given: &Given| match given {
+        Given::Own(slot) => Name { node: peer.node.number, slot: *slot },
+        Given::Leased(lease) => lease.name(),
+    };
+    let mut names: Vec<_> = given.iter().map(name).collect();
+    // Whoever reads the value looks for them.
+    names.sort_unstable();
+    let mut references = ReferencesBuf::new();
+    names.into_iter().for_each(|name| references.push(name));
+    references
+}
+
+/// A record with these references was put in for a peer, or was not.
+#[cold]
+pub(super) fn settle(peer: &'static Peer, given: Vec<Given>, is_put: bool) {
+    for given in given {
+        match given {
+            Given::Own(slot) if !is_put => {
+                peer.node.table.release(peer.id, slot, 1);
+            }
+            Given::Own(_) => {}
+            // At home nobody counts it: what is given back is read behind the record.
+            Given::Leased(lease) if is_put && !std::ptr::eq(lease.peer, peer) => {
+                lease.peer.lend(lease, peer.id);
+            }
+            Given::Leased(_) => {}
+        }
+    }
+}
+
+/// Puts a record with these references in for a peer. They may be put in for others too.
+pub(super) fn put<E>(
+    peer: &'static Peer,
+    given: impl Iterator<Item = Given>,
+    put: impl FnOnce(References<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    // One whose actor has ended is named by the value alone.
+    let is_counted = |given: &Given| match given {
+        Given::Own(slot) => peer.node.table.give(*slot, peer.id),
+        Given::Leased(_) => true,
+    };
+    let given: Vec<_> = given.filter(is_counted).collect();
+    let done = put(names(peer, &given).as_references());
+    settle(peer, given, done.is_ok());
+    done
+}
+
+/// The references in a value that is read by this node itself, or is put in for several others.
+/// Meanwhile this node counts as the one that has those to its own actors.
+pub(super) struct Bundle {
+    /// This node.
+    own: &'static Peer,
+    given: Vec<Given>,
+}
+
+impl Bundle {
+    pub(super) fn new(own: &'static Peer, given: Vec<Given>) -> Self {
+        Self { own, given }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Given> {
+        self.given.iter().cloned()
+    }
+
+    /// What they are to this node, which reads the value.
+    pub(super) fn arrive(&self) -> Option<Arc<Arrived>> {
+        Arrived::at_home(self.own, &self.given)
+    }
+}
+
+impl Drop for Bundle {
+    fn drop(&mut self) {
+        settle(self.own, std::mem::take(&mut self.given), false);
+    }
+}
