@@ -13,7 +13,7 @@
 //! back ([`Accounts`](crate::policy::references::Accounts)). What it lends itself it counts before
 //! the record is put in. Of what others lend it hears (`Lent`), counts it, and says so (`Counted`).
 //! Until then the lender keeps the lease of the reference that it has sent
-//! ([`Loans`](crate::policy::references::Loans)), whether it has references or not.
+//! ([`Loans`]), whether it has references or not.
 //! The table keeps an actor while one balance of its slot is above zero. Then it drops its own
 //! reference, and the actor ends as one on its own node does that has no reference any more.
 //!
@@ -47,9 +47,10 @@
 //! # Why nothing is kept for ever
 //! Each lease is given back once, with its last reference, and each loan is counted: when all words
 //! have come each balance is what the holder has, and a lender keeps nothing. A node that is lost
-//! has nothing: balances of what it held go. What it has lent stays, as far as the owner has heard
-//! of it; where more was given back than that, the words are lost and the balance is settled. A
-//! lender that has lost the owner keeps nothing either.
+//! has nothing: balances of what it held go, and what is lent to it later is not counted. What it
+//! has lent stays, as far as the owner has heard of it, until its holders give it back. If they give
+//! back more than that, the balance stays below zero, and keeps nothing. A lender that has lost the
+//! owner keeps nothing either.
 //!
 //! # What is not covered
 //! - A lender that is lost before the owner hears of a loan: if the holder's is the only reference

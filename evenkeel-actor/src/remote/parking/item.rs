@@ -37,7 +37,8 @@ impl Origin {
     }
 
     /// Its value is dealt with, until the result is dropped.
-    pub(super) fn within(self) -> (trace::Within, arrived::Within) {
+    #[must_use = "its value is dealt with until this is dropped"]
+    pub(super) fn within(self) -> impl Sized {
         (trace::within(self.cause), arrived::within(self.arrived))
     }
 
