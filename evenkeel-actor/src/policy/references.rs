@@ -1,7 +1,7 @@
 //! Who has references to an actor, as its node counts them, and what those keep who lend them.
 //!
-//! [`remote::lease`](crate::remote) says what the protocol is. Here is what it counts, of one actor:
-//! plain values, which the tests drive through all orders of what nodes say to each other.
+//! [`remote::lease`](crate::remote) says what the protocol is. Here is what it counts, of one
+//! actor: plain values, which the tests drive through all orders of what nodes say to each other.
 
 use std::collections::BTreeMap;
 
@@ -59,8 +59,8 @@ impl Accounts {
         self.change(lender, holder, -less);
     }
 
-    /// A node is lost. It has nothing any more. What it has lent stays, as far as that was heard of;
-    /// a balance below zero says nothing to others.
+    /// A node is lost. It has nothing any more. What it has lent stays, as far as that was heard
+    /// of; a balance below zero says nothing to others.
     pub(crate) fn lose(&mut self, node: u32) {
         self.lines.retain(|line| line.holder != node);
     }
@@ -130,7 +130,8 @@ impl<K, L> Default for Loans<K, L> {
 
 impl<K: Ord + Copy, L> Loans<K, L> {
     /// One more is lent. `is_same` says of a lease that is kept already for such a loan, and that
-    /// the owner has not been told of, whether it is the same as this one, which then is given back.
+    /// the owner has not been told of, whether it is the same as this one, which then is given
+    /// back.
     pub(crate) fn lend(
         &mut self,
         loan: K,

@@ -48,9 +48,9 @@
 //! Each lease is given back once, with its last reference, and each loan is counted: when all words
 //! have come each balance is what the holder has, and a lender keeps nothing. A node that is lost
 //! has nothing: balances of what it held go, and what is lent to it later is not counted. What it
-//! has lent stays, as far as the owner has heard of it, until its holders give it back. If they give
-//! back more than that, the balance stays below zero, and keeps nothing. A lender that has lost the
-//! owner keeps nothing either.
+//! has lent stays, as far as the owner has heard of it, until its holders give it back. If they
+//! give back more than that, the balance stays below zero, and keeps nothing. A lender that has
+//! lost the owner keeps nothing either.
 //!
 //! # What is not covered
 //! - A lender that is lost before the owner hears of a loan: if the holder's is the only reference
