@@ -154,7 +154,7 @@ impl<K: Ord + Copy, L> Loans<K, L> {
         self.waiting.len()
     }
 
-    /// A loan that the owner is told of now, how often it was made, and the number that the owner
+    /// A loan that the owner hears of now, how often it was made, and the number that the owner
     /// says once it has counted it.
     pub(crate) fn tell(&mut self) -> Option<(K, u64, u64)> {
         let (loan, (times, leases)) = self.waiting.pop_first()?;

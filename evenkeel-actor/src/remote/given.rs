@@ -24,7 +24,7 @@ pub(super) fn names(peer: &Peer, given: &[Given]) -> ReferencesBuf {
         Given::Leased(lease) => lease.name(),
     };
     let mut names: Vec<_> = given.iter().map(name).collect();
-    // Whoever reads the value looks for them.
+    // The reader of the value looks for them.
     names.sort_unstable();
     let mut references = ReferencesBuf::new();
     names.into_iter().for_each(|name| references.push(name));
@@ -40,7 +40,7 @@ pub(super) fn settle(peer: &'static Peer, given: Vec<Given>, is_put: bool) {
                 peer.node.table.release(peer.id, slot, 1);
             }
             Given::Own(_) => {}
-            // At home nobody counts it: what is given back is read behind the record.
+            // At home it is not counted: what is given back is read behind the record.
             Given::Leased(lease) if is_put && !std::ptr::eq(lease.peer, peer) => {
                 lease.peer.lend(lease, peer.id);
             }

@@ -74,13 +74,13 @@
 //! A `Release` for each clone: messages for what is counted here. Leases that run out unless they
 //! are renewed: messages for as long as a reference is there, and an end by a pause of the network.
 //! One count for all holders: then a node that is lost takes its share with it. A `Release` that
-//! does not name the lender: when that is lost nobody knows whether a balance below zero is made up
-//! for by a word that comes yet, or is a debt for ever, by which a later reference ends too early.
-//! Weights that a lender splits: nothing is kept until it is counted, but a weight of one cannot be
-//! split, and then there are two protocols. A holder that asks the owner to count it (`Import`):
-//! one more message for each reference, and a holder that has to be kept waiting. Counts that are
-//! raised as references are read: what is not read has references too, and what is read twice has
-//! them once.
+//! does not name the lender: when that is lost no node knows whether a balance below zero is made
+//! up for by a word that comes yet, or is a debt for ever, by which a later reference ends too
+//! early. Weights that a lender splits: nothing is kept until it is counted, but a weight of one
+//! cannot be split, and then there are two protocols. A holder that asks the owner to count it
+//! (`Import`): one more message for each reference, and a holder that has to be kept waiting.
+//! Counts that are raised as references are read: what is not read has references too, and what is
+//! read twice has them once.
 
 use super::route::Peer;
 use crate::node::wire::Message;

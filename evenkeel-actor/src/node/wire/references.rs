@@ -74,7 +74,7 @@ impl ReferencesBuf {
         Self::default()
     }
 
-    /// Adds one. Whoever reads the value finds them if they are added in the order of their names.
+    /// Adds one. The reader of the value finds them if they are added in the order of their names.
     pub fn push(&mut self, actor: Name) {
         self.count += 1;
         varint::put(&mut self.bytes, actor.node.number().into());
