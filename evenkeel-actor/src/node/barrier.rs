@@ -1,15 +1,19 @@
 //! A barrier of all nodes, as a state machine without a transport.
 //!
 //! # Protocol
-//! Over the [tree] with the root 0. A node that has entered, and all of whose children have arrived, arrives: it says so to its parent. When the root arrives
-//! all have entered; it releases its children, and they theirs. A node is past the barrier when it releases; the next phase begins then.
+//! Over the [tree] with the root 0. A node that has entered, and all of whose children have
+//! arrived, arrives: it says so to its parent. When the root arrives all have entered; it releases
+//! its children, and they theirs. A node is past the barrier when it releases; the next phase
+//! begins then.
 //!
-//! A child is released by its parent, so the parent's next phase has begun before the child can arrive in it: what comes from a child is of the present phase, and so is what
-//! comes from the parent. Anything else is an error of the peer's.
+//! A child is released by its parent, so the parent's next phase has begun before the child can
+//! arrive in it: what comes from a child is of the present phase, and so is what comes from the
+//! parent. Anything else is an error of the peer's.
 //!
 //! # If a node is lost
-//! The barrier is broken for good: a node that is gone never enters again. Whoever hears of a loss tells its neighbours in the tree, who tell theirs. Where the tree is apart
-//! because the lost node was between, both sides have heard of it from the transport. So nobody waits for ever.
+//! The barrier is broken for good: a node that is gone never enters again. Whoever hears of a loss
+//! tells its neighbours in the tree, who tell theirs. Where the tree is apart because the lost node
+//! was between, both sides have heard of it from the transport. So nobody waits for ever.
 
 use super::wire::BarrierStep;
 use super::{NodeId, tree};
@@ -112,7 +116,8 @@ impl Barrier {
         }
     }
 
-    /// This node enters. It is through when [`phase`](Self::phase) has risen. What is to be sent is appended to `out`.
+    /// This node enters. It is through when [`phase`](Self::phase) has risen. What is to be sent is
+    /// appended to `out`.
     ///
     /// # Errors
     /// `Entered` and `Broken`.
@@ -297,7 +302,8 @@ mod tests {
             }
         }
 
-        /// Nodes enter as they come out until all have passed this many times, unless the barrier breaks. In between all is checked.
+        /// Nodes enter as they come out until all have passed this many times, unless the barrier
+        /// breaks. In between all is checked.
         fn run(&mut self, phases: u64, fault: Option<(u64, Fault)>) {
             let fault_at = fault.map(|fault| fault.0);
             for step in 0.. {

@@ -1,12 +1,15 @@
-//! Which of the frames that have come from one node may be read now: several workers read them at once, and each sender's messages are still read in order.
+//! Which of the frames that have come from one node may be read now: several workers read them at
+//! once, and each sender's messages are still read in order.
 //!
 //! # The rule
-//! Frames of one lane are read one after the other, in the order in which they came. A [fenced](super::frame) frame is read after all
-//! frames that came before it. Nothing else is ordered: the [`multiplexer`](super::multiplexer) proves that this keeps what one sender sends to one
-//! actor in order.
+//! Frames of one lane are read one after the other, in the order in which they came. A
+//! [fenced](super::frame) frame is read after all frames that came before it. Nothing else is
+//! ordered: the [`multiplexer`](super::multiplexer) proves that this keeps what one sender sends to
+//! one actor in order.
 //!
 //! # Why nothing stays
-//! The oldest frame that is not read yet is the head of its lane, and all frames that came before it have been read: so it may be read, fenced or not.
+//! The oldest frame that is not read yet is the head of its lane, and all frames that came before
+//! it have been read: so it may be read, fenced or not.
 //!
 //! Lane numbers are a peer's: a lane takes memory only while it has frames.
 
@@ -54,7 +57,8 @@ impl<F> Demultiplexer<F> {
         lane.frames.push_back(Waiting { number, fenced, frame });
     }
 
-    /// A frame that may be read now, and its lane, to be given back by [`read`](Self::read). The oldest of them.
+    /// A frame that may be read now, and its lane, to be given back by [`read`](Self::read). The
+    /// oldest of them.
     #[allow(clippy::should_implement_trait, reason = "an end now is none for ever")]
     pub fn next(&mut self) -> Option<(u16, F)> {
         let oldest = *self.unread.first()?;

@@ -12,18 +12,21 @@
 //! [`wire`](super::wire); a payload is always the last one and takes the rest of its record, so it
 //! needs no length.
 //!
-//! Frames of one lane are to be read in the order in which they came. A frame that is *fenced* is read after all frames
-//! that came before it from that node, of whatever lane; [`multiplexer`](super::multiplexer) says who needs that.
+//! Frames of one lane are to be read in the order in which they came. A frame that is *fenced* is
+//! read after all frames that came before it from that node, of whatever lane;
+//! [`multiplexer`](super::multiplexer) says who needs that.
 //!
 //! # What a reader may count on
-//! Nothing: the bytes are a peer's. Each step is checked, nothing is allocated, nothing panics, and a message that is read and written
-//! again gives the same bytes. An error ends the frame; what came before it in the same frame has been read.
+//! Nothing: the bytes are a peer's. Each step is checked, nothing is allocated, nothing panics, and
+//! a message that is read and written again gives the same bytes. An error ends the frame; what
+//! came before it in the same frame has been read.
 
 use super::FrameError;
 use super::varint::{self, Reader};
 use super::wire::Envelope;
 
-/// The first byte of each frame. A choice: no ASCII and no UTF-8 text begins with it and the version.
+/// The first byte of each frame. A choice: no ASCII and no UTF-8 text begins with it and the
+/// version.
 pub const MAGIC: u8 = 0xEA;
 
 /// The version of the format that this build writes, and the only one that it reads.
@@ -58,7 +61,8 @@ pub fn fence(frame: &mut [u8]) {
 
 /// Appends a record to a frame that has been begun: what `write` appends, with its length in front.
 ///
-/// Where `write` writes up to 127 bytes nothing is moved; a longer record is moved by one to four bytes.
+/// Where `write` writes up to 127 bytes nothing is moved; a longer record is moved by one to four
+/// bytes.
 ///
 /// # Errors
 /// Those of `write`. The frame is then as it was.
@@ -109,7 +113,8 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Reads the head of a frame of at most `most` bytes. The messages are read as they are asked for.
+    /// Reads the head of a frame of at most `most` bytes. The messages are read as they are asked
+    /// for.
     ///
     /// # Errors
     /// [`FrameError`], if the head is wrong.

@@ -4,7 +4,8 @@ use super::frame::VERSION;
 use std::error::Error;
 use std::fmt;
 
-/// Why bytes are not a frame, or a message is none that a frame can carry. `at` counts bytes from the beginning of the frame.
+/// Why bytes are not a frame, or a message is none that a frame can carry. `at` counts bytes from
+/// the beginning of the frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FrameError {

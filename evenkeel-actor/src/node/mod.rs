@@ -1,8 +1,11 @@
 //! Nodes: processes of one job whose actors send each other messages.
 //!
-//! From below: a [`Transport`] moves frames, of which [`in_process`] is one; [`frame`] and [`wire`] say what is in them, [`payload`] what is in a
-//! message. The [`multiplexer`] packs messages into frames, the [`demultiplexer`] says which frames may be read at once, and a [`host`] drives the transport between them;
-//! [`policy`] is what they decide by. [`tree`], [`barrier`] and [`termination`] are protocols of all nodes, without a transport. None of them knows what an actor is.
+//! From below: a [`Transport`] moves frames, of which [`in_process`] is one; [`frame`] and [`wire`]
+//! say what is in them, [`payload`] what is in a message. The [`multiplexer`] packs messages into
+//! frames, the [`demultiplexer`] says which frames may be read at once, and a [`host`] drives the
+//! transport between them; [`policy`] is what they decide by. [`tree`], [`barrier`] and
+//! [`termination`] are protocols of all nodes, without a transport. None of them knows what an
+//! actor is.
 
 pub mod barrier;
 pub mod demultiplexer;

@@ -3,10 +3,12 @@
 use super::NodeId;
 use std::fmt;
 
-/// An actor's place on its node. Places are used again: the generation tells those apart that have had the same index.
+/// An actor's place on its node. Places are used again: the generation tells those apart that have
+/// had the same index.
 ///
-/// Between two nodes an actor is named by its slot alone, since the frame that names it has come from one of them and goes to the
-/// other: nobody can speak in the name of an actor of a third node. Displays as `index.generation`.
+/// Between two nodes an actor is named by its slot alone, since the frame that names it has come
+/// from one of them and goes to the other: nobody can speak in the name of an actor of a third
+/// node. Displays as `index.generation`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
     /// Which place.

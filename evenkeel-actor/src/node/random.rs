@@ -1,6 +1,7 @@
 //! Random numbers that depend on a seed alone.
 
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): any seed is good, neighbours too.
+/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): any
+/// seed is good, neighbours too.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 

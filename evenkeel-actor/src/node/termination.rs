@@ -1,23 +1,31 @@
-//! When all work of all nodes is done, as a state machine without a transport: Safra's counted token.
+//! When all work of all nodes is done, as a state machine without a transport: Safra's counted
+//! token.
 //!
 //! # Protocol
-//! After E. W. Dijkstra, "Shmuel Safra's version of termination detection" (EWD 998, 1987). A node is *active* while it has anything to do, and only an active node sends
-//! messages of the work; a passive one becomes active by receiving one. Each node counts the messages that it has sent less those that it has received, and becomes
-//! *black* by receiving. A token goes round, from each node to the one with the next number. It is held by an active node and passed on by a passive one, which
-//! adds its count to the token's, makes the token black if it is black itself, and becomes white. When the token is back at node 0, and that is passive, all is done if token and node
-//! are white and the token's count and its own add up to zero. If not, it sends the token round again.
+//! After E. W. Dijkstra, "Shmuel Safra's version of termination detection" (EWD 998, 1987). A node
+//! is *active* while it has anything to do, and only an active node sends messages of the work; a
+//! passive one becomes active by receiving one. Each node counts the messages that it has sent less
+//! those that it has received, and becomes *black* by receiving. A token goes round, from each node
+//! to the one with the next number. It is held by an active node and passed on by a passive one,
+//! which adds its count to the token's, makes the token black if it is black itself, and becomes
+//! white. When the token is back at node 0, and that is passive, all is done if token and node are
+//! white and the token's count and its own add up to zero. If not, it sends the token round again.
 //!
 //! # Why it is right
-//! A count that does not add up to zero means messages that are under way. If the counts add up although some node has become active again behind the token, then because a message
-//! was counted as received and not as sent, or the reverse: the receiver is black and still before the token, so the token becomes black. It needs no order of messages, and no time. The
-//! detection comes after at most two rounds in which nothing happens.
+//! A count that does not add up to zero means messages that are under way. If the counts add up
+//! although some node has become active again behind the token, then because a message was counted
+//! as received and not as sent, or the reverse: the receiver is black and still before the token,
+//! so the token becomes black. It needs no order of messages, and no time. The detection comes
+//! after at most two rounds in which nothing happens.
 //!
 //! # If a node is lost
-//! What it has sent and received is not known, so nothing can be concluded: the detection fails, everywhere, as each node that hears of a loss tells all others.
+//! What it has sent and received is not known, so nothing can be concluded: the detection fails,
+//! everywhere, as each node that hears of a loss tells all others.
 //!
 //! # Rejected
-//! Silence for some seconds, as in Thorium: it takes those seconds, and is wrong if a node computes for longer. Mattern's four counters: two waves that visit all nodes
-//! where the token's round is one, for no gain with tens of nodes.
+//! Silence for some seconds, as in Thorium: it takes those seconds, and is wrong if a node computes
+//! for longer. Mattern's four counters: two waves that visit all nodes where the token's round is
+//! one, for no gain with tens of nodes.
 
 use super::NodeId;
 use super::wire::Probe;
@@ -110,7 +118,8 @@ impl Detector {
         self.is_over
     }
 
-    /// This node has sent so many messages of the work to others. To be called before they can arrive.
+    /// This node has sent so many messages of the work to others. To be called before they can
+    /// arrive.
     pub fn sent(&mut self, messages: u64) {
         self.count = self.count.wrapping_add_unsigned(messages);
     }
@@ -127,7 +136,8 @@ impl Detector {
         self.is_active = true;
     }
 
-    /// This node has nothing to do until it receives a message, and all that it has sent is [counted](Self::sent). What is to be done now is appended to `out`.
+    /// This node has nothing to do until it receives a message, and all that it has sent is
+    /// [counted](Self::sent). What is to be done now is appended to `out`.
     pub fn passive(&mut self, out: &mut Vec<Order>) {
         self.is_active = false;
         self.advance(out);

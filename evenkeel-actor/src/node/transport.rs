@@ -1,17 +1,21 @@
 //! How frames get to other nodes: the interface that every transport fills.
 //!
-//! A transport moves *frames*: bytes, of which it knows nothing but their length. One host drives it, a thread or a
-//! task of its own, by calling [`Transport::send`] and [`Transport::poll`], neither of which blocks, and
-//! [`Transport::wait`] when there is nothing to do. So a transport needs no locks, and one that is bound to a thread, such as MPI
-//! with `MPI_THREAD_FUNNELED`, needs no `Send`.
+//! A transport moves *frames*: bytes, of which it knows nothing but their length. One host drives
+//! it, a thread or a task of its own, by calling [`Transport::send`] and [`Transport::poll`],
+//! neither of which blocks, and [`Transport::wait`] when there is nothing to do. So a transport
+//! needs no locks, and one that is bound to a thread, such as MPI with `MPI_THREAD_FUNNELED`, needs
+//! no `Send`.
 //!
-//! What a transport promises: frames from one node to another arrive whole, unchanged, in the order in which they were sent, or a
-//! [`Event::Down`] says that no more will come. It promises nothing of the order between different pairs of nodes. What it does not promise: that a
-//! frame is well formed. Whoever reads frames checks them.
+//! What a transport promises: frames from one node to another arrive whole, unchanged, in the order
+//! in which they were sent, or a [`Event::Down`] says that no more will come. It promises nothing
+//! of the order between different pairs of nodes. What it does not promise: that a frame is well
+//! formed. Whoever reads frames checks them.
 //!
-//! Nodes may come late ([`Event::Up`]), and go. One that has gone does not come back under its number: what others knew of its actors, and waited for, ended with it, and nobody could tell the actors of a
-//! process that was started again from those. So a host takes no notice of a node that is up after it was down. A transport whose nodes are the same from beginning to end, such as MPI, gives
-//! all of them at its first polls.
+//! Nodes may come late ([`Event::Up`]), and go. One that has gone does not come back under its
+//! number: what others knew of its actors, and waited for, ended with it, and nobody could tell the
+//! actors of a process that was started again from those. So a host takes no notice of a node that
+//! is up after it was down. A transport whose nodes are the same from beginning to end, such as
+//! MPI, gives all of them at its first polls.
 
 use super::NodeId;
 use std::fmt;
@@ -23,7 +27,8 @@ use std::time::Duration;
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A node can be sent to. Comes once for each node. A transport that authenticates its peers has done so before it says this.
+    /// A node can be sent to. Comes once for each node. A transport that authenticates its peers
+    /// has done so before it says this.
     Up {
         /// Which node.
         node: NodeId,
@@ -42,8 +47,8 @@ pub enum Event {
         /// The buffer, with whatever is in it.
         buffer: Vec<u8>,
     },
-    /// Nothing more will come from a node, and nothing more gets to it. Comes once for each node that was up, after the last frame
-    /// from it.
+    /// Nothing more will come from a node, and nothing more gets to it. Comes once for each node
+    /// that was up, after the last frame from it.
     Down {
         /// Which node.
         node: NodeId,
@@ -118,7 +123,8 @@ pub trait Transport {
     /// How many nodes there are at the start, this one included: those with the numbers below it.
     fn nodes(&self) -> u32;
 
-    /// The most bytes that a frame may have. The same on all nodes of a job: a longer frame is none to whoever gets it.
+    /// The most bytes that a frame may have. The same on all nodes of a job: a longer frame is none
+    /// to whoever gets it.
     fn longest_frame(&self) -> usize;
 
     /// Begins to send a frame. Does not block; the buffer may come back by [`Event::Sent`].
@@ -133,7 +139,8 @@ pub trait Transport {
     /// and a frame waits for those alone that were there before it.
     fn poll(&mut self) -> Option<Event>;
 
-    /// Blocks the thread until there may be an event, the [waker](Self::waker) is called, or `most` has passed; may return early.
+    /// Blocks the thread until there may be an event, the [waker](Self::waker) is called, or `most`
+    /// has passed; may return early.
     fn wait(&mut self, most: Duration);
 
     /// What ends a wait.
@@ -151,12 +158,14 @@ pub trait Transport {
         None
     }
 
-    /// A buffer that has room for a frame, used before or new. A transport that wants its own memory gives that.
+    /// A buffer that has room for a frame, used before or new. A transport that wants its own
+    /// memory gives that.
     fn buffer(&mut self) -> Vec<u8> {
         Vec::new()
     }
 
-    /// Takes a buffer that the host does not need, as that of a frame that has been read: a transport that copies what comes has use for it.
+    /// Takes a buffer that the host does not need, as that of a frame that has been read: a
+    /// transport that copies what comes has use for it.
     fn recycle(&mut self, buffer: Vec<u8>) {
         drop(buffer);
     }
@@ -164,14 +173,17 @@ pub trait Transport {
     /// Whether frames are under way that were sent here and have not left yet.
     fn is_sending(&self) -> bool;
 
-    /// Says to the others that this node leaves, after what is under way. Polls go on until [`is_sending`](Self::is_sending) is false, then calls of
-    /// [`ended`](Self::ended) until that is true; then the transport is dropped.
+    /// Says to the others that this node leaves, after what is under way. Polls go on until
+    /// [`is_sending`](Self::is_sending) is false, then calls of [`ended`](Self::ended) until that
+    /// is true; then the transport is dropped.
     fn leave(&mut self);
 
-    /// Moves the end on, and says whether nothing of it has to be waited for. Does not block; is called once nothing [is being sent](Self::is_sending) after [`leave`](Self::leave), from then on
-    /// instead of polls. Whatever still comes is thrown away.
+    /// Moves the end on, and says whether nothing of it has to be waited for. Does not block; is
+    /// called once nothing [is being sent](Self::is_sending) after [`leave`](Self::leave), from
+    /// then on instead of polls. Whatever still comes is thrown away.
     ///
-    /// A transport that cannot end alone, as MPI's, waits for the others here, because a host may be a task whose worker has more to do. A transport that is dropped before this is true, or
+    /// A transport that cannot end alone, as MPI's, waits for the others here, because a host may
+    /// be a task whose worker has more to do. A transport that is dropped before this is true, or
     /// without this, may block in its drop.
     fn ended(&mut self) -> bool {
         true

@@ -1,12 +1,14 @@
 //! Binomial trees: who passes on to whom, so that `n` nodes are reached in `log2 n` steps.
 //!
-//! The tree over the numbers from 0 to `n`, with the root 0: the parent of a number is that number without its lowest set bit, and the members below one are
-//! the numbers that follow it. So a list of members can be passed on in parts that are runs of it, each to its first member, and nobody needs to know more than the
-//! list that it got.
+//! The tree over the numbers from 0 to `n`, with the root 0: the parent of a number is that number
+//! without its lowest set bit, and the members below one are the numbers that follow it. So a list
+//! of members can be passed on in parts that are runs of it, each to its first member, and nobody
+//! needs to know more than the list that it got.
 
 use std::ops::Range;
 
-/// The parts of a list of `members` that its first member passes on, each to the first member of the part. The largest comes first, since it has the longest way to go.
+/// The parts of a list of `members` that its first member passes on, each to the first member of
+/// the part. The largest comes first, since it has the longest way to go.
 ///
 /// # Examples
 /// ```

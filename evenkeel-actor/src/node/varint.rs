@@ -1,7 +1,8 @@
 //! Numbers in as few bytes as they need, and a reader that checks every step.
 //!
-//! A number is written seven bits a byte, lowest first, with the high bit set on all but the last byte (LEB128, as in DWARF and
-//! Protocol Buffers). Only the shortest form is read, so that equal frames have equal bytes.
+//! A number is written seven bits a byte, lowest first, with the high bit set on all but the last
+//! byte (LEB128, as in DWARF and Protocol Buffers). Only the shortest form is read, so that equal
+//! frames have equal bytes.
 
 use super::FrameError;
 

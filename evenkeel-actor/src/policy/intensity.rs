@@ -23,7 +23,8 @@ impl Intensity {
         Self { limit, recent: VecDeque::new() }
     }
 
-    /// Whether one restart more is within the limit; it counts from now on. `now` is counted from any beginning and never goes back.
+    /// Whether one restart more is within the limit; it counts from now on. `now` is counted from
+    /// any beginning and never goes back.
     pub(crate) fn admit(&mut self, now: Duration) -> bool {
         let window = self.limit.window;
         while self.recent.front().is_some_and(|&then| now.saturating_sub(then) > window) {
@@ -45,13 +46,15 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// How long to wait after so many failures on end, of which there is one at least: doubled with each.
+    /// How long to wait after so many failures on end, of which there is one at least: doubled with
+    /// each.
     pub(crate) fn after(self, failures: u32) -> Duration {
         let doublings = failures.saturating_sub(1).min(31);
         self.first.saturating_mul(1 << doublings).min(self.most)
     }
 
-    /// Whether a child that was up for so long has recovered, so that the next failure is the first again.
+    /// Whether a child that was up for so long has recovered, so that the next failure is the first
+    /// again.
     pub(crate) fn is_recovered(self, up: Duration) -> bool {
         up >= self.most
     }

@@ -10,7 +10,8 @@ pub enum Strategy {
     OneForOne,
     /// All are stopped and started anew: each depends on each.
     OneForAll,
-    /// Those that were started after it are stopped and started anew: each depends on those before it.
+    /// Those that were started after it are stopped and started anew: each depends on those before
+    /// it.
     RestForOne,
 }
 
@@ -43,7 +44,8 @@ impl Restart {
 }
 
 impl Strategy {
-    /// The children that are stopped for the sake of the one that is restarted, and that one, of so many.
+    /// The children that are stopped for the sake of the one that is restarted, and that one, of so
+    /// many.
     pub(crate) fn affected(self, index: usize, children: usize) -> Range<usize> {
         match self {
             Self::OneForOne => index..index + 1,

@@ -1,8 +1,10 @@
 //! When senders that wait for room are told that there is some.
 
-/// How many of the `waiting` may put their messages in now, where `used` of `capacity` places are used or promised.
+/// How many of the `waiting` may put their messages in now, where `used` of `capacity` places are
+/// used or promised.
 ///
-/// None before half of the places are free: each telling costs a switch, so they come in groups. With a capacity of one it is told at once.
+/// None before half of the places are free: each telling costs a switch, so they come in groups.
+/// With a capacity of one it is told at once.
 pub(crate) fn grant(capacity: u32, used: u32, waiting: usize) -> usize {
     let free = capacity.saturating_sub(used);
     if free == 0 || free < capacity / 2 { 0 } else { waiting.min(free as usize) }

@@ -1,17 +1,21 @@
 //! What a supervisor does next: a state machine of plain values.
 //!
-//! What has happened goes in, what is to be done comes out as [`Step`]s. Children are numbered in the order in which they start; a number is not given twice, and what is said of
-//! a child that is gone means nothing.
+//! What has happened goes in, what is to be done comes out as [`Step`]s. Children are numbered in
+//! the order in which they start; a number is not given twice, and what is said of a child that is
+//! gone means nothing.
 //!
 //! # States of a child
-//! *Waiting* to be started, or waiting for the end of a *back-off* before that; *starting*; *up*; *ceasing*, which means that it has been told to stop
-//! for the sake of another or of the supervisor's own end. One that is *gone* is not there any more.
+//! *Waiting* to be started, or waiting for the end of a *back-off* before that; *starting*; *up*;
+//! *ceasing*, which means that it has been told to stop for the sake of another or of the
+//! supervisor's own end. One that is *gone* is not there any more.
 //!
 //! # Rules
-//! Children that have to stop do so one at a time, the last first, and nothing is started meanwhile. Then those that wait are started: one at
-//! a time and in order while the supervisor boots or its strategy depends on order, else at once. An end that was not asked for is judged by the kind of the child and then by
-//! the intensity; an end that was asked for is judged by nothing, even if it was a failure. So of several children that fail at once under
-//! one-for-all one is counted.
+//! Children that have to stop do so one at a time, the last first, and nothing is started
+//! meanwhile. Then those that wait are started: one at a time and in order while the supervisor
+//! boots or its strategy depends on order, else at once. An end that was not asked for is judged by
+//! the kind of the child and then by the intensity; an end that was asked for is judged by nothing,
+//! even if it was a failure. So of several children that fail at once under one-for-all one is
+//! counted.
 
 use super::intensity::{Backoff, Intensity, Limit};
 use super::restart::{Restart, Strategy};

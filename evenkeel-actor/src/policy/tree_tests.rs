@@ -51,7 +51,8 @@ fn children_start_in_order_and_stop_in_reverse() {
     }
 }
 
-/// Each strategy, kind, and reason: which children are stopped, and whether the one that ended is started again.
+/// Each strategy, kind, and reason: which children are stopped, and whether the one that ended is
+/// started again.
 #[test]
 fn an_end_concerns_those_that_the_strategy_says() {
     let strategies = [
@@ -208,8 +209,9 @@ fn a_removed_child_stops_for_good() {
     assert_eq!(tree.phase(), Phase::Halted(None));
 }
 
-/// Every course of six events of three children under each strategy: nothing is started that is up, nothing is stopped that is not, and when all that was
-/// asked for has happened all that live are up, or none is.
+/// Every course of six events of three children under each strategy: nothing is started that is up,
+/// nothing is stopped that is not, and when all that was asked for has happened all that live are
+/// up, or none is.
 #[test]
 fn every_course_of_events_comes_to_an_end() {
     #[derive(Clone, Copy, PartialEq, Debug)]

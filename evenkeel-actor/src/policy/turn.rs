@@ -1,17 +1,21 @@
 //! How long an actor's turn is.
 //!
-//! An actor with many messages handles several in one poll, as switching costs more than a small message, and gives way to other tasks when it has used its
-//! time up. Time is looked at after a number of messages that adapts to what they take, so that a look costs little beside them and a turn of
-//! long ones is not much too long.
+//! An actor with many messages handles several in one poll, as switching costs more than a small
+//! message, and gives way to other tasks when it has used its time up. Time is looked at after a
+//! number of messages that adapts to what they take, so that a look costs little beside them and a
+//! turn of long ones is not much too long.
 
-/// Nanoseconds that a turn may last: several batches of the scheduler's 4 µs, so that the cost of a switch disappears, and far below what a
-/// user would call a delay. An estimate; no benchmark sets it.
+/// Nanoseconds that a turn may last: several batches of the scheduler's 4 µs, so that the cost of a
+/// switch disappears, and far below what a user would call a delay. An estimate; no benchmark sets
+/// it.
 pub(crate) const BUDGET: u32 = 20_000;
 
-/// How large a share of the workers' time an actor gets beside others that always have messages, too: its turns are so long.
+/// How large a share of the workers' time an actor gets beside others that always have messages,
+/// too: its turns are so long.
 ///
-/// Each ready actor and task has its turn once in a round, whatever its priority, so nobody starves: one waits for the turns of the others that are ready, each of
-/// 80 µs at most and one stride of messages, or one long message, more.
+/// Each ready actor and task has its turn once in a round, whatever its priority, so nobody
+/// starves: one waits for the turns of the others that are ready, each of 80 µs at most and one
+/// stride of messages, or one long message, more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Priority {
     /// A quarter of the normal share: turns of 5 µs.
@@ -41,7 +45,8 @@ const MOST: u8 = 64;
 /// Messages before the first look of an actor's life.
 pub(crate) const FIRST: u8 = 4;
 
-/// Messages of a turn where a seed determines the order, which the time must not: one, so that others may come between any two.
+/// Messages of a turn where a seed determines the order, which the time must not: one, so that
+/// others may come between any two.
 pub(crate) const SINGLE: u8 = 1;
 
 /// After how many messages the time is to be looked at again, if `messages` have taken `nanos`.

@@ -1,7 +1,8 @@
 //! A value that one thread makes and uses, in a task that the type system lets others have.
 //!
-//! Transports may be bound to a thread, as MPI's is. On a runtime with one worker a task that drives one is always run by the thread of that worker, which the
-//! compiler cannot know. So each use looks which thread it is.
+//! Transports may be bound to a thread, as MPI's is. On a runtime with one worker a task that
+//! drives one is always run by the thread of that worker, which the compiler cannot know. So each
+//! use looks which thread it is.
 
 #![allow(unsafe_code, reason = "a value that is not `Send` is in a task")]
 
@@ -12,11 +13,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// A number that no other thread has or will have; cheaper to read than what `std` calls a thread's id.
+    /// A number that no other thread has or will have; cheaper to read than what `std` calls a
+    /// thread's id.
     static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A value that only the thread that has made it uses. It is not pinned by where this is: what is to be pinned is so in a box, whose memory is leaked with it.
+/// A value that only the thread that has made it uses. It is not pinned by where this is: what is
+/// to be pinned is so in a box, whose memory is leaked with it.
 ///
 /// # Panics
 /// If another thread uses it. If another thread drops it, it is leaked.

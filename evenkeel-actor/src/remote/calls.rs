@@ -1,19 +1,23 @@
 //! Questions to other nodes that have no answer yet.
 //!
-//! A call is opened when its place for the answer is written into a message, and closed by its answer, by a failure, or by the loss of the node that has the place.
+//! A call is opened when its place for the answer is written into a message, and closed by its
+//! answer, by a failure, or by the loss of the node that has the place.
 //!
 //! # Who has the place
-//! At first the node that was asked. Whoever hands it on to another node says so to the node that has opened the call (`Moved`), once the message is on its way. These words come in any
-//! order, as each comes from another node: so they are counted. Each node has one place less for each word that it has sent, and one more for each that names it; once all words have come
-//! exactly one node has one. While some are on their way more than one may seem to have it; then the call is closed by the loss of any of these, and an answer that comes yet is a dead letter.
+//! At first the node that was asked. Whoever hands it on to another node says so to the node that
+//! has opened the call (`Moved`), once the message is on its way. These words come in any order, as
+//! each comes from another node: so they are counted. Each node has one place less for each word
+//! that it has sent, and one more for each that names it; once all words have come exactly one node
+//! has one. While some are on their way more than one may seem to have it; then the call is closed
+//! by the loss of any of these, and an answer that comes yet is a dead letter.
 //!
 //! # Why no asker waits in vain
-//! A place that is dropped says so. A node that is lost has its standing noted before the calls are looked through, and whoever notes a move looks at the standing under their lock: one of
-//! both closes the call. A message that hands a place on
-//! names it beside its payload, so a node that cannot deliver it says so for it. The arguments of a
-//! script do not: the node that asks for the script knows which places it has written, and says so
-//! for them once it hears that there is no actor. What is not covered ends with the asker's
-//! [limit](crate::System::set_ask_limit):
+//! A place that is dropped says so. A node that is lost has its standing noted before the calls are
+//! looked through, and whoever notes a move looks at the standing under their lock: one of both
+//! closes the call. A message that hands a place on names it beside its payload, so a node that
+//! cannot deliver it says so for it. The arguments of a script do not: the node that asks for the
+//! script knows which places it has written, and says so for them once it hears that there is no
+//! actor. What is not covered ends with the asker's [limit](crate::System::set_ask_limit):
 //! - a message that a node hands on, and that does not get to a third one because these two alone
 //!   have lost each other;
 //! - a place in an answer that is not read, because no asker waits for it or it is of another type;
@@ -21,11 +25,14 @@
 //!   given up, once the call of that is forgotten.
 //!
 //! # Whose answer counts
-//! That of any node that knows the number. Numbers are a keyed hash of 64 bits, so a node that has not been told one does not guess it.
+//! That of any node that knows the number. Numbers are a keyed hash of 64 bits, so a node that has
+//! not been told one does not guess it.
 //!
 //! # What stays
-//! An asker that has given up does not close its call, and the answer is a dead letter then. A node that answers nothing has calls pile up: those whose askers are gone are looked for whenever the number of
-//! calls has doubled, and at the limit of calls that one node was asked, and forgotten. Beyond that limit none is opened.
+//! An asker that has given up does not close its call, and the answer is a dead letter then. A node
+//! that answers nothing has calls pile up: those whose askers are gone are looked for whenever the
+//! number of calls has doubled, and at the limit of calls that one node was asked, and forgotten.
+//! Beyond that limit none is opened.
 
 use super::hash::Numbers;
 use super::lease::Lease;
@@ -120,7 +127,8 @@ impl Open {
         Some(call)
     }
 
-    /// Takes out those that nobody waits for, if it is time to look. One that a failure would close another by stays until that is closed.
+    /// Takes out those that nobody waits for, if it is time to look. One that a failure would close
+    /// another by stays until that is closed.
     fn sweep(&mut self, open: usize, most: usize) -> Vec<Call> {
         if !self.sweeper.is_due(self.calls.len(), open >= most, most) {
             return Vec::new();
@@ -157,7 +165,8 @@ impl Calls {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a call to `asked`, and gives its number, whose lower half is not zero. `read` makes of the outcome what the asker gets. None if there are too many.
+    /// Opens a call to `asked`, and gives its number, whose lower half is not zero. `read` makes of
+    /// the outcome what the asker gets. None if there are too many.
     pub(crate) fn open<T: Send + 'static>(
         &self,
         asked: NodeId,
@@ -207,7 +216,8 @@ impl Calls {
         asker.complete(outcome)
     }
 
-    /// Closes the calls whose places were in the same message, one after the other: there may be a million.
+    /// Closes the calls whose places were in the same message, one after the other: there may be a
+    /// million.
     fn close_beside(&self, mut call: u64, failure: Failure) {
         while call != 0
             && let Some(Call { asker, beside, .. }) = self.take(call)
@@ -224,7 +234,8 @@ impl Calls {
         }
     }
 
-    /// A node says that it has handed the place for a call's answer on to another. `is_down` says of that one whether it is.
+    /// A node says that it has handed the place for a call's answer on to another. `is_down` says
+    /// of that one whether it is.
     pub(crate) fn moved(
         &self,
         call: u64,

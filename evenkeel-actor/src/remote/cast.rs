@@ -1,11 +1,17 @@
 //! Collective sends: a value for actors on many nodes, along a binomial tree.
 //!
-//! A list of members names each node once, in order, the node that it is for first, and [`MOST_ACTORS`] actors at most; what breaks that is refused. So one message makes no more of itself than a value for each
-//! actor that it names and a message for each other node, and does not keep a reader long. A member that cannot be reached is left out, and the next passes the value on.
+//! A list of members names each node once, in order, the node that it is for first, and
+//! [`MOST_ACTORS`] actors at most; what breaks that is refused. So one message makes no more of
+//! itself than a value for each actor that it names and a message for each other node, and does not
+//! keep a reader long. A member that cannot be reached is left out, and the next passes the value
+//! on.
 //!
-//! The node where it begins waits for room on the way. Those in between do not, as two that pass much to each other would wait for each other: what they pass on waits for the transport. What finds a mailbox full
-//! is [parked](super::parking), in order with what else comes from the node that has passed it on. A node is left out for which [too much](Peer::has_room_for_others) waits already: whoever sends casts through this
-//! one could have its queue grow without a bound otherwise, and have that node shut out for it.
+//! The node where it begins waits for room on the way. Those in between do not, as two that pass
+//! much to each other would wait for each other: what they pass on waits for the transport. What
+//! finds a mailbox full is [parked](super::parking), in order with what else comes from the node
+//! that has passed it on. A node is left out for which [too much](Peer::has_room_for_others) waits
+//! already: whoever sends casts through this one could have its queue grow without a bound
+//! otherwise, and have that node shut out for it.
 
 use super::arrived;
 use super::askers::Askers;
@@ -25,7 +31,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
-/// Actors in one message; more are several messages. An estimate: delivered to in the time of a few turns; no benchmark sets it.
+/// Actors in one message; more are several messages. An estimate: delivered to in the time of a few
+/// turns; no benchmark sets it.
 const MOST_ACTORS: usize = 1_024;
 
 /// How far a collective send has got when the call that makes it returns.
@@ -33,9 +40,12 @@ const MOST_ACTORS: usize = 1_024;
 pub struct CastReport {
     /// Actors of this node that have it.
     pub delivered: usize,
-    /// Actors of other nodes that it was handed on for. What is lost with a node, finds its actor stopped, or comes where very much waits for full mailboxes or for a slow node, is not known here.
+    /// Actors of other nodes that it was handed on for. What is lost with a node, finds its actor
+    /// stopped, or comes where very much waits for full mailboxes or for a slow node, is not known
+    /// here.
     pub handed_on: usize,
-    /// Actors that it was not handed on for: they have stopped, their mailboxes are full and do not wait, or their nodes are down.
+    /// Actors that it was not handed on for: they have stopped, their mailboxes are full and do not
+    /// wait, or their nodes are down.
     pub refused: usize,
 }
 
@@ -94,7 +104,8 @@ where
     Ok(report)
 }
 
-/// The same members in lists of [`MOST_ACTORS`] at most, each with its nodes in order, and each of them once.
+/// The same members in lists of [`MOST_ACTORS`] at most, each with its nodes in order, and each of
+/// them once.
 fn rounds(away: BTreeMap<NodeId, Vec<Slot>>) -> Vec<Vec<(NodeId, Vec<Slot>)>> {
     let mut rounds = vec![Vec::new()];
     let mut actors = 0;
@@ -116,7 +127,8 @@ fn rounds(away: BTreeMap<NodeId, Vec<Slot>>) -> Vec<Vec<(NodeId, Vec<Slot>)>> {
     rounds
 }
 
-/// Hands a value on for these members to the first of them that can be reached. Says for how many actors; those before are left out.
+/// Hands a value on for these members to the first of them that can be reached. Says for how many
+/// actors; those before are left out.
 async fn hand_on(
     node: &'static Inner,
     part: &[(NodeId, Vec<Slot>)],
@@ -153,7 +165,8 @@ fn say(
     })
 }
 
-/// A collective send has come: passes it on, and delivers it to the actors of this node. False if it makes no sense, and nothing more of its sender is to be read.
+/// A collective send has come: passes it on, and delivers it to the actors of this node. False if
+/// it makes no sense, and nothing more of its sender is to be read.
 pub(crate) fn pass_on(from: &'static Peer, members: Members<'_>, payload: &[u8]) -> bool {
     let node = from.node;
     // There may be no more of them than nodes.

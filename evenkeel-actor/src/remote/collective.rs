@@ -1,21 +1,31 @@
 //! What all nodes do together: the barrier, and the end of all work.
 //!
-//! [`barrier`](crate::node::barrier) and [`termination`](crate::node::termination) are the protocols; here they meet the transport and the waiting tasks.
+//! [`barrier`](crate::node::barrier) and [`termination`](crate::node::termination) are the
+//! protocols; here they meet the transport and the waiting tasks.
 //!
 //! # What counts for the end of all work
-//! Messages that have left and those that have come and were read, without those of protocols: numbers that the multiplexer and the readers have anyway, so a message costs nothing more for it.
-//! A node is passive when it has declared its part finished, none of its system's actors is alive but subscribers to [dead letters](crate::System::on_dead_letter), and nothing that has come is unread. That is looked at
-//! in one evaluation, which counts as received what had been read before it, as sent what had left after it, and is thrown away if more has been read in between or anything is unread at its end: so
-//! whatever was sent because of a message is counted together with that message. Outside of evaluations the detector takes the node for active, and holds the token.
+//! Messages that have left and those that have come and were read, without those of protocols:
+//! numbers that the multiplexer and the readers have anyway, so a message costs nothing more for
+//! it. A node is passive when it has declared its part finished, none of its system's actors is
+//! alive but subscribers to [dead letters](crate::System::on_dead_letter), and nothing that has
+//! come is unread. That is looked at in one evaluation, which counts as received what had been read
+//! before it, as sent what had left after it, and is thrown away if more has been read in between
+//! or anything is unread at its end: so whatever was sent because of a message is counted together
+//! with that message. Outside of evaluations the detector takes the node for active, and holds the
+//! token.
 //!
 //! # When nodes leave
-//! A node leaves when it has passed a barrier, or knows of the end of all work, and its going may be heard of before that of which it knows has come from a third node. So a barrier is broken by the
-//! loss of a neighbour in its tree alone, whose last words come before its loss, and who else waits is told by its neighbours; and a node that has heard of the end of all work waits for all
+//! A node leaves when it has passed a barrier, or knows of the end of all work, and its going may
+//! be heard of before that of which it knows has come from a third node. So a barrier is broken by
+//! the loss of a neighbour in its tree alone, whose last words come before its loss, and who else
+//! waits is told by its neighbours; and a node that has heard of the end of all work waits for all
 //! others to have, in a barrier of its own, before it says so.
 //!
-//! A node that leaves, and one whose host has ended, abandons what it waits for itself: from then on it is told nothing.
+//! A node that leaves, and one whose host has ended, abandons what it waits for itself: from then
+//! on it is told nothing.
 //!
-//! Evaluations are made when a probe comes, and every [`LOOK`], since the end of an actor tells nobody.
+//! Evaluations are made when a probe comes, and every [`LOOK`], since the end of an actor tells
+//! nobody.
 
 use super::error::NodeLost;
 use super::inner::Inner;
@@ -31,7 +41,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Between two evaluations. An estimate: far below what a user would call a delay; no benchmark sets it.
+/// Between two evaluations. An estimate: far below what a user would call a delay; no benchmark
+/// sets it.
 const LOOK: Duration = Duration::from_micros(500);
 
 pub(crate) struct Collective(Mutex<State>);
@@ -71,7 +82,8 @@ impl Collective {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state, sends what comes of it, and wakes who waits. Messages are put in under the lock, so that they are counted when an evaluation looks.
+    /// Changes the state, sends what comes of it, and wakes who waits. Messages are put in under
+    /// the lock, so that they are counted when an evaluation looks.
     fn change<R>(
         &self,
         node: &Inner,
@@ -144,7 +156,8 @@ impl Collective {
         });
     }
 
-    /// This node leaves, or nobody drives its transport any more: who waits here waits in vain. The others hear of it as a loss, so nothing is sent.
+    /// This node leaves, or nobody drives its transport any more: who waits here waits in vain. The
+    /// others hear of it as a loss, so nothing is sent.
     pub(crate) fn abandon(&self) {
         let waiting = {
             let mut state = self.lock();
@@ -161,7 +174,8 @@ impl Collective {
         self.pass_barrier(node, PASS).await
     }
 
-    /// Passes a barrier; that of the end of all work once, whoever of this node asks for it, and however often.
+    /// Passes a barrier; that of the end of all work once, whoever of this node asks for it, and
+    /// however often.
     async fn pass_barrier(&self, node: &Inner, barrier: usize) -> Result<(), NodeLost> {
         let broken = |state: &State| NodeLost { node: state.lost };
         let phase = self.change(node, |state, out, _| {
@@ -235,7 +249,8 @@ impl Collective {
             }
             node.multiplexer.flush();
             let sent = node.sent();
-            // What a node's loss discards was not sent, so the counts fit no more; a gate is shut before. The loss itself is told when its last words are read.
+            // What a node's loss discards was not sent, so the counts fit no more; a gate is shut
+            // before. The loss itself is told when its last words are read.
             if node.others().any(Peer::is_down) {
                 return;
             }
@@ -257,7 +272,8 @@ impl Collective {
 }
 
 impl Inner {
-    /// Messages of the work that have left. Exact, modulo 2^64, while no node is down and all lanes have been flushed.
+    /// Messages of the work that have left. Exact, modulo 2^64, while no node is down and all lanes
+    /// have been flushed.
     fn sent(&self) -> u64 {
         let all = self.others().map(|peer| {
             let control = peer.control.load(Ordering::SeqCst);

@@ -16,7 +16,8 @@ use crate::node::{NodeId, Slot};
 use crate::system::System;
 use std::sync::Arc;
 
-/// Delivers a value to an actor, or parks it. Whether it has been dealt with: if not, it is counted when it is.
+/// Delivers a value to an actor, or parks it. Whether it has been dealt with: if not, it is counted
+/// when it is.
 #[inline]
 pub(super) fn deliver(peer: &'static Peer, to: Slot, askers: Askers<'_>, payload: &[u8]) -> bool {
     if peer.parking.any() && peer.parking.tell(peer, to, askers, payload) {
@@ -27,7 +28,8 @@ pub(super) fn deliver(peer: &'static Peer, to: Slot, askers: Askers<'_>, payload
     false
 }
 
-/// The same for a value that was sent to several actors, which is counted for itself. There is one copy of what is parked.
+/// The same for a value that was sent to several actors, which is counted for itself. There is one
+/// copy of what is parked.
 pub(super) fn deliver_to_all(peer: &'static Peer, to: impl Iterator<Item = Slot>, payload: &[u8]) {
     let mut copy = None;
     for to in to {
@@ -109,7 +111,8 @@ pub(super) fn awaited(message: &Message<'_>) -> Option<u64> {
     }
 }
 
-/// Does what a message says that is not for an actor's mailbox. False if nothing more of this frame is to be read.
+/// Does what a message says that is not for an actor's mailbox. False if nothing more of this frame
+/// is to be read.
 #[inline(never)]
 pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64) -> bool {
     let node = peer.node;

@@ -7,7 +7,8 @@ use crate::node::NodeId;
 use crate::node::wire::{End, EndBy, EndKind};
 use std::sync::Arc;
 
-/// An end, as it is written. Made before any lock is taken: what describes a failure is a user's code.
+/// An end, as it is written. Made before any lock is taken: what describes a failure is a user's
+/// code.
 pub(super) struct Words {
     by: EndBy,
     kind: EndKind,
@@ -60,7 +61,8 @@ pub(super) fn reason(end: &End<'_>) -> ExitReason {
     };
     match end.by {
         EndBy::Itself => reason,
-        // The first of the chain may have no name that other nodes know: nothing but its end is known here.
+        // The first of the chain may have no name that other nodes know: nothing but its end is
+        // known here.
         EndBy::Link => ExitReason::Linked { actor: ActorId::fresh(), reason: Arc::new(reason) },
     }
 }

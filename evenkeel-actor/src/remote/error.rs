@@ -106,19 +106,23 @@ pub enum StartError {
         /// How many bytes it may have.
         most: usize,
     },
-    /// The host was to be a [task](super::Hosting::Task) of a runtime with several workers, which would pass it from thread to thread.
+    /// The host was to be a [task](super::Hosting::Task) of a runtime with several workers, which
+    /// would pass it from thread to thread.
     Workers {
         /// How many the runtime has.
         workers: usize,
     },
-    /// The longest message that the [packing](crate::node::policy::Packing) or the transport allows is shorter than what nodes say to each other.
+    /// The longest message that the [packing](crate::node::policy::Packing) or the transport allows
+    /// is shorter than what nodes say to each other.
     ShortMessages {
         /// How many bytes it may have.
         longest: usize,
         /// How many it has to be allowed.
         least: usize,
     },
-    /// The [packing](crate::node::policy::Packing::waiting) lets half as much wait for a node as a node may [park](super::Limits::parked), or more: with such limits this one could be shut out before it has heard that it is to hold messages.
+    /// The [packing](crate::node::policy::Packing::waiting) lets half as much wait for a node as a
+    /// node may [park](super::Limits::parked), or more: with such limits this one could be shut out
+    /// before it has heard that it is to hold messages.
     Waiting {
         /// How many bytes may wait.
         waiting: usize,

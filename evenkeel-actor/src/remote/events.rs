@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Poll, Waker};
 
-/// Events that wait for a listener; later ones are counted. An estimate: a few for each of some hundred nodes.
+/// Events that wait for a listener; later ones are counted. An estimate: a few for each of some
+/// hundred nodes.
 pub(super) const MOST: usize = 1_024;
 
 /// Something that has happened to another node.
@@ -27,7 +28,8 @@ pub enum NodeEvent {
         /// What it calls itself.
         name: Arc<str>,
     },
-    /// It is down: nothing more comes from it, nothing more gets to it. Its actors are gone for this node.
+    /// It is down: nothing more comes from it, nothing more gets to it. Its actors are gone for
+    /// this node.
     Down {
         /// Which.
         node: NodeId,
@@ -36,7 +38,8 @@ pub enum NodeEvent {
         /// Messages that were on their way to it, as far as this node knows.
         lost: u64,
     },
-    /// It does not belong to the job, and is shut out, or it has [shut this node out](Mismatch::Refuses): as if it were down.
+    /// It does not belong to the job, and is shut out, or it has [shut this node
+    /// out](Mismatch::Refuses): as if it were down.
     Refused {
         /// Which.
         node: NodeId,
@@ -108,7 +111,8 @@ impl Listeners {
         self.tell_if(event, || true);
     }
 
-    /// Tells of what `happens` makes happen, if it says that it has: whoever undoes that, and tells of it afterwards, is heard after this.
+    /// Tells of what `happens` makes happen, if it says that it has: whoever undoes that, and tells
+    /// of it afterwards, is heard after this.
     pub(crate) fn tell_if(&self, event: &NodeEvent, happens: impl FnOnce() -> bool) {
         let mut all = self.lock();
         if !happens() {

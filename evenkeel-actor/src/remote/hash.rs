@@ -1,11 +1,13 @@
-//! A hash of numbers, for maps whose keys nobody chooses: addresses, and numbers that are given in turn.
+//! A hash of numbers, for maps whose keys nobody chooses: addresses, and numbers that are given in
+//! turn.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// The hasher of such maps.
 pub(crate) type Numbers = BuildHasherDefault<ByProduct>;
 
-/// Fibonacci hashing (D. E. Knuth, "The Art of Computer Programming", volume 3, 6.4), with the halves exchanged, since maps look at both ends.
+/// Fibonacci hashing (D. E. Knuth, "The Art of Computer Programming", volume 3, 6.4), with the
+/// halves exchanged, since maps look at both ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ByProduct(u64);
 

@@ -1,12 +1,15 @@
 //! What a peer has asked to hold: values for one of its actors, or all of them.
 //!
-//! A peer whose mailboxes are full [parks](super::parking) what comes, and says so when that is much; then whoever sends waits here, as local senders do at the mailbox. Only values for actors wait. Answers, orders and
-//! what tells of ends go on, and what they make room for ends the wait.
+//! A peer whose mailboxes are full [parks](super::parking) what comes, and says so when that is
+//! much; then whoever sends waits here, as local senders do at the mailbox. Only values for actors
+//! wait. Answers, orders and what tells of ends go on, and what they make room for ends the wait.
 //!
 //! # Why nobody waits for ever
-//! A peer that has said `Hold` says `Resume` when its actors have taken half of what is parked, in this order, by one lane. Whoever waits leaves a waker under the lock, in the same step in which it
-//! sees that values are held. All are woken when the peer is down, or this node leaves; from then on nothing is held, and the gate says why nothing can be sent. An actor of the peer that takes
-//! nothing keeps its senders, as a local one does.
+//! A peer that has said `Hold` says `Resume` when its actors have taken half of what is parked, in
+//! this order, by one lane. Whoever waits leaves a waker under the lock, in the same step in which
+//! it sees that values are held. All are woken when the peer is down, or this node leaves; from
+//! then on nothing is held, and the gate says why nothing can be sent. An actor of the peer that
+//! takes nothing keeps its senders, as a local one does.
 //!
 //! The names of actors are the peer's: it may hold [`MOST`] of them.
 
@@ -58,7 +61,8 @@ impl Holds {
         state.all.is_some() || state.by_slot.contains_key(&to)
     }
 
-    /// The peer asks to hold values for this actor, or all. False if it has asked so before, or holds too many.
+    /// The peer asks to hold values for this actor, or all. False if it has asked so before, or
+    /// holds too many.
     pub(super) fn hold(&self, to: Option<Slot>) -> bool {
         let mut state = self.lock();
         if state.is_over {

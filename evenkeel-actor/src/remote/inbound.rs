@@ -1,28 +1,42 @@
 //! What comes from other nodes: frames are read by the workers, and their messages delivered.
 //!
 //! # Roles
-//! The *host* hands frames over ([`Receiver`]). *Readers* are tasks that read a node's frames, as many of a node at once as there are workers and as its
-//! [`Demultiplexer`] allows. Where the host is a task of the only worker it reads what it can itself, within the time of a turn: a frame then costs no task.
+//! The *host* hands frames over ([`Receiver`]). *Readers* are tasks that read a node's frames, as
+//! many of a node at once as there are workers and as its [`Demultiplexer`] allows. Where the host
+//! is a task of the only worker it reads what it can itself, within the time of a turn: a frame
+//! then costs no task.
 //!
 //! # Why nothing stays
-//! A frame is put into the demultiplexer, and a reader is started unless there are as many as may be, in one hold of the lock. A reader that finds no frame to read ends, and says so, in one hold of the lock.
-//! A frame that may not be read yet waits for one that is being read, and that one's reader looks again when it gives it back. A host that reads itself does so without
-//! the lock while no frame is counted as unread. It alone adds to these, and a frame is counted until the demultiplexer has it back, so none waits and none is being read. What it reads
-//! itself is counted only if it does not get to its end. A message that is being read is for the search for the [end of all work](super::collective) one that has not come.
+//! A frame is put into the demultiplexer, and a reader is started unless there are as many as may
+//! be, in one hold of the lock. A reader that finds no frame to read ends, and says so, in one hold
+//! of the lock. A frame that may not be read yet waits for one that is being read, and that one's
+//! reader looks again when it gives it back. A host that reads itself does so without the lock
+//! while no frame is counted as unread. It alone adds to these, and a frame is counted until the
+//! demultiplexer has it back, so none waits and none is being read. What it reads itself is counted
+//! only if it does not get to its end. A message that is being read is for the search for the [end
+//! of all work](super::collective) one that has not come.
 //!
 //! # A full mailbox
-//! Under [`Wait`](crate::Wait) the message is [parked](super::parking), and the reader goes on: readers wait for nothing but their turns. So whatever actors do, what comes is read, of all nodes.
+//! Under [`Wait`](crate::Wait) the message is [parked](super::parking), and the reader goes on:
+//! readers wait for nothing but their turns. So whatever actors do, what comes is read, of all
+//! nodes.
 //!
 //! # Too many frames
-//! Where workers do not get on with reading, frames pile up until there are [`MOST_UNREAD`]; then the host looks for no more until one is read, and the sender's transport finds no room. While the own transport is still
-//! sending it is polled all the same, since transports need it; then a node of which more comes is told to [hold](super::holds) its values until half of the frames are read.
+//! Where workers do not get on with reading, frames pile up until there are [`MOST_UNREAD`]; then
+//! the host looks for no more until one is read, and the sender's transport finds no room. While
+//! the own transport is still sending it is polled all the same, since transports need it; then a
+//! node of which more comes is told to [hold](super::holds) its values until half of the frames are
+//! read.
 //!
 //! # The last of a node
-//! A node is down when what has come from it is read, so that its answers and its steps of protocols count, and what is parked is delivered; the latter at the latest after a second, since an actor may never take what
-//! waits for it. What is parked then is dropped. A node that is shut out is down at once, and its frames are dropped as readers come to them.
+//! A node is down when what has come from it is read, so that its answers and its steps of
+//! protocols count, and what is parked is delivered; the latter at the latest after a second, since
+//! an actor may never take what waits for it. What is parked then is dropped. A node that is shut
+//! out is down at once, and its frames are dropped as readers come to them.
 //!
 //! # Bad bytes
-//! The bytes are a peer's. What is no frame, or says what cannot be said now, is an event, and its sender is [shut out](super::NodeEvent::Malformed). A value that is not of its actor's type is a
+//! The bytes are a peer's. What is no frame, or says what cannot be said now, is an event, and its
+//! sender is [shut out](super::NodeEvent::Malformed). A value that is not of its actor's type is a
 //! dead letter, as is one for an actor that is not there any more; if an answer is awaited, the
 //! asker is told. So it is if a caller's code panics here, as that which reads a value: each call
 //! has its outcome.
@@ -47,19 +61,24 @@ use std::pin::Pin;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-/// Frames that wait to be read before the host looks for no more. An estimate: some megabytes of small messages; no benchmark sets it.
+/// Frames that wait to be read before the host looks for no more. An estimate: some megabytes of
+/// small messages; no benchmark sets it.
 pub(crate) const MOST_UNREAD: usize = 256;
 
-/// Frames that are unread when those may send again that were told to hold because of frames. An estimate: half; no benchmark sets it.
+/// Frames that are unread when those may send again that were told to hold because of frames. An
+/// estimate: half; no benchmark sets it.
 const FEWER_UNREAD: usize = MOST_UNREAD / 2;
 
-/// Nanoseconds that a reader reads before it gives way, as long as an actor's turn. An estimate; no benchmark sets it.
+/// Nanoseconds that a reader reads before it gives way, as long as an actor's turn. An estimate; no
+/// benchmark sets it.
 const BUDGET: u64 = 20_000;
 
-/// Nanoseconds that what is parked of a node that is gone may wait before the node is down for this one: actors may never take it. A choice; no benchmark sets it.
+/// Nanoseconds that what is parked of a node that is gone may wait before the node is down for this
+/// one: actors may never take it. A choice; no benchmark sets it.
 const LAST_WORDS: u64 = 1_000_000_000;
 
-/// Bytes that a host reads in a turn before it gives way, if it reads itself. An estimate: some hundred small messages, which take as long as an actor's turn; no benchmark sets it.
+/// Bytes that a host reads in a turn before it gives way, if it reads itself. An estimate: some
+/// hundred small messages, which take as long as an actor's turn; no benchmark sets it.
 const MOST_READ: usize = 4 << 10;
 
 /// Messages between two looks at the time. An estimate: about a microsecond; no benchmark sets it.
@@ -317,8 +336,9 @@ fn read_all_boxed(peer: &'static Peer) -> Pin<Box<dyn Future<Output = ()> + Send
     Box::pin(read_all(peer))
 }
 
-/// Reads a frame from its message at the place `at`, until the turn is over; then with the place of the next message: by
-/// their numbers a long frame of a peer would be read anew from its beginning each time. `stays` is called before what was read of such a frame is counted.
+/// Reads a frame from its message at the place `at`, until the turn is over; then with the place of
+/// the next message: by their numbers a long frame of a peer would be read anew from its beginning
+/// each time. `stays` is called before what was read of such a frame is counted.
 fn read(
     peer: &'static Peer,
     frame: Frame<'_>,

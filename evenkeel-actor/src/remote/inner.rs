@@ -31,7 +31,8 @@ pub(crate) struct Inner {
     pub(crate) job: Box<str>,
     pub(crate) name: Box<str>,
     pub(crate) system: System,
-    /// Where tasks of the node run; none once its host has ended, as a node is for ever and its runtime is not.
+    /// Where tasks of the node run; none once its host has ended, as a node is for ever and its
+    /// runtime is not.
     pub(crate) handle: RwLock<Option<Handle>>,
     pub(crate) workers: usize,
     pub(crate) multiplexer: Arc<Multiplexer>,
@@ -96,7 +97,8 @@ impl Inner {
     pub(crate) fn peers(&self) -> &'static [Peer] {
         // Set before anybody gets a reference to the node, all of which are for ever.
         let peers: &[Peer] = self.peers.get().map_or(&[], |peers| peers);
-        // A node is leaked, so its peers are there for ever; the compiler cannot see it from `&self`.
+        // A node is leaked, so its peers are there for ever; the compiler cannot see it from
+        // `&self`.
         peers.first().map_or(&[], |first| first.node.peers_for_ever())
     }
 
@@ -155,7 +157,8 @@ impl Inner {
         drop(names);
         peer.takes_ties(hello.ties);
         let up = NodeEvent::Up { node: peer.id, name };
-        // Not under the listeners' lock, as who records traces may listen too; so of a node that is lost meanwhile the loss may be recorded first.
+        // Not under the listeners' lock, as who records traces may listen too; so of a node that is
+        // lost meanwhile the loss may be recorded first.
         if peer.standing() == Standing::New {
             trace::node_event(self.system, &up);
         }
@@ -199,7 +202,8 @@ impl Inner {
         self.refuse(peer, Mismatch::Refuses { why: why.into() });
     }
 
-    /// Has nothing to do with a node any more, and tells it so, or it would wait for answers. False if that was so before.
+    /// Has nothing to do with a node any more, and tells it so, or it would wait for answers. False
+    /// if that was so before.
     fn shut_out(&self, peer: &'static Peer, why: &dyn fmt::Display) -> bool {
         if peer.stand(Standing::Down) == Standing::Down {
             return false;
@@ -232,7 +236,8 @@ impl Inner {
         self.collective.lost(self, peer.id);
     }
 
-    /// A node has handed the place for the answer to a question on. There may be no such node as it says.
+    /// A node has handed the place for the answer to a question on. There may be no such node as it
+    /// says.
     pub(crate) fn moved(&self, from: NodeId, call: u64, to: NodeId) {
         if let Some(peer) = self.peer(to) {
             self.calls.moved(call, from, to, || peer.standing() == Standing::Down);

@@ -18,7 +18,8 @@ pub struct NodeMetrics {
     pub bytes_in: u64,
     /// Messages that were lost with their nodes on this side.
     pub messages_lost: u64,
-    /// Messages that have not got to their actors: these had stopped, or were full, or the values were not of their types.
+    /// Messages that have not got to their actors: these had stopped, or were full, or the values
+    /// were not of their types.
     pub undelivered: u64,
     /// Those of them that were not of their actors' types, and answers that were not of their
     /// askers'.
@@ -27,11 +28,13 @@ pub struct NodeMetrics {
     pub late_answers: u64,
     /// Questions that are not answered.
     pub open_calls: usize,
-    /// Watches of actors of other nodes, by actors and by futures of [`stopped`](crate::ActorRef::stopped).
+    /// Watches of actors of other nodes, by actors and by futures of
+    /// [`stopped`](crate::ActorRef::stopped).
     pub open_watches: usize,
     /// Watches of actors of this node, by other nodes.
     pub watched: usize,
-    /// Events that [subscribed](super::Node::send_events_to) actors were not sent, as their mailboxes were full.
+    /// Events that [subscribed](super::Node::send_events_to) actors were not sent, as their
+    /// mailboxes were full.
     pub missed_events: u64,
     /// Pairs of an actor of this node and one of another that are linked.
     pub links: usize,

@@ -1,10 +1,14 @@
-//! Actors of several nodes: references to actors of other nodes, actors that are started there, and what all nodes do together.
+//! Actors of several nodes: references to actors of other nodes, actors that are started there, and
+//! what all nodes do together.
 //!
-//! [`Node`] is where to begin. Below it is [`node`](crate::node), which moves messages and knows no actors.
+//! [`Node`] is where to begin. Below it is [`node`](crate::node), which moves messages and knows no
+//! actors.
 //!
-//! From below: a route says how values of a type get to a node, a `Remote` is a route and a slot, and the table knows which actor has which slot. References are
-//! written and read as names, in a scope that says for which node. Calls are the questions without an answer. What arrives is read by workers, and
-//! delivered by the table; what finds no room is parked, and its senders are told to hold more.
+//! From below: a route says how values of a type get to a node, a `Remote` is a route and a slot,
+//! and the table knows which actor has which slot. References are written and read as names, in a
+//! scope that says for which node. Calls are the questions without an answer. What arrives is read
+//! by workers, and delivered by the table; what finds no room is parked, and its senders are told
+//! to hold more.
 
 mod arrived;
 mod askers;

@@ -1,5 +1,6 @@
-//! References in messages: an actor's name is its node, its slot and the slot's generation; that of a place for an answer is its node and the call's number.
-//! Whoever hands a place on to another node tells the node that waits for the answer ([`calls`](super::calls)).
+//! References in messages: an actor's name is its node, its slot and the slot's generation; that of
+//! a place for an answer is its node and the call's number. Whoever hands a place on to another
+//! node tells the node that waits for the answer ([`calls`](super::calls)).
 //!
 //! A reference that comes back to the node of its actor is a local one again.
 
@@ -106,7 +107,8 @@ fn peer<E: serde::de::Error>(from: &'static Peer, node: u32) -> Result<&'static 
 
 /// Where the answer to a question of another node goes. Dropped, it says that there is none.
 ///
-/// A place that has come from a third node says nothing once [too much](Peer::has_room_for_others) waits for the node that asked: what is named there may be made up.
+/// A place that has come from a third node says nothing once [too much](Peer::has_room_for_others)
+/// waits for the node that asked: what is named there may be made up.
 pub(crate) struct RemoteReply<R> {
     route: RouteId,
     /// Whether it has come from another node than the one that asked.
@@ -171,7 +173,8 @@ impl<R> Drop for RemoteReply<R> {
 /// What is wrong with a place for an answer that is empty.
 const SENT_TWICE: &str = "a place for an answer is sent once";
 
-/// In a message to another node, which then answers over it. It is empty afterwards: there is one answer.
+/// In a message to another node, which then answers over it. It is empty afterwards: there is one
+/// answer.
 impl<R> Serialize for ReplyTo<R>
 where
     R: Serialize + DeserializeOwned + Send + 'static,

@@ -33,9 +33,11 @@ impl Drop for Owner {
 }
 
 impl Inner {
-    /// Takes part in nothing any more, and tells all who wait for something from other nodes. So it is when the node leaves, and when its host has ended otherwise.
+    /// Takes part in nothing any more, and tells all who wait for something from other nodes. So it
+    /// is when the node leaves, and when its host has ended otherwise.
     ///
-    /// Nobody is missed: once the multiplexer is closed nothing is put in, so who comes later is refused, and who has put something in before is told here.
+    /// Nobody is missed: once the multiplexer is closed nothing is put in, so who comes later is
+    /// refused, and who has put something in before is told here.
     pub(super) fn leave(&self) {
         self.has_left.store(true, Ordering::SeqCst);
         self.multiplexer.close();
@@ -52,11 +54,13 @@ impl Inner {
     }
 }
 
-/// A process of a job whose actors send messages to those of others: the handle. Cheap to clone; the node leaves when the last one is dropped, or by [`leave`](Self::leave).
+/// A process of a job whose actors send messages to those of others: the handle. Cheap to clone;
+/// the node leaves when the last one is dropped, or by [`leave`](Self::leave).
 ///
 /// # References
-/// An [`ActorRef`] whose messages can be serialised can be in a message to another node, and is a reference to the same actor there: it sends, asks, stops. So can a [`ReplyTo`](crate::ReplyTo). A
-/// reference that comes home is a local one again.
+/// An [`ActorRef`] whose messages can be serialised can be in a message to another node, and is a
+/// reference to the same actor there: it sends, asks, stops. So can a [`ReplyTo`](crate::ReplyTo).
+/// A reference that comes home is a local one again.
 ///
 /// What a node has of another's actor counts as a reference on the actor's node, whether it was
 /// given by [`spawn_on`](Self::spawn_on) or [`locate`](Self::locate), or was in a message, an
@@ -69,15 +73,22 @@ impl Inner {
 /// that it has handed a reference on, that reference may name an actor that has ended.
 ///
 /// # Messages
-/// Their types derive `Serialize` and `Deserialize`: the program has `serde` with its feature `derive` among its dependencies. They are written by `serde` in postcard's format, packed with others for the same node, and leave when the worker has nothing else to do, when a buffer is full, or at
-/// the latest after [a cap](crate::node::policy::Packing::cap). Between two actors they keep their order. What finds a mailbox full waits at its node; when that is
-/// much, whoever sends to the actor waits instead. What one node calls a type the others have to know by the same fields: run the same build everywhere.
+/// Their types derive `Serialize` and `Deserialize`: the program has `serde` with its feature
+/// `derive` among its dependencies. They are written by `serde` in postcard's format, packed with
+/// others for the same node, and leave when the worker has nothing else to do, when a buffer is
+/// full, or at the latest after [a cap](crate::node::policy::Packing::cap). Between two actors they
+/// keep their order. What finds a mailbox full waits at its node; when that is much, whoever sends
+/// to the actor waits instead. What one node calls a type the others have to know by the same
+/// fields: run the same build everywhere.
 ///
 /// # Loss
-/// A node that is down is a [`NodeEvent`]; what waits for it fails (a question waits for the node that it was handed on to last), and whoever [watches](crate::Context::watch) an actor of it is told. A message that was sent to it may have been handled or not.
+/// A node that is down is a [`NodeEvent`]; what waits for it fails (a question waits for the node
+/// that it was handed on to last), and whoever [watches](crate::Context::watch) an actor of it is
+/// told. A message that was sent to it may have been handled or not.
 ///
 /// # The end
-/// A node leaves before its runtime ends: until then tasks of it run there, which a runtime that is dropped waits for.
+/// A node leaves before its runtime ends: until then tasks of it run there, which a runtime that is
+/// dropped waits for.
 ///
 /// # Memory
 /// A few kilobytes of a node are never freed: remote references lead there without counting.
@@ -174,10 +185,12 @@ impl Node {
         self.inner().listeners.listen()
     }
 
-    /// Has an actor be sent what happens to other nodes, at first the last event of each of them, until the subscription is dropped, the actor has stopped or this node has left.
+    /// Has an actor be sent what happens to other nodes, at first the last event of each of them,
+    /// until the subscription is dropped, the actor has stopped or this node has left.
     ///
-    /// Nobody waits for the actor: an event that finds its mailbox full is [counted](NodeMetrics::missed_events) and left out, and the next one for which there is room comes behind
-    /// [`NodeEvent::Missed`]. The subscription counts as a reference to the actor.
+    /// Nobody waits for the actor: an event that finds its mailbox full is
+    /// [counted](NodeMetrics::missed_events) and left out, and the next one for which there is room
+    /// comes behind [`NodeEvent::Missed`]. The subscription counts as a reference to the actor.
     ///
     /// # Examples
     /// ```
@@ -238,13 +251,17 @@ impl Node {
         Ok(())
     }
 
-    /// Has other nodes start actors here, by name. False if there is a script of that name; it stays.
+    /// Has other nodes start actors here, by name. False if there is a script of that name; it
+    /// stays.
     ///
-    /// A node that asks for it before is told that there is none: [`NodeBuilder::script`] registers it before any can.
+    /// A node that asks for it before is told that there is none: [`NodeBuilder::script`] registers
+    /// it before any can.
     ///
-    /// `script` is called by a worker: it does not block. A script that keeps a handle of its own node keeps the node until it [leaves](Self::leave).
+    /// `script` is called by a worker: it does not block. A script that keeps a handle of its own
+    /// node keeps the node until it [leaves](Self::leave).
     ///
-    /// Where reports name the place at which an actor was spawned, that of a script's actor is the call of this.
+    /// Where reports name the place at which an actor was spawned, that of a script's actor is the
+    /// call of this.
     #[track_caller]
     pub fn register_script<A, Arguments>(
         &self,
@@ -282,17 +299,20 @@ impl Node {
         scripts::spawn_on(self.inner(), node, script, arguments).await
     }
 
-    /// Lets other nodes find an actor of this one by a name, of at most 255 bytes. False if there is another one of that name, which has not stopped, if the actor is on another node, which publishes it
-    /// itself, or if this node has left.
+    /// Lets other nodes find an actor of this one by a name, of at most 255 bytes. False if there
+    /// is another one of that name, which has not stopped, if the actor is on another node, which
+    /// publishes it itself, or if this node has left.
     ///
-    /// The name counts as a reference to the actor, until it is [taken back](Self::unpublish) or the node leaves.
+    /// The name counts as a reference to the actor, until it is [taken back](Self::unpublish) or
+    /// the node leaves.
     pub fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
     where
         M: Serialize + DeserializeOwned + Send + 'static,
     {
         let inner = self.inner();
         let is_public = inner.scripts.publish(name, actor);
-        // Whoever leaves says so before it forgets all names: one of both sees the other, and takes this one back.
+        // Whoever leaves says so before it forgets all names: one of both sees the other, and takes
+        // this one back.
         if is_public && inner.has_left.load(Ordering::SeqCst) {
             inner.scripts.unpublish(name);
             return false;
@@ -300,12 +320,14 @@ impl Node {
         is_public
     }
 
-    /// Takes a name back under which other nodes [find](Self::publish) an actor. False if no actor has it, or one that has stopped. Those that have found the actor keep their references.
+    /// Takes a name back under which other nodes [find](Self::publish) an actor. False if no actor
+    /// has it, or one that has stopped. Those that have found the actor keep their references.
     pub fn unpublish(&self, name: &str) -> bool {
         self.inner().scripts.unpublish(name)
     }
 
-    /// Finds an actor of a node, this one or another, by the name under which it is [published](Self::publish) there.
+    /// Finds an actor of a node, this one or another, by the name under which it is
+    /// [published](Self::publish) there.
     ///
     /// # Errors
     /// [`RemoteError`].
@@ -316,7 +338,8 @@ impl Node {
         scripts::locate(self.inner(), node, name).await
     }
 
-    /// Sends a message to all of these actors, each node passing it on to others along a binomial tree: with 100 nodes it takes seven steps, not 99.
+    /// Sends a message to all of these actors, each node passing it on to others along a binomial
+    /// tree: with 100 nodes it takes seven steps, not 99.
     ///
     /// Actors of other nodes that it goes to are kept from then on, if there are several nodes:
     /// each until it is stopped or this node is gone. References in the message are not.
@@ -354,7 +377,9 @@ impl Node {
     /// its way. So actors are to be stopped, or all references to them dropped, on all nodes. It is
     /// found by a token that counts messages, not by silence.
     ///
-    /// That of [`System::on_dead_letter`] does not count, since it begins nothing by itself; any other actor does, also one that only [listens](System::send_dead_letters_to). Once it is found it stays known.
+    /// That of [`System::on_dead_letter`] does not count, since it begins nothing by itself; any
+    /// other actor does, also one that only [listens](System::send_dead_letters_to). Once it is
+    /// found it stays known.
     ///
     /// # Errors
     /// If a node is gone before: then it cannot be known.
@@ -362,10 +387,13 @@ impl Node {
         self.inner().collective.finish(self.inner()).await
     }
 
-    /// Leaves the job: what has been sent is on its way when it returns, the others are told, and what is sent from now on is refused.
+    /// Leaves the job: what has been sent is on its way when it returns, the others are told, and
+    /// what is sent from now on is refused.
     ///
-    /// Actors live on that something here has a reference to. Those that other nodes alone have known end as others do that nobody has a reference to, once they have handled
-    /// what is in their mailboxes, and what has come and waits for room there: the node forgets whom others know, what it has [published](Self::publish), and its scripts.
+    /// Actors live on that something here has a reference to. Those that other nodes alone have
+    /// known end as others do that nobody has a reference to, once they have handled what is in
+    /// their mailboxes, and what has come and waits for room there: the node forgets whom others
+    /// know, what it has [published](Self::publish), and its scripts.
     pub async fn leave(&self) {
         self.inner().leave();
         self.0.over.wait().await;

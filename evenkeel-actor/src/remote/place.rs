@@ -95,13 +95,15 @@ impl Remote {
         self.peer().say(Message::Stop { to: self.slot, how });
     }
 
-    /// Whether its node is known to be gone. Of an actor that has ended there, nothing is known here.
+    /// Whether its node is known to be gone. Of an actor that has ended there, nothing is known
+    /// here.
     pub(crate) fn is_down(self) -> bool {
         let peer = self.peer();
         peer.link.as_ref().is_none_or(|link| link.is_shut()) || peer.standing() == Standing::Down
     }
 
-    /// Whether it was an actor of this node, which has ended: a reference that comes home is remote then only.
+    /// Whether it was an actor of this node, which has ended: a reference that comes home is remote
+    /// then only.
     fn is_home(self) -> bool {
         self.peer().link.is_none()
     }
@@ -187,7 +189,8 @@ impl Control for Away {
         self.remote.stopped()
     }
 
-    // Parents and supervisors spawn their children, on their own node. What follows is for them alone, and does the nearest that there is.
+    // Parents and supervisors spawn their children, on their own node. What follows is for them
+    // alone, and does the nearest that there is.
 
     fn orphan(&self) {
         self.remote.end(StopHow::Kill);

@@ -1,9 +1,12 @@
-//! Where values of one type go to one node: what a remote reference needs beside the actor's slot, in four bytes.
+//! Where values of one type go to one node: what a remote reference needs beside the actor's slot,
+//! in four bytes.
 //!
-//! A *peer* is another node as seen from this one. A *route* is a peer and a type whose values are written for it. There are as many as a program has pairs of these that it uses, so they are
-//! kept for ever, and a reference that has a route's number can be copied without counting.
+//! A *peer* is another node as seen from this one. A *route* is a peer and a type whose values are
+//! written for it. There are as many as a program has pairs of these that it uses, so they are kept
+//! for ever, and a reference that has a route's number can be copied without counting.
 //!
-//! Nodes are never freed either, as [`System`](crate::System)s are not. A process has one, or a few in tests.
+//! Nodes are never freed either, as [`System`](crate::System)s are not. A process has one, or a few
+//! in tests.
 
 use super::arrived;
 use super::calls::Outcome;
@@ -28,7 +31,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a message that says what went wrong, without the text: its kind, a number, three codes, a node, a length.
+/// Bytes of a message that says what went wrong, without the text: its kind, a number, three codes,
+/// a node, a length.
 const BESIDE_DETAIL: usize = 1 + 10 + 3 + 5 + 3;
 
 /// Writes a value of `T`.
@@ -90,7 +94,8 @@ impl Peer {
         }
     }
 
-    /// It has said who it is. False if it had before, or is down, which it stays: nobody takes for a moment what a node sends that is shut out.
+    /// It has said who it is. False if it had before, or is down, which it stays: nobody takes for
+    /// a moment what a node sends that is shut out.
     pub(crate) fn greets(&self) -> bool {
         let (new, greeted) = (Standing::New as u8, Standing::Greeted as u8);
         self.standing.compare_exchange(new, greeted, Ordering::AcqRel, Ordering::Acquire).is_ok()
@@ -146,7 +151,8 @@ impl Peer {
         self.node.senders.under(|| link.put_anyway(|out| envelope.write(out)))
     }
 
-    /// The same where a value is being written under the lock of a lane, by whose `Serialize` something is said: that an actor is to stop, or that nobody answers.
+    /// The same where a value is being written under the lock of a lane, by whose `Serialize`
+    /// something is said: that an actor is to stop, or that nobody answers.
     #[cold]
     fn say_later(&self, link: &Link, envelope: &Envelope<'_>) -> Result<(), PutError<FrameError>> {
         let mut record = Vec::new();
@@ -162,7 +168,9 @@ impl Peer {
         Ok(())
     }
 
-    /// Whether more may be said to it that a third node has caused: as long as half of what would have it shut out waits for it. The other half is for what it causes itself, so it is not shut out for others.
+    /// Whether more may be said to it that a third node has caused: as long as half of what would
+    /// have it shut out waits for it. The other half is for what it causes itself, so it is not
+    /// shut out for others.
     pub(crate) fn has_room_for_others(&self) -> bool {
         let backlog = self.link.as_ref().map_or(0, Link::backlog);
         backlog <= self.node.limits.backlog / 2
@@ -186,13 +194,15 @@ impl Peer {
         self.say(Message::Failed { call, failure, detail });
     }
 
-    /// The beginning of a text that says what went wrong, so that a message with it is not too long.
+    /// The beginning of a text that says what went wrong, so that a message with it is not too
+    /// long.
     pub(crate) fn detail<'a>(&self, detail: &'a str) -> &'a str {
         let longest = self.node.multiplexer.packing().longest_message;
         super::short(detail, wire::LONGEST_DETAIL.min(longest.saturating_sub(BESIDE_DETAIL)))
     }
 
-    /// The place for the answer to a question of this node was handed on, by this process to another one.
+    /// The place for the answer to a question of this node was handed on, by this process to
+    /// another one.
     pub(crate) fn moved(&self, call: u64, to: NodeId) {
         if self.link.is_none() {
             self.node.moved(self.id, call, to);

@@ -1,6 +1,8 @@
-//! For which node values are written, and from which they are read: what references need to know that are inside of messages.
+//! For which node values are written, and from which they are read: what references need to know
+//! that are inside of messages.
 //!
-//! `serde` hands nothing through to them, so it is a thread's variable while a value is written or read. Outside of that they cannot be.
+//! `serde` hands nothing through to them, so it is a thread's variable while a value is written or
+//! read. Outside of that they cannot be.
 
 use super::given::{self, Bundle, Given};
 use super::lease::Lease;
@@ -80,7 +82,8 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Whether another value is being written by this thread, which then has the lock of a lane: nothing is put in meanwhile.
+    /// Whether another value is being written by this thread, which then has the lock of a lane:
+    /// nothing is put in meanwhile.
     #[inline]
     pub(crate) fn is_nested(&self) -> bool {
         self.is_nested
@@ -131,7 +134,8 @@ pub(crate) fn passed_on() -> PlacesBuf {
     places
 }
 
-/// A value is written. Dropped, by a panic of what writes it too, it settles what becomes of the places in it.
+/// A value is written. Dropped, by a panic of what writes it too, it settles what becomes of the
+/// places in it.
 struct Writing {
     peer: &'static Peer,
     is_put: bool,

@@ -29,7 +29,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Why a script has not started an actor.
 type Refusal = (Failure, String);
 
-/// Starts an actor for a node that has asked for it, which takes its messages to be of the type with that name.
+/// Starts an actor for a node that has asked for it, which takes its messages to be of the type
+/// with that name.
 type Script = dyn Fn(&'static Peer, &str, &[u8]) -> Result<Slot, Refusal> + Send + Sync;
 
 /// An actor that other nodes find, whatever its messages.
@@ -80,7 +81,8 @@ impl fmt::Debug for Scripts {
 }
 
 impl Scripts {
-    /// Registers a script; false if there is one of that name. Its actors are told of as spawned by the caller, as nothing else says which script it was.
+    /// Registers a script; false if there is one of that name. Its actors are told of as spawned by
+    /// the caller, as nothing else says which script it was.
     #[track_caller]
     pub(crate) fn register<A, Arguments>(
         &self,
@@ -117,7 +119,8 @@ impl Scripts {
         true
     }
 
-    /// Starts the script of a name. `bytes` begin with the name of the type of the actor's messages.
+    /// Starts the script of a name. `bytes` begin with the name of the type of the actor's
+    /// messages.
     pub(crate) fn start(
         &self,
         peer: &'static Peer,
@@ -133,7 +136,8 @@ impl Scripts {
         script(peer, messages, arguments)
     }
 
-    /// Lets other nodes find an actor of this one; false if there is another one of that name, which has not stopped, or if the actor is on another node.
+    /// Lets other nodes find an actor of this one; false if there is another one of that name,
+    /// which has not stopped, or if the actor is on another node.
     pub(crate) fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
     where
         M: Serialize + DeserializeOwned + Send + 'static,
@@ -191,7 +195,8 @@ impl Scripts {
     }
 }
 
-/// The name of a type, for requests that name actors: of a name that is too long the beginning, and a hash of all of it.
+/// The name of a type, for requests that name actors: of a name that is too long the beginning, and
+/// a hash of all of it.
 fn short_name<M>() -> String {
     let name = type_name::<M>();
     if name.len() <= LONGEST_NAME {
@@ -231,9 +236,10 @@ fn outcome(node: NodeId, name: &str, failure: Failure, detail: &str) -> RemoteEr
 /// Opens the call of a request.
 type Opens<'a> = dyn FnMut() -> Result<u64, String> + 'a;
 
-/// Asks a node for an actor with messages of type `M`, by a name and what `request` writes. It opens
-/// the call once the places for answers that are in it are noted: if there is no actor, nobody
-/// answers these. A node that says so has not seen those of third nodes, which are told from here.
+/// Asks a node for an actor with messages of type `M`, by a name and what `request` writes. It
+/// opens the call once the places for answers that are in it are noted: if there is no actor,
+/// nobody answers these. A node that says so has not seen those of third nodes, which are told from
+/// here.
 async fn request<M>(
     peer: &'static Peer,
     name: &str,
@@ -276,7 +282,8 @@ where
         scope::note_call(call);
         Ok(call)
     };
-    // What is put in after a node is down is refused, and what was put in before is told of the loss.
+    // What is put in after a node is down is refused, and what was put in before is told of the
+    // loss.
     let put = scope::write(peer, |noted| {
         peer.node.senders.under(|| link.put_anyway(|out| request(&mut open, noted, out)))
     });

@@ -1,7 +1,8 @@
 //! Who sends: keeps the [`Trail`] of each task that sends to other nodes.
 //!
-//! A task's trail is found by the task's address. That is the number of one task at a time; a task that is allocated where another was goes on
-//! with its trail, which names a lane that is then flushed once without need.
+//! A task's trail is found by the task's address. That is the number of one task at a time; a task
+//! that is allocated where another was goes on with its trail, which names a lane that is then
+//! flushed once without need.
 //!
 //! # How trails end
 //! Nothing says that a task has ended. So whenever there are twice as many trails as were left the
@@ -11,8 +12,11 @@
 //! their tasks are there or not. A task that is there, and sends again, begins a new trail. A
 //! thread that remembers a trail finds that it is removed.
 //!
-//! With one worker a task of the node's runtime that sends has no choice of lanes, so its trail is always new, and nothing is looked up. Tasks of other runtimes send by a node too, and by the lanes of their own workers: so the
-//! only worker is told whose it is. Where it is not, as yet or since another node of the same runtime was told after, trails are looked up, which is right everywhere. What no task sends goes by the common lane.
+//! With one worker a task of the node's runtime that sends has no choice of lanes, so its trail is
+//! always new, and nothing is looked up. Tasks of other runtimes send by a node too, and by the
+//! lanes of their own workers: so the only worker is told whose it is. Where it is not, as yet or
+//! since another node of the same runtime was told after, trails are looked up, which is right
+//! everywhere. What no task sends goes by the common lane.
 //!
 //! # Rejected
 //! The trail in the actor, or in the task, which makes each of them larger, those that never send
@@ -33,7 +37,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Maps of trails, so that workers seldom meet at one. An estimate; no benchmark sets it.
 const SHARDS: usize = 16;
 
-/// Trails that a thread remembers. An estimate: some hundred actors take turns on a worker; no benchmark sets it.
+/// Trails that a thread remembers. An estimate: some hundred actors take turns on a worker; no
+/// benchmark sets it.
 const REMEMBERED: usize = 256;
 
 /// How many trails there may be before the first epoch begins. An estimate: 100 kB; no benchmark

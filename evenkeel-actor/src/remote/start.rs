@@ -41,11 +41,14 @@ pub enum Hosting {
     Auto,
     /// A thread of its own.
     Thread,
-    /// A task of the runtime, which has one worker; one with more is an [error](StartError::Workers). The transport is made, driven and dropped on that worker's thread.
+    /// A task of the runtime, which has one worker; one with more is an
+    /// [error](StartError::Workers). The transport is made, driven and dropped on that worker's
+    /// thread.
     Task,
 }
 
-/// The longest message that nodes have to say: [`Hello`](crate::node::wire::Message::Hello), with two names. Texts of what went wrong are made as short as need be.
+/// The longest message that nodes have to say: [`Hello`](crate::node::wire::Message::Hello), with
+/// two names. Texts of what went wrong are made as short as need be.
 const LEAST_LONGEST: usize = 1 + 5 + 5 + 10 + 10 + 10 + 2 * (2 + LONGEST_NAME);
 
 /// What a node begins with.
@@ -92,7 +95,8 @@ impl NodeBuilder {
         self
     }
 
-    /// How messages are packed, and how many may wait. Frames and messages that would be longer than the transport takes are made as long as that.
+    /// How messages are packed, and how many may wait. Frames and messages that would be longer
+    /// than the transport takes are made as long as that.
     pub fn packing(mut self, packing: Packing) -> Self {
         self.packing = packing;
         self
@@ -116,7 +120,8 @@ impl NodeBuilder {
         self
     }
 
-    /// Registers a script, as [`Node::register_script`] does, and before any other node hears of this one: so none asks for it too early. The first script of a name stays.
+    /// Registers a script, as [`Node::register_script`] does, and before any other node hears of
+    /// this one: so none asks for it too early. The first script of a name stays.
     ///
     /// # Examples
     /// ```
@@ -161,7 +166,8 @@ impl NodeBuilder {
         self
     }
 
-    /// Starts the node on the runtime that the caller belongs to. `transport` is called once, on the thread that drives what it makes.
+    /// Starts the node on the runtime that the caller belongs to. `transport` is called once, on
+    /// the thread that drives what it makes.
     ///
     /// # Errors
     /// [`StartError`]. Nothing is left running then.
@@ -293,7 +299,8 @@ impl NodeBuilder {
     }
 }
 
-/// The packing with frames that the transport takes: a frame is longer by at most one message than one that is full.
+/// The packing with frames that the transport takes: a frame is longer by at most one message than
+/// one that is full.
 fn fit(packing: Packing, longest_frame: usize) -> Packing {
     let frame = packing.frame.min(longest_frame / 2).max(1);
     let longest_message = packing.longest_message.min(longest_frame - frame);
@@ -319,7 +326,8 @@ impl Ending {
     }
 }
 
-/// Says that the host is gone when it is dropped, by a panic too: then the node takes part in nothing any more.
+/// Says that the host is gone when it is dropped, by a panic too: then the node takes part in
+/// nothing any more.
 struct Over {
     node: &'static Inner,
     ending: Arc<Ending>,

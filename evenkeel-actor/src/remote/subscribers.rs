@@ -1,15 +1,21 @@
 //! Actors that are sent what happens to nodes.
 //!
 //! # Roles
-//! The *teller* is whoever finds that something has happened: a reader, the host, whoever drops a node. It puts the event into the list of each subscriber, under the lock of the listeners, so in order, and then
-//! *drains* the list, without that lock: what makes a message of an event is a user's code.
+//! The *teller* is whoever finds that something has happened: a reader, the host, whoever drops a
+//! node. It puts the event into the list of each subscriber, under the lock of the listeners, so in
+//! order, and then *drains* the list, without that lock: what makes a message of an event is a
+//! user's code.
 //!
 //! # Why nothing stays, and order is kept
-//! Whoever drains says so in the list; others leave their events to it. It looks whether the list is empty and gives up in one hold of the list's lock, so what is put in is drained by the one or the
-//! other, one event after the other. A list that is longer than [`MOST`] takes no more: events are counted then.
+//! Whoever drains says so in the list; others leave their events to it. It looks whether the list
+//! is empty and gives up in one hold of the list's lock, so what is put in is drained by the one or
+//! the other, one event after the other. A list that is longer than [`MOST`] takes no more: events
+//! are counted then.
 //!
 //! # Nobody waits
-//! A message that finds the mailbox full is counted. The next one that finds room comes behind [`NodeEvent::Missed`], which says how many were left out, or is counted too if there is no room for both.
+//! A message that finds the mailbox full is counted. The next one that finds room comes behind
+//! [`NodeEvent::Missed`], which says how many were left out, or is counted too if there is no room
+//! for both.
 
 use super::events::{MOST, NodeEvent};
 use crate::actor_ref::ActorRef;
@@ -77,7 +83,8 @@ impl Subscriber {
         drop(left);
     }
 
-    /// The next event, and how many before it were left out. None if there is none, or somebody else drains.
+    /// The next event, and how many before it were left out. None if there is none, or somebody
+    /// else drains.
     fn next(&self, goes_on: bool) -> Option<(NodeEvent, u64)> {
         let mut list = self.lock();
         if list.is_drained && !goes_on {

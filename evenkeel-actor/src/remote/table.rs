@@ -10,9 +10,10 @@
 //! that is written meanwhile takes the same slot, so that other nodes know the actor by one name.
 //!
 //! # Protocol
-//! `lists` is locked to give slots and to free them; the lock of a slot's cell is taken under it, or alone, for a few instructions, in which no caller's code runs: whoever delivers takes out a
-//! counted reference to the target. The address of an actor is the number of one actor for as long as somebody has a reference to it, as the table has and as whoever
-//! asks for its slot has.
+//! `lists` is locked to give slots and to free them; the lock of a slot's cell is taken under it,
+//! or alone, for a few instructions, in which no caller's code runs: whoever delivers takes out a
+//! counted reference to the target. The address of an actor is the number of one actor for as long
+//! as somebody has a reference to it, as the table has and as whoever asks for its slot has.
 
 mod leases;
 
@@ -39,7 +40,8 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError};
 
-/// Slots that a thread remembers. An estimate: some hundred actors take turns on a worker; no benchmark sets it.
+/// Slots that a thread remembers. An estimate: some hundred actors take turns on a worker; no
+/// benchmark sets it.
 const REMEMBERED: usize = 256;
 
 type Remembered = Single<Option<(u32, usize, u32)>>;
@@ -56,7 +58,8 @@ pub(crate) enum Told {
     Done,
     /// The mailbox is full, and the message waits for room in this future.
     Waits(Pin<Box<dyn Future<Output = bool> + Send>>),
-    /// The mailbox is full, and the policy is not to wait. The message, to be dropped once its asker has been told: what is dropped in it says less.
+    /// The mailbox is full, and the policy is not to wait. The message, to be dropped once its
+    /// asker has been told: what is dropped in it says less.
     Full(Box<dyn Any + Send>),
     /// The actor has stopped; with the message.
     Stopped(Box<dyn Any + Send>),

@@ -37,14 +37,16 @@ fn a_reference_goes_through_a_third_node_and_comes_home() {
         let own = Builder::new().system(node.system()).spawn(Sum::default()).unwrap();
         let first = node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap();
         let second = node.spawn_on::<Message, _>(id(2), "sum", &2_u64).await.unwrap();
-        // The second has the first send to this node's own actor, which the second has never heard from.
+        // The second has the first send to this node's own actor, which the second has never heard
+        // from.
         first.send(Message::Pass(own.clone(), 7)).await.unwrap();
         let name = first.ask(Message::Me).await.unwrap();
         assert_eq!(name, first);
         while get(&own).await != 7 {
             evenkeel::yield_now().await;
         }
-        // The place for the answer goes from here to the second, and on to the first, which answers.
+        // The place for the answer goes from here to the second, and on to the first, which
+        // answers.
         assert_eq!(second.ask(|reply| Message::Ask(first.clone(), reply)).await, Ok(1));
         assert_eq!(second.ask(|reply| Message::Ask(own.clone(), reply)).await, Ok(7));
         // It is local again when it is home.

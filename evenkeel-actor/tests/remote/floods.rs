@@ -366,7 +366,8 @@ fn names_that_a_peer_makes_up_are_told_apart_and_cost_nothing() {
         .runtime
         .block_on(async { Builder::new().system(pair.node.system()).spawn(Sum::new(0)).unwrap() });
     drop(asker);
-    // `Pass` to an actor of the peer that is not there, with as many names: what is sent there is the peer's matter.
+    // `Pass` to an actor of the peer that is not there, with as many names: what is sent there is
+    // the peer's matter.
     for index in 0..10_000_u32 {
         let mut payload = vec![2, 1];
         let mut number = index;

@@ -95,7 +95,8 @@ fn a_question_that_was_handed_on_to_a_node_that_is_lost_fails() {
             let whom = keeps.clone();
             let mut open = pin!(broker.ask(|reply| Deal::Keep(whom, reply)));
             assert!(futures::poll!(open.as_mut()).is_pending());
-            // It is kept once the third node has answered a question that comes by the same way behind it.
+            // It is kept once the third node has answered a question that comes by the same way
+            // behind it.
             assert_eq!(broker.ask(|reply| Deal::Get(keeps, reply)).await, Ok(0));
             control.kill(id(2));
             assert!(open.await.is_err());
@@ -205,7 +206,8 @@ fn a_question_that_is_the_argument_of_a_script_that_fails_has_no_reply() {
     ends(|| {
         let world = brokers(2);
         let (runtime, node) = &world.nodes[1];
-        // The asker is local to the broker: its place for the answer goes to node 0 and is forgotten there.
+        // The asker is local to the broker: its place for the answer goes to node 0 and is
+        // forgotten there.
         let asked = runtime.block_on(async {
             let broker = Builder::new().system(node.system()).spawn(Broker(node.clone())).unwrap();
             broker.ask(|reply| Deal::Spawn(0, reply)).await
@@ -279,7 +281,8 @@ impl Actor for Answers {
     }
 }
 
-/// A question that comes home to the node that has asked it is not lost with the one that was asked.
+/// A question that comes home to the node that has asked it is not lost with the one that was
+/// asked.
 #[test]
 fn a_question_that_has_come_home_survives_who_was_asked() {
     ends(|| {

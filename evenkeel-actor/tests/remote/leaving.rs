@@ -1,4 +1,5 @@
-//! What waits as its node leaves, or when its host has ended, and what the end of all work leaves behind.
+//! What waits as its node leaves, or when its host has ended, and what the end of all work leaves
+//! behind.
 
 use crate::ending::ends;
 use crate::world::{Message, Sum, World, id};

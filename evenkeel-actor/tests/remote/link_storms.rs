@@ -16,7 +16,8 @@ impl Random {
     }
 }
 
-/// What both sides do to a link at the same time has some outcome, and it is the same for both: whoever is linked then ends with the other, whoever is not does not.
+/// What both sides do to a link at the same time has some outcome, and it is the same for both:
+/// whoever is linked then ends with the other, whoever is not does not.
 #[test]
 fn both_sides_agree_whatever_they_did_at_once() {
     let mut outcomes = [0; 2];
@@ -63,7 +64,8 @@ fn both_sides_agree_whatever_they_did_at_once() {
     assert!(outcomes.iter().all(|&times| times > 10), "{outcomes:?}");
 }
 
-/// Who would be told of an end, by a small model: everybody whom links lead to by way of those that do not trap exits.
+/// Who would be told of an end, by a small model: everybody whom links lead to by way of those that
+/// do not trap exits.
 fn reached(links: &[Vec<bool>], traps: &[bool], from: usize) -> Vec<bool> {
     let mut reached = vec![false; traps.len()];
     let mut open = vec![from];
@@ -95,7 +97,8 @@ fn ends_reach_those_that_a_small_model_says() {
                 actors.push(tied(&node, n % 3, traps).await);
             }
             let mut links = vec![vec![false; ACTORS]; ACTORS];
-            // One after the other where it matters: an actor's answer says that it has done what it was told, and its next links are made behind.
+            // One after the other where it matters: an actor's answer says that it has done what it
+            // was told, and its next links are made behind.
             for step in 0..60 {
                 let (a, b) = (random.below(ACTORS), random.below(ACTORS));
                 let linked = random.below(3) > 0;
@@ -105,7 +108,8 @@ fn ends_reach_those_that_a_small_model_says() {
                 if a != b {
                     (links[a][b], links[b][a]) = (linked, linked);
                 }
-                // Until both nodes have it: what the two sides do at once has more than one outcome, and is another test.
+                // Until both nodes have it: what the two sides do at once has more than one
+                // outcome, and is another test.
                 let across = |node: u32| {
                     let pairs = (0..ACTORS).flat_map(|x| (0..x).map(move |y| (x, y)));
                     let across = pairs.filter(|&(x, y)| {
@@ -158,7 +162,8 @@ fn ends_reach_those_that_a_small_model_says() {
     }
 }
 
-/// Everything at once: links, ends and new actors. In the end all are stopped, and nothing is left on any node.
+/// Everything at once: links, ends and new actors. In the end all are stopped, and nothing is left
+/// on any node.
 #[test]
 fn a_storm_leaves_nothing_behind() {
     for (seed, workers) in (1..=6).zip([1, 2].into_iter().cycle()) {

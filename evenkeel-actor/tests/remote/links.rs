@@ -84,10 +84,12 @@ pub(crate) async fn tied(node: &Node, on: u32, traps: bool) -> ActorRef<Order> {
     node.spawn_on::<Order, _>(id(on), "tied", &traps).await.unwrap()
 }
 
-/// All that this node and that of an actor which has ended have said to each other of ties is heard when this is over.
+/// All that this node and that of an actor which has ended have said to each other of ties is heard
+/// when this is over.
 pub(crate) async fn settle(gone: &ActorRef<Order>) {
     for _ in 0..2 {
-        // The question goes behind all that was said of ties before, and so does the answer; what they have caused is said before the second.
+        // The question goes behind all that was said of ties before, and so does the answer; what
+        // they have caused is said before the second.
         gone.stopped().await;
     }
 }
@@ -229,7 +231,8 @@ fn whoever_is_named_in_an_exit_is_the_actor_that_others_know() {
         let name = there.remote_name().unwrap().to_string();
         assert_eq!(exits(&here).await, [(name, "stopped".to_owned())]);
 
-        // The other way round: `here` is linked before anything there has a reference to it, and is known by one name all the same.
+        // The other way round: `here` is linked before anything there has a reference to it, and is
+        // known by one name all the same.
         let there = tied(&node, 1, true).await;
         here.send(Order::Link(there.clone())).await.unwrap();
         assert_eq!(here.ask(Order::Exits).await, Ok(vec![]));
@@ -358,7 +361,8 @@ fn the_loss_of_a_node_ends_those_that_are_linked_to_its_actors() {
             assert_eq!(told.len(), 1, "{told:?}");
             let (name, reason) = &told[0];
             assert_eq!(*name, lost.remote_name().unwrap().to_string());
-            // The node that is lost may have found the first of the others lost, and told of what that ended.
+            // The node that is lost may have found the first of the others lost, and told of what
+            // that ended.
             let ended_first =
                 reason.starts_with("ended with actor") && reason.ends_with("lost with node 0");
             assert!(*reason == down || ended_first, "{reason}");

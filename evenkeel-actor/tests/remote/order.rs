@@ -1,4 +1,5 @@
-//! What one sender sends to one actor arrives in the order in which it was sent, wherever the sender runs.
+//! What one sender sends to one actor arrives in the order in which it was sent, wherever the
+//! sender runs.
 
 use crate::world::{World, id, slow};
 use evenkeel_actor::node::policy::Packing;

@@ -9,7 +9,8 @@ use std::task::{Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// Turns without work between two looks at the clock, while the host spins. An estimate: about a microsecond; no benchmark sets it.
+/// Turns without work between two looks at the clock, while the host spins. An estimate: about a
+/// microsecond; no benchmark sets it.
 const LOOK: u32 = 8;
 
 /// Ends the wait of a host's thread as a waker, in the transport or outside.
@@ -18,13 +19,16 @@ struct OfThread(TransportWaker, Thread);
 impl Wake for OfThread {
     fn wake(self: Arc<Self>) {
         (self.0)();
-        // If it is not parked, this may end a later park, which looks at what it waits for and parks again.
+        // If it is not parked, this may end a later park, which looks at what it waits for and
+        // parks again.
         self.1.unpark();
     }
 }
 
 impl<T: Transport, D: Deliver> Host<T, D> {
-    /// Drives the transport on this thread until the multiplexer has been [closed](super::Multiplexer::close), everything is sent and the transport has ended. It is dropped on this thread.
+    /// Drives the transport on this thread until the multiplexer has been
+    /// [closed](super::Multiplexer::close), everything is sent and the transport has ended. It is
+    /// dropped on this thread.
     pub fn run(mut self) {
         let waker = Waker::from(Arc::new(OfThread(self.transport.waker(), thread::current())));
         loop {
@@ -33,7 +37,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                 Some(Idle::Spin) => std::hint::spin_loop(),
                 Some(Idle::Yield) => thread::yield_now(),
                 Some(Idle::Wait(most)) => {
-                    // If the transport is still sending, it is its progress that is waited for, in short steps at first.
+                    // If the transport is still sending, it is its progress that is waited for, in
+                    // short steps at first.
                     if self.multiplexer.park_host(&waker) || self.is_closed {
                         let most = Duration::from_nanos(most);
                         match self.is_full {
@@ -48,12 +53,16 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         }
     }
 
-    /// Drives the transport from a task, for runtimes whose only worker is also the transport's thread. Every turn is followed by a yield, so that tasks that are ready run
-    /// in between, to the end: however long the transport waits for others before it can be dropped, its worker goes on. Other processes are offered the core once in
-    /// a silence: with no offer a node uses up its share of a core that the other waits for, and with one in each turn either is there for moments only, in which the other is not.
+    /// Drives the transport from a task, for runtimes whose only worker is also the transport's
+    /// thread. Every turn is followed by a yield, so that tasks that are ready run in between, to
+    /// the end: however long the transport waits for others before it can be dropped, its worker
+    /// goes on. Other processes are offered the core once in a silence: with no offer a node uses
+    /// up its share of a core that the other waits for, and with one in each turn either is there
+    /// for moments only, in which the other is not.
     ///
     /// # Cancel safety
-    /// A future that is dropped ends as a host that panics: all other nodes are down for those who send here.
+    /// A future that is dropped ends as a host that panics: all other nodes are down for those who
+    /// send here.
     pub async fn drive(mut self) {
         // Whether the core has been offered in this silence.
         let mut has_offered = false;
@@ -111,13 +120,15 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         Idle::Spin
     }
 
-    /// Looks at the transport again, as long as no other task of the worker is ready: what would send has sent, and a way through the worker's loop takes as long as a look. Says
-    /// whether anything has come.
+    /// Looks at the transport again, as long as no other task of the worker is ready: what would
+    /// send has sent, and a way through the worker's loop takes as long as a look. Says whether
+    /// anything has come.
     fn looks_again(&mut self) -> bool {
         (0..policy::LOOKS_ALONE).any(|_| evenkeel::internal::is_alone() && self.receive())
     }
 
-    /// One turn, and what to do after it, where the host yields for so long before it waits; `None` if that was the last.
+    /// One turn, and what to do after it, where the host yields for so long before it waits; `None`
+    /// if that was the last.
     fn step(&mut self, yields: u64) -> Option<Idle> {
         match self.turn() {
             Progress::Worked => Some(self.has_worked()),

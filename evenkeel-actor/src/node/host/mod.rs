@@ -1,24 +1,32 @@
 //! The host: drives a transport, on a thread of its own or as a task.
 //!
-//! One turn takes the frames that lanes have handed over, gives the transport as many as it takes, and hands on what has come: one frame, or
-//! [as many as there are](super::policy::looks_for_more) if the turn before has found one too. The host splits no frame: whoever implements
-//! [`Deliver`] gives frames to workers.
+//! One turn takes the frames that lanes have handed over, gives the transport as many as it takes,
+//! and hands on what has come: one frame, or [as many as there are](super::policy::looks_for_more)
+//! if the turn before has found one too. The host splits no frame: whoever implements [`Deliver`]
+//! gives frames to workers.
 //!
 //! # When there is nothing to do
-//! The host [looks again](super::policy::idle) at once for a short while, then lets others run in between, then waits, for longer each time. One that is a task, and the only one that is ready,
-//! looks [several times](super::policy::LOOKS_ALONE) in a turn, so that what comes in the middle of a conversation waits for neither the worker's loop nor a sleep. The host leaves its
-//! waker with the [departures](super::multiplexer) before it waits, in the same step in which it sees that there are none; a thread waits inside
-//! [`Transport::wait`], and a task sleeps, once it has left its waker with the transport too. So a
-//! frame that is handed over ends a wait, always; what arrives ends it where the transport can, and
-//! is found at the end of the wait where it cannot.
+//! The host [looks again](super::policy::idle) at once for a short while, then lets others run in
+//! between, then waits, for longer each time. One that is a task, and the only one that is ready,
+//! looks [several times](super::policy::LOOKS_ALONE) in a turn, so that what comes in the middle of
+//! a conversation waits for neither the worker's loop nor a sleep. The host leaves its waker with
+//! the [departures](super::multiplexer) before it waits, in the same step in which it sees that
+//! there are none; a thread waits inside [`Transport::wait`], and a task sleeps, once it has left
+//! its waker with the transport too. So a frame that is handed over ends a wait, always; what
+//! arrives ends it where the transport can, and is found at the end of the wait where it cannot.
 //!
-//! A host without [room](Deliver::has_room) waits for that: not inside of the transport, whose wait ends at once as long as something is there that is not taken. It looks once more whether there is room after it has
-//! left its waker. Whoever makes room does that first and then takes the waker, under the same lock, so either the look sees the room or the waker is found.
+//! A host without [room](Deliver::has_room) waits for that: not inside of the transport, whose wait
+//! ends at once as long as something is there that is not taken. It looks once more whether there
+//! is room after it has left its waker. Whoever makes room does that first and then takes the
+//! waker, under the same lock, so either the look sees the room or the waker is found.
 //!
 //! # The end
-//! After [`Multiplexer::close`] the host sends what was handed over, drops what it has for nodes that have never come up, and says that this node leaves. Once the transport
-//! has sent everything it is not polled any more: it [ends](Transport::ended) by itself, with waits between two looks as at other times, which block a thread of the host's own and no worker. Then the
-//! host is finished, and drops it. If a host ends otherwise, by a panic, all nodes are down for those who send here.
+//! After [`Multiplexer::close`] the host sends what was handed over, drops what it has for nodes
+//! that have never come up, and says that this node leaves. Once the transport has sent everything
+//! it is not polled any more: it [ends](Transport::ended) by itself, with waits between two looks
+//! as at other times, which block a thread of the host's own and no worker. Then the host is
+//! finished, and drops it. If a host ends otherwise, by a panic, all nodes are down for those who
+//! send here.
 
 mod drive;
 #[cfg(test)]
@@ -31,15 +39,15 @@ use std::sync::Arc;
 
 /// What a host tells. It calls this from its own thread or task, and waits for it.
 pub trait Deliver {
-    /// A frame has come. It is untrusted bytes. If it has been read, its buffer is given back; if others read it, it is worth
-    /// [recycling](Multiplexer::recycle) then.
+    /// A frame has come. It is untrusted bytes. If it has been read, its buffer is given back; if
+    /// others read it, it is worth [recycling](Multiplexer::recycle) then.
     fn frame(&mut self, from: NodeId, frame: Vec<u8>) -> Option<Vec<u8>>;
 
     /// The host is about to hand on what has come.
     fn begin(&mut self) {}
 
-    /// Whether further frames are taken now. If not, the host does not look for any, unless the transport is still sending and needs to be polled for that; whoever
-    /// has made room wakes it.
+    /// Whether further frames are taken now. If not, the host does not look for any, unless the
+    /// transport is still sending and needs to be polled for that; whoever has made room wakes it.
     fn has_room(&self) -> bool {
         true
     }
@@ -52,7 +60,8 @@ pub trait Deliver {
     /// A node can be sent to.
     fn up(&mut self, node: NodeId);
 
-    /// A node is down: nothing more comes from it, and nothing more gets to it. `lost` messages were on this side of the transport yet.
+    /// A node is down: nothing more comes from it, and nothing more gets to it. `lost` messages
+    /// were on this side of the transport yet.
     fn down(&mut self, node: NodeId, reason: DownReason, lost: u64);
 
     /// The transport has refused a frame for good, with this many messages.
@@ -70,17 +79,20 @@ pub enum Progress {
     Finished,
 }
 
-/// Events that are handed on in one turn: the next turn sends what they have led to. An estimate; no benchmark sets it.
+/// Events that are handed on in one turn: the next turn sends what they have led to. An estimate;
+/// no benchmark sets it.
 ///
 /// Buffers that come back are not counted. A turn sends as many frames as the transport takes,
 /// which may be hundreds: if their buffers took the places of what comes, a node that sends would
 /// not read, and so not hear that it is to hold.
 const EVENTS: usize = 64;
 
-/// Turns between two looks for messages that have waited for the cap. An estimate; no benchmark sets it.
+/// Turns between two looks for messages that have waited for the cap. An estimate; no benchmark
+/// sets it.
 const TURNS: u32 = 64;
 
-/// Buffers that a host keeps for itself; others are the transport's. An estimate: those of the frames of a turn; no benchmark sets it.
+/// Buffers that a host keeps for itself; others are the transport's. An estimate: those of the
+/// frames of a turn; no benchmark sets it.
 const SPARE: usize = 8;
 
 /// Drives a transport; the module says how.
@@ -127,7 +139,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     /// Drives this transport for this multiplexer.
     ///
     /// # Panics
-    /// If the multiplexer is another node's, or if it makes frames that are longer than the transport takes.
+    /// If the multiplexer is another node's, or if it makes frames that are longer than the
+    /// transport takes.
     #[must_use]
     pub fn new(transport: T, multiplexer: Arc<Multiplexer>, deliver: D) -> Self {
         assert_eq!(transport.local(), multiplexer.local(), "one node has one number");
@@ -154,8 +167,10 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         }
     }
 
-    /// Has the host flush all lanes, at each turn; then there are no other [flushers](Multiplexer::flushers). For a host that is [a task](Self::drive) of the only worker: its
-    /// turn comes when what was ready before has run, as a flusher's does, and a frame does not wait for one turn more.
+    /// Has the host flush all lanes, at each turn; then there are no other
+    /// [flushers](Multiplexer::flushers). For a host that is [a task](Self::drive) of the only
+    /// worker: its turn comes when what was ready before has run, as a flusher's does, and a frame
+    /// does not wait for one turn more.
     #[must_use]
     pub fn flushing(mut self) -> Self {
         self.flushes = true;
@@ -242,7 +257,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         has_sent
     }
 
-    /// Gives the transport a frame, or drops it, if its node is down or it is refused for good. It comes back if it is to be tried again.
+    /// Gives the transport a frame, or drops it, if its node is down or it is refused for good. It
+    /// comes back if it is to be tried again.
     fn give(&mut self, departure: Departure) -> Result<(), Departure> {
         let Departure { to, sealed: Sealed { frame, messages }, is_queued } = departure;
         let node = &self.nodes[to.number() as usize];
@@ -264,7 +280,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                 {
                     return Err(Departure { to, sealed: Sealed { frame, messages }, is_queued });
                 }
-                // If the node is down, the transport is about to say so; what has come from it before comes before that.
+                // If the node is down, the transport is about to say so; what has come from it
+                // before comes before that.
                 Err(Refused { why, .. }) => why,
             }
         };
@@ -343,7 +360,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         };
         state.is_up = false;
         state.is_down = true;
-        // First nothing more gets in, then what has got in is dropped: what is in departures yet is so at the next turn.
+        // First nothing more gets in, then what has got in is dropped: what is in departures yet is
+        // so at the next turn.
         let mut lost = self.multiplexer.node_is_down(node);
         self.behind -= usize::from(!state.frames.is_empty());
         for Departure { to, sealed, is_queued } in state.frames.drain(..) {

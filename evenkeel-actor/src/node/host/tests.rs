@@ -177,7 +177,8 @@ fn a_node_that_is_lost_is_an_event_and_its_messages_are_counted() {
     nodes[0].settle();
     let notes = nodes[0].notes.take();
     let lost = DownReason::Lost("the node was killed".to_owned());
-    // Whether the transport refuses the frame first, or tells of the loss first, is the transport's.
+    // Whether the transport refuses the frame first, or tells of the loss first, is the
+    // transport's.
     assert_eq!(notes, [Note::Refused(B, 1, Refusal::Down), Note::Down(B, lost, 1)]);
     assert_eq!(nodes[0].multiplexer.traffic(B).messages_lost, 2);
     assert_eq!(send(&link, 3), Err(PutError::Down));

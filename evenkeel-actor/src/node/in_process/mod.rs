@@ -1,13 +1,16 @@
 //! Several nodes in one process: for tests, and for one machine.
 //!
-//! Frames are moved, not copied. [`Faults`] adds what real networks do: a frame takes a random time, so frames of different pairs of nodes overtake
-//! each other, never those of one pair; and [`Control`] loses nodes and connections. What is random depends on the seed and on what each node sends alone, not on
-//! threads; with a [`Clock::Manual`] a run is the same each time.
+//! Frames are moved, not copied. [`Faults`] adds what real networks do: a frame takes a random
+//! time, so frames of different pairs of nodes overtake each other, never those of one pair; and
+//! [`Control`] loses nodes and connections. What is random depends on the seed and on what each
+//! node sends alone, not on threads; with a [`Clock::Manual`] a run is the same each time.
 //!
 //! # Protocol
-//! Each node has an *inbox*, under a lock: for each other node the frames on their way from there, with the times at which they are due. A sender pushes into the
-//! receiver's inbox; a receiver polls its own. Times never fall within a pair, so the first frame of a pair is the first that is due. A connection that is lost stays so: the
-//! frames that are due are still received, the others are dropped, and then comes [`Event::Down`], once.
+//! Each node has an *inbox*, under a lock: for each other node the frames on their way from there,
+//! with the times at which they are due. A sender pushes into the receiver's inbox; a receiver
+//! polls its own. Times never fall within a pair, so the first frame of a pair is the first that is
+//! due. A connection that is lost stays so: the frames that are due are still received, the others
+//! are dropped, and then comes [`Event::Down`], once.
 //!
 //! # Why no wake-up is lost
 //! A receiver looks at its inbox, and falls asleep or leaves the waker of its task, in one hold of
@@ -34,9 +37,11 @@ use std::time::{Duration, Instant};
 pub struct Faults {
     /// What is random depends on this.
     pub seed: u64,
-    /// How long a frame takes, evenly distributed; longer, if one before it from the same node to the same takes longer.
+    /// How long a frame takes, evenly distributed; longer, if one before it from the same node to
+    /// the same takes longer.
     pub delay: Range<Duration>,
-    /// As many frames may be on their way from one node to another; beyond, sending is refused as [`Refusal::Full`].
+    /// As many frames may be on their way from one node to another; beyond, sending is refused as
+    /// [`Refusal::Full`].
     pub under_way: usize,
     /// The longest frame.
     pub longest_frame: usize,
@@ -147,7 +152,8 @@ impl Shared {
 }
 
 impl Control {
-    /// Loses a node, as if its process died: the others receive what is due from it, and then hear that it is down. It hears that all others are.
+    /// Loses a node, as if its process died: the others receive what is due from it, and then hear
+    /// that it is down. It hears that all others are.
     pub fn kill(&self, node: NodeId) {
         self.shared.lose_node(node, "the node was killed");
     }
@@ -169,7 +175,8 @@ impl Control {
         self.shared.inboxes.iter().for_each(Inbox::wake);
     }
 
-    /// When the next frame is due that has not been received yet, as a duration from now; zero if one is.
+    /// When the next frame is due that has not been received yet, as a duration from now; zero if
+    /// one is.
     #[must_use]
     pub fn next_due(&self) -> Option<Duration> {
         let due = self.shared.inboxes.iter().filter_map(Inbox::next_due).min()?;
@@ -180,7 +187,8 @@ impl Control {
 impl InProcess {
     fn new(shared: &Arc<Shared>, local: u32) -> Self {
         let nodes = shared.inboxes.len() as u32;
-        // Each pair has its own numbers, so that what one node sends does not change how long another's frames take.
+        // Each pair has its own numbers, so that what one node sends does not change how long
+        // another's frames take.
         let pair = |to: u32| (u64::from(local) << 32 | u64::from(to)).wrapping_mul(0x9E37_79B9);
         let random = (0..nodes).map(|to| Random::new(shared.faults.seed ^ pair(to))).collect();
         let others = (0..nodes).filter(|&node| node != local);

@@ -1,4 +1,5 @@
-//! The network in one process: what it keeps, what it may do to frames, what becomes of nodes that are lost.
+//! The network in one process: what it keeps, what it may do to frames, what becomes of nodes that
+//! are lost.
 
 use super::{Clock, Control, Faults, InProcess, network};
 use crate::node::{DownReason, Event, NodeId, Refusal, Transport};
@@ -42,7 +43,8 @@ fn all_nodes_are_up_at_the_first_polls() {
     assert_eq!(up, BTreeSet::from([A, C]));
 }
 
-/// Sends from every node to every other while time passes, and gives what each has received, in order.
+/// Sends from every node to every other while time passes, and gives what each has received, in
+/// order.
 fn run(seed: u64) -> Vec<Vec<(u32, u8)>> {
     let (control, mut nodes) = network(4, manual(seed, 1_000));
     let mut seen = vec![Vec::new(); 4];

@@ -1,9 +1,9 @@
 //! The queue of frames to the host, and the buffers that come back from it.
 //!
 //! # Protocol
-//! Lanes push under the lock; the host takes all under the lock, and when there is nothing it leaves its waker under the same hold of
-//! it. Whoever pushes takes the waker out and wakes, after the lock. So a push comes before the host's look, which sees it, or after, and
-//! wakes.
+//! Lanes push under the lock; the host takes all under the lock, and when there is nothing it
+//! leaves its waker under the same hold of it. Whoever pushes takes the waker out and wakes, after
+//! the lock. So a push comes before the host's look, which sees it, or after, and wakes.
 
 use super::super::NodeId;
 use super::packer::Sealed;
@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-/// As many buffers are kept to be used again. An estimate: a few lanes to a few nodes; no benchmark sets it.
+/// As many buffers are kept to be used again. An estimate: a few lanes to a few nodes; no benchmark
+/// sets it.
 const SPARE: usize = 64;
 
 /// A frame for a node.
@@ -28,7 +29,8 @@ pub(crate) struct Departure {
 #[derive(Debug)]
 pub(crate) struct Departures {
     state: Mutex<State>,
-    /// Whether there is anything for the host, for a look without the lock. Set under it, and cleared by the host alone, under it.
+    /// Whether there is anything for the host, for a look without the lock. Set under it, and
+    /// cleared by the host alone, under it.
     any: AtomicBool,
     /// How much room a new buffer has.
     room: usize,
@@ -59,7 +61,8 @@ impl Departures {
         spare.unwrap_or_else(|| Vec::with_capacity(self.room))
     }
 
-    /// Whether a buffer is worth keeping: not one that is much longer than a frame, or has no memory.
+    /// Whether a buffer is worth keeping: not one that is much longer than a frame, or has no
+    /// memory.
     pub(crate) fn is_of_use(&self, buffer: &Vec<u8>) -> bool {
         (self.room / 2..=self.room * 4).contains(&buffer.capacity())
     }
@@ -88,7 +91,8 @@ impl Departures {
     /// Moves all frames to the end of `into`. Says whether there will be no more.
     pub(crate) fn take(&self, into: &mut VecDeque<Departure>) -> bool {
         if !self.any.load(Ordering::Relaxed) {
-            // What is pushed meanwhile is seen at the next look; before the host waits it looks under the lock.
+            // What is pushed meanwhile is seen at the next look; before the host waits it looks
+            // under the lock.
             return false;
         }
         let mut state = self.lock();

@@ -1,11 +1,15 @@
-//! What all lanes know of one node: whether it can be sent to, how much waits for it, who waits for room.
+//! What all lanes know of one node: whether it can be sent to, how much waits for it, who waits for
+//! room.
 //!
 //! # Waiting for room
-//! `queued` counts the bytes of frames that lanes have handed over and the transport has not taken; a frame that the host takes from a lane itself counts if
-//! the transport refuses it. The host subtracts under the lock of `waiters`. Whoever wants to wait looks under the same lock: either there is room, or the subtraction that makes room comes later and
-//! finds the waiter. A waiter is left when at least `most` bytes are queued, and it *holds* the gate: from then on nobody finds room, so that those who
-//! do not wait cannot keep the queue above the half for ever, at which all waiters are woken and the hold ends. Every frame is taken by the transport or
-//! dropped with its node, so that comes. Those who are woken are in no order; one that finds no room waits again.
+//! `queued` counts the bytes of frames that lanes have handed over and the transport has not taken;
+//! a frame that the host takes from a lane itself counts if the transport refuses it. The host
+//! subtracts under the lock of `waiters`. Whoever wants to wait looks under the same lock: either
+//! there is room, or the subtraction that makes room comes later and finds the waiter. A waiter is
+//! left when at least `most` bytes are queued, and it *holds* the gate: from then on nobody finds
+//! room, so that those who do not wait cannot keep the queue above the half for ever, at which all
+//! waiters are woken and the hold ends. Every frame is taken by the transport or dropped with its
+//! node, so that comes. Those who are woken are in no order; one that finds no room waits again.
 
 use super::super::NodeId;
 use std::collections::BTreeMap;
@@ -48,7 +52,8 @@ pub(crate) struct Gate {
     most: usize,
     state: AtomicU8,
     queued: AtomicUsize,
-    /// Whether somebody waits for the queue to become half as long. Changed under the lock of `waiters`.
+    /// Whether somebody waits for the queue to become half as long. Changed under the lock of
+    /// `waiters`.
     held: AtomicBool,
     waiters: Mutex<Waiters>,
     /// Of frames that were handed over to the host.
@@ -74,7 +79,8 @@ impl Tally {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// The same by the one thread that adds to it: without locked instructions, which would be a tenth of what a frame costs its host.
+    /// The same by the one thread that adds to it: without locked instructions, which would be a
+    /// tenth of what a frame costs its host.
     fn add_alone(&self, bytes: usize, messages: u32) {
         let add = |counter: &AtomicU64, more: u64| {
             counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
@@ -142,8 +148,10 @@ impl Gate {
         self.queued.load(Ordering::Relaxed) < self.most && !self.held.load(Ordering::Relaxed)
     }
 
-    /// Shuts it. Whoever does so takes the lock of each lane afterwards and clears it of the node: a message that is put in before that is cleared, and whoever
-    /// takes the lock after that sees the gate shut. Nobody opens it again: not even a transport decides who may be sent to once a node was shut out.
+    /// Shuts it. Whoever does so takes the lock of each lane afterwards and clears it of the node:
+    /// a message that is put in before that is cleared, and whoever takes the lock after that sees
+    /// the gate shut. Nobody opens it again: not even a transport decides who may be sent to once a
+    /// node was shut out.
     pub(crate) fn shut(&self, why: Shut) {
         let state = match why {
             Shut::Down => DOWN,
@@ -161,7 +169,8 @@ impl Gate {
         self.out.add(bytes, messages);
     }
 
-    /// The host has taken a frame from its lane itself. It does not wait yet: the host is about to try to send it.
+    /// The host has taken a frame from its lane itself. It does not wait yet: the host is about to
+    /// try to send it.
     pub(crate) fn departs_at_once(&self, bytes: usize, messages: u32) {
         self.taken_out.add_alone(bytes, messages);
     }
@@ -194,7 +203,8 @@ impl Gate {
         self.messages_lost.fetch_add(messages, Ordering::Relaxed);
     }
 
-    /// Whether there is room, or nothing to wait for; else leaves the waker under the number in `place`.
+    /// Whether there is room, or nothing to wait for; else leaves the waker under the number in
+    /// `place`.
     pub(crate) fn has_room_or_wait(&self, place: &mut Option<u64>, waker: &Waker) -> bool {
         let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
         if self.has_room() || self.is_shut().is_some() {

@@ -54,8 +54,8 @@ impl Lane {
         }
     }
 
-    /// The only caller's code that runs under the lock is a message's writer. If it panics there is half a record at the end of a buffer, which the
-    /// packer takes back.
+    /// The only caller's code that runs under the lock is a message's writer. If it panics there is
+    /// half a record at the end of a buffer, which the packer takes back.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,8 +94,8 @@ impl Lane {
         Ok((wakes, state.epoch))
     }
 
-    /// The host takes what is there, as far as its thread can see without the lock: what it has put in itself, and what others have some time ago. What was handed over
-    /// before goes before it.
+    /// The host takes what is there, as far as its thread can see without the lock: what it has put
+    /// in itself, and what others have some time ago. What was handed over before goes before it.
     #[inline]
     pub(crate) fn take(
         &self,
@@ -123,7 +123,8 @@ impl Lane {
         }
     }
 
-    /// Sends what is there. When it returns, all that was put in before is with the host, whoever took it there.
+    /// Sends what is there. When it returns, all that was put in before is with the host, whoever
+    /// took it there.
     pub(crate) fn flush(&self, departures: &Departures) -> Wakes {
         flush(&mut self.lock(), departures)
     }

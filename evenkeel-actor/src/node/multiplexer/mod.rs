@@ -1,32 +1,43 @@
 //! The multiplexer: small messages to one node travel together.
 //!
 //! # Roles
-//! A *sender* is an actor, or whatever else sends. A *lane* is a set of buffers, one for each node, under a lock of its own; each worker has one, and all that are no
-//! workers, or have no [`Trail`], share one more, the *common* lane. A lane's *flusher* is a task. The *host* drives the transport, and *departures* is the queue of frames to
-//! it. A *gate* is what is known of a node.
+//! A *sender* is an actor, or whatever else sends. A *lane* is a set of buffers, one for each node,
+//! under a lock of its own; each worker has one, and all that are no workers, or have no [`Trail`],
+//! share one more, the *common* lane. A lane's *flusher* is a task. The *host* drives the
+//! transport, and *departures* is the queue of frames to it. A *gate* is what is known of a node.
 //!
 //! # When a buffer leaves
 //! 1. When it is full, at the message that fills it.
-//! 2. When its worker has run out of local work: the first message in an empty lane wakes the flusher, which goes to the back of the worker's ready queue; when its
-//!    turn comes, what was ready before has run and has sent what it had to send.
-//! 3. When its first message has waited for the cap. That is looked at by every sixteenth message of a buffer, and, for a worker that comes to nothing because of a
-//!    long poll, by the host.
+//! 2. When its worker has run out of local work: the first message in an empty lane wakes the
+//! flusher, which goes to the back of the worker's ready queue; when its turn comes, what was ready
+//! before has run and has sent what it had to send.
+//! 3. When its first message has waited for the cap. That is looked at by every sixteenth message
+//! of a buffer, and, for a worker that comes to nothing because of a long poll, by the host.
 //!
 //! # Why nothing stays
-//! A buffer that has something in it is in its lane's list of dirty ones: the first message puts it there, under the lock. A lane whose list is not empty has no flusher's
-//! waker, since the same step takes it out and wakes it; so the flusher is going to be polled. Its poll flushes and leaves its waker in
-//! one hold of the lock. A lane is closed, and its buffers are flushed for the last time, after all gates are shut, and messages look at their gate under the lane's lock: so a
-//! message is either flushed or refused. It is the same with a node that is down.
-//! A host that is itself the flusher of all lanes takes what is in them without the queue, under each lane's lock, and what is in the queue before that.
+//! A buffer that has something in it is in its lane's list of dirty ones: the first message puts it
+//! there, under the lock. A lane whose list is not empty has no flusher's waker, since the same
+//! step takes it out and wakes it; so the flusher is going to be polled. Its poll flushes and
+//! leaves its waker in one hold of the lock. A lane is closed, and its buffers are flushed for the
+//! last time, after all gates are shut, and messages look at their gate under the lane's lock: so a
+//! message is either flushed or refused. It is the same with a node that is down. A host that is
+//! itself the flusher of all lanes takes what is in them without the queue, under each lane's lock,
+//! and what is in the queue before that.
 //!
 //! # Why order is kept
-//! What one sender sends to one actor arrives in the order of sending. *While the sender stays on one lane* all its messages for a node are in the lane's buffer in
-//! order, frames are handed over under the lane's lock, so in order, the queue is FIFO, and so are the host and the transport; the receiver reads frames of one lane in order. *When
-//! the sender comes to another lane*, because its worker is another, its trail says by which lane it has sent last. Before it puts anything into the new lane it flushes
-//! the old one: as handing over happens under the lock, all it has sent is then in the queue, whoever put it there. So its next frame, of the new lane, stands behind them in
-//! the queue. It then *fences* the new lane: the next frame to each node is read after all that came before it from here, so the receiver may read frames of
-//! different lanes at once and still reads this sender's in order; further frames of the lane come after that one. *A host that takes from a lane itself* takes what is in the queue before, under
-//! the lane's lock: whatever a sender had handed over when it put something into this lane is in the queue then, or with the host. Other senders' messages in the fenced frame wait for nothing but time.
+//! What one sender sends to one actor arrives in the order of sending. *While the sender stays on
+//! one lane* all its messages for a node are in the lane's buffer in order, frames are handed over
+//! under the lane's lock, so in order, the queue is FIFO, and so are the host and the transport;
+//! the receiver reads frames of one lane in order. *When the sender comes to another lane*, because
+//! its worker is another, its trail says by which lane it has sent last. Before it puts anything
+//! into the new lane it flushes the old one: as handing over happens under the lock, all it has
+//! sent is then in the queue, whoever put it there. So its next frame, of the new lane, stands
+//! behind them in the queue. It then *fences* the new lane: the next frame to each node is read
+//! after all that came before it from here, so the receiver may read frames of different lanes at
+//! once and still reads this sender's in order; further frames of the lane come after that one. *A
+//! host that takes from a lane itself* takes what is in the queue before, under the lane's lock:
+//! whatever a sender had handed over when it put something into this lane is in the queue then, or
+//! with the host. Other senders' messages in the fenced frame wait for nothing but time.
 //! *A sender without a trail* always sends by the common lane.
 //!
 //! The trail names one lane for all nodes: at any time all of a sender's messages that are not in
@@ -34,9 +45,12 @@
 //! epoch (in `trail`) may be forgotten, since all lanes were flushed and fenced then.
 //!
 //! # Rejected
-//! A lane by receiver, which needs no trail: then all workers meet at the locks of all lanes. Numbers in messages, for the receiver to sort by: bytes in each
-//! message and a table for each pair of actors. A flush at the end of each turn of an actor: nothing is packed if turns send one message each. A
-//! lock for each buffer instead of one for each lane: then a flush of the lane is not one step, and one that is half done by another thread lets a sender that moves overtake itself.
+//! A lane by receiver, which needs no trail: then all workers meet at the locks of all lanes.
+//! Numbers in messages, for the receiver to sort by: bytes in each message and a table for each
+//! pair of actors. A flush at the end of each turn of an actor: nothing is packed if turns send one
+//! message each. A lock for each buffer instead of one for each lane: then a flush of the lane is
+//! not one step, and one that is half done by another thread lets a sender that moves overtake
+//! itself.
 
 mod departures;
 mod error;
@@ -110,7 +124,8 @@ impl Multiplexer {
     /// For this node, `local` of `nodes`, with a lane for each of `workers`.
     ///
     /// # Panics
-    /// If there are more workers than [lanes](frame::MOST_LANES), or if `local` is none of the nodes.
+    /// If there are more workers than [lanes](frame::MOST_LANES), or if `local` is none of the
+    /// nodes.
     #[must_use]
     pub fn new(local: NodeId, nodes: u32, workers: usize, packing: Packing) -> Arc<Self> {
         assert!(local.number() < nodes, "node {local} is none of {nodes}");
@@ -143,7 +158,8 @@ impl Multiplexer {
         Some(Link { gate: Arc::clone(gate), multiplexer: Arc::clone(self) })
     }
 
-    /// The flushers of all lanes, one future for each, to be spawned where the workers are. They end once the multiplexer is [closed](Self::close).
+    /// The flushers of all lanes, one future for each, to be spawned where the workers are. They
+    /// end once the multiplexer is [closed](Self::close).
     pub fn flushers(self: &Arc<Self>) -> impl Iterator<Item = impl Future<Output = ()> + use<>> {
         (0..self.lanes.len()).map(|lane| {
             let this = Arc::clone(self);
@@ -212,7 +228,8 @@ impl Multiplexer {
         evenkeel::internal::now()
     }
 
-    /// The lane that a thread whose worker has the lane `here` puts messages into now, once what its sender has put into others is on its way.
+    /// The lane that a thread whose worker has the lane `here` puts messages into now, once what
+    /// its sender has put into others is on its way.
     #[inline]
     fn lane(&self, here: u16) -> &Lane {
         match trail::step(here) {
@@ -224,7 +241,8 @@ impl Multiplexer {
 
     #[cold]
     fn change_lanes(&self, from: u16, to: u16) -> &Lane {
-        // A trail that was laid in another multiplexer may name a lane that is not here: then nothing of the sender is in any lane here.
+        // A trail that was laid in another multiplexer may name a lane that is not here: then
+        // nothing of the sender is in any lane here.
         if let Some(from) = self.lanes.get(usize::from(from)) {
             from.flush(&self.departures).wake();
         }
@@ -242,8 +260,9 @@ impl Multiplexer {
         self.departures.take(into)
     }
 
-    /// Moves what is there, in all lanes, as far as it is seen without their locks, to the end of `into`, for a host that is the flusher. New buffers come
-    /// from `spare`, as long as it has some.
+    /// Moves what is there, in all lanes, as far as it is seen without their locks, to the end of
+    /// `into`, for a host that is the flusher. New buffers come from `spare`, as long as it has
+    /// some.
     #[inline]
     pub(crate) fn take_seen(&self, spare: &mut Vec<Vec<u8>>, into: &mut VecDeque<Departure>) {
         for lane in &self.lanes {
@@ -306,7 +325,8 @@ impl Multiplexer {
         }
     }
 
-    /// Refuses further messages for a node, for ever, and drops those that are packed. Says how many messages that were.
+    /// Refuses further messages for a node, for ever, and drops those that are packed. Says how
+    /// many messages that were.
     pub(crate) fn node_is_down(&self, node: NodeId) -> u64 {
         let Some(gate) = self.gate(node) else { return 0 };
         gate.shut(Shut::Down);
@@ -331,12 +351,15 @@ impl Link {
         self.gate.node()
     }
 
-    /// Puts a message in: the record that `write` appends, as [`Envelope::write`](super::wire::Envelope::write) does.
+    /// Puts a message in: the record that `write` appends, as
+    /// [`Envelope::write`](super::wire::Envelope::write) does.
     ///
-    /// `write` runs under the lock of a lane: it puts no other message in. If it panics, what it has written is taken back.
+    /// `write` runs under the lock of a lane: it puts no other message in. If it panics, what it
+    /// has written is taken back.
     ///
     /// # Errors
-    /// [`PutError`]; nothing is put in then. If it is `Full`, [`room`](Self::room) waits until it is worth another try.
+    /// [`PutError`]; nothing is put in then. If it is `Full`, [`room`](Self::room) waits until it
+    /// is worth another try.
     #[inline]
     pub fn try_put<E>(
         &self,
@@ -345,7 +368,8 @@ impl Link {
         self.try_put_at(self.multiplexer.here(), write)
     }
 
-    /// The same whether there is room or not, for what the other side waits for: answers, and steps of protocols. There are as many as it has asked for.
+    /// The same whether there is room or not, for what the other side waits for: answers, and steps
+    /// of protocols. There are as many as it has asked for.
     ///
     /// # Errors
     /// [`PutError`], except `Full`.
@@ -362,14 +386,16 @@ impl Link {
         self.gate.is_shut().is_some()
     }
 
-    /// The same as [`put_anyway`](Self::put_anyway), behind all that was put in under `line` before, by whomever. The caller has a lock that the others with this line take too.
+    /// The same as [`put_anyway`](Self::put_anyway), behind all that was put in under `line`
+    /// before, by whomever. The caller has a lock that the others with this line take too.
     pub(crate) fn put_in_line<E>(
         &self,
         line: &Trail,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), PutError<E>> {
         let this = &*self.multiplexer;
-        // As if the line were a sender that has come to this lane: what it sends next is read after what it has sent before.
+        // As if the line were a sender that has come to this lane: what it sends next is read after
+        // what it has sent before.
         line.under(|| _ = this.lane(this.here()));
         self.put_anyway(write)
     }
@@ -400,7 +426,8 @@ impl Link {
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), PutError<E>> {
         let this = &*self.multiplexer;
-        // Whoever is told that there is no room waits for it, which is in vain if the gate is shut: then the lane says so.
+        // Whoever is told that there is no room waits for it, which is in vain if the gate is shut:
+        // then the lane says so.
         if !self.gate.has_room() && self.gate.is_shut().is_none() {
             return Err(PutError::Full { most: self.gate.most() });
         }

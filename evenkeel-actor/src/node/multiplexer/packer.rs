@@ -35,7 +35,8 @@ pub(crate) struct Packer {
     messages: u32,
     /// When its first message came.
     since: u64,
-    /// Whether its next frame is read after all that left before it. So is the first: whoever sends it may have sent by another lane.
+    /// Whether its next frame is read after all that left before it. So is the first: whoever sends
+    /// it may have sent by another lane.
     fenced: bool,
 }
 

@@ -102,7 +102,8 @@ fn assert_in_order(read: &[(u32, u32)], sent: &[u32]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// Four senders go from worker to worker; flushers, and frames that are full, come in between; the reader's workers are as slow as they like.
+    /// Four senders go from worker to worker; flushers, and frames that are full, come in between;
+    /// the reader's workers are as slow as they like.
     #[test]
     fn each_senders_messages_are_read_in_order(
         steps in proptest::collection::vec((0..5_u32, 0..3_u16, 0..8_u8), 1..120),

@@ -64,9 +64,11 @@ pub(crate) fn epoch_after(epoch: u64) -> u64 {
     next
 }
 
-/// By which lane a sender has sent last; belongs to the sender, and is used by the one thread that runs it at a time.
+/// By which lane a sender has sent last; belongs to the sender, and is used by the one thread that
+/// runs it at a time.
 ///
-/// An actor's turns run [under](Trail::under) its trail. It is for one multiplexer, that of the actor's node. What is sent under none goes by the lane that all such senders share.
+/// An actor's turns run [under](Trail::under) its trail. It is for one multiplexer, that of the
+/// actor's node. What is sent under none goes by the lane that all such senders share.
 #[derive(Debug)]
 pub struct Trail(AtomicU64);
 
@@ -77,7 +79,8 @@ impl Trail {
         Self(AtomicU64::new(NEW))
     }
 
-    /// Runs `f` as the sender that this trail belongs to: what the thread sends meanwhile is this sender's.
+    /// Runs `f` as the sender that this trail belongs to: what the thread sends meanwhile is this
+    /// sender's.
     ///
     /// # Panics
     /// With the panic of `f`.

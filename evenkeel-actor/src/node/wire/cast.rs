@@ -3,7 +3,8 @@
 use super::super::varint::{self, Reader};
 use super::super::{FrameError, NodeId, Slot};
 
-/// The nodes that a collective send goes to, and the actors on each, in order. They have been checked.
+/// The nodes that a collective send goes to, and the actors on each, in order. They have been
+/// checked.
 ///
 /// ```text
 /// members := count member*        member := node count slot*        slot := index generation

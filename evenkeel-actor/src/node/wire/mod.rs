@@ -1,7 +1,8 @@
 //! What nodes say to each other: the messages inside frames.
 //!
-//! A message is read by borrowing from its frame; nothing is copied or allocated. Names of actors are [`Slot`]s: those called `to` are of the node
-//! that receives, those called `from` of the node that sends.
+//! A message is read by borrowing from its frame; nothing is copied or allocated. Names of actors
+//! are [`Slot`]s: those called `to` are of the node that receives, those called `from` of the node
+//! that sends.
 //!
 //! | kind | says | answered by |
 //! |---|---|---|
@@ -43,7 +44,8 @@ use std::num::NonZeroU64;
 /// The longest name of a script, an actor or a job, in bytes. A choice: names are for people.
 pub const LONGEST_NAME: usize = 255;
 
-/// The longest text that says what went wrong, in bytes. A choice: a panic's message and its place, no backtrace.
+/// The longest text that says what went wrong, in bytes. A choice: a panic's message and its place,
+/// no backtrace.
 pub const LONGEST_DETAIL: usize = 1_024;
 
 /// A message, and what it was sent because of.
@@ -68,17 +70,20 @@ impl<'a> From<Message<'a>> for Envelope<'a> {
 /// How an actor has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End<'a> {
-    /// Whether it ended with another to which it was linked: then the rest is about the first of that chain.
+    /// Whether it ended with another to which it was linked: then the rest is about the first of
+    /// that chain.
     pub by: EndBy,
     /// In which of the ways.
     pub kind: EndKind,
-    /// The node that it is about, if the kind [says so](EndKind::has_node); otherwise it is not written.
+    /// The node that it is about, if the kind [says so](EndKind::has_node); otherwise it is not
+    /// written.
     pub node: NodeId,
     /// More of it, for people; may be empty.
     pub detail: &'a str,
 }
 
-/// A step of the search for the end of all work; [`termination`](super::termination) says what it means.
+/// A step of the search for the end of all work; [`termination`](super::termination) says what it
+/// means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
     /// The token.
@@ -119,7 +124,8 @@ pub enum Message<'a> {
         to: Slot,
         /// Under which number the asker awaits the answer.
         call: u64,
-        /// For how many microseconds the asker waits; zero if for ever. Whoever gets to the question later need not answer it.
+        /// For how many microseconds the asker waits; zero if for ever. Whoever gets to the
+        /// question later need not answer it.
         limit: u64,
         /// The value.
         payload: &'a [u8],
@@ -152,7 +158,8 @@ pub enum Message<'a> {
         /// More of it, for people; may be empty.
         detail: &'a str,
     },
-    /// The asker no longer waits. Nodes read this and do not send it: an answer that nobody waits for is dropped where it arrives.
+    /// The asker no longer waits. Nodes read this and do not send it: an answer that nobody waits
+    /// for is dropped where it arrives.
     Abandon {
         /// The number of the question.
         call: u64,
@@ -256,7 +263,8 @@ pub enum Message<'a> {
         /// How.
         how: StopHow,
     },
-    /// A value for actors on many nodes. Each node delivers it to its own, the first member, and passes it on to others; [`tree`](super::tree) says to which.
+    /// A value for actors on many nodes. Each node delivers it to its own, the first member, and
+    /// passes it on to others; [`tree`](super::tree) says to which.
     Cast {
         /// The nodes, and the actors on each.
         members: Members<'a>,
@@ -280,10 +288,12 @@ pub enum Message<'a> {
         node: NodeId,
         /// How many nodes it thinks there are.
         nodes: u32,
-        /// What tells this run of the node from others. Nobody asks yet: a node that was down [does not come back](crate::node::Transport), so there is one run.
+        /// What tells this run of the node from others. Nobody asks yet: a node that was down [does
+        /// not come back](crate::node::Transport), so there is one run.
         incarnation: u64,
-        /// The longest frame that it takes. Nobody acts on it yet: the nodes of a job are started with transports that take the same, and a node that is sent a longer frame shuts its sender
-        /// out.
+        /// The longest frame that it takes. Nobody acts on it yet: the nodes of a job are started
+        /// with transports that take the same, and a node that is sent a longer frame shuts its
+        /// sender out.
         longest_frame: u64,
         /// How many ties it takes from the other node at once.
         ties: u64,

@@ -1,4 +1,5 @@
-//! What the tests and the models of parking have in common: a node whose transport nobody drives, and an actor that takes notes.
+//! What the tests and the models of parking have in common: a node whose transport nobody drives,
+//! and an actor that takes notes.
 
 use super::super::askers::Askers;
 use super::super::deliver::deliver;

@@ -12,7 +12,8 @@ pub(super) const ITEM: usize = mem::size_of::<Item>();
 
 /// What is to be done with an actor when its turn comes.
 pub(super) enum Item {
-    /// A value that was read when there was no room. How many messages it counts as, and its weight.
+    /// A value that was read when there was no room. How many messages it counts as, and its
+    /// weight.
     Waits(Wait, u64, usize),
     /// A value: the lengths of the places in it and of itself, which are its next bytes, and its
     /// origin.
@@ -71,7 +72,8 @@ impl Item {
         }
     }
 
-    /// As how many messages it counts once it is delivered. A message for several actors, and orders, were counted as they were read.
+    /// As how many messages it counts once it is delivered. A message for several actors, and
+    /// orders, were counted as they were read.
     pub(super) fn counts(&self) -> u64 {
         match self {
             Self::Waits(_, counts, _) => *counts,

@@ -1,39 +1,57 @@
 //! Messages of one peer that wait for room in mailboxes.
 //!
 //! # Roles
-//! A *reader* that finds a mailbox full parks the message and reads on: answers, orders, ends and the messages for other actors that come after it do not wait for that actor. What is parked for one
-//! actor is a *line*. A line's *porter* is a task that puts its messages into the mailbox, one after the other.
+//! A *reader* that finds a mailbox full parks the message and reads on: answers, orders, ends and
+//! the messages for other actors that come after it do not wait for that actor. What is parked for
+//! one actor is a *line*. A line's *porter* is a task that puts its messages into the mailbox, one
+//! after the other.
 //!
 //! # Why order is kept
-//! While there is a line, all values that come for its actor from this peer join it, and so does the order to end once all before it is handled. Orders to stop at once and kills do not: they pass what is
-//! in a mailbox too. A line is looked for before a value is delivered, and is there from the step that parks its first message until the step in which its porter, having delivered all before, finds
-//! nothing in it; both are under the lock. A reader that reads a later frame of the same sender got it from the [demultiplexer](crate::node::demultiplexer) after the earlier one was given back, so it sees the line.
-//! A line is found by the actor's slot, so it is order for each policy of references to an actor.
+//! While there is a line, all values that come for its actor from this peer join it, and so does
+//! the order to end once all before it is handled. Orders to stop at once and kills do not: they
+//! pass what is in a mailbox too. A line is looked for before a value is delivered, and is there
+//! from the step that parks its first message until the step in which its porter, having delivered
+//! all before, finds nothing in it; both are under the lock. A reader that reads a later frame of
+//! the same sender got it from the [demultiplexer](crate::node::demultiplexer) after the earlier
+//! one was given back, so it sees the line. A line is found by the actor's slot, so it is order for
+//! each policy of references to an actor.
 //!
 //! # Why nothing stays, or is lost
-//! A line has a porter from the step that makes it. The porter waits for nothing but the mailbox, as a local sender does, and the end of the peer: that [clears](Parking::clear) all lines, under the lock, under
-//! which a porter leaves its waker too. It looks before each message whether the peer is down, as [readers](super::inbound) do, so that of what it has taken at most the one is delivered that it is busy with. The porter has the actor too, and keeps it: when this node leaves its table forgets whom others know, and what has come before is handled all the same.
+//! A line has a porter from the step that makes it. The porter waits for nothing but the mailbox,
+//! as a local sender does, and the end of the peer: that [clears](Parking::clear) all lines, under
+//! the lock, under which a porter leaves its waker too. It looks before each message whether the
+//! peer is down, as [readers](super::inbound) do, so that of what it has taken at most the one is
+//! delivered that it is busy with. The porter has the actor too, and keeps it: when this node
+//! leaves its table forgets whom others know, and what has come before is handled all the same.
 //! What joins a line is delivered by its porter, becomes a dead letter since the actor has ended,
 //! whose asker is told, or is dropped with its node. Then the askers of third nodes are told, whose
-//! questions that node has handed on.
-//! A message is counted as read once it is delivered: for the search for the [end of all work](super::collective) one that is parked has not come.
+//! questions that node has handed on. A message is counted as read once it is delivered: for the
+//! search for the [end of all work](super::collective) one that is parked has not come.
 //!
 //! # Memory
-//! When a line weighs [`HOLD`] the peer is told to [hold](super::holds) messages for this actor, and to go on when it is at half of that. When all lines weigh [`MUCH`], and until they are at half of that, it
-//! is told so of each line at its next message, and to go on when the line is empty: so whoever sends to actors that have room is not kept, which what is parked may wait for.
-//! All values are held only when the readers do not get on with the peer's frames, when as many actors are held as [may be](super::holds::MOST), and when the lines weigh half of what
-//! [may be parked](super::Limits::parked), until they are at a quarter of it. Then an actor that asks the peer may wait for an answer that waits for this actor to go on; its memory is worth more.
-//! Each is told under the lock, by the common lane, so a peer hears of it in this order. What is on its way when the
-//! peer hears of it is parked all the same. A peer whose lines weigh more than may be parked is shut out. *That it was told is not that it has heard*: the other half is for what is on its way. This is no more than [may
-//! wait](crate::node::policy::Packing::waiting) at the peer, a frame for each of its lanes, what its transport has taken, and the frames that are not read here. A node does not start whose own packing breaks
-//! that; what transports keep is not known here, so who has one that keeps more, or sends messages of megabytes, allows more to be parked.
-//! Values that were sent to many actors
-//! at once come by third nodes, which hold nothing: beyond [`MUCH`], and beyond [as many as may wait](super::Limits::waiting_casts), these are dead letters. They share one copy of their bytes, and each weighs as
-//! if it had its own.
+//! When a line weighs [`HOLD`] the peer is told to [hold](super::holds) messages for this actor,
+//! and to go on when it is at half of that. When all lines weigh [`MUCH`], and until they are at
+//! half of that, it is told so of each line at its next message, and to go on when the line is
+//! empty: so whoever sends to actors that have room is not kept, which what is parked may wait for.
+//! All values are held only when the readers do not get on with the peer's frames, when as many
+//! actors are held as [may be](super::holds::MOST), and when the lines weigh half of what [may be
+//! parked](super::Limits::parked), until they are at a quarter of it. Then an actor that asks the
+//! peer may wait for an answer that waits for this actor to go on; its memory is worth more. Each
+//! is told under the lock, by the common lane, so a peer hears of it in this order. What is on its
+//! way when the peer hears of it is parked all the same. A peer whose lines weigh more than may be
+//! parked is shut out. *That it was told is not that it has heard*: the other half is for what is
+//! on its way. This is no more than [may wait](crate::node::policy::Packing::waiting) at the peer,
+//! a frame for each of its lanes, what its transport has taken, and the frames that are not read
+//! here. A node does not start whose own packing breaks that; what transports keep is not known
+//! here, so who has one that keeps more, or sends messages of megabytes, allows more to be parked.
+//! Values that were sent to many actors at once come by third nodes, which hold nothing: beyond
+//! [`MUCH`], and beyond [as many as may wait](super::Limits::waiting_casts), these are dead
+//! letters. They share one copy of their bytes, and each weighs as if it had its own.
 //!
 //! # Rejected
-//! Readers that wait with the message: an actor that asks the node that fills it then waits for an answer that is read after that message, for ever. Values instead of bytes in
-//! lines: they take more room, and nobody knows how much.
+//! Readers that wait with the message: an actor that asks the node that fills it then waits for an
+//! answer that is read after that message, for ever. Values instead of bytes in lines: they take
+//! more room, and nobody knows how much.
 
 #[cfg(test)]
 mod fixture;
@@ -61,10 +79,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
 
-/// The weight of a line at which its peer is told to hold messages for the actor. An estimate: some thousand small messages, which an actor handles while it is told to go on; no benchmark sets it. In models it is a few.
+/// The weight of a line at which its peer is told to hold messages for the actor. An estimate: some
+/// thousand small messages, which an actor handles while it is told to go on; no benchmark sets it.
+/// In models it is a few.
 const HOLD: usize = if cfg!(shuttle) { 3 * ITEM } else { 256 << 10 };
 
-/// The weight of all lines at which a peer is told to hold messages for each actor that has a line. A choice; no benchmark sets it.
+/// The weight of all lines at which a peer is told to hold messages for each actor that has a line.
+/// A choice; no benchmark sets it.
 const MUCH: usize = 16 << 20;
 
 /// The lines of one peer.
@@ -119,7 +140,8 @@ impl Parking {
         self.lines.load(Ordering::Relaxed) > 0
     }
 
-    /// Parks a value behind others for its actor. False if there are none, so that it can be delivered.
+    /// Parks a value behind others for its actor. False if there are none, so that it can be
+    /// delivered.
     #[cold]
     pub(super) fn tell(
         &self,
@@ -136,7 +158,8 @@ impl Parking {
         })
     }
 
-    /// The same for a value that was sent to several actors. There is one copy of it, once there is a first.
+    /// The same for a value that was sent to several actors. There is one copy of it, once there is
+    /// a first.
     #[cold]
     pub(super) fn cast(
         &self,
@@ -176,7 +199,8 @@ impl Parking {
         true
     }
 
-    /// Parks a value that was read when there was no room, with so many bytes. It counts as so many messages.
+    /// Parks a value that was read when there was no room, with so many bytes. It counts as so many
+    /// messages.
     #[cold]
     pub(super) fn park(
         &'static self,

@@ -21,7 +21,8 @@ const EACH: u64 = 4;
 /// Two readers read what two senders have sent.
 #[test]
 fn shuttle_what_is_parked_comes_once_and_in_order() {
-    // Where the actor takes nothing before all is read, so much is parked that the peer has to be told.
+    // Where the actor takes nothing before all is read, so much is parked that the peer has to be
+    // told.
     check(2, |handle| comes_once_and_in_order(handle, true));
     check(2, |handle| comes_once_and_in_order(handle, false));
 }
@@ -56,7 +57,8 @@ fn comes_once_and_in_order(handle: &evenkeel::Handle, has_to_wait: bool) {
     assert_eq!(peer.parking.lock().weight, 0);
 }
 
-/// The peer is lost while messages are parked; nobody waits for them, and what has come of each sender has come in order. Nothing comes after it but what its porter was busy with.
+/// The peer is lost while messages are parked; nobody waits for them, and what has come of each
+/// sender has come in order. Nothing comes after it but what its porter was busy with.
 #[test]
 fn shuttle_what_is_parked_ends_with_its_peer() {
     check(2, |handle| {

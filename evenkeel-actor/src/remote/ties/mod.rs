@@ -1,22 +1,31 @@
 //! Ties between actors of different nodes: watches and links.
 //!
 //! # Roles
-//! A *tie* is between an actor, or a future, of one node and an actor of another. The node that *opens* it gives it a number. A *watch* tells the opener's side of the end of the other; a *link*
-//! tells each side of the other's end. Each of the two nodes has [`Lists`] of its ties with the other. To its own actor a tie is a [`Reach`], as an actor beside it would be: so watching,
+//! A *tie* is between an actor, or a future, of one node and an actor of another. The node that
+//! *opens* it gives it a number. A *watch* tells the opener's side of the end of the other; a
+//! *link* tells each side of the other's end. Each of the two nodes has [`Lists`] of its ties with
+//! the other. To its own actor a tie is a [`Reach`], as an actor beside it would be: so watching,
 //! linking, trapping exits and ending are [`kin`](crate::kin)'s, and are the same as on one node.
 //!
 //! # States
-//! A node has a tie in its lists, *open*, or has it no more. A pair of actors is *linked* on a node while that has an open link of theirs, of which there may be several: each side may open one
-//! before it hears of the other's. The actor has the other among its links exactly then, or has ended: both are changed in one hold of the lists' lock.
+//! A node has a tie in its lists, *open*, or has it no more. A pair of actors is *linked* on a node
+//! while that has an open link of theirs, of which there may be several: each side may open one
+//! before it hears of the other's. The actor has the other among its links exactly then, or has
+//! ended: both are changed in one hold of the lists' lock.
 //!
 //! # Steps
-//! *Open* (`Monitor`, `Link`): noted here, then said; noted there, unless the actor there has ended, which is then said at once. To watch or link twice opens nothing. *Untie* (`Untie`): whoever
-//! watches or is linked takes back what it has; a pair's links all at once. *End* (`Exit`): the actor at one side has ended, and its node says why.
-//! A tie is closed on each side by the first of these, said or heard, and for good: numbers do not come again, so what is heard of a tie that is not there is old, and means nothing.
+//! *Open* (`Monitor`, `Link`): noted here, then said; noted there, unless the actor there has
+//! ended, which is then said at once. To watch or link twice opens nothing. *Untie* (`Untie`):
+//! whoever watches or is linked takes back what it has; a pair's links all at once. *End* (`Exit`):
+//! the actor at one side has ended, and its node says why. A tie is closed on each side by the
+//! first of these, said or heard, and for good: numbers do not come again, so what is heard of a
+//! tie that is not there is old, and means nothing.
 //!
 //! # Why order is kept
-//! All that one node says to another of ties arrives in the order of saying: it is put in under the lists' lock, behind what was put in before, by the [`Trail`](crate::node::multiplexer::Trail) of the lists. So an `Untie` never overtakes its
-//! `Link`. It is also put in by the sender's own trail, so a message that an actor sends after it has linked itself finds the link made.
+//! All that one node says to another of ties arrives in the order of saying: it is put in under the
+//! lists' lock, behind what was put in before, by the [`Trail`](crate::node::multiplexer::Trail) of
+//! the lists. So an `Untie` never overtakes its `Link`. It is also put in by the sender's own
+//! trail, so a message that an actor sends after it has linked itself finds the link made.
 //!
 //! # By which names
 //! A tie names the actor by its slot, and is found by it: so while there is a tie of another node's
@@ -24,21 +33,29 @@
 //! or not. A reference that is sent meanwhile has the same slot.
 //!
 //! # Why both sides agree
-//! Once nothing is under way, both nodes have the same ties: each side that closes one says so, unless it has heard so, and the other closes it then or has done so. So if one side unties while the other opens a link,
-//! that link is there for both; if both untie, nothing is; and what was untied here and has ended there meanwhile is not told here, as on one node.
+//! Once nothing is under way, both nodes have the same ties: each side that closes one says so,
+//! unless it has heard so, and the other closes it then or has done so. So if one side unties while
+//! the other opens a link, that link is there for both; if both untie, nothing is; and what was
+//! untied here and has ended there meanwhile is not told here, as on one node.
 //!
 //! # Why nobody waits in vain
-//! A tie is closed by `Exit`, or by the loss of the node: lists that are *shut* by that open nothing more, and all that was open was taken out in the same step; whoever comes later is told at once. Whoever takes a tie out
-//! tells, so each is told once.
+//! A tie is closed by `Exit`, or by the loss of the node: lists that are *shut* by that open
+//! nothing more, and all that was open was taken out in the same step; whoever comes later is told
+//! at once. Whoever takes a tie out tells, so each is told once.
 //!
 //! # What a peer can make us keep
-//! Each node says in its `Hello` how many ties it takes. A slot is free for the opener only after the other side has closed the tie, or will hear of that before it hears of the next one, since order is kept. So a peer that has more open
-//! has broken the rules, exactly, and is shut out. Watchers that are gone are looked for whenever the number of watches has doubled, and at the limit.
+//! Each node says in its `Hello` how many ties it takes. A slot is free for the opener only after
+//! the other side has closed the tie, or will hear of that before it hears of the next one, since
+//! order is kept. So a peer that has more open has broken the rules, exactly, and is shut out.
+//! Watchers that are gone are looked for whenever the number of watches has doubled, and at the
+//! limit.
 //!
 //! # Rejected
-//! Closing both ways, with an answer for each `Untie` and `Exit`, which needs no order: half-closed ties are kept for as long as the slowest lane takes, so that no exact limit can be
-//! checked. Links by the names of actors, without numbers: an `Untie` and a `Link` that meet half-way leave one side linked. A link as two watches: two messages more, and a moment
-//! in which one side is bound and the other is not.
+//! Closing both ways, with an answer for each `Untie` and `Exit`, which needs no order: half-closed
+//! ties are kept for as long as the slowest lane takes, so that no exact limit can be checked.
+//! Links by the names of actors, without numbers: an `Untie` and a `Link` that meet half-way leave
+//! one side linked. A link as two watches: two messages more, and a moment in which one side is
+//! bound and the other is not.
 
 mod arrivals;
 mod lists;

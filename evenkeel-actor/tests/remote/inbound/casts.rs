@@ -108,7 +108,8 @@ fn casts_to_a_full_mailbox_do_not_pile_up_without_a_bound() {
         world.on(0, async |node| {
             let stuck = node.locate::<Counted>(id(1), "stuck").await.unwrap();
             let message = std::mem::ManuallyDrop::new(Counted(0));
-            // One call, one frame: a list that names one actor often. What the frame holds once is read as often.
+            // One call, one frame: a list that names one actor often. What the frame holds once is
+            // read as often.
             let all = vec![stuck; 5_000];
             for _ in 0..10 {
                 node.cast(&all, &message).await.unwrap();

@@ -36,7 +36,8 @@ impl Actor for Asks {
     }
 }
 
-/// No cycle of full mailboxes: the actor that is asked has nothing else to do. In one process this ends.
+/// No cycle of full mailboxes: the actor that is asked has nothing else to do. In one process this
+/// ends.
 #[test]
 fn an_actor_with_a_full_mailbox_gets_the_answer_to_its_question() {
     ends(|| {
@@ -74,7 +75,8 @@ impl Actor for Stuck {
     }
 }
 
-/// A world in which node 1 has an actor that is stuck, with room for one message, under the name `stuck`.
+/// A world in which node 1 has an actor that is stuck, with room for one message, under the name
+/// `stuck`.
 fn stuck(nodes: u32) -> World {
     let world = World::new(nodes, 2, Faults::default());
     let (runtime, node) = &world.nodes[1];

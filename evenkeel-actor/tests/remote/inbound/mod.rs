@@ -30,7 +30,8 @@ fn ends(body: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// A node, and a peer driven by hand that has said who it is; the node's name of its first actor is `0.0`.
+/// A node, and a peer driven by hand that has said who it is; the node's name of its first actor is
+/// `0.0`.
 fn with_peer(test: impl FnOnce(&evenkeel::Runtime, &Node, &mut InProcess)) {
     let (_control, mut all) = network(2, Faults::default());
     let (mut peer, end) = (all.pop().unwrap(), all.pop().unwrap());

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A reader reads for its budget of 20 microseconds, then gives way; it has to over several frames as well as in one.
+/// A reader reads for its budget of 20 microseconds, then gives way; it has to over several frames
+/// as well as in one.
 #[test]
 fn a_reader_gives_way_between_frames() {
     ends(|| {
@@ -63,12 +64,14 @@ fn a_reader_gives_way_between_frames() {
         }
         go.store(true, Ordering::SeqCst);
         let (before, after) = evenkeel::block_on(holds).unwrap();
-        // Frames of one message: whether the time is over is looked at inside of frames alone, at each 32nd message.
+        // Frames of one message: whether the time is over is looked at inside of frames alone, at
+        // each 32nd message.
         assert!(after > 0, "all of {before} frames in one turn");
     });
 }
 
-/// A reader that gives way finds its place again: if it began the frame anew, the cost would grow with the square of the frame's messages.
+/// A reader that gives way finds its place again: if it began the frame anew, the cost would grow
+/// with the square of the frame's messages.
 #[test]
 fn a_long_frame_of_short_messages_is_read_in_time() {
     ends(|| {

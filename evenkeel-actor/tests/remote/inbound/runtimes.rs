@@ -31,7 +31,8 @@ impl Actor for Ordered {
 
 const CASTS: u64 = 20_000;
 
-/// What one task sends from a runtime with several workers by a node that was started on another, with one.
+/// What one task sends from a runtime with several workers by a node that was started on another,
+/// with one.
 #[test]
 fn order_is_kept_for_senders_of_another_runtime() {
     ends(|| {
@@ -84,7 +85,8 @@ struct Talks(#[serde(skip)] Option<ActorRef<Message>>);
 impl Serialize for Talks {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let Some(to) = &self.0 {
-            // The way to the node is taken by the message that is written, so another is refused; an order follows it.
+            // The way to the node is taken by the message that is written, so another is refused;
+            // an order follows it.
             assert!(matches!(to.try_send(Message::Add(1)), Err(SendError::Unwritable(_))));
             to.stop();
         }
