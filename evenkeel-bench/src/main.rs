@@ -8,6 +8,9 @@
 //! the tables of a thesis, which count [rounds](concurrency), and [actors], whose systems are peers of
 //! their own. [`analysis`] judges the records of all of them.
 
+// `say!` and `note!` end quietly where these panic.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod actors;
 mod affinity;
 mod analysis;
@@ -29,6 +32,7 @@ mod runner;
 mod runtime;
 mod served;
 mod simulated;
+mod suite;
 mod table;
 mod timers;
 mod toolchain;
@@ -39,12 +43,14 @@ mod workload;
 
 use std::process::ExitCode;
 
+use suite::output::note;
+
 fn main() -> ExitCode {
     let cli = cli::parse();
     match toolchain::tidy_on_interrupt().and_then(|()| cli::dispatch(cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            note!("error: {error:#}");
             ExitCode::from(cli::status(&error))
         }
     }

@@ -23,6 +23,7 @@ use self::part::Part;
 use crate::disturbance;
 use crate::machine;
 use crate::report::{self, Session};
+use crate::suite::output::say;
 use crate::words;
 
 /// Plans a family of experiments for the runtimes that are found, and notes which are not.
@@ -39,7 +40,7 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     let started = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S %Z").to_string();
     let topology = machine::topology();
     let machine = machine::describe();
-    println!("{machine}\n{topology}\n");
+    say!("{machine}\n{topology}\n");
 
     let mut notes = vec![format!(
         "Each run measures {} ms and is done {}; the runtimes alternate.",
@@ -56,11 +57,11 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
         parts.push(new(effort, &mut notes)?);
     }
     for note in &notes {
-        println!("{note}");
+        say!("{note}");
     }
 
     if parts.iter().any(|part| part.is_foreign()) {
-        println!("Building the peers in other languages.");
+        say!("Building the peers in other languages.");
     }
     let building = parts.iter_mut().try_for_each(|part| part.build());
     // Nothing is left behind by a build that has failed: the others come to their end.
@@ -73,18 +74,26 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
         notes.push(format!("Not all was measured: {error:#}."));
     }
 
-    println!();
-    for part in &parts {
-        print!("{}", part.table());
-        if let Some(disturbed) = disturbance::count(part.shares()) {
-            println!("{disturbed}");
-        }
-        println!();
-    }
-    println!("measured in {:.0} s", begun.elapsed().as_secs_f64());
+    let measured_in = begun.elapsed();
+    let tables: Vec<String> = parts.iter().map(|part| part_in_text(part.as_ref())).collect();
     let mut session = Session { topology, started, machine, notes, ..Session::default() };
     parts.into_iter().for_each(|part| part.leave(&mut session));
-    let page = report::write(folder, &session)?;
-    println!("report: {}", page.canonicalize().unwrap_or(page).display());
+    // The report is kept even if the tables have no reader any more.
+    let written = report::write(folder, &session);
+    say!();
+    tables.iter().for_each(|table| say!("{table}"));
+    say!("measured in {:.0} s", measured_in.as_secs_f64());
+    let page = written?;
+    say!("report: {}", page.canonicalize().unwrap_or(page).display());
     failure.context("not all was measured; table and report are of what was")
+}
+
+/// The table of a part, and below it how many of its runs were disturbed.
+fn part_in_text(part: &dyn Part) -> String {
+    let mut text = part.table();
+    if let Some(disturbed) = disturbance::count(part.shares()) {
+        text.push_str(&disturbed);
+        text.push('\n');
+    }
+    text
 }

@@ -16,6 +16,7 @@ use crate::runtime::evenkeel::Evenkeel;
 use crate::runtime::go::{self, Go};
 use crate::runtime::tokio_hand::TokioHand;
 use crate::runtime::tokio_native::TokioNative;
+use crate::suite::output::say;
 use crate::words::{self, count};
 use crate::workload::{self, Bench, Fault, Outcome, Spec, Variant};
 
@@ -189,7 +190,7 @@ pub(crate) fn probe(peer: Peer, procs: usize, tasks: usize) -> anyhow::Result<()
         Peer::TokioNative => workload::memory::probe::<TokioNative>(procs, tasks),
         Peer::GoNative | Peer::GoHand => Err(anyhow!("{peer} does not run in this process")),
     }?;
-    println!("{}", serde_json::to_string(&footprint)?);
+    say!("{}", serde_json::to_string(&footprint)?);
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use std::{env, fs, io, thread};
 use anyhow::{Context, ensure};
 use tempfile::TempDir;
 
-/// The folders that there are, for the end by a signal, which runs no destructors.
+/// The folders that there are, for an end by [`leave`], which runs no destructors.
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// What a shell tells of a program that ended by the signal of Ctrl-C.
@@ -25,13 +25,15 @@ fn folders() -> MutexGuard<'static, Vec<PathBuf>> {
 
 /// From now on Ctrl-C, or a request to terminate, takes the folders with it when it ends this process.
 pub(crate) fn tidy_on_interrupt() -> anyhow::Result<()> {
-    ctrlc::set_handler(|| {
-        // The lock is kept to the end: no folder is made any more.
-        let folders = folders();
-        folders.iter().for_each(|folder| remove(folder));
-        process::exit(INTERRUPTED);
-    })
-    .context("cannot wait for Ctrl-C")
+    ctrlc::set_handler(|| leave(INTERRUPTED)).context("cannot wait for Ctrl-C")
+}
+
+/// Ends this process, from any thread, and takes the folders with it: no destructors run.
+pub(crate) fn leave(status: i32) -> ! {
+    // The lock is kept to the end: no folder is made any more.
+    let folders = folders();
+    folders.iter().for_each(|folder| remove(folder));
+    process::exit(status)
 }
 
 /// Removes a folder into which a tool may still be writing: what comes while it is emptied keeps it, so it takes another try. One that cannot go stays: there is

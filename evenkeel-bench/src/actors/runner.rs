@@ -23,6 +23,7 @@ use crate::affinity;
 use crate::concurrency::runner::patiently;
 use crate::disturbance::{ENOUGH, Retries, Watch, remark};
 use crate::regime;
+use crate::suite::output::say;
 use crate::words::count;
 use crate::workload::Fault;
 
@@ -313,7 +314,7 @@ pub(crate) fn probe(peer: Peer, workers: usize, actors: usize, used: bool) -> an
         Peer::TokioBatch => memory::probe::<Tokio<true>>,
         Peer::Foreign(_) => bail!("{peer} does not run in this process"),
     };
-    println!("{}", serde_json::to_string(&probe(workers, actors, used)?)?);
+    say!("{}", serde_json::to_string(&probe(workers, actors, used)?)?);
     Ok(())
 }
 

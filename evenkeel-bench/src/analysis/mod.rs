@@ -36,8 +36,6 @@ mod tests;
 mod text;
 pub(crate) mod variance;
 
-use std::io::Write;
-
 pub(crate) use contrast::Contrast;
 pub(crate) use design::Design;
 pub(crate) use effects::{Effects, Estimate};
@@ -48,6 +46,7 @@ pub(crate) use residuals::Checks;
 pub(crate) use variance::Variance;
 
 use crate::report;
+use crate::suite::output::{print, say};
 
 /// One model of a design, with everything that follows from it.
 pub(crate) struct Analysis {
@@ -88,10 +87,12 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         report::prepare(folder)?;
     }
     let (design, analyses) = analyse(input::read(&options.files)?, options)?;
-    print(&text::render(&design, &analyses))?;
-    if let Some(folder) = &options.report {
-        let page = report::analysis::write(folder, &design, &analyses)?;
-        print(&format!("report: {}\n", page.canonicalize().unwrap_or(page).display()))?;
+    let page = options.report.as_ref();
+    // The page is kept even if the text has no reader.
+    let page = page.map(|folder| report::analysis::write(folder, &design, &analyses));
+    print(&text::render(&design, &analyses));
+    if let Some(page) = page.transpose()? {
+        say!("report: {}", page.canonicalize().unwrap_or(page).display());
     }
     Ok(())
 }
@@ -105,12 +106,4 @@ fn analyse(lines: Vec<input::Line>, options: &Options) -> Result<(Design, Vec<An
     let analyse = |model: &Model| Analysis::of(&design, *model, confidence, &pairs);
     let analyses = options.model.models().iter().map(analyse).collect::<Result<_, _>>()?;
     Ok((design, analyses))
-}
-
-/// Prints to standard output; a reader who has seen enough and closed it is no error.
-fn print(text: &str) -> std::io::Result<()> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        result => result,
-    }
 }

@@ -10,6 +10,7 @@ use super::output::{self, Printed};
 use crate::actors::peer::Peer;
 use crate::actors::runner::{self, Cell, Runner};
 use crate::actors::{Bench, Variant, counters, savina, table};
+use crate::suite::output::note;
 use crate::words;
 
 /// What the fresh process of actor_memory is told.
@@ -78,7 +79,7 @@ impl Family for Actors {
         let cells = cells(args, &benches, &peers)?;
         let runner = Runner::new(usize::MAX);
         if peers.iter().any(|peer| peer.foreign().is_some()) {
-            eprintln!("building the peers in other languages");
+            note!("building the peers in other languages");
             runner.build(&peers)?;
         }
         args.procs.iter().for_each(|&workers| crowded(usize::from(workers)));

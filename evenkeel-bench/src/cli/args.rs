@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use clap::{Args, value_parser};
 
+use crate::suite::output::note;
 use crate::{affinity, mixed, timers};
 
 /// The most processors that can be asked for: the runtime's own bound.
@@ -164,9 +165,7 @@ pub(super) fn procs(args: &RunArgs) -> Vec<usize> {
 pub(super) fn crowded(procs: usize) {
     let cores = affinity::cores().len();
     if procs > cores {
-        eprintln!(
-            "note: {procs} processors share {cores} cores; the figures are of a crowded machine"
-        );
+        note!("note: {procs} processors share {cores} cores; the figures are of a crowded machine");
     }
 }
 

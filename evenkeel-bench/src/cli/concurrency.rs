@@ -8,6 +8,7 @@ use super::output::{self, Printed};
 use crate::concurrency::peer::Peer;
 use crate::concurrency::runner::{self, Row, Runner};
 use crate::concurrency::{Bench, Variant, table};
+use crate::suite::output::{note, say};
 
 /// The experiments of [`crate::concurrency`].
 pub(super) struct Concurrency;
@@ -28,7 +29,7 @@ impl Family for Concurrency {
         let rows = rows(args, &parsed(&args.bench)?)?;
         let runner = Runner::new(usize::MAX);
         for language in runner::languages(&rows) {
-            eprintln!("building the peer in {language:?}");
+            note!("building the peer in {language:?}");
             runner.build(language)?;
         }
         let mut printed = Printed::new(args);
@@ -46,7 +47,7 @@ impl Family for Concurrency {
                 bench.variants().iter().map(|variant| variant.name()).collect();
             output::experiment(bench.name(), &[], bench.describe());
             if bench.variants() != [Variant::Only] {
-                println!("  {:<26}   variants: {}", "", variants.join(", "));
+                say!("  {:<26}   variants: {}", "", variants.join(", "));
             }
         }
     }

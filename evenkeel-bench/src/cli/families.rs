@@ -11,6 +11,7 @@ use super::mixed::Mixed;
 use super::objects::Objects;
 use super::scheduling::Scheduling;
 use super::timers::Timers;
+use crate::suite::output::say;
 
 /// All of them, in the order of `list`. A family that is here is known to `run`, to `list` and to their errors.
 const FAMILIES: [&dyn Family; 7] =
@@ -31,7 +32,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
 
 /// Prints the experiments, and the runtimes found and missing.
 pub(super) fn list() -> anyhow::Result<()> {
-    println!("experiments (variants):");
+    say!("experiments (variants):");
     FAMILIES.iter().for_each(|family| family.list());
     FAMILIES.iter().try_for_each(|family| family.list_runtimes())
 }

@@ -12,6 +12,7 @@ use crate::forking::forker::Name;
 use crate::forking::program::Program;
 use crate::forking::runner::{Cell, Measured, Runner};
 use crate::forking::{figures, found, table};
+use crate::suite::output::{note, print, say};
 
 /// How long one run of a fork-join program in a process of its own may take.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -51,7 +52,7 @@ impl Family for Forking {
         args.procs.iter().for_each(|&procs| crowded(usize::from(procs)));
         let names = cells.first().map_or(&[][..], |cell| &cell.runtimes);
         if names.iter().any(|name| name.is_cpp()) {
-            eprintln!("building the C++ peers");
+            note!("building the C++ peers");
         }
         let runner = Runner::new(names, usize::MAX, PATIENCE)?;
         let mut all = Vec::new();
@@ -74,17 +75,17 @@ impl Family for Forking {
             }
         }
         if !args.json && !all.is_empty() {
-            print!("{}", table::in_lines(&all));
+            print(&table::in_lines(&all));
         }
         failure.map_err(|error| unfinished(error, all.len()))
     }
 
     fn list(&self) {
-        println!("fork-join programs (small, usual and large size):");
+        say!("fork-join programs (small, usual and large size):");
         for program in Program::ALL {
             let title =
                 format!("{program} ({})", program.sizes().map(|n| n.to_string()).join(", "));
-            println!("  {title:<40} {}", program.describe());
+            say!("  {title:<40} {}", program.describe());
         }
     }
 
@@ -105,11 +106,11 @@ impl Family for Forking {
 fn print_lines(group: &[Measured]) -> serde_json::Result<()> {
     for measured in group {
         for record in &measured.records {
-            println!("{}", serde_json::to_string(record)?);
+            say!("{}", serde_json::to_string(record)?);
         }
-        measured.not_run.iter().for_each(|not_run| eprintln!("not run: {not_run}"));
+        measured.not_run.iter().for_each(|not_run| note!("not run: {not_run}"));
     }
-    figures::doubts(group).iter().for_each(|doubt| eprintln!("note: {doubt}"));
+    figures::doubts(group).iter().for_each(|doubt| note!("note: {doubt}"));
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use super::args::{RunArgs, Usage, crowded, parsed, procs};
 use super::family::Family;
 use super::output::{self, Printed};
 use crate::mixed::{self, pool};
+use crate::suite::output::say;
 
 /// The experiment of [`crate::mixed`].
 pub(super) struct Mixed;
@@ -31,9 +32,9 @@ impl Family for Mixed {
     }
 
     fn list_runtimes(&self) -> anyhow::Result<()> {
-        println!("runtimes of {}:", mixed::NAME);
+        say!("runtimes of {}:", mixed::NAME);
         for name in pool::Name::ALL {
-            println!("  {name:<26} {}", name.describe());
+            say!("  {name:<26} {}", name.describe());
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use super::output::{self, Printed};
 use crate::objects::cells::{self, Asked, Cell};
 use crate::objects::runner::{self, Runner};
 use crate::objects::{Access, Bench, Mode, Popularity, table};
+use crate::suite::output::{note, say};
 use crate::{affinity, misses, report, words};
 
 /// The experiments of [`crate::objects`].
@@ -64,10 +65,12 @@ impl Family for Objects {
                 printed.add(record, remark)
             })
         });
+        // The page is kept even if the table has no reader.
+        let page = args.objects.report().filter(|_| !records.is_empty());
+        let page = page.map(|dir| report::objects::write(dir, &records));
         printed.end(failure, table::render)?;
-        if let Some(dir) = args.objects.report() {
-            let page = report::objects::write(dir, &records)?;
-            eprintln!("report: {}", page.display());
+        if let Some(page) = page.transpose()? {
+            note!("report: {}", page.display());
         }
         Ok(())
     }
@@ -79,17 +82,17 @@ impl Family for Objects {
             output::experiment(bench.name(), &accesses, bench.describe());
             if bench.popularities() == Popularity::ALL {
                 let names = Popularity::ALL.map(Popularity::name).join(", ");
-                println!("  {:<26}   popularities: {names}", "");
+                say!("  {:<26}   popularities: {names}", "");
             }
         }
     }
 
     fn list_runtimes(&self) -> anyhow::Result<()> {
-        println!("modes of {}:", Bench::ALL.map(Bench::name).join(", "));
+        say!("modes of {}:", Bench::ALL.map(Bench::name).join(", "));
         for mode in Mode::ALL {
-            println!("  {mode:<26} {}", mode.describe());
+            say!("  {mode:<26} {}", mode.describe());
         }
-        println!("  {:<26} {}", "evidence of misses", misses::source());
+        say!("  {:<26} {}", "evidence of misses", misses::source());
         Ok(())
     }
 }

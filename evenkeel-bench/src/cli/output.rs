@@ -5,6 +5,7 @@ use std::fmt::Display;
 use serde::Serialize;
 
 use super::args::RunArgs;
+use crate::suite::output::{note, print, say};
 
 /// The records of a command, each printed as it comes if lines are asked for, and all as a table if not.
 pub(super) struct Printed<R> {
@@ -20,10 +21,10 @@ impl<R: Serialize> Printed<R> {
     /// Takes a record, and says what is to be remarked of it.
     pub(super) fn add(&mut self, record: R, remark: Option<String>) -> anyhow::Result<()> {
         if let Some(remark) = remark {
-            eprintln!("note: {remark}");
+            note!("note: {remark}");
         }
         if self.json {
-            println!("{}", serde_json::to_string(&record)?);
+            say!("{}", serde_json::to_string(&record)?);
         }
         self.records.push(record);
         Ok(())
@@ -36,7 +37,7 @@ impl<R: Serialize> Printed<R> {
         table: impl FnOnce(&[R]) -> String,
     ) -> anyhow::Result<()> {
         if !self.json && !self.records.is_empty() {
-            print!("{}", table(&self.records));
+            print(&table(&self.records));
         }
         failure.map_err(|error| unfinished(error, self.records.len()))
     }
@@ -44,7 +45,7 @@ impl<R: Serialize> Printed<R> {
 
 /// Says on standard error what is measured next: one cell may take a minute, and the table comes last.
 pub(super) fn next(cell: impl Display) {
-    eprintln!("{cell}");
+    note!("{cell}");
 }
 
 /// The error of a command that has given some figures before.
@@ -61,7 +62,7 @@ pub(super) fn experiment(name: &str, variants: &[&str], what: &str) {
         [] => name.to_owned(),
         variants => format!("{name} ({})", variants.join(", ")),
     };
-    println!("  {title:<26} {what}");
+    say!("  {title:<26} {what}");
 }
 
 /// A runtime of a list: its name, what it is, and its version if it has one that matters.
@@ -76,15 +77,15 @@ pub(super) fn runtimes(
     found: impl IntoIterator<Item = Found>,
     missing: impl IntoIterator<Item = Missing>,
 ) {
-    println!("{title} found:");
+    say!("{title} found:");
     for (name, what, version) in found {
         let version = version.map(|version| format!(" ({version})")).unwrap_or_default();
-        println!("  {name:<26} {what}{version}");
+        say!("  {name:<26} {what}{version}");
     }
     for (place, (name, what, why)) in missing.into_iter().enumerate() {
         if place == 0 {
-            println!("{title} missing:");
+            say!("{title} missing:");
         }
-        println!("  {name:<26} {what}: {why}");
+        say!("  {name:<26} {what}: {why}");
     }
 }

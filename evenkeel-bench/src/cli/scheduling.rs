@@ -9,6 +9,7 @@ use super::family::Family;
 use super::output::{self, Printed};
 use crate::runner::{self, Cell, Runner};
 use crate::runtime::{Peer, go};
+use crate::suite::output::note;
 use crate::table;
 use crate::workload::{Bench, Spec, Variant};
 
@@ -58,7 +59,7 @@ impl Family for Scheduling {
         args.procs.iter().for_each(|&procs| crowded(usize::from(procs)));
         let runner = Runner::new(usize::MAX);
         if cells.iter().any(|cell| cell.peers.iter().any(|peer| peer.is_go())) {
-            eprintln!("building the Go peer");
+            note!("building the Go peer");
             runner.build_go()?;
         }
         let mut printed = Printed::new(args);
@@ -70,7 +71,7 @@ impl Family for Scheduling {
                 for remark in measured.remarks.into_iter().chain(measured.disturbed) {
                     // The same of every repeat.
                     if !notes.contains(&remark) {
-                        eprintln!("note: {remark}");
+                        note!("note: {remark}");
                         notes.push(remark);
                     }
                 }

@@ -8,6 +8,7 @@ use clap::{Args, value_parser};
 use super::args::Usage;
 use crate::forking::program::{Program, UnknownProgram};
 use crate::simulated::coretime;
+use crate::suite::output::{note, print, say};
 use crate::{report, simulated};
 
 /// Schedules of each program, and of each point of Figure 4.
@@ -70,18 +71,19 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     simulated::run(&programs, seeds, |record| {
         if args.json {
             match serde_json::to_string(&record) {
-                Ok(line) => println!("{line}"),
+                Ok(line) => say!("{line}"),
                 Err(error) => failure = Err(error.into()),
             }
         }
         records.push(record);
     });
+    // The page is kept even if the table has no reader.
+    let page = args.report.as_ref().map(|dir| report::simulated::write(dir, &records));
     if !args.json {
-        print!("{}", simulated::table::render(&records));
+        print(&simulated::table::render(&records));
     }
-    if let Some(dir) = &args.report {
-        let page = report::simulated::write(dir, &records)?;
-        eprintln!("report: {}", page.display());
+    if let Some(page) = page.transpose()? {
+        note!("report: {}", page.display());
     }
     failure
 }
@@ -92,16 +94,16 @@ fn coretime(args: &Options) -> anyhow::Result<()> {
         report::prepare(dir)?;
     }
     let records = coretime::run(sizes, args.seeds.unwrap_or(CORETIME_SEEDS));
+    let page = args.report.as_ref().map(|dir| report::coretime::write(dir, &records));
     if args.json {
         for record in &records {
-            println!("{}", serde_json::to_string(record)?);
+            say!("{}", serde_json::to_string(record)?);
         }
     } else {
-        print!("{}", coretime::table::render(&records));
+        print(&coretime::table::render(&records));
     }
-    if let Some(dir) = &args.report {
-        let page = report::coretime::write(dir, &records)?;
-        eprintln!("report: {}", page.display());
+    if let Some(page) = page.transpose()? {
+        note!("report: {}", page.display());
     }
     Ok(())
 }

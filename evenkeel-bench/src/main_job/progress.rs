@@ -2,6 +2,8 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::suite::output::note;
+
 /// A bar that is drawn only between runs: a thread that redraws it would take time from what is
 /// measured. Hidden where standard error is no terminal; lines with the names stand there instead.
 pub(super) struct Progress(ProgressBar);
@@ -18,7 +20,7 @@ impl Progress {
     /// Says what is measured next.
     pub(super) fn name(&self, name: String) {
         if self.0.is_hidden() {
-            eprintln!("{name}");
+            note!("{name}");
         }
         self.0.set_message(name);
     }

@@ -1,0 +1,3 @@
+//! What all families of experiments share.
+
+pub(crate) mod output;
