@@ -69,8 +69,7 @@ impl Design {
             cells[*row][*column].extend_from_slice(values);
         }
         let replications = balance(&rows, &columns, &cells)?;
-        let equal = |cell: &Vec<f64>| cell.iter().all(|value| *value == cell[0]);
-        if cells.iter().flatten().all(equal) {
+        if all_equal(&cells) {
             return Err(Error::ZeroVariance);
         }
         let slots = (0..columns.levels.len()).collect();
@@ -122,6 +121,12 @@ fn hint(rows: &Factor) -> String {
         "; rows are told apart by {}: if one of these should count as chance, --pool it",
         rows.name(),
     )
+}
+
+/// Whether the replications of every cell are the same number.
+pub(super) fn all_equal(cells: &Cells) -> bool {
+    let equal = |cell: &Vec<f64>| cell.iter().all(|value| *value == cell[0]);
+    cells.iter().flatten().all(equal)
 }
 
 #[cfg(test)]

@@ -97,6 +97,11 @@ pub(crate) enum Error {
     NoLogarithm { cell: String, value: f64 },
     #[error("the responses are too large for their squares to be added: choose another --response")]
     TooLarge,
+    #[error(
+        "the responses differ by too little for the squares of their differences to be added: use --model multiplicative, \
+         or choose another --response or a smaller unit of it"
+    )]
+    TooSmall,
     #[error("no {field} `{name}` to compare: there are {}", .known.join(", "))]
     UnknownContrast { field: String, name: String, known: Vec<String> },
 }

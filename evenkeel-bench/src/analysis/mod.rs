@@ -70,7 +70,7 @@ impl Analysis {
     ) -> Result<Self, Error> {
         let cells = model.transformed(design)?;
         let fit = Fit::of(cells);
-        let variance = Variance::of(&fit, confidence).ok_or(Error::TooLarge)?;
+        let variance = Variance::of(&fit, confidence)?;
         let effects = Effects::of(&fit, variance.errors.mean_square, confidence);
         let contrast = |pair: &(usize, usize)| {
             Contrast::of(&fit, variance.errors.mean_square, confidence, *pair)

@@ -221,15 +221,50 @@ fn the_parts_of_an_observation_add_up_to_it() {
     }
 }
 
+/// Two runtimes on two benchmarks with these seconds, as lines of JSON.
+fn two_by_two(seconds: [[&str; 2]; 4]) -> String {
+    let line = |(runtime, bench), [one, other]: [&str; 2]| {
+        format!("{{\"runtime\":\"{runtime}\",\"bench\":\"{bench}\",\"seconds\":[{one},{other}]}}\n")
+    };
+    let cells = [("a", "x"), ("b", "x"), ("a", "y"), ("b", "y")];
+    cells.into_iter().zip(seconds).map(|(cell, seconds)| line(cell, seconds)).collect()
+}
+
 #[test]
 fn squares_that_overflow_are_refused() {
-    let line = |runtime, bench, seconds: [f64; 2]| {
-        format!("{{\"runtime\":\"{runtime}\",\"bench\":\"{bench}\",\"seconds\":{seconds:?}}}\n")
-    };
-    let text = [("a", "x"), ("b", "x"), ("a", "y"), ("b", "y")]
-        .map(|(runtime, bench)| line(runtime, bench, [1e200, 2e200]))
-        .concat();
+    let text = two_by_two([["1e200", "2e200"]; 4]);
     let error = analysed(&text, "--model additive").err().unwrap();
     assert!(matches!(error, Error::TooLarge), "{error}");
     assert!(analysed(&text, "--model multiplicative").is_ok());
+}
+
+/// Numbers near zero have few digits, and their squares none.
+#[test]
+fn squares_that_vanish_are_refused_as_too_small() {
+    let subnormal = [["5e-324", "1e-310"], ["2e-310", "3e-320"], ["4e-315", "5e-312"]];
+    let subnormal = two_by_two([subnormal[0], subnormal[1], subnormal[2], ["1e-311", "7e-318"]]);
+    let small = two_by_two([["1e-200", "2e-200"]; 4]);
+    // The squares of the responses are there, and of the errors few digits.
+    let errors_vanish = [["1e-155", "1.000000001e-155"], ["2e-155", "2.000000002e-155"]];
+    let errors_vanish =
+        two_by_two([errors_vanish[0], errors_vanish[1], ["3e-155"; 2], ["9e-155"; 2]]);
+    for text in [subnormal, small, errors_vanish] {
+        let error = analysed(&text, "--model additive").err().unwrap();
+        assert!(matches!(error, Error::TooSmall), "{error}");
+        let words = error.to_string();
+        assert!(words.contains("--model multiplicative") && !words.contains("large"), "{words}");
+        let (_, analyses) = analysed(&text, "--model multiplicative").unwrap();
+        assert!(analyses[0].variance.total > 0.0);
+    }
+    // What is measured is far from there.
+    let nanoseconds = two_by_two([["1e-9", "2e-9"]; 4]);
+    assert!(analysed(&nanoseconds, "--model additive").is_ok());
+}
+
+#[test]
+fn responses_with_the_same_logarithm_have_no_errors() {
+    let text = two_by_two([["1000", "1000.0000000000002"], ["2000"; 2], ["3000"; 2], ["4000"; 2]]);
+    assert!(analysed(&text, "--model additive").is_ok());
+    let error = analysed(&text, "--model multiplicative").err().unwrap();
+    assert!(matches!(error, Error::ZeroVariance), "{error}");
 }

@@ -1,7 +1,13 @@
 //! The analysis of variance: how much of the variation each factor explains, and whether chance could have made it.
 
+use super::design::all_equal;
 use super::distribution::{f_above, f_below};
+use super::error::Error;
 use super::model::Fit;
+
+/// The least variation that is analysed. Its parts may be smaller by the square of what rounding
+/// leaves of a response; below this they would lose digits, as numbers near zero do, or vanish.
+const LEAST: f64 = f64::MIN_POSITIVE / (f64::EPSILON * f64::EPSILON);
 
 /// One source of variation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,8 +60,8 @@ pub(crate) struct Variance {
 }
 
 impl Variance {
-    /// Analyses a fit; `None` if squares overflow.
-    pub(super) fn of(fit: &Fit, confidence: f64) -> Option<Self> {
+    /// Analyses a fit, unless its squares cannot be added or its cells have no errors.
+    pub(super) fn of(fit: &Fit, confidence: f64) -> Result<Self, Error> {
         let (a, b, r) = (fit.rows.len(), fit.columns.len(), fit.replications);
         let n = a * b * r;
         let squares = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>();
@@ -64,8 +70,15 @@ impl Variance {
         let mean = times(n, fit.mean * fit.mean);
         let around = fit.observed.iter().flatten().flatten().map(|y| y - fit.mean);
         let total = squares(&mut { around });
-        if !(y.is_finite() && total.is_finite() && total > 0.0) {
-            return None;
+        if !(y.is_finite() && total.is_finite()) {
+            return Err(Error::TooLarge);
+        }
+        // Responses that differ may have the same logarithm.
+        if all_equal(&fit.observed) {
+            return Err(Error::ZeroVariance);
+        }
+        if total < LEAST {
+            return Err(Error::TooSmall);
         }
         let component = |squares: f64, freedom: usize| Component {
             squares,
@@ -87,7 +100,7 @@ impl Variance {
         let rows = times(b * r, squares(&mut fit.rows.iter().copied()));
         let columns = times(a * r, squares(&mut fit.columns.iter().copied()));
         let interactions = times(r, squares(&mut fit.interactions.iter().flatten().copied()));
-        Some(Self {
+        Ok(Self {
             observations: n,
             y,
             mean,
