@@ -12,6 +12,14 @@ pub(crate) struct Unknown {
     pub(crate) known: Vec<&'static str>,
 }
 
+/// The first of a list that it has once more, if there is one.
+pub(crate) fn named_twice<T: PartialEq>(list: &[T]) -> Option<&T> {
+    list.iter()
+        .enumerate()
+        .find(|(place, name)| list[..*place].contains(name))
+        .map(|(_, name)| name)
+}
+
 /// The name of what has none, because it is the only one.
 pub(crate) const NAMELESS: &str = "-";
 
@@ -77,6 +85,16 @@ pub(crate) use named;
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_named_twice_is_found_wherever_it_stands() {
+        assert_eq!(named_twice(&["keel", "mast", "keel"]), Some(&"keel"));
+        assert_eq!(named_twice(&[1, 2, 2]), Some(&2));
+        assert_eq!(named_twice(&[1, 2]), None);
+        assert_eq!(named_twice::<u8>(&[]), None);
+    }
+
     named! {
         /// What the tests name.
         enum Part as "part" {

@@ -259,11 +259,6 @@ fn simulations_say_that_they_are_and_know_their_programs() {
         let record: Value = serde_json::from_str(line).unwrap();
         assert_eq!(record["simulated"], true);
     }
-    refused(
-        "simulate --bench fib",
-        "fib is not simulated: matmul, transpose, heat and cilksort are",
-    );
-    refused("simulate --bench spin", "unknown program `spin`");
     refused("simulate --seeds 0", "0 is not in 1..=1000");
 }
 

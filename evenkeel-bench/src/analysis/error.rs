@@ -102,6 +102,8 @@ pub(crate) enum Error {
          or choose another --response or a smaller unit of it"
     )]
     TooSmall,
+    #[error("`{name}` is named twice by {option}")]
+    NamedTwice { name: String, option: &'static str },
     #[error("no {field} `{name}` to compare: there are {}", .known.join(", "))]
     UnknownContrast { field: String, name: String, known: Vec<String> },
 }
@@ -111,7 +113,10 @@ impl Error {
     pub(crate) fn is_usage(&self) -> bool {
         matches!(
             self,
-            Self::UnknownField { .. } | Self::UnknownValue { .. } | Self::UnknownContrast { .. }
+            Self::UnknownField { .. }
+                | Self::UnknownValue { .. }
+                | Self::UnknownContrast { .. }
+                | Self::NamedTwice { .. }
         )
     }
 }

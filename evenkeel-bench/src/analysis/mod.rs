@@ -83,6 +83,7 @@ impl Analysis {
 
 /// Reads, analyses, prints, and draws if asked to.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    options.each_once()?;
     if let Some(folder) = &options.report {
         report::prepare(folder)?;
     }

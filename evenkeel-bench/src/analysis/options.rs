@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::Model;
+use super::{Error, Model};
+use crate::named::named_twice;
 
 /// Judge runs by a two-factor full factorial design with replications.
 ///
@@ -53,6 +54,26 @@ pub(crate) struct Options {
     /// Also writes every table and picture into this folder, as analysis.html
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<PathBuf>,
+}
+
+impl Options {
+    /// An error if a file, a field or a contrast is named twice: a file that is read twice would
+    /// have twice its replications.
+    pub(super) fn each_once(&self) -> Result<(), Error> {
+        let paths = self.files.iter().map(|file| file.display().to_string()).collect();
+        let pairs = self.contrast.iter().map(|Pair(one, other)| format!("{one},{other}")).collect();
+        let lists: [(&'static str, Vec<String>); 4] = [
+            ("FILE", paths),
+            ("--rows", self.rows.clone()),
+            ("--pool", self.pool.clone()),
+            ("--contrast", pairs),
+        ];
+        let twice = lists.iter().find_map(|(option, list)| Some((*option, named_twice(list)?)));
+        match twice {
+            None => Ok(()),
+            Some((option, name)) => Err(Error::NamedTwice { name: name.clone(), option }),
+        }
+    }
 }
 
 /// Which models to fit.

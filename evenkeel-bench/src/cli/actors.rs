@@ -4,7 +4,7 @@ use anyhow::bail;
 use clap::Args;
 
 use super::args::actors::SAVINA;
-use super::args::{RunArgs, Usage, crowded, parsed, procs, variants};
+use super::args::{RunArgs, Usage, crowded, once, parsed, procs, variants};
 use super::family::Family;
 use super::output::{self, Printed};
 use crate::actors::peer::Peer;
@@ -41,6 +41,8 @@ impl Family for Actors {
 
     fn meant(&self, args: &RunArgs) -> Result<(), Usage> {
         let benches = benches(args);
+        // A program of Savina may be named, and be among all of them as well.
+        once("--bench", &benches)?;
         let has = |of: &[Bench]| benches.iter().any(|bench| of.contains(bench));
         if let Some((option, of)) = args.actors.given().find(|(_, of)| !has(of)) {
             return Err(Usage(format!("{option} is for {}", names(of))));

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use clap::{Args, value_parser};
 
+use crate::named::named_twice;
 use crate::suite::output::note;
 use crate::{affinity, mixed, timers};
 
@@ -92,12 +93,31 @@ impl RunArgs {
     pub(super) fn time(&self) -> Duration {
         self.seconds.unwrap_or(USUAL_TIME)
     }
+
+    /// An error if a list names something twice.
+    pub(super) fn each_once(&self) -> Result<(), Usage> {
+        once("--bench", &self.bench)?;
+        once("--runtime", &self.runtime)?;
+        once("--procs", &self.procs)?;
+        once("--n", &self.n)?;
+        once("--monitors", &self.monitors)?;
+        once("--variant", &self.variant)?;
+        self.objects.each_once()
+    }
 }
 
 /// A command line that contradicts itself in a way that the parser cannot know.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Usage(pub(super) String);
+
+/// An error if the list of an option names something twice.
+pub(super) fn once<T: Display + PartialEq>(option: &str, list: &[T]) -> Result<(), Usage> {
+    match named_twice(list) {
+        None => Ok(()),
+        Some(name) => Err(Usage(format!("`{name}` is named twice by {option}"))),
+    }
+}
 
 /// A whole number within bounds, or which one was wanted.
 fn number<T: Copy + Display + FromStr + PartialOrd>(

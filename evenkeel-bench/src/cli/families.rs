@@ -20,6 +20,7 @@ const FAMILIES: [&dyn Family; 7] =
 /// Runs the experiments named, which must be of one family.
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     known(&args.bench)?;
+    args.each_once()?;
     let chosen = chosen(&args.bench)?;
     FAMILIES[chosen].meant(args)?;
     for (place, family) in FAMILIES.iter().enumerate() {

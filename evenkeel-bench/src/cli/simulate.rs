@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
 use clap::{Args, value_parser};
 
-use super::args::Usage;
-use crate::forking::program::{Program, UnknownProgram};
+use super::args::{Usage, once};
+use crate::forking::program::Program;
 use crate::simulated::coretime;
 use crate::suite::output::{note, print, say};
 use crate::{report, simulated};
@@ -48,20 +47,7 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     if args.coretime {
         return coretime(args);
     }
-    let mut programs = Vec::new();
-    for name in &args.bench {
-        let program: Program =
-            name.parse().map_err(|error: UnknownProgram| Usage(error.to_string()))?;
-        if !simulated::PROGRAMS.contains(&program) {
-            bail!(Usage(format!(
-                "{program} is not simulated: matmul, transpose, heat and cilksort are"
-            )));
-        }
-        programs.push(program);
-    }
-    if programs.is_empty() {
-        programs = simulated::PROGRAMS.to_vec();
-    }
+    let programs = programs(&args.bench)?;
     if let Some(dir) = &args.report {
         report::prepare(dir)?;
     }
@@ -88,7 +74,21 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     failure
 }
 
+/// The programs of these names, or all that are simulated.
+fn programs(names: &[String]) -> Result<Vec<Program>, Usage> {
+    if names.is_empty() {
+        return Ok(simulated::PROGRAMS.to_vec());
+    }
+    once("--bench", names)?;
+    let known = |name: &String| {
+        Program::among(&simulated::PROGRAMS, "program of simulate", name)
+            .map_err(|error| Usage(error.to_string()))
+    };
+    names.iter().map(known).collect()
+}
+
 fn coretime(args: &Options) -> anyhow::Result<()> {
+    once("--kib", &args.kib)?;
     let sizes = if args.kib.is_empty() { &coretime::SIZES[..] } else { &args.kib };
     if let Some(dir) = &args.report {
         report::prepare(dir)?;

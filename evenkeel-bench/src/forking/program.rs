@@ -15,6 +15,7 @@ use std::str::FromStr;
 use evenkeel::metrics::Times;
 
 use super::forker::Forker;
+use crate::named::Unknown;
 
 /// What a program is made of. Its parts are timed apart: only [`go`](Workload::go) counts.
 trait Workload {
@@ -50,6 +51,19 @@ pub(crate) enum Program {
 }
 
 impl Program {
+    /// The program of this name among some, which are called by the words of `what`.
+    pub(crate) fn among(
+        known: &[Program],
+        what: &'static str,
+        name: &str,
+    ) -> Result<Program, Unknown> {
+        known.iter().copied().find(|program| program.name() == name).ok_or_else(|| Unknown {
+            what,
+            name: name.to_owned(),
+            known: known.iter().map(|program| program.name()).collect(),
+        })
+    }
+
     /// All of them, in the order of the tables.
     pub(crate) const ALL: [Program; 8] = [
         Program::Matmul,
@@ -204,17 +218,11 @@ impl fmt::Display for Program {
     }
 }
 
-/// A name that no program has.
-#[derive(Debug, thiserror::Error)]
-#[error("unknown program `{0}`")]
-pub(crate) struct UnknownProgram(String);
-
 impl FromStr for Program {
-    type Err = UnknownProgram;
+    type Err = Unknown;
 
-    fn from_str(name: &str) -> Result<Self, UnknownProgram> {
-        let known = Program::ALL.into_iter().find(|program| program.name() == name);
-        known.ok_or_else(|| UnknownProgram(name.to_owned()))
+    fn from_str(name: &str) -> Result<Self, Unknown> {
+        Program::among(&Program::ALL, "program", name)
     }
 }
 

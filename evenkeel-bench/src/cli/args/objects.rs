@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{Usage, number, parsed};
+use super::{Usage, number, once, parsed};
 use crate::objects::cells::Asked;
 use crate::objects::{Bench, Popularity, UNSETTLED};
 
@@ -90,6 +90,17 @@ impl Options {
             ("--report", self.report.is_some(), &Bench::ALL),
         ];
         all.into_iter().filter(|(_, given, _)| *given).map(|(name, _, benches)| (name, benches))
+    }
+
+    /// An error if a list names something twice.
+    pub(super) fn each_once(&self) -> Result<(), Usage> {
+        once("--tasks-per-core", &self.tasks_per_core)?;
+        once("--kib", &self.kib)?;
+        once("--object-bytes", &self.object_bytes)?;
+        once("--objects", &self.objects)?;
+        once("--keys", &self.keys)?;
+        once("--access", &self.access)?;
+        once("--popularity", &self.popularity)
     }
 
     /// What is asked for, as far as it is said here.
