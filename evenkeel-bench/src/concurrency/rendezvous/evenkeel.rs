@@ -20,9 +20,10 @@ pub(in crate::concurrency) struct Evenkeel<const M: usize> {
     open: AtomicBool,
 }
 
-/// So many monitors: how they are a set, how a call enters it, and where the sum is.
+/// So many monitors: how they are a set, and where the sum is in what holds them. Calls of one
+/// monitor are made as those of several, so that the rows differ in nothing but the number.
 macro_rules! sets {
-    ($number:literal: $monitors:ident => $set:expr, $add:ident => $call:expr, $held:ident => $sum:expr) => {
+    ($number:literal: $monitors:ident => $set:expr, $held:ident => $sum:expr) => {
         impl Rendezvous for Evenkeel<$number> {
             fn new() -> Self {
                 let monitors = [(); $number].map(|()| Monitor::new(0));
@@ -35,8 +36,11 @@ macro_rules! sets {
 
             async fn call(&self, number: u64) {
                 let $monitors = &self.monitors;
-                let $add = |sum: &mut u64| *sum = sum.wrapping_add(number);
-                $call
+                call($set, Op::Add, async |mut $held| {
+                    let sum: &mut u64 = $sum;
+                    *sum = sum.wrapping_add(number);
+                })
+                .await
             }
 
             async fn accept(&self, calls: u64) -> u64 {
@@ -48,19 +52,13 @@ macro_rules! sets {
                     accept!($held; Op::Add => { accepted += 1; });
                 }
                 assert_eq!(accepted, calls, "an accept came back without a call");
-                $sum
+                *$sum
             }
         }
     };
 }
 
-sets!(1: monitors => &monitors[0], add => add(&mut *monitors[0].enter_as(Op::Add).await), held => *held);
-sets!(2: monitors => (&monitors[0], &monitors[1]),
-    add => call((&monitors[0], &monitors[1]), Op::Add, async |mut held| add(held.values_mut().0)).await,
-    held => *held.values().0);
+sets!(1: monitors => &monitors[0], held => &mut *held);
+sets!(2: monitors => (&monitors[0], &monitors[1]), held => held.values_mut().0);
 sets!(4: monitors => (&monitors[0], &monitors[1], &monitors[2], &monitors[3]),
-    add => {
-        let set = (&monitors[0], &monitors[1], &monitors[2], &monitors[3]);
-        call(set, Op::Add, async |mut held| add(held.values_mut().0)).await
-    },
-    held => *held.values().0);
+    held => held.values_mut().0);
