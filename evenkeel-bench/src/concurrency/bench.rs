@@ -25,8 +25,10 @@ named! {
     enum Variant as "variant" {
         /// The only one.
         Only = "-",
-        /// A coroutine whose type is known.
+        /// A coroutine whose type is known, beside its loop.
         Coroutine = "coroutine",
+        /// A coroutine whose type is known, in memory and behind a call.
+        CoroutineKept = "coroutine-kept",
         /// A coroutine whose type is erased.
         CoroutineBoxed = "coroutine-boxed",
         /// A task or thread alone.
@@ -58,9 +60,13 @@ impl Bench {
     /// The variants, in the order of the tables.
     pub(crate) fn variants(self) -> &'static [Variant] {
         match self {
-            Bench::Ctxswitch => {
-                &[Variant::Coroutine, Variant::CoroutineBoxed, Variant::Task, Variant::TwoTasks]
-            }
+            Bench::Ctxswitch => &[
+                Variant::Coroutine,
+                Variant::CoroutineKept,
+                Variant::CoroutineBoxed,
+                Variant::Task,
+                Variant::TwoTasks,
+            ],
             Bench::Mutex => &[Variant::Only],
             Bench::Schedint => &[Variant::Waiter, Variant::Signaller],
             Bench::Schedext => &[Variant::Acceptor, Variant::Caller],
@@ -90,6 +96,12 @@ impl Bench {
 }
 
 impl Variant {
+    /// Whether the compiler removes what is measured: it sees that a coroutine beside its loop
+    /// comes to an addition. Such a row is shown, and not compared.
+    pub(crate) fn is_removed(self) -> bool {
+        self == Variant::Coroutine
+    }
+
     /// Parties, where the variant says so.
     pub(crate) fn tasks(self, usual: usize) -> usize {
         match self {

@@ -131,6 +131,7 @@ pub(crate) fn find(peer: Peer, bench: Bench, variant: Variant, monitors: usize) 
 fn evenkeel(bench: Bench, variant: Variant, monitors: usize) -> Option<Cell> {
     let coroutines = match (bench, variant) {
         (Bench::Ctxswitch, Variant::Coroutine) => coroutines::evenkeel::switch,
+        (Bench::Ctxswitch, Variant::CoroutineKept) => coroutines::evenkeel::switch_kept,
         (Bench::Ctxswitch, Variant::CoroutineBoxed) => coroutines::evenkeel::switch_boxed,
         (Bench::Creation, Variant::CoroutineLazy) => coroutines::evenkeel::create,
         (Bench::Creation, Variant::CoroutineEager) => coroutines::evenkeel::create_and_run,
@@ -216,6 +217,7 @@ fn flume(bench: Bench, variant: Variant, monitors: usize) -> Option<Cell> {
 fn genawaiter(bench: Bench, variant: Variant) -> Option<Cell> {
     let run = match (bench, variant) {
         (Bench::Ctxswitch, Variant::Coroutine) => genawaiter::switch,
+        (Bench::Ctxswitch, Variant::CoroutineKept) => genawaiter::switch_kept,
         (Bench::Ctxswitch, Variant::CoroutineBoxed) => genawaiter::switch_boxed,
         (Bench::Creation, Variant::CoroutineLazy) => genawaiter::create,
         (Bench::Creation, Variant::CoroutineEager) => genawaiter::create_and_run,
@@ -227,7 +229,8 @@ fn genawaiter(bench: Bench, variant: Variant) -> Option<Cell> {
 
 fn corosensei(bench: Bench, variant: Variant) -> Option<Cell> {
     let run = match (bench, variant) {
-        (Bench::Ctxswitch, Variant::Coroutine) => corosensei::switch,
+        // It has a stack of its own, which no compiler removes: both rows run the same.
+        (Bench::Ctxswitch, Variant::Coroutine | Variant::CoroutineKept) => corosensei::switch,
         (Bench::Creation, Variant::CoroutineLazy) => corosensei::create,
         (Bench::Creation, Variant::CoroutineEager) => corosensei::create_and_run,
         _ => return None,

@@ -82,7 +82,8 @@ impl Line {
     /// The best of those that are compared, where there are others to be better than.
     pub(crate) fn best(&self) -> Option<Peer> {
         let compared = self.cells.iter().filter(|(peer, _)| !peer.is_floor()).count();
-        let compares = compared > 1 && self.regime.as_deref() != Some(MIXED);
+        let compares =
+            compared > 1 && self.regime.as_deref() != Some(MIXED) && !self.variant.is_removed();
         self.best_among(|peer| compares && !peer.is_floor()).map(|(peer, _)| peer)
     }
 
@@ -97,6 +98,9 @@ impl Line {
             |words: &str| Verdict { standing: Standing::Even, words: words.to_owned(), peer: None };
         if let (true, Some(regime)) = (self.aside, &self.regime) {
             return even(&format!("not compared: cores {regime}"));
+        }
+        if self.variant.is_removed() {
+            return even("not compared: the compiler removes it");
         }
         let best = self.best_among(|peer| peer != SUBJECT && !peer.is_floor());
         match (self.cell(SUBJECT), best) {

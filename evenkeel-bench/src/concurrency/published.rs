@@ -37,8 +37,8 @@ impl System {
 
 /// Nanoseconds of a round, by experiment, variant, monitors and system.
 const FIGURES: [(Bench, Variant, usize, System, f64); 25] = [
-    (Bench::Ctxswitch, Variant::Coroutine, 0, System::Cforall, 38.0),
-    (Bench::Ctxswitch, Variant::Coroutine, 0, System::Ucpp, 46.0),
+    (Bench::Ctxswitch, Variant::CoroutineKept, 0, System::Cforall, 38.0),
+    (Bench::Ctxswitch, Variant::CoroutineKept, 0, System::Ucpp, 46.0),
     (Bench::Ctxswitch, Variant::Task, 0, System::Cforall, 102.0),
     (Bench::Ctxswitch, Variant::Task, 0, System::Ucpp, 98.0),
     (Bench::Ctxswitch, Variant::Task, 0, System::Pthread, 239.0),

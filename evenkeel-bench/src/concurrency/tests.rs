@@ -226,6 +226,45 @@ fn tables_show_losses_and_what_was_published() {
     assert!(text.contains("AMD Opteron 6380") && alone.contains("AMD Opteron 6380"));
 }
 
+/// A session of these experiments with one variant, one monitor and three runs each: name, variant,
+/// who, ns.
+fn session(rows: &[(&str, &str, &str, f64)]) -> Vec<Record> {
+    let like = example().swap_remove(0);
+    let mut records = Vec::new();
+    for &(bench, variant, runtime, ns) in rows {
+        let monitors = usize::from(bench != "ctxswitch");
+        records.extend((0..3).map(|repeat| Record {
+            runtime: runtime.to_owned(),
+            bench: bench.to_owned(),
+            variant: variant.to_owned(),
+            monitors,
+            repeat,
+            ns_per_op_per_proc: ns,
+            ..like.clone()
+        }));
+    }
+    records
+}
+
+#[test]
+fn a_coroutine_that_the_compiler_removes_is_shown_and_not_compared() {
+    let records = session(&[
+        ("ctxswitch", "coroutine", "evenkeel", 0.6),
+        ("ctxswitch", "coroutine", "genawaiter", 3.0),
+        ("ctxswitch", "coroutine-kept", "evenkeel", 2.0),
+        ("ctxswitch", "coroutine-kept", "genawaiter", 3.0),
+    ]);
+    let [removed, kept] = &lines(&records)[..] else { panic!("two lines") };
+    assert_eq!(removed.verdict().words, "not compared: the compiler removes it");
+    assert_eq!((removed.verdict().peer, removed.best()), (None, None));
+    assert_eq!(kept.verdict().words, "1.50 x faster");
+    assert_eq!(kept.best(), Some(Peer::Evenkeel));
+    let text = table::render(&records);
+    let row = |start| text.lines().find(|line| line.starts_with(start)).unwrap();
+    assert!(row("ctxswitch coroutine ").contains("0.60"), "{text}");
+    assert!(row("ctxswitch coroutine-kept").contains("38"), "{text}");
+}
+
 #[test]
 fn more_throughput_is_better_and_a_longer_wait_is_not() {
     let lines = lines(&example());

@@ -43,7 +43,8 @@ fn lead(lines: &[Line], records: &[Record]) -> Markup {
             }
         }
         p {
-            "In ctxswitch, task is one alone, two-tasks are two in turns. In schedint and schedext the variant names the party that is timed. In creation a lazy "
+            "In ctxswitch, coroutine is beside its loop, where the compiler removes it; coroutine-kept is in memory, behind a call, as one that a "
+            "function has returned; task is one alone, two-tasks are two in turns. In schedint and schedext the variant names the party that is timed. In creation a lazy "
             "coroutine never runs and an eager one runs once; boxed: with its type erased. In contended, tight parties enter again at once, yielding ones yield "
             "before; a longest wait is that of any party until it is inside."
         }

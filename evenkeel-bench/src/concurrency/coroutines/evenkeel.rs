@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::hint;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use evenkeel::coroutine::{Coroutine, LocalBoxCoroutine, Resume, Step, Suspender};
@@ -10,12 +10,34 @@ use evenkeel::coroutine::{Coroutine, LocalBoxCoroutine, Resume, Step, Suspender}
 use super::{Made, creations, resumes};
 use crate::workload::Fault;
 
-/// Resumes one on the stack. Its body is written here: the compiler keeps one in registers that no function has returned.
+/// Resumes one on the stack, beside its body. The compiler sees all of it and leaves an addition.
 pub(in crate::concurrency) fn switch(n: u64) -> Result<Duration, Fault> {
     let mut coroutine = pin!(Coroutine::new(async |mut suspender, mut number: u64| loop {
         number = suspender.suspend(number + 1).await;
     }));
     resumes(n, |number| next(coroutine.resume(number)))
+}
+
+/// Resumes one on the stack that a function has returned, each time by a call.
+pub(in crate::concurrency) fn switch_kept(n: u64) -> Result<Duration, Fault> {
+    let mut coroutine = pin!(successors());
+    resumes(n, |number| next(step(coroutine.as_mut(), number)))
+}
+
+/// Not inlined, so that what uses it does not see the body.
+#[inline(never)]
+fn successors() -> impl Resume<u64, Yield = u64, Return = Infallible> {
+    Coroutine::new(async |mut suspender: Suspender<u64, u64>, mut number: u64| {
+        loop {
+            number = suspender.suspend(number + 1).await;
+        }
+    })
+}
+
+/// Not inlined, so that the coroutine has to be in memory.
+#[inline(never)]
+fn step<C: Resume<u64>>(coroutine: Pin<&mut C>, number: u64) -> Step<C::Yield, C::Return> {
+    hint::black_box(coroutine).resume(number)
 }
 
 /// Resumes one whose type is erased.

@@ -21,7 +21,7 @@ fn suspended(state: GeneratorState<u64, ()>) -> u64 {
     }
 }
 
-/// Resumes one on the stack.
+/// Resumes one on the stack, beside its body.
 pub(in crate::concurrency) fn switch(n: u64) -> Result<Duration, Fault> {
     stack::let_gen_using!(coroutine, async |co: stack::Co<'_, u64, u64>| {
         let mut number = BEGIN;
@@ -30,6 +30,30 @@ pub(in crate::concurrency) fn switch(n: u64) -> Result<Duration, Fault> {
         }
     });
     resumes(n, |number| suspended(coroutine.resume_with(number)))
+}
+
+/// Resumes one on the stack, each time by a call.
+pub(in crate::concurrency) fn switch_kept(n: u64) -> Result<Duration, Fault> {
+    stack::let_gen_using!(coroutine, successors);
+    resumes(n, |number| suspended(step(coroutine, number)))
+}
+
+/// Not inlined, so that what uses it does not see the body.
+#[inline(never)]
+async fn successors(co: stack::Co<'_, u64, u64>) {
+    let mut number = BEGIN;
+    loop {
+        number = co.yield_(number + 1).await;
+    }
+}
+
+/// Not inlined, so that the coroutine has to be in memory.
+#[inline(never)]
+fn step<F: Future<Output = ()>>(
+    coroutine: &mut stack::Gen<'_, u64, u64, F>,
+    number: u64,
+) -> GeneratorState<u64, ()> {
+    hint::black_box(coroutine).resume_with(number)
 }
 
 /// Resumes one whose type is erased.
