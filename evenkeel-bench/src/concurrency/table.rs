@@ -43,7 +43,7 @@ pub(crate) fn systems(lines: &[Line]) -> Vec<System> {
 /// The published figure of a line, as it was published.
 pub(crate) fn of_system(line: &Line, system: System) -> Option<String> {
     let Line { bench, variant, monitors, .. } = *line;
-    published::figure(bench, variant, monitors, system).map(published::text)
+    published::figure(bench, variant, monitors, system).map(|figure| figure.to_string())
 }
 
 /// The name of a line, such as `schedint waiter, 2 monitors`.
