@@ -97,9 +97,9 @@ impl Peer {
         }
     }
 
-    /// Whether it is no peer but what is left when monitors are free.
+    /// Whether it is no peer but what is left when monitors are free: it guards nothing.
     pub(crate) fn is_floor(self) -> bool {
-        matches!(self, Peer::Call | Peer::TokioNotify)
+        self == Peer::Call
     }
 }
 

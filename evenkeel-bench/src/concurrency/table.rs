@@ -24,7 +24,7 @@ pub(crate) fn render(records: &[Record]) -> String {
         text.push('\n');
     }
     text.push_str(&format!(
-        "ns of a round, for contended as it says: median [min-max]; `call` and `tokio-notify` guard nothing and are compared with nobody; {DOUBT}; {FEWER}\n",
+        "ns of a round, for contended as it says: median [min-max]; `call` guards nothing and is not compared; {DOUBT}; {FEWER}\n",
     ));
     text.push_str(&regime::meaning(lines.iter().map(|line| line.regime.as_deref())));
     if published {

@@ -266,6 +266,20 @@ fn a_coroutine_that_the_compiler_removes_is_shown_and_not_compared() {
 }
 
 #[test]
+fn two_notifies_in_turns_are_a_peer_of_wait_and_signal() {
+    let records = session(&[
+        ("schedint", "waiter", "evenkeel", 100.0),
+        ("schedint", "waiter", "tokio", 300.0),
+        ("schedint", "waiter", "tokio-notify", 80.0),
+    ]);
+    let lines = lines(&records);
+    let verdict = lines[0].verdict();
+    assert_eq!(verdict.peer.as_deref(), Some("tokio-notify"), "{}", verdict.words);
+    assert_eq!(lines[0].best(), Some(Peer::TokioNotify));
+    assert!(!table::render(&records).contains("compared with nobody"));
+}
+
+#[test]
 fn more_throughput_is_better_and_a_longer_wait_is_not() {
     let lines = lines(&example());
     let best =

@@ -34,7 +34,7 @@ fn lead(lines: &[Line], records: &[Record]) -> Markup {
         p {
             "The experiments of the thesis: so many times the operation on one processor, nanoseconds of each by the clock "
             "on the wall: median [minimum to maximum] of the repeats; smaller is better, but for the entries of contended. The best is "
-            strong { "bold" } ". call, a plain call, and tokio-notify, two Notify in turns, guard nothing and are compared with nobody. " (DOUBT) "."
+            strong { "bold" } ". call, a plain call, guards nothing and is not compared. tokio-notify is two Notify in turns, without a monitor. " (DOUBT) "."
             @if compared().next().is_some() {
                 " evenkeel is " (mark(Standing::Ahead)) "ahead of every peer in " (number(Standing::Ahead)) ", "
                 (mark(Standing::Behind)) "behind in " (number(Standing::Behind)) " and " (mark(Standing::Even)) "neither in "
