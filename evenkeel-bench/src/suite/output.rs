@@ -1,10 +1,11 @@
-//! What the suite prints: results by [`say!`] on standard output, remarks by [`note!`] on standard error.
+//! What the suite prints: results by [`say!`] on standard output, remarks by [`note!`] on standard
+//! error.
 //!
-//! A reader may go before the end, as `head` does after its lines. Rust ignores the signal that tells
-//! other programs of it, and its own macros panic. Here results without a reader end the process
-//! quietly, as success: the reader has what it wants. So what is to be kept, such as a page, is
-//! written before the table is printed. Any other failure to write results, such as a full disk, is an
-//! error. Remarks without a reader are left out, for the results may have one.
+//! A reader may go before the end, as `head` does after its lines. Rust ignores the signal that
+//! tells other programs of it, and its own macros panic. Here results without a reader end the
+//! process quietly, as success: the reader has what it wants. So what is to be kept, such as a
+//! page, is written before the table is printed. Any other failure to write results, such as a full
+//! disk, is an error. Remarks without a reader are left out, for the results may have one.
 //!
 //! Rejected: the signal's default action. It would end the suite as well when a peer's process ends
 //! that the suite is writing to.
