@@ -24,9 +24,11 @@ use clap::{Args, Parser, Subcommand};
 
 use self::args::{RunArgs, Usage};
 use crate::analysis;
+use crate::main_job::interrupt::Interrupted;
 use crate::main_job::{self, Effort};
 use crate::runner;
 use crate::runtime::Peer;
+use crate::toolchain;
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
@@ -100,8 +102,11 @@ pub(crate) fn parse() -> Cli {
     Cli::parse()
 }
 
-/// The exit status for an error: 2 if the command line is wrong, else 1.
+/// The exit status for an error: 2 if the command line is wrong, 130 after Ctrl-C, else 1.
 pub(crate) fn status(error: &anyhow::Error) -> u8 {
+    if error.is::<Interrupted>() {
+        return toolchain::INTERRUPTED;
+    }
     let of_analysis =
         error.downcast_ref::<analysis::Error>().is_some_and(analysis::Error::is_usage);
     if error.is::<Usage>() || of_analysis { 2 } else { 1 }

@@ -7,6 +7,7 @@ mod actors;
 mod concurrency;
 mod effort;
 mod forking;
+pub(crate) mod interrupt;
 mod objects;
 mod part;
 mod progress;
@@ -68,8 +69,11 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     let built = parts.iter_mut().map(|part| part.built()).fold(Ok(()), anyhow::Result::and);
     building.and(built)?;
     let begun = Instant::now();
+    interrupt::begin();
     // What was measured before a failure is shown and kept as well.
     let failure = parts.iter_mut().try_for_each(|part| part.measure(effort, &mut notes));
+    // Ctrl-C reaches the peers' programs as well, whose failure is none then.
+    let failure = failure.map_err(|error| interrupt::check().err().unwrap_or(error));
     if let Err(error) = &failure {
         notes.push(format!("Not all was measured: {error:#}."));
     }

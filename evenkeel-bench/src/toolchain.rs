@@ -13,19 +13,27 @@ use std::{env, fs, io, thread};
 use anyhow::{Context, ensure};
 use tempfile::TempDir;
 
+use crate::main_job::interrupt;
+
 /// The folders that there are, for an end by [`leave`], which runs no destructors.
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// What a shell tells of a program that ended by the signal of Ctrl-C.
-const INTERRUPTED: i32 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 fn folders() -> MutexGuard<'static, Vec<PathBuf>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// From now on Ctrl-C, or a request to terminate, takes the folders with it when it ends this process.
+/// While a session measures, it [ends](interrupt) by itself.
 pub(crate) fn tidy_on_interrupt() -> anyhow::Result<()> {
-    ctrlc::set_handler(|| leave(INTERRUPTED)).context("cannot wait for Ctrl-C")
+    let interrupted = || {
+        if !interrupt::signal() {
+            leave(INTERRUPTED.into());
+        }
+    };
+    ctrlc::set_handler(interrupted).context("cannot wait for Ctrl-C")
 }
 
 /// Ends this process, from any thread, and takes the folders with it: no destructors run.

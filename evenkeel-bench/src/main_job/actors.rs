@@ -1,6 +1,7 @@
 //! Actors, in a session.
 
 use super::effort::{Effort, SPARE};
+use super::interrupt;
 use super::part::Part;
 use super::progress::each;
 use crate::actors::peer::Peer;
@@ -50,7 +51,7 @@ impl Part for Actors {
             // A disturbed run is counted in the report.
             self.runner.run(cell, effort.repeats(), |record, _| {
                 self.records.push(record);
-                Ok(())
+                interrupt::check()
             })
         })
     }

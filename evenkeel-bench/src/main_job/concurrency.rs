@@ -1,6 +1,7 @@
 //! The tables of "Concurrency in C∀", in a session.
 
 use super::effort::{Effort, SPARE};
+use super::interrupt;
 use super::part::Part;
 use super::progress::each;
 use crate::affinity;
@@ -45,7 +46,7 @@ impl Part for Concurrency {
             // A disturbed run is counted in the report.
             self.runner.run(row, effort.repeats(), |record, _| {
                 self.records.push(record);
-                Ok(())
+                interrupt::check()
             })
         })
     }

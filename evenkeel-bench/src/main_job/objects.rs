@@ -1,6 +1,7 @@
 //! Objects with homes beside locks, in a session.
 
 use super::effort::{Effort, SPARE};
+use super::interrupt;
 use super::part::Part;
 use super::progress::each;
 use crate::affinity;
@@ -40,7 +41,7 @@ impl Part for Objects {
             // A disturbed run is counted in the report.
             self.runner.run(cell, effort.object_repeats(), |record, _| {
                 self.records.push(record);
-                Ok(())
+                interrupt::check()
             })
         })
     }

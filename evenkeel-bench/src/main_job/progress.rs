@@ -2,6 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::interrupt;
 use crate::suite::output::note;
 
 /// A bar that is drawn only between runs: a thread that redraws it would take time from what is
@@ -45,6 +46,7 @@ pub(super) fn each<C>(
     let progress = Progress::of(cells.len());
     for cell in cells {
         progress.name(name(cell));
+        interrupt::check()?;
         measure(cell)?;
         progress.step(1);
     }

@@ -1,6 +1,7 @@
 //! The experiments of the scheduler, in a session.
 
 use super::effort::{Effort, SPARE};
+use super::interrupt;
 use super::part::Part;
 use super::progress::Progress;
 use crate::affinity::{self, processor_counts};
@@ -64,7 +65,7 @@ impl Part for Scheduling {
                     }
                 }
                 progress.step(1);
-                Ok(())
+                interrupt::check()
             })?;
             // Runs that are not repeated after a DNC count as done.
             let done = self.records.len() - before;
