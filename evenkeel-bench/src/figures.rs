@@ -6,6 +6,7 @@
 //! is counted, so that whoever shows the figures can say so.
 
 use crate::record::Record;
+pub(crate) use crate::suite::summary::Summary;
 
 /// The order in which experiments appear; unknown ones follow in the order of their runs.
 const BENCHES: [&str; 7] = ["cycle", "yield", "churn", "locality", "transfer", "spawn", "memory"];
@@ -39,7 +40,7 @@ pub(crate) const SUBJECT: &str = RUNTIMES[0];
 pub(crate) const SLOTS: usize = 8;
 
 /// The cores share a last-level cache: the regime preferred among equals, so that reports agree.
-const NEAR: &str = "near";
+pub(crate) const NEAR: &str = "near";
 
 /// Two readings of the bounced line disagree: such a run belongs to no regime.
 pub(crate) const MIXED: &str = "mixed";
@@ -75,50 +76,6 @@ impl Measure {
             Self::Memory => record.bytes_per_task,
         };
         value.filter(|v| v.is_finite())
-    }
-}
-
-/// Median and extremes of the runs of one cell; smaller is better throughout.
-///
-/// A run that did not complete counts as infinitely slow: the median of a cell is infinite when
-/// half of its runs or more did not complete.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Summary {
-    pub(crate) median: f64,
-    pub(crate) min: f64,
-    pub(crate) max: f64,
-    pub(crate) runs: usize,
-    pub(crate) incomplete: usize,
-}
-
-impl Summary {
-    /// Summarises the values; `None` if there are none.
-    pub(crate) fn of(mut values: Vec<f64>) -> Option<Self> {
-        values.sort_by(f64::total_cmp);
-        let (min, max) = (*values.first()?, *values.last()?);
-        let half = values.len() / 2;
-        let median = match values.len() % 2 {
-            1 => values[half],
-            _ => f64::midpoint(values[half - 1], values[half]),
-        };
-        let incomplete = values.iter().filter(|v| v.is_infinite()).count();
-        Some(Self { median, min, max, runs: values.len(), incomplete })
-    }
-
-    /// The same summary in a larger unit.
-    pub(crate) fn divided(self, size: f64) -> Self {
-        let (median, min, max) = (self.median / size, self.min / size, self.max / size);
-        Self { median, min, max, ..self }
-    }
-
-    /// Whether a value of one might as well be one of the other.
-    pub(crate) fn overlaps(&self, other: &Self) -> bool {
-        self.min <= other.max && other.min <= self.max
-    }
-
-    /// Whether the median is a figure, and not "did not complete".
-    pub(crate) fn completed(&self) -> bool {
-        self.median.is_finite()
     }
 }
 

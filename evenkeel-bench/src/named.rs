@@ -23,6 +23,17 @@ pub(crate) fn named_twice<T: PartialEq>(list: &[T]) -> Option<&T> {
 /// The name of what has none, because it is the only one.
 pub(crate) const NAMELESS: &str = "-";
 
+/// An enumeration that [`named!`] has made.
+pub(crate) trait Named:
+    Copy + Eq + std::fmt::Display + std::str::FromStr<Err = Unknown> + 'static
+{
+    /// All members, in the order of the tables.
+    const ALL: &'static [Self];
+
+    /// The name of a member.
+    fn name(self) -> &'static str;
+}
+
 /// Makes an enumeration with `ALL` of its members in this order, `name`, `Display` and `FromStr`, whose error calls a member by
 /// the words behind `as`; with `describe` as well if each name is followed by a colon and a description.
 macro_rules! named {
@@ -55,6 +66,14 @@ macro_rules! named {
             /// The name on the command line and in the tables.
             pub(crate) fn name(self) -> &'static str {
                 match self { $($Type::$Member => $name,)+ }
+            }
+        }
+
+        impl $crate::named::Named for $Type {
+            const ALL: &'static [Self] = &$Type::ALL;
+
+            fn name(self) -> &'static str {
+                $Type::name(self)
             }
         }
 

@@ -1,3 +1,20 @@
-//! What all families of experiments share.
+//! The machine on which every family of experiments is to run. It knows none of them.
+//!
+//! A family plans its [cases](case) and runs one case once on one [peer]. The [`runner`] lets the
+//! peers of a case take turns, until each has [`enough`] runs that count, and makes a [`record`] of
+//! each run. A record is not generic: it is an envelope and two lists of named values, so that all
+//! behind it is compiled once for all families.
 
+// Nothing outside uses it before the first family is here.
+#![allow(dead_code)]
+
+pub(crate) mod case;
+pub(crate) mod enough;
 pub(crate) mod output;
+pub(crate) mod peer;
+pub(crate) mod quantity;
+#[cfg(test)]
+pub(crate) mod read;
+pub(crate) mod record;
+pub(crate) mod runner;
+pub(crate) mod summary;

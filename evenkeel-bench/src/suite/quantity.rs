@@ -1,0 +1,78 @@
+//! What a row shows of its runs, and which of two figures is the better one.
+
+use super::record::Record;
+
+/// One figure of an experiment's runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quantity {
+    /// Its name in a table, with its unit: `late p99.9, µs`.
+    pub(crate) name: &'static str,
+    /// Where it comes from.
+    pub(crate) read: Read,
+    /// Which of two is the better one. Only what is compared counts in a tally, so an experiment
+    /// with several quantities names the one or two that it is about.
+    pub(crate) better: Better,
+    /// Whether a page draws it.
+    pub(crate) is_drawn: bool,
+}
+
+/// Where a figure comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Read {
+    /// A figure of the record.
+    Field(&'static str),
+    /// Made of the record and, where it is relative to others, of all records of the family.
+    Derived(fn(&Record, &[Record]) -> Option<f64>),
+}
+
+/// Which of two figures is the better one, and the words for a better and a worse one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Better {
+    /// The smaller one: `("faster", "slower")`.
+    Less(&'static str, &'static str),
+    /// The larger one.
+    More(&'static str, &'static str),
+    /// It is shown, and not compared.
+    Neither,
+}
+
+impl Quantity {
+    /// The figure of a run; infinitely bad if it did not complete, and absent if it has none.
+    pub(crate) fn of(&self, record: &Record, all: &[Record]) -> Option<f64> {
+        match (record.dnc, self.better) {
+            (true, Better::Less(..)) => return Some(f64::INFINITY),
+            (true, Better::More(..)) => return Some(f64::NEG_INFINITY),
+            (true, Better::Neither) | (false, _) => {}
+        }
+        let figure = match self.read {
+            Read::Field(name) => record.figures.number(name),
+            Read::Derived(figure) => figure(record, all),
+        };
+        figure.filter(|figure| figure.is_finite())
+    }
+
+    /// Whether rows are compared by it.
+    pub(crate) fn is_compared(&self) -> bool {
+        self.better != Better::Neither
+    }
+}
+
+impl Better {
+    /// Whether `a` is better than `b`; never, where they are not compared.
+    pub(crate) fn is_better(self, a: f64, b: f64) -> bool {
+        match self {
+            Better::Less(..) => a < b,
+            Better::More(..) => a > b,
+            Better::Neither => false,
+        }
+    }
+
+    /// A sentence for the caption of a picture.
+    pub(crate) fn says(self) -> &'static str {
+        match self {
+            Better::Less(..) => "lower is better",
+            Better::More(..) => "higher is better",
+            Better::Neither => "not compared",
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Many runs as one figure.
+
+/// Median and extremes of some runs.
+///
+/// A run that did not complete counts as infinitely bad: the median is infinite when half of the
+/// runs or more did not complete.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Summary {
+    pub(crate) median: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) runs: usize,
+    pub(crate) incomplete: usize,
+}
+
+impl Summary {
+    /// Summarises the values; `None` if there are none.
+    pub(crate) fn of(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        let (min, max) = (*values.first()?, *values.last()?);
+        let half = values.len() / 2;
+        let median = match values.len() % 2 {
+            1 => values[half],
+            _ => f64::midpoint(values[half - 1], values[half]),
+        };
+        let incomplete = values.iter().filter(|v| v.is_infinite()).count();
+        Some(Self { median, min, max, runs: values.len(), incomplete })
+    }
+
+    /// The same summary in a larger unit.
+    pub(crate) fn divided(self, size: f64) -> Self {
+        let (median, min, max) = (self.median / size, self.min / size, self.max / size);
+        Self { median, min, max, ..self }
+    }
+
+    /// Whether a value of one might as well be one of the other.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.min <= other.max && other.min <= self.max
+    }
+
+    /// Whether the median is a figure, and not "did not complete".
+    pub(crate) fn completed(&self) -> bool {
+        self.median.is_finite()
+    }
+}
