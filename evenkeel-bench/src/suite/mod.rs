@@ -3,12 +3,14 @@
 //! A family plans its [cases](case) and runs one case once on one [peer]. The [`runner`] lets the
 //! peers of a case take turns, until each has [`enough`] runs that count, and makes a [`record`] of
 //! each run. A record is not generic: it is an envelope and two lists of named values, so that all
-//! behind it is compiled once for all families.
+//! behind it is compiled once for all families. There records become [`rows`], a row has a
+//! [`verdict`] for each [`quantity`] that is compared, and a [`table`] shows them.
 
 // Nothing outside uses it before the first family is here.
 #![allow(dead_code)]
 
 pub(crate) mod case;
+pub(crate) mod description;
 pub(crate) mod enough;
 pub(crate) mod output;
 pub(crate) mod peer;
@@ -16,5 +18,9 @@ pub(crate) mod quantity;
 #[cfg(test)]
 pub(crate) mod read;
 pub(crate) mod record;
+pub(crate) mod rows;
 pub(crate) mod runner;
 pub(crate) mod summary;
+pub(crate) mod table;
+pub(crate) mod tally;
+pub(crate) mod verdict;

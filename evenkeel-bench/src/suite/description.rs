@@ -1,0 +1,60 @@
+//! What tables, pages and the command line know of a family of experiments.
+
+use super::case::Case;
+use super::peer::{Known, Role};
+use super::quantity::Quantity;
+use super::rows::Row;
+
+/// An experiment, as the command line, the tables and the page know it.
+#[derive(Clone, Debug)]
+pub(crate) struct Experiment {
+    /// Its name, which no other experiment of any family has.
+    pub(crate) name: &'static str,
+    /// What it does, in one line.
+    pub(crate) what: &'static str,
+    /// Its variants, in the order of the tables; empty if it has only one.
+    pub(crate) variants: Vec<&'static str>,
+    /// The settings that tell its cases apart, beside the variant and the number of workers.
+    pub(crate) settings: &'static [&'static str],
+    /// Options of `run` that mean something to it, beside those that all experiments have.
+    pub(crate) options: &'static [&'static str],
+    /// What is shown of its runs. What a record lacks is no line of the table.
+    pub(crate) quantities: &'static [Quantity],
+    /// Whether figures of several workers depend on the distance of the cores.
+    pub(crate) depends_on_distance: bool,
+}
+
+impl Experiment {
+    /// Whether the rows of a case are of one regime of the cores. One worker has no distance.
+    pub(crate) fn is_bound(&self, case: &Case) -> bool {
+        self.depends_on_distance && case.workers > 1
+    }
+}
+
+/// A family of experiments.
+#[derive(Clone, Debug)]
+pub(crate) struct Description {
+    /// The name of its file of records, and its place on the page.
+    pub(crate) name: &'static str,
+    /// Its heading.
+    pub(crate) title: &'static str,
+    /// What a reader of its figures must know.
+    pub(crate) about: &'static str,
+    /// Its experiments.
+    pub(crate) experiments: Vec<Experiment>,
+    /// Its peers.
+    pub(crate) peers: Vec<Known>,
+    /// What is to be said of some rows beside their figures.
+    pub(crate) remarks: fn(&[Row<'_>]) -> Vec<String>,
+}
+
+impl Description {
+    /// The experiment of this name.
+    pub(crate) fn experiment(&self, name: &str) -> Option<&Experiment> {
+        self.experiments.iter().find(|experiment| experiment.name == name)
+    }
+    /// The name of the peer that the rows are about.
+    pub(crate) fn subject(&self) -> Option<&'static str> {
+        self.peers.iter().find(|peer| peer.role == Role::Subject).map(|peer| peer.name)
+    }
+}

@@ -1,0 +1,82 @@
+//! How the rows of a family ended.
+
+use super::rows::Row;
+use super::verdict::Verdict;
+use crate::verdict::Standing;
+
+/// Verdicts by their kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// The subject is ahead of every peer, or alone completes.
+    pub(crate) won: usize,
+    /// A peer is ahead.
+    pub(crate) lost: usize,
+    /// They were compared, and neither is ahead.
+    pub(crate) even: usize,
+    /// The subject does not complete.
+    pub(crate) unfinished: usize,
+    /// Nothing can be said.
+    pub(crate) not_compared: usize,
+}
+
+impl Tally {
+    /// Counts each quantity of each row that is to be compared.
+    pub(crate) fn of(rows: &[Row<'_>]) -> Self {
+        let mut tally = Self::default();
+        for row in rows {
+            for quantity in row.quantities().filter(|quantity| quantity.is_compared()) {
+                let verdict = Verdict::of(row, quantity);
+                *match (verdict, verdict.standing()) {
+                    (Verdict::NotCompared(_), _) => &mut tally.not_compared,
+                    (Verdict::Unfinished(_), _) => &mut tally.unfinished,
+                    (_, Standing::Ahead) => &mut tally.won,
+                    (_, Standing::Behind) => &mut tally.lost,
+                    (_, Standing::Even) => &mut tally.even,
+                } += 1;
+            }
+        }
+        tally
+    }
+
+    /// In a sentence: `won 3, lost 1, even 2, not compared 4`.
+    pub(crate) fn words(&self) -> String {
+        let Self { won, lost, even, unfinished, not_compared } = *self;
+        let mut words = format!("won {won}, lost {lost}, even {even}, not compared {not_compared}");
+        if unfinished > 0 {
+            words.push_str(&format!(", unfinished {unfinished}"));
+        }
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::record::Record;
+    use crate::suite::rows::rows;
+    use crate::suite::rows::tests::{family, three};
+
+    #[test]
+    fn each_compared_quantity_of_a_row_ends_in_one_way() {
+        let of = family();
+        let peers = [[40.0; 3], [10.0; 3], [21.5, 26.0, 27.0], [0.0; 3], [40.0; 3]];
+        let mut records: Vec<Record> = Vec::new();
+        for (tasks, peer) in peers.into_iter().enumerate() {
+            let mut row = [three("evenkeel", [20.0, 21.0, 22.0]), three("tokio", peer)].concat();
+            for record in &mut row {
+                record.case = crate::suite::case::Case::new("cycle", "-", 2).with("tasks", tasks);
+                // The subject's runs of the last row but one did not complete.
+                record.dnc = tasks == 3 && record.runtime == "evenkeel";
+                if tasks == 4 {
+                    record.quiet.cpu_share = 0.5;
+                }
+            }
+            records.extend(row);
+        }
+        let rows = rows(&of, &records, &[]);
+        let tally = Tally::of(&rows);
+        let due = Tally { won: 1, lost: 1, even: 1, unfinished: 1, not_compared: 1 };
+        assert_eq!((rows.len(), tally), (5, due));
+        assert_eq!(tally.words(), "won 1, lost 1, even 1, not compared 1, unfinished 1");
+    }
+}
