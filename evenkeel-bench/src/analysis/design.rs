@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::fields::REGIME;
 use super::response::Response;
+use crate::words;
 
 /// A factor and its levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,11 +70,17 @@ impl Design {
             cells[*row][*column].extend_from_slice(values);
         }
         let replications = balance(&rows, &columns, &cells)?;
+        let further: usize = cells.iter().flatten().map(|cell| cell.len() - replications).sum();
+        cells.iter_mut().flatten().for_each(|cell| cell.truncate(replications));
         if all_equal(&cells) {
             return Err(Error::ZeroVariance);
         }
         let slots = (0..columns.levels.len()).collect();
-        let (everywhere, remarks) = (Vec::new(), Vec::new());
+        let remark = || {
+            let left_out = words::count(further, "replication");
+            format!("{left_out} left out, so that each cell has {replications}.")
+        };
+        let (everywhere, remarks) = (Vec::new(), (further > 0).then(remark).into_iter().collect());
         Ok(Self { rows, columns, response, replications, cells, slots, everywhere, remarks })
     }
 
@@ -92,9 +99,15 @@ fn name(rows: &Factor, columns: &Factor, row: usize, column: usize) -> String {
     format!("{} on {}", rows.levels[row], columns.levels[column])
 }
 
-/// The number of replications of every cell.
+/// The number of replications of every cell, which may have more: the suite repeats what others
+/// disturbed, at most as often as it had planned. A cell with fewer than half of another one's is a
+/// fault of the data.
 fn balance(rows: &Factor, columns: &Factor, cells: &Cells) -> Result<usize, Error> {
     let most = cells.iter().flatten().map(Vec::len).max().unwrap_or(0);
+    let least = cells.iter().flatten().map(Vec::len).min().unwrap_or(0);
+    if least >= 2 && 2 * least >= most {
+        return Ok(least);
+    }
     let mut fewer = Vec::new();
     for (row, line) in cells.iter().enumerate() {
         for (column, cell) in line.iter().enumerate().filter(|(_, cell)| cell.len() < most) {
@@ -107,7 +120,7 @@ fn balance(rows: &Factor, columns: &Factor, cells: &Cells) -> Result<usize, Erro
     if most < 2 {
         return Err(Error::OneReplication { hint: hint(rows) });
     }
-    Ok(most)
+    Ok(least)
 }
 
 /// Cells may lack replications because the regime, or a result, was taken for a setting.
@@ -176,6 +189,14 @@ mod tests {
         let cells = "some cells have fewer than 2 replications: fib on rayon has 1; heat on evenkeel has 0;";
         assert!(error.contains(cells), "{error}");
         assert!(error.contains("told apart by bench: if one of these"), "{error}");
+    }
+
+    #[test]
+    fn cells_with_further_replications_are_cut_to_the_same_number() {
+        let cells: [[&[f64]; 2]; 2] = [[&[1.0, 2.0, 9.0], &[1.0, 3.0]], [&[4.0, 5.0], &[1.0, 2.0]]];
+        let design = design(cells).unwrap();
+        assert_eq!((design.replications, &design.cells[0][0][..]), (2, &[1.0, 2.0][..]));
+        assert_eq!(design.remarks, ["1 replication left out, so that each cell has 2."]);
     }
 
     #[test]

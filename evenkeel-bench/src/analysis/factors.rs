@@ -13,7 +13,7 @@ use super::fields::{self, REGIME};
 use super::input::Line;
 use super::options::Options;
 use super::response;
-use super::selection::{Selection, known};
+use super::selection::{Selection, is_disturbed, known};
 use crate::figures;
 
 /// What one field says in each of the lines; absent is a value too.
@@ -54,7 +54,7 @@ pub(super) fn design(selection: Selection, options: &Options) -> Result<Design, 
     let (names, slots) = levels_of_columns(&lines, columns);
     let mut labels: Vec<String> = Vec::new();
     let mut keys: Vec<Key> = Vec::new();
-    let mut observations = Vec::new();
+    let (mut observations, mut disturbed) = (Vec::new(), Vec::new());
     for (line, values) in lines.iter().zip(values) {
         let key = key(line, &rows);
         let row = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
@@ -64,11 +64,15 @@ pub(super) fn design(selection: Selection, options: &Options) -> Result<Design, 
         });
         let name = line.text(columns).unwrap_or_default();
         let column = names.iter().position(|known| *known == name).unwrap_or(0);
-        observations.push(Observation { row, column, values });
+        let of = if is_disturbed(line) { &mut disturbed } else { &mut observations };
+        of.push(Observation { row, column, values });
     }
+    // The last ones of a cell are left out if other cells have fewer.
+    observations.append(&mut disturbed);
     let rows = Factor { fields: rows, levels: labels };
     let columns = Factor { fields: vec![columns.to_owned()], levels: names };
     let mut design = Design::of(rows, columns, response, &observations, without_serial)?;
+    remarks.append(&mut design.remarks);
     (design.slots, design.everywhere, design.remarks) = (slots, everywhere, remarks);
     Ok(design)
 }

@@ -87,6 +87,24 @@ fn lines_of_other_experiments_are_replications() {
 }
 
 #[test]
+fn a_run_that_was_repeated_leaves_out_the_disturbed_one() {
+    let mut records = rates(|_, _| "near");
+    let disturbed = records[0].replace("\"cpu_share\":1.0", "\"cpu_share\":0.5");
+    records
+        .insert(0, disturbed.replace("\"ns_per_op_per_proc\":21.0", "\"ns_per_op_per_proc\":99.0"));
+    assert!(records[0].contains("99.0") && records[0].contains("0.5"), "{}", records[0]);
+    let design = design_of(&records, "").unwrap();
+    assert_eq!(design.replications, 2);
+    assert!(
+        design.cells.iter().flatten().flatten().all(|value| *value < 99.0),
+        "{:?}",
+        design.cells
+    );
+    let remark = "1 replication left out, so that each cell has 2.";
+    assert!(design.remarks.iter().any(|one| one == remark), "{:?}", design.remarks);
+}
+
+#[test]
 fn a_setting_that_nobody_knows_makes_rows_too() {
     let records = [
         grid(|_, _| ",\"locality\":\"off\"".to_owned()),

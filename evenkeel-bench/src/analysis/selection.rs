@@ -93,9 +93,14 @@ fn repeated(lines: &[Line]) -> Option<String> {
     })
 }
 
+/// Whether others took time of the run's cores.
+pub(super) fn is_disturbed(line: &Line) -> bool {
+    let share = line.fields.get("cpu_share").and_then(serde_json::Value::as_f64);
+    share.is_some_and(|share| share < ENOUGH)
+}
+
 fn disturbed(lines: &[Line]) -> Option<String> {
-    let share = |line: &&Line| line.fields.get("cpu_share").and_then(serde_json::Value::as_f64);
-    let number = lines.iter().filter(|line| share(line).is_some_and(|s| s < ENOUGH)).count();
+    let number = lines.iter().filter(|line| is_disturbed(line)).count();
     (number > 0).then(|| {
         format!(
             "{number} of {} disturbed: less than {:.0} % of the processors' time was left to the \
