@@ -12,11 +12,11 @@ mod fork;
 mod mixed;
 mod objects;
 mod output;
+mod ported;
 mod scheduling;
 mod simulate;
 #[cfg(test)]
 mod tests;
-mod timers;
 
 use std::path::PathBuf;
 

@@ -17,6 +17,7 @@ mod analysis;
 mod cli;
 mod concurrency;
 mod disturbance;
+mod families;
 mod figures;
 mod forking;
 mod machine;

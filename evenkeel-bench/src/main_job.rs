@@ -10,9 +10,9 @@ mod forking;
 pub(crate) mod interrupt;
 mod objects;
 mod part;
+mod ported;
 mod progress;
 mod scheduling;
-mod timers;
 
 use std::path::Path;
 use std::time::Instant;
@@ -31,8 +31,14 @@ use crate::words;
 type New = fn(Effort, &mut Vec<String>) -> anyhow::Result<Box<dyn Part>>;
 
 /// All families, in the order in which they are measured and their tables are printed.
-const PARTS: [New; 6] =
-    [scheduling::new, forking::new, timers::new, concurrency::new, actors::new, objects::new];
+const PARTS: [New; 6] = [
+    scheduling::new,
+    forking::new,
+    |effort, notes| ported::new("timers", effort, notes),
+    concurrency::new,
+    actors::new,
+    objects::new,
+];
 
 /// Measures, prints the table and writes the report.
 pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {

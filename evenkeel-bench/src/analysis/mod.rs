@@ -22,7 +22,7 @@ mod distribution;
 mod effects;
 mod error;
 mod factors;
-mod fields;
+pub(crate) mod fields;
 mod input;
 pub(crate) mod model;
 mod numbers;

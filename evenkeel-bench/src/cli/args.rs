@@ -12,8 +12,9 @@ use std::time::Duration;
 use clap::{Args, value_parser};
 
 use crate::named::named_twice;
+pub(super) use crate::suite::asked::Usage;
 use crate::suite::output::note;
-use crate::{affinity, mixed, timers};
+use crate::{affinity, families, mixed, timers};
 
 /// The most processors that can be asked for: the runtime's own bound.
 const MOST_PROCS: u16 = 1024;
@@ -31,6 +32,9 @@ const MOST_SECONDS: f64 = 3600.0;
 /// The options of `run`.
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
+    /// The whole line. It comes first, since each field that follows takes its own out of it.
+    #[command(flatten)]
+    pub(super) line: families::Options,
     /// Experiments or fork-join programs, separated by commas; `list` names them
     #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
     pub(super) bench: Vec<String>,
@@ -105,11 +109,6 @@ impl RunArgs {
         self.objects.each_once()
     }
 }
-
-/// A command line that contradicts itself in a way that the parser cannot know.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct Usage(pub(super) String);
 
 /// An error if the list of an option names something twice.
 pub(super) fn once<T: Display + PartialEq>(option: &str, list: &[T]) -> Result<(), Usage> {

@@ -9,13 +9,13 @@ use super::family::Family;
 use super::fork::Forking;
 use super::mixed::Mixed;
 use super::objects::Objects;
+use super::ported::Ported;
 use super::scheduling::Scheduling;
-use super::timers::Timers;
 use crate::suite::output::say;
 
 /// All of them, in the order of `list`. A family that is here is known to `run`, to `list` and to their errors.
 const FAMILIES: [&dyn Family; 7] =
-    [&Scheduling, &Mixed, &Timers, &Concurrency, &Actors, &Objects, &Forking];
+    [&Scheduling, &Mixed, &Ported("timers"), &Concurrency, &Actors, &Objects, &Forking];
 
 /// Runs the experiments named, which must be of one family.
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {

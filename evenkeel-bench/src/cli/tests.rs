@@ -144,12 +144,14 @@ fn mixed_runs_that_cannot_be_are_refused() {
     let error = fork_error("--bench timers --runtime go-hand");
     assert_eq!(
         error,
-        "unknown runtime `go-hand` for timers: known are evenkeel, tokio-native, tokio-one"
+        "unknown runtime of timers `go-hand`: known are evenkeel, tokio-native, tokio-one"
     );
     let error = fork_error("--bench timers --runtime tokio-one --workers 2");
-    assert_eq!(error, "tokio-one has one worker: use --workers 1");
+    assert_eq!(error, "tokio-one cannot run timers cancel, 2 workers, tasks 2");
     let error = fork_error("--bench timers --n 3");
-    assert_eq!(error, "--n and --size are for computations: timers has none");
+    assert_eq!(error, "--n is not for timers");
+    let error = fork_error("--bench timers --tasks-per-proc 3");
+    assert_eq!(error, "--tasks-per-proc is not for timers");
     let error = fork_error("--bench timers --variant joins");
     assert_eq!(error, "timers has no variant `joins`: known are cancel, timeout, idle, load, long");
     let error = fork_error("--bench cycle --tasks 3");

@@ -18,7 +18,7 @@ pub(crate) enum Effort {
 
 impl Effort {
     /// Repeats of all but fork-join programs.
-    pub(super) fn repeats(self) -> usize {
+    pub(crate) fn repeats(self) -> usize {
         match self {
             Effort::Quick => 1,
             Effort::Usual => 3,
@@ -27,7 +27,7 @@ impl Effort {
     }
 
     /// How long a run of an experiment that has a rate measures.
-    pub(super) fn time(self) -> Duration {
+    pub(crate) fn time(self) -> Duration {
         Duration::from_millis(match self {
             Effort::Quick => 100,
             Effort::Usual => 200,

@@ -2,9 +2,12 @@
 
 use super::Session;
 use crate::concurrency::tests::example as concurrent;
+use crate::families;
 use crate::forking::figures::tests::example as forking;
 use crate::forking::program::Program;
-use crate::record::Record;
+use crate::suite::case::{Case, Fields};
+use crate::suite::entry::Measured;
+use crate::suite::record::{Quiet, Record};
 use crate::timers::{self, Variant};
 
 /// Medians of a made-up machine, one row per bench, variant, processors and tasks per processor;
@@ -56,7 +59,9 @@ pub(super) fn session() -> Session {
         }
     }
     records[7].cpu_share = 0.912;
-    let is = |r: &Record, bench: &str, runtime: &str| r.bench == bench && r.runtime == runtime;
+    let is = |r: &crate::record::Record, bench: &str, runtime: &str| {
+        r.bench == bench && r.runtime == runtime
+    };
     for record in records.iter_mut().filter(|r| r.procs == 2) {
         if is(record, "churn", "go-native") && record.tasks_per_proc == 100 {
             record.regime = "far".to_owned();
@@ -79,7 +84,7 @@ pub(super) fn session() -> Session {
     Session {
         records,
         forking,
-        timers: timers(),
+        ported: vec![timers()],
         concurrency,
         actors: crate::actors::tests::example(),
         objects: crate::objects::tests::example(),
@@ -99,13 +104,13 @@ pub(super) fn record(
     tasks_per_proc: usize,
     repeat: usize,
     value: f64,
-) -> Record {
+) -> crate::record::Record {
     let dnc = value.is_infinite();
     let (transfer, memory) = (bench == "transfer", bench == "memory");
     let (words, touch) = if bench == "locality" { (2, 2) } else { (0, 0) };
     let ns_per_op_per_proc = if transfer || memory { 0.0 } else { value };
     let ops = if transfer || memory { 1_000.0 } else { 0.5e9 * procs as f64 / value };
-    Record {
+    crate::record::Record {
         runtime: runtime.to_owned(),
         bench: bench.to_owned(),
         variant: variant.to_owned(),
@@ -128,33 +133,33 @@ pub(super) fn record(
     }
 }
 
-/// Runs of timers: two repeats of what is cancelled, one of what fires.
-fn timers() -> Vec<timers::record::Record> {
-    let run = |runtime: &str, variant: Variant, repeat, value: f64| timers::record::Record {
-        runtime: runtime.to_owned(),
-        bench: timers::NAME.to_owned(),
-        variant: variant.to_string(),
-        workers: 1,
-        tasks: 1,
+/// Runs of timers: three repeats of what is cancelled, one of what fires.
+fn timers() -> Measured {
+    let run = |runtime: &'static str, variant: Variant, repeat, value: f64| Record {
+        runtime: runtime.into(),
+        case: Case::new(timers::NAME, variant.name(), 1).with("tasks", 1),
         repeat,
-        ops: 1_000,
-        seconds: 0.2,
-        ns_per_timer: variant.cancels().then_some(value),
-        late_us_p50: (!variant.cancels()).then_some(value / 3.0),
-        late_us_p99: (!variant.cancels()).then_some(value / 2.0),
-        late_us_p999: (!variant.cancels()).then_some(value),
-        late_us_max: (!variant.cancels()).then_some(value * 2.0),
-        line_ns_before: 0.0,
-        line_ns_after: 0.0,
-        regime: "one core".to_owned(),
-        cpu_share: 1.0,
+        figures: match variant.cancels() {
+            true => Fields::new().with("ns_per_timer", value),
+            false => Fields::new().with("late_us_p50", value / 3.0).with("late_us_p999", value),
+        },
+        dnc: false,
+        quiet: Quiet {
+            line_ns_before: 0.0,
+            line_ns_after: 0.0,
+            regime: "one core".into(),
+            cpu_share: 1.0,
+        },
     };
-    vec![
-        run("evenkeel", Variant::Cancel, 0, 26.1),
-        run("tokio-native", Variant::Cancel, 0, 131.0),
-        run("evenkeel", Variant::Cancel, 1, 27.7),
-        run("tokio-native", Variant::Cancel, 1, 129.0),
-        run("evenkeel", Variant::Long, 0, 2_345.0),
-        run("tokio-one", Variant::Long, 0, 3_210.0),
-    ]
+    let mut records = Vec::new();
+    for (repeat, (own, other)) in
+        [(26.1, 131.0), (27.7, 129.0), (27.0, 130.0)].into_iter().enumerate()
+    {
+        records.push(run("evenkeel", Variant::Cancel, repeat, own));
+        records.push(run("tokio-native", Variant::Cancel, repeat, other));
+    }
+    records.push(run("evenkeel", Variant::Long, 0, 2_345.0));
+    records.push(run("tokio-one", Variant::Long, 0, 3_210.0));
+    let entry = families::named(timers::NAME).expect("timers are a family");
+    Measured { records, ..Measured::nothing(entry) }
 }

@@ -21,12 +21,12 @@ mod pictures;
 mod profile;
 mod remarks;
 mod scatter;
+mod section;
 pub(crate) mod simulated;
 mod table;
 #[cfg(test)]
 mod tests;
 mod ticks;
-mod timers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,7 @@ use self::families::FAMILIES;
 use crate::concurrency::record as concurrent;
 use crate::forking::runner::Measured;
 use crate::record::Record;
+use crate::suite;
 
 /// Everything that one session of the suite measured, and where.
 #[derive(Default)]
@@ -46,8 +47,8 @@ pub(crate) struct Session {
     pub(crate) records: Vec<Record>,
     /// All cells of fork-join programs, in the same order; those of one program and one size stand together.
     pub(crate) forking: Vec<Measured>,
-    /// All runs of timers, in the same order.
-    pub(crate) timers: Vec<crate::timers::record::Record>,
+    /// What was measured of each family that runs on the suite.
+    pub(crate) ported: Vec<suite::entry::Measured>,
     /// All runs of the tables of "Concurrency in C∀".
     pub(crate) concurrency: Vec<concurrent::Record>,
     /// All runs of actors.
@@ -82,14 +83,23 @@ const RECORDS: &str = "records.jsonl";
 pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
     prepare(dir)?;
     // The runs come first: they survive whatever may go wrong with the page.
-    let save = |name, lines| fs::write(dir.join(name), lines).with_context(|| refusal(dir));
+    let save =
+        |name: &str, lines: String| fs::write(dir.join(name), lines).with_context(|| refusal(dir));
     save(RECORDS, lines(&session.records)?)?;
     for family in &FAMILIES {
         save(family.file, (family.lines)(session)?)?;
     }
+    for measured in &session.ported {
+        save(&file(measured), lines(&measured.records)?)?;
+    }
     let page = dir.join("index.html");
     fs::write(&page, page::render(session)?).with_context(|| refusal(dir))?;
     Ok(page)
+}
+
+/// The file of a family's runs.
+fn file(measured: &suite::entry::Measured) -> String {
+    format!("{}.jsonl", measured.of.name)
 }
 
 /// One JSON object per line.

@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::families::FAMILIES;
 use super::ink::{self, Stroke};
 use super::table::mark;
-use super::{RECORDS, Session, pictures, remarks, table};
+use super::{RECORDS, Session, file, pictures, remarks, section, table};
 use crate::figures::{Experiment, Figures};
 use crate::regime::MEANING;
 use crate::runtime::Peer;
@@ -22,6 +22,9 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
     let mut parts = Vec::new();
     for family in &FAMILIES {
         parts.push((family.part)(session)?);
+    }
+    for measured in &session.ported {
+        parts.push(section::render(measured)?);
     }
     let title = format!("evenkeel beside its peers, {}", session.started);
     let body = html! {
@@ -42,6 +45,10 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
             @for (place, family) in FAMILIES.iter().enumerate() {
                 (if place == 0 { "; of " } else { ", of " }) (family.name) ", "
                 a href=(family.file) { (family.file) }
+            }
+            @for measured in &session.ported {
+                ", of " (measured.of.name) ", "
+                a href=(file(measured)) { (file(measured)) }
             }
         }
     };
@@ -71,6 +78,8 @@ fn head(session: &Session, figures: &Figures) -> Markup {
     let verdicts = table::verdicts(figures);
     let number = |standing| verdicts.iter().filter(|v: &&Verdict| v.standing == standing).count();
     let benches = figures.experiments.len();
+    let ported = session.ported.iter().map(|measured| measured.of.name);
+    let further: Vec<&str> = FAMILIES.iter().map(|family| family.name).chain(ported).collect();
     let peers = figures.runtimes.iter().filter_map(|name| name.parse::<Peer>().ok());
     let peers: Vec<String> = peers.map(|peer| format!("{peer}: {}", peer.describe())).collect();
     let notes: Vec<String> =
@@ -84,7 +93,7 @@ fn head(session: &Session, figures: &Figures) -> Markup {
             (mark(Standing::Ahead)) "ahead of every peer in " (number(Standing::Ahead)) ", "
             (mark(Standing::Behind)) "behind in " (number(Standing::Behind)) " and "
             (mark(Standing::Even)) "neither in " (number(Standing::Even)) " of their "
-            (words::count(verdicts.len(), "row")) "; " (words::and(&FAMILIES.map(|family| family.name))) " are further down."
+            (words::count(verdicts.len(), "row")) "; " (words::and(&further)) " are further down."
         }
         dl {
             dt { "Begun" } dd { (session.started) }

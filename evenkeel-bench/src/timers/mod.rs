@@ -1,24 +1,23 @@
 //! Timers: what it costs to create and cancel one, and how late they are.
 //!
-//! Cancel and timeout: each worker's task creates a timer of half a minute, or a future with such a limit, polls it once and drops it, as is done where it is
-//! not needed. Idle, load and long: tasks sleep for a few milliseconds again and again, alone, beside tasks that keep all workers busy and yield every 5 µs, or
-//! beside one that keeps a worker for 2 ms in each poll, and note how late they go on; one that goes on early is a fault.
+//! Cancel and timeout: each worker's task creates a timer of half a minute, or a future with such a
+//! limit, polls it once and drops it, as is done where it is not needed. Idle, load and long: tasks
+//! sleep for a few milliseconds again and again, alone, beside tasks that keep all workers busy and
+//! yield every 5 µs, or beside one that keeps a worker for 2 ms in each poll, and note how late
+//! they go on; one that goes on early is a fault. [`family`] is what the suite knows of it.
 
-pub(crate) mod record;
-pub(crate) mod runner;
+pub(crate) mod family;
 pub(crate) mod sleeper;
-pub(crate) mod table;
 
-use std::fmt;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use crate::mixed::latency::Latencies;
+use crate::named::named;
 use crate::workload::Fault;
 use crate::workload::random::Random;
 use sleeper::Sleeper;
@@ -51,48 +50,23 @@ const BUSY_TASKS: usize = 2;
 /// The polls of a task that keeps its worker for long.
 const LONG: Duration = Duration::from_millis(2);
 
-/// One way of running the experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Variant {
-    /// Timers are created and cancelled.
-    Cancel,
-    /// Futures with a limit are.
-    Timeout,
-    /// Tasks sleep, and nothing else runs.
-    Idle,
-    /// Tasks sleep beside busy ones.
-    Load,
-    /// Tasks sleep beside one whose polls are long.
-    Long,
+named! {
+    /// One way of running the experiment.
+    enum Variant as "variant of timers" {
+        /// Timers are created and cancelled.
+        Cancel = "cancel",
+        /// Futures with a limit are.
+        Timeout = "timeout",
+        /// Tasks sleep, and nothing else runs.
+        Idle = "idle",
+        /// Tasks sleep beside busy ones.
+        Load = "load",
+        /// Tasks sleep beside one whose polls are long.
+        Long = "long",
+    }
 }
 
 impl Variant {
-    /// All, in the order of the tables.
-    pub(crate) const ALL: [Variant; 5] =
-        [Variant::Cancel, Variant::Timeout, Variant::Idle, Variant::Load, Variant::Long];
-
-    /// The name on the command line and in the tables.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Variant::Cancel => "cancel",
-            Variant::Timeout => "timeout",
-            Variant::Idle => "idle",
-            Variant::Load => "load",
-            Variant::Long => "long",
-        }
-    }
-
-    /// What is done, in a few words.
-    pub(crate) fn says(self) -> &'static str {
-        match self {
-            Variant::Cancel => "timers that are cancelled",
-            Variant::Timeout => "limits that are not needed",
-            Variant::Idle => "lateness alone",
-            Variant::Load => "lateness beside tasks that yield every 5 µs",
-            Variant::Long => "lateness beside one task whose polls last 2 ms",
-        }
-    }
-
     /// Whether timers are cancelled; if not, they fire.
     pub(crate) fn cancels(self) -> bool {
         matches!(self, Variant::Cancel | Variant::Timeout)
@@ -105,26 +79,6 @@ impl Variant {
             Variant::Load => (workers * BUSY_TASKS, BUSY),
             Variant::Long => (1, LONG),
         }
-    }
-}
-
-impl fmt::Display for Variant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that no variant has.
-#[derive(Debug, thiserror::Error)]
-#[error("{NAME} has no variant `{0}`: known are {known}", known = Variant::ALL.map(Variant::name).join(", "))]
-pub(crate) struct UnknownVariant(String);
-
-impl FromStr for Variant {
-    type Err = UnknownVariant;
-
-    fn from_str(name: &str) -> Result<Self, UnknownVariant> {
-        let known = Variant::ALL.into_iter().find(|known| known.name() == name);
-        known.ok_or_else(|| UnknownVariant(name.to_owned()))
     }
 }
 

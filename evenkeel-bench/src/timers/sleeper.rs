@@ -1,11 +1,11 @@
 //! The runtimes under test, with their timers.
 
-use std::fmt;
 use std::future::Future;
-use std::str::FromStr;
 use std::time::Duration;
 
+use crate::named::named;
 use crate::runtime::Lost;
+use crate::suite::peer::{Peer, Role};
 
 /// A runtime with timers. Dropping the value stops it.
 pub(crate) trait Sleeper: Sized + 'static {
@@ -119,52 +119,31 @@ impl<const ONE: bool> Sleeper for Tokio<ONE> {
     }
 }
 
-/// One line of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Name {
-    /// This project's runtime.
-    Evenkeel,
-    /// Tokio, of many threads.
-    Tokio,
-    /// Tokio, of one thread.
-    TokioOne,
+named! {
+    /// A runtime with timers.
+    enum Name as "runtime of timers" {
+        /// This project's runtime.
+        Evenkeel = "evenkeel": "this project's runtime",
+        /// Tokio, of many threads.
+        Tokio = "tokio-native": "Tokio of as many threads as there are workers",
+        /// Tokio, of one thread.
+        TokioOne = "tokio-one": "Tokio's runtime of one thread",
+    }
 }
 
 impl Name {
-    /// All of them, in the order of the tables.
-    pub(crate) const ALL: [Name; 3] = [Name::Evenkeel, Name::Tokio, Name::TokioOne];
-
-    /// The name on the command line and in the tables.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Name::Evenkeel => "evenkeel",
-            Name::Tokio => "tokio-native",
-            Name::TokioOne => "tokio-one",
-        }
-    }
-
     /// Whether it runs on so many workers.
     pub(crate) fn has(self, workers: usize) -> bool {
         self != Name::TokioOne || workers == 1
     }
 }
 
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+impl Peer for Name {
+    fn role(self) -> Role {
+        if self == Name::Evenkeel { Role::Subject } else { Role::Peer }
     }
-}
 
-/// A name that no runtime with timers has.
-#[derive(Debug, thiserror::Error)]
-#[error("unknown runtime `{0}` for {bench}: known are {known}", bench = super::NAME, known = Name::ALL.map(Name::name).join(", "))]
-pub(crate) struct UnknownSleeper(String);
-
-impl FromStr for Name {
-    type Err = UnknownSleeper;
-
-    fn from_str(name: &str) -> Result<Self, UnknownSleeper> {
-        let known = Name::ALL.into_iter().find(|known| known.name() == name);
-        known.ok_or_else(|| UnknownSleeper(name.to_owned()))
+    fn describe(self) -> &'static str {
+        Name::describe(self)
     }
 }

@@ -1,0 +1,89 @@
+//! `run` and `list` for a family that runs on the suite.
+
+use clap::parser::ValueSource;
+use clap::{Args, Command};
+
+use super::args::{RunArgs, crowded, procs};
+use super::family::Family;
+use super::output::{self, Printed};
+use crate::families;
+use crate::suite::asked::Asked;
+use crate::suite::enough::Bound;
+use crate::suite::entry::{Entry, Event};
+use crate::suite::table;
+
+/// A family of the registry, by its name.
+pub(super) struct Ported(pub(super) &'static str);
+
+impl Ported {
+    fn entry(&self) -> &'static Entry {
+        families::named(self.0).expect("a name of the registry")
+    }
+}
+
+impl Family for Ported {
+    fn names(&self) -> Vec<&'static str> {
+        let of = (self.entry().describe)();
+        of.experiments.iter().map(|experiment| experiment.name).collect()
+    }
+
+    fn run(&self, args: &RunArgs) -> anyhow::Result<()> {
+        let entry = self.entry();
+        let mut part = (entry.asked)(&asked(args))?;
+        part.build()?;
+        let (mut printed, mut absent) = (Printed::new(args), Vec::new());
+        let mut each = |event| {
+            match event {
+                Event::Begins(case) => {
+                    crowded(case.workers);
+                    output::next(case);
+                }
+                Event::Ran(record) => printed.add(*record, None)?,
+                Event::Absent(one) => absent.push(one),
+            }
+            Ok(())
+        };
+        let failure = part.measure(&mut Bound::rows(args.repeats as usize), &mut each);
+        let of = (entry.describe)();
+        printed.end(failure, |records| table::render(&of, records, &absent, table::width()))
+    }
+
+    fn list(&self) {
+        for experiment in (self.entry().describe)().experiments {
+            output::experiment(experiment.name, &experiment.variants, experiment.what);
+        }
+    }
+
+    fn list_runtimes(&self) -> anyhow::Result<()> {
+        let found = (self.entry().found)()?;
+        let there = found
+            .there
+            .into_iter()
+            .map(|(peer, version)| (peer.name.to_owned(), peer.what, version));
+        let missing = found
+            .missing
+            .into_iter()
+            .map(|(peer, install)| (peer.name.to_owned(), peer.what, install));
+        output::runtimes(format!("runtimes of {}", self.0), there, missing);
+        Ok(())
+    }
+}
+
+/// What the families read of the command line.
+fn asked(args: &RunArgs) -> Asked {
+    let line = args.line.0.clone();
+    let options = RunArgs::augment_args(Command::new("run"));
+    let names = options.get_arguments().map(|option| option.get_id().as_str());
+    let is_given = |name: &&str| line.value_source(name) == Some(ValueSource::CommandLine);
+    Asked {
+        benches: args.bench.clone(),
+        runtimes: args.runtime.clone(),
+        variants: args.variant.clone(),
+        workers: procs(args),
+        tasks: args.tasks,
+        time: args.time(),
+        seed: args.seed,
+        given: names.filter(is_given).map(str::to_owned).collect(),
+        line,
+    }
+}

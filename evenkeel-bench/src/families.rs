@@ -1,0 +1,43 @@
+//! The registry of the families that run on the [suite](crate::suite): a new one is a line here,
+//! and its folder.
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+
+use crate::suite::entry::Entry;
+use crate::timers::family::Timers;
+
+/// All of them, in the order in which they are measured and shown.
+pub(crate) static FAMILIES: [Entry; 1] = [Entry::of::<Timers>()];
+
+/// The entry of a family, by its name.
+pub(crate) fn named(name: &str) -> Option<&'static Entry> {
+    FAMILIES.iter().find(|entry| (entry.describe)().name == name)
+}
+
+/// The command line of `run` with the options of all families. Each family takes its own of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Options(pub(crate) ArgMatches);
+
+impl FromArgMatches for Options {
+    fn from_arg_matches(line: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(line.clone()))
+    }
+
+    fn update_from_arg_matches(&mut self, line: &ArgMatches) -> Result<(), clap::Error> {
+        self.0 = line.clone();
+        Ok(())
+    }
+}
+
+impl Args for Options {
+    fn augment_args(command: Command) -> Command {
+        FAMILIES.iter().fold(command, |command, entry| (entry.options)(command))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+#[cfg(test)]
+mod tests;

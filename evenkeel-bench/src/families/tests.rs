@@ -1,0 +1,89 @@
+//! What is true of every family in the registry.
+
+use std::collections::BTreeSet;
+
+use super::FAMILIES;
+use crate::analysis::fields::is_setting;
+use crate::main_job::Effort;
+use crate::suite::description::Description;
+use crate::suite::enough::Bound;
+use crate::suite::entry::{Event, Measured};
+use crate::suite::peer::Role;
+use crate::suite::quantity::{Quantity, Read};
+use crate::suite::read;
+
+fn described() -> impl Iterator<Item = Description> {
+    FAMILIES.iter().map(|entry| (entry.describe)())
+}
+
+#[test]
+fn names_are_had_by_one_thing_each() {
+    let (mut files, mut benches) = (BTreeSet::new(), BTreeSet::new());
+    for of in described() {
+        assert!(files.insert(of.name), "{} is a family twice", of.name);
+        let mut peers = BTreeSet::new();
+        for peer in &of.peers {
+            assert!(peers.insert(peer.name), "{} is a peer of {} twice", peer.name, of.name);
+        }
+        for experiment in &of.experiments {
+            assert!(benches.insert(experiment.name), "{} is there twice", experiment.name);
+        }
+    }
+}
+
+#[test]
+fn a_family_has_one_subject_and_each_experiment_says_what_it_is_about() {
+    for of in described() {
+        let subjects = of.peers.iter().filter(|peer| peer.role == Role::Subject).count();
+        assert_eq!(subjects, 1, "{}", of.name);
+        for experiment in &of.experiments {
+            let compared = experiment.quantities.iter().filter(|one| one.is_compared()).count();
+            assert!(compared > 0, "nothing of {} is compared", experiment.name);
+        }
+    }
+}
+
+/// Runs the shortest session once. What a family writes is what it has declared, and what is
+/// written is read as it was.
+#[test]
+fn every_row_of_a_quick_session_is_measured_and_what_it_writes_is_declared() {
+    for entry in &FAMILIES {
+        let mut measured = Measured::nothing(entry);
+        let mut part = (entry.plan)(Effort::Quick, 1).unwrap();
+        part.build().unwrap();
+        let mut rows = 0;
+        let mut each = |event| {
+            match event {
+                Event::Begins(_) => rows += 1,
+                Event::Ran(record) => measured.records.push(*record),
+                Event::Absent(absent) => measured.absent.push(absent),
+            }
+            Ok(())
+        };
+        part.measure(&mut Bound::rows(1), &mut each).unwrap();
+        assert_eq!(rows, part.rows(), "{}", measured.of.name);
+        for record in &measured.records {
+            let experiment = measured.of.experiment(&record.case.bench).expect("it is declared");
+            let variant = record.case.variant.as_ref();
+            let variants = &experiment.variants;
+            assert!(variants.contains(&variant) || variants.is_empty() && variant == "-");
+            let declared = |name: &str| experiment.settings.contains(&name);
+            assert!(record.case.settings.iter().all(|(name, _)| declared(name)), "{record:?}");
+            let has = |quantity: &&Quantity| match quantity.read {
+                Read::Field(name) => record.figures.number(name).is_some(),
+                Read::Derived(figure) => figure(record, &measured.records).is_some(),
+            };
+            assert!(experiment.quantities.iter().any(|one| has(&one)), "{record:?}");
+            // A figure that `analyse` took for a setting would part the repeats of a row.
+            for (name, value) in record.case.settings.iter() {
+                assert!(is_setting(name, value), "{name} = {value}");
+            }
+            for (name, value) in record.figures.iter() {
+                assert!(!is_setting(name, value), "{name} = {value}");
+            }
+            let line = serde_json::to_string(record).unwrap();
+            let again = read::record(&line, experiment.settings).unwrap();
+            assert_eq!((&again.case, &again.quiet.regime), (&record.case, &record.quiet.regime));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What `run` is asked for, as every family reads it.
+
+use std::fmt::Display;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::ArgMatches;
+
+use super::description::{Description, Experiment};
+use super::family::Found;
+use super::peer::Peer;
+use crate::named::{NAMELESS, Named};
+
+/// A command line that contradicts itself in a way that the parser cannot know.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Usage(pub(crate) String);
+
+/// The options that several families share, and what else stands on the command line.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// The experiments, all of one family.
+    pub(crate) benches: Vec<String>,
+    /// The peers; all that are found if there are none.
+    pub(crate) runtimes: Vec<String>,
+    /// The variants; all if there are none.
+    pub(crate) variants: Vec<String>,
+    /// The numbers of workers.
+    pub(crate) workers: Vec<usize>,
+    /// Tasks in all.
+    pub(crate) tasks: Option<u32>,
+    /// The measured time of each run.
+    pub(crate) time: Duration,
+    /// Where the random choices of the first round begin.
+    pub(crate) seed: u64,
+    /// The options that were given, by their names without dashes.
+    pub(crate) given: Vec<String>,
+    /// The whole command line, of which a family takes its own options.
+    pub(crate) line: ArgMatches,
+}
+
+/// Options that mean something to every experiment.
+const ALWAYS: [&str; 5] = ["bench", "runtime", "repeats", "seed", "json"];
+
+impl Asked {
+    /// An error if an option or a variant is given that a chosen experiment does not have.
+    pub(crate) fn check(&self, of: &Description) -> Result<(), Usage> {
+        let chosen: Vec<&Experiment> = self.benches.iter().flat_map(|b| of.experiment(b)).collect();
+        for experiment in chosen {
+            let Experiment { name, variants, options, .. } = experiment;
+            let has = |given: &&String| {
+                let given = given.as_str();
+                ALWAYS.contains(&given) || given == "variant" || options.contains(&given)
+            };
+            if let Some(odd) = self.given.iter().find(|given| !has(given)) {
+                return Err(Usage(format!("--{} is not for {name}", odd.replace('_', "-"))));
+            }
+            let is_known = |asked: &&String| variants.contains(&asked.as_str());
+            match self.variants.iter().find(|asked| !is_known(asked)) {
+                None => {}
+                Some(odd) if variants.is_empty() => {
+                    return Err(Usage(format!("{name} has no variants, so not `{odd}` either")));
+                }
+                Some(odd) => {
+                    let known = variants.join(", ");
+                    let why = format!("{name} has no variant `{odd}`: known are {known}");
+                    return Err(Usage(why));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The chosen ones of some experiments.
+    pub(crate) fn benches<B: Named>(&self) -> Result<Vec<B>, Usage> {
+        parsed(&self.benches)
+    }
+
+    /// The chosen ones of an experiment's variants.
+    pub(crate) fn variants<V: Named>(&self, known: &[V]) -> Vec<V> {
+        let is_asked = |variant: &V| self.variants.iter().any(|asked| asked == variant.name());
+        let all = self.variants.is_empty() || known.iter().all(|one| one.name() == NAMELESS);
+        known.iter().copied().filter(|variant| all || is_asked(variant)).collect()
+    }
+
+    /// The chosen ones of the peers that are found.
+    pub(crate) fn peers<P: Peer>(&self, found: &Found<P>) -> Result<Vec<P>, Usage> {
+        let asked: Vec<P> = parsed(&self.runtimes)?;
+        if asked.is_empty() {
+            return Ok(found.there.iter().map(|(peer, _)| *peer).collect());
+        }
+        match found.missing.iter().find(|(missing, _)| asked.contains(missing)) {
+            Some((peer, install)) => Err(Usage(format!("{peer} was not found: {install}"))),
+            None => Ok(asked),
+        }
+    }
+}
+
+/// Names as what they are names of.
+fn parsed<T: FromStr<Err: Display>>(names: &[String]) -> Result<Vec<T>, Usage> {
+    let parse = |name: &String| name.parse().map_err(|error: T::Err| Usage(error.to_string()));
+    names.iter().map(parse).collect()
+}
