@@ -7,6 +7,8 @@
 //! they have a size and an end, where the others have a rate. So is what runs [both](mixed) at once,
 //! the tables of a thesis, which count [rounds](concurrency), and [actors], whose systems are peers of
 //! their own. [`analysis`] judges the records of all of them.
+//!
+//! What all families do alike is being moved to [`suite`]; [`families`] are those that run on it.
 
 // `say!` and `note!` end quietly where these panic.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]

@@ -68,7 +68,7 @@ fn experiment(subject: &str, rows: &[Row<'_>]) -> anyhow::Result<Markup> {
     Ok(html! {
         section {
             div.title {
-                h3 id=(experiment.name) { (words::capital(experiment.name)) }
+                h3 id={ "bench-" (experiment.name) } { (words::capital(experiment.name)) }
                 p { (words::capital(experiment.what)) "." }
             }
             div.grid { @for picture in &pictures { (picture) } }

@@ -119,6 +119,7 @@ fn timers_have_a_table_and_pictures() {
         "Timers cancel, 1 worker, tasks 1",
         "Timers long, 1 worker, tasks 1",
         "not compared: 1 run of 3",
+        "<h3 id=\"bench-timers\">",
         "tokio-one",
     ] {
         assert!(page.contains(words), "{words} is missing");
