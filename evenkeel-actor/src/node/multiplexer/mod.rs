@@ -9,10 +9,10 @@
 //! # When a buffer leaves
 //! 1. When it is full, at the message that fills it.
 //! 2. When its worker has run out of local work: the first message in an empty lane wakes the
-//! flusher, which goes to the back of the worker's ready queue; when its turn comes, what was ready
-//! before has run and has sent what it had to send.
+//!    flusher, which goes to the back of the worker's ready queue; when its turn comes, what was
+//!    ready before has run and has sent what it had to send.
 //! 3. When its first message has waited for the cap. That is looked at by every sixteenth message
-//! of a buffer, and, for a worker that comes to nothing because of a long poll, by the host.
+//!    of a buffer, and, for a worker that comes to nothing because of a long poll, by the host.
 //!
 //! # Why nothing stays
 //! A buffer that has something in it is in its lane's list of dirty ones: the first message puts it
