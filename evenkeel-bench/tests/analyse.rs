@@ -170,7 +170,10 @@ fn what_cannot_be_analysed_is_refused_with_a_way_out() {
     refused(&grid("[0.1,0.1]"), "-", 1, "F is undefined");
     refused(&grid("[0.1,0.0]"), "-", 1, "use --model additive");
     refused(&grid("[0.1,\"x\"]"), "-", 1, "a response is a number");
-    let unbalanced = format!("{good}{}", record("fib", "b", "[0.3]"));
+    let further = format!("{good}{}", record("fib", "b", "[0.3]"));
+    let output = piped(further.as_bytes(), "-");
+    assert!(stdout(&output).contains("1 replication left out"), "{}", stdout(&output));
+    let unbalanced = format!("{good}{}", record("fib", "b", "[0.3,0.4,0.5]"));
     refused(&unbalanced, "-", 1, "fib on a has 2; heat on a has 2; heat on b has 2; measure them");
     refused(&good, "/nowhere/runs.jsonl", 1, "cannot read `/nowhere/runs.jsonl`: No such file");
     assert!(piped(grid("[0.1,0.0]").as_bytes(), "- --model additive").status.success());
