@@ -17,7 +17,7 @@ fn described() -> impl Iterator<Item = Description> {
 }
 
 #[test]
-fn names_are_had_by_one_thing_each() {
+fn no_name_stands_for_two_things() {
     let (mut files, mut benches) = (BTreeSet::new(), BTreeSet::new());
     for of in described() {
         assert!(files.insert(of.name), "{} is a family twice", of.name);

@@ -1,6 +1,7 @@
 //! A family that runs on the suite, in a session.
 
 use super::effort::Effort;
+use super::interrupt;
 use super::part::Part;
 use super::progress::Progress;
 use crate::affinity;
@@ -49,7 +50,7 @@ impl Part for Ported {
                 Event::Ran(record) => measured.records.push(*record),
                 Event::Absent(absent) => measured.absent.push(absent),
             }
-            Ok(())
+            interrupt::check()
         };
         let done = self.part.measure(&mut Bound::session(effort.repeats()), &mut each);
         progress.end();
