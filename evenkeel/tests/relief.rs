@@ -411,3 +411,81 @@ fn a_task_that_a_sorting_task_spawns_runs_beside_the_sort() {
         assert!(runtime.metrics().relief.polls >= 1);
     }
 }
+
+/// Has a task compute with all workers, of two and of five, until another task has slept. `compute`
+/// runs `parts(workers)` parts, each on a worker of its own; the counter says how many have begun.
+fn sleep_beside_a_task_that_computes(
+    parts: fn(usize) -> usize,
+    compute: fn(usize, &AtomicUsize, &(dyn Fn() + Sync)),
+) {
+    for workers in [2, 5] {
+        let (runtime, parts) = (runtime(workers), parts(workers));
+        let inside = Arc::new(AtomicUsize::new(0));
+        let over = Arc::new(AtomicBool::new(false));
+        let (begun, flag) = (inside.clone(), over.clone());
+        let sleeper = runtime.spawn(async move {
+            loop {
+                let are_all_inside = begun.load(Ordering::Acquire) == parts;
+                time::sleep(Duration::from_millis(1)).await;
+                if are_all_inside {
+                    return flag.store(true, Ordering::Release);
+                }
+            }
+        });
+        let computer = runtime.spawn(async move {
+            compute(parts, &inside, &|| {
+                inside.fetch_add(1, Ordering::Release);
+                wait_for(&over);
+            });
+        });
+        runtime.block_on(sleeper).unwrap();
+        runtime.block_on(computer).unwrap();
+        assert!(runtime.metrics().relief.polls >= 1);
+    }
+}
+
+/// Waits until so many parts have begun.
+fn wait_for_parts(parts: usize, inside: &AtomicUsize) {
+    while inside.load(Ordering::Acquire) < parts {
+        std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn a_sleep_ends_while_thieves_run_the_jobs_of_a_scope_and_its_owner_waits() {
+    let _watchdog = watchdog();
+    sleep_beside_a_task_that_computes(
+        |workers| workers - 1,
+        |parts, inside, part| {
+            fork_join::scope(|scope| {
+                (0..parts).for_each(|_| scope.spawn(|_| part()));
+                wait_for_parts(parts, inside);
+            });
+        },
+    );
+}
+
+#[test]
+fn a_sleep_ends_while_thieves_run_the_jobs_of_a_fifo_scope_and_its_owner_waits() {
+    let _watchdog = watchdog();
+    sleep_beside_a_task_that_computes(
+        |workers| workers - 1,
+        |parts, inside, part| {
+            fork_join::scope_fifo(|scope| {
+                (0..parts).for_each(|_| scope.spawn_fifo(|_| part()));
+                wait_for_parts(parts, inside);
+            });
+        },
+    );
+}
+
+#[test]
+fn a_sleep_ends_while_all_workers_run_parts_of_a_broadcast_of_a_task() {
+    let _watchdog = watchdog();
+    sleep_beside_a_task_that_computes(
+        |workers| workers,
+        |_, _, part| {
+            fork_join::broadcast(|_| part());
+        },
+    );
+}

@@ -32,7 +32,7 @@ use crate::scheduler::meter::Doing;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::Shared;
 use crate::scheduler::spare::{self, Waiting};
-use crate::scheduler::{broadcast, errands};
+use crate::scheduler::{broadcast, errands, stuck};
 use crate::topology::Distance;
 use std::time::Duration;
 
@@ -96,6 +96,7 @@ pub(super) fn wait(
         return;
     }
     let before = context.switch(Doing::Searching, clock::now());
+    let _waiting = stuck::Waiting::begin(context);
     wait_idly(context, over, fall_asleep, meanwhile);
     context.switch(before, clock::now());
 }

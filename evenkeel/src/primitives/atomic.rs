@@ -65,6 +65,14 @@ pub(crate) enum Edge {
     IdleSleep,
     /// The fence between the relief's word that it looks for stuck workers, and the look.
     StuckLook,
+    /// The fence between a worker's word that it waits inside fork-join, and its look whether the
+    /// relief looks.
+    StuckWait,
+    /// The heavy fence between the relief's count of a stuck worker, and its look at what that has
+    /// armed and sent.
+    StuckFind,
+    /// The fence between a timer that a poll has armed, and its look whether all are away.
+    TimerArm,
     /// The store that grants a monitor to whoever waits.
     MonitorGrant,
     /// The waiter's look at what it has been granted.

@@ -140,6 +140,16 @@ pub(crate) fn heavy(edge: Edge) -> bool {
     done
 }
 
+/// The half of the pair that runs often: the light one, or a full fence where there is no pair.
+#[inline(always)]
+pub(crate) fn light_if_paired(edge: Edge) {
+    if is_asymmetric() {
+        light(edge);
+    } else {
+        full(edge);
+    }
+}
+
 /// A full fence.
 #[inline(always)]
 pub(crate) fn full(edge: Edge) {

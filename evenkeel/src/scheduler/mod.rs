@@ -46,7 +46,7 @@ mod sleep;
 pub(crate) mod slot;
 pub(crate) mod spare;
 pub(crate) mod spawn;
-mod stuck;
+pub(crate) mod stuck;
 pub(crate) mod sweep;
 pub(crate) mod timers;
 pub(crate) mod timing;

@@ -49,6 +49,8 @@ impl Worker<'_> {
         self.context.counters().sleeps.add(1);
         self.context.seat.processor().place.leave();
         let wakened = self.sleep_until_woken();
+        // The relief wakes a sleeper that it has found stuck too late.
+        idle.come_unstuck(&self.context.seat.processor().absence);
         self.context.switch(Doing::Searching, clock::now());
         wakened
     }

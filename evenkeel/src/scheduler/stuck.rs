@@ -9,49 +9,89 @@
 //! A *host* is a worker whose poll forks. A *thief* comes from its loop and steals a job of the
 //! host's. The *relief* looks.
 //!
+//! # States
+//! A worker is *inside a fork* as long as a place of its deque is in use, or it waits. It waits for
+//! a half, a scope, a broadcast or another runtime; the count of its waits is in its
+//! [absence](super::idle). The place of a stolen half is in use until the half is over. That of a
+//! job in a box is free once the thief has begun: then the owner waits at the end of its scope.
+//!
 //! # Protocol
 //! *Thief*: once it is away, and before it runs the job, it asks the relief to look, unless the
 //! host is away itself. It calls the relief if that does not look already.
+//! *Host*: when it begins to wait, it counts the wait, makes a full fence, and asks in the same
+//! way, unless it is away.
 //! *Relief*: it looks at all workers and naps, by turns, as long as a look finds a worker inside a
-//! fork, or a thief has asked since the last look. A worker that is inside a fork at two looks, in
+//! fork, or it has been asked since the last look. A worker that is inside a fork at two looks, in
 //! the same poll, and for [long enough](forking::is_stuck), is *stuck*: the relief counts it as
 //! [away](super::idle). From then on it does what [`relief`] says.
-//! *Host*: at the end of its batch, before it sleeps, and when it goes away itself, it looks
-//! whether it has been counted, and counts itself out.
+//! *Host*: at the end of its batch, before and after its sleep, and when it goes away itself, it
+//! looks whether it has been counted, and counts itself out.
 //!
 //! # Why the relief comes
-//! Suppose that no worker comes to its loop, and that one of them is a thief. Until the thief is
-//! done, the job's place in the host's deque is in use, and the host's poll goes on. The request
-//! and the look meet in one word, with a full fence on either side: the thief's between the steal
-//! and its look at the word, the relief's between its word that it looks, and the look. So the look
-//! sees the job, and the relief goes on until the host is stuck; or the thief leaves its request.
-//! Then the relief sees that at its next look, or has said that it looks no more, and is called.
-//! So all workers are away but those inside polls whose jobs no thief has. The relief counts them
-//! if they fork, as long as it looks. Of other polls it knows nothing: see the promise. Nor does it
-//! look while it is inside a long poll itself.
+//! Suppose that no worker comes to its loop. Take one that is inside a fork in its poll, and either
+//! a thief has a half of it, or it waits. The thief has asked in the one case, the host in the
+//! other, and until that is over the host is inside the fork. The request and the look meet in one
+//! word, with a full fence on either side: the asker's between the steal, or the count of the wait,
+//! and its look at the word; the relief's between its word that it looks, and the look. So the look
+//! sees the host inside the fork, and the relief goes on until the host is stuck; or the asker
+//! leaves its request. Then the relief sees that at its next look, or has said that it looks no
+//! more, and is called.
+//! So all workers are away but those in polls that neither wait nor have lost a half to a thief.
+//! Those the relief counts too if they fork, as long as it looks.
+//!
+//! # When it does not come
+//! To a poll that does not fork, and to one that forks while no thief has a half of it: with one
+//! worker, or where every worker is in such a poll. Then nobody asks. To the body of a scope that
+//! computes on while thieves run its jobs: not before it waits. Nor does the relief look while it
+//! is inside a long poll itself.
 //!
 //! # Cost
-//! A thief: a load of the host's state, and an exchange of its own when it goes away. A worker: a
-//! load of its own state for each batch. Short polls that fork: the first thief wakes the relief,
-//! some 5 µs before it runs the job; then the relief wakes by itself after each nap, which grows up
-//! to a millisecond.
+//! A fork: nothing. A thief: a load of the host's state, and an exchange of its own when it goes
+//! away. A wait: a locked instruction, and the same load. A worker: a load of its own state for
+//! each batch. A worker that is found stuck: one heavy fence. Short polls that fork, also where no
+//! other task or timer exists: the first thief, or the host that waits, wakes the relief, some 5 µs
+//! before the thief runs the job. The first of all starts its thread, which takes some tens. Then
+//! the relief wakes by itself after each nap, which grows up to a millisecond, until no worker is
+//! inside a fork at two looks. So forks that are rarer than that pay for a wake-up each.
 //!
 //! # Rejected
 //! The thief counts the host in when it steals: where a task is ready, each short join would call
-//! the relief. The host counts itself in when it waits: two long halves do not wait. A look at the
-//! time in each fork: that is the path which may cost nothing.
+//! the relief. The host alone asks, when it waits: two long halves do not wait. The thief asks only
+//! if a task or a timer is there: one that comes later has a pusher that knows of no thief. A look
+//! at the time in each fork: that is the path which may cost nothing.
 
-use super::idle::Idle;
+use super::context::Context;
+use super::idle::{Absence, Idle};
 use super::relief;
 use super::shared::Shared;
 use super::worker::Worker;
 use crate::policy::forking;
 
-/// Has the relief look, because the caller, who is away, runs a job of `host`.
+/// Has the relief look at `host`: the caller, who is away, runs a job of it, or it waits itself.
 pub(super) fn look_after(shared: &Shared, host: usize) {
     // Spares poll nothing.
     if host < shared.workers && !shared.is_away(host) && shared.idle.ask_to_look() {
         relief::call(shared);
+    }
+}
+
+/// A worker that waits inside fork-join, as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Waiting<'a>(&'a Absence);
+
+impl<'a> Waiting<'a> {
+    /// Says that the caller waits, and has the relief look at it.
+    pub(crate) fn begin(context: &'a Context) -> Self {
+        let absence = &context.seat.processor().absence;
+        absence.begin_wait();
+        look_after(context.shared(), context.seat.me());
+        Self(absence)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.end_wait();
     }
 }
 
@@ -76,17 +116,13 @@ struct Seen {
 }
 
 impl Lookout {
-    /// Notes what a worker looks like that is inside a fork, if it is. Gives for how long it has
-    /// looked like that.
-    fn see(&mut self, worker: usize, departures: Option<usize>, now: u64) -> Option<u64> {
+    /// Notes what a worker looks like that is inside a fork. Gives for how long it has been inside
+    /// the same poll: it may have been between two forks at the looks in between.
+    fn see(&mut self, worker: usize, departures: usize, now: u64) -> u64 {
         let seen = &mut self.seen[worker];
-        let Some(departures) = departures else {
-            *seen = None;
-            return None;
-        };
         let same = seen.filter(|seen| seen.departures == departures);
         let since = seen.insert(same.unwrap_or(Seen { departures, since: now })).since;
-        Some(now.saturating_sub(since))
+        now.saturating_sub(since)
     }
 
     /// When the next look is due, if there is to be one.
@@ -107,13 +143,17 @@ impl Worker<'_> {
         lookout.seen.resize(self.shared.workers, None);
         for worker in 0..self.shared.workers {
             let processor = &self.shared.processors[worker];
-            let is_in_fork = !processor.absence.is_away() && processor.deque.is_in_use();
-            let departures = is_in_fork.then(|| processor.published.departures());
-            match lookout.see(worker, departures, now) {
-                Some(lasts) if forking::is_stuck(lasts) => {
-                    idle.find_stuck(worker, &processor.absence);
+            let absence = &processor.absence;
+            let is_in_fork = processor.deque.is_in_use() || absence.is_waiting();
+            if absence.is_away() || !is_in_fork {
+                continue;
+            }
+            match lookout.see(worker, processor.published.departures(), now) {
+                // After a fence that has failed it looks once more.
+                lasts if forking::is_stuck(lasts) => {
+                    are_suspect |= !idle.find_stuck(worker, absence);
                 }
-                seen => are_suspect |= seen.is_some(),
+                _ => are_suspect = true,
             }
         }
         let looks_on = is_asked || are_suspect || !idle.end_looks();
@@ -129,11 +169,10 @@ mod tests {
     #[test]
     fn a_worker_lasts_in_one_poll_from_the_first_look_at_it_on() {
         let mut lookout = Lookout { seen: vec![None; 2], ..Lookout::default() };
-        assert_eq!(lookout.see(1, Some(3), 10), Some(0));
-        assert_eq!(lookout.see(0, Some(3), 15), Some(0), "another worker");
-        assert_eq!(lookout.see(1, Some(3), 17), Some(7));
-        assert_eq!(lookout.see(1, Some(4), 20), Some(0), "another poll");
-        assert_eq!(lookout.see(1, None, 25), None);
-        assert_eq!(lookout.see(1, Some(4), 30), Some(0), "it has been out of forks");
+        assert_eq!(lookout.see(1, 3, 10), 0);
+        assert_eq!(lookout.see(0, 3, 15), 0, "another worker");
+        assert_eq!(lookout.see(1, 3, 17), 7);
+        assert_eq!(lookout.see(1, 4, 20), 0, "another poll");
+        assert_eq!(lookout.see(1, 4, 30), 10);
     }
 }

@@ -98,8 +98,12 @@ pub(crate) unsafe fn arm_here(
     }
     // SAFETY: the caller's promise.
     let armed = unsafe { timers.arm(entry, deadline, machine, waker) };
-    if armed == (Armed::Waits { is_next: true }) && context.shared().idle.is_pusher_to_look() {
-        see_to_it(context.shared());
+    if armed == (Armed::Waits { is_next: true }) {
+        // The relief may find the caller's worker stuck just now, and makes the heavy fence.
+        fence::light_if_paired(Edge::TimerArm);
+        if context.shared().idle.is_pusher_to_look() {
+            see_to_it(context.shared());
+        }
     }
     (armed, timers)
 }

@@ -26,8 +26,11 @@
 //! *Sleep*: the sender looks for sleepers after the bell, behind a light fence; who falls asleep announces it, makes a heavy fence if anything has ever travelled
 //! to it, and looks at the passages ([`idle`](super::idle)). One of them sees the other. What is sent first on a passage is followed by a full fence: the sender sees
 //! the sleeper, or the sleeper sees that something has travelled to it. Where there is no pair of fences, all is.
-//! *Fork-join*: a receiver that goes away at the same moment may not see what is on its way, nor the sender that it goes. Then the line waits for whoever looks at
-//! the processor next, the sender among them when its batch ends.
+//! *Fork-join*: a receiver that goes away at the same moment may not see what is on its way, nor
+//! the sender that it goes. Then the line waits for whoever looks at the processor next: another
+//! worker; the sender, when its batch ends; or, if all are away by then, the relief. If that has
+//! counted the sender in, or the receiver, as [stuck](super::stuck), it has made a heavy fence
+//! between that and its look. Otherwise the sender has gone away itself, by a full one.
 //! *A stuck processor*: its passages are emptied like its inbox, by whoever takes its queue.
 //!
 //! # Rejected

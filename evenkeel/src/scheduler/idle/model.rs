@@ -5,7 +5,7 @@
 //! would end the process instead of the weakened run.
 
 use super::*;
-use crate::primitives::mutation::{check, explore};
+use crate::primitives::mutation::{check, check_without, explore};
 use loom::sync::atomic::AtomicUsize;
 use std::sync::Arc;
 
@@ -128,12 +128,13 @@ fn a_push_left_to_a_searcher_is_found() {
 /// The relief finds the last worker stuck, and is about to rest, while a pusher pushes one task.
 #[test]
 fn a_push_beside_a_worker_that_is_found_stuck_reaches_the_relief() {
-    check(&[Edge::IdlePush, Edge::IdleSleep], || {
+    // The fence before the relief's rest is none for a pusher whose own is a light one.
+    check_without(&[Edge::IdleSleep], &[Edge::IdlePush, Edge::StuckFind], || {
         let idle = Arc::new(Idle::new(1, true));
         let queue = Arc::new(AtomicUsize::new(0));
         idle.begin_relief();
         spawn_pusher(&idle, &queue);
-        idle.find_stuck(0, &Absence::new());
+        assert!(idle.find_stuck(0, &Absence::new()));
         rest_until_found(&idle, &queue);
     });
 }
@@ -154,7 +155,7 @@ fn a_push_beside_a_worker_that_goes_away_stuck_reaches_the_relief() {
                 assert_eq!(idle.call(), Called::Done);
             }
         });
-        idle.find_stuck(0, &absence);
+        assert!(idle.find_stuck(0, &absence));
         rest_until_found(&idle, &queue);
     });
 }
@@ -191,7 +192,7 @@ fn a_push_beside_a_stuck_worker_that_falls_asleep_is_found() {
         let idle = Arc::new(Idle::new(1, true));
         let queue = Arc::new(AtomicUsize::new(0));
         let absence = Absence::new();
-        idle.find_stuck(0, &absence);
+        assert!(idle.find_stuck(0, &absence));
         let pusher = (idle.clone(), queue.clone());
         let pusher = loom::thread::spawn(move || {
             let (idle, queue) = pusher;
@@ -228,6 +229,8 @@ fn a_worker_that_is_found_stuck_too_late_is_counted_out() {
         |idle, absence| {
             let _ = idle.go_away(absence);
             idle.come_back(absence);
+            idle.announce(0);
+            idle.come_unstuck(absence);
         },
     ];
     for leave in leave {
@@ -235,16 +238,131 @@ fn a_worker_that_is_found_stuck_too_late_is_counted_out() {
             let idle = Arc::new(Idle::new(1, true));
             let absence = Arc::new(Absence::new());
             let relief = (idle.clone(), absence.clone());
-            let relief = loom::thread::spawn(move || relief.0.find_stuck(0, &relief.1));
+            let relief = loom::thread::spawn(move || {
+                assert!(relief.0.find_stuck(0, &relief.1));
+            });
             leave(&idle, &absence);
             relief.join().unwrap();
             if !idle.is_asleep(0) {
-                // The end of its next batch.
+                // The relief has woken it.
                 idle.come_unstuck(&absence);
             }
             assert!(!absence.is_away() && !idle.counts().all_away);
         });
     }
+}
+
+/// A worker goes away, comes back and looks whether it is stuck, and the relief finds it stuck
+/// meanwhile: of two workers it counts for one.
+#[test]
+fn a_worker_is_not_counted_twice() {
+    explore(|| {
+        let idle = Arc::new(Idle::new(2, true));
+        let absence = Arc::new(Absence::new());
+        let worker = (idle.clone(), absence.clone());
+        let worker = loom::thread::spawn(move || {
+            let (idle, absence) = worker;
+            assert!(!idle.go_away(&absence).all_away);
+            idle.come_back(&absence);
+            idle.come_unstuck(&absence);
+        });
+        for _ in 0..2 {
+            assert!(idle.find_stuck(0, &absence));
+            assert!(!idle.counts().all_away);
+        }
+        worker.join().unwrap();
+    });
+}
+
+/// Nothing yet, a task, and a task that has been found.
+const EMPTY: usize = 0;
+const READY: usize = 1;
+const FOUND: usize = 2;
+
+fn find(queue: &AtomicUsize) -> bool {
+    queue.compare_exchange(READY, FOUND, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+}
+
+/// The relief counts the last worker in by what it has seen before, and that sleeps by then. A
+/// pusher that sees all away calls the relief, and does not wake the sleeper.
+#[test]
+fn a_push_beside_a_sleeper_that_is_found_stuck_is_found() {
+    check(&[Edge::IdlePush, Edge::IdleSleep], || {
+        let idle = Arc::new(Idle::new(1, true));
+        let queue = Arc::new(AtomicUsize::new(EMPTY));
+        let absence = Arc::new(Absence::new());
+        idle.begin_relief();
+        let worker = (idle.clone(), queue.clone(), absence.clone());
+        loom::thread::spawn(move || sleep_until_found(&worker.0, &worker.1, &worker.2));
+        let pusher = (idle.clone(), queue.clone());
+        loom::thread::spawn(move || {
+            let (idle, queue) = pusher;
+            queue.store(READY, Ordering::Relaxed);
+            fence::full(Edge::IdlePush);
+            let counts = idle.counts();
+            if counts.all_away {
+                assert_eq!(idle.call(), Called::Done);
+            } else if counts.sleeping > 0 {
+                idle.wake(0);
+            }
+        });
+        assert!(idle.find_stuck(0, &absence));
+        loop {
+            if absence.is_away() && find(&queue) {
+                loom::sync::atomic::fence(Ordering::SeqCst);
+                idle.wake(0);
+                return;
+            }
+            idle.announce_rest();
+            match queue.load(Ordering::Relaxed) {
+                FOUND => return,
+                READY if idle.counts().all_away => {}
+                // Loom reports a deadlock if nobody calls.
+                _ => _ = idle.rest(None),
+            }
+        }
+    });
+}
+
+/// The worker, until it or the relief finds the task.
+fn sleep_until_found(idle: &Idle, queue: &AtomicUsize, absence: &Absence) {
+    idle.sit(0);
+    loop {
+        idle.announce(0);
+        idle.come_unstuck(absence);
+        if queue.load(Ordering::Relaxed) != EMPTY {
+            break;
+        }
+        // Loom reports a deadlock if nobody wakes the sleeper.
+        while !idle.sleep(0, None) {}
+        idle.come_unstuck(absence);
+    }
+    idle.cancel(0);
+    if find(queue) {
+        assert_eq!(idle.call(), Called::Done);
+    }
+}
+
+/// A worker begins to wait inside a fork, and its thief's job is no longer in its deque, while the
+/// relief is about to look no more.
+#[test]
+fn a_worker_that_waits_is_seen_by_the_relief_that_it_asks() {
+    check(&[Edge::StuckWait, Edge::StuckLook], || {
+        let idle = Arc::new(Idle::new(2, true));
+        let absence = Arc::new(Absence::new());
+        idle.begin_relief();
+        // By the thief.
+        assert!(idle.ask_to_look());
+        let host = (idle.clone(), absence.clone());
+        loom::thread::spawn(move || {
+            let (idle, absence) = host;
+            absence.begin_wait();
+            if idle.ask_to_look() {
+                assert_eq!(idle.call(), Called::Done);
+            }
+        });
+        look_until(&idle, || absence.is_waiting());
+    });
 }
 
 /// A thief asks a relief that is about to look no more.
@@ -264,21 +382,26 @@ fn a_stolen_job_is_seen_by_the_relief_that_its_thief_asks() {
                 assert_eq!(idle.call(), Called::Done);
             }
         });
-        loop {
-            if idle.is_to_look() {
-                let is_asked = idle.begin_look();
-                if stolen.load(Ordering::Relaxed) == 1 {
-                    break;
-                }
-                if is_asked || !idle.end_looks() {
-                    continue;
-                }
+        look_until(&idle, || stolen.load(Ordering::Relaxed) == 1);
+    });
+}
+
+/// The relief, until a look sees that a worker `is_in_fork`.
+fn look_until(idle: &Idle, is_in_fork: impl Fn() -> bool) {
+    loop {
+        if idle.is_to_look() {
+            let is_asked = idle.begin_look();
+            if is_in_fork() {
+                return;
             }
-            idle.announce_rest();
-            if !idle.is_to_look() {
-                // Loom reports a deadlock if nobody calls.
-                idle.rest(None);
+            if is_asked || !idle.end_looks() {
+                continue;
             }
         }
-    });
+        idle.announce_rest();
+        if !idle.is_to_look() {
+            // Loom reports a deadlock if nobody calls.
+            idle.rest(None);
+        }
+    }
 }

@@ -76,24 +76,26 @@ fn a_worker_that_is_found_stuck_is_counted_once_until_it_is_back() {
     let is_counted = || (absence.is_away(), idle.counts().all_away);
     idle.come_unstuck(&absence);
     assert_eq!(is_counted(), (false, false));
-    idle.find_stuck(0, &absence);
-    idle.find_stuck(0, &absence);
+    assert!(idle.find_stuck(0, &absence));
+    assert!(idle.find_stuck(0, &absence));
     assert_eq!(is_counted(), (true, true));
     idle.come_unstuck(&absence);
     assert_eq!(is_counted(), (false, false));
     // It goes away, and is found then, or has been found before.
     let _ = idle.go_away(&absence);
-    idle.find_stuck(0, &absence);
+    assert!(idle.find_stuck(0, &absence));
     idle.come_unstuck(&absence);
     assert_eq!(is_counted(), (true, true));
     idle.come_back(&absence);
-    idle.find_stuck(0, &absence);
+    assert!(idle.find_stuck(0, &absence));
     assert!(idle.go_away(&absence).all_away);
     idle.come_back(&absence);
     assert_eq!(is_counted(), (false, false));
     // It sleeps.
     idle.announce(0);
-    idle.find_stuck(0, &absence);
+    assert!(idle.find_stuck(0, &absence));
+    assert!(!idle.is_asleep(0), "it is to count itself out");
+    idle.come_unstuck(&absence);
     assert_eq!(is_counted(), (false, false));
 }
 

@@ -24,9 +24,9 @@
 //! worker is away (see [relief](super::relief)). Whoever lowers `next` while anybody sleeps sees to
 //! it that the watch makes its rounds, and the watch sleeps no longer than until it would fire for
 //! another. None of the others waits for the lock: the system may have preempted who has it, and
-//! whoever looks next finds the timer still overdue. *When all are away*: the last to go, and
-//! whoever lowers `next` after that, calls the [relief](super::relief), unless that rests no longer
-//! than until then.
+//! whoever looks next finds the timer still overdue. *When all are away*: the last to go, if the
+//! [relief](super::relief) does not count it in itself, and whoever lowers `next` after that, calls
+//! the relief, unless that rests no longer than until then.
 //!
 //! # Why no timer is lost
 //! *Owner awake*: it comes to `next` at the end of its batch, or another comes to it: one that searches, one that helps, or the watch, whose
@@ -34,6 +34,9 @@
 //! the arming are both under the lock. If its look comes second, it sees the deadline. If it comes first, its announcement happens before
 //! the arming, which sees it and unparks. *All away*: arming and going away form Dekker's pattern, `next` against the word of `idle`, with a
 //! full fence on either side; and arming and the relief's resting another, `next` against `rests_until`.
+//! A worker that arms in its own poll makes a light fence: it goes away itself by a full one, and
+//! where the relief finds it [stuck](super::stuck) and counts it in, that makes a heavy fence and
+//! then looks at `next`.
 //!
 //! # Why none is early
 //! A deadline is rounded up to a tick, a look at the clock down; and coarse clocks are late, never early.

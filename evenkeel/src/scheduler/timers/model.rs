@@ -4,9 +4,9 @@
 
 use super::*;
 use crate::primitives::atomic::Edge;
-use crate::primitives::mutation::check;
+use crate::primitives::mutation::{check, check_without};
 use crate::runtime::block_on;
-use crate::scheduler::idle::{Absence, Idle};
+use crate::scheduler::idle::{Absence, Called, Idle};
 use loom::cell::UnsafeCell;
 use std::future::poll_fn;
 use std::task::Poll;
@@ -190,6 +190,37 @@ fn the_relief_learns_of_a_timer_of_workers_that_are_away() {
             idle.announce_rest();
             if idle.counts().all_away && next.load(Ordering::Relaxed) == DEADLINE {
                 idle.rest_until(DEADLINE);
+                break;
+            }
+            // Loom reports a deadlock if nobody calls.
+            idle.rest(None);
+        }
+    });
+}
+
+/// A worker arms a timer in its poll, behind a light fence, while the relief finds it stuck.
+#[test]
+fn the_relief_learns_of_a_timer_of_the_worker_that_it_finds_stuck() {
+    // The fence before the relief's rest is none for a light one.
+    check_without(&[Edge::IdleSleep], &[Edge::TimerArm, Edge::StuckFind], || {
+        let idle = Arc::new(Idle::new(1, true));
+        let next = Arc::new(AtomicU64::new(NEVER));
+        idle.begin_relief();
+        let worker = (idle.clone(), next.clone());
+        loom::thread::spawn(move || {
+            let (idle, next) = worker;
+            next.store(DEADLINE, Ordering::Relaxed);
+            crate::primitives::fence::light_if_paired(Edge::TimerArm);
+            if idle.counts().all_away && next.load(Ordering::Relaxed) < idle.rests_until() {
+                assert_eq!(idle.call(), Called::Done);
+            }
+        });
+        assert!(idle.find_stuck(0, &Absence::new()));
+        // It is not joined: a call may come late, and loom does not tell it from the end of a
+        // thread.
+        loop {
+            idle.announce_rest();
+            if next.load(Ordering::Relaxed) == DEADLINE {
                 break;
             }
             // Loom reports a deadlock if nobody calls.
