@@ -90,6 +90,23 @@ pub fn relieve(away: bool, sleeping: usize) -> bool {
     away && sleeping == 0
 }
 
+/// Whether the relief takes tasks of workers that are away: if all are away, or if it has been
+/// called, and none sleeps who could come for them at less cost. One that has only looked for stuck
+/// workers leaves the tasks of others alone.
+///
+/// # Examples
+/// ```
+/// use evenkeel::policy::forking::takes_over;
+/// assert!(takes_over(true, false, 0));
+/// assert!(takes_over(false, true, 0));
+/// assert!(!takes_over(false, true, 1));
+/// assert!(!takes_over(false, false, 0));
+/// ```
+#[must_use]
+pub fn takes_over(all_away: bool, called: bool, sleeping: usize) -> bool {
+    all_away || (called && sleeping == 0)
+}
+
 /// Whether to seize what has been asked for, after so long.
 ///
 /// # Examples

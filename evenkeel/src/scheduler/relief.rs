@@ -20,7 +20,8 @@
 //! *Finding a worker stuck*: the relief counts it in, in the same way, and goes on as if it had
 //! been called. *Looking* for such is a protocol of its own: [`stuck`](super::stuck).
 //! *Calling*: `called := true`, by an exchange. Who finds it false unparks the relief or, the first time, starts its thread.
-//! *Relieving*: the relief takes the queues and inboxes of those that are away by force, and polls. It leaves its tasks to the
+//! *Relieving*: if all are away, or it has been called and nobody sleeps, the relief takes the
+//! queues and inboxes of those that are away by force. It polls. It leaves its tasks to the
 //! workers once one has been back for a while.
 //! *Leaving*: a pusher from outside whose call would follow leaves its task in the inbox of the relief itself, if that runs; then it calls.
 //! *Timers* of workers that are away it fires, and rests until the next is due, or until it is to
@@ -39,7 +40,15 @@
 //! The calls for one worker of several that is away are no part of this: they save a task the time until another comes for it.
 //! If the system refuses the thread, `called` stays set, and nobody calls or leaves anything any more: tasks wait for a worker to be back.
 //!
+//! # What is lost
+//! A task that forks for long may be the one that the relief takes. Then it runs on one core,
+//! though workers come back and have nothing to do, and for so long the relief is in no place to
+//! poll others, to fire timers, or to look. Tasks that it has taken before are taken from it by
+//! workers that are back, as from any processor in a long poll. What it has begun to poll stays.
+//!
 //! # Rejected
+//! A deque of its own from which workers steal, as a [spare](super::spare) has: a relief that waits
+//! for a stolen half polls nobody, as in any long poll, but with nothing on its core.
 //! Polling tasks at forks: see above. A search for them between two jobs that a waiting worker runs: the same. A timer: who
 //! is woken would wait for it. To leave it tasks whose worker is in its loop, while it is awake: a trace of `evenkeel-bench run --bench mixed`
 //! showed no long wait of those. A thread from the start: most runtimes poll tasks or compute, and need none.
@@ -134,15 +143,17 @@ pub(super) struct Relieving {
     backoff: Backoff,
     /// When all were away last, or the relief was called.
     away: u64,
-    /// Whether it was called since it rested last.
+    /// Whether it was called before it rested last, but for naps between two looks.
     called: bool,
+    /// Whether a call has ended that rest, or a worker has been found stuck since then.
+    is_called: bool,
     lookout: Lookout,
 }
 
 impl Relieving {
     pub(super) fn new(now: u64) -> Self {
         let (backoff, lookout) = (Backoff::new(), Lookout::default());
-        Self { backoff, away: now, called: true, lookout }
+        Self { backoff, away: now, called: true, is_called: true, lookout }
     }
 }
 
@@ -151,13 +162,15 @@ impl Worker<'_> {
     #[cold]
     pub(super) fn relieve(&mut self, relieving: &mut Relieving) -> bool {
         let now = self.context.now.get();
-        self.look_out(&mut relieving.lookout);
-        if self.shared.idle.counts().all_away {
+        relieving.is_called |= self.look_out(&mut relieving.lookout);
+        let counts = self.shared.idle.counts();
+        let takes = forking::takes_over(counts.all_away, relieving.is_called, counts.sleeping);
+        if counts.all_away {
             relieving.away = now;
         } else if forking::hand_back(now.saturating_sub(relieving.away)) {
             self.hand_back();
         }
-        if self.context.ready() > 0 || self.take_over() {
+        if self.context.ready() > 0 || self.take_over(takes) {
             relieving.backoff = Backoff::new();
         } else if self.rest(relieving) {
             relieving.away = clock::now();
@@ -169,14 +182,15 @@ impl Worker<'_> {
         true
     }
 
-    /// Takes what is ready at those that are away. Says whether there was anything.
-    fn take_over(&mut self) -> bool {
+    /// Fires the timers of those that are away and, if it is to, `takes` what is ready there. Says
+    /// whether there is anything to poll.
+    fn take_over(&mut self, takes: bool) -> bool {
         let now = clock::now();
         self.context.now.set(now);
         for other in 0..self.me {
             let processor = &self.shared.processors[other];
             self.fire_for(other, now);
-            if self.shared.is_away(other) && processor.look(now, &mut 0).has_work() {
+            if takes && self.shared.is_away(other) && processor.look(now, &mut 0).has_work() {
                 handover::force(self.context, other, false);
             }
         }
@@ -217,6 +231,7 @@ impl Worker<'_> {
                 self.context.counters().sleeps.add(1);
                 let is_called = self.shared.idle.rest(limit);
                 relieving.called = is_called || (relieving.called && look.is_some());
+                relieving.is_called = is_called;
                 self.context.counters().wake_ups.add(1);
                 self.context.switch(Doing::Running(Distance::Same), clock::now());
             }

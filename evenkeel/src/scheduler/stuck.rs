@@ -132,14 +132,15 @@ impl Lookout {
 }
 
 impl Worker<'_> {
-    /// Looks for workers that are stuck, if the relief is to look and it is time.
-    pub(super) fn look_out(&self, lookout: &mut Lookout) {
+    /// Looks for workers that are stuck, if the relief is to look and it is time. True if it has
+    /// found one whose tasks nobody else is about to take.
+    pub(super) fn look_out(&self, lookout: &mut Lookout) -> bool {
         let (idle, now) = (&self.shared.idle, self.context.now.get());
         if lookout.due(idle).is_none_or(|due| now < due) {
-            return;
+            return false;
         }
         let is_asked = idle.begin_look();
-        let mut are_suspect = false;
+        let (mut are_suspect, mut is_to_take) = (false, false);
         lookout.seen.resize(self.shared.workers, None);
         for worker in 0..self.shared.workers {
             let processor = &self.shared.processors[worker];
@@ -152,6 +153,9 @@ impl Worker<'_> {
                 // After a fence that has failed it looks once more.
                 lasts if forking::is_stuck(lasts) => {
                     are_suspect |= !idle.find_stuck(worker, absence);
+                    if processor.look(now, &mut 0).has_work() {
+                        is_to_take |= idle.counts().sleeping == 0 || !idle.wake_one();
+                    }
                 }
                 _ => are_suspect = true,
             }
@@ -159,6 +163,7 @@ impl Worker<'_> {
         let looks_on = is_asked || are_suspect || !idle.end_looks();
         lookout.nap = if looks_on { forking::next_nap(lookout.nap) } else { 0 };
         lookout.due = now + lookout.nap;
+        is_to_take
     }
 }
 
