@@ -43,9 +43,11 @@ impl FnContext {
 /// # Waiting
 /// A worker whose second half has been taken runs descendants of that half meanwhile, and nothing else: halves that wait for nothing
 /// but locks and joins, and cannot deadlock with a thread for each fork, cannot deadlock here, even if a mutex is held across a join.
-/// Tasks that are ready on this worker are taken over by the others meanwhile; if all are inside
-/// forks, by the [relief](crate::Builder::relief), a fraction of a millisecond later. In a task
-/// [`future::join`](super::future::join) is better for halves that take long.
+/// Tasks that are ready on this worker are taken over by the others meanwhile. If all workers are
+/// inside forks, the [relief](crate::Builder::relief) polls them, some 0.1 to 2 ms later. It comes
+/// once a worker waits, or has taken a half of a task's fork. Where no half has been taken, as with
+/// a single worker, or where each worker computes for a task of its own, tasks wait for the end of
+/// a poll. In a task [`future::join`](super::future::join) is better for halves that take long.
 ///
 /// # Panics
 /// With the panic of `oper_a` or else of `oper_b`, once both are over. Both are run in any case; `oper_b` after a panic of

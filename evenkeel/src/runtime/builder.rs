@@ -130,11 +130,12 @@ impl Builder {
         self
     }
 
-    /// Whether there is a relief: one more thread, which polls tasks that are ready while workers run what comes from
-    /// [`install`](Runtime::install) and [`fork_join::spawn`](crate::fork_join::spawn), or jobs of
-    /// each other, those of a task that forks among them, and which sleeps otherwise. By default
-    /// there is, except in a runtime of [`build_with`](Self::build_with). It is started when it is
-    /// needed first, or when a job of a task is first stolen: it looks after a tenth of a
+    /// Whether there is a relief: one more thread, which polls tasks that are ready while workers
+    /// run what comes from [`install`](Runtime::install) and
+    /// [`fork_join::spawn`](crate::fork_join::spawn), or jobs of each other, those of a task that
+    /// forks among them, and which sleeps otherwise. By default there is, except in a runtime of
+    /// [`build_with`](Self::build_with). It is started when it is needed first, or when a job of a
+    /// task is first stolen, or a task first waits inside fork-join. It looks after a tenth of a
     /// millisecond whether that task still forks, and again for as long as tasks do, each
     /// millisecond in the end. If the system refuses it, or without it, such tasks wait until a
     /// worker is back.
@@ -143,8 +144,10 @@ impl Builder {
     /// builds the runtime may, whether or not the workers are [pinned](Self::pin), and calls no hooks of workers: for tasks that
     /// rely on what those set up, have none.
     ///
-    /// A task that forks there runs both halves itself, one after the other, and spawns into its scopes for workers, or for itself where
-    /// the scope ends. It waits for workers if it broadcasts, and must not hold a lock meanwhile that these may take.
+    /// A task that forks there runs both halves itself, one after the other, also while workers are
+    /// back and idle: it takes as long as on one core. It spawns into its scopes for workers, or
+    /// for itself where the scope ends. It waits for workers if it broadcasts, and must not hold a
+    /// lock meanwhile that these may take.
     ///
     /// # Examples
     /// ```
