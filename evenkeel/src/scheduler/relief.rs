@@ -17,8 +17,9 @@
 //! task came from outside, its processor's worker is away and nobody sleeps, the pusher calls.
 //! *Going away*: the worker counts itself in, by a locked instruction on that word; it looks at its own queue and, if it was
 //! the last, at every other. If there is anything in its own it wakes a sleeper; if nobody sleeps, or others have something, it calls.
-//! *Finding a worker stuck*: the relief counts it in, in the same way, and goes on as if it had
-//! been called. *Looking* for such is a protocol of its own: [`stuck`](super::stuck).
+//! *Finding a worker stuck*: the relief counts it in, in the same way. If there is anything in that
+//! worker's queue it wakes a sleeper; if nobody sleeps it goes on as if it had been called.
+//! *Looking* for such is a protocol of its own: [`stuck`](super::stuck).
 //! *Calling*: `called := true`, by an exchange. Who finds it false unparks the relief or, the first time, starts its thread.
 //! *Relieving*: if all are away, or it has been called and nobody sleeps, the relief takes the
 //! queues and inboxes of those that are away by force. It polls. It leaves its tasks to the
