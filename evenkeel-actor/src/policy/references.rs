@@ -129,24 +129,27 @@ impl<K, L> Default for Loans<K, L> {
 }
 
 impl<K: Ord + Copy, L> Loans<K, L> {
-    /// One more is lent. `is_same` says of a lease that is kept already for such a loan, and that
-    /// the owner has not been told of, whether it is the same as this one, which then is given
-    /// back.
+    /// One more is lent. `is_like` says of a lease that is kept already for such a loan, and that
+    /// the owner has not been told of, whether it is by the same lender as this one, which then is
+    /// given back: the owner hears of the older one first, if of any.
     pub(crate) fn lend(
         &mut self,
         loan: K,
         lease: L,
-        is_same: impl FnOnce(&L, &L) -> bool,
+        is_like: impl Fn(&L, &L) -> bool,
     ) -> Option<L> {
         let (times, leases) = self.waiting.entry(loan).or_default();
         *times += 1;
-        match leases.last() {
-            Some(kept) if is_same(kept, &lease) => Some(lease),
-            _ => {
-                leases.push(lease);
-                None
-            }
+        if leases.iter().any(|kept| is_like(kept, &lease)) {
+            return Some(lease);
         }
+        leases.push(lease);
+        None
+    }
+
+    /// Whether the owner is to hear of this loan.
+    pub(crate) fn waits(&self, loan: &K) -> bool {
+        self.waiting.contains_key(loan)
     }
 
     /// How many loans the owner is to hear of.

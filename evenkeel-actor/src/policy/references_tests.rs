@@ -256,7 +256,9 @@ impl World {
                     let is_sound = lease.is_sound;
                     world.say(Word::Reference { lender: node, to, is_sound });
                     let lender = &mut world.holders[node as usize];
-                    let is_kept = lender.loans.lend(to, at, |kept, at| kept == at).is_none();
+                    let Holder { leases, loans, .. } = lender;
+                    let by = |at: &usize| leases[*at].as_ref().map(|lease| lease.lender);
+                    let is_kept = loans.lend(to, at, |kept, at| by(kept) == by(at)).is_none();
                     if let Some(lease) = &mut lender.leases[at]
                         && without != Without::KeptLease
                     {

@@ -13,7 +13,8 @@
 //! back ([`Accounts`](crate::policy::references::Accounts)). What it lends itself it counts before
 //! the record is put in. Of what others lend it hears (`Lent`), counts it, and says so (`Counted`).
 //! Until then the lender keeps the lease of the reference that it has sent
-//! ([`Loans`]), whether it has references or not.
+//! ([`Loans`]), whether it has references or not. Of loans that the owner hears of together it
+//! keeps the oldest lease by each lender.
 //! The table keeps an actor while one balance of its slot is above zero. Then it drops its own
 //! reference, and the actor ends as one on its own node does that has no reference any more.
 //!
@@ -36,7 +37,8 @@
 //! balance is below zero for a while. Let a holder have leases of a lender. Either the balance of
 //! the two is above zero, or the owner has not counted one of the loans. Then that lender has a
 //! lease of its own that is older than the loan. For this the same is true; by induction over the
-//! age of leases one balance is above zero, since the oldest are by the owner. So one balance is
+//! age of leases one balance is above zero, since the oldest are by the owner. An older lease by the
+//! same lender does as well: the owner hears of it first, or of neither. So one balance is
 //! looked for, not the sum of all, and no order between words of any nodes matters.
 //! *What a reference has sent* is delivered before its lease is given back: it was put into a lane
 //! before the reference was dropped, and before the holder says `Release` it flushes and fences the
@@ -61,7 +63,9 @@
 //! - A reference that a peer writes into a value and does not name beside it keeps nothing.
 //! - What third nodes have this one say to a node waits while [too much](Peer::has_room_for_others)
 //!   waits for that one, for [as many actors](super::Limits::actors) as it may have known. Beyond
-//!   that a lease is not given back, and a loan is not counted.
+//!   that a lease is not given back, and a loan is not counted: its lender's lease is pinned.
+//! - A lender and a holder that lose each other, and not the owner: what was lent and has not been
+//!   read stays counted until the owner loses the holder.
 //!
 //! # What a peer can do
 //! Give back what it was given by the owner, and no more of it; it is shut out for that, and for
@@ -173,16 +177,23 @@ impl Peer {
 
     /// A reference to an actor of this peer was sent to another one.
     pub(super) fn lend(&'static self, lease: Arc<Lease>, holder: NodeId) {
+        let loan = (lease.slot, holder);
         let mut state = self.ledger.lock();
-        let is_full = state.loans.waiting() >= self.node.limits.actors;
-        let spare = if self.is_down() || is_full {
-            Some(lease)
-        } else {
-            let spare = state.loans.lend((lease.slot, holder), lease, Arc::ptr_eq);
-            self.say_soon(state);
-            spare
-        };
-        // Without the lock: it may be the last.
+        if self.is_down() {
+            drop(state);
+            // Without the lock: it may be the last.
+            drop(lease);
+            return;
+        }
+        if state.loans.waiting() >= self.node.limits.actors && !state.loans.waits(&loan) {
+            drop(state);
+            // The holder's reference is not counted: this node's keeps the actor.
+            lease.pin();
+            return;
+        }
+        let spare = state.loans.lend(loan, lease, |kept, lease| kept.lender == lease.lender);
+        self.say_soon(state);
+        // Without the lock, as above.
         drop(spare);
     }
 
@@ -204,9 +215,10 @@ impl Peer {
     /// Says what there is to say, but for what others have caused where too much waits. Whether
     /// that was all.
     fn say_all(&self) -> bool {
-        while self.has_room_for_others()
-            && let Some(((to, holder), times, loan)) = self.ledger.lock().loans.tell()
-        {
+        while self.has_room_for_others() {
+            // Lanes are locked without the ledger: it is locked where a lane is.
+            let told = self.ledger.lock().loans.tell();
+            let Some(((to, holder), times, loan)) = told else { break };
             self.control(Message::Lent { to, holder, times, loan });
         }
         let released = mem::take(&mut self.ledger.lock().released);

@@ -10,8 +10,8 @@ use evenkeel_actor::remote::Node;
 use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled, ReplyTo};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// What a shop is sent.
 #[derive(Clone, Serialize, Deserialize)]
@@ -261,6 +261,51 @@ fn a_message_that_is_not_sent_gives_its_references_back() {
             assert_eq!(node.metrics().known_actors, 0);
             drop(own);
             known(&owner, 0).await;
+        });
+    });
+}
+
+/// A message whose only reference to an actor of a lost node goes as it is written.
+#[test]
+fn the_last_reference_to_an_actor_of_a_lost_node_is_lent() {
+    #[derive(Deserialize)]
+    struct Once(#[serde(deserialize_with = "kept")] Mutex<Option<ActorRef<Message>>>);
+
+    fn kept<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Mutex<Option<ActorRef<Message>>>, D::Error> {
+        Ok(Mutex::new(Some(ActorRef::deserialize(deserializer)?)))
+    }
+
+    impl Serialize for Once {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            self.0.lock().unwrap().take().expect("it is written once").serialize(serializer)
+        }
+    }
+
+    struct Takes;
+
+    impl Actor for Takes {
+        type Message = Once;
+
+        async fn handle(&mut self, _: Once, _: &mut Context<Self>) -> Handled {
+            Ok(())
+        }
+    }
+
+    ends(|| {
+        let world = World::new(3, 1, Faults::default());
+        world.nodes[2].1.register_script("takes", |()| Takes);
+        let control = world.control.clone();
+        world.on(0, async move |node| {
+            let takes = node.spawn_on::<Once, _>(id(2), "takes", &()).await.unwrap();
+            let lost = node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap();
+            let also = node.spawn_on::<Message, _>(id(1), "sum", &2_u64).await.unwrap();
+            takes.send(Once(Mutex::new(Some(also)))).await.unwrap();
+            control.kill(id(1));
+            lost.stopped().await;
+            takes.send(Once(Mutex::new(Some(lost)))).await.unwrap();
+            node.spawn_on::<Once, _>(id(2), "takes", &()).await.unwrap();
         });
     });
 }
