@@ -67,10 +67,13 @@ impl Inner {
 /// answer or arguments, of the actor's node or of a third one: when the last clone on the last node
 /// is dropped, and what was sent before is handled, the actor ends as one does that has no
 /// reference. A message that is not read gives back what is in it. A node that is lost has nothing
-/// any more. These messages of nodes are collected for a millisecond. There are two exceptions. An
+/// any more. These messages of nodes are collected for a millisecond. An
 /// actor that is [cast](Self::cast) to by a node that has several others on the way is kept until
-/// it is stopped, or that node is gone. And if a node is lost before the actor's node has heard
-/// that it has handed a reference on, that reference may name an actor that has ended.
+/// it is stopped, or that node is gone. So is one that was handed on while more loans waited than
+/// [`Limits::actors`](super::Limits::actors). An actor that is handed on between two nodes which
+/// lose each other, and not the actor's node, may be kept until that loses the receiver. If a node
+/// is lost before the actor's node has heard that it has handed a reference on, that reference may
+/// name an actor that has ended.
 ///
 /// # Messages
 /// Their types derive `Serialize` and `Deserialize`: the program has `serde` with its feature

@@ -14,7 +14,8 @@
 //! all before, finds nothing in it; both are under the lock. A reader that reads a later frame of
 //! the same sender got it from the [demultiplexer](crate::node::demultiplexer) after the earlier
 //! one was given back, so it sees the line. A line is found by the actor's slot, so it is order for
-//! each policy of references to an actor.
+//! each policy of references to an actor; its porter keeps the slot, so that what the peer is given
+//! later is the same one.
 //!
 //! # Why nothing stays, or is lost
 //! A line has a porter from the step that makes it. The porter waits for nothing but the mailbox,
@@ -71,7 +72,7 @@ use crate::node::Slot;
 use crate::node::wire::{Failure, Message, Places};
 use crate::primitives::{Mutex, MutexGuard};
 use item::{Delivered, ITEM, Item, Origin};
-use porter::carry;
+use porter::{Kept, carry};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::mem;
@@ -240,7 +241,9 @@ impl Parking {
         };
         self.added(peer, to, weight, state);
         if is_new {
-            peer.node.spawn(carry(peer, to, target));
+            // Before the reader comes to a word of the peer's that gives the slot back.
+            let kept = Kept::new(peer, to);
+            peer.node.spawn(carry(peer, to, target, kept));
         }
     }
 

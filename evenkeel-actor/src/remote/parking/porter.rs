@@ -17,8 +17,31 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
+/// Keeps a slot while a line is found by it, as a reference of this node's would: its actor would
+/// get another one, and what is sent by that would overtake the line.
+pub(super) struct Kept(&'static Peer, Slot);
+
+impl Kept {
+    /// None if the actor has ended.
+    pub(super) fn new(peer: &'static Peer, slot: Slot) -> Option<Self> {
+        peer.node.table.give(slot, peer.node.number).then_some(Self(peer, slot))
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let node = self.0.node;
+        node.table.release(node.number, self.1, 1);
+    }
+}
+
 /// The porter of a line, for this actor.
-pub(super) async fn carry(peer: &'static Peer, to: Slot, target: Arc<dyn Target>) {
+pub(super) async fn carry(
+    peer: &'static Peer,
+    to: Slot,
+    target: Arc<dyn Target>,
+    _kept: Option<Kept>,
+) {
     let parking = &peer.parking;
     let mut turn = Turn::new();
     while let Some((items, bytes)) = parking.take(to) {
