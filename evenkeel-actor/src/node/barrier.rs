@@ -11,9 +11,9 @@
 //! parent. Anything else is an error of the peer's.
 //!
 //! # If a node is lost
-//! The barrier is broken for good: a node that is gone never enters again. Whoever hears of a loss
-//! tells its neighbours in the tree, who tell theirs. Where the tree is apart because the lost node
-//! was between, both sides have heard of it from the transport. So nobody waits for ever.
+//! The barrier is broken for good: a node that is gone never enters again. A node that hears of a
+//! loss tells its neighbours in the tree, who tell theirs. Where the tree is apart because the lost
+//! node was between, both sides have heard of it from the transport. So nobody waits for ever.
 
 use super::wire::BarrierStep;
 use super::{NodeId, tree};

@@ -37,8 +37,8 @@
 //! balance is below zero for a while. Let a holder have leases of a lender. Either the balance of
 //! the two is above zero, or the owner has not counted one of the loans. Then that lender has a
 //! lease of its own that is older than the loan. For this the same is true; by induction over the
-//! age of leases one balance is above zero, since the oldest are by the owner. An older lease by the
-//! same lender does as well: the owner hears of it first, or of neither. So one balance is
+//! age of leases one balance is above zero, since the oldest are by the owner. An older lease by
+//! the same lender does as well: the owner hears of it first, or of neither. So one balance is
 //! looked for, not the sum of all, and no order between words of any nodes matters.
 //! *What a reference has sent* is delivered before its lease is given back: it was put into a lane
 //! before the reference was dropped, and before the holder says `Release` it flushes and fences the

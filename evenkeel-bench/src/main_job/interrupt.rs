@@ -1,12 +1,14 @@
-//! What Ctrl-C does to a session: it ends after the run that is under way, and what is measured is kept.
+//! What Ctrl-C does to a session: it ends after the run that is under way, and what is measured is
+//! kept.
 //!
-//! Roles: the handler of the signal, on a thread of its own, and the session. The session says when it
-//! begins to measure; from then on the handler leaves the end to it, once. The session looks after each
-//! run, and ends as after a failure: with its tables and its report. A second signal ends the process at
-//! once, as does one before anything is measured.
+//! Roles: the handler of the signal, on a thread of its own, and the session. The session says when
+//! it begins to measure; from then on the handler leaves the end to it, once. The session looks
+//! after each run, and ends as after a failure: with its tables and its report. A second signal
+//! ends the process at once, as does one before anything is measured.
 //!
-//! Nothing is lost, for only the session touches what is measured. Rejected: writing the report in the
-//! handler, which would need a lock around all records and would cut a run short that others wait for.
+//! Nothing is lost, for only the session touches what is measured. Rejected: writing the report in
+//! the handler, which would need a lock around all records and would cut a run short that others
+//! wait for.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

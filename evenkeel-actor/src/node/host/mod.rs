@@ -2,7 +2,7 @@
 //!
 //! One turn takes the frames that lanes have handed over, gives the transport as many as it takes,
 //! and hands on what has come: one frame, or [as many as there are](super::policy::looks_for_more)
-//! if the turn before has found one too. The host splits no frame: whoever implements [`Deliver`]
+//! if the turn before has found one too. The host splits no frame: the implementor of [`Deliver`]
 //! gives frames to workers.
 //!
 //! # When there is nothing to do
@@ -17,8 +17,8 @@
 //!
 //! A host without [room](Deliver::has_room) waits for that: not inside of the transport, whose wait
 //! ends at once as long as something is there that is not taken. It looks once more whether there
-//! is room after it has left its waker. Whoever makes room does that first and then takes the
-//! waker, under the same lock, so either the look sees the room or the waker is found.
+//! is room after it has left its waker. The reader that makes room does that first and then takes
+//! the waker, under the same lock, so either the look sees the room or the waker is found.
 //!
 //! # The end
 //! After [`Multiplexer::close`] the host sends what was handed over, drops what it has for nodes
@@ -47,7 +47,8 @@ pub trait Deliver {
     fn begin(&mut self) {}
 
     /// Whether further frames are taken now. If not, the host does not look for any, unless the
-    /// transport is still sending and needs to be polled for that; whoever has made room wakes it.
+    /// transport is still sending and needs to be polled for that; the reader that has made room
+    /// wakes it.
     fn has_room(&self) -> bool {
         true
     }

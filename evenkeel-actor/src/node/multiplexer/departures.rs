@@ -2,8 +2,8 @@
 //!
 //! # Protocol
 //! Lanes push under the lock; the host takes all under the lock, and when there is nothing it
-//! leaves its waker under the same hold of it. Whoever pushes takes the waker out and wakes, after
-//! the lock. So a push comes before the host's look, which sees it, or after, and wakes.
+//! leaves its waker under the same hold of it. A sender that pushes takes the waker out and wakes,
+//! after the lock. So a push comes before the host's look, which sees it, or after, and wakes.
 
 use super::super::NodeId;
 use super::packer::Sealed;

@@ -4,12 +4,13 @@
 //! # Waiting for room
 //! `queued` counts the bytes of frames that lanes have handed over and the transport has not taken;
 //! a frame that the host takes from a lane itself counts if the transport refuses it. The host
-//! subtracts under the lock of `waiters`. Whoever wants to wait looks under the same lock: either
-//! there is room, or the subtraction that makes room comes later and finds the waiter. A waiter is
-//! left when at least `most` bytes are queued, and it *holds* the gate: from then on nobody finds
-//! room, so that those who do not wait cannot keep the queue above the half for ever, at which all
-//! waiters are woken and the hold ends. Every frame is taken by the transport or dropped with its
-//! node, so that comes. Those who are woken are in no order; one that finds no room waits again.
+//! subtracts under the lock of `waiters`. A sender that wants to wait looks under the same lock:
+//! either there is room, or the subtraction that makes room comes later and finds the waiter. A
+//! waiter is left when at least `most` bytes are queued, and it *holds* the gate: from then on
+//! nobody finds room, so that those who do not wait cannot keep the queue above the half for ever,
+//! at which all waiters are woken and the hold ends. Every frame is taken by the transport or
+//! dropped with its node, so that comes. Those who are woken are in no order; one that finds no
+//! room waits again.
 
 use super::super::NodeId;
 use std::collections::BTreeMap;
