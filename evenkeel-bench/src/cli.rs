@@ -9,7 +9,6 @@ mod concurrency;
 mod families;
 mod family;
 mod fork;
-mod mixed;
 mod objects;
 mod output;
 mod ported;
@@ -32,7 +31,7 @@ use crate::toolchain;
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
-/// Without a command: five experiments (locality and transfer in two variants each), with many and with few tasks, the eight fork-join programs, and timers, at one
+/// Without a command: five experiments (locality and transfer in two variants each), with many and with few tasks, tasks beside fork-join, the eight fork-join programs, and timers, at one
 /// and at all cores, the tables of "Concurrency in C∀", actors, and objects with homes, on every runtime found, in about five minutes; then the tables and an HTML report.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]

@@ -31,8 +31,9 @@ use crate::words;
 type New = fn(Effort, &mut Vec<String>) -> anyhow::Result<Box<dyn Part>>;
 
 /// All families, in the order in which they are measured and their tables are printed.
-const PARTS: [New; 6] = [
+const PARTS: [New; 7] = [
     scheduling::new,
+    |effort, notes| ported::new("mixed", effort, notes),
     forking::new,
     |effort, notes| ported::new("timers", effort, notes),
     concurrency::new,

@@ -288,19 +288,17 @@ fn a_mixed_run_leaves_one_line_with_the_figures_of_both_sides() {
     assert!(output.status.success(), "{}", stderr(&output));
     let lines: Vec<Value> =
         stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let names: Vec<_> = lines
-        .iter()
-        .map(|line| (line["variant"].as_str().unwrap(), line["runtime"].as_str().unwrap()))
-        .collect();
-    let (joins, wakes) = (
-        ["evenkeel", "rayon+tokio"].map(|name| ("joins", name)),
-        ["evenkeel", "rayon+tokio"].map(|name| ("wakes", name)),
-    );
-    assert_eq!(names, [joins, joins, wakes, wakes].concat());
+    // A run that does not count is repeated, so there may be more lines than these.
+    for variant in ["joins", "wakes"] {
+        for runtime in ["evenkeel", "rayon+tokio"] {
+            let is = |line: &&Value| line["variant"] == variant && line["runtime"] == runtime;
+            assert!(lines.iter().filter(is).count() >= 2, "{variant} on {runtime}");
+        }
+    }
     for line in &lines {
         assert_eq!(
-            (&line["bench"], &line["workers"], &line["tasks"]),
-            (&"mixed".into(), &2.into(), &20.into())
+            (&line["bench"], &line["workers"], &line["tasks"], &line["n"]),
+            (&"mixed".into(), &2.into(), &20.into(), &6.into())
         );
         let figure = |field: &str| line[field].as_f64().unwrap_or(f64::NAN);
         assert!(figure("computations") > 0.0, "{line}");
@@ -316,7 +314,7 @@ fn a_mixed_run_leaves_one_line_with_the_figures_of_both_sides() {
 }
 
 #[test]
-fn a_mixed_run_prints_a_table_for_each_variant() {
+fn a_mixed_run_prints_the_figures_of_both_sides() {
     let output = run("run --bench mixed --n 6 --tasks 20 --workers 2 --seconds 0.05 --reps 1");
     assert!(output.status.success(), "{}", stderr(&output));
     for name in ["mixed joins", "mixed wakes", "polls/s", "wake p99.9", "relay max", "rayon+tokio"]

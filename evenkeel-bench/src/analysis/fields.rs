@@ -132,7 +132,6 @@ mod tests {
     use crate::forking::forker::Name;
     use crate::forking::program::Program;
     use crate::forking::runner;
-    use crate::mixed;
     use std::time::Duration;
 
     /// The settings of every record of the suite. A record that has another field of text or whole numbers fails here: put it
@@ -148,21 +147,6 @@ mod tests {
         };
         let runner = runner::Runner::new(&cell.runtimes, 0, Duration::MAX).unwrap();
         let forked = runner.run(&cell, 1).unwrap().records.pop().unwrap();
-        let spec = mixed::Spec {
-            variant: mixed::Variant::Joins,
-            workers: 1,
-            tasks: 2,
-            n: 5,
-            time: Duration::from_millis(1),
-            seed: 1,
-        };
-        let mut both = None;
-        let cell = mixed::runner::Cell { spec, runtimes: vec![mixed::pool::Name::Evenkeel] };
-        let keep = |record, _| {
-            both = Some(record);
-            Ok(())
-        };
-        mixed::runner::run(&cell, 1, keep).unwrap();
         let known = |name: &String| {
             ORDER.contains(&name.as_str()) || ["runtime", REGIME].contains(&name.as_str())
         };
@@ -174,7 +158,6 @@ mod tests {
             serde_json::to_value(crate::objects::tests::example().last()),
             serde_json::to_value(&crate::objects::tests::example()[11]),
             serde_json::to_value(forked),
-            serde_json::to_value(both),
         ];
         for record in records {
             let Ok(Value::Object(fields)) = record else { panic!("a record is an object") };

@@ -7,7 +7,6 @@ use super::args::{RunArgs, Usage};
 use super::concurrency::Concurrency;
 use super::family::Family;
 use super::fork::Forking;
-use super::mixed::Mixed;
 use super::objects::Objects;
 use super::ported::Ported;
 use super::scheduling::Scheduling;
@@ -15,7 +14,7 @@ use crate::suite::output::say;
 
 /// All of them, in the order of `list`. A family that is here is known to `run`, to `list` and to their errors.
 const FAMILIES: [&dyn Family; 7] =
-    [&Scheduling, &Mixed, &Ported("timers"), &Concurrency, &Actors, &Objects, &Forking];
+    [&Scheduling, &Ported("mixed"), &Ported("timers"), &Concurrency, &Actors, &Objects, &Forking];
 
 /// Runs the experiments named, which must be of one family.
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {

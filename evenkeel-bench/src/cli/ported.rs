@@ -81,6 +81,7 @@ fn asked(args: &RunArgs) -> Asked {
         variants: args.variant.clone(),
         workers: procs(args),
         tasks: args.tasks,
+        n: args.n.clone(),
         time: args.time(),
         seed: args.seed,
         given: names.filter(is_given).map(str::to_owned).collect(),

@@ -127,7 +127,7 @@ fn mixed_runs_that_cannot_be_are_refused() {
     let error = fork_error("--bench mixed,fib");
     assert_eq!(error, "mixed has columns of its own, not those of fib: run them in two commands");
     let error = fork_error("--bench mixed --runtime rayon");
-    assert_eq!(error, "unknown runtime `rayon` for mixed: known are evenkeel, rayon+tokio");
+    assert_eq!(error, "unknown runtime of mixed `rayon`: known are evenkeel, rayon+tokio");
     let error = fork_error("--bench mixed --variant share");
     assert_eq!(error, "mixed has no variant `share`: known are joins, wakes");
     let error = fork_error("--bench mixed --variant wakes --tasks 7");
@@ -135,7 +135,7 @@ fn mixed_runs_that_cannot_be_are_refused() {
     let error = fork_error("--bench mixed --n 17");
     assert_eq!(error, "computations of size 17: sizes are 1 to 16, usually 11");
     let error = fork_error("--bench mixed --tasks-per-proc 3");
-    assert_eq!(error, "mixed counts its tasks in all: use --tasks");
+    assert_eq!(error, "--tasks-per-proc is not for mixed");
     let error = fork_error("--bench timers,cycle");
     assert_eq!(
         error,

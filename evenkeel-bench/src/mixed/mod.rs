@@ -5,24 +5,21 @@
 //! every worker busy while tasks are woken, by a thread from outside and then by each other.
 //!
 //! The peer is what users of both put together: a pool of rayon's and one of Tokio's, each with a thread for every core,
-//! that leave the rest to the system's scheduler.
+//! that leave the rest to the system's scheduler. [`family`] is what the suite knows of it.
 
+pub(crate) mod family;
 mod joins;
 pub(crate) mod latency;
 pub(crate) mod pool;
-pub(crate) mod record;
-pub(crate) mod runner;
 mod stream;
-pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod wakes;
 
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 use crate::forking::program::Program;
+use crate::named::named;
 use crate::workload::Fault;
 use latency::Latencies;
 use pool::Pool;
@@ -45,45 +42,13 @@ pub(crate) const MOST_SIZE: usize = 16;
 /// The usual number of tasks.
 pub(crate) const USUAL_TASKS: usize = 1_000;
 
-/// One way of running the experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Variant {
-    /// Computations beside busy tasks.
-    Joins,
-    /// Wakes beside computations that keep all workers busy.
-    Wakes,
-}
-
-impl Variant {
-    /// Both, in the order of the tables.
-    pub(crate) const ALL: [Variant; 2] = [Variant::Joins, Variant::Wakes];
-
-    /// The name on the command line and in the tables.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Variant::Joins => "joins",
-            Variant::Wakes => "wakes",
-        }
-    }
-}
-
-impl fmt::Display for Variant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that no variant has.
-#[derive(Debug, thiserror::Error)]
-#[error("{NAME} has no variant `{0}`: known are {known}", known = Variant::ALL.map(Variant::name).join(", "))]
-pub(crate) struct UnknownVariant(String);
-
-impl FromStr for Variant {
-    type Err = UnknownVariant;
-
-    fn from_str(name: &str) -> Result<Self, UnknownVariant> {
-        let known = Variant::ALL.into_iter().find(|known| known.name() == name);
-        known.ok_or_else(|| UnknownVariant(name.to_owned()))
+named! {
+    /// One way of running the experiment.
+    enum Variant as "variant of mixed" {
+        /// Computations beside busy tasks.
+        Joins = "joins",
+        /// Wakes beside computations that keep all workers busy.
+        Wakes = "wakes",
     }
 }
 

@@ -1,12 +1,11 @@
 //! The pools under test: where tasks run, and where computations fork.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::forking::forker::{Forker, Rayon};
+use crate::named::named;
 use crate::runtime::Runtime;
 use crate::runtime::evenkeel::Evenkeel;
 use crate::runtime::tokio_hand::TokioHand;
+use crate::suite::peer::{Peer, Role};
 
 /// Tasks and fork-join with so many workers. Dropping the value ends them.
 pub(crate) trait Pool: Sized {
@@ -69,52 +68,25 @@ impl Pool for RayonTokio {
     }
 }
 
-/// One column of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Name {
-    /// This project's runtime.
-    Evenkeel,
-    /// rayon and Tokio on the same cores.
-    RayonTokio,
+named! {
+    /// A set of workers for both.
+    enum Name as "runtime of mixed" {
+        /// This project's runtime.
+        Evenkeel = "evenkeel": "this project's runtime for both",
+        /// rayon and Tokio on the same cores.
+        RayonTokio = "rayon+tokio": "a pool of rayon's beside one of Tokio's on the same cores",
+    }
 }
 
-impl Name {
-    /// All of them, in the order of the tables.
-    pub(crate) const ALL: [Name; 2] = [Name::Evenkeel, Name::RayonTokio];
-
-    /// The name on the command line and in the tables.
-    pub(crate) fn name(self) -> &'static str {
+impl Peer for Name {
+    fn role(self) -> Role {
         match self {
-            Name::Evenkeel => "evenkeel",
-            Name::RayonTokio => "rayon+tokio",
+            Name::Evenkeel => Role::Subject,
+            Name::RayonTokio => Role::Peer,
         }
     }
 
-    /// What it is, in half a line.
-    pub(crate) fn describe(self) -> &'static str {
-        match self {
-            Name::Evenkeel => "this project's runtime for both",
-            Name::RayonTokio => "a pool of rayon's beside one of Tokio's on the same cores",
-        }
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that no pool has.
-#[derive(Debug, thiserror::Error)]
-#[error("unknown runtime `{0}` for {bench}: known are {known}", bench = super::NAME, known = Name::ALL.map(Name::name).join(", "))]
-pub(crate) struct UnknownPool(String);
-
-impl FromStr for Name {
-    type Err = UnknownPool;
-
-    fn from_str(name: &str) -> Result<Self, UnknownPool> {
-        let known = Name::ALL.into_iter().find(|known| known.name() == name);
-        known.ok_or_else(|| UnknownPool(name.to_owned()))
+    fn describe(self) -> &'static str {
+        Name::describe(self)
     }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Asked {
     pub(crate) workers: Vec<usize>,
     /// Tasks in all.
     pub(crate) tasks: Option<u32>,
+    /// Sizes, or numbers of rounds.
+    pub(crate) n: Vec<usize>,
     /// The measured time of each run.
     pub(crate) time: Duration,
     /// Where the random choices of the first round begin.

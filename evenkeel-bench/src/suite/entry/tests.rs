@@ -139,6 +139,7 @@ fn of(runtimes: &[&str], arguments: &[&str]) -> Asked {
         variants: Vec::new(),
         workers: vec![1],
         tasks: None,
+        n: Vec::new(),
         time: Duration::ZERO,
         seed: 7,
         given: Vec::new(),
