@@ -26,11 +26,11 @@ pub(super) struct Abscissa<'a> {
     pub(super) label: &'a dyn Fn(f64) -> String,
 }
 
-/// Processors.
-pub(super) const PROCESSORS: Abscissa<'static> = Abscissa {
-    title: "processors",
+/// Workers.
+pub(super) const WORKERS: Abscissa<'static> = Abscissa {
+    title: "workers",
     ticks: ticks::processors,
-    label: &|procs| format!("{procs:.0}"),
+    label: &|workers| format!("{workers:.0}"),
 };
 
 /// Draws the lines as SVG; those that come last lie on top.

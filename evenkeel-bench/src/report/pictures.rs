@@ -46,7 +46,7 @@ pub(super) fn of(experiment: &Experiment, figures: &Figures) -> anyhow::Result<V
             };
             for quantity in &quantities {
                 let svg = lines::draw(
-                    &lines::PROCESSORS,
+                    &lines::WORKERS,
                     quantity.unit,
                     &lines_of(load, figures, quantity),
                 )?;

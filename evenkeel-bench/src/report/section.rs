@@ -1,13 +1,19 @@
 //! The part of the page about a family that runs on the suite: a table and pictures of each
 //! experiment.
 
-use maud::{Markup, PreEscaped, html};
+use std::cmp::Reverse;
+
+use maud::{Markup, html};
 
 use super::dots::{self, Dot, Scale};
+use super::lines::{self, Line};
+use super::page::legend;
+use super::pictures;
 use super::table::mark;
 use crate::suite::case::{Case, plain};
 use crate::suite::entry::Measured;
-use crate::suite::quantity::Quantity;
+use crate::suite::peer::Known;
+use crate::suite::quantity::{Picture, Quantity};
 use crate::suite::rows::{Cell, Row, rows};
 use crate::suite::summary::Summary;
 use crate::suite::table::left_out;
@@ -39,6 +45,7 @@ pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
             "."
         }
         p { (of.about) }
+        p { "Runtimes: " (runtimes(&rows)) "." }
         p {
             "Medians [minimum to maximum] of the runs that count; the best that is compared is "
             strong { "bold" } ". " (DOUBT) "."
@@ -49,27 +56,45 @@ pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
     })
 }
 
+/// Who was measured, and what they are.
+fn runtimes(rows: &[Row<'_>]) -> String {
+    let say = |peer: Known| match peer.what {
+        "" => peer.name.to_owned(),
+        what => format!("{}: {what}", peer.name),
+    };
+    measured(rows).into_iter().map(say).collect::<Vec<_>>().join("; ")
+}
+
 fn experiment(subject: &str, rows: &[Row<'_>]) -> anyhow::Result<Markup> {
     let experiment = rows[0].experiment;
     let mut pictures = Vec::new();
-    for quantity in experiment.quantities.iter().filter(|quantity| quantity.is_drawn) {
+    let mut has_lines = false;
+    for quantity in experiment.quantities {
         for rows in rows.chunk_by(|a, b| a.case.variant == b.case.variant) {
+            let (lines, alone) = shapes(quantity, rows);
+            has_lines |= !lines.is_empty();
+            for rows in lines {
+                pictures.push(picture_of_lines(&rows, quantity)?);
+            }
             // Neighbours share an axis.
             let figures = |row: &Row<'_>| -> Vec<Summary> {
                 row.cells.iter().filter_map(|cell| row.summary(quantity, cell)).collect()
             };
-            let all: Vec<Summary> = rows.iter().flat_map(figures).collect();
+            let all: Vec<Summary> = alone.iter().copied().flat_map(figures).collect();
             let scale = Scale::fitting(&all);
-            for row in rows.iter().filter(|row| !figures(row).is_empty()) {
+            for row in alone.into_iter().filter(|row| !figures(row).is_empty()) {
                 pictures.push(picture(row, quantity, &scale)?);
             }
         }
     }
+    let measured = measured(rows);
     Ok(html! {
         section {
             div.title {
                 h3 id={ "bench-" (experiment.name) } { (words::capital(experiment.name)) }
                 p { (words::capital(experiment.what)) "." }
+                // Rows of dots carry the names beside them.
+                @if has_lines { (legend(measured.iter().map(|peer| (peer.slot, peer.name)))) }
             }
             div.grid { @for picture in &pictures { (picture) } }
             (table(subject, rows))
@@ -77,14 +102,41 @@ fn experiment(subject: &str, rows: &[Row<'_>]) -> anyhow::Result<Markup> {
     })
 }
 
-/// All figures: a line for each quantity of each row.
-fn table(subject: &str, rows: &[Row<'_>]) -> Markup {
-    let mut names: Vec<&str> = Vec::new();
-    for cell in rows.iter().flat_map(|row| &row.cells) {
-        if !names.contains(&cell.peer.name) {
-            names.push(cell.peer.name);
+/// Rows that a quantity is drawn of by one picture with lines, and rows that have one each.
+fn shapes<'r, 'a>(
+    quantity: &Quantity,
+    rows: &'r [Row<'a>],
+) -> (Vec<Vec<&'r Row<'a>>>, Vec<&'r Row<'a>>) {
+    let mut alike: Vec<Vec<&Row<'_>>> = Vec::new();
+    for row in rows.iter().filter(|_| quantity.picture != Picture::None) {
+        let is_alike = |known: &&mut Vec<&Row<'_>>| {
+            quantity.picture == Picture::Lines && known[0].case.settings == row.case.settings
+        };
+        match alike.iter_mut().find(is_alike) {
+            Some(known) => known.push(row),
+            None => alike.push(vec![row]),
         }
     }
+    alike.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.case.workers));
+    // A line has two ends.
+    let (lines, alone): (Vec<_>, Vec<_>) = alike.into_iter().partition(|rows| rows.len() > 1);
+    (lines, alone.into_iter().flatten().collect())
+}
+
+/// The peers that were measured in any of these rows.
+fn measured<'r, 'a: 'r>(rows: impl IntoIterator<Item = &'r Row<'a>>) -> Vec<Known> {
+    let mut peers: Vec<Known> = Vec::new();
+    for cell in rows.into_iter().flat_map(|row| &row.cells) {
+        if !peers.iter().any(|peer| peer.name == cell.peer.name) {
+            peers.push(cell.peer);
+        }
+    }
+    peers
+}
+
+/// All figures: a line for each quantity of each row.
+fn table(subject: &str, rows: &[Row<'_>]) -> Markup {
+    let names: Vec<&str> = measured(rows).iter().map(|peer| peer.name).collect();
     html! {
         div.wide {
             table.dense {
@@ -121,16 +173,18 @@ fn table(subject: &str, rows: &[Row<'_>]) -> Markup {
 
 /// What tells a row apart.
 fn case(row: &Row<'_>) -> Markup {
-    let Case { workers, settings, .. } = row.case;
-    let settings: Vec<String> = settings
-        .iter()
-        .map(|(name, value)| format!("{} {}", name.replace('_', " "), plain(value)))
-        .collect();
+    let settings = settings(row.case);
     html! {
-        (row.case.title()) ", " (words::count(*workers, "worker"))
-        @if !settings.is_empty() { span.range { (settings.join(", ")) } }
+        (row.case.title()) ", " (words::count(row.case.workers, "worker"))
+        @if !settings.is_empty() { span.range { (settings) } }
         @if let Some(regime) = row.regime { span.range { "cores " (regime) } }
     }
+}
+
+/// The settings of a case in a sentence.
+fn settings(case: &Case) -> String {
+    let setting = |(name, value): (&str, _)| format!("{} {}", name.replace('_', " "), plain(value));
+    case.settings.iter().map(setting).collect::<Vec<_>>().join(", ")
 }
 
 fn figure(row: &Row<'_>, quantity: &Quantity, name: &str) -> Markup {
@@ -145,7 +199,10 @@ fn figure(row: &Row<'_>, quantity: &Quantity, name: &str) -> Markup {
         } @else {
             (median)
         }
-        @if value.completed() && value.min != value.max {
+        @if value.completed() && value.incomplete > 0 {
+            span.range { "from " (words::figure(value.min)) }
+            span.range { (value.incomplete) " of " (value.runs) " did not complete" }
+        } @else if value.completed() && value.min != value.max {
             span.range { "[" (words::figure(value.min)) " to " (words::figure(value.max)) "]" }
         }
         @if let Some(few) = few(row, name, counted) { span.range { (few) } }
@@ -184,10 +241,34 @@ fn picture(row: &Row<'_>, quantity: &Quantity, scale: &Scale) -> anyhow::Result<
     let svg = dots::draw(quantity.name, scale, &dots)?;
     let cores = row.regime.map_or(String::new(), |regime| format!(", cores {regime}"));
     let caption = format!("{}{cores}", words::capital(&row.case.to_string()));
-    Ok(html! {
-        figure {
-            figcaption { (caption) span.unit { (quantity.better.says()) } }
-            div.chart role="img" aria-label=(caption) { (PreEscaped(svg)) }
-        }
-    })
+    Ok(pictures::figure(&caption, quantity.better.says(), &svg))
+}
+
+/// One quantity of rows that differ in the number of workers, a line for each peer.
+fn picture_of_lines(rows: &[&Row<'_>], quantity: &Quantity) -> anyhow::Result<Markup> {
+    let point = |row: &Row<'_>, peer: &Known| {
+        // What does not count in its row has no place on the axes of what does.
+        let cell = row.cell(peer.name).filter(|cell| cell.counted > 0)?;
+        let value = row.summary(quantity, cell).filter(|value| value.incomplete == 0)?;
+        Some((row.case.workers, value))
+    };
+    let line = |peer: &Known| Line {
+        slot: peer.slot,
+        points: rows.iter().filter_map(|row| point(row, peer)).collect(),
+    };
+    let mut peers = measured(rows.iter().copied());
+    // The subject's comes last, so that it lies on top.
+    peers.sort_by_key(|peer| Reverse(peer.slot));
+    let mut lines: Vec<Line> = peers.iter().map(line).collect();
+    lines.retain(|line| !line.points.is_empty());
+    if lines.is_empty() {
+        return Ok(html! {});
+    }
+    let svg = lines::draw(&lines::WORKERS, quantity.name, &lines)?;
+    let case = rows[0].case;
+    let caption = match settings(case) {
+        settings if settings.is_empty() => words::capital(&case.title()),
+        settings => format!("{}, {settings}", words::capital(&case.title())),
+    };
+    Ok(pictures::figure(&caption, quantity.better.says(), &svg))
 }

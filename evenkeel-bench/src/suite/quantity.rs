@@ -12,8 +12,19 @@ pub(crate) struct Quantity {
     /// Which of two is the better one. Only what is compared counts in a tally, so an experiment
     /// with several quantities names the one or two that it is about.
     pub(crate) better: Better,
-    /// Whether a page draws it.
-    pub(crate) is_drawn: bool,
+    /// How a page draws it.
+    pub(crate) picture: Picture,
+}
+
+/// How a page draws a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Picture {
+    /// It does not.
+    None,
+    /// A row of dots for each case.
+    Dots,
+    /// Lines over the number of workers, where there are several; else a row of dots.
+    Lines,
 }
 
 /// Where a figure comes from.

@@ -167,7 +167,7 @@ impl Cell<'_> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::suite::quantity::{Better, Read};
+    use crate::suite::quantity::{Better, Picture, Read};
     use crate::suite::record::tests::run;
     use crate::words;
 
@@ -175,7 +175,7 @@ pub(crate) mod tests {
         name: "ns",
         read: Read::Field("ns"),
         better: Better::Less("faster", "slower"),
-        is_drawn: true,
+        picture: Picture::Dots,
     };
     const QUANTITIES: [Quantity; 2] = [
         NS,
@@ -187,7 +187,7 @@ pub(crate) mod tests {
                 Some(best / ns(record)? * 100.0)
             }),
             better: Better::Neither,
-            is_drawn: false,
+            picture: Picture::None,
         },
     ];
 

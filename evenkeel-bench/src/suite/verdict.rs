@@ -155,7 +155,7 @@ impl Why {
 mod tests {
     use super::*;
     use crate::suite::description::Description;
-    use crate::suite::quantity::Read;
+    use crate::suite::quantity::{Picture, Read};
     use crate::suite::record::Record;
     use crate::suite::record::tests::run;
     use crate::suite::rows::rows;
@@ -255,7 +255,7 @@ mod tests {
             name: "Mop/s",
             read: Read::Field("ns"),
             better: Better::More("better", "worse"),
-            is_drawn: false,
+            picture: Picture::None,
         };
         let of = family();
         let say = |peer: Vec<Record>| {
