@@ -12,7 +12,6 @@ mod fork;
 mod objects;
 mod output;
 mod ported;
-mod scheduling;
 mod simulate;
 #[cfg(test)]
 mod tests;
@@ -25,9 +24,10 @@ use self::args::{RunArgs, Usage};
 use crate::analysis;
 use crate::main_job::interrupt::Interrupted;
 use crate::main_job::{self, Effort};
-use crate::runner;
 use crate::runtime::Peer;
+use crate::suite::output::say;
 use crate::toolchain;
+use crate::workload::memory;
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
@@ -64,7 +64,7 @@ enum Command {
     /// Name the experiments, their variants, the programs, their sizes, and the runtimes found and missing
     List,
     /// Measure memory in this process; used by the binary itself
-    #[command(name = crate::workload::memory::COMMAND, hide = true)]
+    #[command(name = memory::COMMAND, hide = true)]
     MemoryProbe(ProbeArgs),
     /// Measure the memory of actors in this process; used by the binary itself
     #[command(name = crate::actors::memory::COMMAND, hide = true)]
@@ -91,9 +91,16 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Analyse(options)) => analysis::run(&options),
         Some(Command::List) => families::list(),
-        Some(Command::MemoryProbe(args)) => runner::probe(args.runtime, args.procs, args.tasks),
+        Some(Command::MemoryProbe(args)) => probe(&args),
         Some(Command::ActorMemoryProbe(args)) => actors::probe(&args),
     }
+}
+
+/// What the binary measures for itself in a process of its own.
+fn probe(&ProbeArgs { runtime, procs, tasks }: &ProbeArgs) -> anyhow::Result<()> {
+    let footprint = memory::in_this_process(runtime, procs, tasks)?;
+    say!("{}", serde_json::to_string(&footprint)?);
+    Ok(())
 }
 
 /// Reads the command line of this process; a wrong one ends it with status 2.

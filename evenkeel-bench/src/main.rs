@@ -1,12 +1,11 @@
 //! `evenkeel-bench`: the published experiments of schedulers, run on evenkeel and on its peers, side
 //! by side.
 //!
-//! An experiment is written once, in [`workload`], for every [`runtime`] in this process. The
-//! [`runner`] alternates the runtimes, repeats what was disturbed and makes a [`record`] of each run;
-//! [`figures`] groups and summarises them, and [`table`] and [`report`] show that. Fork-join programs are [apart](forking):
-//! they have a size and an end, where the others have a rate. So is what runs [both](mixed) at once,
-//! the tables of a thesis, which count [rounds](concurrency), and [actors], whose systems are peers of
-//! their own. [`analysis`] judges the records of all of them.
+//! An experiment is written once, in [`workload`], for every [`runtime`] in this process. Fork-join
+//! programs are [apart](forking): they have a size and an end, where the others have a rate. So is
+//! what runs [both](mixed) at once, the tables of a thesis, which count [rounds](concurrency), and
+//! [actors], whose systems are peers of their own. [`analysis`] judges the records of all of them,
+//! and [`report`] shows them.
 //!
 //! What all families do alike is being moved to [`suite`]; [`families`] are those that run on it.
 
@@ -28,10 +27,8 @@ mod misses;
 mod mixed;
 mod named;
 mod objects;
-mod record;
 mod regime;
 mod report;
-mod runner;
 mod runtime;
 mod served;
 mod simulated;

@@ -12,7 +12,6 @@ mod objects;
 mod part;
 mod ported;
 mod progress;
-mod scheduling;
 
 use std::path::Path;
 use std::time::Instant;
@@ -32,7 +31,7 @@ type New = fn(Effort, &mut Vec<String>) -> anyhow::Result<Box<dyn Part>>;
 
 /// All families, in the order in which they are measured and their tables are printed.
 const PARTS: [New; 7] = [
-    scheduling::new,
+    |effort, notes| ported::new("scheduling", effort, notes),
     |effort, notes| ported::new("mixed", effort, notes),
     forking::new,
     |effort, notes| ported::new("timers", effort, notes),

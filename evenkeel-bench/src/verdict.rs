@@ -1,6 +1,6 @@
 //! What a row says about the subject beside its best peer, in figures and in words.
 
-use crate::figures::{Cell, Figures, MIXED, Measure, Row, Summary};
+use crate::figures::{MIXED, Summary};
 
 /// Who is ahead; a page marks it by colour as well as by the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,46 +21,6 @@ pub(crate) struct Verdict {
     pub(crate) words: String,
     /// The peer that the words are about.
     pub(crate) peer: Option<String>,
-}
-
-impl Verdict {
-    /// Compares the subject with the best comparable peer of the row.
-    pub(crate) fn of(row: &Row, figures: &Figures, measure: Measure) -> Self {
-        let say = |standing, words: &str| Self { standing, words: words.to_owned(), peer: None };
-        let Some(subject) = figures.subject().and_then(|index| row.cell(index)) else {
-            return say(Standing::Even, "evenkeel not measured");
-        };
-        if let Some(regime) = &subject.foreign {
-            return say(Standing::Even, &format!("not compared: cores {regime}"));
-        }
-        let of_peer = |cell: &&Cell| cell.runtime != subject.runtime && cell.foreign.is_none();
-        let peers = || row.cells.iter().filter(of_peer);
-        let best = peers().min_by(|a, b| a.value.median.total_cmp(&b.value.median));
-        let Some(best) = best else {
-            return say(Standing::Even, "no peer to compare");
-        };
-        let peer = Some(figures.runtimes[best.runtime].clone());
-        match (subject.value.completed(), best.value.completed()) {
-            (false, false) => say(Standing::Even, "no runtime completed"),
-            (true, false) => say(Standing::Ahead, "only one to complete"),
-            (false, true) => {
-                let words = "did not complete, a peer did".to_owned();
-                Self { standing: Standing::Behind, words, peer }
-            }
-            (true, true) => {
-                let (standing, words) = ratio(&subject.value, &best.value, words(measure));
-                Self { standing, words, peer }
-            }
-        }
-    }
-}
-
-/// The words for smaller figures and for larger ones.
-fn words(measure: Measure) -> (&'static str, &'static str) {
-    match measure {
-        Measure::Memory => ("smaller", "larger"),
-        Measure::Operations | Measure::Transfer => ("faster", "slower"),
-    }
 }
 
 /// Why two figures of a row say nothing of each other, if they do not. Chance cannot be told from one run, and the distance of the cores from nothing where it
@@ -108,8 +68,7 @@ mod tests {
     #[test]
     fn losses_read_like_wins() {
         let summary = |value: f64| Summary::of(vec![value]).unwrap();
-        let of =
-            |subject, peer| ratio(&summary(subject), &summary(peer), words(Measure::Operations));
+        let of = |subject, peer| ratio(&summary(subject), &summary(peer), ("faster", "slower"));
         assert_eq!(of(18.0, 37.8), (Standing::Ahead, "2.1 x faster".to_owned()));
         assert_eq!(of(37.8, 18.0), (Standing::Behind, "2.1 x slower".to_owned()));
         assert_eq!(of(104.0, 100.0), (Standing::Behind, "1.04 x slower".to_owned()));
@@ -117,7 +76,7 @@ mod tests {
         assert_eq!(of(10.0, 266.0).1, "27 x faster");
         assert_eq!(of(28.0, 28_000.0).1, "1,000 x faster");
         let (few, many) = (summary(90.0), summary(450.0));
-        assert_eq!(ratio(&few, &many, words(Measure::Memory)).1, "5.0 x smaller");
+        assert_eq!(ratio(&few, &many, ("smaller", "larger")).1, "5.0 x smaller");
     }
 
     #[test]

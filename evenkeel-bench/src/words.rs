@@ -1,6 +1,6 @@
 //! Figures and names as people read them.
 
-use crate::figures::{Experiment, Measure, Summary};
+use crate::suite::summary::Summary;
 
 /// A figure with two or three significant digits and thousands set apart, such as `0.0051`, `9.04` or `25,444`.
 pub(crate) fn figure(value: f64) -> String {
@@ -61,73 +61,12 @@ pub(crate) fn and(names: &[&str]) -> String {
     }
 }
 
-/// The unit of an experiment's figures.
-pub(crate) fn unit(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Operations => "ns per operation per processor",
-        Measure::Transfer => "µs per transfer",
-        Measure::Memory => "bytes per parked task",
-    }
-}
-
-/// The experiment's name as a heading, such as `Locality, share (2 words, 2 touched)`.
-pub(crate) fn title(experiment: &Experiment) -> String {
-    let mut title = capital(&experiment.bench);
-    if experiment.variant != "-" {
-        title.push_str(&format!(", {}", experiment.variant));
-    }
-    if experiment.words > 0 {
-        let (words, touch) = (experiment.words as i64, experiment.touch as i64);
-        title.push_str(&format!(" ({} words, {} touched)", thousands(words), thousands(touch)));
-    }
-    title
-}
-
 /// The text with its first letter as at the beginning of a sentence.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let mut capital: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
     capital.push_str(letters.as_str());
     capital
-}
-
-/// The load of an experiment in words, such as `100 rings per processor`.
-pub(crate) fn load(bench: &str, tasks_per_proc: usize) -> String {
-    let noun = if bench == "cycle" { "ring" } else { "task" };
-    format!("{} per processor", count(tasks_per_proc, noun))
-}
-
-/// What the experiment does, for readers who do not know it.
-pub(crate) fn description(bench: &str) -> &'static str {
-    match bench {
-        "cycle" => {
-            "Rings of five tasks: each waits for its own token, then posts the next task's. One \
-             operation is one wait and one post."
-        }
-        "yield" => {
-            "Each task goes to the back of the queue again and again. One operation is one yield."
-        }
-        "churn" => {
-            "Tasks meet on FIFO counting semaphores, half as many as there are tasks: each wakes a \
-             waiter of a random spot and waits there itself. One operation is one V and one P."
-        }
-        "locality" => {
-            "Churn in which each task also increments random cells of the array it holds. In share \
-             the array travels with the permit to the task that is woken; in noshare each task \
-             keeps its own."
-        }
-        "transfer" => {
-            "A leader spins without yielding until every other task has run once and said so; then \
-             leadership passes on. It completes only if others take over the tasks that wait for \
-             the leader's processor, or if the leader is preempted."
-        }
-        "spawn" => {
-            "Empty tasks are spawned and joined, a thousand at a time (batch) or one by one \
-             (serial). One operation is one spawn and join."
-        }
-        "memory" => "Growth of resident memory per parked task, the task's future included.",
-        _ => "",
-    }
 }
 
 #[cfg(test)]

@@ -29,6 +29,11 @@ fn refused(args: &str, words: &str) {
     assert_eq!(stdout(&output), "", "{args}");
 }
 
+/// Whether Go is on this machine.
+fn has_go() -> bool {
+    stdout(&run("list")).contains("go1.")
+}
+
 #[test]
 fn wrong_command_lines_are_refused_with_the_known_names() {
     refused("run --bench spin", "unknown experiment `spin`: known are cycle, yield, churn");
@@ -46,11 +51,14 @@ fn wrong_command_lines_are_refused_with_the_known_names() {
     );
     refused("run --bench cycle --procs 1025", "`1025` is not a whole number");
     refused("run --bench cycle --seconds -1", "--seconds");
-    refused("run --bench memory --runtime go-hand", "go-hand has no experiment `memory`");
+    refused(
+        "run --bench memory --runtime go-hand",
+        if has_go() { "go-hand cannot run memory" } else { "go-hand was not found" },
+    );
     refused("run", "--bench");
     refused(
         "run --bench churn --procs 1 --tasks-per-proc 1 --runtime tokio-hand",
-        "churn needs at least 2 tasks",
+        "churn needs at least 2 tasks: raise",
     );
 }
 
@@ -61,20 +69,22 @@ fn json_is_one_line_per_run_and_nothing_else() {
     assert!(output.status.success(), "{}", stderr(&output));
     let lines: Vec<Value> =
         stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    // Cycle and two variants of Locality, twice on two runtimes.
-    assert_eq!(lines.len(), 3 * 2 * 2);
+    // Cycle and two variants of Locality, twice on two runtimes. A run that does not count is
+    // repeated, so there may be more lines than these.
+    assert!(lines.len() >= 3 * 2 * 2, "{}", lines.len());
     for line in &lines {
-        assert_eq!(line["procs"], 1);
+        assert_eq!(line["workers"], 1);
         assert!(line["ops"].as_u64().unwrap() > 0, "{line}");
         assert!(line["seconds"].as_f64().unwrap() >= 0.05, "{line}");
         assert!(line["ns_per_op_per_proc"].as_f64().unwrap() > 0.0, "{line}");
-        assert_eq!(line["dnc"], false);
+        assert_eq!(line.get("dnc"), None);
     }
     let order: Vec<_> = lines.iter().take(4).map(|line| line["runtime"].as_str()).collect();
-    let alternating = ["tokio-hand", "tokio-native", "tokio-hand", "tokio-native"];
+    let alternating = ["tokio-hand", "tokio-native", "tokio-native", "tokio-hand"];
     assert_eq!(order, alternating.map(Some));
-    assert_eq!(lines[0]["tasks"], 20);
-    assert_eq!((&lines[4]["variant"], &lines[4]["words"]), (&"share".into(), &2.into()));
+    assert_eq!(lines[0]["tasks"], 20.0);
+    let share = lines.iter().find(|line| line["variant"] == "share").unwrap();
+    assert_eq!((&share["words"], &share["touch"]), (&2.into(), &2.into()));
 }
 
 #[test]
@@ -85,8 +95,8 @@ fn more_processors_than_cores_are_allowed_and_said() {
     );
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stderr(&output).contains("1024 processors share"), "{}", stderr(&output));
-    let line: Value = serde_json::from_str(stdout(&output)).unwrap();
-    assert_eq!(line["procs"], 1024);
+    let line: Value = serde_json::from_str(stdout(&output).lines().next().unwrap()).unwrap();
+    assert_eq!(line["workers"], 1024);
 }
 
 #[test]
@@ -96,10 +106,11 @@ fn memory_is_measured_in_a_fresh_process() {
          --json",
     );
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("are the future"), "{}", stderr(&output));
-    let line: Value = serde_json::from_str(stdout(&output)).unwrap();
+    let line: Value = serde_json::from_str(stdout(&output).lines().next().unwrap()).unwrap();
     let bytes = line["bytes_per_task"].as_f64().unwrap();
     assert!((100.0..2000.0).contains(&bytes), "{line}");
+    // The future is part of them.
+    assert!((1.0..bytes).contains(&line["future_bytes"].as_f64().unwrap()), "{line}");
 }
 
 #[test]
@@ -153,7 +164,7 @@ fn what_was_measured_before_a_failure_is_printed() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("tokio-hand"), "{}", stdout(&output));
     assert!(stdout(&output).lines().nth(1).unwrap().starts_with("yield"), "{}", stdout(&output));
-    for words in ["not all was measured", "go-native failed yield", "1 processor, 2 tasks"] {
+    for words in ["not all was measured", "go-native failed yield", "1 worker, tasks per proc 2"] {
         assert!(stderr(&output).contains(words), "{}", stderr(&output));
     }
 }
@@ -184,13 +195,13 @@ fn an_interrupt_takes_the_folders_of_the_peers_with_it() {
 fn a_missing_go_toolchain_is_listed_and_refused_by_name() {
     let output = run_without_toolchains("list");
     assert!(output.status.success());
-    let (_, missing) = stdout(&output).split_once("runtimes missing:").unwrap();
-    let (missing, _) = missing.split_once("runtimes that fork, found:").unwrap();
+    let (_, missing) = stdout(&output).split_once("runtimes of scheduling missing:").unwrap();
+    let (missing, _) = missing.split_once("runtimes of mixed found:").unwrap();
     assert!(missing.contains("go-native") && missing.contains("install Go"), "{missing}");
 
     let output = run_without_toolchains("run --bench cycle --runtime go-hand");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("`go` was not found; install Go"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("go-hand was not found: install Go"), "{}", stderr(&output));
 }
 
 #[test]
@@ -215,14 +226,14 @@ fn list_names_experiments_variants_and_runtimes() {
 
 #[test]
 fn go_runs_every_experiment_that_it_has_where_it_is_found() {
-    if !stdout(&run("list")).contains("go1.") {
+    if !has_go() {
         return;
     }
     let output =
         run("run --bench cycle,yield,churn,locality,transfer,spawn --runtime go-native,go-hand \
          --procs 1 --tasks-per-proc 4 --seconds 0.02 --repeats 1 --json");
     assert!(output.status.success(), "{}", stderr(&output));
-    assert_eq!(stdout(&output).lines().count(), 2 * 9);
+    assert!(stdout(&output).lines().count() >= 2 * 9, "{}", stdout(&output));
 }
 
 #[test]
@@ -377,7 +388,7 @@ fn sizes_are_given_by_number_or_by_name() {
     refused("run --bench fib --size small --n 5", "cannot be used with");
     refused("run --bench fib --size tiny", "[possible values: small, usual, large, all]");
     refused("run --bench fib --n 5,61", "fib of size 61: sizes are 1 to 60");
-    refused("run --bench cycle --size all", "--size is the size of a fork-join program");
+    refused("run --bench cycle --size all", "--size is not for cycle");
     refused("run --bench fib --runtime tbb", "known are serial, evenkeel, evenkeel-worker, rayon");
 }
 
@@ -431,7 +442,7 @@ fn a_binary_without_forte_says_how_to_build_one_with_it() {
 #[test]
 fn tables_of_the_thesis_that_cannot_be_are_refused() {
     for (args, words) in [
-        ("--bench mutex,cycle", "mutex has columns of its own, not those of cycle"),
+        ("--bench mutex,cycle", "cycle has columns of its own, not those of mutex"),
         (
             "--bench mutex --runtime tokyo",
             "unknown runtime of these experiments `tokyo`: known are evenkeel, tokio, tokio-notify",
@@ -449,7 +460,7 @@ fn tables_of_the_thesis_that_cannot_be_are_refused() {
         ("--bench schedint --procs 2", "schedint is measured on one processor"),
         ("--bench schedint --tasks 2", "schedint is measured on one processor"),
         ("--bench contended --n 5", "contended has no rounds: use --seconds"),
-        ("--bench contended --tasks-per-proc 5", "contended counts its tasks in all"),
+        ("--bench contended --tasks-per-proc 5", "--tasks-per-proc is not for contended"),
         ("--bench mutex --n 0", "0 rounds have no time"),
         ("--bench mutex --n 5,6", "these experiments take one number of rounds"),
         ("--bench mutex --size small", "--size is for fork-join programs"),

@@ -40,7 +40,7 @@ fn an_interrupted_session_leaves_the_tables_and_the_report_of_what_it_measured()
     assert!(printed.contains("evenkeel") && printed.contains("report: "), "{printed}");
     let page = std::fs::read_to_string(report.path().join("index.html")).unwrap();
     assert!(page.contains("Not all was measured: interrupted."), "{page}");
-    let records = std::fs::read_to_string(report.path().join("records.jsonl")).unwrap();
+    let records = std::fs::read_to_string(report.path().join("scheduling.jsonl")).unwrap();
     assert!(records.lines().count() > 1, "{records}");
 }
 

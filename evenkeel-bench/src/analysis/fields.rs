@@ -17,6 +17,9 @@ pub(super) fn is_serial(runtime: &str) -> bool {
 /// Nearness of the cores, between whose values nothing is compared.
 pub(super) const REGIME: &str = "regime";
 
+/// Whether a run did not complete. Where it is absent, it did.
+pub(super) const DNC: &str = "dnc";
+
 /// Settings in the order in which they name a row; others follow by name.
 const ORDER: [&str; 21] = [
     "bench",
@@ -56,7 +59,7 @@ const RESULTS: [&str; 17] = [
     "repeat",
     "reps",
     "checksum",
-    "dnc",
+    DNC,
     "computations",
     "polls",
     "wakes",
@@ -138,7 +141,6 @@ mod tests {
     /// here if it is a setting, and into [`RESULTS`] if it is not.
     #[test]
     fn every_field_of_the_suite_is_known() {
-        let common = crate::record::example("evenkeel", 20.0);
         let cell = runner::Cell {
             program: Program::Fib,
             n: 5,
@@ -151,7 +153,6 @@ mod tests {
             ORDER.contains(&name.as_str()) || ["runtime", REGIME].contains(&name.as_str())
         };
         let records = [
-            serde_json::to_value(common),
             serde_json::to_value(&crate::concurrency::tests::example()[0]),
             serde_json::to_value(&crate::actors::tests::example()[0]),
             serde_json::to_value(&crate::actors::tests::example()[6]),

@@ -20,7 +20,11 @@ pub(super) struct Line {
 impl Line {
     /// A field as text, if it is there and a scalar.
     pub(super) fn text(&self, field: &str) -> Option<String> {
-        self.fields.get(field).and_then(fields::text)
+        match self.fields.get(field) {
+            Some(value) => fields::text(value),
+            // A run that completed need not say so.
+            None => (field == fields::DNC).then(|| false.to_string()),
+        }
     }
 }
 

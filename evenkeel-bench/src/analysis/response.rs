@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::error::Error;
+use super::fields::DNC;
 use super::input::Line;
 use super::selection::known;
 
@@ -66,7 +67,7 @@ pub(super) fn read(
 }
 
 fn is_incomplete(line: &Line) -> bool {
-    line.fields.get("dnc") == Some(&Value::Bool(true))
+    line.fields.get(DNC) == Some(&Value::Bool(true))
 }
 
 fn name(line: &Line) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::error::Error;
-use super::fields::{REGIME, SERIAL, is_serial};
+use super::fields::{DNC, REGIME, SERIAL, is_serial};
 use super::input::Line;
 use super::options::{Condition, Options};
 use crate::disturbance::ENOUGH;
@@ -59,7 +59,7 @@ pub(super) fn select(mut lines: Vec<Line>, options: &Options) -> Result<Selectio
 
 /// An error unless some record has the field.
 pub(super) fn known(lines: &[Line], field: &str) -> Result<(), Error> {
-    if lines.iter().any(|line| line.fields.contains_key(field)) {
+    if field == DNC || lines.iter().any(|line| line.fields.contains_key(field)) {
         return Ok(());
     }
     let known: BTreeSet<&String> = lines.iter().flat_map(|line| line.fields.keys()).collect();

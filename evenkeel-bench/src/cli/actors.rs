@@ -52,7 +52,6 @@ impl Family for Actors {
             ("--n", !args.n.is_empty()),
             ("--size", args.size.is_some()),
             ("--tasks", args.tasks.is_some()),
-            ("--tasks-per-proc", args.tasks_per_proc.is_some()),
             ("--monitors", !args.monitors.is_empty()),
         ];
         match others.into_iter().find(|(_, given)| *given) {

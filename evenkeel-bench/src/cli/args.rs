@@ -20,8 +20,6 @@ use crate::{affinity, families, mixed, timers};
 const MOST_PROCS: u16 = 1024;
 /// The most tasks per processor: above it a mistyped number exhausts the memory.
 pub(super) const MOST_TASKS: i64 = 1_000_000;
-/// The most cells per array, and increments per operation.
-const MOST_CELLS: i64 = 1 << 24;
 /// The most repeats.
 const MOST_REPEATS: i64 = 10_000;
 /// The measured time of a run unless it is said.
@@ -54,10 +52,6 @@ pub(super) struct RunArgs {
     /// Fork-join programs: each program's own size of this name
     #[arg(long, conflicts_with = "n")]
     pub(super) size: Option<programs::Size>,
-    /// Tasks per processor (cycle: rings; spawn: spawning tasks; memory: tasks in all)
-    /// [default: 100; spawn: 1; memory: 100,000]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
-    pub(super) tasks_per_proc: Option<u32>,
     /// Mixed: tasks in all [default: 1,000]; timers: tasks that sleep [default: 100]; contended: tasks in all [default: 8]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
     pub(super) tasks: Option<u32>,
@@ -71,12 +65,6 @@ pub(super) struct RunArgs {
     /// Variants, separated by commas [default: all of the experiment]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) variant: Vec<String>,
-    /// Locality: 64-bit cells per array [default: 2]
-    #[arg(long, value_name = "W", value_parser = value_parser!(u32).range(1..=MOST_CELLS))]
-    pub(super) words: Option<u32>,
-    /// Locality: random increments per operation [default: 2]
-    #[arg(long, value_name = "T", value_parser = value_parser!(u32).range(0..=MOST_CELLS))]
-    pub(super) touch: Option<u32>,
     /// Measured time of each run; actors and fork-join programs have sizes instead [default: 0.5]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub(super) seconds: Option<Duration>,

@@ -119,9 +119,6 @@ fn rounds(args: &RunArgs, benches: &[Bench]) -> Result<Option<u64>, Usage> {
     if args.size.is_some() {
         return Err(Usage("--size is for fork-join programs: --n is the number of rounds".into()));
     }
-    if args.tasks_per_proc.is_some() {
-        return Err(Usage(format!("{} counts its tasks in all: use --tasks", Bench::Contended)));
-    }
     if let Some(other) = benches.iter().find(|bench| **bench != Bench::Contended) {
         if !args.procs.is_empty() || args.tasks.is_some() {
             return Err(Usage(format!(

@@ -34,11 +34,8 @@ impl Family for Forking {
     }
 
     fn meant(&self, args: &RunArgs) -> Result<(), Usage> {
-        let given = [
-            ("--seconds", args.seconds.is_some()),
-            ("--variant", !args.variant.is_empty()),
-            ("--tasks-per-proc", args.tasks_per_proc.is_some()),
-        ];
+        let given =
+            [("--seconds", args.seconds.is_some()), ("--variant", !args.variant.is_empty())];
         match given.into_iter().find(|(_, given)| *given) {
             Some((option, _)) => {
                 Err(Usage(format!("fork-join programs have no {option}: they have --n and --size")))

@@ -23,9 +23,8 @@ impl Family for Objects {
         if let Some((option, of)) = args.objects.given().find(|(_, of)| !has(of)) {
             return Err(Usage(format!("{option} is for {}", names(of))));
         }
-        if args.tasks_per_proc.is_some() || args.tasks.is_some() {
-            let option = if args.tasks.is_some() { "--tasks" } else { "--tasks-per-proc" };
-            return Err(Usage(format!("{option} is not for objects: use --tasks-per-core")));
+        if args.tasks.is_some() {
+            return Err(Usage("--tasks is not for objects: use --tasks-per-core".to_owned()));
         }
         let others = [
             ("--n", !args.n.is_empty()),

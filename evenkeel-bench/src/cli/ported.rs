@@ -3,7 +3,7 @@
 use clap::parser::ValueSource;
 use clap::{Args, Command};
 
-use super::args::{RunArgs, crowded, procs};
+use super::args::{RunArgs, Usage, crowded, procs};
 use super::family::Family;
 use super::output::{self, Printed};
 use crate::families;
@@ -25,6 +25,18 @@ impl Family for Ported {
     fn names(&self) -> Vec<&'static str> {
         let of = (self.entry().describe)();
         of.experiments.iter().map(|experiment| experiment.name).collect()
+    }
+
+    fn alone(&self, args: &RunArgs) -> Result<(), Usage> {
+        let line = &args.line.0;
+        let own = (self.entry().options)(Command::new("run"));
+        let mut names = own.get_arguments().map(|option| option.get_id().as_str());
+        match names.find(|name| line.value_source(name) == Some(ValueSource::CommandLine)) {
+            None => Ok(()),
+            Some(odd) => {
+                Err(Usage(format!("--{} is not for {}", odd.replace('_', "-"), args.bench[0])))
+            }
+        }
     }
 
     fn run(&self, args: &RunArgs) -> anyhow::Result<()> {
@@ -70,7 +82,7 @@ impl Family for Ported {
 }
 
 /// What the families read of the command line.
-fn asked(args: &RunArgs) -> Asked {
+pub(super) fn asked(args: &RunArgs) -> Asked {
     let line = args.line.0.clone();
     let options = RunArgs::augment_args(Command::new("run"));
     let names = options.get_arguments().map(|option| option.get_id().as_str());

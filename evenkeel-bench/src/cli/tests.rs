@@ -1,34 +1,38 @@
 //! Command lines that are refused, and what the others ask for.
 
-use clap::Parser;
+use clap::{FromArgMatches, Parser};
 
 use super::args::Usage;
-use super::scheduling::cells;
+use super::ported::asked;
 use super::{Cli, Command, families, status};
-use crate::runner::Cell;
-use crate::runtime::Peer;
+use crate::suite::family::Family;
+use crate::workload::Spec;
+use crate::workload::family::{Options, Scheduling};
 
-fn cells_of(line: &str) -> Result<Vec<Cell>, String> {
+fn cells_of(line: &str) -> Result<Vec<Spec>, String> {
     let words = line.split_whitespace();
     let cli = Cli::try_parse_from(["evenkeel-bench", "run"].into_iter().chain(words));
-    match cli.map_err(|error| error.to_string())?.command {
-        Some(Command::Run(args)) => cells(&args).map_err(|error| error.to_string()),
+    let asked = match cli.map_err(|error| error.to_string())?.command {
+        Some(Command::Run(args)) => asked(&args),
         other => panic!("{other:?}"),
-    }
+    };
+    let entry = crate::families::named(Scheduling::NAME).unwrap();
+    (entry.asked)(&asked).map_err(|error| error.to_string())?;
+    let options = Options::from_arg_matches(&asked.line).unwrap();
+    Ok(Scheduling::asked(&asked, &options).unwrap())
 }
 
 #[test]
 fn lists_make_cells() {
     let line = "--bench locality,cycle --runtime tokio-hand,tokio-native --procs 1,2";
     let cells = cells_of(line).unwrap();
-    let seen: Vec<_> =
-        cells.iter().map(|cell| (cell.spec.variant.name(), cell.spec.procs)).collect();
+    let seen: Vec<_> = cells.iter().map(|spec| (spec.variant.name(), spec.procs)).collect();
     assert_eq!(
         seen,
         [("share", 1), ("share", 2), ("noshare", 1), ("noshare", 2), ("-", 1), ("-", 2)]
     );
-    assert_eq!(cells[0].peers, [Peer::TokioHand, Peer::TokioNative]);
-    assert_eq!(cells[4].spec.tasks(), 500);
+    assert_eq!((cells[0].words, cells[0].touch), (2, 2));
+    assert_eq!(cells[4].tasks(), 500);
 }
 
 #[test]
@@ -48,7 +52,10 @@ fn unknown_names_name_the_known_ones() {
     let error = cells_of("--bench cycle --runtime tokio").unwrap_err();
     assert!(error.contains("unknown runtime `tokio`: known are evenkeel, tokio"), "{error}");
     let error = cells_of("--bench locality --variant shared").unwrap_err();
-    assert!(error.contains("unknown variant `shared`: known are share, noshare"), "{error}");
+    assert!(
+        error.contains("locality has no variant `shared`: known are share, noshare"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -102,12 +109,13 @@ fn fork_error(line: &str) -> String {
 #[test]
 fn programs_that_cannot_be_run_are_refused() {
     let error = fork_error("--bench fib,cycle");
-    assert_eq!(error, "fib is a fork-join program and cycle is not: run them in two commands");
+    assert_eq!(error, "cycle has columns of its own, not those of fib: run them in two commands");
     let error = fork_error("--bench cycle --n 5");
-    assert_eq!(error, "--n is the size of a fork-join program: these are none");
+    assert_eq!(error, "--n is not for cycle");
     let error = fork_error("--bench fib --words 3");
-    assert_eq!(error, "--words is about the arrays of locality, which is not asked for");
-    fork_error("--bench transfer,cycle --touch 5");
+    assert_eq!(error, "--words is not for fib");
+    let error = fork_error("--bench locality,cycle --touch 5");
+    assert_eq!(error, "--touch is not for cycle");
     let error = fork_error("--bench fib --variant share");
     assert_eq!(error, "fork-join programs have no --variant: they have --n and --size");
     let error = fork_error("--bench fib --seconds 0.1");
@@ -139,7 +147,7 @@ fn mixed_runs_that_cannot_be_are_refused() {
     let error = fork_error("--bench timers,cycle");
     assert_eq!(
         error,
-        "timers has columns of its own, not those of cycle: run them in two commands"
+        "cycle has columns of its own, not those of timers: run them in two commands"
     );
     let error = fork_error("--bench timers --runtime go-hand");
     assert_eq!(
@@ -155,7 +163,7 @@ fn mixed_runs_that_cannot_be_are_refused() {
     let error = fork_error("--bench timers --variant joins");
     assert_eq!(error, "timers has no variant `joins`: known are cancel, timeout, idle, load, long");
     let error = fork_error("--bench cycle --tasks 3");
-    assert_eq!(error, "--tasks is for mixed and timers; see --tasks-per-proc");
+    assert_eq!(error, "--tasks is not for cycle");
 }
 
 #[test]
@@ -163,7 +171,7 @@ fn objects_that_cannot_be_run_are_refused() {
     for (line, words) in [
         (
             "--bench counters,cycle",
-            "counters has columns of its own, not those of cycle: run them in two commands",
+            "cycle has columns of its own, not those of counters: run them in two commands",
         ),
         (
             "--bench map --runtime tokio",
@@ -194,20 +202,14 @@ fn objects_that_cannot_be_run_are_refused() {
             "--tasks-per-core is for in-place, home, automatic: none of them is asked for",
         ),
         ("--bench heap --tasks 8", "--tasks is not for objects: use --tasks-per-core"),
-        (
-            "--bench heap --tasks-per-proc 8",
-            "--tasks-per-proc is not for objects: use --tasks-per-core",
-        ),
+        ("--bench heap --tasks-per-proc 8", "--tasks-per-proc is not for heap"),
         (
             "--bench heap --n 8",
             "--n is not for objects: directory, counters, map, heap, scan and travel have --kib, --object-bytes, --objects, --keys, \
              --access and --popularity",
         ),
         ("--bench heap --monitors 2", "--monitors is for mutex, schedint and schedext"),
-        (
-            "--bench heap --words 2",
-            "--words is about the arrays of locality, which is not asked for",
-        ),
+        ("--bench heap --words 2", "--words is not for heap"),
         (
             "--bench travel --workers 1",
             "travel goes from home to home: it needs 2 workers at least, not 1",

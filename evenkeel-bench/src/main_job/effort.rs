@@ -129,16 +129,6 @@ impl Effort {
             Effort::Usual | Effort::Full => &[1, 16, 64],
         }
     }
-
-    /// How long Transfer may go without a transfer. Several runtimes never complete one, and the
-    /// slowest that does takes 60 ms.
-    pub(super) fn patience(self) -> Duration {
-        Duration::from_millis(match self {
-            Effort::Quick => 500,
-            Effort::Usual => 1000,
-            Effort::Full => 5000,
-        })
-    }
 }
 
 /// One disturbed run in so many may be done again: the usual session takes about a fifth longer at most on a

@@ -46,34 +46,70 @@ const ROWS: [Row; 26] = [
 ];
 
 /// Three repeats of everything; some runs are disturbed, mixed, far or incomplete.
-pub(super) fn session() -> Session {
+fn scheduling() -> Measured {
     let mut records = Vec::new();
-    for (bench, variant, procs, load, medians) in ROWS {
+    for (bench, variant, workers, load, medians) in ROWS {
         // The spread differs from cell to cell, and the median of the three is the row's figure.
         for (repeat, spread) in [-0.02, 0.0, 0.05].into_iter().enumerate() {
             for (index, median) in medians.into_iter().enumerate().filter(|(_, m)| *m > 0.0) {
-                let spread = spread * (1.0 + index as f64 * procs as f64 / 2.0);
-                let value = median * (1.0 + spread);
-                records.push(record(RUNTIMES[index], bench, variant, procs, load, repeat, value));
+                let spread = spread * (1.0 + index as f64 * workers as f64 / 2.0);
+                let case = case(bench, variant, workers, load);
+                records.push(record(RUNTIMES[index], &case, repeat, median * (1.0 + spread)));
             }
         }
     }
-    records[7].cpu_share = 0.912;
-    let is = |r: &crate::record::Record, bench: &str, runtime: &str| {
-        r.bench == bench && r.runtime == runtime
-    };
-    for record in records.iter_mut().filter(|r| r.procs == 2) {
-        if is(record, "churn", "go-native") && record.tasks_per_proc == 100 {
-            record.regime = "far".to_owned();
+    records[7].quiet.cpu_share = 0.912;
+    for record in records.iter_mut().filter(|record| record.case.workers == 2) {
+        let is =
+            |bench: &str, runtime: &str| record.case.bench == bench && record.runtime == runtime;
+        let is_far = is("churn", "go-native") && record.case.settings.number(LOAD) == Some(100.0);
+        let (gives_up, is_mixed) = (is("transfer", "go-native"), is("cycle", "tokio-hand"));
+        if is_far {
+            record.quiet.regime = "far".into();
         }
-        if is(record, "transfer", "go-native") && record.variant == "yield" && record.repeat == 2 {
-            (record.dnc, record.transfer_us) = (true, None);
+        if gives_up && record.case.variant == "yield" && record.repeat == 2 {
+            record.dnc = true;
         }
-        if is(record, "cycle", "tokio-hand") && record.repeat == 2 {
-            record.regime = "mixed".to_owned();
-            record.line_ns_after = 183.0;
+        if is_mixed && record.repeat == 2 {
+            record.quiet.regime = "mixed".into();
+            record.quiet.line_ns_after = 183.0;
         }
     }
+    Measured { records, ..Measured::nothing(families::named("scheduling").expect("a family")) }
+}
+
+/// Tasks per processor.
+const LOAD: &str = "tasks_per_proc";
+
+/// A case of scheduling.
+pub(super) fn case(
+    bench: &'static str,
+    variant: &'static str,
+    workers: usize,
+    load: usize,
+) -> Case {
+    let case = Case::new(bench, variant, workers).with(LOAD, load);
+    if bench == "locality" { case.with("words", 2).with("touch", 2) } else { case }
+}
+
+/// A record whose figure is `value`; an infinite one did not complete.
+pub(super) fn record(runtime: &'static str, case: &Case, repeat: usize, value: f64) -> Record {
+    let dnc = value.is_infinite();
+    let figures = Fields::new().with("seconds", if dnc { 1.0 } else { 0.5 });
+    let figures = match case.bench.as_ref() {
+        "transfer" => figures.with_some("transfer_us", (!dnc).then_some(value)),
+        "memory" => figures.with("bytes_per_task", value).with("future_bytes", 88.0),
+        _ => figures
+            .with("ops", (0.5e9 * case.workers as f64 / value) as u64)
+            .with("ns_per_op_per_proc", value),
+    };
+    let quiet =
+        Quiet { line_ns_before: 41.0, line_ns_after: 43.0, regime: "near".into(), cpu_share: 0.99 };
+    Record { runtime: runtime.into(), case: case.clone(), repeat, figures, dnc, quiet }
+}
+
+/// All families of a session.
+pub(super) fn session() -> Session {
     let forking = vec![
         forking(Program::Matmul, 512, 1, [15.1, 15.2, 15.0, 15.6, 15.4, 15.3, 14.8, 15.9, 16.5]),
         forking(Program::Matmul, 512, 2, [15.2, 7.9, 7.8, 8.2, 8.8, 8.0, 14.8, 8.1, 8.9]),
@@ -82,9 +118,8 @@ pub(super) fn session() -> Session {
     ];
     let concurrency = concurrent();
     Session {
-        records,
         forking,
-        ported: vec![timers()],
+        ported: vec![scheduling(), timers()],
         concurrency,
         actors: crate::actors::tests::example(),
         objects: crate::objects::tests::example(),
@@ -92,44 +127,6 @@ pub(super) fn session() -> Session {
         started: "2025-11-20 23:10".to_owned(),
         machine: "AMD EPYC, 2 virtual cores, Linux 6.1".to_owned(),
         notes: vec!["Go 1.26.8 was found; its programs were built before the session.".to_owned()],
-    }
-}
-
-/// A record whose figure is `value`; an infinite one did not complete.
-pub(super) fn record(
-    runtime: &str,
-    bench: &str,
-    variant: &str,
-    procs: usize,
-    tasks_per_proc: usize,
-    repeat: usize,
-    value: f64,
-) -> crate::record::Record {
-    let dnc = value.is_infinite();
-    let (transfer, memory) = (bench == "transfer", bench == "memory");
-    let (words, touch) = if bench == "locality" { (2, 2) } else { (0, 0) };
-    let ns_per_op_per_proc = if transfer || memory { 0.0 } else { value };
-    let ops = if transfer || memory { 1_000.0 } else { 0.5e9 * procs as f64 / value };
-    crate::record::Record {
-        runtime: runtime.to_owned(),
-        bench: bench.to_owned(),
-        variant: variant.to_owned(),
-        procs,
-        tasks_per_proc,
-        tasks: procs * tasks_per_proc,
-        repeat,
-        ops: ops as u64,
-        seconds: if dnc { 1.0 } else { 0.5 },
-        ns_per_op_per_proc,
-        transfer_us: (transfer && !dnc).then_some(value),
-        bytes_per_task: memory.then_some(value),
-        dnc,
-        words,
-        touch,
-        line_ns_before: 41.0,
-        line_ns_after: 43.0,
-        regime: "near".to_owned(),
-        cpu_share: 0.99,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The families of experiments that have a part of the page of their own, below the table of all figures.
+//! The families of experiments that have a part of the page of their own.
 
 use maud::Markup;
 

@@ -19,7 +19,6 @@ pub(crate) mod objects;
 mod page;
 mod pictures;
 mod profile;
-mod remarks;
 mod scatter;
 mod section;
 pub(crate) mod simulated;
@@ -37,14 +36,11 @@ use serde::Serialize;
 use self::families::FAMILIES;
 use crate::concurrency::record as concurrent;
 use crate::forking::runner::Measured;
-use crate::record::Record;
 use crate::suite;
 
 /// Everything that one session of the suite measured, and where.
 #[derive(Default)]
 pub(crate) struct Session {
-    /// All measured runs, in the order in which they ran.
-    pub(crate) records: Vec<Record>,
     /// All cells of fork-join programs, in the same order; those of one program and one size stand together.
     pub(crate) forking: Vec<Measured>,
     /// What was measured of each family that runs on the suite.
@@ -76,16 +72,12 @@ pub(crate) fn prepare(dir: &Path) -> anyhow::Result<()> {
         .with_context(|| refusal(dir))
 }
 
-/// The runs as JSON lines, beside the page.
-const RECORDS: &str = "records.jsonl";
-
 /// Writes `index.html` and, of each kind of run, a file of lines into `dir`, and returns the page's path.
 pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
     prepare(dir)?;
     // The runs come first: they survive whatever may go wrong with the page.
     let save =
         |name: &str, lines: String| fs::write(dir.join(name), lines).with_context(|| refusal(dir));
-    save(RECORDS, lines(&session.records)?)?;
     for family in &FAMILIES {
         save(family.file, (family.lines)(session)?)?;
     }

@@ -5,50 +5,36 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::families::FAMILIES;
 use super::ink::{self, Stroke};
 use super::table::mark;
-use super::{RECORDS, Session, file, pictures, remarks, section, table};
-use crate::figures::{Experiment, Figures};
+use super::{Session, file, section};
 use crate::regime::MEANING;
-use crate::runtime::Peer;
-use crate::verdict::{DOUBT, Standing, Verdict};
+use crate::suite::rows::rows;
+use crate::suite::tally::Tally;
+use crate::verdict::Standing;
 use crate::words;
 
 /// Renders the whole page.
 pub(super) fn render(session: &Session) -> anyhow::Result<String> {
-    let figures = Figures::of(&session.records);
-    let mut sections = Vec::new();
-    for experiment in &figures.experiments {
-        sections.push(section(experiment, &figures)?);
-    }
     let mut parts = Vec::new();
-    for family in &FAMILIES {
-        parts.push((family.part)(session)?);
-    }
     for measured in &session.ported {
         parts.push(section::render(measured)?);
     }
+    for family in &FAMILIES {
+        parts.push((family.part)(session)?);
+    }
     let title = format!("evenkeel beside its peers, {}", session.started);
     let body = html! {
-        (head(session, &figures))
-        h2 { "All figures" }
-        p {
-            "Median [minimum to maximum] of the repeats; smaller is better throughout, and "
-            "the best of each row is " strong { "bold" } ". " (DOUBT) "."
-        }
-        (table::render(&figures))
-        h2.pictures { "Pictures" }
-        (key(&figures))
-        @for section in &sections { (section) }
+        (head(session))
+        (key())
         @for part in &parts { (part) }
         footer {
             "All runs, one JSON object per line: "
-            a href=(RECORDS) { (RECORDS) }
-            @for (place, family) in FAMILIES.iter().enumerate() {
-                (if place == 0 { "; of " } else { ", of " }) (family.name) ", "
-                a href=(family.file) { (family.file) }
-            }
-            @for measured in &session.ported {
-                ", of " (measured.of.name) ", "
+            @for (place, measured) in session.ported.iter().enumerate() {
+                (if place == 0 { "of " } else { ", of " }) (measured.of.name) ", "
                 a href=(file(measured)) { (file(measured)) }
+            }
+            @for family in &FAMILIES {
+                ", of " (family.name) ", "
+                a href=(family.file) { (family.file) }
             }
         }
     };
@@ -73,41 +59,66 @@ pub(super) fn document(title: &str, body: &Markup) -> String {
     page.into_string()
 }
 
-fn head(session: &Session, figures: &Figures) -> Markup {
-    let records = &session.records;
-    let verdicts = table::verdicts(figures);
-    let number = |standing| verdicts.iter().filter(|v: &&Verdict| v.standing == standing).count();
-    let benches = figures.experiments.len();
-    let ported = session.ported.iter().map(|measured| measured.of.name);
-    let further: Vec<&str> = FAMILIES.iter().map(|family| family.name).chain(ported).collect();
-    let peers = figures.runtimes.iter().filter_map(|name| name.parse::<Peer>().ok());
-    let peers: Vec<String> = peers.map(|peer| format!("{peer}: {}", peer.describe())).collect();
-    let notes: Vec<String> =
-        session.notes.iter().cloned().chain(remarks::of(records, figures)).collect();
+fn head(session: &Session) -> Markup {
+    let measured = &session.ported;
+    let runs: usize = measured.iter().map(|measured| measured.records.len()).sum();
+    let names: Vec<&str> = measured.iter().map(|measured| measured.of.name).collect();
+    let further: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+    let tallies: Vec<Tally> = measured
+        .iter()
+        .map(|measured| Tally::of(&rows(&measured.of, &measured.records, &measured.absent)))
+        .collect();
+    let number = |of: fn(&Tally) -> usize| -> usize { tallies.iter().map(of).sum() };
     html! {
         h1 { "evenkeel beside its peers" }
         p.lead {
-            (words::count(records.len(), "run")) " of "
-            (words::count(benches, "experiment")) " on " (figures.runtimes.join(", "))
+            (words::count(runs, "run")) @if !names.is_empty() { " of " (words::and(&names)) }
             ". evenkeel is "
-            (mark(Standing::Ahead)) "ahead of every peer in " (number(Standing::Ahead)) ", "
-            (mark(Standing::Behind)) "behind in " (number(Standing::Behind)) " and "
-            (mark(Standing::Even)) "neither in " (number(Standing::Even)) " of their "
-            (words::count(verdicts.len(), "row")) "; " (words::and(&further)) " are further down."
+            (mark(Standing::Ahead)) "ahead of every peer in " (number(|tally| tally.won)) ", "
+            (mark(Standing::Behind)) "behind in " (number(|tally| tally.lost)) ", "
+            (mark(Standing::Even)) "neither in " (number(|tally| tally.even))
+            " and not compared in " (number(|tally| tally.not_compared)) " of their figures; "
+            "it does not complete " (number(|tally| tally.unfinished)) "."
+            @if !further.is_empty() { " " (words::and(&further)) " are further down." }
         }
         dl {
             dt { "Begun" } dd { (session.started) }
             dt { "Machine" } dd { (session.machine) }
-            @if !peers.is_empty() {
-                dt { "Runtimes" } dd { (peers.join("; ")) }
-            }
-            dt { "Cores" } dd { (words::capital(&remarks::regimes(records))) ". " (words::capital(MEANING)) "." }
-            @if !notes.is_empty() {
-                dt { "Notes" } dd { ul { @for note in &notes { li { (prose(note)) } } } }
+            dt { "Cores" } dd { (words::capital(&regimes(session))) ". " (words::capital(MEANING)) "." }
+            @if !session.notes.is_empty() {
+                dt { "Notes" } dd { ul { @for note in &session.notes { li { (prose(note)) } } } }
             }
             dt { "Topology" } dd { pre { (session.topology.trim_end()) } }
         }
     }
+}
+
+/// How many runs on more than one worker were made in which regime, such as `40 runs near, 2 runs
+/// mixed`: to one alone the distance of the cores makes no difference.
+fn regimes(session: &Session) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    let records = session.ported.iter().flat_map(|measured| &measured.records);
+    let bound = records.filter(|record| record.case.workers > 1).map(|record| &record.quiet);
+    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    for quiet in bound {
+        match counts.iter_mut().find(|(regime, _)| *regime == quiet.regime) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&quiet.regime, 1)),
+        }
+        for ns in [quiet.line_ns_before, quiet.line_ns_after].into_iter().filter(|ns| *ns > 0.0) {
+            (least, most) = (least.min(ns), most.max(ns));
+        }
+    }
+    if counts.is_empty() {
+        return "no run on more than one worker".to_owned();
+    }
+    let say = |&(regime, runs): &(&str, usize)| format!("{} {regime}", words::count(runs, "run"));
+    let counts = counts.iter().map(say).collect::<Vec<_>>().join(", ");
+    let took = match most {
+        0.0 => String::new(),
+        _ => format!(" (a cache line took {least:.0} to {most:.0} ns one way)"),
+    };
+    format!("on more than one worker {counts}{took}")
 }
 
 /// A sentence with what stands between backticks as code.
@@ -120,61 +131,29 @@ fn prose(text: &str) -> Markup {
 }
 
 /// Explains the strokes and the rows of dots, once for all pictures.
-fn key(figures: &Figures) -> Markup {
+fn key() -> Markup {
     let strokes = [
         (Stroke::Solid, 20, "median"),
         (Stroke::Dashed, 14, "maximum"),
         (Stroke::Dotted, 14, "minimum of the repeats"),
     ];
-    let lines = figures.experiments.iter().any(pictures::by_lines);
-    let dots = figures.experiments.iter().any(|experiment| !pictures::by_lines(experiment));
     html! {
-        @if lines {
-            p.legend {
-                span { "Against processors:" }
-                @for (stroke, width, word) in strokes {
-                    span {
-                        svg viewBox="0 0 480 120" aria-hidden="true" {
-                            (rule(470, "ink", width, stroke))
-                        }
-                        (word)
+        p.legend {
+            span { "Pictures against workers:" }
+            @for (stroke, width, word) in strokes {
+                span {
+                    svg viewBox="0 0 480 120" aria-hidden="true" {
+                        (rule(470, "ink", width, stroke))
                     }
+                    (word)
                 }
             }
         }
-        @if dots {
-            p.legend {
-                "By runtime: the marker and the figure are the median, a bar goes from minimum to "
-                "maximum."
-            }
+        p.legend {
+            "By runtime: the marker and the figure are the median, a bar goes from minimum to "
+            "maximum."
         }
     }
-}
-
-fn section(experiment: &Experiment, figures: &Figures) -> anyhow::Result<Markup> {
-    let pictures = pictures::of(experiment, figures)?;
-    // Rows of dots carry the runtimes' names beside them.
-    let legend = pictures::by_lines(experiment);
-    Ok(html! {
-        section {
-            div.title {
-                h3 { (words::title(experiment)) }
-                p { (words::description(&experiment.bench)) }
-                @if legend { (runtimes(experiment, figures)) }
-            }
-            div.grid { @for picture in &pictures { (picture) } }
-        }
-    })
-}
-
-/// The colours and markers of the runtimes in an experiment.
-fn runtimes(experiment: &Experiment, figures: &Figures) -> Markup {
-    let measured = |runtime: &usize| {
-        let mut rows = experiment.loads.iter().flat_map(|load| &load.rows);
-        rows.any(|row| row.cell(*runtime).is_some())
-    };
-    let shown = (0..figures.runtimes.len()).filter(measured);
-    legend(shown.map(|runtime| (figures.slots[runtime], figures.runtimes[runtime].as_str())))
 }
 
 /// Colours and markers with the names that they stand for.
@@ -207,4 +186,28 @@ fn rule(end: u32, colour: &str, width: u32, stroke: Stroke) -> Markup {
     PreEscaped(format!(
         r#"<path d="M10 60H{end}" stroke="var(--{colour})" stroke-width="{width}"{attributes}/>"#,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::example;
+    use super::*;
+
+    #[test]
+    fn regimes_are_counted_of_runs_that_have_one() {
+        let mut session = example::session();
+        session.ported.truncate(1);
+        let records = &mut session.ported[0].records;
+        records.truncate(3);
+        for (record, workers) in records.iter_mut().zip([2, 2, 1]) {
+            record.case.workers = workers;
+        }
+        records[1].quiet.regime = "mixed".into();
+        records[2].quiet.regime = "mixed".into();
+        let due = "on more than one worker 1 run near, 1 run mixed (a cache line took 41 to 43 ns \
+                   one way)";
+        assert_eq!(regimes(&session), due);
+        session.ported.clear();
+        assert_eq!(regimes(&session), "no run on more than one worker");
+    }
 }

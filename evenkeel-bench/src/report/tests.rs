@@ -3,16 +3,26 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::example::{record, session};
+use super::example::{case, record, session};
 use super::{Session, page, write};
 use crate::concurrency;
-use crate::figures::Figures;
 use crate::forking;
-use crate::record::Record;
+use crate::suite::entry::Measured;
+use crate::suite::record::Record;
+use crate::suite::rows::{Absent, rows};
 use crate::words;
 
+/// The page of a session with these runs of scheduling and no others of its kind.
 fn page_of(records: Vec<Record>) -> String {
-    page::render(&Session { records, ..session() }).expect("a page can be made of any records")
+    let mut session = session();
+    session.ported.truncate(1);
+    session.ported[0].records = records;
+    page::render(&session).expect("a page can be made of any records")
+}
+
+/// The page of the whole session.
+fn whole_page() -> String {
+    page::render(&session()).expect("a page can be made of any records")
 }
 
 /// A folder of this test's own, which is not there yet.
@@ -23,72 +33,61 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
-fn records_are_grouped_by_experiment_load_and_processors() {
-    let figures = Figures::of(&session().records);
-    assert_eq!(figures.runtimes[figures.subject().expect("measured")], "evenkeel");
-    let titles: Vec<String> = figures.experiments.iter().map(words::title).collect();
-    assert_eq!(titles[..4], ["Cycle", "Yield", "Churn", "Locality, share (2 words, 2 touched)"]);
-    let cycle = &figures.experiments[0];
-    let loads: Vec<usize> = cycle.loads.iter().map(|load| load.tasks_per_proc).collect();
-    assert_eq!(loads, [100, 1]);
-    let procs: Vec<usize> = cycle.loads[0].rows.iter().map(|row| row.procs).collect();
-    assert_eq!(procs, [1, 2]);
-    let evenkeel = &cycle.loads[0].rows[0].cells[0];
-    assert_eq!((evenkeel.value.median, evenkeel.value.runs), (18.2, 3));
-}
-
-#[test]
-fn a_row_compares_one_regime_only() {
-    let run = |runtime, repeat, value, regime: &str| Record {
-        regime: regime.to_owned(),
-        ..record(runtime, "churn", "-", 2, 100, repeat, value)
-    };
-    let records = [
-        run("evenkeel", 0, 40.0, "near"),
-        run("evenkeel", 1, 270.0, "far"),
-        run("tokio-hand", 0, 55.0, "near"),
-        run("tokio-hand", 1, 60.0, "mixed"),
-        run("go-hand", 0, 30.0, "far"),
-    ];
-    let figures = Figures::of(&records);
-    let row = &figures.experiments[0].loads[0].rows[0];
-    assert_eq!(row.regime.as_deref(), Some("near"));
-    assert_eq!((row.cells[0].value.median, row.cells[1].value.median), (40.0, 55.0));
-    assert_eq!((row.left_out, row.best()), (2, Some(0)));
-    assert_eq!(row.cells[2].foreign.as_deref(), Some("far"));
-}
-
-#[test]
 fn the_page_holds_the_median_of_every_cell() {
-    let records = session().records;
-    let page = page_of(records.clone());
-    let experiments = Figures::of(&records).experiments;
-    let rows = experiments.iter().flat_map(|e| &e.loads).flat_map(|l| &l.rows);
-    for cell in rows.flat_map(|row| &row.cells).filter(|cell| cell.value.completed()) {
-        let median = words::figure(cell.value.median);
-        let min = words::figure(cell.value.min);
-        let range = [format!("[{min} to"), format!("from {min}")];
-        let shown = page.contains(&median) && range.iter().any(|range| page.contains(range));
-        assert!(shown, "{median} from {min} is missing");
+    let page = whole_page();
+    let Measured { of, records, absent } = &session().ported[0];
+    for row in rows(of, records, absent) {
+        for quantity in row.quantities() {
+            for value in row.cells.iter().filter_map(|cell| row.summary(quantity, cell)) {
+                let (median, min) = (words::figure(value.median), words::figure(value.min));
+                let range = [format!("[{min} to"), format!("from {min}")];
+                let has_range = range.iter().any(|range| page.contains(range));
+                let has_all = page.contains(&median) && (has_range || value.min == value.max);
+                assert!(!value.completed() || has_all, "{median} from {min} is missing");
+            }
+        }
     }
-    for words in
-        ["<strong>18.2</strong>", "2.0 x faster", "1.17 x slower", "repeat 3 (41 then 183 ns)"]
-    {
+    for words in [
+        "<strong>18.2</strong>",
+        "2.0 x faster",
+        "1.17 x slower",
+        "1 of 3 did not complete",
+        "2 runs made while the distance of the cores changed",
+        "tokio-hand: Tokio with hand-made park",
+        "They were stopped after 1.0 s",
+    ] {
         assert!(page.contains(words), "{words} is missing");
     }
 }
 
 #[test]
+fn what_was_measured_with_several_workers_is_drawn_as_lines() {
+    let page = whole_page();
+    let figure = "<figcaption>";
+    for words in ["Cycle, tasks per proc 100", "Locality share, tasks per proc 100, words 2"] {
+        assert!(page.contains(&format!("{figure}{words}")), "{words} is missing");
+    }
+    assert!(!page.contains(&format!("{figure}Cycle, 1 worker")));
+    // What has no lines has a row of dots for each case.
+    assert!(page.contains(&format!("{figure}Transfer park, 2 workers, tasks per proc 100")));
+    let one = page_of(vec![record("evenkeel", &case("cycle", "-", 2, 100), 0, 9.0)]);
+    assert!(one.contains(&format!("{figure}Cycle, 2 workers, tasks per proc 100")));
+}
+
+#[test]
 fn a_run_that_did_not_complete_appears_as_words() {
-    let run = |runtime, value| record(runtime, "transfer", "yield", 2, 100, 0, value);
-    let page = page_of(vec![run("evenkeel", 28.4), run("tokio-hand", f64::INFINITY)]);
+    let run =
+        |runtime, repeat, value| record(runtime, &case("transfer", "yield", 2, 100), repeat, value);
+    let mut records = vec![run("tokio-hand", 0, f64::INFINITY)];
+    records.extend((0..3).map(|repeat| run("evenkeel", repeat, 28.4)));
+    let page = page_of(records);
     assert!(page.contains("did not complete") && page.contains("only one to complete"));
     assert!(!page.contains("inf") && !page.contains("NaN"));
 }
 
 #[test]
 fn fork_join_programs_have_a_table_and_pictures() {
-    let page = page_of(session().records);
+    let page = whole_page();
     for words in [
         "Product of two n x n matrices",
         "<strong>7.80</strong>",
@@ -109,7 +108,7 @@ fn fork_join_programs_have_a_table_and_pictures() {
 
 #[test]
 fn timers_have_a_table_and_pictures() {
-    let page = page_of(session().records);
+    let page = whole_page();
     for words in [
         "<h2 class=\"pictures\" id=\"timers\">Timers",
         "[26.1 to 27.7]",
@@ -130,7 +129,7 @@ fn timers_have_a_table_and_pictures() {
 
 #[test]
 fn tables_of_the_thesis_stand_beside_what_it_published() {
-    let page = page_of(session().records);
+    let page = whole_page();
     for words in [
         "Concurrency in C∀",
         "<td>2 monitors</td>",
@@ -152,7 +151,7 @@ fn tables_of_the_thesis_stand_beside_what_it_published() {
 
 #[test]
 fn actors_have_tables_and_pictures() {
-    let page = page_of(session().records);
+    let page = whole_page();
     for words in [
         "<h2 class=\"pictures\">Actors",
         "<h3>latency_probe</h3>",
@@ -176,7 +175,7 @@ fn actors_have_tables_and_pictures() {
 
 #[test]
 fn objects_have_a_picture_of_each_regime() {
-    let page = page_of(session().records);
+    let page = whole_page();
     for words in [
         "<h2 class=\"pictures\">Objects",
         "Directory, read, uniform, 16 tasks per core, cores near",
@@ -194,20 +193,18 @@ fn names_are_escaped() {
     let mut session = session();
     session.machine = "<b>machine</b>".to_owned();
     session.notes = vec!["a < b & c, `x --y`".to_owned()];
-    for record in &mut session.records {
-        record.runtime = record.runtime.replace("go-", "<script>");
-    }
+    let case = session.ported[0].records[0].case.clone();
+    let why = "<script>".to_owned();
+    session.ported[0].absent.push(Absent { case, runtime: "go-hand", why });
     let page = page::render(&session).expect("a page can be made of any names");
-    assert!(
-        page.contains("&lt;script&gt;hand")
-            && page.contains("a &lt; b &amp; c, <code>x --y</code>")
-    );
+    assert!(page.contains("&lt;script&gt;"));
+    assert!(page.contains("a &lt; b &amp; c, <code>x --y</code>"));
     assert!(!page.contains("<script") && !page.contains("<b>"));
 }
 
 #[test]
 fn pictures_follow_the_page_and_need_nothing_else() {
-    let page = page_of(session().records);
+    let page = whole_page();
     assert!(page.contains(r#"stroke="var(--series-0)""#) && page.contains(r#"fill="var(--ink)""#));
     let pictures = page.split("<svg").skip(1).filter_map(|rest| rest.split("</svg>").next());
     for picture in pictures {
@@ -219,10 +216,10 @@ fn pictures_follow_the_page_and_need_nothing_else() {
 #[test]
 fn little_data_makes_a_page_too() {
     assert!(page_of(Vec::new()).contains("0 runs"));
-    let page = page_of(vec![record("may", "cycle", "-", 1, 100, 0, 93.8)]);
-    assert!(page.contains("93.8") && page.contains("evenkeel not measured"));
-    let page = page_of(vec![record("evenkeel", "yield", "-", 256, 100, 0, 9.0)]);
-    assert!(page.contains("no peer to compare") && page.contains("256 processors"));
+    let page = page_of(vec![record("tokio-hand", &case("cycle", "-", 1, 100), 0, 93.8)]);
+    assert!(page.contains("93.8") && page.contains("subject not measured"));
+    let page = page_of(vec![record("evenkeel", &case("yield", "-", 256, 100), 0, 9.0)]);
+    assert!(page.contains("no peer to compare") && page.contains("256 workers"));
 }
 
 #[test]
@@ -232,18 +229,17 @@ fn the_folder_holds_the_page_and_the_runs() {
     let page = write(&folder, &session).expect("the temporary folder is writable");
     assert_eq!(page, folder.join("index.html"));
     assert!(fs::read_to_string(page).expect("written").starts_with("<!DOCTYPE html>"));
-    let lines = fs::read_to_string(folder.join("records.jsonl")).expect("written");
-    let records: Result<Vec<Record>, _> = lines.lines().map(serde_json::from_str).collect();
-    assert_eq!(records.expect("each line is a record").len(), session.records.len());
     let lines = fs::read_to_string(folder.join("fork-join.jsonl")).expect("written");
     let records: Result<Vec<forking::record::Record>, _> =
         lines.lines().map(serde_json::from_str).collect();
     assert_eq!(records.expect("each line is a record").len(), 4 * 9 - 1);
-    let lines = fs::read_to_string(folder.join("timers.jsonl")).expect("written");
-    let records: Result<Vec<serde_json::Value>, _> =
-        lines.lines().map(serde_json::from_str).collect();
-    let written = records.expect("each line is a record").len();
-    assert_eq!(written, session.ported[0].records.len());
+    for measured in &session.ported {
+        let file = folder.join(format!("{}.jsonl", measured.of.name));
+        let lines = fs::read_to_string(file).expect("written");
+        let records: Result<Vec<serde_json::Value>, _> =
+            lines.lines().map(serde_json::from_str).collect();
+        assert_eq!(records.expect("each line is a record").len(), measured.records.len());
+    }
     let lines = fs::read_to_string(folder.join("concurrency.jsonl")).expect("written");
     let records: Result<Vec<concurrency::record::Record>, _> =
         lines.lines().map(serde_json::from_str).collect();

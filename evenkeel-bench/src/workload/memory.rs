@@ -18,6 +18,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Fault, Outcome, Spec};
+use crate::runtime::evenkeel::Evenkeel;
+use crate::runtime::tokio_hand::TokioHand;
+use crate::runtime::tokio_native::TokioNative;
 use crate::runtime::{Peer, Runtime, Semaphores};
 
 /// Parked tasks, unless the user says otherwise: enough that the runtime's own memory vanishes.
@@ -66,8 +69,17 @@ pub(crate) fn afresh<T: DeserializeOwned>(arguments: &[&str]) -> anyhow::Result<
     serde_json::from_slice(&output.stdout).context("the fresh process printed something else")
 }
 
-/// Measures in this process, which should have done nothing before.
-pub(crate) fn probe<R: Runtime>(procs: usize, tasks: usize) -> anyhow::Result<Footprint> {
+/// Measures a runtime in this process, which should have done nothing before.
+pub(crate) fn in_this_process(peer: Peer, procs: usize, tasks: usize) -> anyhow::Result<Footprint> {
+    match peer {
+        Peer::Evenkeel => probe::<Evenkeel>(procs, tasks),
+        Peer::TokioHand => probe::<TokioHand>(procs, tasks),
+        Peer::TokioNative => probe::<TokioNative>(procs, tasks),
+        Peer::GoNative | Peer::GoHand => bail!("{peer} does not run in this process"),
+    }
+}
+
+fn probe<R: Runtime>(procs: usize, tasks: usize) -> anyhow::Result<Footprint> {
     let runtime = R::start(procs)?;
     let before = resident_bytes()?;
     let row = Arc::new(R::Permits::new(1, tasks));

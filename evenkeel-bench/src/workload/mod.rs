@@ -6,6 +6,7 @@
 mod churn;
 pub(crate) mod crew;
 mod cycle;
+pub(crate) mod family;
 mod locality;
 pub(crate) mod memory;
 pub(crate) mod random;
