@@ -2,10 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
+use std::ops::Range;
 
 use evenkeel::Locality;
-use evenkeel::policy::forking;
 use evenkeel::policy::locality::{self, Last, Offer};
+use evenkeel::policy::{forking, victim};
 use evenkeel::topology::{Distance, Topology};
 
 use super::caches::{Caches, L2, L3};
@@ -83,6 +84,30 @@ struct Worker {
     part: u64,
 }
 
+/// The others of a worker.
+struct Neighbours {
+    /// Nearest first.
+    others: Vec<usize>,
+    /// The parts of them that are equally far.
+    groups: Vec<Range<usize>>,
+}
+
+impl Neighbours {
+    fn of(topology: &Topology, me: usize, workers: usize) -> Self {
+        let distance = |&other: &usize| topology.distance(me, other);
+        let mut others: Vec<usize> = (0..workers).filter(|&other| other != me).collect();
+        others.sort_by_key(distance);
+        let parts = others.chunk_by(|a, b| distance(a) == distance(b));
+        let group = |end: &mut usize, part: &[usize]| {
+            let start = *end;
+            *end += part.len();
+            Some(start..*end)
+        };
+        let groups = parts.scan(0, group).collect();
+        Self { others, groups }
+    }
+}
+
 /// What a simulation has come to, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
@@ -105,8 +130,7 @@ pub(super) struct Engine<'a> {
     work: &'a Work,
     locality: Locality,
     topology: Topology,
-    /// Of each worker the others, nearest first, and how many are in its package.
-    neighbours: Vec<(Vec<usize>, usize)>,
+    neighbours: Vec<Neighbours>,
     caches: Caches,
     workers: Vec<Worker>,
     jobs: Vec<Job>,
@@ -138,13 +162,7 @@ impl<'a> Engine<'a> {
             part: 0,
         };
         let topology: Topology = text.parse().expect("the text is made here");
-        let neighbours = |me: usize| {
-            let distance = |&other: &usize| topology.distance(me, other);
-            let mut others: Vec<usize> = (0..workers).filter(|&other| other != me).collect();
-            others.sort_by_key(distance);
-            let near = others.partition_point(|other| distance(other) <= Distance::SharedLlc);
-            (others, near)
-        };
+        let neighbours = |me| Neighbours::of(&topology, me, workers);
         Self {
             work,
             locality,
@@ -230,7 +248,7 @@ impl<'a> Engine<'a> {
         let part = locality::second_part(before, bytes);
         let caches = [(Distance::SmtSibling, L2), (Distance::SharedLlc, L3)];
         let reach = match self.locality {
-            Locality::Off => Distance::Remote,
+            Locality::Off | Locality::Random => Distance::Remote,
             Locality::Biased | Locality::Strict => locality::reach(bytes, &caches),
         };
         let remembers = self.locality == Locality::Biased && reach > Distance::SmtSibling;
@@ -419,15 +437,11 @@ impl<'a> Engine<'a> {
         self.enter(me, job, Frame::Stolen { job, part }, now + cost);
     }
 
-    /// All others, nearest first; those that are equally far from a random one on.
+    /// All others, in the order of the policy.
     fn round(&mut self, me: usize) -> Vec<usize> {
-        let (mut others, near) = self.neighbours[me].clone();
-        let (near, far) = others.split_at_mut(near);
-        for group in [near, far] {
-            let start = self.random.below(group.len().max(1));
-            group.rotate_left(start);
-        }
-        others
+        let random = self.random.below(usize::MAX) as u64;
+        let Neighbours { others, groups } = &self.neighbours[me];
+        victim::order(self.locality, groups, random).map(|place| others[place]).collect()
     }
 
     fn distance(&self, a: usize, b: usize) -> Distance {

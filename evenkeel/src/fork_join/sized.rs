@@ -267,7 +267,7 @@ struct Anchor {
 impl Anchor {
     fn of(context: &Context, bytes: u64) -> Self {
         let shared = context.shared();
-        if shared.locality == Locality::Off || shared.workers == 1 || !context.has_place() {
+        if !shared.locality.anchors() || shared.workers == 1 || !context.has_place() {
             return Self { note: Note::default(), part: 0 };
         }
         let me = context.seat.me();

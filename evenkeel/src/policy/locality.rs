@@ -18,11 +18,24 @@ use crate::topology::Distance;
 pub enum Locality {
     /// Anybody takes the oldest job of anybody, the nearest victim first.
     Off,
+    /// The same with victims at random, whatever the distance: the rule of Cilk Plus, to compare with.
+    Random,
     /// Workers that share the cache that a job is anchored to take it first, the others after a while.
     #[default]
     Biased,
     /// Nobody else takes it: the rule of the Cilk Locality runtime. Workers can be idle beside work.
     Strict,
+}
+
+impl Locality {
+    /// Whether footprints matter: whether forks that state one are anchored.
+    #[must_use]
+    pub fn anchors(self) -> bool {
+        match self {
+            Self::Off | Self::Random => false,
+            Self::Biased | Self::Strict => true,
+        }
+    }
 }
 
 /// A fork is anchored to a cache if it fills no more than one part in so many of it: the other half of a pair of forks, and
@@ -88,12 +101,12 @@ pub fn reach(bytes: u64, caches: &[(Distance, u64)]) -> Distance {
 ///
 /// # Examples
 /// ```
-/// use evenkeel::policy::Locality::{Biased, Off, Strict};
+/// use evenkeel::policy::Locality::{Biased, Off, Random, Strict};
 /// use evenkeel::policy::locality::{FAR, Last, Offer, may_take};
 /// use evenkeel::topology::Distance::{Remote, SharedLlc};
 /// let offer = Offer { reach: SharedLlc, last: Last::Owner };
 /// assert!(may_take(Biased, offer, SharedLlc, 0));
-/// assert!(may_take(Off, offer, Remote, 0));
+/// assert!(may_take(Off, offer, Remote, 0) && may_take(Random, offer, Remote, 0));
 /// assert!(!may_take(Biased, offer, Remote, 0));
 /// assert!(may_take(Biased, offer, Remote, FAR));
 /// assert!(!may_take(Strict, offer, Remote, u64::MAX));
@@ -102,7 +115,7 @@ pub fn reach(bytes: u64, caches: &[(Distance, u64)]) -> Distance {
 pub fn may_take(locality: Locality, offer: Offer, distance: Distance, waited: u64) -> bool {
     let shares = distance.max(Distance::SmtSibling) <= offer.reach;
     match (locality, offer.last) {
-        (Locality::Off, _) | (Locality::Biased, Last::Me) => true,
+        (Locality::Off | Locality::Random, _) | (Locality::Biased, Last::Me) => true,
         (Locality::Strict, _) => shares,
         (Locality::Biased, Last::Owner) => shares || waited >= patience(distance),
         (Locality::Biased, Last::Another) => {

@@ -1,7 +1,7 @@
 //! What a processor knows of where it sits: who is how far, and its caches.
 
-use crate::policy::locality;
 use crate::policy::object::Caches;
+use crate::policy::{Locality, locality, victim};
 use crate::topology::{Distance, Topology};
 use std::ops::Range;
 
@@ -72,13 +72,10 @@ impl Neighbours {
         self.distances[other]
     }
 
-    /// All others, nearest first; those that are equally far from a random one on.
-    pub(crate) fn round(&self, random: u64) -> impl Iterator<Item = usize> {
-        self.groups.iter().flat_map(move |group| {
-            let group = &self.others[group.clone()];
-            let (before, after) = group.split_at((random % group.len() as u64) as usize);
-            after.iter().chain(before).copied()
-        })
+    /// All others, each once, in the order in which they are asked for fork-join jobs.
+    #[inline]
+    pub(crate) fn round(&self, locality: Locality, random: u64) -> impl Iterator<Item = usize> {
+        victim::order(locality, &self.groups, random).map(|place| self.others[place])
     }
 
     /// The caches, as objects that lie in them see them, where so many workers use them.
@@ -130,13 +127,22 @@ mod tests {
     fn a_round_goes_to_everybody_nearest_first() {
         let all = machine();
         for random in 0..12 {
-            let round: Vec<_> = all[5].round(random).collect();
+            let round: Vec<_> = all[5].round(Locality::Biased, random).collect();
             assert_eq!(round.len(), 7);
             assert!(round.is_sorted_by_key(|&other| all[5].distance(other)));
             assert_eq!(round[0], 4);
         }
-        let far = |random| all[5].round(random).nth(3);
+        let far = |random| all[5].round(Locality::Biased, random).nth(3);
         assert_ne!(far(0), far(1), "not always the same one");
+    }
+
+    #[test]
+    fn a_random_round_begins_with_anybody() {
+        let all = machine();
+        let mut firsts: Vec<_> =
+            (0..7).flat_map(|random| all[5].round(Locality::Random, random).next()).collect();
+        firsts.sort_unstable();
+        assert_eq!(firsts, [0, 1, 2, 3, 4, 6, 7]);
     }
 
     #[test]
@@ -146,7 +152,7 @@ mod tests {
         assert_eq!(all[0].others, [1, 2]);
         assert_eq!(all[0].near, 1);
         assert_eq!((all[0].distance(2), all[2].distance(0)), (Distance::Remote, Distance::Remote));
-        assert_eq!(all[0].round(7).collect::<Vec<_>>(), [1]);
+        assert_eq!(all[0].round(Locality::Random, 7).collect::<Vec<_>>(), [1]);
     }
 
     #[test]

@@ -135,12 +135,13 @@ impl Worker<'_> {
         }
     }
 
-    /// Goes round the others' fork-join jobs once, nearest first: takes what is public, asks for what is not, and seizes what has
-    /// been asked for in vain.
+    /// Goes round the others' fork-join jobs once, in the order of the policy: takes what is public, asks for what is not, and seizes
+    /// what has been asked for in vain.
     fn steal_job(&mut self, now: u64, waited: u64) -> bool {
         let shared = self.context.shared();
         let random = self.random.next();
-        for other in shared.neighbours[self.me].round(random).chain(shared.spares.numbers()) {
+        let others = shared.neighbours[self.me].round(shared.locality, random);
+        for other in others.chain(shared.spares.numbers()) {
             // Once more within the steal: another job may lie there by then.
             let may_take = || job::may_take(self.context, other, waited);
             if !may_take() {

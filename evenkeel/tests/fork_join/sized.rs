@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-const ALL: [Locality; 3] = [Locality::Off, Locality::Biased, Locality::Strict];
+const ALL: [Locality; 4] =
+    [Locality::Off, Locality::Random, Locality::Biased, Locality::Strict];
 
 /// Two packages of two cores, with caches of their own.
 fn machine(locality: Locality) -> Runtime {
@@ -56,7 +57,7 @@ fn recursions_come_out_right_whatever_the_locality() {
 #[test]
 fn a_job_of_a_private_cache_is_taken_by_another_after_a_while() {
     let _watchdog = watchdog();
-    for locality in [Locality::Off, Locality::Biased] {
+    for locality in [Locality::Off, Locality::Random, Locality::Biased] {
         let runtime = machine(locality);
         for _ in 0..20 {
             let ran = AtomicBool::new(false);
