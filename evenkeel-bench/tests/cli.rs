@@ -259,17 +259,22 @@ fn a_fork_join_program_leaves_one_line_per_runtime() {
 
 #[test]
 fn simulations_say_that_they_are_and_know_their_programs() {
-    let output = run("simulate --bench transpose --seeds 1");
+    let output = run("simulate --bench transpose --size small --seeds 1");
     assert!(stdout(&output).starts_with("SIMULATED"), "{}", stdout(&output));
-    for locality in ["off", "biased", "strict"] {
-        assert!(stdout(&output).contains(locality), "{}", stdout(&output));
+    for scheduler in ["cilk-random", "cilk-restricted", "off", "random", "biased", "strict"] {
+        assert!(stdout(&output).contains(scheduler), "{}", stdout(&output));
     }
-    let output = run("simulate --bench transpose --seeds 1 --json");
-    assert_eq!(stdout(&output).lines().count(), 3);
+    let output = run("simulate --bench transpose --size small,medium --seeds 2 --json");
+    assert_eq!(stdout(&output).lines().count(), 2 * 6 * 2);
     for line in stdout(&output).lines() {
         let record: Value = serde_json::from_str(line).unwrap();
         assert_eq!(record["simulated"], true);
+        for metric in ["seconds", "inflation_seconds", "scheduling_seconds", "idle_seconds"] {
+            assert!(record[metric].is_f64(), "{line}");
+        }
     }
+    refused("simulate --size huge", "unknown size `huge`: known are small, medium, large");
+    refused("simulate --size small,small", "`small` is named twice by --size");
     refused("simulate --seeds 0", "0 is not in 1..=1000");
 }
 

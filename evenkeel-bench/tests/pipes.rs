@@ -42,8 +42,8 @@ fn output_that_has_no_reader_ends_each_command_quietly() {
         BRIEF,
         &brief_lines,
         &analyse,
-        "simulate --bench heat --seeds 1",
-        "simulate --bench heat --seeds 1 --json",
+        "simulate --bench heat --size small --seeds 1",
+        "simulate --bench heat --size small --seeds 1 --json",
         "simulate --coretime --kib 64",
         &quick,
     ] {
@@ -83,7 +83,7 @@ fn notes_that_have_no_reader_are_left_out_and_the_results_come() {
 fn a_page_is_written_though_its_table_has_no_reader() {
     let folder = tempfile::tempdir().unwrap();
     for args in [
-        "simulate --bench heat --seeds 1",
+        "simulate --bench heat --size small --seeds 1",
         "simulate --coretime --kib 64",
         "run --bench travel --repeats 1 --seconds 0.02 --procs 2",
     ] {

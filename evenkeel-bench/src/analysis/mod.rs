@@ -16,6 +16,7 @@
 //! *Invariant:* nothing is pooled or left out in silence. What tells runs apart becomes part of the rows, or the user says
 //! otherwise by name, and a remark repeats it.
 
+pub(crate) mod compare;
 mod contrast;
 mod design;
 mod distribution;
@@ -25,7 +26,7 @@ mod factors;
 pub(crate) mod fields;
 mod input;
 pub(crate) mod model;
-mod numbers;
+pub(crate) mod numbers;
 mod options;
 pub(crate) mod residuals;
 mod response;

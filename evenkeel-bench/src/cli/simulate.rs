@@ -6,7 +6,8 @@ use clap::{Args, value_parser};
 
 use super::args::{Usage, once};
 use crate::forking::program::Program;
-use crate::simulated::coretime;
+use crate::named::Unknown;
+use crate::simulated::{Size, coretime};
 use crate::suite::output::{note, print, say};
 use crate::{report, simulated};
 
@@ -23,6 +24,10 @@ pub(super) struct Options {
     /// Programs, separated by commas [default: matmul,transpose,heat,cilksort]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     bench: Vec<String>,
+    /// How much data they have, separated by commas: small, medium, large or all: half of what one package's last-level cache holds, half of
+    /// what all four hold, four times what they hold [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "coretime")]
+    size: Vec<String>,
     /// Figure 4 of CoreTime instead of programs: directories with and without homes on 4 x 4 cores, all alike and oscillating
     #[arg(long, conflicts_with = "bench")]
     coretime: bool,
@@ -34,7 +39,7 @@ pub(super) struct Options {
     #[arg(long, visible_alias = "reps", value_name = "R",
           value_parser = value_parser!(u64).range(1..=1_000))]
     seeds: Option<u64>,
-    /// Print one JSON line per program and locality, or per point, and nothing else, on standard output
+    /// Print one JSON line per run of a program, or per point, and nothing else, on standard output
     #[arg(long)]
     json: bool,
     /// Folder for an HTML page with pictures [default: none]
@@ -47,14 +52,14 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     if args.coretime {
         return coretime(args);
     }
-    let programs = programs(&args.bench)?;
+    let (programs, sizes) = (programs(&args.bench)?, sizes(&args.size)?);
     if let Some(dir) = &args.report {
         report::prepare(dir)?;
     }
     let mut records = Vec::new();
     let mut failure = Ok(());
     let seeds = args.seeds.unwrap_or(PROGRAM_SEEDS);
-    simulated::run(&programs, seeds, |record| {
+    simulated::run(&programs, &sizes, seeds, |record| {
         if args.json {
             match serde_json::to_string(&record) {
                 Ok(line) => say!("{line}"),
@@ -84,6 +89,16 @@ fn programs(names: &[String]) -> Result<Vec<Program>, Usage> {
         Program::among(&simulated::PROGRAMS, "program of simulate", name)
             .map_err(|error| Usage(error.to_string()))
     };
+    names.iter().map(known).collect()
+}
+
+/// The sizes of these names, or all.
+fn sizes(names: &[String]) -> Result<Vec<Size>, Usage> {
+    if names.is_empty() || names.iter().any(|name| name == "all") {
+        return Ok(Size::ALL.to_vec());
+    }
+    once("--size", names)?;
+    let known = |name: &String| name.parse().map_err(|error: Unknown| Usage(error.to_string()));
     names.iter().map(known).collect()
 }
 

@@ -9,18 +9,10 @@ use maud::{Markup, html};
 use super::dots::{self, Dot, Scale};
 use super::{page, pictures};
 use crate::figures::Summary;
-use crate::simulated::record::Record;
-use crate::simulated::{ASSUMPTIONS, LOCALITIES, table};
+use crate::simulated::rows::{Metric, Row, rows};
+use crate::simulated::{ASSUMPTIONS, Scheduler, Size, table};
+use crate::suite::record::Record;
 use crate::words;
-
-/// A quantity: what it is called, and its values in seconds, one for each seed.
-type Quantity = (&'static str, fn(&Record) -> &Vec<f64>);
-
-const QUANTITIES: [Quantity; 3] = [
-    ("work inflation of all workers", |record| &record.inflation),
-    ("idle time of all workers", |record| &record.idle),
-    ("time of the whole run", |record| &record.seconds),
-];
 
 /// Writes `simulated.html` into `dir`, beside what else is there, and returns its path.
 pub(crate) fn write(dir: &Path, records: &[Record]) -> anyhow::Result<PathBuf> {
@@ -31,64 +23,78 @@ pub(crate) fn write(dir: &Path, records: &[Record]) -> anyhow::Result<PathBuf> {
 }
 
 fn render(records: &[Record]) -> anyhow::Result<String> {
+    let rows = rows(records);
     let mut sections = Vec::new();
-    for program in records.chunks(LOCALITIES.len()) {
+    for program in rows.chunk_by(|a, b| a.program == b.program) {
         sections.push(section(program)?);
     }
+    let title = "Simulated: Cilk Locality on 4 packages of 8 cores";
     let body = html! {
-        h1 { "Simulated: locality on 4 packages of 8 cores" }
+        h1 { (title) }
         p.lead {
-            "No core has run this. The workers of a simulated machine decide by the runtime's own policy; the caches and their "
-            "costs are assumed. Medians of the seeds, with a bar from minimum to maximum."
+            "No core has run this. The workers of a simulated machine decide by the rules of the paper, or by the runtime's own policy; \
+             the caches and their costs are assumed. Medians of the seeds, with a bar from minimum to maximum."
         }
         ul { @for assumption in ASSUMPTIONS { li { (assumption) } } }
-        pre { (table::render(records)) }
+        h2 { "Who is compared" }
+        ul { @for scheduler in Scheduler::ALL { li { b { (scheduler) } ": " (scheduler.describe()) } } }
+        ul { @for size in Size::ALL { li { b { (size) } ": " (size.describe()) } } }
         @for section in &sections { (section) }
+        pre { (table::render(records)) }
     };
-    Ok(page::document("Simulated: locality on 4 packages of 8 cores", &body))
+    Ok(page::document(title, &body))
 }
 
-fn section(records: &[Record]) -> anyhow::Result<Markup> {
-    let program = records.first().map_or("", |record| record.bench.as_str());
-    let mut figures = Vec::new();
-    for (quantity, values) in QUANTITIES {
-        let summary = |record: &Record| {
-            Summary::of(values(record).iter().map(|seconds| seconds * 1e3).collect())
-        };
-        let dots: Vec<Dot> = records
-            .iter()
-            .enumerate()
-            .map(|(slot, record)| {
-                let value = summary(record);
-                let text = value.map_or(String::new(), |value| words::figure(value.median));
-                Dot { name: record.runtime.clone(), slot, value, text }
-            })
-            .collect();
-        let summaries: Vec<Summary> = dots.iter().filter_map(|dot| dot.value).collect();
-        let svg = dots::draw("simulated ms", &Scale::around_zero(&summaries), &dots)?;
-        figures.push(pictures::figure(&format!("Simulated {quantity}"), "lower is better", &svg));
+/// One program: a picture of each metric in each size.
+fn section(rows: &[Row<'_>]) -> anyhow::Result<Markup> {
+    let program = rows.first().map_or("", |row| row.program);
+    let mut parts = Vec::new();
+    for row in rows {
+        let mut figures = Vec::new();
+        for metric in Metric::ALL {
+            let caption = format!("Simulated {metric}: {}", metric.describe());
+            figures.push(pictures::figure(&caption, "lower is better", &picture(row, metric)?));
+        }
+        parts.push(html! {
+            h3.part { (program) ", " (row.size) ", " (row.bytes >> 20) " MiB" }
+            div.grid { @for figure in &figures { (figure) } }
+        });
     }
     Ok(html! {
         section {
-            div.title { h3 { (program) " (simulated)" } }
-            div.grid { @for figure in &figures { (figure) } }
+            div.title { h2 { (program) " (simulated)" } }
+            @for part in &parts { (part) }
         }
     })
+}
+
+fn picture(row: &Row<'_>, metric: Metric) -> anyhow::Result<String> {
+    let dot = |(slot, scheduler): (usize, Scheduler)| {
+        let ms = row.values(scheduler, metric).iter().map(|seconds| seconds * 1e3).collect();
+        let value = Summary::of(ms);
+        let text = value.map_or(String::new(), |value| words::figure(value.median));
+        Dot { name: scheduler.to_string(), slot, value, text }
+    };
+    let dots: Vec<Dot> = Scheduler::ALL.into_iter().enumerate().map(dot).collect();
+    let summaries: Vec<Summary> = dots.iter().filter_map(|dot| dot.value).collect();
+    dots::draw("simulated ms", &Scale::around_zero(&summaries), &dots)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::forking::program::Program;
-    use crate::simulated;
+    use crate::simulated::{self, Size};
 
     #[test]
     fn every_picture_says_that_it_is_simulated() {
         let mut records = Vec::new();
-        simulated::run(&[Program::Transpose], 2, |record| records.push(record));
+        let sizes = [Size::Small, Size::Medium];
+        simulated::run(&[Program::Transpose], &sizes, 2, |record| records.push(record));
         let page = render(&records).unwrap();
-        assert_eq!(page.matches("<svg").count(), QUANTITIES.len());
-        assert_eq!(page.matches("simulated ms").count(), QUANTITIES.len());
+        let pictures = sizes.len() * Metric::ALL.len();
+        assert_eq!(page.matches("<svg").count(), pictures);
+        assert_eq!(page.matches("simulated ms").count(), pictures);
         assert!(page.contains("No core has run this"));
     }
 }

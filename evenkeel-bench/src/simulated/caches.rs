@@ -26,55 +26,67 @@ pub(super) struct Caches {
     cores_per_package: usize,
     own: Vec<Lru>,
     shared: Vec<Lru>,
+    /// Which of them hold a block: a bit for each, those of the cores first.
+    holders: Vec<u64>,
 }
 
 impl Caches {
     pub(super) fn new(packages: usize, cores_per_package: usize) -> Self {
+        let cores = packages * cores_per_package;
+        assert!(cores + packages <= u64::BITS as usize, "a bit for each cache");
         Self {
             cores_per_package,
-            own: (0..packages * cores_per_package).map(|_| Lru::new(blocks(L2))).collect(),
+            own: (0..cores).map(|_| Lru::new(blocks(L2))).collect(),
             shared: (0..packages).map(|_| Lru::new(blocks(L3))).collect(),
+            holders: Vec::new(),
         }
     }
 
     /// The nanoseconds that a core waits for a block.
     pub(super) fn touch(&mut self, core: usize, Touch { block, writes }: Touch) -> u64 {
         let package = core / self.cores_per_package;
-        let per_line = if self.own[core].has(block) {
+        let cores = self.own.len();
+        let (own, shared) = (1 << core, 1 << (cores + package));
+        if block as usize >= self.holders.len() {
+            self.holders.resize(block as usize + 1, 0);
+        }
+        let held = self.holders[block as usize];
+        let per_line = if held & own != 0 {
             OWN
-        } else if self.shared[package].has(block) {
+        } else if held & shared != 0 {
             PACKAGE
-        } else if block as usize % self.shared.len() == package
-            && !self.shared.iter().any(|cache| cache.has(block))
-        {
+        } else if block as usize % self.shared.len() == package && held >> cores == 0 {
             MEMORY
         } else {
             REMOTE
         };
-        self.own[core].touch(block);
+        if let (_, Some(gone)) = self.own[core].touch(block) {
+            self.holders[gone as usize] &= !own;
+        }
         if let (_, Some(gone)) = self.shared[package].touch(block) {
             // What the package does not hold, none of its cores does.
-            let first = package * self.cores_per_package;
-            for own in &mut self.own[first..first + self.cores_per_package] {
-                own.drop(gone);
-            }
+            let its_cores =
+                ((1 << self.cores_per_package) - 1) << (package * self.cores_per_package);
+            self.drop(gone, its_cores | shared);
         }
+        self.holders[block as usize] |= own | shared;
         if writes {
-            self.invalidate(core, package, block);
+            self.drop(block, !(own | shared));
         }
         per_line * LINES
     }
 
-    fn invalidate(&mut self, core: usize, package: usize, block: Block) {
-        for (other, own) in self.own.iter_mut().enumerate() {
-            if other != core {
-                own.drop(block);
-            }
-        }
-        for (other, shared) in self.shared.iter_mut().enumerate() {
-            if other != package {
-                shared.drop(block);
-            }
+    /// Drops a block from those of these caches that hold it.
+    fn drop(&mut self, block: Block, caches: u64) {
+        let mut left = self.holders[block as usize] & caches;
+        self.holders[block as usize] &= !caches;
+        while left != 0 {
+            let cache = left.trailing_zeros() as usize;
+            left &= left - 1;
+            match cache.checked_sub(self.own.len()) {
+                None => self.own[cache].drop(block),
+                Some(package) => self.shared[package].drop(block),
+            };
         }
     }
 }

@@ -1,16 +1,19 @@
-//! The simulated workers: what they do when, by the runtime's own policy.
+//! The simulated workers: what they do when, by the runtime's own policy or by that of the paper.
+
+mod stealing;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 
 use evenkeel::Locality;
-use evenkeel::policy::locality::{self, Last, Offer};
-use evenkeel::policy::{forking, victim};
+use evenkeel::policy::locality;
 use evenkeel::topology::{Distance, Topology};
 
 use super::caches::{Caches, L2, L3};
+use super::scheduler::Scheduler;
 use super::work::{Node, Step, Work};
+use super::worker::{Doing, Frame, Job, JobIndex, State, Worker};
 use crate::workload::random::Random;
 
 /// Nanoseconds of a fork and its end on the worker that forks; of publishing jobs; of taking one back that is public. As measured
@@ -18,71 +21,6 @@ use crate::workload::random::Random;
 const FORK: u64 = 3;
 const PUBLISH: u64 = 60;
 const RECLAIM: u64 = 60;
-/// Of a look at another worker's deque within the package and beyond; of taking a job there. One and four transfers of a line.
-const LOOK: [u64; 2] = [30, 130];
-const STEAL: [u64; 2] = [120, 520];
-/// Of taking jobs from an owner inside a long leaf: a heavy fence.
-const SEIZE: u64 = 10_000;
-/// Between two looks of one that waits.
-const PAUSE: u64 = 200;
-
-type JobIndex = usize;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    InDeque,
-    Taken(usize),
-    Complete,
-}
-
-/// A second half.
-struct Job {
-    node: Node,
-    reach: Distance,
-    last: Option<usize>,
-    /// Its number in the recursion.
-    part: u64,
-    state: State,
-}
-
-/// What a worker does after what it does now.
-enum Frame {
-    /// The end of the program.
-    Whole,
-    /// The next of a sequence.
-    Sequence { node: Node, next: usize },
-    /// The second half of a fork.
-    Fork { job: JobIndex, part: u64 },
-    /// The end of a second half that the owner runs itself: it is in that part again.
-    Second { part: u64 },
-    /// It waits for a job of its own.
-    Wait { job: JobIndex },
-    /// The end of a job that was stolen.
-    Stolen { job: JobIndex, part: u64 },
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Doing {
-    Running,
-    /// Without work since then.
-    Searching(u64),
-    /// For a job of its own, which the last frame names, and without work since then.
-    Waiting(u64),
-}
-
-struct Worker {
-    frames: Vec<Frame>,
-    /// Its jobs, the oldest first; so many are public.
-    deque: Vec<JobIndex>,
-    public: usize,
-    /// Somebody has asked for jobs.
-    is_asked: bool,
-    /// Since when it has asked each of the others.
-    asked: Vec<Option<u64>>,
-    doing: Doing,
-    /// The part of the recursion that it is in.
-    part: u64,
-}
 
 /// The others of a worker.
 struct Neighbours {
@@ -97,13 +35,11 @@ impl Neighbours {
         let distance = |&other: &usize| topology.distance(me, other);
         let mut others: Vec<usize> = (0..workers).filter(|&other| other != me).collect();
         others.sort_by_key(distance);
-        let parts = others.chunk_by(|a, b| distance(a) == distance(b));
-        let group = |end: &mut usize, part: &[usize]| {
-            let start = *end;
-            *end += part.len();
-            Some(start..*end)
-        };
-        let groups = parts.scan(0, group).collect();
+        let mut groups: Vec<Range<usize>> = Vec::new();
+        for part in others.chunk_by(|a, b| distance(a) == distance(b)) {
+            let start = groups.last().map_or(0, |before| before.end);
+            groups.push(start..start + part.len());
+        }
         Self { others, groups }
     }
 }
@@ -128,13 +64,16 @@ pub(super) struct Machine {
 
 pub(super) struct Engine<'a> {
     work: &'a Work,
-    locality: Locality,
+    scheduler: Scheduler,
     topology: Topology,
     neighbours: Vec<Neighbours>,
     caches: Caches,
     workers: Vec<Worker>,
     jobs: Vec<Job>,
+    /// Who ran a part of the recursion the last time.
     runners: HashMap<u64, usize>,
+    /// What goes on once a job is complete, and in which part: joins of the paper's schedulers, at which nobody waits.
+    suspended: HashMap<JobIndex, (Vec<Frame>, u64)>,
     events: BinaryHeap<Reverse<(u64, u64, usize)>>,
     sequence: u64,
     random: Random,
@@ -147,31 +86,22 @@ impl<'a> Engine<'a> {
         work: &'a Work,
         machine: Machine,
         workers: usize,
-        locality: Locality,
+        scheduler: Scheduler,
         seed: u64,
     ) -> Self {
         let Machine { packages, cores } = machine;
         let text = format!("{packages} packages, {cores} cores, l2 {L2}, l3 {L3}");
-        let worker = |_| Worker {
-            frames: Vec::new(),
-            deque: Vec::new(),
-            public: 0,
-            is_asked: false,
-            asked: vec![None; workers],
-            doing: Doing::Searching(0),
-            part: 0,
-        };
         let topology: Topology = text.parse().expect("the text is made here");
-        let neighbours = |me| Neighbours::of(&topology, me, workers);
         Self {
             work,
-            locality,
-            neighbours: (0..workers).map(neighbours).collect(),
+            scheduler,
+            neighbours: (0..workers).map(|me| Neighbours::of(&topology, me, workers)).collect(),
             topology,
             caches: Caches::new(packages, cores),
-            workers: (0..workers).map(worker).collect(),
+            workers: (0..workers).map(|_| Worker::new(workers)).collect(),
             jobs: Vec::new(),
             runners: HashMap::new(),
+            suspended: HashMap::new(),
             events: BinaryHeap::new(),
             sequence: 0,
             random: Random::new(seed, 0),
@@ -218,9 +148,10 @@ impl<'a> Engine<'a> {
 
     /// Begins a part of the program, down to its first leaf.
     fn begin(&mut self, me: usize, mut node: Node, now: u64) {
+        let work = self.work;
         let mut cost = 0;
         loop {
-            match self.work.step(node) {
+            match work.step(node) {
                 Step::Sequence(parts) => {
                     self.workers[me].frames.push(Frame::Sequence { node, next: 1 });
                     node = parts[0];
@@ -246,30 +177,24 @@ impl<'a> Engine<'a> {
     fn fork(&mut self, me: usize, bytes: u64, second: Node) -> u64 {
         let before = self.workers[me].part;
         let part = locality::second_part(before, bytes);
-        let caches = [(Distance::SmtSibling, L2), (Distance::SharedLlc, L3)];
-        let reach = match self.locality {
-            Locality::Off | Locality::Random => Distance::Remote,
-            Locality::Biased | Locality::Strict => locality::reach(bytes, &caches),
-        };
-        let remembers = self.locality == Locality::Biased && reach > Distance::SmtSibling;
+        let reach = self.scheduler.reach(bytes);
+        let level = self.scheduler.level(reach);
+        let remembers =
+            self.scheduler.locality() == Locality::Biased && reach > Distance::SmtSibling;
         let last = self.runners.get(&part).copied().filter(|&last| remembers && last != me);
-        self.jobs.push(Job { node: second, reach, last, part, state: State::InDeque });
+        let state = State::InDeque;
+        self.jobs.push(Job { node: second, owner: me, level, reach, last, part, state });
         let job = self.jobs.len() - 1;
         let worker = &mut self.workers[me];
-        worker.deque.push(job);
+        let deque = &mut worker.deques[level];
+        deque.push(job);
         worker.frames.push(Frame::Fork { job, part: before });
         worker.part = locality::first_part(part);
         if !std::mem::take(&mut worker.is_asked) {
             return FORK;
         }
-        self.publish(me);
+        deque.publish();
         FORK + PUBLISH
-    }
-
-    /// The older half of what is private.
-    fn publish(&mut self, me: usize) {
-        let worker = &mut self.workers[me];
-        worker.public += (worker.deque.len() - worker.public).div_ceil(2);
     }
 
     /// Goes on after a part has ended. True if that was the whole program.
@@ -290,22 +215,39 @@ impl<'a> Engine<'a> {
                 Frame::Second { part } => self.workers[me].part = part,
                 Frame::Fork { job, part } => {
                     self.workers[me].part = part;
-                    if self.jobs[job].state != State::InDeque {
-                        return self.idle_in(me, now, Frame::Wait { job });
+                    match self.jobs[job].state {
+                        State::InDeque => {
+                            now += self.take_back(me, job);
+                            self.enter(me, job, Frame::Second { part }, now);
+                            return false;
+                        }
+                        // The other half has been there before.
+                        State::Complete if self.scheduler.is_cilk() => {}
+                        State::Taken(_) if self.scheduler.is_cilk() => {
+                            let frames = std::mem::take(&mut self.workers[me].frames);
+                            self.suspended.insert(job, (frames, part));
+                            return self.look_for_work(me, now);
+                        }
+                        _ => return self.idle_in(me, now, Frame::Wait { job }),
                     }
-                    now += self.take_back(me, job);
-                    self.enter(me, job, Frame::Second { part }, now);
-                    return false;
                 }
                 Frame::Stolen { job, part } => {
                     self.jobs[job].state = State::Complete;
+                    if let Some((frames, part)) = self.suspended.remove(&job) {
+                        // The first half has been there before.
+                        let worker = &mut self.workers[me];
+                        assert!(worker.frames.is_empty(), "whoever steals has no frames");
+                        (worker.frames, worker.part) = (frames, part);
+                        continue;
+                    }
                     let worker = &mut self.workers[me];
-                    assert!(worker.deque.is_empty(), "a job ends after all that it has forked");
+                    if self.scheduler.is_cilk() {
+                        return self.look_for_work(me, now);
+                    }
+                    assert!(!worker.has_jobs(), "a job ends after all that it has forked");
                     worker.part = part;
                     let Some(frame @ Frame::Wait { .. }) = worker.frames.pop() else {
-                        worker.doing = Doing::Searching(now);
-                        self.at(now, me);
-                        return false;
+                        return self.look_for_work(me, now);
                     };
                     // It was run while another is waited for.
                     return self.idle_in(me, now, frame);
@@ -313,6 +255,13 @@ impl<'a> Engine<'a> {
                 Frame::Wait { .. } => unreachable!("whoever waits does not run"),
             }
         }
+    }
+
+    /// Has nothing to do from now on.
+    fn look_for_work(&mut self, me: usize, now: u64) -> bool {
+        self.workers[me].doing = Doing::Searching(now);
+        self.at(now, me);
+        false
     }
 
     /// Waits from now on.
@@ -323,15 +272,21 @@ impl<'a> Engine<'a> {
         false
     }
 
-    /// Pops the job of the last fork, and gives the time that it takes.
+    /// Takes the job of the last fork back, and gives the time that it takes.
     fn take_back(&mut self, me: usize, job: JobIndex) -> u64 {
-        let worker = &mut self.workers[me];
-        let taken = worker.deque.pop();
-        assert_eq!(taken, Some(job), "the last job is that of the last fork");
-        if worker.public <= worker.deque.len() {
+        let Job { owner, level, .. } = self.jobs[job];
+        let deque = &mut self.workers[owner].deques[level];
+        let costs = if owner == me {
+            assert_eq!(deque.newest(), Some(job), "the last job is that of the last fork");
+            deque.pop()
+        } else {
+            // The fork has gone on here after a join, and has left its job there.
+            deque.remove(job);
+            true
+        };
+        if !costs {
             return 0;
         }
-        worker.public = worker.deque.len() / 2;
         self.outcome.execution += RECLAIM;
         RECLAIM
     }
@@ -347,104 +302,12 @@ impl<'a> Engine<'a> {
         self.begin(me, node, now);
     }
 
-    /// One round of a worker without work.
-    fn search(&mut self, me: usize, now: u64, since: u64) {
-        let mut cost = 0;
-        for other in self.round(me) {
-            let class = usize::from(self.distance(me, other) > Distance::SharedLlc);
-            cost += LOOK[class];
-            let waited = now + cost - since;
-            if let Some(more) = self.try_take(me, other, now + cost, waited) {
-                cost += more + STEAL[class];
-                self.steal(me, other, now, cost, class);
-                return;
-            }
-        }
-        self.at(now + cost + PAUSE / 4, me);
-    }
-
-    /// One look of a worker that waits for a job. True if the program is over.
-    fn wait(&mut self, me: usize, now: u64, since: u64) -> bool {
-        let Some(&Frame::Wait { job }) = self.workers[me].frames.last() else {
-            unreachable!("whoever waits says for what")
-        };
-        match self.jobs[job].state {
-            State::Complete => {
-                self.workers[me].frames.pop();
-                self.workers[me].doing = Doing::Running;
-                return self.go_on(me, now);
-            }
-            State::Taken(thief) => {
-                let class = usize::from(self.distance(me, thief) > Distance::SharedLlc);
-                let cost = LOOK[class];
-                if let Some(more) = self.try_take(me, thief, now + cost, now - since) {
-                    self.steal(me, thief, now, cost + more + STEAL[class], class);
-                } else {
-                    self.at(now + cost + PAUSE, me);
-                }
-            }
-            State::InDeque => unreachable!("it was found stolen"),
-        }
-        false
-    }
-
-    /// Makes sure that the oldest job of `other` is public, if this worker may take it: by asking, and in the end by force.
-    /// Gives the time that it takes; none if there is nothing to take yet.
-    fn try_take(&mut self, me: usize, other: usize, now: u64, waited: u64) -> Option<u64> {
-        let Some(&oldest) = self.workers[other].deque.first() else {
-            self.workers[me].asked[other] = None;
-            return None;
-        };
-        let Job { reach, last, .. } = self.jobs[oldest];
-        let last = match last {
-            None => Last::Owner,
-            Some(last) if last == me => Last::Me,
-            Some(_) => Last::Another,
-        };
-        let offer = Offer { reach, last };
-        if !locality::may_take(self.locality, offer, self.distance(me, other), waited) {
-            return None;
-        }
-        if self.workers[other].public > 0 {
-            return Some(0);
-        }
-        match self.workers[me].asked[other] {
-            Some(since) if self.workers[other].is_asked => {
-                if !forking::seize(now - since) {
-                    return None;
-                }
-                self.workers[me].asked[other] = None;
-                self.publish(other);
-                Some(SEIZE)
-            }
-            _ => {
-                self.workers[other].is_asked = true;
-                self.workers[me].asked[other] = Some(now);
-                None
-            }
-        }
-    }
-
-    /// Takes the oldest job of `other`, which is public, in a look that began at `now`.
-    fn steal(&mut self, me: usize, other: usize, now: u64, cost: u64, class: usize) {
-        let victim = &mut self.workers[other];
-        let job = victim.deque.remove(0);
-        victim.public -= 1;
-        self.jobs[job].state = State::Taken(me);
-        self.outcome.scheduling += cost;
-        self.outcome.steals[class] += 1;
-        let part = self.workers[me].part;
-        self.enter(me, job, Frame::Stolen { job, part }, now + cost);
-    }
-
-    /// All others, in the order of the policy.
-    fn round(&mut self, me: usize) -> Vec<usize> {
-        let random = self.random.below(usize::MAX) as u64;
-        let Neighbours { others, groups } = &self.neighbours[me];
-        victim::order(self.locality, groups, random).map(|place| others[place]).collect()
-    }
-
     fn distance(&self, a: usize, b: usize) -> Distance {
         self.topology.distance(a, b)
+    }
+
+    /// 0 within the package, 1 beyond.
+    fn class(&self, a: usize, b: usize) -> usize {
+        usize::from(self.distance(a, b) > Distance::SharedLlc)
     }
 }

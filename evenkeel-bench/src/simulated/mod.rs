@@ -11,18 +11,23 @@ pub(crate) mod coretime;
 mod engine;
 mod lru;
 mod program;
-pub(crate) mod record;
+mod record;
+pub(crate) mod rows;
+mod scheduler;
 pub(crate) mod table;
 mod work;
+mod worker;
 
-use evenkeel::Locality;
+use std::thread;
 
 use crate::forking::program::Program;
-use engine::{Engine, Machine, Outcome};
-use record::Record;
+use crate::suite::record::Record;
+use engine::{Engine, Machine};
+pub(crate) use program::Size;
+pub(crate) use scheduler::Scheduler;
 
 /// What the figures rest on.
-pub(crate) const ASSUMPTIONS: [&str; 4] = [
+pub(crate) const ASSUMPTIONS: [&str; 6] = [
     "Each core has a cache of 256 KiB, each package one of 16 MiB, kept by last use in blocks of 8 KiB. What a package's cache \
      drops, its cores drop; a write takes a block from all other caches.",
     "A line of 64 bytes takes 1 ns from the core's cache, 4 from the package's, 8 from the package's memory, 16 from another \
@@ -30,6 +35,11 @@ pub(crate) const ASSUMPTIONS: [&str; 4] = [
     "A fork takes 3 ns; a look at another worker's deque 30 ns within the package and 130 beyond; a steal four times as much \
      more; taking jobs from an owner inside a long leaf 10 µs. Workers without work go on looking and do not sleep.",
     "Each program runs four times in a row on the same data. One worker, for speed-up and inflation, does the same.",
+    "The sizes of the paper are not known. Small data are half of what the last-level cache of one package holds, medium ones half \
+     of what all four hold, large ones four times as much as all four hold.",
+    "cilk-random and cilk-restricted are the schedulers of the paper: all jobs are public, and whoever comes last to a join goes on. A \
+     restricted job lies in the deque of the smallest level that holds all that both halves of its fork touch; thieves go round \
+     the deques of their package's cache, and then round those of memory. The others are the runtime's own, with one deque.",
 ];
 
 /// The machine of the paper.
@@ -39,58 +49,106 @@ const MACHINE: Machine = Machine { packages: 4, cores: 8 };
 pub(crate) const PROGRAMS: [Program; 4] =
     [Program::Matmul, Program::Transpose, Program::Heat, Program::Cilksort];
 
-/// The settings that are compared.
-pub(crate) const LOCALITIES: [Locality; 3] = [Locality::Off, Locality::Biased, Locality::Strict];
-
-/// Runs each of these programs with all localities, with so many seeds each, and gives a record per locality.
-pub(crate) fn run(programs: &[Program], seeds: u64, mut each: impl FnMut(Record)) {
+/// Runs each of these programs in each of these sizes with all schedulers, with so many seeds each, and gives a record of each run.
+pub(crate) fn run(programs: &[Program], sizes: &[Size], seeds: u64, mut each: impl FnMut(Record)) {
     for &program in programs {
-        let Some(work) = program::work(program) else { continue };
-        let workers = MACHINE.packages * MACHINE.cores;
-        let alone = Engine::new(&work, MACHINE, 1, Locality::Off, 0).run();
-        for locality in LOCALITIES {
-            let run = |seed| Engine::new(&work, MACHINE, workers, locality, seed).run();
-            let outcomes: Vec<Outcome> = (1..=seeds).map(run).collect();
-            each(Record::new(program, locality, workers, &alone, &outcomes));
+        for &size in sizes {
+            of(program, size, &Scheduler::ALL, seeds).into_iter().for_each(&mut each);
         }
     }
+}
+
+/// The runs of one program in one size, a thread for each scheduler.
+fn of(program: Program, size: Size, schedulers: &[Scheduler], seeds: u64) -> Vec<Record> {
+    let Some((work, bytes)) = program::work(program, size) else { return Vec::new() };
+    let workers = MACHINE.packages * MACHINE.cores;
+    let case = record::case(program.name(), size.name(), bytes, workers);
+    let alone = Engine::new(&work, MACHINE, 1, Scheduler::Off, 0).run();
+    let runs = |scheduler| -> Vec<Record> {
+        let run = |seed: u64| {
+            let outcome = Engine::new(&work, MACHINE, workers, scheduler, seed).run();
+            record::record(&case, scheduler, seed as usize - 1, &alone, &outcome)
+        };
+        (1..=seeds).map(run).collect()
+    };
+    let runs = &runs;
+    thread::scope(|scope| {
+        let begin = |&scheduler| scope.spawn(move || runs(scheduler));
+        let threads: Vec<_> = schedulers.iter().map(begin).collect();
+        threads.into_iter().flat_map(|one| one.join().expect("a simulation ends")).collect()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    use super::engine::Outcome;
+    use super::rows::{Metric, rows};
+
+    fn outcome(program: Program, size: Size, scheduler: Scheduler, seed: u64) -> Outcome {
+        let (work, _) = program::work(program, size).unwrap();
+        Engine::new(&work, MACHINE, 32, scheduler, seed).run()
+    }
+
     #[test]
     fn biased_inflates_less_than_off_and_idles_less_than_strict() {
         let mut records = Vec::new();
-        run(&PROGRAMS, 3, |record| records.push(record));
-        for of_program in records.chunks(LOCALITIES.len()) {
-            let [off, biased, strict] = of_program else { panic!("three localities") };
-            let program = &off.bench;
-            for (a, b) in off.inflation.iter().zip(&biased.inflation) {
-                assert!(b < a, "{program}: work inflation {b} biased, {a} off");
-            }
-            for (a, b) in strict.idle.iter().zip(&biased.idle) {
-                assert!(b < a, "{program}: idle {b} biased, {a} strict");
-            }
+        let schedulers = [Scheduler::Off, Scheduler::Biased, Scheduler::Strict];
+        for program in PROGRAMS {
+            records.extend(of(program, Size::Medium, &schedulers, 1));
+        }
+        for row in rows(&records) {
+            let below = |one, other, metric| {
+                let [one, other] = [one, other].map(|scheduler| row.values(scheduler, metric));
+                for (one, other) in one.iter().zip(&other) {
+                    assert!(one < other, "{}: {metric} {one}, {other}", row.program);
+                }
+            };
+            below(Scheduler::Biased, Scheduler::Off, Metric::Inflation);
+            below(Scheduler::Biased, Scheduler::Strict, Metric::Idle);
         }
     }
 
     #[test]
     fn one_worker_is_never_idle_and_does_all_the_work() {
         for program in PROGRAMS {
-            let work = program::work(program).unwrap();
-            let alone = Engine::new(&work, MACHINE, 1, Locality::Biased, 1).run();
-            assert_eq!((alone.idle, alone.scheduling, alone.steals), (0, 0, [0, 0]));
-            assert_eq!(alone.execution, alone.makespan);
+            let (work, _) = program::work(program, Size::Small).unwrap();
+            for scheduler in Scheduler::ALL {
+                let alone = Engine::new(&work, MACHINE, 1, scheduler, 1).run();
+                assert_eq!((alone.idle, alone.scheduling, alone.steals), (0, 0, [0, 0]));
+                assert_eq!(alone.execution, alone.makespan);
+            }
         }
     }
 
     #[test]
     fn a_seed_is_one_schedule() {
-        let work = program::work(Program::Heat).unwrap();
-        let run = |seed| Engine::new(&work, MACHINE, 32, Locality::Biased, seed).run();
-        assert_eq!(run(5), run(5));
-        assert_ne!(run(5), run(6));
+        for scheduler in Scheduler::ALL {
+            let run = |seed| outcome(Program::Heat, Size::Small, scheduler, seed);
+            assert_eq!(run(5), run(5), "{scheduler}");
+            assert_ne!(run(5), run(6), "{scheduler}");
+        }
+    }
+
+    #[test]
+    fn the_times_of_all_workers_add_up_to_those_of_the_run() {
+        for record in of(Program::Cilksort, Size::Small, &Scheduler::ALL, 2) {
+            let figure = |name| record.figures.number(name).unwrap();
+            let parts = ["execution_seconds", "scheduling_seconds", "idle_seconds"].map(figure);
+            let all = 32.0 * figure("seconds");
+            assert!((parts.iter().sum::<f64>() - all).abs() < 1e-9, "{record:?}");
+            assert!(parts.iter().all(|part| *part >= 0.0), "{record:?}");
+        }
+    }
+
+    #[test]
+    fn what_fits_into_one_package_stays_in_it_where_stealing_is_restricted() {
+        for program in PROGRAMS {
+            for scheduler in [Scheduler::CilkRestricted, Scheduler::Strict] {
+                let Outcome { steals, .. } = outcome(program, Size::Small, scheduler, 1);
+                assert!(steals[0] > 0 && steals[1] == 0, "{program} {scheduler}: {steals:?}");
+            }
+        }
     }
 }

@@ -1,25 +1,49 @@
 //! The four programs of the paper as trees: the same recursions as the suite's own, over blocks of memory in place of numbers.
 
+use std::ops::Range;
+
 use super::work::{BLOCK, Block, Node, Step, Touch, Work, touches};
 use crate::forking::program::Program;
+use crate::named::named;
 
 /// Every program runs so often in a row on the same data, as a benchmark with repeats does: what lies in a cache from one run
 /// serves the next.
 pub(super) const RUNS: usize = 4;
 
-/// The tree of a program. None for those that have no footprint worth stating.
-pub(super) fn work(program: Program) -> Option<Work> {
+named! {
+    /// How much data a program has, beside the caches of the machine.
+    enum Size as "size" {
+        /// The paper's sizes are not known.
+        Small = "small": "at most 8 MiB: half of what the last-level cache of one package holds",
+        Medium = "medium": "about 32 MiB: half of what those of all packages hold",
+        Large = "large": "about 256 MiB: four times what they hold",
+    }
+}
+
+impl Size {
+    /// One of three, by size.
+    fn of<T>(self, three: [T; 3]) -> T {
+        let [small, medium, large] = three;
+        match self {
+            Self::Small => small,
+            Self::Medium => medium,
+            Self::Large => large,
+        }
+    }
+}
+
+/// The tree of a program, and the bytes of all its data. None for those that have no footprint worth stating.
+pub(super) fn work(program: Program, size: Size) -> Option<(Work, u64)> {
     let mut work = Work::default();
-    let build = match program {
-        Program::Matmul => matmul,
-        Program::Transpose => transpose,
-        Program::Heat => heat,
-        Program::Cilksort => cilksort,
+    let (run, bytes) = match program {
+        Program::Matmul => matmul(&mut work, size.of([9, 18, 52])),
+        Program::Transpose => transpose(&mut work, size.of([22, 45, 128])),
+        Program::Heat => heat(&mut work, size.of([512, 2_048, 16_384])),
+        Program::Cilksort => cilksort(&mut work, size.of([19, 21, 24])),
         Program::Fib | Program::Nqueens | Program::Skynet | Program::Uts => return None,
     };
-    let run = build(&mut work);
     work.add(Step::Sequence(vec![run; RUNS]));
-    Some(work)
+    Some((work, bytes))
 }
 
 /// Tiles of 64 x 64 numbers of 8 bytes: four blocks.
@@ -38,18 +62,17 @@ struct Cuboid {
     inners: u64,
 }
 
-/// Product of two matrices of 16 x 16 tiles: 3 x 8 MiB.
-fn matmul(work: &mut Work) -> Node {
-    const TILES: u64 = 16;
-    let all = Cuboid { row: 0, rows: TILES, column: 0, columns: TILES, inner: 0, inners: TILES };
-    return multiply(work, all);
+/// Product of two matrices of so many tiles in each direction.
+fn matmul(work: &mut Work, side: u64) -> (Node, u64) {
+    let all = Cuboid { row: 0, rows: side, column: 0, columns: side, inner: 0, inners: side };
+    return (multiply(work, side, all), 3 * side * side * TILE);
 
-    fn multiply(work: &mut Work, all: Cuboid) -> Node {
+    fn multiply(work: &mut Work, side: u64, all: Cuboid) -> Node {
         let Cuboid { row, rows, column, columns, inner, inners } = all;
         let tiles = rows * inners + inners * columns + rows * columns;
         if rows.max(columns).max(inners) == 1 {
             let tile = |array: u64, row: u64, column: u64, writes| {
-                let index = (array * TILES + row) * TILES + column;
+                let index = (array * side + row) * side + column;
                 touches(0, index * TILE..(index + 1) * TILE, writes)
             };
             let touches = tile(0, row, inner, false)
@@ -60,9 +83,9 @@ fn matmul(work: &mut Work) -> Node {
         }
         if inners > rows.max(columns) {
             let half = inners / 2;
-            let first = multiply(work, Cuboid { inners: half, ..all });
-            let second =
-                multiply(work, Cuboid { inner: inner + half, inners: inners - half, ..all });
+            let first = multiply(work, side, Cuboid { inners: half, ..all });
+            let rest = Cuboid { inner: inner + half, inners: inners - half, ..all };
+            let second = multiply(work, side, rest);
             return work.add(Step::Sequence(vec![first, second]));
         }
         let (low, high) = if rows >= columns {
@@ -73,22 +96,21 @@ fn matmul(work: &mut Work) -> Node {
             let high = Cuboid { column: column + half, columns: columns - half, ..all };
             (Cuboid { columns: half, ..all }, high)
         };
-        let first = multiply(work, low);
-        let second = multiply(work, high);
+        let first = multiply(work, side, low);
+        let second = multiply(work, side, high);
         work.add(Step::Fork { bytes: tiles * TILE, first, second })
     }
 }
 
-/// Transposition of 64 x 64 tiles of 32 x 32 numbers, each of one block: 2 x 32 MiB.
-fn transpose(work: &mut Work) -> Node {
-    const TILES: u64 = 64;
-    return turn(work, 0..TILES, 0..TILES);
+/// Transposition of so many tiles in each direction, of 32 x 32 numbers, each of one block.
+fn transpose(work: &mut Work, side: u64) -> (Node, u64) {
+    return (turn(work, side, 0..side, 0..side), 2 * side * side * BLOCK);
 
-    fn turn(work: &mut Work, rows: std::ops::Range<u64>, columns: std::ops::Range<u64>) -> Node {
+    fn turn(work: &mut Work, side: u64, rows: Range<u64>, columns: Range<u64>) -> Node {
         let (height, width) = (rows.end - rows.start, columns.end - columns.start);
         if height == 1 && width == 1 {
-            let from = columns.start * TILES + rows.start;
-            let to = TILES * TILES + rows.start * TILES + columns.start;
+            let from = columns.start * side + rows.start;
+            let to = side * side + rows.start * side + columns.start;
             let touches = vec![
                 Touch { block: from as Block, writes: false },
                 Touch { block: to as Block, writes: true },
@@ -96,26 +118,25 @@ fn transpose(work: &mut Work) -> Node {
             return work.add(Step::Leaf { compute: 1_000, touches });
         }
         let (first, second) = if height >= width {
-            let middle = usize::midpoint(rows.start as usize, rows.end as usize) as u64;
-            let first = turn(work, rows.start..middle, columns.clone());
-            (first, turn(work, middle..rows.end, columns))
+            let middle = rows.start + height / 2;
+            let first = turn(work, side, rows.start..middle, columns.clone());
+            (first, turn(work, side, middle..rows.end, columns))
         } else {
-            let middle = usize::midpoint(columns.start as usize, columns.end as usize) as u64;
-            let first = turn(work, rows.clone(), columns.start..middle);
-            (first, turn(work, rows, middle..columns.end))
+            let middle = columns.start + width / 2;
+            let first = turn(work, side, rows.clone(), columns.start..middle);
+            (first, turn(work, side, rows, middle..columns.end))
         };
         work.add(Step::Fork { bytes: 2 * height * width * BLOCK, first, second })
     }
 }
 
-/// Ten steps of a stencil over 2048 x 1024 numbers, in strips of 16 rows of a block each: 2 x 16 MiB.
-fn heat(work: &mut Work) -> Node {
+/// Ten steps of a stencil over so many rows of 1,024 numbers, in strips of 16 rows of a block each.
+fn heat(work: &mut Work, height: u64) -> (Node, u64) {
     const STEPS: u64 = 10;
-    const ROWS: u64 = 2048;
     let steps = (0..STEPS).map(|step| {
-        let (now, next) = if step % 2 == 0 { (0, ROWS) } else { (ROWS, 0) };
-        work.halve(0..ROWS, 16, 2 * BLOCK, &mut |work, rows| {
-            let halo = rows.start.saturating_sub(1)..(rows.end + 1).min(ROWS);
+        let (now, next) = if step % 2 == 0 { (0, height) } else { (height, 0) };
+        work.halve(0..height, 16, 2 * BLOCK, &mut |work, rows| {
+            let halo = rows.start.saturating_sub(1)..(rows.end + 1).min(height);
             let read = touches(now as Block, halo.start * BLOCK..halo.end * BLOCK, false);
             let written = touches(next as Block, rows.start * BLOCK..rows.end * BLOCK, true);
             // 1,024 cells in a row, at 4 per nanosecond.
@@ -124,31 +145,31 @@ fn heat(work: &mut Work) -> Node {
         })
     });
     let steps: Vec<Node> = steps.collect();
-    work.add(Step::Sequence(steps))
+    (work.add(Step::Sequence(steps)), 2 * height * BLOCK)
 }
 
-/// Merge sort of 2^21 numbers in runs of 2,048, with merges that fork: 2 x 16 MiB.
-fn cilksort(work: &mut Work) -> Node {
+/// Merge sort of two to the power of `log` numbers in runs of 2,048, with merges that fork.
+fn cilksort(work: &mut Work, log: u32) -> (Node, u64) {
     const RUN: u64 = 2_048 * 8;
-    const BYTES: u64 = (1 << 21) * 8;
-    const ROOM: Block = (BYTES / BLOCK) as Block;
-    return sort(work, 0..BYTES, true);
+    let bytes = 8 << log;
+    let room = (bytes / BLOCK) as Block;
+    return (sort(work, room, 0..bytes, true), 2 * bytes);
 
-    /// Sorts `range` within the numbers, or, if not `home`, into the room.
-    fn sort(work: &mut Work, range: std::ops::Range<u64>, home: bool) -> Node {
+    /// Sorts `range` within the numbers, or, if not `home`, into the room, which begins at that block.
+    fn sort(work: &mut Work, room: Block, range: Range<u64>, home: bool) -> Node {
         let length = range.end - range.start;
         if length <= RUN {
             let numbers = touches(0, range.clone(), true);
-            let room = touches(ROOM, range, true).filter(|_| !home);
+            let other = touches(room, range, true).filter(|_| !home);
             // 2,048 numbers at 15 ns.
-            return work
-                .add(Step::Leaf { compute: 30_000, touches: numbers.chain(room).collect() });
+            let touches = numbers.chain(other).collect();
+            return work.add(Step::Leaf { compute: 30_000, touches });
         }
         let middle = range.start + length / 2;
-        let first = sort(work, range.start..middle, !home);
-        let second = sort(work, middle..range.end, !home);
+        let first = sort(work, room, range.start..middle, !home);
+        let second = sort(work, room, middle..range.end, !home);
         let halves = work.add(Step::Fork { bytes: 2 * length, first, second });
-        let (from, to) = if home { (ROOM, 0) } else { (0, ROOM) };
+        let (from, to) = if home { (room, 0) } else { (0, room) };
         let merged = merge(work, from, to, range.start..middle, middle..range.end, range.start);
         work.add(Step::Sequence(vec![halves, merged]))
     }
@@ -158,8 +179,8 @@ fn cilksort(work: &mut Work) -> Node {
         work: &mut Work,
         from: Block,
         to: Block,
-        a: std::ops::Range<u64>,
-        b: std::ops::Range<u64>,
+        a: Range<u64>,
+        b: Range<u64>,
         at: u64,
     ) -> Node {
         let (long, short) = (a.end - a.start, b.end - b.start);
@@ -183,16 +204,37 @@ mod tests {
     #[test]
     fn leaves_cover_what_the_program_says() {
         for (program, leaves) in [
-            (Program::Matmul, 16 * 16 * 16),
-            (Program::Transpose, 64 * 64),
+            (Program::Matmul, 18 * 18 * 18),
+            (Program::Transpose, 45 * 45),
             (Program::Heat, 10 * 128),
             (Program::Cilksort, 1_024 + 10 * 1_024),
         ] {
-            let work = work(program).unwrap();
+            let (work, _) = work(program, Size::Medium).unwrap();
             let Step::Sequence(runs) = work.step(work.whole()) else { panic!("runs") };
             assert_eq!(count(&work, runs[0]), leaves, "{program}");
         }
-        assert!(work(Program::Fib).is_none());
+        assert!(work(Program::Fib, Size::Small).is_none());
+    }
+
+    #[test]
+    fn sizes_lie_between_the_caches_as_they_say() {
+        for program in [Program::Matmul, Program::Transpose, Program::Heat, Program::Cilksort] {
+            for (size, least, most) in
+                [(Size::Small, 7, 8), (Size::Medium, 30, 32), (Size::Large, 250, 256)]
+            {
+                let (work, bytes) = work(program, size).unwrap();
+                assert!((least << 20..=most << 20).contains(&bytes), "{program} {size}: {bytes}");
+                let last = touched(&work).max().unwrap();
+                assert_eq!(u64::from(last + 1) * BLOCK, bytes, "{program} {size}");
+            }
+        }
+    }
+
+    fn touched(work: &Work) -> impl Iterator<Item = Block> {
+        (0..=work.whole()).flat_map(|node| match work.step(node) {
+            Step::Leaf { touches, .. } => touches.iter().map(|touch| touch.block).collect(),
+            Step::Fork { .. } | Step::Sequence(_) => Vec::new(),
+        })
     }
 
     fn count(work: &Work, node: Node) -> u64 {

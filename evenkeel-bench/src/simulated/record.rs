@@ -1,85 +1,49 @@
-//! What a simulation leaves behind.
-
-use evenkeel::Locality;
-use serde::{Deserialize, Serialize};
+//! What a simulation leaves behind: the record of the suite, of a run that no core has made.
 
 use super::engine::Outcome;
-use crate::figures::Summary;
-use crate::forking::program::Program;
+use super::scheduler::Scheduler;
+use crate::suite::case::{Case, Fields};
+use crate::suite::record::{Quiet, Record};
 
-/// One program with one locality: all seeds of it. Times are simulated seconds, and the median unless they are a list.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Record {
-    /// Always true: no core has run this.
-    pub(crate) simulated: bool,
-    /// The locality, in the place of a runtime.
-    pub(crate) runtime: String,
-    pub(crate) bench: String,
-    pub(crate) workers: usize,
-    /// Seeds.
-    pub(crate) reps: usize,
-    pub(crate) seconds_median: f64,
-    pub(crate) seconds_min: f64,
-    pub(crate) seconds_max: f64,
-    pub(crate) seconds: Vec<f64>,
-    /// Over one worker.
-    pub(crate) speedup: f64,
-    pub(crate) execution_seconds: f64,
-    /// Execution of all workers beyond that of one alone.
-    pub(crate) inflation_seconds: f64,
-    pub(crate) scheduling_seconds: f64,
-    pub(crate) idle_seconds: f64,
-    /// Of each seed.
-    pub(crate) inflation: Vec<f64>,
-    pub(crate) idle: Vec<f64>,
-    /// Jobs taken within the package and from another, the mean of all seeds.
-    pub(crate) steals_near: f64,
-    pub(crate) steals_far: f64,
+/// In place of the nearness of cores: there were none.
+const REGIME: &str = "simulated";
+
+/// The case of a program of this size, with so many bytes of data.
+pub(super) fn case(program: &'static str, size: &'static str, bytes: u64, workers: usize) -> Case {
+    let case = Case::new(program, crate::named::NAMELESS, workers);
+    case.with("size", size).with("bytes", bytes).with("simulated", true)
 }
 
-impl Record {
-    pub(super) fn new(
-        program: Program,
-        locality: Locality,
-        workers: usize,
-        alone: &Outcome,
-        outcomes: &[Outcome],
-    ) -> Self {
-        let seconds = |nanos: u64| nanos as f64 / 1e9;
-        let all = |of: fn(&Outcome) -> u64| -> Vec<f64> {
-            outcomes.iter().map(of).map(seconds).collect()
-        };
-        let median = |values: &[f64]| {
-            Summary::of(values.to_vec()).map_or(f64::NAN, |summary| summary.median)
-        };
-        let mean = |class: usize| {
-            let steals = outcomes.iter().map(|outcome| outcome.steals[class]).sum::<u64>();
-            steals as f64 / outcomes.len() as f64
-        };
-        let makespans = all(|outcome| outcome.makespan);
-        let execution = all(|outcome| outcome.execution);
-        let inflation: Vec<f64> =
-            execution.iter().map(|execution| execution - seconds(alone.execution)).collect();
-        let idle = all(|outcome| outcome.idle);
-        Self {
-            simulated: true,
-            runtime: format!("{locality:?}").to_lowercase(),
-            bench: program.to_string(),
-            workers,
-            reps: outcomes.len(),
-            seconds_median: median(&makespans),
-            seconds_min: makespans.iter().copied().fold(f64::INFINITY, f64::min),
-            seconds_max: makespans.iter().copied().fold(0.0, f64::max),
-            speedup: seconds(alone.makespan) / median(&makespans),
-            execution_seconds: median(&execution),
-            inflation_seconds: median(&inflation),
-            scheduling_seconds: median(&all(|outcome| outcome.scheduling)),
-            idle_seconds: median(&idle),
-            inflation,
-            idle,
-            steals_near: mean(0),
-            steals_far: mean(1),
-            seconds: makespans,
-        }
+/// One schedule. Seconds are simulated, and of all workers together but for those of the whole run.
+pub(super) fn record(
+    case: &Case,
+    scheduler: Scheduler,
+    repeat: usize,
+    alone: &Outcome,
+    outcome: &Outcome,
+) -> Record {
+    let seconds = |nanos: u64| nanos as f64 / 1e9;
+    let (execution, makespan) = (seconds(outcome.execution), seconds(outcome.makespan));
+    let figures = Fields::new()
+        .with("seconds", makespan)
+        .with("speedup", seconds(alone.makespan) / makespan)
+        .with("execution_seconds", execution)
+        .with("inflation_seconds", execution - seconds(alone.execution))
+        .with("scheduling_seconds", seconds(outcome.scheduling))
+        .with("idle_seconds", seconds(outcome.idle))
+        .with("steals_near", outcome.steals[0] as f64)
+        .with("steals_far", outcome.steals[1] as f64);
+    Record {
+        runtime: scheduler.name().into(),
+        case: case.clone(),
+        repeat,
+        figures,
+        dnc: false,
+        quiet: Quiet {
+            line_ns_before: 0.0,
+            line_ns_after: 0.0,
+            regime: REGIME.into(),
+            cpu_share: 1.0,
+        },
     }
 }

@@ -1,17 +1,52 @@
-//! The printed table of simulations.
+//! The printed tables of simulations.
 
-use super::record::Record;
+use super::rows::{Metric, Row, ratio, rows};
+use super::scheduler::Scheduler;
+use crate::analysis::{Estimate, compare, numbers};
+use crate::simulated::rows::CONFIDENCE;
+use crate::suite::record::Record;
 use crate::table::align;
 
-/// Lays out the records, one line each.
+/// What is compared with what: the schedulers of the paper, what the runtime's rules gain over none, and what its way to wait
+/// costs.
+pub(super) const PAIRS: [(Scheduler, Scheduler); 5] = [
+    (Scheduler::CilkRestricted, Scheduler::CilkRandom),
+    (Scheduler::Random, Scheduler::Off),
+    (Scheduler::Biased, Scheduler::Off),
+    (Scheduler::Strict, Scheduler::Off),
+    (Scheduler::Off, Scheduler::CilkRandom),
+];
+
+/// The mark of a ratio that could be 1.
+const MAYBE: &str = "~";
+
+/// Lays out the records: the four metrics of each program, size and scheduler, and ratios of times.
 pub(crate) fn render(records: &[Record]) -> String {
+    let rows = rows(records);
+    let mut text = "SIMULATED: 4 packages of 8 cores, the paper's schedulers and the runtime's policy on assumed caches; no core has run this\n".to_owned();
+    text.push_str(&align(&metrics(&rows)));
+    text.push_str(
+        "ms of one run, and of all workers together (inflation over one worker, scheduling, idle): means of the seeds, with 90 % \
+         confidence; inflation below 0: the caches of all cores together hold what one worker's do not; near and far steals: jobs \
+         taken within the package and from another\n\n",
+    );
+    text.push_str(&align(&ratios(&rows)));
+    text.push_str(
+        "how many times as long the first runs as the second, with 90 % confidence intervals; ~ the interval includes 1; all: \
+         the geometric mean\n",
+    );
+    text
+}
+
+/// A line for each scheduler of each row.
+fn metrics(rows: &[Row<'_>]) -> Vec<Vec<String>> {
     let heading = [
         "program",
-        "locality",
-        "workers",
+        "size",
+        "MiB",
+        "scheduler",
         "ms",
         "speed-up",
-        "execution",
         "inflation",
         "scheduling",
         "idle",
@@ -19,33 +54,90 @@ pub(crate) fn render(records: &[Record]) -> String {
         "far steals",
     ];
     let mut lines = vec![heading.map(str::to_owned).to_vec()];
-    for record in records {
-        let ms = |seconds: f64| format!("{:.2}", seconds * 1e3);
-        lines.push(vec![
-            record.bench.clone(),
-            record.runtime.clone(),
-            record.workers.to_string(),
-            format!(
-                "{} [{}-{}]",
-                ms(record.seconds_median),
-                ms(record.seconds_min),
-                ms(record.seconds_max)
-            ),
-            format!("{:.2}", record.speedup),
-            ms(record.execution_seconds),
-            ms(record.inflation_seconds),
-            ms(record.scheduling_seconds),
-            ms(record.idle_seconds),
-            format!("{:.0}", record.steals_near),
-            format!("{:.0}", record.steals_far),
-        ]);
+    for row in rows {
+        for scheduler in Scheduler::ALL.into_iter().filter(|scheduler| row.has(*scheduler)) {
+            let whole = |field| format!("{:.0}", row.mean(scheduler, field));
+            let metric = |metric| ms(&row.values(scheduler, metric));
+            lines.push(vec![
+                row.program.to_owned(),
+                row.size.to_owned(),
+                (row.bytes >> 20).to_string(),
+                scheduler.to_string(),
+                metric(Metric::Time),
+                format!("{:.2}", row.mean(scheduler, "speedup")),
+                metric(Metric::Inflation),
+                metric(Metric::Scheduling),
+                metric(Metric::Idle),
+                whole("steals_near"),
+                whole("steals_far"),
+            ]);
+        }
     }
-    let mut text = "SIMULATED: 4 packages of 8 cores, the runtime's policy on assumed caches; no core has run this\n".to_owned();
-    text.push_str(&align(&lines));
-    text.push_str(
-        "ms of one run and of all workers together (execution, inflation over one worker, scheduling, idle): medians of the seeds; inflation below 0: the \
-         caches of all cores together hold what one worker's do not; near and far steals: jobs taken within the package and from \
-         another\n",
-    );
-    text
+    lines
+}
+
+/// The mean of some seconds in ms, and half of its interval.
+fn ms(seconds: &[f64]) -> String {
+    let values: Vec<f64> = seconds.iter().map(|seconds| seconds * 1e3).collect();
+    match compare::mean(&values, CONFIDENCE) {
+        Some(mean) => {
+            let half = mean.high - mean.value;
+            format!("{} ±{}", numbers::within(mean.value, half), numbers::within(half, half))
+        }
+        None => values.first().map_or("-".to_owned(), |value| numbers::figure(*value)),
+    }
+}
+
+/// A line for each row, and one for all of each size where there are several.
+fn ratios(rows: &[Row<'_>]) -> Vec<Vec<String>> {
+    let mut heading = ["program", "size"].map(str::to_owned).to_vec();
+    heading.extend(PAIRS.iter().map(|(one, other)| format!("{one} / {other}")));
+    let mut lines = vec![heading];
+    let mut line = |program: &str, size: &str, rows: &[&Row<'_>]| {
+        let mut line = vec![program.to_owned(), size.to_owned()];
+        line.extend(PAIRS.iter().map(|pair| words(ratio(rows, *pair))));
+        lines.push(line);
+    };
+    let mut sizes: Vec<&str> = Vec::new();
+    for row in rows {
+        line(row.program, row.size, &[row]);
+        if !sizes.contains(&row.size) {
+            sizes.push(row.size);
+        }
+    }
+    for size in sizes {
+        let of: Vec<&Row<'_>> = rows.iter().filter(|row| row.size == size).collect();
+        if of.len() > 1 {
+            line("all", size, &of);
+        }
+    }
+    lines
+}
+
+/// A ratio with its interval.
+pub(super) fn words(ratio: Option<Estimate>) -> String {
+    let Some(Estimate { value, low, high }) = ratio else { return "-".to_owned() };
+    let mark = if low <= 1.0 && high >= 1.0 { MAYBE } else { " " };
+    format!("{value:.3} [{low:.3}, {high:.3}] {mark}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forking::program::Program;
+    use crate::simulated::{self, Size};
+
+    #[test]
+    fn every_scheduler_has_a_line_and_every_pair_an_interval() {
+        let mut records = Vec::new();
+        simulated::run(&[Program::Transpose], &[Size::Small], 2, |record| records.push(record));
+        let text = render(&records);
+        let lines = text.lines().filter(|line| line.starts_with("transpose  small"));
+        assert_eq!(lines.count(), Scheduler::ALL.len() + 1, "{text}");
+        assert!(text.contains("±") && text.contains("biased / off"), "{text}");
+        assert!(!text.contains("NaN") && !text.contains("inf]"), "{text}");
+        // One seed has no interval.
+        let text = render(&records[..1]);
+        assert!(!text.contains("±"), "{text}");
+    }
 }

@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-const ALL: [Locality; 4] =
-    [Locality::Off, Locality::Random, Locality::Biased, Locality::Strict];
+const ALL: [Locality; 4] = [Locality::Off, Locality::Random, Locality::Biased, Locality::Strict];
 
 /// Two packages of two cores, with caches of their own.
 fn machine(locality: Locality) -> Runtime {

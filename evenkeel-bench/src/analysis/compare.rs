@@ -1,0 +1,90 @@
+//! Cells beside each other of which each has its own spread: for comparisons of a few, where one spread for all would hide
+//! what a quiet cell shows.
+
+use super::design::Cells;
+use super::distribution::t_within;
+use super::effects::Estimate;
+use super::model::Fit;
+use super::variance::Variance;
+
+/// A weighted sum of means, with the interval that holds the true one with this confidence; none where a part has no two values.
+///
+/// The degrees of freedom are those of Satterthwaite, rounded down.
+pub(crate) fn contrast(parts: &[(f64, Vec<f64>)], confidence: f64) -> Option<Estimate> {
+    let (mut value, mut variance, mut spread) = (0.0, 0.0, 0.0);
+    for (weight, values) in parts {
+        let number = values.len() as f64;
+        if values.len() < 2 {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / number;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let of_mean = weight.powi(2) * squares / (number - 1.0) / number;
+        value += weight * mean;
+        variance += of_mean;
+        spread += of_mean.powi(2) / (number - 1.0);
+    }
+    let freedom = if spread > 0.0 { (variance.powi(2) / spread).floor().max(1.0) } else { 1.0 };
+    Some(Estimate::around(value, t_within(confidence, freedom as usize) * variance.sqrt()))
+}
+
+/// The mean of some values.
+pub(crate) fn mean(values: &[f64], confidence: f64) -> Option<Estimate> {
+    contrast(&[(1.0, values.to_vec())], confidence)
+}
+
+/// By how much the first is more than the second.
+pub(crate) fn difference(one: &[f64], other: &[f64], confidence: f64) -> Option<Estimate> {
+    contrast(&[(1.0, one.to_vec()), (-1.0, other.to_vec())], confidence)
+}
+
+/// How many times the first is the second, in the geometric mean of all pairs: all values are above zero.
+pub(crate) fn ratio(pairs: &[(Vec<f64>, Vec<f64>)], confidence: f64) -> Option<Estimate> {
+    let weight = 1.0 / pairs.len() as f64;
+    let logs = |values: &Vec<f64>| values.iter().map(|value| value.log10()).collect();
+    let both = |(one, other): &(Vec<f64>, Vec<f64>)| [(weight, logs(one)), (-weight, logs(other))];
+    let parts: Vec<(f64, Vec<f64>)> = pairs.iter().flat_map(both).collect();
+    contrast(&parts, confidence).map(|estimate| estimate.as_factor())
+}
+
+/// The analysis of variance of cells by row and column, if there is one.
+pub(crate) fn variance(cells: Cells, confidence: f64) -> Option<Variance> {
+    let number = cells.first()?.first()?.len();
+    let is_whole = cells.len() > 1
+        && number > 1
+        && cells.iter().all(|row| row.len() > 1 && row.iter().all(|cell| cell.len() == number));
+    is_whole.then(|| Variance::of(&Fit::of(cells), confidence).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_difference_is_that_of_welch() {
+        // R: t.test(c(1, 2, 3, 4), c(10, 14, 18), conf.level = 0.9)
+        let found = difference(&[1.0, 2.0, 3.0, 4.0], &[10.0, 14.0, 18.0], 0.9).unwrap();
+        assert!((found.value + 11.5).abs() < 1e-12, "{found:?}");
+        // 2.31 degrees of freedom, of which two are taken.
+        let half = 2.919_986 * (5.0f64 / 12.0 + 16.0 / 3.0).sqrt();
+        assert!((found.high - found.value - half).abs() < 1e-5, "{found:?}");
+    }
+
+    #[test]
+    fn ratios_of_several_pairs_are_averaged_as_factors() {
+        let pair = |factor: f64| (vec![2.0 * factor, 2.0 * factor], vec![2.0, 2.0]);
+        let found = ratio(&[pair(4.0), pair(0.25)], 0.9).unwrap();
+        assert!((found.value - 1.0).abs() < 1e-12 && found.high - found.low < 1e-12, "{found:?}");
+        assert_eq!(ratio(&[(vec![1.0], vec![1.0])], 0.9), None, "one value has no spread");
+    }
+
+    #[test]
+    fn variance_needs_a_whole_design() {
+        let cell = |value: f64| vec![value, value + 0.1];
+        let rows = |value| vec![cell(value), cell(value + 1.0)];
+        let found = variance(vec![rows(1.0), rows(10.0)], 0.9).unwrap();
+        assert!(found.rows.component.share > 0.9 && found.columns.is_significant());
+        assert!(variance(vec![rows(1.0)], 0.9).is_none());
+        assert!(variance(vec![rows(1.0), vec![cell(1.0), vec![1.0]]], 0.9).is_none());
+    }
+}

@@ -1,0 +1,155 @@
+//! What a simulated worker without work does.
+
+use evenkeel::policy::locality::{self, Last, Offer};
+use evenkeel::policy::{Locality, forking, victim};
+
+use super::{Engine, Neighbours};
+use crate::simulated::scheduler::{LEVELS, Scheduler};
+use crate::simulated::worker::{Doing, Frame, Job, JobIndex, State};
+
+/// Nanoseconds of a look at another worker's deque within the package and beyond; of taking a job there. One and four transfers of
+/// a line.
+const LOOK: [u64; 2] = [30, 130];
+const STEAL: [u64; 2] = [120, 520];
+/// Of taking jobs from an owner inside a long leaf: a heavy fence.
+const SEIZE: u64 = 10_000;
+/// Between two looks of one that waits.
+const PAUSE: u64 = 200;
+
+/// A deque to look at: whose, and which one.
+type Place = (usize, usize);
+
+impl Engine<'_> {
+    /// One round of a worker without work.
+    pub(super) fn search(&mut self, me: usize, now: u64, since: u64) {
+        if let Some(job) = self.workers[me].newest() {
+            // Left behind by a fork that waits at a join.
+            return self.take_own(me, job, now);
+        }
+        let mut cost = 0;
+        for place in self.round(me) {
+            let class = self.class(me, place.0);
+            cost += LOOK[class];
+            let waited = now + cost - since;
+            if let Some((job, more)) = self.try_take(me, place, now + cost, waited) {
+                return self.steal(me, job, now, cost + more + STEAL[class]);
+            }
+        }
+        self.at(now + cost + PAUSE / 4, me);
+    }
+
+    /// Where a worker looks, in the order of the policy.
+    fn round(&mut self, me: usize) -> Vec<Place> {
+        let random = self.random.below(usize::MAX) as u64;
+        let Neighbours { others, groups } = &self.neighbours[me];
+        let order = |groups, level| {
+            let places = victim::order(self.scheduler.locality(), groups, random);
+            places.map(move |place| (others[place], level))
+        };
+        match self.scheduler {
+            // Jobs of the package's cache among those that share it, and then those that fit into none.
+            Scheduler::CilkRestricted => {
+                let near = groups.get(..1).unwrap_or_default();
+                order(near, LEVELS - 2).chain(order(groups, LEVELS - 1)).collect()
+            }
+            _ => order(groups, 0).collect(),
+        }
+    }
+
+    /// One look of a worker that waits for a job. True if the program is over.
+    pub(super) fn wait(&mut self, me: usize, now: u64, since: u64) -> bool {
+        let Some(&Frame::Wait { job }) = self.workers[me].frames.last() else {
+            unreachable!("whoever waits says for what")
+        };
+        match self.jobs[job].state {
+            State::Complete => {
+                self.workers[me].frames.pop();
+                self.workers[me].doing = Doing::Running;
+                return self.go_on(me, now);
+            }
+            State::Taken(thief) => {
+                let class = self.class(me, thief);
+                let cost = LOOK[class];
+                match self.try_take(me, (thief, 0), now + cost, now - since) {
+                    Some((job, more)) => self.steal(me, job, now, cost + more + STEAL[class]),
+                    None => self.at(now + cost + PAUSE, me),
+                }
+            }
+            State::InDeque => unreachable!("it was found stolen"),
+        }
+        false
+    }
+
+    /// Makes sure that the oldest job of a deque is public, if this worker may take it: by asking, and in the end by force.
+    /// Gives the job and the time that it takes; none if there is nothing to take yet.
+    fn try_take(
+        &mut self,
+        me: usize,
+        (other, level): Place,
+        now: u64,
+        waited: u64,
+    ) -> Option<(JobIndex, u64)> {
+        let Some(oldest) = self.workers[other].deques[level].oldest() else {
+            self.workers[me].asked[other] = None;
+            return None;
+        };
+        if !self.may_take(me, other, oldest, waited) {
+            return None;
+        }
+        if self.scheduler.is_cilk() || self.workers[other].deques[level].public > 0 {
+            return Some((oldest, 0));
+        }
+        match self.workers[me].asked[other] {
+            Some(since) if self.workers[other].is_asked => {
+                if !forking::seize(now - since) {
+                    return None;
+                }
+                self.workers[me].asked[other] = None;
+                self.workers[other].deques[level].publish();
+                Some((oldest, SEIZE))
+            }
+            _ => {
+                self.workers[other].is_asked = true;
+                self.workers[me].asked[other] = Some(now);
+                None
+            }
+        }
+    }
+
+    /// Whether a worker that has been without work for so long may take a job of another.
+    fn may_take(&self, me: usize, other: usize, job: JobIndex, waited: u64) -> bool {
+        let Job { reach, last, .. } = self.jobs[job];
+        let last = match last {
+            None => Last::Owner,
+            Some(last) if last == me => Last::Me,
+            Some(_) => Last::Another,
+        };
+        let locality = match self.scheduler {
+            // It looks only where it may take what there is.
+            Scheduler::CilkRestricted => Locality::Strict,
+            scheduler => scheduler.locality(),
+        };
+        locality::may_take(locality, Offer { reach, last }, self.distance(me, other), waited)
+    }
+
+    /// Takes the oldest job of a deque in a look that began at `now`.
+    fn steal(&mut self, me: usize, job: JobIndex, now: u64, cost: u64) {
+        let Job { owner, level, reach, .. } = self.jobs[job];
+        let is_restricted = self.scheduler == Scheduler::CilkRestricted;
+        assert!(!is_restricted || self.distance(me, owner) <= reach, "a job of another's level");
+        self.workers[owner].deques[level].steal();
+        self.jobs[job].state = State::Taken(me);
+        self.outcome.scheduling += cost;
+        self.outcome.steals[self.class(me, owner)] += 1;
+        let part = self.workers[me].part;
+        self.enter(me, job, Frame::Stolen { job, part }, now + cost);
+    }
+
+    /// Takes its own newest job, for which nobody has come.
+    fn take_own(&mut self, me: usize, job: JobIndex, now: u64) {
+        self.workers[me].deques[self.jobs[job].level].pop();
+        self.jobs[job].state = State::Taken(me);
+        let part = self.workers[me].part;
+        self.enter(me, job, Frame::Stolen { job, part }, now);
+    }
+}
