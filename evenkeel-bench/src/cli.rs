@@ -5,7 +5,6 @@
 
 mod actors;
 mod args;
-mod concurrency;
 mod families;
 mod family;
 mod fork;

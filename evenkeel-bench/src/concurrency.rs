@@ -1,10 +1,11 @@
-//! The tables of the thesis "Concurrency in C∀" (Delisle, University of Waterloo, 2018) on this project and on what
-//! does the same today, and contended entry beside them.
+//! The tables of the thesis "Concurrency in C∀" (Delisle, University of Waterloo, 2018) on this
+//! project and on what does the same today, and contended entry beside them.
 //!
-//! The thesis's rules: N times the operation on one processor, nanoseconds of each; here by the clock on the wall. An experiment
-//! is written once for all peers in this process, tasks and threads alike ([`host`], [`monitors`], [`rendezvous`]), and once
-//! in C and Go ([`program`]). [`cells`] says who has what, [`published`] what the thesis measured. N is what takes the time
-//! that is asked for: a short run of each peer tells.
+//! The thesis's rules: N times the operation on one processor, nanoseconds of each; here by the
+//! clock on the wall. An experiment is written once for all peers in this process, tasks and threads
+//! alike ([`host`], [`monitors`], [`rendezvous`]), and once in C and Go ([`program`]). [`cells`] says
+//! who has what, [`published`] what the thesis measured. N is what takes the time that is asked for:
+//! a short run of each peer tells ([`spec`]).
 
 mod bench;
 mod cells;
@@ -12,21 +13,17 @@ mod contended;
 mod coroutines;
 mod creation;
 mod ctxswitch;
-pub(crate) mod figures;
+pub(crate) mod family;
 mod host;
 mod monitors;
 mod mutex;
 mod notify;
-pub(crate) mod peer;
-pub(crate) mod program;
-pub(crate) mod published;
-pub(crate) mod record;
+mod peer;
+mod program;
+mod published;
 mod rendezvous;
-pub(crate) mod runner;
 mod schedint;
-pub(crate) mod table;
-
-pub(crate) use self::bench::{Bench, Variant};
+mod spec;
 
 #[cfg(test)]
 pub(crate) mod tests;

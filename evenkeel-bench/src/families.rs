@@ -3,14 +3,19 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
+use crate::concurrency::family::Concurrency;
 use crate::mixed::family::Mixed;
 use crate::suite::entry::Entry;
 use crate::timers::family::Timers;
 use crate::workload::family::Scheduling;
 
 /// All of them, in the order in which they are measured and shown.
-pub(crate) static FAMILIES: [Entry; 3] =
-    [Entry::of::<Scheduling>(), Entry::of::<Mixed>(), Entry::of::<Timers>()];
+pub(crate) static FAMILIES: [Entry; 4] = [
+    Entry::of::<Scheduling>(),
+    Entry::of::<Mixed>(),
+    Entry::of::<Timers>(),
+    Entry::of::<Concurrency>(),
+];
 
 /// The entry of a family, by its name.
 pub(crate) fn named(name: &str) -> Option<&'static Entry> {

@@ -27,6 +27,7 @@ mod misses;
 mod mixed;
 mod named;
 mod objects;
+mod patience;
 mod regime;
 mod report;
 mod runtime;

@@ -4,7 +4,6 @@
 //! shows it.
 
 mod actors;
-mod concurrency;
 mod effort;
 mod forking;
 pub(crate) mod interrupt;
@@ -35,7 +34,7 @@ const PARTS: [New; 7] = [
     |effort, notes| ported::new("mixed", effort, notes),
     forking::new,
     |effort, notes| ported::new("timers", effort, notes),
-    concurrency::new,
+    |effort, notes| ported::new("concurrency", effort, notes),
     actors::new,
     objects::new,
 ];

@@ -52,7 +52,7 @@ fn command_lines_that_cannot_be_are_refused() {
         ("--bench fanin --tasks 5", "--tasks is not for actors"),
         ("--bench fanin --n 5", "--n is not for actors"),
         ("--bench latency_probe --seconds 0.1", "--seconds is not for actors"),
-        ("--bench fanin --monitors 1", "--monitors is not for actors"),
+        ("--bench fanin --monitors 1", "--monitors is not for fanin"),
         ("--bench fanin --variant alive", "fanin has no variants, so not `alive` either"),
         ("--bench actor_spawn --variant idle", "no variant `idle`: known are alive, waves"),
         ("--bench actor_spawn --variant all", "unknown variant `all`: known are alive, waves"),

@@ -153,7 +153,6 @@ mod tests {
             ORDER.contains(&name.as_str()) || ["runtime", REGIME].contains(&name.as_str())
         };
         let records = [
-            serde_json::to_value(&crate::concurrency::tests::example()[0]),
             serde_json::to_value(&crate::actors::tests::example()[0]),
             serde_json::to_value(&crate::actors::tests::example()[6]),
             serde_json::to_value(crate::objects::tests::example().last()),

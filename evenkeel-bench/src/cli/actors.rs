@@ -52,7 +52,6 @@ impl Family for Actors {
             ("--n", !args.n.is_empty()),
             ("--size", args.size.is_some()),
             ("--tasks", args.tasks.is_some()),
-            ("--monitors", !args.monitors.is_empty()),
         ];
         match others.into_iter().find(|(_, given)| *given) {
             None => Ok(()),

@@ -55,9 +55,6 @@ pub(super) struct RunArgs {
     /// Mixed: tasks in all [default: 1,000]; timers: tasks that sleep [default: 100]; contended: tasks in all [default: 8]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
     pub(super) tasks: Option<u32>,
-    /// Mutex, schedint, schedext: monitors that are entered together, separated by commas [default: 1,2,4]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(super) monitors: Vec<usize>,
     #[command(flatten)]
     pub(super) actors: actors::Options,
     #[command(flatten)]
@@ -92,7 +89,6 @@ impl RunArgs {
         once("--runtime", &self.runtime)?;
         once("--procs", &self.procs)?;
         once("--n", &self.n)?;
-        once("--monitors", &self.monitors)?;
         once("--variant", &self.variant)?;
         self.objects.each_once()
     }

@@ -4,7 +4,6 @@ use anyhow::bail;
 
 use super::actors::Actors;
 use super::args::{RunArgs, Usage};
-use super::concurrency::Concurrency;
 use super::family::Family;
 use super::fork::Forking;
 use super::objects::Objects;
@@ -16,7 +15,7 @@ const FAMILIES: [&dyn Family; 7] = [
     &Ported("scheduling"),
     &Ported("mixed"),
     &Ported("timers"),
-    &Concurrency,
+    &Ported("concurrency"),
     &Actors,
     &Objects,
     &Forking,

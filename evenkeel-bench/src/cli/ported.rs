@@ -28,13 +28,13 @@ impl Family for Ported {
     }
 
     fn alone(&self, args: &RunArgs) -> Result<(), Usage> {
-        let line = &args.line.0;
         let own = (self.entry().options)(Command::new("run"));
         let mut names = own.get_arguments().map(|option| option.get_id().as_str());
-        match names.find(|name| line.value_source(name) == Some(ValueSource::CommandLine)) {
+        match names.find(|name| is_given(args, name)) {
             None => Ok(()),
-            Some(odd) => {
-                Err(Usage(format!("--{} is not for {}", odd.replace('_', "-"), args.bench[0])))
+            Some(name) => {
+                let (name, benches) = (name.replace('_', "-"), args.bench.join(", "));
+                Err(Usage(format!("--{name} is not for {benches}")))
             }
         }
     }
@@ -83,10 +83,8 @@ impl Family for Ported {
 
 /// What the families read of the command line.
 pub(super) fn asked(args: &RunArgs) -> Asked {
-    let line = args.line.0.clone();
     let options = RunArgs::augment_args(Command::new("run"));
     let names = options.get_arguments().map(|option| option.get_id().as_str());
-    let is_given = |name: &&str| line.value_source(name) == Some(ValueSource::CommandLine);
     Asked {
         benches: args.bench.clone(),
         runtimes: args.runtime.clone(),
@@ -96,7 +94,12 @@ pub(super) fn asked(args: &RunArgs) -> Asked {
         n: args.n.clone(),
         time: args.time(),
         seed: args.seed,
-        given: names.filter(is_given).map(str::to_owned).collect(),
-        line,
+        given: names.filter(|name| is_given(args, name)).map(str::to_owned).collect(),
+        line: args.line.0.clone(),
     }
+}
+
+/// Whether an option stands on the command line.
+fn is_given(args: &RunArgs, name: &str) -> bool {
+    args.line.0.value_source(name) == Some(ValueSource::CommandLine)
 }

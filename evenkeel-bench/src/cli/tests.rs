@@ -208,8 +208,8 @@ fn objects_that_cannot_be_run_are_refused() {
             "--n is not for objects: directory, counters, map, heap, scan and travel have --kib, --object-bytes, --objects, --keys, \
              --access and --popularity",
         ),
-        ("--bench heap --monitors 2", "--monitors is for mutex, schedint and schedext"),
         ("--bench heap --words 2", "--words is not for heap"),
+        ("--bench heap --monitors 2", "--monitors is not for heap"),
         (
             "--bench travel --workers 1",
             "travel goes from home to home: it needs 2 workers at least, not 1",

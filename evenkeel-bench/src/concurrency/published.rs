@@ -5,8 +5,10 @@ use std::fmt;
 use super::bench::{Bench, Variant};
 
 /// Where they are from, and on what they were measured.
-pub(crate) const SOURCE: &str = "published: Thierry Delisle, \"Concurrency in C∀\", MMath thesis, University of Waterloo, 2018, \
-    on an AMD Opteron 6380 at 2.5 GHz, ns of processor time, median / average ± standard deviation: another machine of another time, so nothing here is compared with it";
+pub(crate) const SOURCE: &str = "\
+    Published by Thierry Delisle, \"Concurrency in C∀\", MMath thesis, University of Waterloo, 2018, on \
+    an AMD Opteron 6380 at 2.5 GHz: ns of processor time, median / average ± standard deviation. It \
+    is another machine of another time, so nothing here is compared with it.";
 
 /// A column of the published tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,17 +2,25 @@
 
 use std::time::Duration;
 
+use super::bench::{Bench, Variant};
 use super::cells::{self, Cell};
 use super::contended::{self, Contention};
-use super::figures::{Quantity, lines};
+use super::family::{CONTENDED, Concurrency};
 use super::host::{Host, Threads, Tokio};
 use super::monitors::{Conditions, Datum, Monitors};
 use super::peer::Peer;
 use super::program::{Language, Program};
-use super::record::Record;
-use super::runner::{self, Runner};
+use super::spec::{Spec, specs};
 use super::*;
 use crate::affinity::confined;
+use crate::main_job::Effort;
+use crate::suite::case::{Case, Fields};
+use crate::suite::family::{Family, Has, Ran, Spec as _, describe};
+use crate::suite::peer::{Peer as _, Role};
+use crate::suite::record::{Quiet, Record};
+use crate::suite::rows::rows;
+use crate::suite::table;
+use crate::suite::verdict::Verdict;
 
 /// Nobody is waited for much longer than this.
 const LONG: Duration = Duration::from_secs(60);
@@ -82,15 +90,28 @@ fn every_cell_of_a_program_runs_where_its_compiler_is_found() {
 #[test]
 fn every_row_has_evenkeel_and_a_peer() {
     for bench in Bench::ALL {
-        for row in runner::rows(bench, &Peer::ALL, LONG) {
-            assert_eq!(row.peers[0], Peer::Evenkeel, "{}", runner::name(&row));
-            let peers =
-                row.peers.iter().filter(|peer| **peer != Peer::Evenkeel && !peer.is_floor());
+        for spec in specs(bench, LONG) {
+            let has = |peer: &Peer| Concurrency::has(*peer, &spec) == Has::Yes;
+            assert!(has(&Peer::Evenkeel), "{}", spec.case());
+            let is_peer = |peer: &Peer| peer.role() == Role::Peer && has(peer);
             // Nobody else has external scheduling of several monitors.
-            let expected = bench != Bench::Schedext || row.monitors == 1;
-            assert_eq!(peers.count() > 0, expected, "{}", runner::name(&row));
+            let expected = bench != Bench::Schedext || spec.monitors == 1;
+            assert_eq!(Peer::ALL.iter().any(is_peer), expected, "{}", spec.case());
         }
     }
+}
+
+#[test]
+fn the_tables_of_the_thesis_are_measured_as_far_as_the_cores_go() {
+    let benches = |cores| {
+        let specs = Concurrency::plan(Effort::Quick, cores);
+        let mut benches: Vec<_> = specs.iter().map(|spec| spec.bench.name()).collect();
+        benches.dedup();
+        benches
+    };
+    let thesis = ["ctxswitch", "mutex", "schedint", "schedext", "creation"];
+    assert_eq!(benches(1), thesis);
+    assert_eq!(benches(2), [&thesis[..], &["contended"]].concat());
 }
 
 /// A monitor that anybody may enter at any time, as a lock that is broken.
@@ -173,77 +194,55 @@ fn waiters_that_come_back_early_wait_again() {
 
 #[test]
 fn rounds_are_as_many_as_take_the_time_or_as_asked() {
-    let runner = Runner::new(0);
-    let time = Duration::from_millis(20);
-    let rows = runner::rows(Bench::Mutex, &[Peer::Std, Peer::Call], time);
-    let mut records = Vec::new();
-    let mut keep = |record: Record, _| {
-        records.push(record);
-        Ok(())
-    };
-    runner.run(&rows[0], 2, &mut keep).unwrap();
-    let asked = runner::Row { n: Some(77), ..rows[1].clone() };
-    runner.run(&asked, 1, &mut keep).unwrap();
-    let seen: Vec<_> = records.iter().map(|r| (r.runtime.as_str(), r.repeat)).collect();
-    assert_eq!(seen, [("std", 0), ("call", 0), ("std", 1), ("call", 1), ("std", 0)]);
-    assert!(records[0].ops > 77 && records[4].ops == 77);
-    assert_eq!((records[0].monitors, records[4].monitors), (1, 2));
-    for record in &records {
-        let ns = record.seconds * 1e9 / record.ops as f64;
-        assert!((record.ns_per_op_per_proc / ns - 1.0).abs() < 1e-9, "{record:?}");
+    let family = Concurrency::new();
+    let of_mutex: Vec<Spec> = specs(Bench::Mutex, Duration::from_millis(20)).collect();
+    let asked = Spec { n: Some(77), ..of_mutex[1].clone() };
+    for (spec, peer) in [(&of_mutex[0], Peer::Std), (&of_mutex[0], Peer::Call), (&asked, Peer::Std)]
+    {
+        let mut rounds = family.ready(spec, peer).unwrap();
+        let Ran::Done(figures) = family.once(spec, peer, &mut rounds, 1).unwrap() else {
+            panic!("{peer} has no figures")
+        };
+        let figure = |name: &str| figures.number(name).unwrap();
+        assert_eq!(figure("ops"), rounds as f64);
+        assert!(spec.n.map_or(rounds > 77, |n| rounds == n), "{peer}: {rounds}");
+        let ns = figure("seconds") * 1e9 / figure("ops");
+        assert!((figure("ns_per_op_per_proc") / ns - 1.0).abs() < 1e-9, "{figures:?}");
     }
 }
 
-#[test]
-fn names_are_read_back() {
-    for peer in Peer::ALL {
-        assert_eq!(peer.name().parse::<Peer>().unwrap(), peer);
-    }
-    for bench in Bench::ALL {
-        assert_eq!(bench.name().parse::<Bench>().unwrap(), bench);
-        for &variant in bench.variants() {
-            assert_eq!(variant.name().parse::<Variant>().unwrap(), variant);
-        }
-    }
+/// What is printed of these records.
+fn text(records: &[Record]) -> String {
+    table::render(&describe::<Concurrency>(), records, &[], None)
+}
+
+/// The line that begins with these words, each followed by spaces.
+fn line<'a>(text: &'a str, start: &str) -> &'a str {
+    let start: Vec<&str> = start.split(' ').collect();
+    let is = |line: &&str| line.split_whitespace().take(start.len()).eq(start.iter().copied());
+    text.lines().find(is).unwrap_or_else(|| panic!("{start:?} is missing in {text}"))
 }
 
 #[test]
 fn tables_show_losses_and_what_was_published() {
-    let text = table::render(&example());
-    let line = |start: &str| {
-        let found = text.lines().find(|line| line.starts_with(start));
-        found.unwrap_or_else(|| panic!("{start} is missing in {text}"))
-    };
-    assert!(line("ctxswitch task").contains("8.70 [8.53-9.13]"), "{text}");
-    assert!(line("ctxswitch task").contains("5.4 x faster  evenkeel"), "{text}");
-    assert!(line("creation task").contains("1.20 X SLOWER  tokio"), "{text}");
-    let two = line("mutex, 2 monitors");
-    assert!(two.contains("1.08 x faster ") && two.contains("  82 / 83 ± 1.93  "), "{text}");
-    // It guards nothing, so it is not the best.
-    assert!(line("mutex, 1 monitor").contains("parking_lot  "), "{text}");
-    assert!(line("schedint waiter, 4 monitors").contains("2288.5 / 2326.86 ± 54.73"), "{text}");
-    let alone = table::render(&example()[..1]);
-    assert!(text.contains("AMD Opteron 6380") && alone.contains("AMD Opteron 6380"));
+    let text = text(&example());
+    assert!(line(&text, "ctxswitch task").contains("8.70 [8.53-9.13]"), "{text}");
+    assert!(line(&text, "ctxswitch task").contains("5.4 x faster"), "{text}");
+    assert!(line(&text, "creation task").contains("1.20 X SLOWER"), "{text}");
+    let two = line(&text, "mutex 1 2");
+    assert!(two.contains("1.08 x faster") && two.contains("82 / 83 ± 1.93"), "{text}");
+    assert!(line(&text, "schedint waiter").contains("2288.5 / 2326.86 ± 54.73"), "{text}");
+    assert!(text.contains("published C∀") && text.contains("AMD Opteron 6380"), "{text}");
+    assert!(!self::text(&example()[33..]).contains("Opteron"));
 }
 
-/// A session of these experiments with one variant, one monitor and three runs each: name, variant,
-/// who, ns.
-fn session(rows: &[(&str, &str, &str, f64)]) -> Vec<Record> {
-    let like = example().swap_remove(0);
-    let mut records = Vec::new();
-    for &(bench, variant, runtime, ns) in rows {
-        let monitors = usize::from(bench != "ctxswitch");
-        records.extend((0..3).map(|repeat| Record {
-            runtime: runtime.to_owned(),
-            bench: bench.to_owned(),
-            variant: variant.to_owned(),
-            monitors,
-            repeat,
-            ns_per_op_per_proc: ns,
-            ..like.clone()
-        }));
-    }
-    records
+/// Three runs each of experiments with one monitor, or none: name, variant, who, ns.
+fn session(rows: &[(&'static str, &'static str, &'static str, f64)]) -> Vec<Record> {
+    let of = |&(bench, variant, runtime, ns)| {
+        let case = Case::new(bench, variant, 1);
+        three(runtime, case.with("monitors", usize::from(bench != "ctxswitch")), ns, None)
+    };
+    rows.iter().flat_map(of).collect()
 }
 
 #[test]
@@ -254,15 +253,13 @@ fn a_coroutine_that_the_compiler_removes_is_shown_and_not_compared() {
         ("ctxswitch", "coroutine-kept", "evenkeel", 2.0),
         ("ctxswitch", "coroutine-kept", "genawaiter", 3.0),
     ]);
-    let [removed, kept] = &lines(&records)[..] else { panic!("two lines") };
-    assert_eq!(removed.verdict().words, "not compared: the compiler removes it");
-    assert_eq!((removed.verdict().peer, removed.best()), (None, None));
-    assert_eq!(kept.verdict().words, "1.50 x faster");
-    assert_eq!(kept.best(), Some(Peer::Evenkeel));
-    let text = table::render(&records);
-    let row = |start| text.lines().find(|line| line.starts_with(start)).unwrap();
-    assert!(row("ctxswitch coroutine ").contains("0.60"), "{text}");
-    assert!(row("ctxswitch coroutine-kept").contains("38 / 38 ± 0"), "{text}");
+    let text = text(&records);
+    let removed = line(&text, "ctxswitch coroutine");
+    assert!(removed.contains("0.60"), "{text}");
+    assert!(removed.contains("not compared: the compiler removes it"), "{text}");
+    let kept = line(&text, "ctxswitch coroutine-kept");
+    assert!(kept.contains("1.50 x faster") && kept.contains("38 / 38 ± 0"), "{text}");
+    assert!(text.contains("won 1, lost 0, even 0, not compared 0."), "{text}");
 }
 
 #[test]
@@ -272,20 +269,51 @@ fn two_notifies_in_turns_are_a_peer_of_wait_and_signal() {
         ("schedint", "waiter", "tokio", 300.0),
         ("schedint", "waiter", "tokio-notify", 80.0),
     ]);
-    let lines = lines(&records);
-    let verdict = lines[0].verdict();
-    assert_eq!(verdict.peer.as_deref(), Some("tokio-notify"), "{}", verdict.words);
-    assert_eq!(lines[0].best(), Some(Peer::TokioNotify));
-    assert!(!table::render(&records).contains("compared with nobody"));
+    let of = describe::<Concurrency>();
+    let row = &rows(&of, &records, &[])[0];
+    let quantity = row.quantities().next().unwrap();
+    assert_eq!(Verdict::of(row, quantity).peer(), Some("tokio-notify"));
+    assert_eq!(row.best(quantity), Some("tokio-notify"));
+}
+
+#[test]
+fn a_call_that_guards_nothing_is_not_the_best() {
+    let (of, records) = (describe::<Concurrency>(), example());
+    let rows = rows(&of, &records, &[]);
+    let row = rows.iter().find(|row| row.cell("call").is_some()).unwrap();
+    assert_eq!(row.best(row.quantities().next().unwrap()), Some("parking_lot"));
 }
 
 #[test]
 fn more_throughput_is_better_and_a_longer_wait_is_not() {
-    let lines = lines(&example());
-    let best =
-        |quantity| lines.iter().find(|line| line.quantity == quantity).and_then(|line| line.best());
-    assert_eq!(best(Quantity::Throughput), Some(Peer::ParkingLot));
-    assert_eq!(best(Quantity::Longest), Some(Peer::Tokio));
+    let (of, records) = (describe::<Concurrency>(), example());
+    let rows = rows(&of, &records, &[]);
+    let row = rows.iter().find(|row| row.case.bench == "contended").unwrap();
+    assert_eq!(row.best(&CONTENDED[0]), Some("parking_lot"));
+    assert_eq!(row.best(&CONTENDED[1]), Some("tokio"));
+}
+
+/// Three runs of a case.
+fn three(runtime: &'static str, case: Case, ns: f64, longest_us: Option<f64>) -> Vec<Record> {
+    let case = case.with("tasks", 1);
+    let run = |(repeat, by): (usize, f64)| Record {
+        runtime: runtime.into(),
+        case: case.clone(),
+        repeat,
+        figures: Fields::new()
+            .with("ops", 1_000_000)
+            .with("seconds", ns * by / case.workers as f64 / 1e3)
+            .with("ns_per_op_per_proc", ns * by)
+            .with_some("longest_wait_us", longest_us.map(|us| us * by)),
+        dnc: false,
+        quiet: Quiet {
+            line_ns_before: 40.0,
+            line_ns_after: 40.0,
+            regime: "near".into(),
+            cpu_share: 1.0,
+        },
+    };
+    [1.0, 0.98, 1.05].into_iter().enumerate().map(run).collect()
 }
 
 /// A made-up session.
@@ -308,28 +336,9 @@ pub(crate) fn example() -> Vec<Record> {
         ("contended", "yielding", 1, 2, "tokio", 900.0, Some(4.0)),
         ("contended", "yielding", 1, 2, "parking_lot", 300.0, Some(90.0)),
     ];
-    let mut records = Vec::new();
-    for (bench, variant, monitors, procs, runtime, ns, longest) in ROWS {
-        for (repeat, by) in [1.0, 0.98, 1.05].into_iter().enumerate() {
-            let ops = 1_000_000_u64;
-            records.push(Record {
-                runtime: runtime.to_owned(),
-                bench: bench.to_owned(),
-                variant: variant.to_owned(),
-                monitors,
-                procs,
-                tasks: procs,
-                repeat,
-                ops,
-                seconds: ns * by * ops as f64 / procs as f64 / 1e9,
-                ns_per_op_per_proc: ns * by,
-                longest_wait_us: longest.map(|us| us * by),
-                line_ns_before: 40.0,
-                line_ns_after: 40.0,
-                regime: "near".to_owned(),
-                cpu_share: 1.0,
-            });
-        }
-    }
-    records
+    let of = |(bench, variant, monitors, workers, runtime, ns, longest)| {
+        let case = Case::new(bench, variant, workers).with("monitors", monitors);
+        three(runtime, case, ns, longest)
+    };
+    ROWS.into_iter().flat_map(of).collect()
 }

@@ -62,15 +62,6 @@ impl Effort {
         })
     }
 
-    /// How long a run of the tables of "Concurrency in C∀" measures: there are many, and each is on its own.
-    pub(super) fn round_time(self) -> Duration {
-        Duration::from_millis(match self {
-            Effort::Quick => 5,
-            Effort::Usual => 20,
-            Effort::Full => 200,
-        })
-    }
-
     /// The sizes of the experiments on actors: many, each of some hundredths of a second.
     pub(super) fn actors(self, workers: usize) -> actors::spec::Sizes {
         let (pings, messages, actors) = match self {

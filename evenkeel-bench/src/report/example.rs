@@ -116,11 +116,9 @@ pub(super) fn session() -> Session {
         forking(Program::Fib, 30, 1, [1.8, 5.6, 3.2, 14.7, 4.0, 11.9, 0.7, 66.8, 57.2]),
         forking(Program::Fib, 30, 2, [1.8, 2.9, 1.8, 7.9, 2.2, 6.4, 0.7, 34.0, 0.0]),
     ];
-    let concurrency = concurrent();
     Session {
         forking,
-        ported: vec![scheduling(), timers()],
-        concurrency,
+        ported: vec![scheduling(), timers(), thesis()],
         actors: crate::actors::tests::example(),
         objects: crate::objects::tests::example(),
         topology: "machine: 2 cores\n└─ last-level cache 0 (32 MiB): cores 0, 1\n".to_owned(),
@@ -128,6 +126,12 @@ pub(super) fn session() -> Session {
         machine: "AMD EPYC, 2 virtual cores, Linux 6.1".to_owned(),
         notes: vec!["Go 1.26.8 was found; its programs were built before the session.".to_owned()],
     }
+}
+
+/// Runs of the tables of "Concurrency in C∀".
+fn thesis() -> Measured {
+    let entry = families::named("concurrency").expect("it is a family");
+    Measured { records: concurrent(), ..Measured::nothing(entry) }
 }
 
 /// Runs of timers: three repeats of what is cancelled, one of what fires.

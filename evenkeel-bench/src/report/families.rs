@@ -2,7 +2,7 @@
 
 use maud::Markup;
 
-use super::{Session, actors, concurrency, forking, lines, objects};
+use super::{Session, actors, forking, lines, objects};
 
 /// A family: what the page calls it, and what becomes of its runs.
 pub(super) struct Family {
@@ -17,18 +17,12 @@ pub(super) struct Family {
 }
 
 /// All of them, in the order of the page.
-pub(super) const FAMILIES: [Family; 4] = [
+pub(super) const FAMILIES: [Family; 3] = [
     Family {
         name: "fork-join",
         file: "fork-join.jsonl",
         lines: |session| lines(session.forking.iter().flat_map(|measured| &measured.records)),
         part: |session| forking::render(&session.forking),
-    },
-    Family {
-        name: "the tables of the thesis",
-        file: "concurrency.jsonl",
-        lines: |session| lines(&session.concurrency),
-        part: |session| Ok(concurrency::render(&session.concurrency)),
     },
     Family {
         name: "actors",

@@ -5,7 +5,6 @@
 
 mod actors;
 pub(crate) mod analysis;
-mod concurrency;
 pub(crate) mod coretime;
 mod dots;
 #[cfg(test)]
@@ -34,7 +33,6 @@ use anyhow::Context;
 use serde::Serialize;
 
 use self::families::FAMILIES;
-use crate::concurrency::record as concurrent;
 use crate::forking::runner::Measured;
 use crate::suite;
 
@@ -45,8 +43,6 @@ pub(crate) struct Session {
     pub(crate) forking: Vec<Measured>,
     /// What was measured of each family that runs on the suite.
     pub(crate) ported: Vec<suite::entry::Measured>,
-    /// All runs of the tables of "Concurrency in C∀".
-    pub(crate) concurrency: Vec<concurrent::Record>,
     /// All runs of actors.
     pub(crate) actors: Vec<crate::actors::record::Record>,
     /// All runs of objects.

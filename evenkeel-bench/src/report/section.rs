@@ -10,9 +10,11 @@ use super::lines::{self, Line};
 use super::page::legend;
 use super::pictures;
 use super::table::mark;
-use crate::suite::case::{Case, plain};
+use crate::suite::case::Case;
+use crate::suite::description::Description;
 use crate::suite::entry::Measured;
 use crate::suite::peer::Known;
+use crate::suite::published;
 use crate::suite::quantity::{Picture, Quantity};
 use crate::suite::rows::{Cell, Row, rows};
 use crate::suite::summary::Summary;
@@ -33,7 +35,7 @@ pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
     let subject = of.subject().unwrap_or_default();
     let mut sections = Vec::new();
     for rows in rows.chunk_by(|a, b| a.experiment.name == b.experiment.name) {
-        sections.push(experiment(subject, rows)?);
+        sections.push(experiment(of, rows)?);
     }
     Ok(html! {
         h2.pictures id=(of.name) { (of.title) }
@@ -56,16 +58,7 @@ pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
     })
 }
 
-/// Who was measured, and what they are.
-fn runtimes(rows: &[Row<'_>]) -> String {
-    let say = |peer: Known| match peer.what {
-        "" => peer.name.to_owned(),
-        what => format!("{}: {what}", peer.name),
-    };
-    measured(rows).into_iter().map(say).collect::<Vec<_>>().join("; ")
-}
-
-fn experiment(subject: &str, rows: &[Row<'_>]) -> anyhow::Result<Markup> {
+fn experiment(of: &Description, rows: &[Row<'_>]) -> anyhow::Result<Markup> {
     let experiment = rows[0].experiment;
     let mut pictures = Vec::new();
     let mut has_lines = false;
@@ -97,9 +90,18 @@ fn experiment(subject: &str, rows: &[Row<'_>]) -> anyhow::Result<Markup> {
                 @if has_lines { (legend(measured.iter().map(|peer| (peer.slot, peer.name)))) }
             }
             div.grid { @for picture in &pictures { (picture) } }
-            (table(subject, rows))
+            (table(of, rows))
         }
     })
+}
+
+/// Who was measured, and what they are.
+fn runtimes(rows: &[Row<'_>]) -> String {
+    let say = |peer: Known| match peer.what {
+        "" => peer.name.to_owned(),
+        what => format!("{}: {what}", peer.name),
+    };
+    measured(rows).into_iter().map(say).collect::<Vec<_>>().join("; ")
 }
 
 /// Rows that a quantity is drawn of by one picture with lines, and rows that have one each.
@@ -135,7 +137,8 @@ fn measured<'r, 'a: 'r>(rows: impl IntoIterator<Item = &'r Row<'a>>) -> Vec<Know
 }
 
 /// All figures: a line for each quantity of each row.
-fn table(subject: &str, rows: &[Row<'_>]) -> Markup {
+fn table(of: &Description, rows: &[Row<'_>]) -> Markup {
+    let (subject, systems) = (of.subject().unwrap_or_default(), published::systems(of, rows));
     let names: Vec<&str> = measured(rows).iter().map(|peer| peer.name).collect();
     html! {
         div.wide {
@@ -146,6 +149,7 @@ fn table(subject: &str, rows: &[Row<'_>]) -> Markup {
                         th scope="col" { "Figure" }
                         @for name in &names { th.number scope="col" { (name) } }
                         th scope="col" { (subject) " beside the best peer" }
+                        @for system in &systems { th.number scope="col" { (system) } }
                     }
                 }
                 tbody {
@@ -158,6 +162,11 @@ fn table(subject: &str, rows: &[Row<'_>]) -> Markup {
                                 @for name in &names { td.number { (figure(row, quantity, name)) } }
                                 td.verdict {
                                     @if quantity.is_compared() { (verdict(row, quantity)) }
+                                }
+                                @for system in systems.iter().filter(|_| place == 0) {
+                                    td.number rowspan=(quantities.len()) {
+                                        (published::figure(of, row, system).unwrap_or("-".into()))
+                                    }
                                 }
                             }
                         }
@@ -183,8 +192,7 @@ fn case(row: &Row<'_>) -> Markup {
 
 /// The settings of a case in a sentence.
 fn settings(case: &Case) -> String {
-    let setting = |(name, value): (&str, _)| format!("{} {}", name.replace('_', " "), plain(value));
-    case.settings.iter().map(setting).collect::<Vec<_>>().join(", ")
+    case.told().collect::<Vec<_>>().join(", ")
 }
 
 fn figure(row: &Row<'_>, quantity: &Quantity, name: &str) -> Markup {

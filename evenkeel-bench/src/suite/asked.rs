@@ -9,7 +9,7 @@ use clap::ArgMatches;
 use super::description::{Description, Experiment};
 use super::family::Found;
 use super::peer::Peer;
-use crate::named::{NAMELESS, Named};
+use crate::named::{NAMELESS, Named, named_twice};
 
 /// A command line that contradicts itself in a way that the parser cannot know.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +45,13 @@ pub(crate) struct Asked {
 const ALWAYS: [&str; 5] = ["bench", "runtime", "repeats", "seed", "json"];
 
 impl Asked {
-    /// An error if an option or a variant is given that a chosen experiment does not have.
+    /// Whether an option is on the command line.
+    pub(crate) fn is_given(&self, option: &str) -> bool {
+        self.given.iter().any(|given| given == option)
+    }
+
+    /// An error if an option or a variant is given that a chosen experiment does not have, or if a
+    /// list names something twice.
     pub(crate) fn check(&self, of: &Description) -> Result<(), Usage> {
         let chosen: Vec<&Experiment> = self.benches.iter().flat_map(|b| of.experiment(b)).collect();
         for experiment in chosen {
@@ -70,7 +76,19 @@ impl Asked {
                 }
             }
         }
-        Ok(())
+        self.given.iter().try_for_each(|option| self.names_each_once(option))
+    }
+
+    fn names_each_once(&self, option: &str) -> Result<(), Usage> {
+        let Ok(Some(values)) = self.line.try_get_raw(option) else { return Ok(()) };
+        let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
+        match named_twice(&values) {
+            None => Ok(()),
+            Some(twice) => {
+                let option = option.replace('_', "-");
+                Err(Usage(format!("`{twice}` is named twice by --{option}")))
+            }
+        }
     }
 
     /// The chosen ones of some experiments.

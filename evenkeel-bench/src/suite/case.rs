@@ -94,6 +94,14 @@ impl Case {
         self
     }
 
+    /// The settings that an experiment has, in words: where it has none, 0 or `-` is written.
+    pub(crate) fn told(&self) -> impl Iterator<Item = String> {
+        let has = |(_, value): &(&str, &Value)| **value != 0 && **value != NAMELESS;
+        let words =
+            |(name, value): (&str, &Value)| format!("{} {}", name.replace('_', " "), plain(value));
+        self.settings.iter().filter(has).map(words)
+    }
+
     /// The experiment and its variant.
     pub(crate) fn title(&self) -> String {
         match self.variant.as_ref() {
@@ -107,9 +115,7 @@ impl Case {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.title(), crate::words::count(self.workers, "worker"))?;
-        self.settings.iter().try_for_each(|(name, value)| {
-            write!(f, ", {} {}", name.replace('_', " "), plain(value))
-        })
+        self.told().try_for_each(|setting| write!(f, ", {setting}"))
     }
 }
 
@@ -123,6 +129,8 @@ mod tests {
         assert_eq!(case.to_string(), "churn, 1 worker, tasks per proc 100");
         let case = Case::new("directory", "read", 2).with("popularity", "uniform");
         assert_eq!(case.to_string(), "directory read, 2 workers, popularity uniform");
+        let case = Case::new("heap", NAMELESS, 2).with("keys", 8).with("words", 0).with("a", "-");
+        assert_eq!(case.to_string(), "heap, 2 workers, keys 8");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::case::Case;
 use super::peer::{Known, Role};
+use super::published::Published;
 use super::quantity::Quantity;
 use super::rows::Row;
 
@@ -46,6 +47,10 @@ pub(crate) struct Description {
     pub(crate) peers: Vec<Known>,
     /// What is to be said of some rows beside their figures.
     pub(crate) remarks: fn(&[Row<'_>]) -> Vec<String>,
+    /// What others have published of a case.
+    pub(crate) published: fn(&Case) -> Vec<Published>,
+    /// Why a case is shown and not compared, in words; `None` if it is compared.
+    pub(crate) removed: fn(&Case) -> Option<&'static str>,
 }
 
 impl Description {

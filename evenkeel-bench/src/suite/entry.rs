@@ -140,7 +140,9 @@ impl<F: Family> Part for Whole<F> {
     }
 
     fn build(&mut self) -> anyhow::Result<()> {
-        self.family.build(&self.peers)
+        let runs = |peer: &F::Peer| self.specs.iter().any(|spec| F::has(*peer, spec) == Has::Yes);
+        let peers: Vec<F::Peer> = self.peers.iter().copied().filter(runs).collect();
+        self.family.build(&peers)
     }
 
     fn measure(

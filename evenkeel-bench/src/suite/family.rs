@@ -4,6 +4,7 @@ use super::asked::Asked;
 use super::case::{Case, Fields};
 use super::description::{Description, Experiment};
 use super::peer::{Known, Peer};
+use super::published::Published;
 use super::rows::Row;
 use crate::main_job::Effort;
 
@@ -72,6 +73,17 @@ pub(crate) trait Family: Sized + Send + 'static {
     fn remarks(_rows: &[Row<'_>]) -> Vec<String> {
         Vec::new()
     }
+
+    /// What others have published of a case, for columns beside its figures.
+    fn published(_case: &Case) -> Vec<Published> {
+        Vec::new()
+    }
+
+    /// Why a case is shown and not compared, in words: nothing is left of what it measures. `None`
+    /// if it is compared.
+    fn removed(_case: &Case) -> Option<&'static str> {
+        None
+    }
 }
 
 /// A family as what is not generic knows it.
@@ -83,6 +95,8 @@ pub(crate) fn describe<F: Family>() -> Description {
         experiments: F::experiments(),
         peers: Known::all::<F::Peer>(),
         remarks: F::remarks,
+        published: F::published,
+        removed: F::removed,
     }
 }
 

@@ -38,6 +38,8 @@ pub(crate) struct Row<'a> {
     pub(crate) absent: Vec<&'a Absent>,
     /// The runs that do not count.
     pub(crate) left_out: LeftOut,
+    /// Why it is not compared, whatever its figures are.
+    pub(crate) removed: Option<&'static str>,
     /// All records of the family, for figures that are relative to those of other rows.
     all: &'a [Record],
 }
@@ -117,7 +119,8 @@ fn row<'a>(
         }
     }
     let absent = absent.iter().filter(|absent| absent.case == *case).collect();
-    Row { case, experiment, regime, cells, absent, left_out, all }
+    let removed = (of.removed)(case);
+    Row { case, experiment, regime, cells, absent, left_out, removed, all }
 }
 
 impl<'a> Row<'a> {
@@ -147,7 +150,7 @@ impl<'a> Row<'a> {
             Some((cell.peer.name, summary.median))
         };
         let figures: Vec<_> = self.cells.iter().filter(compared).filter_map(figure).collect();
-        if figures.len() < 2 || !quantity.is_compared() {
+        if figures.len() < 2 || !quantity.is_compared() || self.removed.is_some() {
             return None;
         }
         let better = |best: (_, f64), one: (_, f64)| {
@@ -167,6 +170,7 @@ impl Cell<'_> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::suite::published::Published;
     use crate::suite::quantity::{Better, Picture, Read};
     use crate::suite::record::tests::run;
     use crate::words;
@@ -215,6 +219,11 @@ pub(crate) mod tests {
                 peer("call", Role::Floor, 3),
             ],
             remarks: |rows| vec![format!("{} in all.", words::count(rows.len(), "row"))],
+            published: |case| match case.workers {
+                2 => vec![Published { system: "published Cilk", figure: "23 / 24 ± 1".into() }],
+                _ => Vec::new(),
+            },
+            removed: |case| (case.variant == "removed").then_some("nothing is left of it"),
         }
     }
 

@@ -9,6 +9,7 @@ use super::case::plain;
 use super::description::{Description, Experiment};
 use super::enough::RUNS;
 use super::peer::Role;
+use super::published;
 use super::quantity::Quantity;
 use super::record::Record;
 use super::rows::{Absent, Cell, LeftOut, Row, rows};
@@ -56,8 +57,10 @@ pub(crate) fn render(
 struct Wide {
     heading: Vec<String>,
     lines: Vec<Vec<String>>,
-    /// The columns that are never broken.
-    whole: std::ops::Range<usize>,
+    /// The first column of figures.
+    first: usize,
+    /// The column of comparisons, the only one that may be broken.
+    comparison: Option<usize>,
 }
 
 fn wide(of: &Description, rows: &[Row<'_>]) -> Wide {
@@ -65,15 +68,15 @@ fn wide(of: &Description, rows: &[Row<'_>]) -> Wide {
     let settings = told(experiment, rows);
     let peers = measured(of, rows);
     let compares = compares(of, rows);
+    let systems = published::systems(of, rows);
     let mut heading = vec!["experiment".to_owned(), "workers".to_owned()];
     heading.extend(settings.iter().map(|name| name.replace('_', " ")));
     heading.extend(["cores", "figure"].map(str::to_owned));
     let first = heading.len();
     heading.extend(peers.iter().map(|name| (*name).to_owned()));
-    let whole = first..heading.len();
-    if let Some(subject) = compares {
-        heading.push(format!("{subject} is"));
-    }
+    let comparison = compares.map(|_| heading.len());
+    heading.extend(compares.map(|subject| format!("{subject} is")));
+    heading.extend(systems.iter().map(|system| (*system).to_owned()));
     let mut lines = Vec::new();
     for row in rows {
         for (place, quantity) in row.quantities().enumerate() {
@@ -92,10 +95,16 @@ fn wide(of: &Description, rows: &[Row<'_>]) -> Wide {
             if compares.is_some() {
                 line.push(verdict(row, quantity));
             }
+            // They are of the first quantity.
+            let published = |system: &&str| match place {
+                0 => published::figure(of, row, system).unwrap_or("-".to_owned()),
+                _ => String::new(),
+            };
+            line.extend(systems.iter().map(published));
             lines.push(line);
         }
     }
-    Wide { heading, lines, whole }
+    Wide { heading, lines, first, comparison }
 }
 
 /// The settings in which the rows differ, so that a table must tell them.
@@ -150,19 +159,20 @@ const GAP: u16 = 2;
 const COMPARISON: u16 = 22;
 
 /// Lays a table out in so many columns of letters.
-fn fitted(Wide { heading, lines, whole }: &Wide, width: Option<u16>) -> String {
+fn fitted(Wide { heading, lines, first, comparison }: &Wide, width: Option<u16>) -> String {
     let mut table = bare(width);
     table.set_header(heading);
     table.add_rows(lines);
     for (place, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, GAP));
-        if whole.contains(&place) {
+        let is_comparison = *comparison == Some(place);
+        if place >= *first && !is_comparison {
             column.set_cell_alignment(CellAlignment::Right);
         }
         // A comparison may take two lines; names and figures may not.
-        column.set_constraint(match place < whole.end {
-            true => ColumnConstraint::ContentWidth,
-            false => ColumnConstraint::LowerBoundary(Width::Fixed(COMPARISON)),
+        column.set_constraint(match is_comparison {
+            false => ColumnConstraint::ContentWidth,
+            true => ColumnConstraint::LowerBoundary(Width::Fixed(COMPARISON)),
         });
     }
     table.trim_fmt() + "\n"
@@ -174,12 +184,16 @@ fn blocks(of: &Description, rows: &[Row<'_>], width: Option<u16>) -> String {
     for row in rows {
         let cores = row.regime.map_or(String::new(), |regime| format!(", cores {regime}"));
         text.push_str(&wrapped(&format!("{}{cores}", row.case), width));
-        for quantity in row.quantities() {
+        for (place, quantity) in row.quantities().enumerate() {
             text.push_str(&wrapped(&format!("  {}", quantity.name), width));
             let mut table = bare(width);
             for cell in &row.cells {
                 let figure = figure(row, quantity, cell);
                 table.add_row([format!("    {}", cell.peer.name), figure]);
+            }
+            // They are of the first quantity.
+            for one in (of.published)(row.case).iter().filter(|_| place == 0) {
+                table.add_row([&format!("    {}", one.system), &one.figure]);
             }
             table.column_iter_mut().for_each(|column| {
                 column.set_padding((0, GAP));
@@ -272,11 +286,12 @@ mod tests {
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(
             words(lines[0]),
-            "experiment workers cores figure evenkeel tokio go evenkeel is"
+            "experiment workers cores figure evenkeel tokio go evenkeel is published Cilk"
         );
         assert_eq!(
             words(lines[1]),
-            "cycle 2 near ns 21.0 [20.0-22.0] 43.0 [42.0-44.0] 10,500 [10,000-11,000] n=2 2.0 x faster"
+            "cycle 2 near ns 21.0 [20.0-22.0] 43.0 [42.0-44.0] 10,500 [10,000-11,000] n=2 2.0 x faster \
+             23 / 24 ± 1"
         );
         assert!(words(lines[3]).starts_with("cycle 1 - ns 18.0 n=1 18.0 n=1 - not compared"));
         assert!(text.contains("Rings: won 1, lost 0, even 0, not compared 1."), "{text}");
@@ -291,7 +306,9 @@ mod tests {
             for line in text.lines() {
                 assert!(line.chars().count() <= usize::from(width), "{width}: {line}");
             }
-            for figure in ["21.0 [20.0-22.0]", "10,500 [10,000-11,000] n=2", "2.0 x faster"] {
+            for figure in
+                ["21.0 [20.0-22.0]", "10,500 [10,000-11,000] n=2", "2.0 x faster", "23 / 24 ± 1"]
+            {
                 assert!(text.contains(figure), "{width}: {figure} is missing from\n{text}");
             }
         }

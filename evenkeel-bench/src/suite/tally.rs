@@ -20,10 +20,10 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts each quantity of each row that is to be compared.
+    /// Counts each quantity that is to be compared of each row that may be.
     pub(crate) fn of(rows: &[Row<'_>]) -> Self {
         let mut tally = Self::default();
-        for row in rows {
+        for row in rows.iter().filter(|row| row.removed.is_none()) {
             for quantity in row.quantities().filter(|quantity| quantity.is_compared()) {
                 let verdict = Verdict::of(row, quantity);
                 *match (verdict, verdict.standing()) {
@@ -73,10 +73,15 @@ mod tests {
             }
             records.extend(row);
         }
+        // Nothing is left of one row, which is no verdict.
+        records.extend(three("evenkeel", [1.0; 3]).into_iter().map(|mut record| {
+            record.case.variant = "removed".into();
+            record
+        }));
         let rows = rows(&of, &records, &[]);
         let tally = Tally::of(&rows);
         let due = Tally { won: 1, lost: 1, even: 1, unfinished: 1, not_compared: 1 };
-        assert_eq!((rows.len(), tally), (5, due));
+        assert_eq!((rows.len(), tally), (6, due));
         assert_eq!(tally.words(), "won 1, lost 1, even 1, not compared 1, unfinished 1");
     }
 }

@@ -44,6 +44,8 @@ pub(crate) enum Why {
     FewRuns(usize),
     /// No peer has enough of them, and this one, the best, has so many.
     FewRunsOf(&'static str, usize),
+    /// Nothing is left of what is measured, for this reason.
+    Removed(&'static str),
 }
 
 /// Figures that differ by less are equal.
@@ -52,6 +54,9 @@ const EQUAL: f64 = 1.005;
 impl Verdict {
     /// Compares the subject with the best peer of the row.
     pub(crate) fn of(row: &Row<'_>, quantity: &Quantity) -> Self {
+        if let Some(why) = row.removed {
+            return Self::NotCompared(Why::Removed(why));
+        }
         let figure = |cell| Some((cell, row.summary(quantity, cell)?));
         let of = |role| row.cells.iter().filter(move |cell| cell.peer.role == role);
         let Some((subject, own)) = of(Role::Subject).find_map(figure) else {
@@ -143,6 +148,7 @@ impl Why {
         match self {
             Self::NoSubject => "not compared: subject not measured".to_owned(),
             Self::NoPeer => "no peer to compare".to_owned(),
+            Self::Removed(why) => format!("not compared: {why}"),
             Self::FewRuns(runs) => format!("not compared: {} of {RUNS}", words::count(runs, "run")),
             Self::FewRunsOf(peer, runs) => {
                 format!("not compared: {peer} has {} of {RUNS}", words::count(runs, "run"))
@@ -247,6 +253,13 @@ mod tests {
             of(&[ours(), three("call", [1.0, 1.0, 1.0])]),
             Verdict::NotCompared(Why::NoPeer)
         );
+    }
+
+    #[test]
+    fn a_case_of_which_nothing_is_left_is_not_compared() {
+        let mut records = [ours(), three("tokio", [40.0, 42.0, 44.0])];
+        records.iter_mut().flatten().for_each(|record| record.case.variant = "removed".into());
+        assert_eq!(words(&records), "not compared: nothing is left of it");
     }
 
     #[test]
