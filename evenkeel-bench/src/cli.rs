@@ -8,7 +8,6 @@ mod args;
 mod families;
 mod family;
 mod fork;
-mod objects;
 mod output;
 mod ported;
 mod simulate;

@@ -5,16 +5,18 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use crate::concurrency::family::Concurrency;
 use crate::mixed::family::Mixed;
+use crate::objects::family::Objects;
 use crate::suite::entry::Entry;
 use crate::timers::family::Timers;
 use crate::workload::family::Scheduling;
 
 /// All of them, in the order in which they are measured and shown.
-pub(crate) static FAMILIES: [Entry; 4] = [
+pub(crate) static FAMILIES: [Entry; 5] = [
     Entry::of::<Scheduling>(),
     Entry::of::<Mixed>(),
     Entry::of::<Timers>(),
     Entry::of::<Concurrency>(),
+    Entry::of::<Objects>(),
 ];
 
 /// The entry of a family, by its name.

@@ -7,7 +7,6 @@ mod actors;
 mod effort;
 mod forking;
 pub(crate) mod interrupt;
-mod objects;
 mod part;
 mod ported;
 mod progress;
@@ -36,7 +35,7 @@ const PARTS: [New; 7] = [
     |effort, notes| ported::new("timers", effort, notes),
     |effort, notes| ported::new("concurrency", effort, notes),
     actors::new,
-    objects::new,
+    |effort, notes| ported::new("objects", effort, notes),
 ];
 
 /// Measures, prints the table and writes the report.

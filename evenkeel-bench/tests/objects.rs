@@ -1,4 +1,4 @@
-//! The experiments on objects with the built binary: their lines, their tables and their page.
+//! The experiments on objects with the built binary: their lines, tables and page.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -23,23 +23,27 @@ fn modes_take_turns_and_leave_one_line_each() {
          --repeats 2 --json");
     let lines: Vec<Value> =
         stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let order: Vec<_> = lines.iter().map(|line| line["mode"].as_str().unwrap()).collect();
+    let order: Vec<_> = lines.iter().map(|line| line["runtime"].as_str().unwrap()).collect();
     let round = ["threads+spin", "in-place", "home", "automatic"];
-    assert_eq!(order, [&round[..], &round, &["home", "home"]].concat());
+    assert_eq!(order[..4], round);
+    // The order rotates, and a busy machine may take further rounds.
+    assert_eq!(order[4], "in-place");
+    let heaps = lines.iter().filter(|line| line["bench"] == "heap").count();
+    assert!(heaps >= 8 && lines.len() >= heaps + 2, "{order:?}");
+    assert!(order[heaps..].iter().all(|name| *name == "home"), "{order:?}");
     let is_counted = stdout(&run("list")).contains("the processor's counter");
     for (place, line) in lines.iter().enumerate() {
         assert!(is_counted || line.get("misses").is_none(), "{line}");
-        let bench = if place < 8 { "heap" } else { "travel" };
+        let bench = if place < heaps { "heap" } else { "travel" };
         assert_eq!((&line["bench"], &line["workers"]), (&bench.into(), &2.into()));
-        let repeat = if place < 8 { place / 4 } else { place - 8 };
-        assert_eq!(line["repeat"], repeat);
+        let (repeat, is_planned) = (place / 4, place < 8);
+        assert!(!is_planned || line["repeat"] == repeat, "{line}");
         for figure in ["operations", "seconds", "mops", "line_ns_before", "line_ns_after"] {
             assert!(line[figure].as_f64().is_some_and(|value| value >= 0.0), "{figure} of {line}");
         }
         assert!(line["operations"].as_u64().unwrap() > 0, "{line}");
         assert!(line["hops"].is_u64() && line["regime"].is_string(), "{line}");
-        let tasks = (line["mode"] != "threads+spin").then_some(2);
-        assert_eq!(line["tasks_per_core"].as_u64(), tasks);
+        assert_eq!((&line["tasks_per_core"], &line["variant"]), (&2.into(), &"-".into()));
     }
     assert_eq!((&lines[0]["objects"], &lines[0]["bytes"]), (&1.into(), &512.into()));
 }
@@ -53,9 +57,7 @@ fn tables_and_page_are_written() {
         folder.path().display()
     ));
     let text = stdout(&output);
-    for words in
-        ["directory read, 2 objects, 62.5 KiB", "directory all, 2 objects", "counters, 4 objects"]
-    {
+    for words in ["directory", "read", "all", "counters", "64000", "million ops/s"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     let page = fs::read_to_string(folder.path().join("objects.html")).unwrap();
@@ -66,12 +68,11 @@ fn tables_and_page_are_written() {
 fn list_names_experiments_accesses_and_modes() {
     let output = run("list");
     for words in [
-        "directory (read, found, all)",
-        "popularities: uniform, oscillating",
-        "scan (read, all)",
-        "modes of directory, counters, map, heap, scan, travel:",
+        "--access read, found, all; --popularity uniform, oscillating",
+        "incremented word by word (--access read, all)",
+        "runtimes of objects found:",
         "std::sync::Mutex; counters only",
-        "evidence of misses",
+        "evidence of cache misses",
     ] {
         assert!(stdout(&output).contains(words), "{words}: {}", stdout(&output));
     }

@@ -155,8 +155,6 @@ mod tests {
         let records = [
             serde_json::to_value(&crate::actors::tests::example()[0]),
             serde_json::to_value(&crate::actors::tests::example()[6]),
-            serde_json::to_value(crate::objects::tests::example().last()),
-            serde_json::to_value(&crate::objects::tests::example()[11]),
             serde_json::to_value(forked),
         ];
         for record in records {

@@ -1,11 +1,10 @@
 //! What `run` can be told, and what all families of experiments read of it.
 
 pub(super) mod actors;
-pub(super) mod objects;
 pub(super) mod programs;
 
 use std::fmt::Display;
-use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use clap::{Args, value_parser};
 
 use crate::named::named_twice;
 pub(super) use crate::suite::asked::Usage;
+use crate::suite::asked::number;
 use crate::suite::output::note;
 use crate::{affinity, families, mixed, timers};
 
@@ -36,7 +36,7 @@ pub(super) struct RunArgs {
     /// Experiments or fork-join programs, separated by commas; `list` names them
     #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
     pub(super) bench: Vec<String>,
-    /// Runtimes, separated by commas; of objects, modes such as threads+spin, in-place, home, automatic [default: all that are found]
+    /// Runtimes, separated by commas; of objects, such as threads+spin, in-place, home, automatic [default: all that are found]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) runtime: Vec<String>,
     /// Numbers of processors, separated by commas [default: 1 and all cores; objects: all cores]
@@ -57,8 +57,6 @@ pub(super) struct RunArgs {
     pub(super) tasks: Option<u32>,
     #[command(flatten)]
     pub(super) actors: actors::Options,
-    #[command(flatten)]
-    pub(super) objects: objects::Options,
     /// Variants, separated by commas [default: all of the experiment]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) variant: Vec<String>,
@@ -75,6 +73,9 @@ pub(super) struct RunArgs {
     /// Print one JSON line per run, and nothing else, on standard output
     #[arg(long)]
     pub(super) json: bool,
+    /// Folder for an HTML page with pictures [default: none]
+    #[arg(long, value_name = "DIR")]
+    pub(super) report: Option<PathBuf>,
 }
 
 impl RunArgs {
@@ -89,8 +90,7 @@ impl RunArgs {
         once("--runtime", &self.runtime)?;
         once("--procs", &self.procs)?;
         once("--n", &self.n)?;
-        once("--variant", &self.variant)?;
-        self.objects.each_once()
+        once("--variant", &self.variant)
     }
 }
 
@@ -99,19 +99,6 @@ pub(super) fn once<T: Display + PartialEq>(option: &str, list: &[T]) -> Result<(
     match named_twice(list) {
         None => Ok(()),
         Some(name) => Err(Usage(format!("`{name}` is named twice by {option}"))),
-    }
-}
-
-/// A whole number within bounds, or which one was wanted.
-fn number<T: Copy + Display + FromStr + PartialOrd>(
-    text: &str,
-    bounds: RangeInclusive<T>,
-    what: &str,
-) -> Result<T, String> {
-    let (least, most) = (bounds.start(), bounds.end());
-    match text.parse() {
-        Ok(number) if bounds.contains(&number) => Ok(number),
-        _ => Err(format!("`{text}` is not a whole number ({what}) from {least} to {most}")),
     }
 }
 

@@ -6,8 +6,8 @@ use super::actors::Actors;
 use super::args::{RunArgs, Usage};
 use super::family::Family;
 use super::fork::Forking;
-use super::objects::Objects;
 use super::ported::Ported;
+use crate::misses;
 use crate::suite::output::say;
 
 /// All of them, in the order of `list`. A family that is here is known to `run`, to `list` and to their errors.
@@ -17,7 +17,7 @@ const FAMILIES: [&dyn Family; 7] = [
     &Ported("timers"),
     &Ported("concurrency"),
     &Actors,
-    &Objects,
+    &Ported("objects"),
     &Forking,
 ];
 
@@ -39,7 +39,9 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
 pub(super) fn list() -> anyhow::Result<()> {
     say!("experiments (variants):");
     FAMILIES.iter().for_each(|family| family.list());
-    FAMILIES.iter().try_for_each(|family| family.list_runtimes())
+    FAMILIES.iter().try_for_each(|family| family.list_runtimes())?;
+    say!("evidence of cache misses: {}", misses::source());
+    Ok(())
 }
 
 /// An error with all names that there are, unless each of these is one of them.

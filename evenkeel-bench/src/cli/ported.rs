@@ -7,9 +7,12 @@ use super::args::{RunArgs, Usage, crowded, procs};
 use super::family::Family;
 use super::output::{self, Printed};
 use crate::families;
+use crate::report;
 use crate::suite::asked::Asked;
 use crate::suite::enough::Bound;
-use crate::suite::entry::{Entry, Event};
+use crate::suite::entry::{Entry, Event, Measured};
+use crate::suite::output::note;
+use crate::suite::record::Record;
 use crate::suite::table;
 
 /// A family of the registry, by its name.
@@ -42,22 +45,36 @@ impl Family for Ported {
     fn run(&self, args: &RunArgs) -> anyhow::Result<()> {
         let entry = self.entry();
         let mut part = (entry.asked)(&asked(args))?;
+        if let Some(dir) = &args.report {
+            // A folder that cannot be written is found out before minutes are spent.
+            report::prepare(dir)?;
+        }
         part.build()?;
-        let (mut printed, mut absent) = (Printed::new(args), Vec::new());
+        let (mut printed, mut measured) = (Printed::new(args), Measured::nothing(entry));
         let mut each = |event| {
             match event {
                 Event::Begins(case) => {
                     crowded(case.workers);
                     output::next(case);
                 }
-                Event::Ran(record) => printed.add(*record, None)?,
-                Event::Absent(one) => absent.push(one),
+                Event::Ran(record) => {
+                    measured.records.push(Record::clone(&record));
+                    printed.add(*record, None)?;
+                }
+                Event::Absent(one) => measured.absent.push(one),
             }
             Ok(())
         };
         let failure = part.measure(&mut Bound::rows(args.repeats as usize), &mut each);
-        let of = (entry.describe)();
-        printed.end(failure, |records| table::render(&of, records, &absent, table::width()))
+        // The page is kept even if the table has no reader.
+        let page = args.report.as_deref().filter(|_| !measured.records.is_empty());
+        let page = page.map(|dir| report::write_one(dir, &measured));
+        let Measured { of, absent, .. } = &measured;
+        printed.end(failure, |records| table::render(of, records, absent, table::width()))?;
+        if let Some(page) = page.transpose()? {
+            note!("report: {}", page.display());
+        }
+        Ok(())
     }
 
     fn list(&self) {

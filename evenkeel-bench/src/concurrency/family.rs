@@ -15,7 +15,7 @@ use crate::suite::case::{Case, Fields};
 use crate::suite::description::Experiment;
 use crate::suite::family::{Family, Found, Has, Ran};
 use crate::suite::published::Published;
-use crate::suite::quantity::{Better, Picture, Quantity, Read};
+use crate::suite::quantity::{Better, Drawn, Quantity, Read};
 use crate::suite::rows::Row;
 
 /// The family of the thesis's tables, with its programs in other languages.
@@ -35,7 +35,7 @@ const ROUNDS: [Quantity; 1] = [Quantity {
     name: "ns",
     read: Read::Field("ns_per_op_per_proc"),
     better: Better::Less("faster", "slower"),
-    picture: Picture::None,
+    drawn: Drawn::No,
 }];
 
 /// Whoever lets others barge in has more entries, and somebody else wait for longer.
@@ -46,13 +46,13 @@ pub(super) const CONTENDED: [Quantity; 2] = [
             Some(record.figures.number("ops")? / record.figures.number("seconds")? / 1e6)
         }),
         better: Better::More("better", "worse"),
-        picture: Picture::None,
+        drawn: Drawn::No,
     },
     Quantity {
         name: "longest wait, µs",
         read: Read::Field("longest_wait_us"),
         better: Better::Less("shorter", "longer"),
-        picture: Picture::None,
+        drawn: Drawn::No,
     },
 ];
 

@@ -32,14 +32,16 @@ fn no_name_stands_for_two_things() {
 }
 
 #[test]
-fn a_family_has_one_subject_and_each_experiment_says_what_it_is_about() {
+fn a_family_has_one_subject_and_says_what_it_is_about() {
     for of in described() {
         let subjects = of.peers.iter().filter(|peer| peer.role == Role::Subject).count();
         assert_eq!(subjects, 1, "{}", of.name);
+        let mut compared = 0;
         for experiment in &of.experiments {
-            let compared = experiment.quantities.iter().filter(|one| one.is_compared()).count();
-            assert!(compared > 0, "nothing of {} is compared", experiment.name);
+            assert!(!experiment.quantities.is_empty(), "{} has no figure", experiment.name);
+            compared += experiment.quantities.iter().filter(|one| one.is_compared()).count();
         }
+        assert!(compared > 0, "nothing of {} is compared", of.name);
     }
 }
 
@@ -49,7 +51,9 @@ fn a_family_has_one_subject_and_each_experiment_says_what_it_is_about() {
 fn every_row_of_a_quick_session_is_measured_and_what_it_writes_is_declared() {
     for entry in &FAMILIES {
         let mut measured = Measured::nothing(entry);
-        let mut part = (entry.plan)(Effort::Quick, 1).unwrap();
+        // A family that has nothing for one core is run on two.
+        let mut parts = [1, 2].map(|cores| (entry.plan)(Effort::Quick, cores).unwrap()).into_iter();
+        let mut part = parts.find(|part| part.rows() > 0).expect("something is measured");
         part.build().unwrap();
         let mut rows = 0;
         let mut each = |event| {

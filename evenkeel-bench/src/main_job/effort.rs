@@ -85,41 +85,6 @@ impl Effort {
             Effort::Full => program.rounds(),
         }
     }
-
-    /// Repeats of experiments on objects: each has four modes or more, one of which takes its time to find out.
-    pub(super) fn object_repeats(self) -> usize {
-        match self {
-            Effort::Quick => 1,
-            Effort::Usual => 3,
-            Effort::Full => 5,
-        }
-    }
-
-    /// How long a run of them measures.
-    pub(super) fn object_time(self) -> Duration {
-        Duration::from_millis(match self {
-            Effort::Quick => 20,
-            Effort::Usual => 50,
-            Effort::Full => 60,
-        })
-    }
-
-    /// KiB of all directories.
-    pub(super) fn directory_kib(self) -> &'static [usize] {
-        match self {
-            Effort::Quick => &[1 << 10],
-            Effort::Usual => &[1 << 10, 32 << 10],
-            Effort::Full => &[1 << 10, 8 << 10, 32 << 10],
-        }
-    }
-
-    /// Tasks for each core that go from home to home.
-    pub(super) fn travellers(self) -> &'static [usize] {
-        match self {
-            Effort::Quick => &[16],
-            Effort::Usual | Effort::Full => &[1, 16, 64],
-        }
-    }
 }
 
 /// One disturbed run in so many may be done again: the usual session takes about a fifth longer at most on a

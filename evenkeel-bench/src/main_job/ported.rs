@@ -28,7 +28,11 @@ pub(super) fn new(
     let part = (entry.plan)(effort, affinity::cores().len())?;
     let missing = part.missing();
     notes.extend(missing.iter().map(|(peer, install)| format!("{peer} not found: {install}.")));
-    Ok(Box::new(Ported { part, measured: Measured::nothing(entry) }))
+    let measured = Measured::nothing(entry);
+    if part.rows() == 0 {
+        notes.push(format!("{} need more cores, and are left out.", measured.of.title));
+    }
+    Ok(Box::new(Ported { part, measured }))
 }
 
 impl Part for Ported {
@@ -59,6 +63,9 @@ impl Part for Ported {
 
     fn table(&self) -> String {
         let Measured { of, records, absent } = &self.measured;
+        if records.is_empty() && absent.is_empty() {
+            return String::new();
+        }
         table::render(of, records, absent, table::width())
     }
 

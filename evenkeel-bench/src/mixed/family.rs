@@ -16,7 +16,7 @@ use crate::suite::asked::{Asked, Usage};
 use crate::suite::case::{Case, Fields};
 use crate::suite::description::Experiment;
 use crate::suite::family::{self, Family, Has, NoOptions, Ran};
-use crate::suite::quantity::{Better, Picture, Quantity, Read};
+use crate::suite::quantity::{Better, Drawn, Quantity, Read};
 use crate::suite::summary::Summary;
 use crate::workload::Fault;
 
@@ -39,14 +39,14 @@ const QUICK_SIZE: usize = 8;
 
 /// Both sides are compared, for a pool that gives everything to one looks good on it.
 const QUANTITIES: [Quantity; 13] = [
-    Quantity { picture: Picture::Dots, ..rate("computations/s", "computations_per_second") },
+    Quantity { drawn: Drawn::Dots, ..rate("computations/s", "computations_per_second") },
     shown("computation p50, µs", "computation_us_p50"),
     shown("computation p99, µs", "computation_us_p99"),
     shown("serial computation, µs", "computation_us_serial"),
-    Quantity { picture: Picture::Dots, ..rate("polls/s", "polls_per_second") },
+    Quantity { drawn: Drawn::Dots, ..rate("polls/s", "polls_per_second") },
     shown("wake p50, µs", "wake_us_p50"),
     Quantity {
-        picture: Picture::Dots,
+        drawn: Drawn::Dots,
         better: Better::Less("sooner", "later"),
         ..shown("wake p99, µs", "wake_us_p99")
     },
@@ -63,7 +63,7 @@ const fn rate(name: &'static str, field: &'static str) -> Quantity {
 }
 
 const fn shown(name: &'static str, field: &'static str) -> Quantity {
-    Quantity { name, read: Read::Field(field), better: Better::Neither, picture: Picture::None }
+    Quantity { name, read: Read::Field(field), better: Better::Neither, drawn: Drawn::No }
 }
 
 impl Family for Mixed {

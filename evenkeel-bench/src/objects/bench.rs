@@ -1,12 +1,13 @@
 //! The experiments, and the ways in which they are run.
 
 use crate::named::named;
+use crate::suite::peer::{Peer, Role};
 
 named! {
     /// An experiment.
     enum Bench as "experiment" {
         /// Lookups in directories.
-        Directory = "directory": "directories of 1,000 entries of 32 bytes: one lookup in one of them",
+        Directory = "directory": "directories of 1,000 entries of 32 bytes: one lookup (--access read, found, all; --popularity uniform, oscillating)",
         /// Increments of few small counters.
         Counters = "counters": "counters that all increment: one increment",
         /// A value of a hash map is changed.
@@ -14,15 +15,15 @@ named! {
         /// The least of a heap is replaced.
         Heap = "heap": "binary heaps: one pop and one push",
         /// Objects are read or written from end to end.
-        Scan = "scan": "whole objects: one is summed, or summed and written",
+        Scan = "scan": "whole objects: one is summed, or incremented word by word (--access read, all)",
         /// Tasks go from home to home.
-        Travel = "travel": "tasks go from home to home for a mere count: one journey there and back",
+        Travel = "travel": "tasks go from home to home for an increment: one journey there and back",
     }
 }
 
 named! {
     /// How an experiment is run.
-    enum Mode as "mode" {
+    enum Mode as "runtime of objects" {
         /// Pinned threads, and a lock that is spun on.
         Spin = "threads+spin": "a pinned thread per core, and a TTAS spin lock per object",
         /// Pinned threads, and atomic additions.
@@ -106,5 +107,19 @@ impl Mode {
     /// Whether it runs tasks. Otherwise there is one thread per core.
     pub(crate) fn has_tasks(self) -> bool {
         matches!(self, Mode::InPlace | Mode::Home | Mode::Automatic)
+    }
+}
+
+impl Peer for Mode {
+    fn role(self) -> Role {
+        match self {
+            Mode::Automatic => Role::Subject,
+            Mode::InPlace | Mode::Home => Role::Own,
+            Mode::Spin | Mode::Atomic | Mode::Mutex | Mode::ParkingLot => Role::Peer,
+        }
+    }
+
+    fn describe(self) -> &'static str {
+        Mode::describe(self)
     }
 }

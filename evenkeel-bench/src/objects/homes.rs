@@ -1,27 +1,24 @@
 //! Where the objects of a run were, and what their class has come to.
 
-use std::collections::BTreeMap;
-
 use evenkeel::object::{self, Object};
 
 use super::bench::Mode;
-use super::figures::{Line, lines};
-use super::record::Record;
-use super::table::{heading, title};
+use crate::suite::record::Record;
+use crate::suite::rows::Row;
 use crate::words::{count, figure};
 
 /// What a run on objects leaves beside its figures.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Homes {
+pub(super) struct Homes {
     /// Objects at each worker before anything was done, and when all was over.
-    pub(crate) before: Vec<usize>,
-    pub(crate) after: Vec<usize>,
+    pub(super) before: Vec<usize>,
+    pub(super) after: Vec<usize>,
     /// What the class of an automatic run has come to, and why.
-    pub(crate) verdict: Option<String>,
+    pub(super) verdict: Option<String>,
     /// Objects that busy workers have given to others.
-    pub(crate) given_away: u64,
+    pub(super) given_away: u64,
     /// Nanoseconds of a journey, as the workers have measured it themselves.
-    pub(crate) hop_ns: Option<u64>,
+    pub(super) hop_ns: Option<u64>,
 }
 
 impl Homes {
@@ -55,33 +52,38 @@ fn by_worker<T>(objects: &[Object<T>], workers: usize) -> Vec<usize> {
     homes
 }
 
-/// What the last automatic run of each line has come to, a line of text for each; empty if there was none.
-pub(crate) fn verdicts(records: &[Record]) -> Vec<String> {
-    let automatic = |line: &Line| line.mode == Mode::Automatic && line.is_compared();
-    let mut last: BTreeMap<String, String> = BTreeMap::new();
-    let mut order = Vec::new();
-    for line in lines(records).iter().filter(|line| automatic(line)) {
-        let Some(record) = records.iter().rev().find(|record| line.has(record)) else { continue };
-        let Some(verdict) = &record.verdict else { continue };
-        let tasks = line.tasks_per_core.map(|tasks| format!(", {} per core", count(tasks, "task")));
-        let name =
-            format!("{}{}, {}", title(&line.place), tasks.unwrap_or_default(), heading(line));
-        let mut text = format!("{name}: {verdict}; {} M journeys/s", figure(millions(record)));
-        if let Some(nanos) = record.hop_ns {
-            text.push_str(&format!(" for {nanos} ns each"));
-        }
-        if let (Some(before), Some(after)) = (&record.homes_before, &record.homes_after) {
-            text.push_str(&format!("; homes by worker {before}, in the end {after}"));
-        }
-        if let Some(given) = record.given_away.filter(|&given| given > 0) {
-            text.push_str(&format!(", {} given away", count(given as usize, "object")));
-        }
-        order.push(name.clone());
-        last.insert(name, text);
+/// What the last automatic run of each row has come to, as one block of text; nothing if there was
+/// none.
+pub(super) fn verdicts(rows: &[Row<'_>]) -> Vec<String> {
+    let verdicts: Vec<String> = rows.iter().filter_map(verdict).collect();
+    if verdicts.is_empty() {
+        return Vec::new();
     }
-    order.iter().filter_map(|name| last.remove(name)).collect()
+    let heading = "Automatic classes, when the last run of each row was over:";
+    vec![format!("{heading}\n  {}", verdicts.join("\n  "))]
 }
 
-fn millions(record: &Record) -> f64 {
-    record.hops as f64 / record.seconds / 1e6
+fn verdict(row: &Row<'_>) -> Option<String> {
+    let figures = &last_automatic(row)?.figures;
+    let verdict = figures.text("verdict")?;
+    let millions = figures.number("hops")? / figures.number("seconds")? / 1e6;
+    let name = row.name();
+    let mut text = format!("{name}: {verdict}; {} M journeys/s", figure(millions));
+    if let Some(nanos) = figures.number("hop_ns") {
+        text.push_str(&format!(" for {nanos} ns each"));
+    }
+    if let (Some(before), Some(after)) = (figures.text("homes_before"), figures.text("homes_after"))
+    {
+        text.push_str(&format!("; homes by worker {before}, in the end {after}"));
+    }
+    if let Some(given) = figures.number("given_away").filter(|&given| given > 0.0) {
+        text.push_str(&format!(", {} given away", count(given as usize, "object")));
+    }
+    Some(text)
+}
+
+/// The last automatic run that counts.
+pub(super) fn last_automatic<'a>(row: &Row<'a>) -> Option<&'a Record> {
+    let cell = row.cell(Mode::Automatic.name()).filter(|cell| cell.counted > 0)?;
+    cell.runs.last().copied()
 }

@@ -1,28 +1,29 @@
-//! Objects with homes beside locks: operations on shared data, made where a task is, at the data's home, and by threads with a lock.
+//! Objects with homes beside locks: operations on shared data, made where a task is, at the data's
+//! home, and by threads with a lock.
 //!
-//! What there is inside of an object, and what an operation does to it, is a [`work`], written once for all [modes](bench::Mode); [`party`] is what threads and tasks
-//! have in common, [`threads`] and [`tasks`] are what they have not. A run is cut into [stretches](score): what comes before the measured ones warms caches up, and lets
-//! a class of objects try both ways. Each run checks that no operation was lost, and none was made halfway.
+//! What there is inside of an object, and what an operation does to it, is a [`work`], written once
+//! for all [modes](bench::Mode); [`party`] is what threads and tasks have in common, [`threads`]
+//! and [`tasks`] are what they have not. A [`run`] is cut into [stretches](score): what comes
+//! before the measured ones warms caches up, and lets a class of objects try both ways. Each run
+//! checks that no operation was lost, and none was made halfway.
 //!
-//! Sources: directories of 1,000 entries of 32 bytes, and their oscillating popularity, are the benchmark of CoreTime (Boyd-Wickizer, Morris, Kaashoek, "Reinventing
-//! Scheduling for Multicore Systems", HotOS 2009); the heaps are priority queues of the hold model (Jones, "An Empirical Comparison of Priority-Queue and Event-Set
-//! Implementations", CACM 29(4), 1986).
+//! Sources: directories of 1,000 entries of 32 bytes, and their oscillating popularity, are the
+//! benchmark of CoreTime (Boyd-Wickizer, Morris, Kaashoek, "Reinventing Scheduling for Multicore
+//! Systems", HotOS 2009); the heaps are priority queues of the hold model (Jones, "An Empirical
+//! Comparison of Priority-Queue and Event-Set Implementations", CACM 29(4), 1986).
 
 mod bench;
-pub(crate) mod cells;
-pub(crate) mod figures;
-pub(crate) mod homes;
+pub(crate) mod family;
+mod homes;
+mod options;
 mod party;
-pub(crate) mod record;
-pub(crate) mod runner;
+mod pictures;
+mod run;
 mod score;
-pub(crate) mod table;
+mod spec;
 mod tasks;
 mod threads;
 mod work;
-
-pub(crate) use self::bench::{Access, Bench, Mode, Popularity};
-pub(crate) use self::score::UNSETTLED;
 
 #[cfg(test)]
 pub(crate) mod tests;

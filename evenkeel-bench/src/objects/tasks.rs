@@ -7,7 +7,7 @@ use evenkeel::object::{EnterError, Object, Placement};
 use super::bench::Mode;
 use super::homes::Homes;
 use super::party::{Choice, Party, Tally};
-use super::runner::Finished;
+use super::run::Finished;
 use super::score::Score;
 use super::work::Work;
 use crate::runtime::Lost;

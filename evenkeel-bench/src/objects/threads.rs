@@ -8,7 +8,7 @@ use crossbeam_utils::CachePadded;
 use spin::mutex::SpinMutex;
 
 use super::party::{Choice, Party, Tally};
-use super::runner::Finished;
+use super::run::Finished;
 use super::score::Score;
 use super::work::{Counters, Done, Work};
 use crate::affinity;

@@ -118,9 +118,8 @@ pub(super) fn session() -> Session {
     ];
     Session {
         forking,
-        ported: vec![scheduling(), timers(), thesis()],
+        ported: vec![scheduling(), timers(), thesis(), crate::objects::tests::example()],
         actors: crate::actors::tests::example(),
-        objects: crate::objects::tests::example(),
         topology: "machine: 2 cores\n└─ last-level cache 0 (32 MiB): cores 0, 1\n".to_owned(),
         started: "2025-11-20 23:10".to_owned(),
         machine: "AMD EPYC, 2 virtual cores, Linux 6.1".to_owned(),

@@ -2,7 +2,7 @@
 
 use maud::Markup;
 
-use super::{Session, actors, forking, lines, objects};
+use super::{Session, actors, forking, lines};
 
 /// A family: what the page calls it, and what becomes of its runs.
 pub(super) struct Family {
@@ -17,7 +17,7 @@ pub(super) struct Family {
 }
 
 /// All of them, in the order of the page.
-pub(super) const FAMILIES: [Family; 3] = [
+pub(super) const FAMILIES: [Family; 2] = [
     Family {
         name: "fork-join",
         file: "fork-join.jsonl",
@@ -29,11 +29,5 @@ pub(super) const FAMILIES: [Family; 3] = [
         file: "actors.jsonl",
         lines: |session| lines(&session.actors),
         part: |session| actors::render(&session.actors),
-    },
-    Family {
-        name: "objects",
-        file: "objects.jsonl",
-        lines: |session| lines(&session.objects),
-        part: |session| objects::render(&session.objects),
     },
 ];

@@ -7,6 +7,7 @@ mod actors;
 pub(crate) mod analysis;
 pub(crate) mod coretime;
 mod dots;
+mod drawn;
 #[cfg(test)]
 mod example;
 mod families;
@@ -14,7 +15,6 @@ mod forking;
 mod frame;
 mod ink;
 mod lines;
-pub(crate) mod objects;
 mod page;
 mod pictures;
 mod profile;
@@ -45,8 +45,6 @@ pub(crate) struct Session {
     pub(crate) ported: Vec<suite::entry::Measured>,
     /// All runs of actors.
     pub(crate) actors: Vec<crate::actors::record::Record>,
-    /// All runs of objects.
-    pub(crate) objects: Vec<crate::objects::record::Record>,
     /// The machine's topology as text, shown as it stands.
     pub(crate) topology: String,
     /// When the session began, as people write it.
@@ -82,6 +80,14 @@ pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
     }
     let page = dir.join("index.html");
     fs::write(&page, page::render(session)?).with_context(|| refusal(dir))?;
+    Ok(page)
+}
+
+/// Writes a page of one family into `dir`, beside what else is there, and returns its path.
+pub(crate) fn write_one(dir: &Path, measured: &suite::entry::Measured) -> anyhow::Result<PathBuf> {
+    prepare(dir)?;
+    let page = dir.join(format!("{}.html", measured.of.name));
+    fs::write(&page, page::of_one(measured)?).with_context(|| refusal(dir))?;
     Ok(page)
 }
 

@@ -7,6 +7,7 @@ use super::ink::{self, Stroke};
 use super::table::mark;
 use super::{Session, file, section};
 use crate::regime::MEANING;
+use crate::suite::entry::Measured;
 use crate::suite::rows::rows;
 use crate::suite::tally::Tally;
 use crate::verdict::Standing;
@@ -37,6 +38,17 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
                 a href=(family.file) { (family.file) }
             }
         }
+    };
+    Ok(document(&title, &body))
+}
+
+/// A page of one family alone.
+pub(super) fn of_one(measured: &Measured) -> anyhow::Result<String> {
+    let title = format!("evenkeel: {}", measured.of.title);
+    let body = html! {
+        h1 { (title) }
+        (section::render(measured)?)
+        p.note { (words::capital(MEANING)) "." }
     };
     Ok(document(&title, &body))
 }

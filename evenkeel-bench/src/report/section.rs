@@ -7,15 +7,14 @@ use maud::{Markup, html};
 
 use super::dots::{self, Dot, Scale};
 use super::lines::{self, Line};
-use super::page::legend;
-use super::pictures;
 use super::table::mark;
+use super::{drawn, page, pictures};
 use crate::suite::case::Case;
 use crate::suite::description::Description;
 use crate::suite::entry::Measured;
 use crate::suite::peer::Known;
 use crate::suite::published;
-use crate::suite::quantity::{Picture, Quantity};
+use crate::suite::quantity::{Drawn, Quantity};
 use crate::suite::rows::{Cell, Row, rows};
 use crate::suite::summary::Summary;
 use crate::suite::table::left_out;
@@ -53,9 +52,18 @@ pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
             strong { "bold" } ". " (DOUBT) "."
             @if let Some(left_out) = left_out(&rows) { " " (left_out) }
         }
-        @for remark in (of.remarks)(&rows) { p { (remark) } }
+        @for text in (of.remarks)(&rows) { (remark(&text)) }
         @for section in &sections { (section) }
     })
+}
+
+/// A remark; the lines that follow its first one are a list.
+fn remark(text: &str) -> Markup {
+    let (first, further) = text.split_once('\n').unwrap_or((text, ""));
+    html! {
+        p { (first) }
+        @if !further.is_empty() { ul { @for line in further.lines() { li { (line) } } } }
+    }
 }
 
 fn experiment(of: &Description, rows: &[Row<'_>]) -> anyhow::Result<Markup> {
@@ -80,14 +88,21 @@ fn experiment(of: &Description, rows: &[Row<'_>]) -> anyhow::Result<Markup> {
             }
         }
     }
-    let measured = measured(rows);
+    let own = (of.pictures)(rows);
+    for picture in &own {
+        pictures.push(drawn::draw(picture)?);
+    }
+    // Rows of dots carry the names beside them.
+    let mut legend = drawn::legend(&own);
+    if has_lines {
+        legend = measured(rows).iter().map(|peer| (peer.slot, peer.name)).collect();
+    }
     Ok(html! {
         section {
             div.title {
                 h3 id={ "bench-" (experiment.name) } { (words::capital(experiment.name)) }
                 p { (words::capital(experiment.what)) "." }
-                // Rows of dots carry the names beside them.
-                @if has_lines { (legend(measured.iter().map(|peer| (peer.slot, peer.name)))) }
+                @if !legend.is_empty() { (page::legend(legend.into_iter())) }
             }
             div.grid { @for picture in &pictures { (picture) } }
             (table(of, rows))
@@ -110,9 +125,9 @@ fn shapes<'r, 'a>(
     rows: &'r [Row<'a>],
 ) -> (Vec<Vec<&'r Row<'a>>>, Vec<&'r Row<'a>>) {
     let mut alike: Vec<Vec<&Row<'_>>> = Vec::new();
-    for row in rows.iter().filter(|_| quantity.picture != Picture::None) {
+    for row in rows.iter().filter(|_| quantity.drawn != Drawn::No) {
         let is_alike = |known: &&mut Vec<&Row<'_>>| {
-            quantity.picture == Picture::Lines && known[0].case.settings == row.case.settings
+            quantity.drawn == Drawn::Lines && known[0].case.settings == row.case.settings
         };
         match alike.iter_mut().find(is_alike) {
             Some(known) => known.push(row),
@@ -247,8 +262,7 @@ fn picture(row: &Row<'_>, quantity: &Quantity, scale: &Scale) -> anyhow::Result<
         })
         .collect();
     let svg = dots::draw(quantity.name, scale, &dots)?;
-    let cores = row.regime.map_or(String::new(), |regime| format!(", cores {regime}"));
-    let caption = format!("{}{cores}", words::capital(&row.case.to_string()));
+    let caption = words::capital(&row.name());
     Ok(pictures::figure(&caption, quantity.better.says(), &svg))
 }
 

@@ -1,6 +1,7 @@
 //! What `run` is asked for, as every family reads it.
 
 use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -42,7 +43,7 @@ pub(crate) struct Asked {
 }
 
 /// Options that mean something to every experiment.
-const ALWAYS: [&str; 5] = ["bench", "runtime", "repeats", "seed", "json"];
+const ALWAYS: [&str; 6] = ["bench", "runtime", "repeats", "seed", "json", "report"];
 
 impl Asked {
     /// Whether an option is on the command line.
@@ -120,4 +121,17 @@ impl Asked {
 fn parsed<T: FromStr<Err: Display>>(names: &[String]) -> Result<Vec<T>, Usage> {
     let parse = |name: &String| name.parse().map_err(|error: T::Err| Usage(error.to_string()));
     names.iter().map(parse).collect()
+}
+
+/// A whole number within bounds, or which one was wanted.
+pub(crate) fn number<T: Copy + Display + FromStr + PartialOrd>(
+    text: &str,
+    bounds: RangeInclusive<T>,
+    what: &str,
+) -> Result<T, String> {
+    let (least, most) = (bounds.start(), bounds.end());
+    match text.parse() {
+        Ok(number) if bounds.contains(&number) => Ok(number),
+        _ => Err(format!("`{text}` is not a whole number ({what}) from {least} to {most}")),
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::case::Case;
 use super::peer::{Known, Role};
+use super::picture::Picture;
 use super::published::Published;
 use super::quantity::Quantity;
 use super::rows::Row;
@@ -51,6 +52,8 @@ pub(crate) struct Description {
     pub(crate) published: fn(&Case) -> Vec<Published>,
     /// Why a case is shown and not compared, in words; `None` if it is compared.
     pub(crate) removed: fn(&Case) -> Option<&'static str>,
+    /// Its own pictures of the rows of one experiment.
+    pub(crate) pictures: fn(&[Row<'_>]) -> Vec<Picture>,
 }
 
 impl Description {

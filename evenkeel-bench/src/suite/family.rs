@@ -4,6 +4,7 @@ use super::asked::Asked;
 use super::case::{Case, Fields};
 use super::description::{Description, Experiment};
 use super::peer::{Known, Peer};
+use super::picture::Picture;
 use super::published::Published;
 use super::rows::Row;
 use crate::main_job::Effort;
@@ -69,7 +70,8 @@ pub(crate) trait Family: Sized + Send + 'static {
         None
     }
 
-    /// What is to be said of these rows beside their figures, a sentence or a block of text each.
+    /// What is to be said of these rows beside their figures, a sentence or a block of lines
+    /// each.
     fn remarks(_rows: &[Row<'_>]) -> Vec<String> {
         Vec::new()
     }
@@ -84,6 +86,10 @@ pub(crate) trait Family: Sized + Send + 'static {
     fn removed(_case: &Case) -> Option<&'static str> {
         None
     }
+    /// Pictures of the rows of one experiment, beside those of single quantities.
+    fn pictures(_rows: &[Row<'_>]) -> Vec<Picture> {
+        Vec::new()
+    }
 }
 
 /// A family as what is not generic knows it.
@@ -97,6 +103,7 @@ pub(crate) fn describe<F: Family>() -> Description {
         remarks: F::remarks,
         published: F::published,
         removed: F::removed,
+        pictures: F::pictures,
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) mod entry;
 pub(crate) mod family;
 pub(crate) mod output;
 pub(crate) mod peer;
+pub(crate) mod picture;
 pub(crate) mod published;
 pub(crate) mod quantity;
 #[cfg(test)]

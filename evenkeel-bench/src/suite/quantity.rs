@@ -13,14 +13,14 @@ pub(crate) struct Quantity {
     /// with several quantities names the one or two that it is about.
     pub(crate) better: Better,
     /// How a page draws it.
-    pub(crate) picture: Picture,
+    pub(crate) drawn: Drawn,
 }
 
 /// How a page draws a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Picture {
+pub(crate) enum Drawn {
     /// It does not.
-    None,
+    No,
     /// A row of dots for each case.
     Dots,
     /// Lines over the number of workers, where there are several; else a row of dots.

@@ -124,6 +124,12 @@ fn row<'a>(
 }
 
 impl<'a> Row<'a> {
+    /// The row in words: its case, and how near the cores were.
+    pub(crate) fn name(&self) -> String {
+        let cores = self.regime.map_or(String::new(), |regime| format!(", cores {regime}"));
+        format!("{}{cores}", self.case)
+    }
+
     /// The cell of a peer, if it was measured.
     pub(crate) fn cell(&self, name: &str) -> Option<&Cell<'a>> {
         self.cells.iter().find(|cell| cell.peer.name == name)
@@ -171,7 +177,7 @@ impl Cell<'_> {
 pub(crate) mod tests {
     use super::*;
     use crate::suite::published::Published;
-    use crate::suite::quantity::{Better, Picture, Read};
+    use crate::suite::quantity::{Better, Drawn, Read};
     use crate::suite::record::tests::run;
     use crate::words;
 
@@ -179,7 +185,7 @@ pub(crate) mod tests {
         name: "ns",
         read: Read::Field("ns"),
         better: Better::Less("faster", "slower"),
-        picture: Picture::Dots,
+        drawn: Drawn::Dots,
     };
     const QUANTITIES: [Quantity; 2] = [
         NS,
@@ -191,7 +197,7 @@ pub(crate) mod tests {
                 Some(best / ns(record)? * 100.0)
             }),
             better: Better::Neither,
-            picture: Picture::None,
+            drawn: Drawn::No,
         },
     ];
 
@@ -218,12 +224,13 @@ pub(crate) mod tests {
                 peer("go", Role::Peer, 2),
                 peer("call", Role::Floor, 3),
             ],
-            remarks: |rows| vec![format!("{} in all.", words::count(rows.len(), "row"))],
             published: |case| match case.workers {
                 2 => vec![Published { system: "published Cilk", figure: "23 / 24 ± 1".into() }],
                 _ => Vec::new(),
             },
             removed: |case| (case.variant == "removed").then_some("nothing is left of it"),
+            remarks: |rows| vec![format!("{} in all:\n  listed", words::count(rows.len(), "row"))],
+            pictures: |_| Vec::new(),
         }
     }
 

@@ -48,7 +48,7 @@ pub(crate) fn render(
         text.push('\n');
     }
     for note in notes(of, &rows) {
-        text.push_str(&wrapped(&note, width));
+        note.lines().for_each(|line| text.push_str(&wrapped(line, width)));
     }
     text
 }
@@ -182,8 +182,7 @@ fn fitted(Wide { heading, lines, first, comparison }: &Wide, width: Option<u16>)
 fn blocks(of: &Description, rows: &[Row<'_>], width: Option<u16>) -> String {
     let mut text = String::new();
     for row in rows {
-        let cores = row.regime.map_or(String::new(), |regime| format!(", cores {regime}"));
-        text.push_str(&wrapped(&format!("{}{cores}", row.case), width));
+        text.push_str(&wrapped(&row.name(), width));
         for (place, quantity) in row.quantities().enumerate() {
             text.push_str(&wrapped(&format!("  {}", quantity.name), width));
             let mut table = bare(width);
@@ -296,7 +295,7 @@ mod tests {
         assert!(words(lines[3]).starts_with("cycle 1 - ns 18.0 n=1 18.0 n=1 - not compared"));
         assert!(text.contains("Rings: won 1, lost 0, even 0, not compared 1."), "{text}");
         assert!(text.contains("A ring is passed on."), "{text}");
-        assert!(text.contains("2 rows in all."), "{text}");
+        assert!(text.contains("\n2 rows in all:\n  listed\n"), "{text}");
     }
 
     #[test]

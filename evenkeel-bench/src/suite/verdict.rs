@@ -161,7 +161,7 @@ impl Why {
 mod tests {
     use super::*;
     use crate::suite::description::Description;
-    use crate::suite::quantity::{Picture, Read};
+    use crate::suite::quantity::{Drawn, Read};
     use crate::suite::record::Record;
     use crate::suite::record::tests::run;
     use crate::suite::rows::rows;
@@ -268,7 +268,7 @@ mod tests {
             name: "Mop/s",
             read: Read::Field("ns"),
             better: Better::More("better", "worse"),
-            picture: Picture::None,
+            drawn: Drawn::No,
         };
         let of = family();
         let say = |peer: Vec<Record>| {

@@ -10,7 +10,7 @@ use crate::suite::asked::Asked;
 use crate::suite::case::{Case, Fields};
 use crate::suite::description::Experiment;
 use crate::suite::family::{self, Family, Has, NoOptions, Ran};
-use crate::suite::quantity::{Better, Picture, Quantity, Read};
+use crate::suite::quantity::{Better, Drawn, Quantity, Read};
 
 /// The family of one experiment.
 pub(crate) struct Timers;
@@ -22,12 +22,12 @@ const QUANTITIES: [Quantity; 5] = [
         name: "ns/timer",
         read: Read::Field("ns_per_timer"),
         better: Better::Less("faster", "slower"),
-        picture: Picture::Dots,
+        drawn: Drawn::Dots,
     },
     late("late p50, µs", "late_us_p50"),
     late("late p99, µs", "late_us_p99"),
     Quantity {
-        picture: Picture::Dots,
+        drawn: Drawn::Dots,
         better: Better::Less("earlier", "later"),
         ..late("late p99.9, µs", "late_us_p999")
     },
@@ -35,7 +35,7 @@ const QUANTITIES: [Quantity; 5] = [
 ];
 
 const fn late(name: &'static str, field: &'static str) -> Quantity {
-    Quantity { name, read: Read::Field(field), better: Better::Neither, picture: Picture::None }
+    Quantity { name, read: Read::Field(field), better: Better::Neither, drawn: Drawn::No }
 }
 
 impl Family for Timers {

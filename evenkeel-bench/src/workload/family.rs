@@ -21,7 +21,7 @@ use crate::suite::description::Experiment;
 use crate::suite::family::{self, Family, Found, Has, Ran};
 use crate::suite::output::note;
 use crate::suite::peer::{self, Role};
-use crate::suite::quantity::{Better, Picture, Quantity, Read};
+use crate::suite::quantity::{Better, Drawn, Quantity, Read};
 use crate::suite::record::Record;
 use crate::suite::rows::Row;
 use crate::suite::summary::Summary;
@@ -65,13 +65,13 @@ const OPERATIONS: [Quantity; 2] = [
         name: "ns/op per worker",
         read: Read::Field("ns_per_op_per_proc"),
         better: Better::Less("faster", "slower"),
-        picture: Picture::Lines,
+        drawn: Drawn::Lines,
     },
     Quantity {
         name: "Mop/s",
         read: Read::Derived(throughput),
         better: Better::Neither,
-        picture: Picture::Lines,
+        drawn: Drawn::Lines,
     },
 ];
 
@@ -79,7 +79,7 @@ const TRANSFER: [Quantity; 1] = [Quantity {
     name: "µs/transfer",
     read: Read::Field("transfer_us"),
     better: Better::Less("faster", "slower"),
-    picture: Picture::Dots,
+    drawn: Drawn::Dots,
 }];
 
 const MEMORY: [Quantity; 2] = [
@@ -87,13 +87,13 @@ const MEMORY: [Quantity; 2] = [
         name: "bytes/task",
         read: Read::Field("bytes_per_task"),
         better: Better::Less("smaller", "larger"),
-        picture: Picture::Dots,
+        drawn: Drawn::Dots,
     },
     Quantity {
         name: "of them its future",
         read: Read::Field("future_bytes"),
         better: Better::Neither,
-        picture: Picture::None,
+        drawn: Drawn::No,
     },
 ];
 

@@ -8,7 +8,7 @@ use super::*;
 use crate::named::named;
 use crate::suite::case::Fields;
 use crate::suite::description::Experiment;
-use crate::suite::quantity::{Better, Picture, Quantity, Read};
+use crate::suite::quantity::{Better, Drawn, Quantity, Read};
 
 named! {
     /// What beats.
@@ -60,7 +60,7 @@ const QUANTITIES: [Quantity; 1] = [Quantity {
     name: "cores",
     read: Read::Field("cores"),
     better: Better::Less("less", "more"),
-    picture: Picture::None,
+    drawn: Drawn::No,
 }];
 
 impl Family for Drums {

@@ -1,0 +1,119 @@
+//! Draws the pictures that families make of their rows.
+
+use maud::Markup;
+
+use super::dots::{self, Dot, Scale};
+use super::lines::{self, Abscissa};
+use super::pictures;
+use crate::suite::picture::{Line, Picture, Shape};
+use crate::words;
+
+/// A doubling on a logarithmic axis, whose places are whole numbers.
+const DOUBLING: f64 = 1_000.0;
+
+/// A picture with its caption.
+pub(super) fn draw(picture: &Picture) -> anyhow::Result<Markup> {
+    let svg = match &picture.shape {
+        Shape::Dots(figures) => {
+            let all: Vec<_> = figures.iter().map(|(.., value)| *value).collect();
+            let dot = |(name, slot, value): &(String, usize, _)| Dot {
+                name: name.clone(),
+                slot: *slot,
+                value: Some(*value),
+                text: dots::text(Some(value), None),
+            };
+            let drawn: Vec<Dot> = figures.iter().map(dot).collect();
+            dots::draw(picture.figure, &Scale::from_zero(&all), &drawn)?
+        }
+        Shape::Lines { over, unit, lines } => over_logarithms(picture.figure, over, *unit, lines)?,
+    };
+    Ok(pictures::figure(&picture.caption, picture.says, &svg))
+}
+
+/// What the colours of lines stand for: each once, in their order.
+pub(super) fn legend(pictures: &[Picture]) -> Vec<(usize, &'static str)> {
+    let mut names = Vec::new();
+    for picture in pictures {
+        if let Shape::Lines { lines, .. } = &picture.shape {
+            for line in lines {
+                if !names.contains(&(line.slot, line.name)) {
+                    names.push((line.slot, line.name));
+                }
+            }
+        }
+    }
+    names
+}
+
+/// Lines over the logarithm of a number.
+fn over_logarithms(figure: &str, over: &str, unit: f64, lines: &[Line]) -> anyhow::Result<String> {
+    let drawn: Vec<lines::Line> = lines
+        .iter()
+        .map(|line| {
+            let mut points: Vec<_> =
+                line.points.iter().map(|point| (place(point.at), point.value)).collect();
+            points.sort_by_key(|(place, _)| *place);
+            lines::Line { slot: line.slot, points }
+        })
+        .collect();
+    let numbers: Vec<f64> =
+        lines.iter().flat_map(|line| &line.points).map(|point| point.at).collect();
+    let label = |at: f64| {
+        let number = numbers.iter().find(|number| place(**number) as f64 == at.round());
+        number.map_or(String::new(), |number| named(number / unit))
+    };
+    let abscissa = Abscissa { title: over, ticks: <[usize]>::to_vec, label: &label };
+    lines::draw(&abscissa, figure, &drawn)
+}
+
+/// Where a number lies.
+fn place(number: f64) -> usize {
+    (number.max(1.0).log2() * DOUBLING).round() as usize
+}
+
+/// A number at the axis, which is often whole.
+fn named(number: f64) -> String {
+    if number.fract() == 0.0 { words::thousands(number as i64) } else { words::figure(number) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::picture::Point;
+    use crate::suite::summary::Summary;
+
+    fn lines() -> Picture {
+        let value = Summary::of(vec![2.0, 3.0]).unwrap();
+        let points = [64.0, 1.0, 16.0].map(|at| Point { at, value }).to_vec();
+        Picture {
+            caption: "Journeys <there>".to_owned(),
+            says: "lower is better",
+            figure: "core-ns",
+            shape: Shape::Lines {
+                over: "tasks",
+                unit: 1.0,
+                lines: vec![Line { name: "home", slot: 2, points }],
+            },
+        }
+    }
+
+    #[test]
+    fn numbers_lie_at_their_logarithms_and_are_named_as_they_are() {
+        assert_eq!([1.0, 16.0, 0.0].map(place), [0, 4_000, 0]);
+        assert_eq!([0.25, 16.0, 1_024.0].map(named), ["0.25", "16", "1,024"]);
+        let page = draw(&lines()).unwrap().into_string();
+        for words in ["Journeys &lt;there&gt;", "lower is better", "\n64\n", "\n16\n", "tasks"] {
+            assert!(page.contains(words), "{words} is missing from {page}");
+        }
+    }
+
+    #[test]
+    fn lines_have_a_legend_and_dots_have_names() {
+        assert_eq!(legend(&[lines(), lines()]), [(2, "home")]);
+        let value = Summary::of(vec![40.0]).unwrap();
+        let shape = Shape::Dots(vec![("worker 0".to_owned(), 0, value)]);
+        let dots = Picture { shape, ..lines() };
+        assert!(legend(std::slice::from_ref(&dots)).is_empty());
+        assert!(draw(&dots).unwrap().into_string().contains("worker 0"));
+    }
+}
