@@ -207,7 +207,7 @@ fn case(row: &Row<'_>) -> Markup {
 
 /// The settings of a case in a sentence.
 fn settings(case: &Case) -> String {
-    case.told().collect::<Vec<_>>().join(", ")
+    case.told().map(|(_, setting)| setting).collect::<Vec<_>>().join(", ")
 }
 
 fn figure(row: &Row<'_>, quantity: &Quantity, name: &str) -> Markup {

@@ -94,12 +94,14 @@ impl Case {
         self
     }
 
-    /// The settings that an experiment has, in words: where it has none, 0 or `-` is written.
-    pub(crate) fn told(&self) -> impl Iterator<Item = String> {
+    /// The settings that an experiment has, by name and in words. Where it has none, 0 or `-` is
+    /// written.
+    pub(crate) fn told(&self) -> impl Iterator<Item = (&str, String)> {
         let has = |(_, value): &(&str, &Value)| **value != 0 && **value != NAMELESS;
-        let words =
-            |(name, value): (&str, &Value)| format!("{} {}", name.replace('_', " "), plain(value));
-        self.settings.iter().filter(has).map(words)
+        self.settings
+            .iter()
+            .filter(has)
+            .map(|(name, value)| (name, format!("{} {}", name.replace('_', " "), plain(value))))
     }
 
     /// The experiment and its variant.
@@ -115,7 +117,7 @@ impl Case {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.title(), crate::words::count(self.workers, "worker"))?;
-        self.told().try_for_each(|setting| write!(f, ", {setting}"))
+        self.told().try_for_each(|(_, setting)| write!(f, ", {setting}"))
     }
 }
 

@@ -44,7 +44,12 @@ pub(crate) fn render(
             width.is_none_or(|width| longest <= usize::from(width))
         };
         let table = fitted(&wide, width);
-        text.push_str(&if fits(&table) { table } else { blocks(of, rows, width) });
+        if fits(&table) {
+            text.push_str(&table);
+            common(rows).iter().for_each(|line| text.push_str(&wrapped(line, width)));
+        } else {
+            text.push_str(&blocks(of, rows, width));
+        }
         text.push('\n');
     }
     for note in notes(of, &rows) {
@@ -112,6 +117,16 @@ fn told(experiment: &Experiment, rows: &[Row<'_>]) -> Vec<&'static str> {
     let value = |row: &Row<'_>, name: &str| row.case.settings.get(name).cloned();
     let differs = |name: &&str| rows.iter().any(|row| value(row, name) != value(&rows[0], name));
     experiment.settings.iter().copied().filter(differs).collect()
+}
+
+/// The settings that all rows share, for below their table, which has no column for them.
+fn common(rows: &[Row<'_>]) -> Option<String> {
+    let experiment = rows[0].experiment;
+    let columns = told(experiment, rows);
+    let shared = rows[0].case.told().filter(|(name, _)| !columns.contains(name));
+    let shared: Vec<String> = shared.map(|(_, setting)| setting).collect();
+    let all = format!("All rows of {}: {}.", experiment.name, shared.join(", "));
+    (!shared.is_empty()).then_some(all)
 }
 
 /// The peers that were measured in any of these rows.
@@ -293,6 +308,7 @@ mod tests {
              23 / 24 ± 1"
         );
         assert!(words(lines[3]).starts_with("cycle 1 - ns 18.0 n=1 18.0 n=1 - not compared"));
+        assert!(text.contains("\nAll rows of cycle: tasks 100.\n"), "{text}");
         assert!(text.contains("Rings: won 1, lost 0, even 0, not compared 1."), "{text}");
         assert!(text.contains("A ring is passed on."), "{text}");
         assert!(text.contains("\n2 rows in all:\n  listed\n"), "{text}");
@@ -343,5 +359,6 @@ mod tests {
         records[0].case.settings = crate::suite::case::Fields::new().with("tasks", 7);
         let text = render(&family(), &records, &[], None);
         assert!(text.lines().next().is_some_and(|line| line.contains("tasks")), "{text}");
+        assert!(!text.contains("All rows"), "{text}");
     }
 }
