@@ -175,7 +175,8 @@ fn objects_that_cannot_be_run_are_refused() {
         ),
         (
             "--bench map --runtime tokio",
-            "unknown runtime of objects `tokio`: known are threads+spin, atomic, mutex, parking_lot, in-place, home, automatic",
+            "unknown runtime of objects `tokio`: known are threads+spin, tasks+parking_lot, tasks+rwlock, \
+             in-place, home, automatic, atomic, mutex, parking_lot",
         ),
         (
             "--bench map --runtime atomic --workers 2 --objects 1 --keys 1024",
@@ -194,7 +195,7 @@ fn objects_that_cannot_be_run_are_refused() {
         ("--bench fib --tasks-per-core 64", "--tasks-per-core is not for fib"),
         (
             "--bench counters --runtime atomic --tasks-per-core 8",
-            "--tasks-per-core is for in-place, home and automatic: none of them is asked for",
+            "--tasks-per-core is for tasks+parking_lot, tasks+rwlock, in-place, home and automatic: none of them is asked for",
         ),
         ("--bench heap --tasks 8", "--tasks is not for heap"),
         ("--bench heap --tasks-per-proc 8", "--tasks-per-proc is not for heap"),

@@ -26,18 +26,22 @@ named! {
     enum Mode as "runtime of objects" {
         /// Pinned threads, and a lock that is spun on.
         Spin = "threads+spin": "a pinned thread per core, and a TTAS spin lock per object",
-        /// Pinned threads, and atomic additions.
-        Atomic = "atomic": "a pinned thread per core, and fetch_add; counters only",
-        /// Pinned threads, and the standard library's lock.
-        Mutex = "mutex": "a pinned thread per core, and std::sync::Mutex; counters only",
-        /// Pinned threads, and parking_lot's.
-        ParkingLot = "parking_lot": "a pinned thread per core, and parking_lot::Mutex; counters only",
+        /// Tasks, and parking_lot's lock.
+        TasksParkingLot = "tasks+parking_lot": "evenkeel's tasks, and a parking_lot::Mutex per object",
+        /// Tasks, and a lock that lets readers in together.
+        TasksRwLock = "tasks+rwlock": "evenkeel's tasks, and a parking_lot::RwLock per object, which those that only look read-lock",
         /// Tasks, and objects that are entered where the task is.
         InPlace = "in-place": "evenkeel's tasks, objects entered where the task is: Placement::InPlace",
         /// Tasks, and objects that are entered at home.
         Home = "home": "evenkeel's tasks, objects entered at their homes: Placement::Home",
         /// Tasks, and a class that finds out.
         Automatic = "automatic": "evenkeel's tasks, whichever of both is measured to be better: Placement::Automatic",
+        /// Pinned threads, and atomic additions.
+        Atomic = "atomic": "a pinned thread per core, and fetch_add; counters only",
+        /// Pinned threads, and the standard library's lock.
+        Mutex = "mutex": "a pinned thread per core, and std::sync::Mutex; counters only",
+        /// Pinned threads, and parking_lot's.
+        ParkingLot = "parking_lot": "a pinned thread per core, and parking_lot::Mutex; counters only",
     }
 }
 
@@ -71,9 +75,14 @@ impl Bench {
         match self {
             Bench::Counters => &Mode::ALL,
             Bench::Travel => &[Mode::Home],
-            Bench::Directory | Bench::Map | Bench::Heap | Bench::Scan => {
-                &[Mode::Spin, Mode::InPlace, Mode::Home, Mode::Automatic]
-            }
+            Bench::Directory | Bench::Map | Bench::Heap | Bench::Scan => &[
+                Mode::Spin,
+                Mode::TasksParkingLot,
+                Mode::TasksRwLock,
+                Mode::InPlace,
+                Mode::Home,
+                Mode::Automatic,
+            ],
         }
     }
 
@@ -106,7 +115,7 @@ impl Bench {
 impl Mode {
     /// Whether it runs tasks. Otherwise there is one thread per core.
     pub(crate) fn has_tasks(self) -> bool {
-        matches!(self, Mode::InPlace | Mode::Home | Mode::Automatic)
+        !matches!(self, Mode::Spin | Mode::Atomic | Mode::Mutex | Mode::ParkingLot)
     }
 }
 
@@ -115,7 +124,7 @@ impl Peer for Mode {
         match self {
             Mode::Automatic => Role::Subject,
             Mode::InPlace | Mode::Home => Role::Own,
-            Mode::Spin | Mode::Atomic | Mode::Mutex | Mode::ParkingLot => Role::Peer,
+            _ => Role::Peer,
         }
     }
 

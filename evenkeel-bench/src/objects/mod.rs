@@ -1,5 +1,5 @@
 //! Objects with homes beside locks: operations on shared data, made where a task is, at the data's
-//! home, and by threads with a lock.
+//! home, and by threads and tasks with a lock.
 //!
 //! What there is inside of an object, and what an operation does to it, is a [`work`], written once
 //! for all [modes](bench::Mode); [`party`] is what threads and tasks have in common, [`threads`]
@@ -15,6 +15,7 @@
 mod bench;
 pub(crate) mod family;
 mod homes;
+mod locks;
 mod options;
 mod party;
 mod pictures;

@@ -104,6 +104,12 @@ impl Party {
         self.wrong += u32::from(!done.right);
     }
 
+    /// Whether it is time to let others have a turn: an entry into an object does in one of as
+    /// many.
+    pub(super) fn gives_way(&self) -> bool {
+        self.operations.is_multiple_of(64)
+    }
+
     /// What it has done, once [`next`](Self::next) has said that all is over.
     pub(super) fn into_tally(self) -> Tally {
         let Self { operations, added, wrong, .. } = self;

@@ -7,11 +7,12 @@ use spin::mutex::SpinMutex;
 
 use super::bench::{Bench, Mode, Popularity};
 use super::homes::Homes;
+use super::locks::{Atomics, Locks, RwLocks};
 use super::party::{Choice, Tally};
 use super::score::{Performance, Score, Stretch, stretches};
 use super::spec::Spec;
 use super::tasks::{self, Load};
-use super::threads::{self, Atomics, Locks};
+use super::threads;
 use super::work::{Counters, Directories, Heaps, Maps, Scans, Work};
 use crate::misses::Misses;
 use crate::workload::Fault;
@@ -87,7 +88,7 @@ fn counters(run: &Run) -> Result<Outcome, Fault> {
         Mode::ParkingLot => {
             threads::run::<_, ParkingLot>(Counters, workers, objects, &score, seed)?
         }
-        Mode::Spin | Mode::InPlace | Mode::Home | Mode::Automatic => return with(run, Counters),
+        _ => return with(run, Counters),
     };
     outcome(&run.spec, &score, &finished)
 }
@@ -105,8 +106,18 @@ fn with<W: Work>(run: &Run, work: W) -> Result<Outcome, Fault> {
                 Bench::Travel => Choice::InTurn,
                 _ => Choice::Random,
             };
+            type Blocking<T> = Locks<parking_lot::Mutex<T>>;
             let (mode, tasks, bytes) = (*mode, tasks * workers, spec.object_bytes);
-            tasks::run(work, Load { mode, workers, tasks, objects, bytes, choice }, &score, *seed)
+            let load = Load { mode, workers, tasks, objects, bytes, choice };
+            match mode {
+                Mode::TasksParkingLot => {
+                    tasks::run_locked::<W, Blocking<W::Value>>(work, load, &score, *seed)
+                }
+                Mode::TasksRwLock => {
+                    tasks::run_locked::<W, RwLocks<W::Value>>(work, load, &score, *seed)
+                }
+                _ => tasks::run(work, load, &score, *seed),
+            }
         }
     }?;
     outcome(spec, &score, &finished)

@@ -1,6 +1,6 @@
 //! Directories, in which a file's name is looked for from the first entry on.
 
-use super::{Done, Work, scrambled};
+use super::{Done, Look, Work, scrambled};
 use crate::objects::bench::Access;
 use crate::workload::random::Random;
 
@@ -49,11 +49,8 @@ impl Work for Directories {
         let name = scrambled(file);
         let is_found = |entry: &Entry| entry.cluster as usize == file;
         match self.0 {
-            Access::Only | Access::Read => {
-                let found = search(entries, |entry| entry.name == name);
-                Done { added: 0, right: found.is_some_and(|entry| is_found(entry)) }
-            }
-            Access::Found => match search(entries, |entry| entry.name == name) {
+            Access::Only | Access::Read => lookup(entries, file),
+            Access::Found => match search(fours(entries), |entry| entry.name == name) {
                 Some(entry) => {
                     entry.writes += 1;
                     Done { added: 1, right: is_found(entry) }
@@ -62,7 +59,7 @@ impl Work for Directories {
             },
             Access::All => {
                 let mut added = 0;
-                let found = search(entries, |entry| {
+                let found = search(fours(entries), |entry| {
                     entry.writes += 1;
                     added += 1;
                     entry.name == name
@@ -73,23 +70,44 @@ impl Work for Directories {
         }
     }
 
+    fn look(self) -> Option<Look<Self>> {
+        let look: Look<Self> = |_, entries, random| lookup(entries, random.below(ENTRIES));
+        (self.0 == Access::Read).then_some(look)
+    }
+
     fn total(self, entries: &Box<[Entry]>) -> u64 {
         entries.iter().map(|entry| entry.writes).sum()
     }
 }
 
-/// The first entry that `is_it`. Four are looked at in each turn of the loop: a shorter one takes a third longer where it lies across two lines of code.
+/// Looks a file up, and writes nothing.
+#[inline(never)]
+fn lookup(entries: &[Entry], file: usize) -> Done {
+    let name = scrambled(file);
+    let found = search(entries.as_chunks::<4>().0, |entry| entry.name == name);
+    Done { added: 0, right: found.is_some_and(|entry| entry.cluster as usize == file) }
+}
+
+/// The first entry that `is_it`. Four are looked at in each turn of the loop: a shorter one takes a
+/// third longer where it lies across two lines of code.
 #[inline(always)]
-fn search(entries: &mut [Entry], mut is_it: impl FnMut(&mut Entry) -> bool) -> Option<&mut Entry> {
+fn search<E>(
+    fours: impl IntoIterator<Item: IntoIterator<Item = E>>,
+    mut is_it: impl FnMut(&mut E) -> bool,
+) -> Option<E> {
     const { assert!(ENTRIES.is_multiple_of(4)) };
-    for four in entries.as_chunks_mut::<4>().0 {
-        for entry in four {
-            if is_it(entry) {
+    for four in fours {
+        for mut entry in four {
+            if is_it(&mut entry) {
                 return Some(entry);
             }
         }
     }
     None
+}
+
+fn fours(entries: &mut [Entry]) -> &mut [[Entry; 4]] {
+    entries.as_chunks_mut::<4>().0
 }
 
 #[cfg(test)]
@@ -110,6 +128,7 @@ mod tests {
                 let done = work.operate(&mut entries, &mut random);
                 assert!(done.right);
                 added += done.added;
+                assert!(work.look().is_none_or(|look| look(work, &entries, &mut random).right));
             }
             assert_eq!(work.total(&entries), added);
             assert!((least..=most).contains(&added), "{access}: {added}");

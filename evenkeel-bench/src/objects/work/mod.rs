@@ -21,16 +21,26 @@ pub(super) struct Done {
     pub(super) right: bool,
 }
 
+/// An operation that only looks.
+pub(super) type Look<W> = fn(W, &<W as Work>::Value, &mut Random) -> Done;
+
 /// Objects of one kind, and the operation on them.
 pub(super) trait Work: Copy + Send + Sync + 'static {
     /// What is inside of one.
-    type Value: Send + 'static;
+    type Value: Send + Sync + 'static;
 
     /// A new one.
     fn make(self) -> Self::Value;
 
-    /// One operation, by whoever is inside. One that loops is called, and the same in all modes: where its loop lies in the code can be worth a third of its speed, and would be elsewhere in each of them.
+    /// One operation, by whoever is inside. One that loops is called, and the same in all modes:
+    /// where its loop lies in the code can be worth a third of its speed, and would be elsewhere in
+    /// each of them.
     fn operate(self, value: &mut Self::Value, random: &mut Random) -> Done;
+
+    /// The same operation for many who are inside at once, if it only looks.
+    fn look(self) -> Option<Look<Self>> {
+        None
+    }
 
     /// What all operations together have added; nothing else tells whether one was lost.
     fn total(self, value: &Self::Value) -> u64;
