@@ -9,6 +9,7 @@ use super::output::{self, Printed};
 use crate::families;
 use crate::report;
 use crate::suite::asked::Asked;
+use crate::suite::description::Experiment;
 use crate::suite::enough::Bound;
 use crate::suite::entry::{Entry, Event, Measured};
 use crate::suite::output::note;
@@ -61,7 +62,12 @@ impl Family for Ported {
                     measured.records.push(Record::clone(&record));
                     printed.add(*record, None)?;
                 }
-                Event::Absent(one) => measured.absent.push(one),
+                Event::Absent(one) => {
+                    if args.json {
+                        note!("note: {one}");
+                    }
+                    measured.absent.push(one);
+                }
             }
             Ok(())
         };
@@ -78,8 +84,11 @@ impl Family for Ported {
     }
 
     fn list(&self) {
-        for experiment in (self.entry().describe)().experiments {
-            output::experiment(experiment.name, &experiment.variants, experiment.what);
+        let of = (self.entry().describe)();
+        for experiment in &of.experiments {
+            let Experiment { name, what, variants, .. } = experiment;
+            let more = (of.listed)(name).map(|more| format!("; {more}")).unwrap_or_default();
+            output::experiment(name, variants, &format!("{what}{more}"));
         }
     }
 

@@ -1,5 +1,10 @@
 //! A family that runs on the suite, in a session.
 
+use std::panic::resume_unwind;
+use std::thread::{self, JoinHandle};
+
+use anyhow::Context;
+
 use super::effort::Effort;
 use super::interrupt;
 use super::part::Part;
@@ -12,9 +17,15 @@ use crate::suite::enough::Bound;
 use crate::suite::entry::{Event, Measured};
 use crate::suite::table;
 
+type Planned = Box<dyn suite::entry::Part>;
+
 /// A family's planned rows, and what came of them.
 struct Ported {
-    part: Box<dyn suite::entry::Part>,
+    /// What is planned; nothing while it is built.
+    part: Option<Planned>,
+    /// It is built beside the other families.
+    building: Option<JoinHandle<(Planned, anyhow::Result<()>)>>,
+    rounds: usize,
     measured: Measured,
 }
 
@@ -28,20 +39,35 @@ pub(super) fn new(
     let part = (entry.plan)(effort, affinity::cores().len())?;
     let missing = part.missing();
     notes.extend(missing.iter().map(|(peer, install)| format!("{peer} not found: {install}.")));
-    let measured = Measured::nothing(entry);
-    if part.rows() == 0 {
-        notes.push(format!("{} need more cores, and are left out.", measured.of.title));
-    }
-    Ok(Box::new(Ported { part, measured }))
+    Ok(Box::new(Ported {
+        part: Some(part),
+        building: None,
+        rounds: (entry.rounds)(effort),
+        measured: Measured::nothing(entry),
+    }))
 }
 
 impl Part for Ported {
     fn build(&mut self) -> anyhow::Result<()> {
-        self.part.build()
+        self.building = self.part.take().map(|mut part| {
+            thread::spawn(move || {
+                let built = part.build();
+                (part, built)
+            })
+        });
+        Ok(())
     }
 
-    fn measure(&mut self, effort: Effort, _: &mut Vec<String>) -> anyhow::Result<()> {
-        let progress = Progress::of(self.part.rows());
+    fn built(&mut self) -> anyhow::Result<()> {
+        let Some(building) = self.building.take() else { return Ok(()) };
+        let (part, built) = building.join().unwrap_or_else(|panic| resume_unwind(panic));
+        self.part = Some(part);
+        built
+    }
+
+    fn measure(&mut self, _: Effort, _: &mut Vec<String>) -> anyhow::Result<()> {
+        let part = self.part.as_mut().context("it is not built")?;
+        let progress = Progress::of(part.rows());
         let mut begun = 0;
         let measured = &mut self.measured;
         let mut each = |event| {
@@ -56,7 +82,7 @@ impl Part for Ported {
             }
             interrupt::check()
         };
-        let done = self.part.measure(&mut Bound::session(effort.repeats()), &mut each);
+        let done = part.measure(&mut Bound::session(self.rounds), &mut each);
         progress.end();
         done
     }

@@ -190,7 +190,7 @@ fn table(of: &Description, rows: &[Row<'_>]) -> Markup {
             }
         }
         @for absent in rows.iter().flat_map(|row| &row.absent) {
-            p.note { (absent.runtime) " has no figure of " (absent.case) ": " (absent.why) "." }
+            p.note { (absent) "." }
         }
     }
 }
@@ -250,15 +250,16 @@ fn verdict(row: &Row<'_>, quantity: &Quantity) -> Markup {
     }
 }
 
-/// One quantity of one row, a dot for each peer.
+/// One quantity of one row, a dot for each peer that has it.
 fn picture(row: &Row<'_>, quantity: &Quantity, scale: &Scale) -> anyhow::Result<Markup> {
     let dots: Vec<Dot> = row
         .cells
         .iter()
-        .map(|cell| {
-            let value = row.summary(quantity, cell);
-            let text = dots::text(value.as_ref(), None);
-            Dot { name: cell.peer.name.to_owned(), slot: cell.peer.slot, value, text }
+        .filter_map(|cell| {
+            let value = row.summary(quantity, cell)?;
+            let text = dots::text(Some(&value), None);
+            let Known { name, slot, .. } = cell.peer;
+            Some(Dot { name: name.to_owned(), slot, value: Some(value), text })
         })
         .collect();
     let svg = dots::draw(quantity.name, scale, &dots)?;

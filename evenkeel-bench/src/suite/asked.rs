@@ -28,10 +28,10 @@ pub(crate) struct Asked {
     pub(crate) variants: Vec<String>,
     /// The numbers of workers.
     pub(crate) workers: Vec<usize>,
+    /// Sizes by number, or numbers of rounds; what is usual if there are none.
+    pub(crate) n: Vec<usize>,
     /// Tasks in all.
     pub(crate) tasks: Option<u32>,
-    /// Sizes, or numbers of rounds.
-    pub(crate) n: Vec<usize>,
     /// The measured time of each run.
     pub(crate) time: Duration,
     /// Where the random choices of the first round begin.
@@ -104,9 +104,14 @@ impl Asked {
         known.iter().copied().filter(|variant| all || is_asked(variant)).collect()
     }
 
+    /// The chosen peers, whether they are there or not; none if all that are found are meant.
+    pub(crate) fn named_peers<P: Peer>(&self) -> Result<Vec<P>, Usage> {
+        parsed(&self.runtimes)
+    }
+
     /// The chosen ones of the peers that are found.
     pub(crate) fn peers<P: Peer>(&self, found: &Found<P>) -> Result<Vec<P>, Usage> {
-        let asked: Vec<P> = parsed(&self.runtimes)?;
+        let asked: Vec<P> = self.named_peers()?;
         if asked.is_empty() {
             return Ok(found.there.iter().map(|(peer, _)| *peer).collect());
         }

@@ -46,6 +46,8 @@ pub(crate) struct Description {
     pub(crate) experiments: Vec<Experiment>,
     /// Its peers.
     pub(crate) peers: Vec<Known>,
+    /// What a list adds to the words for an experiment.
+    pub(crate) listed: fn(&str) -> Option<String>,
     /// What is to be said of some rows beside their figures.
     pub(crate) remarks: fn(&[Row<'_>]) -> Vec<String>,
     /// What others have published of a case.

@@ -27,6 +27,8 @@ pub(crate) struct Entry {
     pub(crate) asked: fn(&Asked) -> anyhow::Result<Box<dyn Part>>,
     /// What the main job measures on so many cores.
     pub(crate) plan: fn(Effort, usize) -> anyhow::Result<Box<dyn Part>>,
+    /// In how many rounds the main job measures it.
+    pub(crate) rounds: fn(Effort) -> usize,
     /// Who is there, and who is not.
     pub(crate) found: fn() -> anyhow::Result<Listed>,
 }
@@ -47,6 +49,7 @@ impl Entry {
             options: <F::Options as Args>::augment_args,
             asked: asked::<F>,
             plan: plan::<F>,
+            rounds: F::rounds,
             found: found::<F>,
         }
     }
@@ -63,7 +66,7 @@ pub(crate) enum Event {
 }
 
 /// A family with its rows, ready to be measured.
-pub(crate) trait Part {
+pub(crate) trait Part: Send {
     /// How many rows there are.
     fn rows(&self) -> usize;
 
@@ -109,9 +112,11 @@ fn asked<F: Family>(asked: &Asked) -> anyhow::Result<Box<dyn Part>> {
     asked.check(&describe::<F>())?;
     let options = <F::Options as FromArgMatches>::from_arg_matches(&asked.line)?;
     let family = F::new();
-    let found = family.found()?;
-    let peers = asked.peers(&found)?;
+    let named: Vec<F::Peer> = asked.named_peers()?;
     let specs = F::asked(asked, &options)?;
+    // Looked for last: it takes longest.
+    let found = if named.is_empty() { family.found() } else { family.found_of(&named) }?;
+    let peers = asked.peers(&found)?;
     let runs = |spec: &F::Spec| peers.iter().any(|&peer| F::has(peer, spec) != Has::No);
     if let Some(spec) = specs.iter().find(|spec| !runs(spec)) {
         let names: Vec<&str> = peers.iter().map(|peer| peer.name()).collect();

@@ -40,9 +40,19 @@ pub(crate) trait Family: Sized + Send + 'static {
     /// What the main job measures on so many cores.
     fn plan(effort: Effort, cores: usize) -> Vec<Self::Spec>;
 
+    /// In how many rounds a session measures it.
+    fn rounds(effort: Effort) -> usize {
+        effort.repeats()
+    }
+
     /// Who is there, and who is not. It may start tools to ask for their versions.
     fn found(&self) -> anyhow::Result<Found<Self::Peer>> {
         Ok(Found::all())
+    }
+
+    /// The same for some of them, where looking for each takes its time.
+    fn found_of(&self, _peers: &[Self::Peer]) -> anyhow::Result<Found<Self::Peer>> {
+        self.found()
     }
 
     /// Whether a peer runs a case.
@@ -67,6 +77,11 @@ pub(crate) trait Family: Sized + Send + 'static {
 
     /// A child that does the work and is not waited for: its time is the run's own.
     fn child(_ready: &Self::Ready) -> Option<u32> {
+        None
+    }
+
+    /// What a list of the experiments adds to the words for one, such as its sizes.
+    fn listed(_bench: &str) -> Option<String> {
         None
     }
 
@@ -100,6 +115,7 @@ pub(crate) fn describe<F: Family>() -> Description {
         about: F::ABOUT,
         experiments: F::experiments(),
         peers: Known::all::<F::Peer>(),
+        listed: F::listed,
         remarks: F::remarks,
         published: F::published,
         removed: F::removed,
@@ -113,7 +129,7 @@ pub(crate) fn describe<F: Family>() -> Description {
 pub(crate) struct NoOptions {}
 
 /// One case with what it takes to run it.
-pub(crate) trait Spec {
+pub(crate) trait Spec: Send {
     /// What tells its row apart.
     fn case(&self) -> Case;
 }

@@ -35,19 +35,22 @@ pub(crate) struct Known {
     pub(crate) what: &'static str,
     /// Its part.
     pub(crate) role: Role,
-    /// Its colour and marker: the subject has the first, and the others follow in their order.
+    /// Its colour and marker: the subject has the first; the others follow in their
+    /// order, and last those that are no peers, which pictures need least.
     pub(crate) slot: usize,
 }
 
 impl Known {
     /// All peers of a kind, in the order of the tables.
     pub(crate) fn all<P: Peer>() -> Vec<Self> {
-        let mut slots = 1..;
+        let mut order: Vec<P> = P::ALL.to_vec();
+        order.sort_by_key(|peer| match peer.role() {
+            Role::Subject => 0,
+            Role::Own | Role::Peer => 1,
+            Role::Floor => 2,
+        });
         let known = |peer: &P| {
-            let slot = match peer.role() {
-                Role::Subject => 0,
-                _ => slots.next().unwrap_or_default(),
-            };
+            let slot = order.iter().position(|other| other == peer).unwrap_or_default();
             Self { name: peer.name(), what: peer.describe(), role: peer.role(), slot }
         };
         P::ALL.iter().map(known).collect()

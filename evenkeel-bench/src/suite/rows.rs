@@ -4,6 +4,8 @@
 //! crosses between two last-level caches costs several times as much as one that does not. What is
 //! left out is counted, so that tables and pages can say so.
 
+use std::fmt;
+
 use super::case::Case;
 use super::description::{Description, Experiment};
 use super::enough::{Counts, counts, regime};
@@ -21,6 +23,13 @@ pub(crate) struct Absent {
     pub(crate) runtime: &'static str,
     /// The reason, as the end of a sentence.
     pub(crate) why: String,
+}
+
+/// Such as `go has no figure of cycle, 2 workers: it took too long`.
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} has no figure of {}: {}", self.runtime, self.case, self.why)
+    }
 }
 
 /// One case, on all peers that were measured in it.
@@ -231,6 +240,7 @@ pub(crate) mod tests {
             removed: |case| (case.variant == "removed").then_some("nothing is left of it"),
             remarks: |rows| vec![format!("{} in all:\n  listed", words::count(rows.len(), "row"))],
             pictures: |_| Vec::new(),
+            listed: |_| None,
         }
     }
 

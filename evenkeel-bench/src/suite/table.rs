@@ -259,10 +259,7 @@ fn notes(of: &Description, rows: &[Row<'_>]) -> Vec<String> {
         notes.push(regime::MEANING.to_owned() + ".");
     }
     notes.extend((of.remarks)(rows));
-    notes.extend(rows.iter().flat_map(|row| &row.absent).map(|absent| {
-        let Absent { case, runtime, why } = absent;
-        format!("{runtime} has no figure of {case}: {why}.")
-    }));
+    notes.extend(rows.iter().flat_map(|row| &row.absent).map(|absent| format!("{absent}.")));
     notes
 }
 
