@@ -7,7 +7,6 @@ mod actors;
 mod args;
 mod families;
 mod family;
-mod fork;
 mod output;
 mod ported;
 mod simulate;

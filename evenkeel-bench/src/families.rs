@@ -4,6 +4,7 @@
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use crate::concurrency::family::Concurrency;
+use crate::forking::family::Forking;
 use crate::mixed::family::Mixed;
 use crate::objects::family::Objects;
 use crate::suite::entry::Entry;
@@ -11,9 +12,10 @@ use crate::timers::family::Timers;
 use crate::workload::family::Scheduling;
 
 /// All of them, in the order in which they are measured and shown.
-pub(crate) static FAMILIES: [Entry; 5] = [
+pub(crate) static FAMILIES: [Entry; 6] = [
     Entry::of::<Scheduling>(),
     Entry::of::<Mixed>(),
+    Entry::of::<Forking>(),
     Entry::of::<Timers>(),
     Entry::of::<Concurrency>(),
     Entry::of::<Objects>(),

@@ -59,11 +59,6 @@ pub(crate) fn places_of_runtimes(names: &[&str]) -> (Vec<String>, Vec<usize>) {
     }
 }
 
-/// The colour and marker of a runtime with a fixed place; a stranger's is the last.
-pub(crate) fn slot(name: &str) -> usize {
-    RUNTIMES.iter().position(|known| *known == name).unwrap_or(RUNTIMES.len())
-}
-
 /// Sorts `names` after the `known` ones, strangers last, and tells each one's place among all.
 fn places(names: &[&str], known: &[&str]) -> (Vec<String>, Vec<usize>) {
     let strangers = names.iter().filter(|name| !known.contains(name));

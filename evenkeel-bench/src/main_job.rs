@@ -5,7 +5,6 @@
 
 mod actors;
 mod effort;
-mod forking;
 pub(crate) mod interrupt;
 mod part;
 mod ported;
@@ -31,7 +30,7 @@ type New = fn(Effort, &mut Vec<String>) -> anyhow::Result<Box<dyn Part>>;
 const PARTS: [New; 7] = [
     |effort, notes| ported::new("scheduling", effort, notes),
     |effort, notes| ported::new("mixed", effort, notes),
-    forking::new,
+    |effort, notes| ported::new("fork-join", effort, notes),
     |effort, notes| ported::new("timers", effort, notes),
     |effort, notes| ported::new("concurrency", effort, notes),
     actors::new,

@@ -50,7 +50,6 @@ impl Family for Actors {
         let others = [
             ("--seconds", args.seconds.is_some()),
             ("--n", !args.n.is_empty()),
-            ("--size", args.size.is_some()),
             ("--tasks", args.tasks.is_some()),
         ];
         match others.into_iter().find(|(_, given)| *given) {

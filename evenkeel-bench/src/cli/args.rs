@@ -1,7 +1,6 @@
 //! What `run` can be told, and what all families of experiments read of it.
 
 pub(super) mod actors;
-pub(super) mod programs;
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -49,9 +48,6 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = |text: &str| number(text, 0..=usize::MAX, "size"))]
     pub(super) n: Vec<usize>,
-    /// Fork-join programs: each program's own size of this name
-    #[arg(long, conflicts_with = "n")]
-    pub(super) size: Option<programs::Size>,
     /// Mixed: tasks in all [default: 1,000]; timers: tasks that sleep [default: 100]; contended: tasks in all [default: 8]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
     pub(super) tasks: Option<u32>,

@@ -5,7 +5,6 @@ use anyhow::bail;
 use super::actors::Actors;
 use super::args::{RunArgs, Usage};
 use super::family::Family;
-use super::fork::Forking;
 use super::ported::Ported;
 use crate::misses;
 use crate::suite::output::say;
@@ -18,7 +17,7 @@ const FAMILIES: [&dyn Family; 7] = [
     &Ported("concurrency"),
     &Actors,
     &Ported("objects"),
-    &Forking,
+    &Ported("fork-join"),
 ];
 
 /// Runs the experiments named, which must be of one family.

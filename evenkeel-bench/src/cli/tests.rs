@@ -44,7 +44,7 @@ fn unknown_names_name_the_known_ones() {
             "memory, mixed, timers, ctxswitch, mutex, schedint, schedext, creation, contended, latency_probe, \
              pingpong, fanin, actor_spawn, actor_memory, savina_big, savina_threadring, savina_count, savina_fjcreate, \
              savina_chameneos, savina_banking, savina_bndbuffer, savina_philosopher, savina, directory, counters, map, heap, \
-             scan, travel, and the fork-join programs matmul,"
+             scan, travel, matmul,"
         ),
         "{error}"
     );
@@ -112,14 +112,18 @@ fn programs_that_cannot_be_run_are_refused() {
     assert_eq!(error, "cycle has columns of its own, not those of fib: run them in two commands");
     let error = fork_error("--bench cycle --n 5");
     assert_eq!(error, "--n is not for cycle");
+    let error = fork_error("--bench cycle --size all");
+    assert_eq!(error, "--size is not for cycle");
+    let error = fork_error("--bench timers --size all");
+    assert_eq!(error, "--size is not for timers");
     let error = fork_error("--bench fib --words 3");
     assert_eq!(error, "--words is not for fib");
     let error = fork_error("--bench locality,cycle --touch 5");
     assert_eq!(error, "--touch is not for cycle");
     let error = fork_error("--bench fib --variant share");
-    assert_eq!(error, "fork-join programs have no --variant: they have --n and --size");
+    assert_eq!(error, "fib has no variants, so not `share` either");
     let error = fork_error("--bench fib --seconds 0.1");
-    assert_eq!(error, "fork-join programs have no --seconds: they have --n and --size");
+    assert_eq!(error, "--seconds is not for fib");
     let error = fork_error("--bench latency_probe --seconds 0.1");
     assert!(error.starts_with("--seconds is not for actors: latency_probe, pingpong"), "{error}");
     fork_error("--bench fib --tasks-per-proc 3");
@@ -127,7 +131,8 @@ fn programs_that_cannot_be_run_are_refused() {
     assert_eq!(error, "fib of size 0: sizes are 1 to 60, usually 25, 35, 40");
     fork_error("--bench fib --n 61");
     let error = fork_error("--bench fib --runtime tokio-hand");
-    assert!(error.contains("unknown runtime `tokio-hand` for a fork-join program"), "{error}");
+    let words = "unknown runtime of fork-join programs `tokio-hand`: known are serial, evenkeel,";
+    assert!(error.starts_with(words), "{error}");
 }
 
 #[test]

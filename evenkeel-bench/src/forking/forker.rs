@@ -15,12 +15,11 @@ pub(crate) use self::forte::Forte;
 pub(crate) use self::rayon::Rayon;
 pub(crate) use self::serial::Serial;
 
-use std::fmt;
-use std::str::FromStr;
-
 use ::evenkeel::metrics::Times;
 
 use super::program::Program;
+use crate::named::named;
+use crate::suite::peer::{Peer, Role};
 
 /// A runtime that forks. Dropping the value ends its workers.
 pub(crate) trait Forker: Sized {
@@ -78,73 +77,46 @@ pub(crate) trait Forker: Sized {
 /// Threads that a pool of forte has room for, the calling one among them.
 const FORTE_SEATS: usize = 32;
 
-/// One column of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Name {
-    /// Plain calls.
-    Serial,
-    /// This project's `join`.
-    Evenkeel,
-    /// The same with the worker passed by argument.
-    EvenkeelWorker,
-    /// rayon.
-    Rayon,
-    /// chili.
-    Chili,
-    /// forte.
-    Forte,
-    /// Plain calls in C++.
-    SerialCpp,
-    /// oneTBB.
-    Onetbb,
-    /// OpenMP's tasks.
-    Openmp,
+named! {
+    /// Who runs the programs.
+    enum Name as "runtime of fork-join programs" {
+        /// Plain calls.
+        Serial = "serial": "plain calls instead of forks",
+        /// This project's `join`.
+        Evenkeel = "evenkeel": "this project's join",
+        /// The same with the worker passed by argument.
+        EvenkeelWorker = "evenkeel-worker": "the same with the worker passed by argument",
+        /// rayon.
+        Rayon = "rayon": "rayon's join",
+        /// chili.
+        Chili = "chili": "chili: a heartbeat makes jobs public",
+        /// forte.
+        Forte = "forte": "forte: a heartbeat by the clock, the worker passed by argument",
+        /// Plain calls in C++.
+        SerialCpp = "serial-cpp": "plain calls in C++: the serial one of the next two",
+        /// oneTBB.
+        Onetbb = "onetbb": "oneTBB's parallel_invoke in one context",
+        /// OpenMP's tasks.
+        Openmp = "openmp": "OpenMP's tasks, a task for each fork",
+    }
+}
+
+impl Peer for Name {
+    fn role(self) -> Role {
+        match self {
+            Name::Evenkeel => Role::Subject,
+            Name::EvenkeelWorker => Role::Own,
+            name if name.is_serial() => Role::Floor,
+            _ => Role::Peer,
+        }
+    }
+
+    fn describe(self) -> &'static str {
+        Name::describe(self)
+    }
 }
 
 impl Name {
-    /// All of them, in the order of the tables.
-    pub(crate) const ALL: [Name; 9] = [
-        Name::Serial,
-        Name::Evenkeel,
-        Name::EvenkeelWorker,
-        Name::Rayon,
-        Name::Chili,
-        Name::Forte,
-        Name::SerialCpp,
-        Name::Onetbb,
-        Name::Openmp,
-    ];
-
-    /// The name on the command line and in the tables.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Name::Serial => "serial",
-            Name::Evenkeel => "evenkeel",
-            Name::EvenkeelWorker => "evenkeel-worker",
-            Name::Rayon => "rayon",
-            Name::Chili => "chili",
-            Name::Forte => "forte",
-            Name::SerialCpp => "serial-cpp",
-            Name::Onetbb => "onetbb",
-            Name::Openmp => "openmp",
-        }
-    }
-
-    /// What it is, in half a line.
-    pub(crate) fn describe(self) -> &'static str {
-        match self {
-            Name::Serial => "plain calls instead of forks",
-            Name::Evenkeel => "this project's join",
-            Name::EvenkeelWorker => "the same with the worker passed by argument",
-            Name::Rayon => "rayon's join",
-            Name::Chili => "chili: a heartbeat makes jobs public",
-            Name::Forte => "forte: a heartbeat by the clock, the worker passed by argument",
-            Name::SerialCpp => "plain calls in C++: the serial one of the next two",
-            Name::Onetbb => "oneTBB's parallel_invoke in one context",
-            Name::Openmp => "OpenMP's tasks, a task for each fork",
-        }
-    }
-
     /// Whether there are no forks.
     pub(crate) fn is_serial(self) -> bool {
         self == self.baseline()
@@ -156,11 +128,6 @@ impl Name {
             Name::SerialCpp | Name::Onetbb | Name::Openmp => Name::SerialCpp,
             _ => Name::Serial,
         }
-    }
-
-    /// Whether it is this project's, and so no peer.
-    pub(crate) fn is_own(self) -> bool {
-        matches!(self, Name::Evenkeel | Name::EvenkeelWorker)
     }
 
     /// Whether it is a program of its own, in C++.
@@ -188,25 +155,5 @@ impl Name {
             (Name::Openmp, Program::Uts) => Some(9),
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that no runtime has.
-#[derive(Debug, thiserror::Error)]
-#[error("unknown runtime `{0}` for a fork-join program: known are {known}", known = Name::ALL.map(Name::name).join(", "))]
-pub(crate) struct UnknownForker(String);
-
-impl FromStr for Name {
-    type Err = UnknownForker;
-
-    fn from_str(name: &str) -> Result<Self, UnknownForker> {
-        let known = Name::ALL.into_iter().find(|known| known.name() == name);
-        known.ok_or_else(|| UnknownForker(name.to_owned()))
     }
 }

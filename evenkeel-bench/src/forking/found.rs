@@ -5,18 +5,13 @@ use std::thread;
 
 use super::cpp;
 use super::forker::Name;
+use crate::suite::family::Found;
 
 /// What would bring forte.
 const FORTE: &str = "this binary was built without it; build with `--features forte`, which needs Rust 1.96 or later";
 
-/// The runtimes that this machine has, and the reason for each that it lacks with what would help.
-pub(crate) struct Found {
-    pub(crate) there: Vec<Name>,
-    pub(crate) missing: Vec<(Name, String)>,
-}
-
 /// Looks for these runtimes, in their order. Those in C++ take a second or so, because each is tried out.
-pub(crate) fn of(names: &[Name]) -> anyhow::Result<Found> {
+pub(super) fn of(names: &[Name]) -> anyhow::Result<Found<Name>> {
     let looked = thread::scope(|scope| {
         let looking: Vec<_> =
             names.iter().map(|&name| (name, scope.spawn(move || missing(name)))).collect();
@@ -29,7 +24,7 @@ pub(crate) fn of(names: &[Name]) -> anyhow::Result<Found> {
     let mut found = Found { there: Vec::new(), missing: Vec::new() };
     for (name, missing) in looked {
         match missing {
-            None => found.there.push(name),
+            None => found.there.push((name, version(name))),
             Some(why) => found.missing.push((name, why)),
         }
     }
@@ -44,7 +39,7 @@ fn missing(name: Name) -> anyhow::Result<Option<String>> {
     }
 }
 
-/// What there is to say of a runtime that is there: the compiler of those in C++.
-pub(crate) fn version(name: Name) -> Option<String> {
+/// The compiler of those in C++.
+fn version(name: Name) -> Option<String> {
     if name.is_cpp() { cpp::version() } else { None }
 }

@@ -6,11 +6,12 @@
 //! than any runtime. The peers in [C++](cpp) have programs of their own, line by line the same.
 
 pub(crate) mod cpp;
-pub(crate) mod figures;
+pub(crate) mod family;
+mod figures;
 pub(crate) mod forker;
-pub(crate) mod found;
+mod found;
 mod grid;
+mod metrics;
 pub(crate) mod program;
-pub(crate) mod record;
-pub(crate) mod runner;
-pub(crate) mod table;
+#[cfg(test)]
+pub(crate) mod tests;

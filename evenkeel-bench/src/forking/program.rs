@@ -9,13 +9,10 @@ mod skynet;
 mod transpose;
 mod uts;
 
-use std::fmt;
-use std::str::FromStr;
-
 use evenkeel::metrics::Times;
 
 use super::forker::Forker;
-use crate::named::Unknown;
+use crate::named::{Unknown, named};
 
 /// What a program is made of. Its parts are timed apart: only [`go`](Workload::go) counts.
 trait Workload {
@@ -29,25 +26,26 @@ trait Workload {
     fn checksum(&self) -> u64;
 }
 
-/// A fork-join program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Program {
-    /// Dense matrices.
-    Matmul,
-    /// A matrix turned over.
-    Transpose,
-    /// A stencil, phase after phase.
-    Heat,
-    /// Merge sort with merges that fork.
-    Cilksort,
-    /// Nothing but forks.
-    Fib,
-    /// Queens on a board.
-    Nqueens,
-    /// A sum over ten million leaves.
-    Skynet,
-    /// A tree of unknown shape.
-    Uts,
+named! {
+    /// A fork-join program. Its description has the meaning of its size `n`.
+    enum Program as "program" {
+        /// Dense matrices.
+        Matmul = "matmul": "product of two n x n matrices, halved down to 64",
+        /// A matrix turned over.
+        Transpose = "transpose": "transposition of an n x n matrix, halved down to 32",
+        /// A stencil, phase after phase.
+        Heat = "heat": "40 steps of a five-point stencil on n x n cells",
+        /// Merge sort with merges that fork.
+        Cilksort = "cilksort": "merge sort of n numbers with merges that fork",
+        /// Nothing but forks.
+        Fib = "fib": "Fibonacci number n, a fork for each addition",
+        /// Queens on a board.
+        Nqueens = "nqueens": "ways to place n queens, a fork for each choice",
+        /// A sum over ten million leaves.
+        Skynet = "skynet": "sum over 10^n leaves, a fork for each addition",
+        /// A tree of unknown shape.
+        Uts = "uts": "nodes of the unbalanced tree T1, cut at depth n",
+    }
 }
 
 impl Program {
@@ -62,46 +60,6 @@ impl Program {
             name: name.to_owned(),
             known: known.iter().map(|program| program.name()).collect(),
         })
-    }
-
-    /// All of them, in the order of the tables.
-    pub(crate) const ALL: [Program; 8] = [
-        Program::Matmul,
-        Program::Transpose,
-        Program::Heat,
-        Program::Cilksort,
-        Program::Fib,
-        Program::Nqueens,
-        Program::Skynet,
-        Program::Uts,
-    ];
-
-    /// The name on the command line and in the tables.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Program::Matmul => "matmul",
-            Program::Transpose => "transpose",
-            Program::Heat => "heat",
-            Program::Cilksort => "cilksort",
-            Program::Fib => "fib",
-            Program::Nqueens => "nqueens",
-            Program::Skynet => "skynet",
-            Program::Uts => "uts",
-        }
-    }
-
-    /// What is computed, in one line, with the meaning of `n`.
-    pub(crate) fn describe(self) -> &'static str {
-        match self {
-            Program::Matmul => "product of two n x n matrices, halved down to 64",
-            Program::Transpose => "transposition of an n x n matrix, halved down to 32",
-            Program::Heat => "40 steps of a five-point stencil on n x n cells",
-            Program::Cilksort => "merge sort of n numbers with merges that fork",
-            Program::Fib => "Fibonacci number n, a fork for each addition",
-            Program::Nqueens => "ways to place n queens, a fork for each choice",
-            Program::Skynet => "sum over 10^n leaves, a fork for each addition",
-            Program::Uts => "nodes of the unbalanced tree T1, cut at depth n",
-        }
     }
 
     /// Three sizes: small, usual, large.
@@ -210,20 +168,6 @@ fn fold(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, |sum: u64, number| {
         (sum.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     })
-}
-
-impl fmt::Display for Program {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Program {
-    type Err = Unknown;
-
-    fn from_str(name: &str) -> Result<Self, Unknown> {
-        Program::among(&Program::ALL, "program", name)
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::actors;
-use crate::forking::program::Program;
 
 /// How much time the user spends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +16,7 @@ pub(crate) enum Effort {
 }
 
 impl Effort {
-    /// Repeats of all but fork-join programs.
+    /// Repeats of most experiments.
     pub(crate) fn repeats(self) -> usize {
         match self {
             Effort::Quick => 1,
@@ -32,33 +31,6 @@ impl Effort {
             Effort::Quick => 100,
             Effort::Usual => 200,
             Effort::Full => 500,
-        })
-    }
-
-    /// Repeats of fork-join programs, after the one that warms up.
-    pub(super) fn fork_repeats(self) -> usize {
-        match self {
-            Effort::Quick => 1,
-            Effort::Usual => 3,
-            Effort::Full => 5,
-        }
-    }
-
-    /// The sizes of a fork-join program.
-    pub(super) fn fork_sizes(self, program: Program) -> Vec<usize> {
-        match self {
-            Effort::Quick => vec![program.sizes()[0]],
-            Effort::Usual => vec![program.brief()],
-            Effort::Full => program.sizes().to_vec(),
-        }
-    }
-
-    /// How long one run of a fork-join program in a process of its own may take.
-    pub(super) fn fork_patience(self) -> Duration {
-        Duration::from_secs(match self {
-            Effort::Quick => 2,
-            Effort::Usual => 5,
-            Effort::Full => 120,
         })
     }
 

@@ -3,8 +3,8 @@
 use super::Session;
 use crate::concurrency::tests::example as concurrent;
 use crate::families;
-use crate::forking::figures::tests::example as forking;
 use crate::forking::program::Program;
+use crate::forking::tests::example as forking;
 use crate::suite::case::{Case, Fields};
 use crate::suite::entry::Measured;
 use crate::suite::record::{Quiet, Record};
@@ -110,15 +110,14 @@ pub(super) fn record(runtime: &'static str, case: &Case, repeat: usize, value: f
 
 /// All families of a session.
 pub(super) fn session() -> Session {
-    let forking = vec![
-        forking(Program::Matmul, 512, 1, [15.1, 15.2, 15.0, 15.6, 15.4, 15.3, 14.8, 15.9, 16.5]),
-        forking(Program::Matmul, 512, 2, [15.2, 7.9, 7.8, 8.2, 8.8, 8.0, 14.8, 8.1, 8.9]),
-        forking(Program::Fib, 30, 1, [1.8, 5.6, 3.2, 14.7, 4.0, 11.9, 0.7, 66.8, 57.2]),
-        forking(Program::Fib, 30, 2, [1.8, 2.9, 1.8, 7.9, 2.2, 6.4, 0.7, 34.0, 0.0]),
-    ];
+    let forking = forking(&[
+        (Program::Matmul, 512, 1, [15.1, 15.2, 15.0, 15.6, 15.4, 15.3, 14.8, 15.9, 16.5]),
+        (Program::Matmul, 512, 2, [15.2, 7.9, 7.8, 8.2, 8.8, 8.0, 14.8, 8.1, 8.9]),
+        (Program::Fib, 30, 1, [1.8, 5.6, 3.2, 14.7, 4.0, 11.9, 0.7, 66.8, 57.2]),
+        (Program::Fib, 30, 2, [1.8, 2.9, 1.8, 7.9, 2.2, 6.4, 0.7, 34.0, 0.0]),
+    ]);
     Session {
-        forking,
-        ported: vec![scheduling(), timers(), thesis(), crate::objects::tests::example()],
+        ported: vec![scheduling(), forking, timers(), thesis(), crate::objects::tests::example()],
         actors: crate::actors::tests::example(),
         topology: "machine: 2 cores\n└─ last-level cache 0 (32 MiB): cores 0, 1\n".to_owned(),
         started: "2025-11-20 23:10".to_owned(),

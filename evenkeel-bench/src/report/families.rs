@@ -2,8 +2,7 @@
 
 use maud::Markup;
 
-use super::{Session, actors, forking, lines};
-
+use super::{Session, actors, lines};
 /// A family: what the page calls it, and what becomes of its runs.
 pub(super) struct Family {
     /// What it is called in a sentence.
@@ -17,17 +16,9 @@ pub(super) struct Family {
 }
 
 /// All of them, in the order of the page.
-pub(super) const FAMILIES: [Family; 2] = [
-    Family {
-        name: "fork-join",
-        file: "fork-join.jsonl",
-        lines: |session| lines(session.forking.iter().flat_map(|measured| &measured.records)),
-        part: |session| forking::render(&session.forking),
-    },
-    Family {
-        name: "actors",
-        file: "actors.jsonl",
-        lines: |session| lines(&session.actors),
-        part: |session| actors::render(&session.actors),
-    },
-];
+pub(super) const FAMILIES: [Family; 1] = [Family {
+    name: "actors",
+    file: "actors.jsonl",
+    lines: |session| lines(&session.actors),
+    part: |session| actors::render(&session.actors),
+}];

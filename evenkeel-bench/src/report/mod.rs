@@ -11,7 +11,6 @@ mod drawn;
 #[cfg(test)]
 mod example;
 mod families;
-mod forking;
 mod frame;
 mod ink;
 mod lines;
@@ -33,14 +32,11 @@ use anyhow::Context;
 use serde::Serialize;
 
 use self::families::FAMILIES;
-use crate::forking::runner::Measured;
 use crate::suite;
 
 /// Everything that one session of the suite measured, and where.
 #[derive(Default)]
 pub(crate) struct Session {
-    /// All cells of fork-join programs, in the same order; those of one program and one size stand together.
-    pub(crate) forking: Vec<Measured>,
     /// What was measured of each family that runs on the suite.
     pub(crate) ported: Vec<suite::entry::Measured>,
     /// All runs of actors.

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use super::example::{case, record, session};
 use super::{Session, page, write};
-use crate::forking;
 use crate::suite::entry::Measured;
 use crate::suite::record::Record;
 use crate::suite::rows::{Absent, rows};
@@ -81,6 +80,7 @@ fn a_run_that_did_not_complete_appears_as_words() {
     records.extend((0..3).map(|repeat| run("evenkeel", repeat, 28.4)));
     let page = page_of(records);
     assert!(page.contains("did not complete") && page.contains("only one to complete"));
+    let page = page.replace("inflation", "");
     assert!(!page.contains("inf") && !page.contains("NaN"));
 }
 
@@ -88,20 +88,17 @@ fn a_run_that_did_not_complete_appears_as_words() {
 fn fork_join_programs_have_a_table_and_pictures() {
     let page = whole_page();
     for words in [
+        "<h2 class=\"pictures\" id=\"fork-join\">Fork-join",
         "Product of two n x n matrices",
-        "<strong>7.80</strong>",
-        "[7.64 to 8.19]",
-        "1.92 x",
-        "Speed-up over serial, n = 512, 2 workers",
-        "Cost of a fork, n = 30, 1 worker",
-        "fib of size 30 on openmp with 2 workers: it would take too long",
-        "ahead of every peer in 2",
-        "behind in 2",
+        "7.80<span class=\"range\">[7.64 to 8.19]",
+        "<strong>1.94</strong>",
+        "Matmul, 2 workers, n 512, cores near",
+        "openmp has no figure of fib, 2 workers, n 30: it would take too long",
+        "evenkeel is",
     ] {
         assert!(page.contains(words), "{words} is missing");
     }
-    assert!(!page.contains("Cost of a fork, n = 512"));
-    let page = page::render(&Session { forking: Vec::new(), ..session() }).expect("a page");
+    let page = page::render(&Session { ported: Vec::new(), ..session() }).expect("a page");
     assert!(!page.contains("Fork-join"));
 }
 
@@ -230,10 +227,6 @@ fn the_folder_holds_the_page_and_the_runs() {
     let page = write(&folder, &session).expect("the temporary folder is writable");
     assert_eq!(page, folder.join("index.html"));
     assert!(fs::read_to_string(page).expect("written").starts_with("<!DOCTYPE html>"));
-    let lines = fs::read_to_string(folder.join("fork-join.jsonl")).expect("written");
-    let records: Result<Vec<forking::record::Record>, _> =
-        lines.lines().map(serde_json::from_str).collect();
-    assert_eq!(records.expect("each line is a record").len(), 4 * 9 - 1);
     for measured in &session.ported {
         let file = folder.join(format!("{}.jsonl", measured.of.name));
         let lines = fs::read_to_string(file).expect("written");

@@ -1,0 +1,87 @@
+//! What is planned, who runs what, and made-up runs for whoever shows them.
+
+use super::family::Forking;
+use super::forker::Name;
+use super::program::Program;
+use crate::families;
+use crate::figures::SLOTS;
+use crate::main_job::Effort;
+use crate::suite::case::{Case, Fields};
+use crate::suite::entry::Measured;
+use crate::suite::family::{Family, Has, Spec};
+use crate::suite::peer::{Known, Role};
+use crate::suite::record::{Quiet, Record};
+use crate::suite::rows::Absent;
+
+/// Programs of a size on so many workers, with the medians of the first runtimes in milliseconds;
+/// 0 for "not run".
+pub(crate) fn example(rows: &[(Program, usize, usize, [f64; 9])]) -> Measured {
+    let entry = families::named(Forking::NAME).expect("it is a family");
+    let mut measured = Measured::nothing(entry);
+    for &(program, n, workers, medians) in rows {
+        let case = Case::new(program.name(), "-", workers).with("n", n);
+        for (name, median) in Name::ALL.into_iter().zip(medians) {
+            if median == 0.0 {
+                let (case, why) = (case.clone(), "it would take too long".to_owned());
+                measured.absent.push(Absent { case, runtime: name.name(), why });
+                continue;
+            }
+            for (repeat, by) in [1.0, 0.98, 1.05].into_iter().enumerate() {
+                measured.records.push(Record {
+                    runtime: name.name().into(),
+                    case: case.clone(),
+                    repeat,
+                    figures: Fields::new().with("seconds", median * by / 1e3),
+                    dnc: false,
+                    quiet: Quiet {
+                        line_ns_before: 40.0,
+                        line_ns_after: 40.0,
+                        regime: "near".into(),
+                        cpu_share: 1.0,
+                    },
+                });
+            }
+        }
+    }
+    measured
+}
+
+#[test]
+fn each_program_is_measured_at_one_and_all_cores() {
+    for (effort, sizes, rounds) in
+        [(Effort::Quick, 1, 1), (Effort::Usual, 1, 3), (Effort::Full, 3, 5)]
+    {
+        let plan = Forking::plan(effort, 4);
+        assert_eq!(plan.len(), Program::ALL.len() * sizes * 2);
+        let workers: Vec<usize> = plan.iter().take(2).map(|spec| spec.case().workers).collect();
+        assert_eq!(workers, [1, 4]);
+        assert_eq!(Forking::rounds(effort), rounds);
+        // Only what would take too long is refused, and of the largest sizes alone.
+        let is_refused = |spec| Forking::has(Name::Openmp, spec) != Has::Yes;
+        assert_eq!(plan.iter().any(is_refused), effort == Effort::Full);
+    }
+}
+
+#[test]
+fn what_would_take_too_long_or_finds_no_seat_is_refused_in_words() {
+    let plan = Forking::plan(Effort::Full, 33);
+    let refused = |name, case: &str| {
+        let spec = plan.iter().find(|spec| spec.case().to_string() == case).unwrap();
+        Forking::has(name, spec)
+    };
+    let why = "it would take too long; 30 is the largest size that it is given";
+    assert_eq!(refused(Name::Openmp, "fib, 1 worker, n 35"), Has::Refused(why.to_owned()));
+    assert_eq!(refused(Name::Openmp, "fib, 1 worker, n 25"), Has::Yes);
+    let why = Has::Refused("its pools have 32 seats".to_owned());
+    assert_eq!(refused(Name::Forte, "fib, 33 workers, n 25"), why);
+}
+
+#[test]
+fn the_runtimes_of_a_picture_have_colours_of_their_own() {
+    let drawn = Known::all::<Name>().into_iter().filter(|known| known.role != Role::Floor);
+    let mut colours: Vec<usize> = drawn.map(|known| known.slot % SLOTS).collect();
+    let all = colours.len();
+    colours.sort_unstable();
+    colours.dedup();
+    assert_eq!(colours.len(), all);
+}
