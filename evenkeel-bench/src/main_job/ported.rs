@@ -76,6 +76,8 @@ impl Part for Ported {
                     progress.step(usize::from(begun > 0));
                     begun += 1;
                     progress.name(case.to_string());
+                    // It is looked for after a run: one that is named is measured.
+                    return Ok(());
                 }
                 Event::Ran(record) => measured.records.push(*record),
                 Event::Absent(absent) => measured.absent.push(absent),

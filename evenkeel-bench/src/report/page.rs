@@ -81,6 +81,7 @@ fn head(session: &Session) -> Markup {
         .map(|measured| Tally::of(&rows(&measured.of, &measured.records, &measured.absent)))
         .collect();
     let number = |of: fn(&Tally) -> usize| -> usize { tallies.iter().map(of).sum() };
+    let unfinished = number(|tally| tally.unfinished);
     html! {
         h1 { "evenkeel beside its peers" }
         p.lead {
@@ -89,8 +90,9 @@ fn head(session: &Session) -> Markup {
             (mark(Standing::Ahead)) "ahead of every peer in " (number(|tally| tally.won)) ", "
             (mark(Standing::Behind)) "behind in " (number(|tally| tally.lost)) ", "
             (mark(Standing::Even)) "neither in " (number(|tally| tally.even))
-            " and not compared in " (number(|tally| tally.not_compared)) " of their figures; "
-            "it does not complete " (number(|tally| tally.unfinished)) "."
+            " and not compared in " (number(|tally| tally.not_compared)) " of their figures"
+            @if unfinished > 0 { "; it does not complete " (unfinished) }
+            "."
             @if !further.is_empty() { " " (words::and(&further)) " are further down." }
         }
         dl {
