@@ -43,7 +43,11 @@ impl FromArgMatches for Options {
 
 impl Args for Options {
     fn augment_args(command: Command) -> Command {
-        FAMILIES.iter().fold(command, |command, entry| (entry.options)(command))
+        let add = |command: Command, entry: &Entry| {
+            (entry.options)(command.next_help_heading((entry.describe)().title))
+        };
+        // Those that families share stand before them.
+        FAMILIES.iter().fold(command, add).next_help_heading(None::<&str>)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
