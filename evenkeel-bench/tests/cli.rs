@@ -536,6 +536,17 @@ fn rounds_leave_one_line_per_run_that_analyse_takes() {
 }
 
 #[test]
+fn rows_that_nobody_who_was_asked_for_has_are_left_out() {
+    let output = run("run --bench creation --runtime corosensei --n 10 --reps 1 --json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines = stdout(&output).lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut variants: Vec<_> =
+        lines.map(|line| line["variant"].as_str().unwrap().to_owned()).collect();
+    variants.dedup();
+    assert_eq!(variants, ["coroutine-lazy", "coroutine-eager"]);
+}
+
+#[test]
 fn contended_runs_show_throughput_and_the_longest_wait() {
     let args =
         "run --bench contended --runtime evenkeel,parking_lot --seconds 0.05 --reps 1 --tasks 3";

@@ -14,6 +14,7 @@ use crate::suite::asked::{Asked, Usage};
 use crate::suite::case::{Case, Fields};
 use crate::suite::description::Experiment;
 use crate::suite::family::{Family, Found, Has, Ran};
+use crate::suite::output::note;
 use crate::suite::published::Published;
 use crate::suite::quantity::{Better, Drawn, Quantity, Read};
 use crate::suite::rows::Row;
@@ -156,8 +157,11 @@ impl Family for Concurrency {
     }
 
     fn build(&self, peers: &[Peer]) -> anyhow::Result<()> {
-        let mut languages = peers.iter().filter_map(|peer| peer.language());
-        languages.try_for_each(|language| self.0.get(language).map(|_| ()))
+        for language in peers.iter().filter_map(|peer| peer.language()) {
+            note!("building the peer in {language:?}");
+            self.0.get(language)?;
+        }
+        Ok(())
     }
 
     fn ready(&self, spec: &Spec, peer: Peer) -> anyhow::Result<u64> {
