@@ -228,6 +228,7 @@ fn tables_show_losses_and_what_was_published() {
     let text = text(&example());
     assert!(line(&text, "ctxswitch task").contains("8.70 [8.53-9.13]"), "{text}");
     assert!(line(&text, "ctxswitch task").contains("5.4 x faster"), "{text}");
+    assert!(text.contains("8.79 ± 0.31"), "{text}");
     assert!(line(&text, "creation task").contains("1.20 X SLOWER"), "{text}");
     let two = line(&text, "mutex 1 2");
     assert!(two.contains("1.08 x faster") && two.contains("82 / 83 ± 1.93"), "{text}");

@@ -174,7 +174,12 @@ fn table(of: &Description, rows: &[Row<'_>]) -> Markup {
                             tr {
                                 @if place == 0 { td rowspan=(quantities.len()) { (case(row)) } }
                                 td { (quantity.name) }
-                                @for name in &names { td.number { (figure(row, quantity, name)) } }
+                                @for name in &names {
+                                    td.number {
+                                        (figure(row, quantity, name))
+                                        @if !systems.is_empty() { (average(row, quantity, name)) }
+                                    }
+                                }
                                 td.verdict {
                                     @if quantity.is_compared() { (verdict(row, quantity)) }
                                 }
@@ -230,6 +235,12 @@ fn figure(row: &Row<'_>, quantity: &Quantity, name: &str) -> Markup {
         }
         @if let Some(few) = few(row, name, counted) { span.range { (few) } }
     }
+}
+
+/// The average of a cell, as it stands beside what is published.
+fn average(row: &Row<'_>, quantity: &Quantity, name: &str) -> Markup {
+    let average = row.cell(name).and_then(|cell| row.average(quantity, cell));
+    html! { @if let Some(average) = average { span.range { "average " (average) } } }
 }
 
 /// What is to be said of a cell that has too few runs to be compared.

@@ -10,6 +10,7 @@ use super::case::Case;
 use super::description::{Description, Experiment};
 use super::enough::{Counts, counts, regime};
 use super::peer::{Known, Role};
+use super::published::Average;
 use super::quantity::Quantity;
 use super::record::Record;
 use super::summary::Summary;
@@ -153,8 +154,16 @@ impl<'a> Row<'a> {
 
     /// The figure of a cell.
     pub(crate) fn summary(&self, quantity: &Quantity, cell: &Cell<'_>) -> Option<Summary> {
-        let figures = cell.runs.iter().filter_map(|record| quantity.of(record, self.all));
-        Summary::of(figures.collect())
+        Summary::of(self.figures(quantity, cell))
+    }
+
+    /// The average of a cell.
+    pub(crate) fn average(&self, quantity: &Quantity, cell: &Cell<'_>) -> Option<Average> {
+        Average::of(&self.figures(quantity, cell))
+    }
+
+    fn figures(&self, quantity: &Quantity, cell: &Cell<'_>) -> Vec<f64> {
+        cell.runs.iter().filter_map(|record| quantity.of(record, self.all)).collect()
     }
 
     /// The name of the best of those that may be compared, where there are two at least.

@@ -9,7 +9,7 @@ use super::case::plain;
 use super::description::{Description, Experiment};
 use super::enough::RUNS;
 use super::peer::Role;
-use super::published;
+use super::published::{self, Average};
 use super::quantity::Quantity;
 use super::record::Record;
 use super::rows::{Absent, Cell, LeftOut, Row, rows};
@@ -107,9 +107,32 @@ fn wide(of: &Description, rows: &[Row<'_>]) -> Wide {
             };
             line.extend(systems.iter().map(published));
             lines.push(line);
+            if !systems.is_empty() {
+                lines.extend(averages(row, quantity, &peers, first, heading.len()));
+            }
         }
     }
     Wide { heading, lines, first, comparison }
+}
+
+/// The averages below a line of medians; nothing if there are none.
+fn averages(
+    row: &Row<'_>,
+    quantity: &Quantity,
+    peers: &[&str],
+    first: usize,
+    columns: usize,
+) -> Option<Vec<String>> {
+    let average = |name: &&str| row.average(quantity, row.cell(name)?);
+    let averages: Vec<Option<Average>> = peers.iter().map(average).collect();
+    averages.iter().any(Option::is_some).then(|| {
+        let mut line = vec![String::new(); first - 1];
+        line.push("average".to_owned());
+        let text = |average: Option<Average>| average.map_or("-".to_owned(), |one| one.to_string());
+        line.extend(averages.into_iter().map(text));
+        line.resize(columns, String::new());
+        line
+    })
 }
 
 /// The settings in which the rows differ, so that a table must tell them.
@@ -196,6 +219,7 @@ fn fitted(Wide { heading, lines, first, comparison }: &Wide, width: Option<u16>)
 /// The rows as blocks, each with a line for each peer.
 fn blocks(of: &Description, rows: &[Row<'_>], width: Option<u16>) -> String {
     let mut text = String::new();
+    let is_published = !published::systems(of, rows).is_empty();
     for row in rows {
         text.push_str(&wrapped(&row.name(), width));
         for (place, quantity) in row.quantities().enumerate() {
@@ -204,6 +228,8 @@ fn blocks(of: &Description, rows: &[Row<'_>], width: Option<u16>) -> String {
             for cell in &row.cells {
                 let figure = figure(row, quantity, cell);
                 table.add_row([format!("    {}", cell.peer.name), figure]);
+                let average = row.average(quantity, cell).filter(|_| is_published);
+                table.add_rows(average.map(|one| [String::new(), format!("average {one}")]));
             }
             // They are of the first quantity.
             for one in (of.published)(row.case).iter().filter(|_| place == 0) {
@@ -254,6 +280,9 @@ fn notes(of: &Description, rows: &[Row<'_>]) -> Vec<String> {
         "Medians [minimum-maximum] of the runs that count. n: their number, where it is less than \
          {RUNS} and nothing is compared; ~: none counts; {NAMELESS}: no figure; {DOUBT}.",
     ));
+    if !published::systems(of, rows).is_empty() {
+        notes.push(published::FORM.to_owned());
+    }
     notes.extend(left_out(rows));
     if rows.iter().any(|row| row.regime.is_some()) {
         notes.push(regime::MEANING.to_owned() + ".");
@@ -304,7 +333,8 @@ mod tests {
             "cycle 2 near ns 21.0 [20.0-22.0] 43.0 [42.0-44.0] 10,500 [10,000-11,000] n=2 2.0 x faster \
              23 / 24 ± 1"
         );
-        assert!(words(lines[3]).starts_with("cycle 1 - ns 18.0 n=1 18.0 n=1 - not compared"));
+        assert_eq!(words(lines[2]), "average 21.0 ± 1.00 43.0 ± 1.00 10,500 ± 707");
+        assert!(words(lines[5]).starts_with("cycle 1 - ns 18.0 n=1 18.0 n=1 - not compared"));
         assert!(text.contains("\nAll rows of cycle: tasks 100.\n"), "{text}");
         assert!(text.contains("Rings: won 1, lost 0, even 0, not compared 1."), "{text}");
         assert!(text.contains("A ring is passed on."), "{text}");
@@ -318,9 +348,13 @@ mod tests {
             for line in text.lines() {
                 assert!(line.chars().count() <= usize::from(width), "{width}: {line}");
             }
-            for figure in
-                ["21.0 [20.0-22.0]", "10,500 [10,000-11,000] n=2", "2.0 x faster", "23 / 24 ± 1"]
-            {
+            for figure in [
+                "21.0 [20.0-22.0]",
+                "10,500 [10,000-11,000] n=2",
+                "2.0 x faster",
+                "23 / 24 ± 1",
+                "21.0 ± 1.00",
+            ] {
                 assert!(text.contains(figure), "{width}: {figure} is missing from\n{text}");
             }
         }
