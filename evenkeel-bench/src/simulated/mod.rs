@@ -11,6 +11,7 @@ pub(crate) mod coretime;
 mod engine;
 mod lru;
 mod program;
+mod published;
 mod record;
 pub(crate) mod rows;
 mod scheduler;

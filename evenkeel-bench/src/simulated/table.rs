@@ -1,9 +1,9 @@
 //! The printed tables of simulations.
 
-use super::rows::{Metric, Row, ratio, rows};
+use super::published::{CLAIMS, Found, WORDS, judge};
+use super::rows::{CONFIDENCE, Metric, Row, ratio, rows};
 use super::scheduler::Scheduler;
 use crate::analysis::{Estimate, compare, numbers};
-use crate::simulated::rows::CONFIDENCE;
 use crate::suite::record::Record;
 use crate::table::align;
 
@@ -33,9 +33,72 @@ pub(crate) fn render(records: &[Record]) -> String {
     text.push_str(&align(&ratios(&rows)));
     text.push_str(
         "how many times as long the first runs as the second, with 90 % confidence intervals; ~ the interval includes 1; all: \
-         the geometric mean\n",
+         the geometric mean\n\n",
     );
+    text.push_str(&claims(&rows));
     text
+}
+
+/// What the paper claims, beside what is found, with the reasons for what is not.
+fn claims(rows: &[Row<'_>]) -> String {
+    let sizes = sizes(rows);
+    let mut heading = ["metric", "program", "the paper"].map(str::to_owned).to_vec();
+    heading.extend(sizes.iter().map(|size| (*size).to_owned()));
+    let mut lines = vec![heading];
+    let mut reasons: Vec<&str> = Vec::new();
+    for claim in &CLAIMS {
+        let mut verdict = |size: &&str| match judge(claim, size, &of_size(rows, size)) {
+            None => "-".to_owned(),
+            Some(Found { ours, agrees: true, .. }) => format!("{ours} agrees"),
+            Some(Found { ours, why, .. }) => {
+                let why = why.unwrap_or(UNKNOWN);
+                let place = reasons.iter().position(|known| *known == why).unwrap_or_else(|| {
+                    reasons.push(why);
+                    reasons.len() - 1
+                });
+                format!("{ours} DIFFERS ({})", place + 1)
+            }
+        };
+        let verdicts: Vec<String> = sizes.iter().map(&mut verdict).collect();
+        if verdicts.iter().all(|verdict| verdict == "-") {
+            continue;
+        }
+        let mut line = vec![claim.metric.to_string(), claim.program.to_owned()];
+        line.push(claim.says.to_string());
+        line.extend(verdicts);
+        lines.push(line);
+    }
+    if lines.len() == 1 {
+        return String::new();
+    }
+    let mut text = align(&lines);
+    text.push_str(&format!(
+        "what the paper says of cilk-restricted beside cilk-random, and how many times as long it runs here, or the difference in % \
+         of what one worker executes alone; {WORDS}\n"
+    ));
+    for (place, why) in reasons.iter().enumerate() {
+        text.push_str(&format!("({}) {why}\n", place + 1));
+    }
+    text
+}
+
+/// In place of a reason that nobody has written down.
+const UNKNOWN: &str = "the reason is not known";
+
+/// All sizes of some rows, in their order.
+fn sizes<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
+    let mut sizes: Vec<&str> = Vec::new();
+    for row in rows {
+        if !sizes.contains(&row.size) {
+            sizes.push(row.size);
+        }
+    }
+    sizes
+}
+
+/// The rows of one size.
+fn of_size<'a, 'b>(rows: &'b [Row<'a>], size: &str) -> Vec<&'b Row<'a>> {
+    rows.iter().filter(|row| row.size == size).collect()
 }
 
 /// A line for each scheduler of each row.
@@ -98,15 +161,9 @@ fn ratios(rows: &[Row<'_>]) -> Vec<Vec<String>> {
         line.extend(PAIRS.iter().map(|pair| words(ratio(rows, *pair))));
         lines.push(line);
     };
-    let mut sizes: Vec<&str> = Vec::new();
-    for row in rows {
-        line(row.program, row.size, &[row]);
-        if !sizes.contains(&row.size) {
-            sizes.push(row.size);
-        }
-    }
-    for size in sizes {
-        let of: Vec<&Row<'_>> = rows.iter().filter(|row| row.size == size).collect();
+    rows.iter().for_each(|row| line(row.program, row.size, &[row]));
+    for size in sizes(rows) {
+        let of = of_size(rows, size);
         if of.len() > 1 {
             line("all", size, &of);
         }

@@ -1,0 +1,312 @@
+//! What the evaluation of the Cilk Locality runtime claims, beside what is found here.
+//!
+//! The paper's figures are pictures whose values are not known, so claims are compared, not numbers: of the restricted scheduler
+//! beside random victims. Each claim that is not found has its reason; a test fails where one is missing.
+
+use std::fmt;
+
+use super::rows::{CONFIDENCE, Metric, Row, ratio};
+use super::scheduler::Scheduler::{CilkRandom, CilkRestricted};
+use crate::analysis::{Estimate, compare};
+
+/// What the paper says of a metric of the restricted scheduler, beside that of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Says {
+    ClearlyLess,
+    SlightlyLess,
+    Alike,
+    Less,
+    More,
+    /// It is less in all programs, and in these the most.
+    LessMostIn(&'static [&'static str]),
+    /// It is more in all programs, and in these the most.
+    MoreMostIn(&'static [&'static str]),
+    /// Programs explain nearly all of the variation, and all effects are more than chance.
+    Variation,
+}
+
+impl fmt::Display for Says {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Says::ClearlyLess => f.write_str("clearly less"),
+            Says::SlightlyLess => f.write_str("slightly less"),
+            Says::Alike => f.write_str("alike"),
+            Says::Less => f.write_str("less"),
+            Says::More => f.write_str("more"),
+            Says::LessMostIn(programs) => write!(f, "falls most in {}", programs.join(", ")),
+            Says::MoreMostIn(programs) => write!(f, "rises most in {}", programs.join(", ")),
+            Says::Variation => f.write_str("programs explain nearly all; all effects significant"),
+        }
+    }
+}
+
+/// All programs together.
+const ALL: &str = "all";
+
+/// One claim.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claim {
+    pub(crate) metric: Metric,
+    pub(crate) program: &'static str,
+    pub(crate) says: Says,
+}
+
+const fn claim(metric: Metric, program: &'static str, says: Says) -> Claim {
+    Claim { metric, program, says }
+}
+
+/// What the paper claims.
+pub(crate) const CLAIMS: [Claim; 19] = [
+    claim(Metric::Time, "matmul", Says::Alike),
+    claim(Metric::Time, "transpose", Says::ClearlyLess),
+    claim(Metric::Time, "heat", Says::SlightlyLess),
+    claim(Metric::Time, "cilksort", Says::Alike),
+    claim(Metric::Time, ALL, Says::Variation),
+    claim(Metric::Inflation, "matmul", Says::Less),
+    claim(Metric::Inflation, "transpose", Says::Less),
+    claim(Metric::Inflation, "heat", Says::Less),
+    claim(Metric::Inflation, "cilksort", Says::Less),
+    claim(Metric::Inflation, ALL, Says::LessMostIn(&["cilksort", "heat"])),
+    claim(Metric::Scheduling, "matmul", Says::Less),
+    claim(Metric::Scheduling, "transpose", Says::Less),
+    claim(Metric::Scheduling, "heat", Says::Less),
+    claim(Metric::Scheduling, "cilksort", Says::Less),
+    claim(Metric::Idle, "matmul", Says::More),
+    claim(Metric::Idle, "transpose", Says::More),
+    claim(Metric::Idle, "heat", Says::More),
+    claim(Metric::Idle, "cilksort", Says::More),
+    claim(Metric::Idle, ALL, Says::MoreMostIn(&["cilksort"])),
+];
+
+/// Times within this part of each other are alike.
+const ALIKE: f64 = 0.05;
+/// A time that is less by more than this is clearly less.
+const CLEAR: f64 = 0.1;
+/// Programs that explain this part of the variation explain nearly all of it.
+const NEARLY_ALL: f64 = 0.9;
+
+/// What the words mean here: the paper does not say.
+pub(crate) const WORDS: &str = "alike: within 5 %; slightly less: by at most 10 %; clearly less: by more; less and more: the 90 % interval of the \
+     difference leaves zero out, and for times that of the ratio 1";
+
+/// What is found of a claim in one size, or in all together.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    /// The figure.
+    pub(crate) ours: String,
+    pub(crate) agrees: bool,
+    /// Why it does not agree; none where nobody has written down why.
+    pub(crate) why: Option<&'static str>,
+}
+
+/// Judges a claim by the rows of one size, of all programs; none where they do not tell.
+pub(crate) fn judge(claim: &Claim, size: &str, rows: &[&Row<'_>]) -> Option<Found> {
+    let (ours, agrees) = match claim.says {
+        Says::Variation => variation(rows)?,
+        Says::LessMostIn(programs) => most(claim.metric, rows, programs, -1.0)?,
+        Says::MoreMostIn(programs) => most(claim.metric, rows, programs, 1.0)?,
+        says => {
+            let row = rows.iter().find(|row| row.program == claim.program)?;
+            match claim.metric {
+                Metric::Time => time(says, &ratio(&[row], (CilkRestricted, CilkRandom))?),
+                metric => {
+                    let found = row.difference((CilkRestricted, CilkRandom), metric)?;
+                    sign(says, &found, row.alone())
+                }
+            }
+        }
+    };
+    let why = (!agrees).then(|| why(claim, size)).flatten();
+    Some(Found { ours, agrees, why })
+}
+
+/// A ratio of times beside what is said of it.
+fn time(says: Says, found: &Estimate) -> (String, bool) {
+    let Estimate { value, low, high } = *found;
+    let agrees = match says {
+        Says::ClearlyLess => high < 1.0 && value < 1.0 - CLEAR,
+        Says::SlightlyLess => high < 1.0 && value >= 1.0 - CLEAR,
+        _ => (1.0 - ALIKE..=1.0 + ALIKE).contains(&value),
+    };
+    (format!("{value:.3} [{low:.3}, {high:.3}]"), agrees)
+}
+
+/// A difference beside what is said of it, in per cent of what one worker executes alone.
+fn sign(says: Says, found: &Estimate, alone: f64) -> (String, bool) {
+    let [value, low, high] = [found.value, found.low, found.high].map(|v| v / alone * 100.0);
+    let agrees = if says == Says::More { low > 0.0 } else { high < 0.0 };
+    (format!("{value:+.1} % [{low:+.1}, {high:+.1}]"), agrees)
+}
+
+/// Which programs a metric changes most in, relative to what one worker executes alone, in the direction of `sign`.
+fn most(metric: Metric, rows: &[&Row<'_>], said: &[&str], sign: f64) -> Option<(String, bool)> {
+    let mut changes: Vec<(&str, f64)> = Vec::new();
+    for row in rows {
+        let found = row.difference((CilkRestricted, CilkRandom), metric)?;
+        changes.push((row.program, sign * found.value / row.alone()));
+    }
+    if changes.len() <= said.len() {
+        return None;
+    }
+    changes.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let first: Vec<&str> = changes.iter().take(said.len()).map(|(program, _)| *program).collect();
+    Some((first.join(", "), first.iter().all(|program| said.contains(program))))
+}
+
+/// The analysis of variance of the times, with programs as rows.
+fn variation(rows: &[&Row<'_>]) -> Option<(String, bool)> {
+    let cell = |row: &&Row<'_>| {
+        [CilkRandom, CilkRestricted].map(|scheduler| row.values(scheduler, Metric::Time)).to_vec()
+    };
+    let found = compare::variance(rows.iter().map(cell).collect(), CONFIDENCE)?;
+    let share = found.rows.component.share;
+    let tests = [&found.rows, &found.columns, &found.interactions];
+    let chance = tests.iter().filter(|test| !test.is_significant()).count();
+    let words = match chance {
+        0 => "all significant".to_owned(),
+        some => format!("{some} of 3 not significant"),
+    };
+    let ours = format!("{:.1} %, {words}", share * 100.0);
+    Some((ours, share >= NEARLY_ALL && chance == 0))
+}
+
+/// Reasons, by metric, programs and sizes.
+type Reason = (Metric, &'static [&'static str], &'static [&'static str], &'static str);
+
+const REASONS: [Reason; 9] = [
+    (
+        Metric::Time,
+        &["matmul", "transpose", "heat", "cilksort"],
+        &["small"],
+        "All data fit into the last-level cache of one package, so every job is anchored there: the rule keeps 24 of the 32 workers \
+         without work.",
+    ),
+    (
+        Metric::Time,
+        &["transpose", "heat", "cilksort"],
+        &["medium"],
+        "Each half of the data fits into one package's cache, so two packages work and two do not. The sizes of the paper are not known: \
+         its result needs many subtrees that fill a cache.",
+    ),
+    (
+        Metric::Time,
+        &["matmul"],
+        &["large"],
+        "Towards the end few subtrees that fill a cache are left, each some milliseconds of work for one package alone, while the others idle.",
+    ),
+    (
+        Metric::Time,
+        &["transpose", "heat"],
+        &["large"],
+        "No cache keeps the data until they are used again, whoever runs what: random victims inflate the work by 1 % at most, and that is \
+         all that can be gained. The simulated bandwidth has no bound, and memory is dealt out evenly to the packages.",
+    ),
+    (
+        Metric::Time,
+        &[ALL],
+        &["small"],
+        "With three packages idle the runtime decides as much as the program.",
+    ),
+    (
+        Metric::Inflation,
+        &["transpose"],
+        &["large"],
+        "Every block is used once in a run, and gone before the next: no order of the work inflates it.",
+    ),
+    (
+        Metric::Inflation,
+        &["heat"],
+        &["medium"],
+        "Half of the data and the rows beside it are just more than a package's cache, which drops by last use and so keeps nothing of \
+         what is gone over in order. Random victims spread the data over all four caches.",
+    ),
+    (
+        Metric::Inflation,
+        &[ALL],
+        &["small", "medium", "large"],
+        "The order is that of the sizes chosen here: inflation is relative to the work, of which transpose has the least for each byte; \
+         large heat has nothing in a cache to keep.",
+    ),
+    (
+        Metric::Idle,
+        &["transpose", ALL],
+        &["small", "large"],
+        "Idle time follows from how many packages have a subtree of their own, in all programs alike; large transpose has enough of them \
+         for all, in most schedules.",
+    ),
+];
+
+/// Why a claim is not found in one size.
+fn why(claim: &Claim, size: &str) -> Option<&'static str> {
+    let is_of = |reason: &&Reason| {
+        reason.0 == claim.metric && reason.1.contains(&claim.program) && reason.2.contains(&size)
+    };
+    REASONS.iter().find(is_of).map(|reason| reason.3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forking::program::Program;
+    use crate::simulated::rows::rows;
+    use crate::simulated::{Size, of};
+    use crate::suite::read;
+    use crate::suite::record::Record;
+
+    /// What `simulate --seeds 5 --json` prints of the paper's schedulers.
+    fn stored() -> Vec<Record> {
+        let text = include_str!("../../tests/data/simulated.jsonl");
+        let record = |line| read::record(line, &["size", "bytes", "simulated"]).unwrap();
+        text.lines().map(record).collect()
+    }
+
+    /// The findings of all claims in all sizes.
+    fn judged(records: &[Record]) -> Vec<(&'static Claim, Size, Found)> {
+        let rows = rows(records);
+        let mut all = Vec::new();
+        for claim in &CLAIMS {
+            for size in Size::ALL {
+                let of: Vec<&Row<'_>> = rows.iter().filter(|row| row.size == size.name()).collect();
+                all.push((claim, size, judge(claim, size.name(), &of).unwrap()));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_claim_that_is_not_found_has_its_reason() {
+        let judged = judged(&stored());
+        for (claim, size, found) in &judged {
+            let is_explained = found.agrees || found.why.is_some();
+            assert!(is_explained, "{claim:?}, {size}: {} has no reason", found.ours);
+        }
+        for (.., why) in REASONS {
+            let is_used = judged.iter().any(|(.., found)| found.why == Some(why));
+            assert!(is_used, "nothing differs for this reason: {why}");
+        }
+    }
+
+    #[test]
+    fn what_is_stored_is_what_is_simulated() {
+        let stored = include_str!("../../tests/data/simulated.jsonl");
+        let schedulers = [CilkRandom, CilkRestricted];
+        for program in [Program::Transpose, Program::Heat] {
+            for found in of(program, Size::Small, &schedulers, 2) {
+                let line = serde_json::to_string(&found).unwrap();
+                let is_there = stored.lines().any(|known| known == line);
+                assert!(is_there, "tests/data/simulated.jsonl is of an earlier simulation: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn scheduling_is_less_everywhere_and_inflation_and_idle_nearly_so() {
+        let judged = judged(&stored());
+        let agree = |metric: Metric| {
+            let of = judged.iter().filter(|(claim, ..)| claim.metric == metric);
+            of.filter(|(.., found)| found.agrees).count()
+        };
+        assert_eq!(agree(Metric::Scheduling), 4 * Size::ALL.len());
+        assert_eq!((agree(Metric::Inflation), agree(Metric::Idle)), (10, 12));
+    }
+}
