@@ -88,6 +88,26 @@ fn other_experiments_are_analysed_as_they_come() {
 }
 
 #[test]
+fn the_four_metrics_of_simulations_are_analysed_as_they_come() {
+    let runs = run("simulate --bench transpose,heat --size small --seeds 3 --json");
+    assert!(runs.status.success(), "{}", stderr(&runs));
+    let output = piped(&runs.stdout, "- --metrics --contrast cilk-restricted,cilk-random");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    let designs: Vec<&str> = text.lines().filter(|line| line.starts_with("design:")).collect();
+    assert_eq!(designs.len(), 4, "{text}");
+    for (design, metric) in
+        designs.iter().zip(["seconds", "inflation_seconds", "scheduling_seconds", "idle_seconds"])
+    {
+        let of = format!(
+            "2 rows (bench) x 6 columns (runtime) x 3 replications = 36 observations of {metric}"
+        );
+        assert!(design.contains(&of), "{design}");
+    }
+    assert!(text.contains("cilk-restricted - cilk-random"), "{text}");
+}
+
+#[test]
 fn stored_runs_print_the_published_figures() {
     let file = data("code-size.jsonl");
     let output = run(&format!(
@@ -173,7 +193,12 @@ fn what_cannot_be_analysed_is_refused_with_a_way_out() {
     refused(&good, "- --where bench=fib", 1, "only one row");
     refused(&grid("[0.1]"), "-", 1, "one replication only");
     refused(&grid("[0.1,0.1]"), "-", 1, "F is undefined");
-    refused(&grid("[0.1,0.0]"), "-", 1, "use --model additive");
+    refused(&grid("[0.1,0.0]"), "- --model multiplicative", 1, "use --model additive");
+    let output = piped(grid("[0.1,0.0]").as_bytes(), "-");
+    assert!(stdout(&output).contains("the additive model alone is fitted"), "{}", stdout(&output));
+    refused(&good, "- --response seconds,seconds", 2, "`seconds` is named twice by --response");
+    refused(&good, "- --metrics", 2, "no record has a field `inflation_seconds`");
+    refused(&good, "- --metrics --response seconds", 2, "cannot be used with");
     refused(&grid("[0.1,\"x\"]"), "-", 1, "a response is a number");
     let further = format!("{good}{}", record("fib", "b", "[0.3]"));
     let output = piped(further.as_bytes(), "-");

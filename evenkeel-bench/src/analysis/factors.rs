@@ -19,8 +19,12 @@ use crate::figures;
 /// What one field says in each of the lines; absent is a value too.
 type Key = Vec<Option<String>>;
 
-/// Finds rows, columns and responses, and makes the design of them.
-pub(super) fn design(selection: Selection, options: &Options) -> Result<Design, Error> {
+/// Finds rows, columns and responses, the usual ones unless others are asked for, and makes the design of them.
+pub(super) fn design(
+    selection: Selection,
+    options: &Options,
+    asked: Option<&str>,
+) -> Result<Design, Error> {
     let Selection { lines, mut remarks, without_serial } = selection;
     let columns = options.columns.as_str();
     if lines.is_empty() {
@@ -50,7 +54,7 @@ pub(super) fn design(selection: Selection, options: &Options) -> Result<Design, 
     remarks.extend(options.pool.iter().filter_map(|field| pooled(&lines, field)));
 
     let everywhere = everywhere(&lines, &settings);
-    let (response, values) = response::read(&lines, options.response.as_deref())?;
+    let (response, values) = response::read(&lines, asked)?;
     let (names, slots) = levels_of_columns(&lines, columns);
     let mut labels: Vec<String> = Vec::new();
     let mut keys: Vec<Key> = Vec::new();
@@ -85,7 +89,7 @@ fn settings(lines: &[Line], options: &Options) -> Vec<String> {
     let other = |name: &&String| {
         **name != options.columns
             && !options.pool.contains(name)
-            && options.response.as_ref() != Some(*name)
+            && !options.response.contains(*name)
     };
     let mut names: Vec<String> = found.into_iter().filter(other).cloned().collect();
     fields::sort(&mut names);

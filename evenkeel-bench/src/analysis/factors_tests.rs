@@ -16,7 +16,7 @@ fn design_of(records: &[String], line: &str) -> Result<Design, Error> {
     let words = ["analyse", "FILE"].into_iter().chain(line.split_whitespace());
     let options = Line::try_parse_from(words).unwrap().options;
     let lines = input::parse("runs", &records.join("\n"))?;
-    design(selection::select(lines, &options)?, &options)
+    design(selection::select(lines, &options)?, &options, options.responses()[0])
 }
 
 fn error_of(records: &[String], line: &str) -> String {

@@ -21,10 +21,11 @@ pub(super) const REGIME: &str = "regime";
 pub(super) const DNC: &str = "dnc";
 
 /// Settings in the order in which they name a row; others follow by name.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 23] = [
     "bench",
     "variant",
     "n",
+    "size",
     "monitors",
     "workers",
     "procs",
@@ -43,6 +44,7 @@ const ORDER: [&str; 21] = [
     "access",
     "popularity",
     "period_ms",
+    "simulated",
 ];
 
 /// Results, and numbers of repeats, that are whole numbers, text, or true or false.

@@ -42,6 +42,7 @@ pub(crate) use design::Design;
 pub(crate) use effects::{Effects, Estimate};
 pub(crate) use error::Error;
 pub(crate) use model::{Fit, Model};
+use options::Choice;
 pub(crate) use options::Options;
 pub(crate) use residuals::Checks;
 pub(crate) use variance::Variance;
@@ -88,24 +89,46 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     if let Some(folder) = &options.report {
         report::prepare(folder)?;
     }
-    let (design, analyses) = analyse(input::read(&options.files)?, options)?;
+    let lines = input::read(&options.files)?;
+    let analysed = options
+        .responses()
+        .into_iter()
+        .map(|response| analyse(lines.clone(), options, response))
+        .collect::<Result<Vec<Analysed>, Error>>()?;
     let page = options.report.as_ref();
     // The page is kept even if the text has no reader.
-    let page = page.map(|folder| report::analysis::write(folder, &design, &analyses));
-    print(&text::render(&design, &analyses));
+    let page = page.map(|folder| report::analysis::write(folder, &analysed));
+    let texts: Vec<String> = analysed.iter().map(|(design, of)| text::render(design, of)).collect();
+    print(&texts.join("\n"));
     if let Some(page) = page.transpose()? {
         say!("report: {}", page.canonicalize().unwrap_or(page).display());
     }
     Ok(())
 }
 
-/// From lines to the models' analyses.
-fn analyse(lines: Vec<input::Line>, options: &Options) -> Result<(Design, Vec<Analysis>), Error> {
+/// The analyses of one response.
+pub(crate) type Analysed = (Design, Vec<Analysis>);
+
+/// From lines to the models' analyses of a response.
+fn analyse(
+    lines: Vec<input::Line>,
+    options: &Options,
+    response: Option<&str>,
+) -> Result<Analysed, Error> {
     let selection = selection::select(lines, options)?;
-    let design = factors::design(selection, options)?;
+    let mut design = factors::design(selection, options, response)?;
     let pairs = contrast::pairs(&design.columns, &options.contrast)?;
     let confidence = options.confidence / 100.0;
+    let has_logarithms = Model::Multiplicative.transformed(&design).is_ok();
+    let models = options.model.models(has_logarithms);
+    if options.model == Choice::Both && !has_logarithms {
+        design.remarks.push(NO_LOGARITHMS.to_owned());
+    }
     let analyse = |model: &Model| Analysis::of(&design, *model, confidence, &pairs);
-    let analyses = options.model.models().iter().map(analyse).collect::<Result<_, _>>()?;
+    let analyses = models.iter().map(analyse).collect::<Result<_, _>>()?;
     Ok((design, analyses))
 }
+
+/// Why there is no multiplicative model.
+const NO_LOGARITHMS: &str =
+    "Some responses are not above zero and have no logarithm: the additive model alone is fitted.";

@@ -31,10 +31,14 @@ pub(crate) struct Options {
     /// The field that makes the columns
     #[arg(long, value_name = "FIELD", default_value = "runtime")]
     pub(crate) columns: String,
-    /// The figure to analyse: a number, or a list of them whose items are replications [default: seconds of fork-join programs,
-    /// else µs per transfer, bytes per task or ns per operation per processor]
-    #[arg(long, value_name = "FIELD")]
-    pub(crate) response: Option<String>,
+    /// The figure to analyse: a number, or a list of them whose items are replications. Several, separated by commas, are analysed
+    /// one after the other [default: seconds of fork-join programs, else µs per transfer, bytes per task or ns per operation per processor]
+    #[arg(long, value_name = "FIELD", value_delimiter = ',')]
+    pub(crate) response: Vec<String>,
+    /// The four metrics of the Cilk Locality evaluation, one after the other: time, work inflation, scheduling and idle time, of
+    /// records that have them, measured or simulated
+    #[arg(long, conflicts_with = "response")]
+    pub(crate) metrics: bool,
     /// Takes only records in which FIELD has one of these values, or with `FIELD!=VALUE` none of them; may be given several
     /// times
     #[arg(long = "where", value_name = "FIELD=VALUE[,VALUE]", value_parser = condition)]
@@ -56,13 +60,27 @@ pub(crate) struct Options {
     pub(crate) report: Option<PathBuf>,
 }
 
+/// The four metrics, as records name them.
+pub(super) const METRICS: [&str; 4] =
+    ["seconds", "inflation_seconds", "scheduling_seconds", "idle_seconds"];
+
 impl Options {
+    /// The figures to analyse; `None` is the usual one of the records.
+    pub(super) fn responses(&self) -> Vec<Option<&str>> {
+        match (self.metrics, &self.response[..]) {
+            (true, _) => METRICS.map(Some).to_vec(),
+            (false, []) => vec![None],
+            (false, asked) => asked.iter().map(|field| Some(field.as_str())).collect(),
+        }
+    }
+
     /// An error if a file, a field or a contrast is named twice: a file that is read twice would
     /// have twice its replications.
     pub(super) fn each_once(&self) -> Result<(), Error> {
         let paths = self.files.iter().map(|file| file.display().to_string()).collect();
         let pairs = self.contrast.iter().map(|Pair(one, other)| format!("{one},{other}")).collect();
-        let lists: [(&'static str, Vec<String>); 4] = [
+        let lists: [(&'static str, Vec<String>); 5] = [
+            ("--response", self.response.clone()),
             ("FILE", paths),
             ("--rows", self.rows.clone()),
             ("--pool", self.pool.clone()),
@@ -83,16 +101,17 @@ pub(crate) enum Choice {
     Additive,
     /// Effects multiply: the additive model of the logarithms
     Multiplicative,
-    /// One after the other
+    /// One after the other; the additive one alone where a response is not above zero
     Both,
 }
 
 impl Choice {
-    pub(crate) fn models(self) -> &'static [Model] {
-        match self {
-            Self::Additive => &[Model::Additive],
-            Self::Multiplicative => &[Model::Multiplicative],
-            Self::Both => &[Model::Additive, Model::Multiplicative],
+    /// The models to fit to responses that have logarithms, or have none.
+    pub(crate) fn models(self, has_logarithms: bool) -> &'static [Model] {
+        match (self, has_logarithms) {
+            (Self::Multiplicative, _) => &[Model::Multiplicative],
+            (Self::Both, true) => &[Model::Additive, Model::Multiplicative],
+            (Self::Additive, _) | (Self::Both, false) => &[Model::Additive],
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::error::Error;
 use super::fields::{DNC, REGIME, SERIAL, is_serial};
 use super::input::Line;
-use super::options::{Condition, Options};
+use super::options::{Condition, METRICS, Options};
 use crate::disturbance::ENOUGH;
 use crate::words::count;
 
@@ -33,6 +33,18 @@ pub(super) fn select(mut lines: Vec<Line>, options: &Options) -> Result<Selectio
     lines.retain(|line| options.conditions.iter().all(|condition| meets(line, condition)));
 
     let mut remarks = Vec::new();
+    if options.metrics {
+        for field in METRICS {
+            known(&lines, field)?;
+        }
+        let before = lines.len();
+        lines.retain(|line| METRICS.iter().all(|field| line.fields.contains_key(*field)));
+        let without = before - lines.len();
+        if without > 0 {
+            remarks
+                .push(format!("{} without the four metrics left out.", count(without, "record")));
+        }
+    }
     let named = options
         .conditions
         .iter()

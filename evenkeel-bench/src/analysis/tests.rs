@@ -22,7 +22,8 @@ fn options(line: &str) -> Options {
 
 /// Analyses lines of JSON as the command does.
 fn analysed(text: &str, line: &str) -> Result<(Design, Vec<Analysis>), Error> {
-    analyse(input::parse("runs", text)?, &options(line))
+    let options = options(line);
+    analyse(input::parse("runs", text)?, &options, options.responses()[0])
 }
 
 fn near(found: f64, expected: f64, tolerance: f64, what: &str) {
@@ -127,7 +128,7 @@ fn random_data_come_out_as_from_statsmodels() {
         for value in design.cells.iter_mut().flatten().flatten() {
             *value /= 1e3;
         }
-        let model = options(&format!("--model {model}")).model.models()[0];
+        let model = options(&format!("--model {model}")).model.models(true)[0];
         let pairs = contrast::pairs(&design.columns, &[]).unwrap();
         let analysis = Analysis::of(&design, model, 0.9, &pairs).unwrap();
         let Analysis { variance, effects, contrasts, checks, .. } = &analysis;
@@ -267,4 +268,41 @@ fn responses_with_the_same_logarithm_have_no_errors() {
     assert!(analysed(&text, "--model additive").is_ok());
     let error = analysed(&text, "--model multiplicative").err().unwrap();
     assert!(matches!(error, Error::ZeroVariance), "{error}");
+}
+
+/// A grid of two programs on two runtimes, twice each, whose inflation is below zero somewhere.
+fn metrics() -> String {
+    let record = |bench: &str, runtime: &str, seconds: f64| {
+        let inflation = seconds - 1.5;
+        format!(
+            "{{\"bench\":\"{bench}\",\"runtime\":\"{runtime}\",\"seconds\":{seconds},\"inflation_seconds\":{inflation},\
+             \"scheduling_seconds\":{seconds},\"idle_seconds\":{seconds}}}\n"
+        )
+    };
+    let runs = [("fib", 1.0), ("fib", 1.1), ("heat", 2.0), ("heat", 2.1)];
+    let both = |(bench, seconds)| record(bench, "a", seconds) + &record(bench, "b", seconds + 0.3);
+    runs.map(both).concat()
+}
+
+#[test]
+fn each_of_the_four_metrics_is_analysed() {
+    let options = options("--metrics");
+    let of = |response| analyse(input::parse("runs", &metrics()).unwrap(), &options, response);
+    let analysed: Vec<Analysed> =
+        options.responses().into_iter().map(|response| of(response).unwrap()).collect();
+    let fields: Vec<&str> = analysed.iter().map(|(of, _)| of.response.field.as_str()).collect();
+    assert_eq!(fields, ["seconds", "inflation_seconds", "scheduling_seconds", "idle_seconds"]);
+    let models = analysed.iter().map(|(_, analyses)| analyses.len());
+    assert!(models.eq([2, 1, 2, 2]), "what is not above zero has no logarithm");
+    assert!(analysed[1].0.remarks.iter().any(|remark| remark == NO_LOGARITHMS));
+}
+
+#[test]
+fn records_without_the_four_metrics_are_left_out_and_counted() {
+    let other = "{\"bench\":\"fib\",\"runtime\":\"rayon\",\"seconds\":3.0}\n";
+    let (design, _) = analysed(&(metrics() + other), "--metrics").unwrap();
+    assert_eq!(design.columns.levels, ["a", "b"]);
+    assert!(design.remarks.iter().any(|remark| remark.starts_with("1 record without")));
+    let error = analysed(other, "--metrics").err().map(|error| error.to_string()).unwrap();
+    assert!(error.contains("no record has a field `inflation_seconds`"), "{error}");
 }

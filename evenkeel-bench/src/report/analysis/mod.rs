@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::analysis::{Analysis, Design};
+use crate::analysis::Analysed;
 
 /// Writes `analysis.html` into `dir`, beside what else is there, and returns its path.
-pub(crate) fn write(dir: &Path, design: &Design, analyses: &[Analysis]) -> anyhow::Result<PathBuf> {
+pub(crate) fn write(dir: &Path, analysed: &[Analysed]) -> anyhow::Result<PathBuf> {
     super::prepare(dir)?;
     let page = dir.join("analysis.html");
-    fs::write(&page, page::render(design, analyses)?).with_context(|| super::refusal(dir))?;
+    fs::write(&page, page::render(analysed)?).with_context(|| super::refusal(dir))?;
     Ok(page)
 }

@@ -4,28 +4,43 @@ use maud::{Markup, html};
 
 use super::pictures;
 use crate::analysis::tables::{self, Table};
-use crate::analysis::{Analysis, Design};
+use crate::analysis::{Analysed, Analysis, Design};
 use crate::report::page;
 
-/// Renders the whole page.
-pub(super) fn render(design: &Design, analyses: &[Analysis]) -> anyhow::Result<String> {
-    let mut models = Vec::new();
-    for analysis in analyses {
-        models.push(model(design, analysis)?);
+/// Renders the whole page: a part for each response.
+pub(super) fn render(analysed: &[Analysed]) -> anyhow::Result<String> {
+    let mut parts = Vec::new();
+    for (design, analyses) in analysed {
+        parts.push(response(design, analyses)?);
     }
-    let notes = tables::notes(design);
     let body = html! {
         h1 { "Analysis of variance" }
-        p.lead { (tables::design(design)) "." }
-        @if !notes.is_empty() { ul { @for note in &notes { li { (note) } } } }
-        (table(&tables::means(design)))
-        @for model in &models { (model) }
+        @if parts.len() > 1 {
+            nav { ul { @for (design, _) in analysed {
+                li { a href={ "#" (design.response.field) } { (design.response.field) } }
+            } } }
+        }
+        @for part in &parts { (part) }
         footer {
             "A two-factor full factorial design with replications, after R. Jain, "
             cite { "The Art of Computer Systems Performance Analysis" } ", chapters 21 and 22."
         }
     };
     Ok(page::document("Analysis of variance, evenkeel beside its peers", &body))
+}
+
+fn response(design: &Design, analyses: &[Analysis]) -> anyhow::Result<Markup> {
+    let mut models = Vec::new();
+    for analysis in analyses {
+        models.push(model(design, analysis)?);
+    }
+    let notes = tables::notes(design);
+    Ok(html! {
+        p.lead id=(design.response.field) { (tables::design(design)) "." }
+        @if !notes.is_empty() { ul { @for note in &notes { li { (note) } } } }
+        (table(&tables::means(design)))
+        @for model in &models { (model) }
+    })
 }
 
 fn model(design: &Design, analysis: &Analysis) -> anyhow::Result<Markup> {

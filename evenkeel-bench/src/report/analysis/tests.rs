@@ -3,9 +3,9 @@
 use std::fs;
 
 use super::{page, write};
-use crate::analysis::{Analysis, Design, Model};
+use crate::analysis::{Analysed, Analysis, Design, Model};
 
-fn analysed() -> (Design, Vec<Analysis>) {
+fn analysed() -> Analysed {
     let design = Design::example();
     let of = |model| Analysis::of(&design, model, 0.9, &[(0, 1), (0, 2)]).unwrap();
     let analyses = vec![of(Model::Additive), of(Model::Multiplicative)];
@@ -14,8 +14,7 @@ fn analysed() -> (Design, Vec<Analysis>) {
 
 #[test]
 fn the_page_holds_both_models_with_every_table_and_picture() {
-    let (design, analyses) = analysed();
-    let page = page::render(&design, &analyses).unwrap();
+    let page = page::render(&[analysed()]).unwrap();
     for words in [
         "Additive model",
         "Multiplicative model",
@@ -39,11 +38,20 @@ fn the_page_holds_both_models_with_every_table_and_picture() {
 }
 
 #[test]
+fn several_responses_are_parts_of_one_page() {
+    let (mut design, analyses) = analysed();
+    design.response.field = "idle_seconds".to_owned();
+    let page = page::render(&[analysed(), (design, analyses)]).unwrap();
+    assert_eq!(page.matches("Where the variation comes from").count(), 4);
+    assert!(page.contains("href=\"#idle_seconds\"") && page.contains("id=\"idle_seconds\""));
+}
+
+#[test]
 fn pictures_follow_the_page_and_names_are_escaped() {
     let (mut design, analyses) = analysed();
     design.columns.levels[1] = "<script>".to_owned();
     design.rows.levels[0] = "a & b".to_owned();
-    let page = page::render(&design, &analyses).unwrap();
+    let page = page::render(&[(design, analyses)]).unwrap();
     assert!(page.contains("&lt;script&gt;") && page.contains("a &amp; b"));
     assert!(!page.contains("<script") && !page.contains("a & b"));
     let pictures = page.split("<svg").skip(1).filter_map(|rest| rest.split("</svg>").next());
@@ -56,8 +64,7 @@ fn pictures_follow_the_page_and_names_are_escaped() {
 fn the_page_lies_beside_that_of_the_main_job() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("index.html"), "main job").unwrap();
-    let (design, analyses) = analysed();
-    let page = write(folder.path(), &design, &analyses).unwrap();
+    let page = write(folder.path(), &[analysed()]).unwrap();
     assert_eq!(page, folder.path().join("analysis.html"));
     assert!(fs::read_to_string(page).unwrap().starts_with("<!DOCTYPE html>"));
     assert_eq!(fs::read_to_string(folder.path().join("index.html")).unwrap(), "main job");
