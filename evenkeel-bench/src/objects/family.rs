@@ -77,9 +77,9 @@ const DIRECTORY: [Quantity; 9] = [
     HOPS,
     MISSES,
     shown("million ops/s, all in use", Read::Field("mops_many")),
-    shown("the same, settled", Read::Field("mops_many_settled")),
+    shown("million ops/s, all, settled", Read::Field("mops_many_settled")),
     shown("million ops/s, a 16th in use", Read::Field("mops_few")),
-    shown("the same, settled", Read::Field("mops_few_settled")),
+    shown("million ops/s, a 16th, settled", Read::Field("mops_few_settled")),
 ];
 const TRAVEL: [Quantity; 3] = [
     CORE_NS,
@@ -214,7 +214,7 @@ impl Family for Objects {
     }
 
     fn once(&self, spec: &Spec, mode: Mode, (): &mut (), seed: u64) -> anyhow::Result<Ran> {
-        let run = Run { spec: spec.clone(), mode, seed };
+        let run = Run { spec: *spec, mode, seed };
         let outcome = patiently(spec.time + PATIENCE, move || perform(&run))?;
         Ok(Ran::Done(figures(spec, outcome)))
     }

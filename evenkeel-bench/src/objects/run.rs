@@ -7,7 +7,7 @@ use spin::mutex::SpinMutex;
 
 use super::bench::{Bench, Mode, Popularity};
 use super::homes::Homes;
-use super::locks::{Atomics, Locks, RwLocks};
+use super::locks::{Atomics, Locks, RwLocks, Shared};
 use super::party::{Choice, Tally};
 use super::score::{Performance, Score, Stretch, stretches};
 use super::spec::Spec;
@@ -78,64 +78,68 @@ pub(super) fn perform(run: &Run) -> Result<Outcome, Fault> {
 /// What threads can do to counters without a spin lock, or what all do.
 fn counters(run: &Run) -> Result<Outcome, Fault> {
     type Std = Locks<std::sync::Mutex<u64>>;
-    type ParkingLot = Locks<parking_lot::Mutex<u64>>;
-    let score = run.score();
-    let Spec { workers, objects, .. } = run.spec;
-    let seed = run.seed;
-    let finished = match run.mode {
-        Mode::Atomic => threads::run::<_, Atomics>(Counters, workers, objects, &score, seed)?,
-        Mode::Mutex => threads::run::<_, Std>(Counters, workers, objects, &score, seed)?,
-        Mode::ParkingLot => {
-            threads::run::<_, ParkingLot>(Counters, workers, objects, &score, seed)?
-        }
-        _ => return with(run, Counters),
-    };
-    outcome(&run.spec, &score, &finished)
+    match run.mode {
+        Mode::Atomic => by_threads::<_, Atomics>(run, Counters),
+        Mode::Mutex => by_threads::<_, Std>(run, Counters),
+        Mode::ParkingLot => by_threads::<_, Blocking<u64>>(run, Counters),
+        _ => with(run, Counters),
+    }
 }
 
-/// Threads with spin locks, or tasks.
+/// What is run in every experiment. Modes that are for counters only never come here.
 fn with<W: Work>(run: &Run, work: W) -> Result<Outcome, Fault> {
-    let (score, Run { spec, mode, seed }) = (run.score(), run);
-    let Spec { workers, objects, .. } = *spec;
-    let finished = match run.tasks_per_core() {
-        None => {
-            threads::run::<W, Locks<SpinMutex<W::Value>>>(work, workers, objects, &score, *seed)
+    match run.mode {
+        Mode::Spin | Mode::Atomic | Mode::Mutex | Mode::ParkingLot => {
+            by_threads::<W, Locks<SpinMutex<W::Value>>>(run, work)
         }
-        Some(tasks) => {
-            let choice = match spec.bench {
-                Bench::Travel => Choice::InTurn,
-                _ => Choice::Random,
-            };
-            type Blocking<T> = Locks<parking_lot::Mutex<T>>;
-            let (mode, tasks, bytes) = (*mode, tasks * workers, spec.object_bytes);
-            let load = Load { mode, workers, tasks, objects, bytes, choice };
-            match mode {
-                Mode::TasksParkingLot => {
-                    tasks::run_locked::<W, Blocking<W::Value>>(work, load, &score, *seed)
-                }
-                Mode::TasksRwLock => {
-                    tasks::run_locked::<W, RwLocks<W::Value>>(work, load, &score, *seed)
-                }
-                _ => tasks::run(work, load, &score, *seed),
-            }
-        }
-    }?;
-    outcome(spec, &score, &finished)
+        Mode::TasksParkingLot => by_tasks(run, work, tasks::run_locked::<W, Blocking<W::Value>>),
+        Mode::TasksRwLock => by_tasks(run, work, tasks::run_locked::<W, RwLocks<W::Value>>),
+        Mode::InPlace | Mode::Home | Mode::Automatic => by_tasks(run, work, tasks::run),
+    }
+}
+
+/// A lock that blocks its thread.
+type Blocking<T> = Locks<parking_lot::Mutex<T>>;
+
+fn by_threads<W: Work, S: Shared<W>>(run: &Run, work: W) -> Result<Outcome, Fault> {
+    let (Spec { workers, objects, .. }, score) = (run.spec, run.score());
+    outcome(&run.spec, &score, &threads::run::<W, S>(work, workers, objects, &score, run.seed)?)
+}
+
+fn by_tasks<W: Work>(
+    run: &Run,
+    work: W,
+    go: impl FnOnce(W, Load, &Arc<Score>, u64) -> Result<Finished, Fault>,
+) -> Result<Outcome, Fault> {
+    let (spec, score) = (run.spec, run.score());
+    let choice = match spec.bench {
+        Bench::Travel => Choice::InTurn,
+        _ => Choice::Random,
+    };
+    let load = Load {
+        mode: run.mode,
+        workers: spec.workers,
+        tasks: run.parties(),
+        objects: spec.objects,
+        bytes: spec.object_bytes,
+        choice,
+    };
+    outcome(&spec, &score, &go(work, load, &score, run.seed)?)
 }
 
 impl Run {
-    /// Tasks for each worker, if the mode has any.
-    fn tasks_per_core(&self) -> Option<usize> {
-        self.spec.tasks_per_core.filter(|_| self.mode.has_tasks())
+    /// How many threads or tasks there are.
+    fn parties(&self) -> usize {
+        let tasks = self.spec.tasks_per_core.filter(|_| self.mode.has_tasks());
+        self.spec.workers * tasks.unwrap_or(1)
     }
 
     fn score(&self) -> Arc<Score> {
-        let Spec { popularity, period, time, objects, workers, .. } = self.spec;
+        let Spec { popularity, period, time, objects, .. } = self.spec;
         let warm = if self.mode == Mode::Automatic { TRIED } else { WARM };
         let stretches = stretches(popularity, period, warm, time);
-        let parties = workers * self.tasks_per_core().unwrap_or(1);
         // The threads of the run are started after this.
-        Arc::new(Score::new(stretches, objects, parties).counting(Misses::new()))
+        Arc::new(Score::new(stretches, objects, self.parties()).counting(Misses::new()))
     }
 }
 

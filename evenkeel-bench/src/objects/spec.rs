@@ -48,7 +48,7 @@ pub(super) struct Wanted {
 }
 
 /// Objects, what is done to them, and by how many.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Spec {
     pub(super) bench: Bench,
     pub(super) workers: usize,

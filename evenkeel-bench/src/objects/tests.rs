@@ -208,7 +208,7 @@ fn figures_of(bench: Bench, modes: &[Mode], wanted: Wanted) -> Vec<(Mode, Spec, 
             };
             assert!(figures.number("operations").is_some_and(|made| made > 0.0), "{figures:?}");
             assert!(figures.number("seconds").is_some_and(|time| time > 0.0), "{figures:?}");
-            all.push((mode, spec.clone(), figures));
+            all.push((mode, spec, figures));
         }
     }
     all

@@ -45,7 +45,7 @@ pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
             @if tally.unfinished > 0 { "; it does not complete " (tally.unfinished) }
             "."
         }
-        p { (of.about) }
+        @for line in of.about.lines() { p { (line) } }
         p { "Runtimes: " (runtimes(&rows)) "." }
         p {
             "Medians [minimum to maximum] of the runs that count; the best that is compared is "
