@@ -119,22 +119,24 @@ impl Family for Objects {
     const NAME: &'static str = "objects";
     const TITLE: &'static str = "Objects with homes";
     const ABOUT: &'static str = "\
-        Operations on shared data, each alone with one object. Who waits for it, and where?\n\
+        Operations on shared objects. One at a time may be inside of an object; how it gets in \
+        is what differs.\n\
         threads+spin, mutex, parking_lot and atomic: one pinned thread per core, and a lock per \
         object, or none. They have no tasks, and run beside each number of tasks.\n\
         tasks+parking_lot and tasks+rwlock: evenkeel's tasks on as many pinned workers, and an \
-        ordinary lock per object, which blocks the worker. The second lets those in together that \
-        only look.\n\
+        ordinary lock per object, which blocks the worker. The second lets operations that only \
+        look in together.\n\
         in-place, home and automatic: the same tasks, and evenkeel's objects. A task enters an \
         object where it is, or travels to the worker at which the object is at home, or does what \
-        the class of the objects has found to be faster.\n\
-        The throughput is that of all workers together. The next lines are the same as a multiple \
-        of that of threads+spin, and, of automatic, of in-place or home, whichever is \
-        better.\n\
-        A journey is one way, to the home of an object. core-ns: nanoseconds of a journey there \
+        the class of the objects has found to be faster. One that only looks is alone inside, \
+        too.\n\
+        The throughput is that of all workers together. \"x threads+spin\": as a multiple \
+        of that of threads+spin. \"x in-place or home\": that of automatic as a multiple of the \
+        faster of these two.\n\
+        A journey is one way, to the home of an object. Core-ns: nanoseconds of a journey there \
         and back, times the workers, from runs in which nine tenths of the operations were \
         journeys.\n\
-        Oscillating: all directories are in use, and then a sixteenth, in turns. settled: without \
+        Oscillating: all directories are in use, and then a sixteenth, in turns. Settled: without \
         the first 10 ms after each change.\n\
         Each run checks that no operation was lost or made halfway.";
 

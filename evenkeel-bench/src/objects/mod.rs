@@ -3,9 +3,9 @@
 //!
 //! What there is inside of an object, and what an operation does to it, is a [`work`], written once
 //! for all [modes](bench::Mode); [`party`] is what threads and tasks have in common, [`threads`]
-//! and [`tasks`] are what they have not. A [`run`] is cut into [stretches](score): what comes
-//! before the measured ones warms caches up, and lets a class of objects try both ways. Each run
-//! checks that no operation was lost, and none was made halfway.
+//! and [`tasks`] are what they have not, and [`locks`] are there for both. A [`run`] is cut into
+//! [stretches](score): what comes before the measured ones warms caches up, and lets a class of
+//! objects try both ways. Each run checks that no operation was lost, and none was made halfway.
 //!
 //! Sources: directories of 1,000 entries of 32 bytes, and their oscillating popularity, are the
 //! benchmark of CoreTime (Boyd-Wickizer, Morris, Kaashoek, "Reinventing Scheduling for Multicore
