@@ -86,8 +86,8 @@ pub(crate) struct Options {
     /// and a sixteenth in turns) [default: uniform]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     popularity: Vec<Popularity>,
-    /// Directory, oscillating: milliseconds from one change of what is in use to the next; a run has
-    /// two such times or more before the measured ones, and two or more of these [default: 40]
+    /// Directory, oscillating: milliseconds from one change of what is in use to the next; a run
+    /// has two such times or more before the measured ones, and two or more of these [default: 40]
     #[arg(long, value_name = "MS", value_parser = period, allow_negative_numbers = true)]
     period: Option<Duration>,
 }

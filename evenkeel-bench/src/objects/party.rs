@@ -15,7 +15,8 @@ pub(super) enum Choice {
     InTurn,
 }
 
-/// One thread or task. It lies in the task, which takes it along wherever it travels, so it is kept small.
+/// One thread or task. It lies in the task, which takes it along wherever it travels, so it is kept
+/// small.
 pub(super) struct Party {
     score: Arc<Score>,
     pub(super) random: Random,

@@ -1,7 +1,8 @@
 //! The stretches of a run, who says which it is, and what was done in which.
 //!
-//! A conductor, which sleeps meanwhile, writes the number of the stretch. Parties read it before each operation: one line that all caches have, until the next stretch begins.
-//! So nobody looks at the clock, and each party counts in memory of its own.
+//! A conductor, which sleeps meanwhile, writes the number of the stretch. Parties read it before
+//! each operation: one line that all caches have, until the next stretch begins. So nobody looks at
+//! the clock, and each party counts in memory of its own.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +20,8 @@ pub(crate) const UNSETTLED: Duration = Duration::from_millis(10);
 /// One in so many objects is in use while few are.
 const FEW: usize = 16;
 
-/// A stretch that counts goes on until so many parties are in it, or all: each makes an operation. On a crowded machine they may all have been elsewhere.
+/// A stretch that counts goes on until so many parties are in it, or all: each makes an operation.
+/// On a crowded machine they may all have been elsewhere.
 const LEAST: usize = 2;
 
 /// How long to wait for them at a time.
@@ -41,7 +43,8 @@ pub(super) struct Stretch {
     pub(super) measured: bool,
 }
 
-/// The stretches of a run: such as warm up, for at least `warm`, and such as are measured, for at least `time`. Both are whole cycles where the popularity oscillates.
+/// The stretches of a run: such as warm up, for at least `warm`, and such as are measured, for at
+/// least `time`. Both are whole cycles where the popularity oscillates.
 pub(super) fn stretches(
     popularity: Popularity,
     period: Duration,
@@ -132,7 +135,8 @@ impl Score {
         self.stretches.len()
     }
 
-    /// Says which stretch it is until all is over. `look` is called where the measured ones begin and where they end.
+    /// Says which stretch it is until all is over. `look` is called where the measured ones begin
+    /// and where they end.
     pub(super) fn conduct(&self, look: impl Fn() -> u64) -> Performance {
         let mut times = Vec::with_capacity(self.stretches.len());
         let (mut begin, mut first) = (Instant::now(), None);
@@ -155,7 +159,8 @@ impl Score {
         Performance { times, growth, misses: self.take_misses() }
     }
 
-    /// Operations, and the time that they took, in the measured stretches that are `wanted`. `ends` are the operations of one party by the end of each stretch.
+    /// Operations, and the time that they took, in the measured stretches that are `wanted`. `ends`
+    /// are the operations of one party by the end of each stretch.
     pub(super) fn sum<'a>(
         &self,
         performance: &Performance,

@@ -134,8 +134,9 @@ fn go<W: Work>(
     }
 }
 
-/// A task that takes an ordinary lock for each operation, and holds it over no wait. It gives way as
-/// often as those that enter objects: else as many tasks as workers would have them for themselves.
+/// A task that takes an ordinary lock for each operation, and holds it over no wait. It gives way
+/// as often as those that enter objects: else as many tasks as workers would have them for
+/// themselves.
 #[allow(clippy::manual_async_fn, reason = "as above")]
 fn go_locked<W: Work, S: Shared<W> + 'static>(
     work: W,

@@ -1,4 +1,5 @@
-//! Binary heaps by the hold model: the earliest event is taken, and one comes back that is later than it by a random time.
+//! Binary heaps by the hold model: the earliest event is taken, and one comes back that is later
+//! than it by a random time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -9,8 +9,8 @@ use crate::workload::random::Random;
 #[derive(Clone, Copy)]
 pub(in crate::objects) struct Maps(pub(in crate::objects) usize);
 
-/// About how many bytes the table of such a map takes: a power of two of places, of which an eighth is empty, each with a key, a value, and a byte that says whether
-/// it is.
+/// About how many bytes the table of such a map takes: a power of two of places, of which an eighth
+/// is empty, each with a key, a value, and a byte that says whether it is.
 pub(in crate::objects) fn map_bytes(keys: usize) -> usize {
     (keys * 8 / 7).next_power_of_two() * (size_of::<(u64, u64)>() + 1)
 }

@@ -12,7 +12,8 @@ pub(in crate::objects) struct Scans {
 }
 
 impl Scans {
-    /// The sum of an object that was incremented so many times: its words began as 0, 1, 2 and so on.
+    /// The sum of an object that was incremented so many times: its words began as 0, 1, 2 and so
+    /// on.
     fn sum(self, times: u64) -> u64 {
         let words = self.words as u64;
         (words * words.saturating_sub(1) / 2).wrapping_add(words.wrapping_mul(times))
