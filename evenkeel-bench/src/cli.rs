@@ -3,7 +3,6 @@
 //! [`args`] is what `run` can be told, [`family`] what is asked of a family of experiments and [`families`] the list of them; beside them
 //! stands a file for each family.
 
-mod actors;
 mod args;
 mod families;
 mod family;
@@ -65,7 +64,7 @@ enum Command {
     MemoryProbe(ProbeArgs),
     /// Measure the memory of actors in this process; used by the binary itself
     #[command(name = crate::actors::memory::COMMAND, hide = true)]
-    ActorMemoryProbe(actors::ProbeArgs),
+    ActorMemoryProbe(crate::actors::memory::ProbeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -89,7 +88,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Analyse(options)) => analysis::run(&options),
         Some(Command::List) => families::list(),
         Some(Command::MemoryProbe(args)) => probe(&args),
-        Some(Command::ActorMemoryProbe(args)) => actors::probe(&args),
+        Some(Command::ActorMemoryProbe(args)) => crate::actors::memory::probe(&args),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
+use crate::actors::family::Actors;
 use crate::concurrency::family::Concurrency;
 use crate::forking::family::Forking;
 use crate::mixed::family::Mixed;
@@ -12,12 +13,13 @@ use crate::timers::family::Timers;
 use crate::workload::family::Scheduling;
 
 /// All of them, in the order in which they are measured and shown.
-pub(crate) static FAMILIES: [Entry; 6] = [
+pub(crate) static FAMILIES: [Entry; 7] = [
     Entry::of::<Scheduling>(),
     Entry::of::<Mixed>(),
     Entry::of::<Forking>(),
     Entry::of::<Timers>(),
     Entry::of::<Concurrency>(),
+    Entry::of::<Actors>(),
     Entry::of::<Objects>(),
 ];
 

@@ -3,7 +3,6 @@
 //! [`effort`] says how long it takes. Each family of experiments is a [`part`] with a file of its own, which plans, measures and
 //! shows it.
 
-mod actors;
 mod effort;
 pub(crate) mod interrupt;
 mod part;
@@ -33,7 +32,7 @@ const PARTS: [New; 7] = [
     |effort, notes| ported::new("fork-join", effort, notes),
     |effort, notes| ported::new("timers", effort, notes),
     |effort, notes| ported::new("concurrency", effort, notes),
-    actors::new,
+    |effort, notes| ported::new("actors", effort, notes),
     |effort, notes| ported::new("objects", effort, notes),
 ];
 

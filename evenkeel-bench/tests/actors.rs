@@ -40,27 +40,28 @@ fn command_lines_that_cannot_be_are_refused() {
         ("--bench cycle,fanin", "cycle has columns of its own, not those of fanin"),
         ("--bench fanin --runtime tokyo", "unknown actor system `tokyo`: known are "),
         ("--bench fanin --runtime tokio-native", "unknown actor system `tokio-native`"),
-        ("--bench fanin --pings 5", "--pings is for latency_probe and pingpong"),
-        ("--bench latency_probe --in-flight 5", "--in-flight is for pingpong"),
-        ("--bench latency_probe --pairs 5", "--pairs is for pingpong"),
-        ("--bench pingpong --actors-per-worker 5", "--actors-per-worker is for latency_probe"),
-        ("--bench pingpong --producers 5", "--producers is for fanin"),
-        ("--bench actor_spawn --messages 5", "--messages is for fanin"),
-        ("--bench fanin --actors 5", "--actors is for actor_spawn and actor_memory"),
-        ("--bench cycle --actors 5", "--actors is for actor_spawn and actor_memory"),
-        ("--bench fib --pings 5", "--pings is for latency_probe and pingpong"),
-        ("--bench fanin --tasks 5", "--tasks is not for actors"),
-        ("--bench fanin --n 5", "--n is not for actors"),
-        ("--bench latency_probe --seconds 0.1", "--seconds is not for actors"),
+        ("--bench fanin --pings 5", "--pings is not for fanin"),
+        ("--bench latency_probe --in-flight 5", "--in-flight is not for latency_probe"),
+        ("--bench latency_probe --pairs 5", "--pairs is not for latency_probe"),
+        ("--bench pingpong --actors-per-worker 5", "--actors-per-worker is not for pingpong"),
+        ("--bench pingpong --producers 5", "--producers is not for pingpong"),
+        ("--bench actor_spawn --messages 5", "--messages is not for actor_spawn"),
+        ("--bench fanin,pingpong --actors 5", "--actors is not for fanin and pingpong"),
+        ("--bench cycle --actors 5", "--actors is not for cycle"),
+        ("--bench fib --pings 5", "--pings is not for fib"),
+        ("--bench fanin --tasks 5", "--tasks is not for fanin"),
+        ("--bench fanin --n 5", "--n is not for fanin"),
+        ("--bench latency_probe --seconds 0.1", "--seconds is not for latency_probe"),
         ("--bench fanin --monitors 1", "--monitors is not for fanin"),
         ("--bench fanin --variant alive", "fanin has no variants, so not `alive` either"),
         ("--bench actor_spawn --variant idle", "no variant `idle`: known are alive, waves"),
-        ("--bench actor_spawn --variant all", "unknown variant `all`: known are alive, waves"),
-        ("--bench fanin --rounds 5", "--rounds is for the programs of savina"),
-        ("--bench fib --rounds 5", "--rounds is for the programs of savina"),
-        ("--bench savina --pings 5", "--pings is for latency_probe and pingpong"),
+        ("--bench actor_spawn --variant all", "no variant `all`: known are alive, waves"),
+        ("--bench fanin --rounds 5", "--rounds is not for fanin"),
+        ("--bench fib --rounds 5", "--rounds is not for fib"),
+        ("--bench savina --pings 5", "--pings is not for savina_big, savina_threadring"),
         ("--bench savina_big,cycle", "cycle has columns of its own, not those of savina_big"),
-        ("--bench savina --runtime go", "go has no experiment `savina_big`"),
+        ("--bench savina --runtime kameo", "kameo cannot run savina_big, 1 worker"),
+        ("--bench savina,savina_big", "`savina_big` is named twice by --bench"),
         ("--bench savina_fib", "unknown experiment `savina_fib`"),
         ("--bench savina_count --rounds 1000001", "1000001 is not in 1..=1000000"),
         ("--bench fanin --producers 1", "1 is not in 2..="),
@@ -76,12 +77,11 @@ fn latency_probe_leaves_lines_with_round_trips_that_analyse_takes() {
     let output = run("run --bench latency_probe --runtime tokio,actix --workers 1,2 --pings 200 \
          --actors-per-worker 10 --reps 3 --json");
     let records = lines(&output);
-    let seen: Vec<_> = records
-        .iter()
-        .map(|line| (line["runtime"].as_str().unwrap(), line["workers"].as_u64().unwrap()))
-        .collect();
-    let pair = |workers| [("tokio", workers), ("actix", workers)];
-    assert_eq!(seen, [pair(1).repeat(3), pair(2).repeat(3)].concat());
+    // A run that does not count is repeated, so there may be more lines than these.
+    for (runtime, workers) in [("tokio", 1), ("actix", 1), ("tokio", 2), ("actix", 2)] {
+        let is = |line: &&Value| line["runtime"] == runtime && line["workers"] == workers;
+        assert!(records.iter().filter(is).count() >= 3, "{runtime} on {workers}");
+    }
     for line in &records {
         let workers = line["workers"].as_u64().unwrap();
         let figure = |field: &str| line[field].as_f64().unwrap_or(f64::NAN);
@@ -143,11 +143,11 @@ fn the_memory_of_idle_actors_is_measured_in_a_fresh_process() {
     let bytes = |runtime: &str, variant: &str| {
         let is = |line: &&Value| line["runtime"] == runtime && line["variant"] == variant;
         let line = records.iter().find(is).unwrap();
-        assert_eq!(line["actors"], 20_000);
+        assert_eq!(line["actors"], 20_000.0);
         assert!(line.get("ns_per_message").is_none(), "{line}");
         line["bytes_per_actor"].as_f64().unwrap()
     };
-    assert_eq!(records.len(), 6);
+    assert!(records.len() >= 6);
     for variant in ["idle", "used"] {
         assert!((300.0..3_000.0).contains(&bytes("actix", variant)), "{records:?}");
         assert!((600.0..6_000.0).contains(&bytes("tokio", variant)), "{records:?}");
@@ -174,7 +174,7 @@ fn the_programs_of_savina_leave_a_line_for_each_system() {
             let of: Vec<_> = records.iter().filter(is).collect();
             let runtimes: Vec<_> =
                 of.iter().map(|line| line["runtime"].as_str().unwrap()).collect();
-            assert_eq!(runtimes, ["evenkeel", "actix", "tokio"], "{bench}");
+            assert_eq!(runtimes[..3], ["evenkeel", "actix", "tokio"], "{bench}");
             for line in of {
                 assert_eq!(
                     (&line["actors"], &line["messages"]),
@@ -192,10 +192,11 @@ fn tables_are_printed_and_thoriums_counters() {
          --pings 200 --actors 1000 --reps 2");
     assert!(output.status.success(), "{}", stderr(&output));
     for words in [
-        "latency_probe: ns per message",
-        "latency_probe: round trip p99.9, µs",
-        "actor_spawn waves: ns per actor",
-        "tokio, 1 worker, the median of 2 runs:\nPERFORMANCE_COUNTER node-count = 1\n",
+        "ns per message",
+        "round trip p99.9, µs",
+        "ns per actor",
+        "\ntokio, 1 worker, the median of ",
+        " runs:\nPERFORMANCE_COUNTER node-count = 1\n",
         "PERFORMANCE_COUNTER actor-count = 100\n",
         "PERFORMANCE_COUNTER message-count = 20000\n",
         "PERFORMANCE_COUNTER message-count-with-replies = 40000\n",
@@ -203,12 +204,11 @@ fn tables_are_printed_and_thoriums_counters() {
     ] {
         assert!(stdout(&output).contains(words), "{words}: {}", stdout(&output));
     }
-    // There is nobody to be better than.
-    let waves = stdout(&output).lines().find(|line| line.starts_with("actor_spawn waves"));
-    assert!(waves.is_some_and(|line| line.ends_with("  -")), "{waves:?}");
+    // There is nobody to compare with.
+    assert!(!stdout(&output).contains("evenkeel is"), "{}", stdout(&output));
     // What is measured is said as it begins.
     for cell in ["latency_probe, 1 worker", "actor_spawn waves, 1 worker"] {
-        assert!(stderr(&output).lines().any(|line| line == cell), "{}", stderr(&output));
+        assert!(stderr(&output).lines().any(|line| line.starts_with(cell)), "{}", stderr(&output));
     }
 }
 
@@ -221,7 +221,7 @@ fn list_names_experiments_and_systems() {
         "actor_memory (idle, used)",
         "savina_threadring ",
         "savina ",
-        "actor systems of latency_probe, pingpong, fanin, actor_spawn, actor_memory, found:",
+        "runtimes of actors found:",
         "tokio-batch",
         "ractor",
     ] {
@@ -238,13 +238,13 @@ fn a_missing_toolchain_is_listed_and_refused_by_name_and_the_others_run() {
         bare.env_remove("CXX").env_remove("JAVA_HOME").output().unwrap()
     };
     let output = without("list");
-    let (_, missing) = stdout(&output).split_once("actor_memory, missing:").unwrap();
+    let (_, missing) = stdout(&output).split_once("runtimes of actors missing:").unwrap();
     for name in ["pekko", "erlang", "caf", "go"] {
         assert!(missing.contains(name), "{name}: {missing}");
     }
     let output = without("run --bench fanin --runtime tokio,erlang");
-    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
-    assert!(stderr(&output).contains("erlang is not there: "), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+    assert!(stderr(&output).contains("erlang was not found: "), "{}", stderr(&output));
     let output = without("run --bench fanin --messages 50 --workers 1 --reps 1 --json");
     assert!(lines(&output).len() >= 6, "{}", stdout(&output));
     assert!(!stdout(&output).contains("erlang"), "{}", stdout(&output));
@@ -253,7 +253,7 @@ fn a_missing_toolchain_is_listed_and_refused_by_name_and_the_others_run() {
 #[test]
 fn systems_in_other_languages_run_what_they_are_asked_for_where_they_are_found() {
     let listed = run("list");
-    let (_, systems) = stdout(&listed).split_once("actor_memory, found:").unwrap();
+    let (_, systems) = stdout(&listed).split_once("runtimes of actors found:").unwrap();
     let (systems, _) = systems.split_once("missing:").unwrap_or((systems, ""));
     let is_there =
         |name: &&str| systems.lines().any(|line| line.split_whitespace().next() == Some(*name));
@@ -268,7 +268,7 @@ fn systems_in_other_languages_run_what_they_are_asked_for_where_they_are_found()
     ));
     let records = lines(&output);
     // Three experiments without variants, and two of two.
-    assert_eq!(records.len(), there.len() * 2 * 7);
+    assert!(records.len() >= there.len() * 2 * 7);
     for line in &records {
         let memory = line["bench"] == "actor_memory";
         assert_eq!(

@@ -1,26 +1,38 @@
 //! The experiments and their variants.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::savina::Program;
-use crate::named::{Unknown, named};
+use crate::named::named;
 
-/// An experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bench {
-    /// One ping in flight for each actor, to a random one of all.
-    LatencyProbe,
-    /// Pairs with many pings in flight.
-    Pingpong,
-    /// Many producers and one consumer.
-    Fanin,
-    /// Spawn, one message, stop.
-    Spawn,
-    /// Resident memory of idle actors.
-    Memory,
-    /// A program of the Savina suite.
-    Savina(Program),
+named! {
+    /// An experiment.
+    enum Bench as "experiment" {
+        /// One ping in flight for each actor, to a random one of all.
+        LatencyProbe = "latency_probe": "actors with a ping in flight each, to a random one of all",
+        /// Pairs with many pings in flight.
+        Pingpong = "pingpong": "pairs of actors with many pings in flight",
+        /// Many producers and one consumer.
+        Fanin = "fanin": "many actors send to one, in order, as fast as it lets them",
+        /// Spawn, one message, stop.
+        Spawn = "actor_spawn": "actors that are spawned, handle one message and stop",
+        /// Resident memory of idle actors.
+        Memory = "actor_memory": "resident memory per idle actor, its reference included",
+        /// One ping in flight for each of 120.
+        Big = "savina_big": "120 actors with one ping in flight each, to a random one of all",
+        /// A token in a ring of a hundred.
+        Threadring = "savina_threadring": "a token that goes round a ring of 100 actors",
+        /// Increments from one to another.
+        Count = "savina_count": "increments from one actor to another",
+        /// Actors of one message.
+        Fjcreate = "savina_fjcreate": "actors that are spawned, sent a message and end, one by one",
+        /// Meetings of a hundred creatures.
+        Chameneos = "savina_chameneos": "100 creatures that meet in pairs at a mall",
+        /// Transfers between a thousand accounts.
+        Banking = "savina_banking": "transfers between 1,000 accounts, which wait for each other",
+        /// Producers and consumers with a manager between them.
+        Bndbuffer = "savina_bndbuffer": "40 producers, 40 consumers and a buffer for 50 items",
+        /// Twenty philosophers and an arbitrator.
+        Philosopher = "savina_philosopher": "20 philosophers who ask an arbitrator for their forks",
+    }
 }
 
 named! {
@@ -40,74 +52,28 @@ named! {
 }
 
 impl Bench {
-    /// All of them, in the order of the tables.
-    pub(crate) const ALL: [Bench; 13] = [
-        Bench::LatencyProbe,
-        Bench::Pingpong,
-        Bench::Fanin,
-        Bench::Spawn,
-        Bench::Memory,
-        Bench::Savina(Program::Big),
-        Bench::Savina(Program::Threadring),
-        Bench::Savina(Program::Count),
-        Bench::Savina(Program::Fjcreate),
-        Bench::Savina(Program::Chameneos),
-        Bench::Savina(Program::Banking),
-        Bench::Savina(Program::Bndbuffer),
-        Bench::Savina(Program::Philosopher),
-    ];
-
-    /// The name on the command line and in the tables.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Bench::LatencyProbe => "latency_probe",
-            Bench::Pingpong => "pingpong",
-            Bench::Fanin => "fanin",
-            Bench::Spawn => "actor_spawn",
-            Bench::Memory => "actor_memory",
-            Bench::Savina(program) => program.name(),
-        }
-    }
-
-    /// What is measured, in one line.
-    pub(crate) fn describe(self) -> &'static str {
-        match self {
-            Bench::LatencyProbe => "actors with one ping in flight each, to a random one of all",
-            Bench::Pingpong => "pairs of actors with many pings in flight",
-            Bench::Fanin => "many actors send to one, in order, as fast as it lets them",
-            Bench::Spawn => "actors that are spawned, handle one message and stop",
-            Bench::Memory => "resident memory per idle actor, its reference included",
-            Bench::Savina(program) => program.describe(),
-        }
+    /// The program of the Savina suite that it is, if it is one.
+    pub(crate) fn program(self) -> Option<Program> {
+        Some(match self {
+            Bench::LatencyProbe | Bench::Pingpong | Bench::Fanin => return None,
+            Bench::Spawn | Bench::Memory => return None,
+            Bench::Big => Program::Big,
+            Bench::Threadring => Program::Threadring,
+            Bench::Count => Program::Count,
+            Bench::Fjcreate => Program::Fjcreate,
+            Bench::Chameneos => Program::Chameneos,
+            Bench::Banking => Program::Banking,
+            Bench::Bndbuffer => Program::Bndbuffer,
+            Bench::Philosopher => Program::Philosopher,
+        })
     }
 
     /// The variants, in the order of the tables.
     pub(crate) fn variants(self) -> &'static [Variant] {
         match self {
-            Bench::LatencyProbe | Bench::Pingpong | Bench::Fanin | Bench::Savina(_) => {
-                &[Variant::Only]
-            }
             Bench::Spawn => &[Variant::Alive, Variant::Waves],
             Bench::Memory => &[Variant::Idle, Variant::Used],
+            _ => &[Variant::Only],
         }
-    }
-}
-
-impl fmt::Display for Bench {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Bench {
-    type Err = Unknown;
-
-    fn from_str(name: &str) -> Result<Self, Unknown> {
-        let found = Bench::ALL.into_iter().find(|bench| bench.name() == name);
-        found.ok_or_else(|| Unknown {
-            what: "experiment",
-            name: name.to_owned(),
-            known: Bench::ALL.map(Bench::name).to_vec(),
-        })
     }
 }

@@ -8,9 +8,9 @@
 use std::fmt;
 
 use super::bench::Bench;
-use super::peer::Peer;
-use super::record::Record;
 use crate::mixed::latency::Quantiles;
+use crate::suite::record::Record;
+use crate::suite::rows::Row;
 use crate::words::count;
 
 /// The unit of throughputs.
@@ -18,7 +18,7 @@ const RATE: &str = "messages / s";
 
 /// A run, as the counters see it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Counters {
+struct Counters {
     /// Processes.
     pub(crate) nodes: usize,
     /// Workers of all nodes.
@@ -40,22 +40,24 @@ struct Rates {
 }
 
 impl Counters {
-    /// The counters of a record; `None` if it is of another experiment.
-    pub(crate) fn of(record: &Record) -> Option<Counters> {
+    /// The counters of a run of latency_probe; `None` if it does not tell what they count.
+    fn of(record: &Record) -> Option<Counters> {
+        let setting = |name| record.case.settings.number(name);
+        let figure = |name| record.figures.number(name);
         let trips = (|| {
             Some(Quantiles {
-                p50: record.trip_us_p50?,
-                p99: record.trip_us_p99?,
-                p999: record.trip_us_p999?,
-                max: record.trip_us_max?,
+                p50: figure("trip_us_p50")?,
+                p99: figure("trip_us_p99")?,
+                p999: figure("trip_us_p999")?,
+                max: figure("trip_us_max")?,
             })
         })();
-        (record.bench == Bench::LatencyProbe.name()).then_some(Counters {
+        Some(Counters {
             nodes: 1,
-            workers: record.workers,
-            actors: record.actors,
-            pings: record.messages / 2,
-            seconds: record.seconds,
+            workers: record.case.workers,
+            actors: setting("actors")? as usize,
+            pings: setting("messages")? as u64 / 2,
+            seconds: figure("seconds")?,
             trips,
         })
     }
@@ -113,26 +115,19 @@ impl fmt::Display for Counters {
     }
 }
 
-/// The counters of the run with the median time, of each system at each number of workers; nothing where latency_probe was
-/// not run.
-pub(crate) fn render(records: &[Record]) -> String {
+/// The counters of the run with the median time, of each system in each row of latency_probe.
+pub(crate) fn render(rows: &[Row<'_>]) -> String {
     let mut text = String::new();
-    let place = |record: &Record| Peer::ALL.iter().position(|peer| peer.name() == record.runtime);
-    let mut probes: Vec<&Record> =
-        records.iter().filter(|record| record.bench == Bench::LatencyProbe.name()).collect();
-    probes.sort_by(|a, b| {
-        (a.workers, a.actors, place(a))
-            .cmp(&(b.workers, b.actors, place(b)))
-            .then(a.seconds.total_cmp(&b.seconds))
-    });
-    let alike = |a: &&Record, b: &&Record| {
-        (a.workers, a.actors, &a.runtime) == (b.workers, b.actors, &b.runtime)
-    };
-    for runs in probes.chunk_by(alike) {
-        let median = runs[(runs.len() - 1) / 2];
-        let Some(counters) = Counters::of(median) else { continue };
-        let (workers, of) = (count(median.workers, "worker"), count(runs.len(), "run"));
-        text.push_str(&format!("\n{}, {workers}, the median of {of}:\n{counters}", median.runtime));
+    for row in rows.iter().filter(|row| row.case.bench == Bench::LatencyProbe.name()) {
+        for cell in &row.cells {
+            let mut runs = cell.runs.clone();
+            let seconds = |record: &Record| record.figures.number("seconds").unwrap_or_default();
+            runs.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+            let Some(counters) = Counters::of(runs[(runs.len() - 1) / 2]) else { continue };
+            let (workers, of) = (count(row.case.workers, "worker"), count(runs.len(), "run"));
+            let name = cell.peer.name;
+            text.push_str(&format!("\n{name}, {workers}, the median of {of}:\n{counters}"));
+        }
     }
     text
 }
@@ -140,6 +135,8 @@ pub(crate) fn render(records: &[Record]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::suite::entry::Measured;
+    use crate::suite::rows::rows;
 
     #[test]
     fn counters_follow_their_definitions() {
@@ -188,8 +185,8 @@ mod tests {
 
     #[test]
     fn the_median_run_of_latency_probe_is_shown_and_no_other_experiment() {
-        let records = super::super::tests::example();
-        let text = render(&records);
+        let Measured { of, records, absent } = super::super::tests::example();
+        let text = render(&rows(&of, &records, &absent));
         let heads: Vec<&str> = text.lines().filter(|line| line.contains("the median of")).collect();
         assert_eq!(
             heads,

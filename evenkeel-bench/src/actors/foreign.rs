@@ -9,48 +9,35 @@ mod erlang;
 mod go;
 mod pekko;
 
-use std::fmt;
 use std::panic::resume_unwind;
 use std::process::Command;
-use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 
+use crate::named::named;
 use crate::served::Served;
 use crate::toolchain::Workshop;
 
-/// An actor system in another language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Name {
-    /// Classic actors of Pekko, by a program in Java.
-    Pekko,
-    /// Processes of Erlang.
-    Erlang,
-    /// The C++ Actor Framework.
-    Caf,
-    /// Goroutines with a channel each.
-    Go,
+named! {
+    /// An actor system in another language.
+    enum Name as "actor system" {
+        /// Classic actors of Pekko, by a program in Java.
+        Pekko = "pekko",
+        /// Processes of Erlang.
+        Erlang = "erlang",
+        /// The C++ Actor Framework.
+        Caf = "caf",
+        /// Goroutines with a channel each.
+        Go = "go",
+    }
 }
 
 impl Name {
-    /// All of them, in the order of the tables.
-    pub(crate) const ALL: [Name; 4] = [Name::Pekko, Name::Erlang, Name::Caf, Name::Go];
-
-    /// The name on the command line and in the tables.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Name::Pekko => "pekko",
-            Name::Erlang => "erlang",
-            Name::Caf => "caf",
-            Name::Go => "go",
-        }
-    }
-
     /// The version of what it is built with, if that is there.
-    pub(crate) fn version(self) -> Option<String> {
+    fn version(self) -> Option<String> {
         match self {
             Name::Pekko => pekko::version(),
             Name::Erlang => erlang::version(),
@@ -60,7 +47,7 @@ impl Name {
     }
 
     /// Why it cannot be built here, and what would help; `None` if it can. Takes a second or so.
-    pub(crate) fn missing(self) -> anyhow::Result<Option<String>> {
+    fn missing(self) -> anyhow::Result<Option<String>> {
         match self {
             Name::Pekko => pekko::missing(),
             Name::Erlang => Ok(erlang::missing()),
@@ -70,29 +57,10 @@ impl Name {
     }
 }
 
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that no actor system here has.
-#[derive(Debug, thiserror::Error)]
-#[error("unknown actor system `{0}`: known are pekko, erlang, caf, go")]
-pub(crate) struct Unknown(String);
-
-impl FromStr for Name {
-    type Err = Unknown;
-
-    fn from_str(name: &str) -> Result<Self, Unknown> {
-        let found = Name::ALL.into_iter().find(|known| known.name() == name);
-        found.ok_or_else(|| Unknown(name.to_owned()))
-    }
-}
-
-/// Looks for all of them at the same time: for each the reason why it is missing, if it is.
-pub(crate) fn look() -> anyhow::Result<Vec<(Name, Option<String>)>> {
-    let found = together(&Name::ALL, |name| Ok((name, name.missing()?)));
+/// Looks for these at the same time: for each the version of what it is built with, or why it cannot
+/// be built.
+pub(crate) fn look(names: &[Name]) -> anyhow::Result<Vec<Result<Option<String>, String>>> {
+    let found = together(names, |name| Ok(name.missing()?.map_or_else(|| Ok(name.version()), Err)));
     found.into_iter().collect()
 }
 

@@ -7,13 +7,23 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
+use clap::Args;
 use serde::{Deserialize, Serialize};
 
+use super::bench::Variant;
 use super::finish::Finish;
 use super::peer::Peer;
+use super::peer::actix::Actix;
+use super::peer::evenkeel::Evenkeel;
+use super::peer::kameo::Kameo;
+use super::peer::ractor::Ractor;
+use super::peer::tokio::Tokio;
+use super::spec::{Outcome, Spec};
 use super::system::{Actor, Flow, System};
+use crate::suite::output::say;
 use crate::workload::memory::{afresh, resident_bytes};
 
 /// The hidden command with which this binary calls itself.
@@ -22,27 +32,56 @@ pub(crate) const COMMAND: &str = "actor-memory-probe";
 /// How often the resident set is looked at before it is said that it does not come to rest. An estimate.
 const LOOKS: usize = 100;
 
+/// What the fresh process is told.
+#[derive(Debug, Args)]
+pub(crate) struct ProbeArgs {
+    #[arg(long)]
+    runtime: Peer,
+    #[arg(long)]
+    workers: usize,
+    #[arg(long)]
+    actors: usize,
+    #[arg(long)]
+    used: bool,
+}
+
 /// What the fresh process prints.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Footprint {
     /// Growth of the resident set per actor.
-    pub(crate) bytes_per_actor: f64,
+    bytes_per_actor: f64,
 }
 
 /// Measures in a fresh process of this binary.
-pub(crate) fn run(
-    peer: Peer,
-    workers: usize,
-    actors: usize,
-    used: bool,
-) -> anyhow::Result<Footprint> {
-    let (workers, actors) = (workers.to_string(), actors.to_string());
+pub(super) fn run(peer: Peer, spec: &Spec) -> anyhow::Result<Outcome> {
+    let (workers, actors) = (spec.workers.to_string(), spec.actors().to_string());
     let mut arguments =
         vec![COMMAND, "--runtime", peer.name(), "--workers", &workers, "--actors", &actors];
-    if used {
+    if spec.variant == Variant::Used {
         arguments.push("--used");
     }
-    afresh(&arguments)
+    let started = Instant::now();
+    let Footprint { bytes_per_actor } = afresh(&arguments)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let bytes_per_actor = Some(bytes_per_actor);
+    Ok(Outcome { seconds, trips: None, bytes_per_actor, heap_bytes_per_actor: None })
+}
+
+/// The hidden command: measures in this process, which should have done nothing before, and prints
+/// the result.
+pub(crate) fn probe(args: &ProbeArgs) -> anyhow::Result<()> {
+    let peer = args.runtime;
+    let probe: fn(&ProbeArgs) -> anyhow::Result<Footprint> = match peer {
+        Peer::Evenkeel => within::<Evenkeel>,
+        Peer::Actix => within::<Actix>,
+        Peer::Ractor => within::<Ractor>,
+        Peer::Kameo => within::<Kameo>,
+        Peer::Tokio => within::<Tokio<false>>,
+        Peer::TokioBatch => within::<Tokio<true>>,
+        _ => bail!("{peer} does not run in this process"),
+    };
+    say!("{}", serde_json::to_string(&probe(args)?)?);
+    Ok(())
 }
 
 /// What the actors share.
@@ -80,11 +119,8 @@ impl Drop for Idler {
     }
 }
 
-/// Measures in this process, which should have done nothing before.
-pub(crate) fn probe<S: System>(
-    workers: usize,
-    actors: usize,
-    used: bool,
+fn within<S: System>(
+    &ProbeArgs { workers, actors, used, .. }: &ProbeArgs,
 ) -> anyhow::Result<Footprint> {
     let system = S::start(workers)?;
     let measured = system.run(|spawner| measure::<S>(spawner, actors, used));

@@ -4,24 +4,20 @@
 //! `TellThroughput`, fan-in, spawn and idle memory are what every actor system is asked for. Messages count with their
 //! replies. An experiment is written once ([`workload`]) for every [`System`](system::System) in this process, and each run
 //! checks its own result by counts. [`counters`] gives Thorium's counters. Beside them stand eight programs of the [Savina](savina)
-//! suite, which are run in the same way.
+//! suite, which are run in the same way. [`family`] is what the suite knows of all of them.
 
 pub(crate) mod bench;
 pub(crate) mod counters;
-pub(crate) mod figures;
+pub(crate) mod family;
 pub(crate) mod finish;
 pub(crate) mod foreign;
 pub(crate) mod memory;
 pub(crate) mod peer;
-pub(crate) mod record;
-pub(crate) mod runner;
+pub(crate) mod run;
 pub(crate) mod savina;
 pub(crate) mod spec;
 pub(crate) mod system;
-pub(crate) mod table;
 pub(crate) mod workload;
-
-pub(crate) use self::bench::{Bench, Variant};
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -135,25 +135,6 @@ pub(super) fn label(name: &str, value: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The settings of the records of families with machinery of their own. A record that has another field of text or whole numbers fails here: put it
-    /// here if it is a setting, and into [`RESULTS`] if it is not.
-    #[test]
-    fn every_field_of_the_suite_is_known() {
-        let known = |name: &String| {
-            ORDER.contains(&name.as_str()) || ["runtime", REGIME].contains(&name.as_str())
-        };
-        let records = [
-            serde_json::to_value(&crate::actors::tests::example()[0]),
-            serde_json::to_value(&crate::actors::tests::example()[6]),
-        ];
-        for record in records {
-            let Ok(Value::Object(fields)) = record else { panic!("a record is an object") };
-            for (name, value) in fields.iter().filter(|(name, value)| is_setting(name, value)) {
-                assert!(known(name), "is {name} = {value} a setting or a result?");
-            }
-        }
-    }
-
     #[test]
     fn plain_calls_have_several_names() {
         for (name, serial) in [("serial", true), ("serial-cpp", true), ("serialist", false)] {

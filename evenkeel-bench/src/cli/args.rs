@@ -1,10 +1,7 @@
 //! What `run` can be told, and what all families of experiments read of it.
 
-pub(super) mod actors;
-
 use std::fmt::Display;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, value_parser};
@@ -13,12 +10,12 @@ use crate::named::named_twice;
 pub(super) use crate::suite::asked::Usage;
 use crate::suite::asked::number;
 use crate::suite::output::note;
-use crate::{affinity, families, mixed, timers};
+use crate::{affinity, families};
 
 /// The most processors that can be asked for: the runtime's own bound.
 const MOST_PROCS: u16 = 1024;
 /// The most tasks per processor: above it a mistyped number exhausts the memory.
-pub(super) const MOST_TASKS: i64 = 1_000_000;
+const MOST_TASKS: i64 = 1_000_000;
 /// The most repeats.
 const MOST_REPEATS: i64 = 10_000;
 /// The measured time of a run unless it is said.
@@ -51,8 +48,6 @@ pub(super) struct RunArgs {
     /// Mixed: tasks in all [default: 1,000]; timers: tasks that sleep [default: 100]; contended: tasks in all [default: 8]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
     pub(super) tasks: Option<u32>,
-    #[command(flatten)]
-    pub(super) actors: actors::Options,
     /// Variants, separated by commas [default: all of the experiment]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) variant: Vec<String>,
@@ -109,36 +104,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Names as what they are names of.
-pub(super) fn parsed<T: FromStr<Err: Display>>(names: &[String]) -> Result<Vec<T>, Usage> {
-    let parse = |name: &String| name.parse().map_err(|error: T::Err| Usage(error.to_string()));
-    names.iter().map(parse).collect()
-}
-
-/// The variants asked for, each of which the experiment must have, or all that it has: `only` if it has none.
-pub(super) fn variants<V>(
-    args: &RunArgs,
-    bench: impl Display,
-    known: &[V],
-    only: V,
-) -> Result<Vec<V>, Usage>
-where
-    V: Copy + PartialEq + Display + FromStr<Err: Display>,
-{
-    let asked: Vec<V> = parsed(&args.variant)?;
-    match asked.iter().find(|variant| !known.contains(variant)) {
-        None if asked.is_empty() => Ok(known.to_vec()),
-        None => Ok(asked),
-        Some(odd) if known == [only] => {
-            Err(Usage(format!("{bench} has no variants, so not `{odd}` either")))
-        }
-        Some(odd) => {
-            let known: Vec<String> = known.iter().map(V::to_string).collect();
-            Err(Usage(format!("{bench} has no variant `{odd}`: known are {}", known.join(", "))))
-        }
-    }
-}
-
 /// The numbers of processors asked for, or one and all.
 pub(super) fn procs(args: &RunArgs) -> Vec<usize> {
     if args.procs.is_empty() {
@@ -152,17 +117,5 @@ pub(super) fn crowded(procs: usize) {
     let cores = affinity::cores().len();
     if procs > cores {
         note!("note: {procs} processors share {cores} cores; the figures are of a crowded machine");
-    }
-}
-
-/// An error if `--tasks` is given, by those that count tasks per processor, or none.
-pub(super) fn tasks_are_of_others(args: &RunArgs) -> Result<(), Usage> {
-    match args.tasks {
-        None => Ok(()),
-        Some(_) => Err(Usage(format!(
-            "--tasks is for {} and {}; see --tasks-per-proc",
-            mixed::NAME,
-            timers::NAME
-        ))),
     }
 }

@@ -2,7 +2,6 @@
 
 use anyhow::bail;
 
-use super::actors::Actors;
 use super::args::{RunArgs, Usage};
 use super::family::Family;
 use super::ported::Ported;
@@ -15,7 +14,7 @@ const FAMILIES: [&dyn Family; 7] = [
     &Ported("mixed"),
     &Ported("timers"),
     &Ported("concurrency"),
-    &Actors,
+    &Ported("actors"),
     &Ported("objects"),
     &Ported("fork-join"),
 ];

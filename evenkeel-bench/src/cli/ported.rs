@@ -9,11 +9,12 @@ use super::output::{self, Printed};
 use crate::families;
 use crate::report;
 use crate::suite::asked::Asked;
-use crate::suite::description::Experiment;
+use crate::suite::description::{Description, Experiment};
 use crate::suite::enough::Bound;
 use crate::suite::entry::{Entry, Event, Measured};
 use crate::suite::output::note;
 use crate::suite::record::Record;
+use crate::suite::rows::rows;
 use crate::suite::table;
 
 /// A family of the registry, by its name.
@@ -28,7 +29,8 @@ impl Ported {
 impl Family for Ported {
     fn names(&self) -> Vec<&'static str> {
         let of = (self.entry().describe)();
-        of.experiments.iter().map(|experiment| experiment.name).collect()
+        let names = of.experiments.iter().map(|experiment| experiment.name);
+        names.chain(of.aliases.iter().map(|alias| alias.name)).collect()
     }
 
     fn alone(&self, args: &RunArgs) -> Result<(), Usage> {
@@ -45,7 +47,7 @@ impl Family for Ported {
 
     fn run(&self, args: &RunArgs) -> anyhow::Result<()> {
         let entry = self.entry();
-        let mut part = (entry.asked)(&asked(args))?;
+        let mut part = (entry.asked)(&asked(args, &(entry.describe)()))?;
         if let Some(dir) = &args.report {
             // A folder that cannot be written is found out before minutes are spent.
             report::prepare(dir)?;
@@ -76,7 +78,10 @@ impl Family for Ported {
         let page = args.report.as_deref().filter(|_| !measured.records.is_empty());
         let page = page.map(|dir| report::write_one(dir, &measured));
         let Measured { of, absent, .. } = &measured;
-        printed.end(failure, |records| table::render(of, records, absent, table::width()))?;
+        printed.end(failure, |records| {
+            let table = table::render(of, records, absent, table::width());
+            table + &(of.appendix)(&rows(of, records, absent))
+        })?;
         if let Some(page) = page.transpose()? {
             note!("report: {}", page.display());
         }
@@ -90,6 +95,7 @@ impl Family for Ported {
             let more = (of.listed)(name).map(|more| format!("; {more}")).unwrap_or_default();
             output::experiment(name, variants, &format!("{what}{more}"));
         }
+        of.aliases.iter().for_each(|alias| output::experiment(alias.name, &[], alias.what));
     }
 
     fn list_runtimes(&self) -> anyhow::Result<()> {
@@ -107,12 +113,12 @@ impl Family for Ported {
     }
 }
 
-/// What the families read of the command line.
-pub(super) fn asked(args: &RunArgs) -> Asked {
+/// What a family reads of the command line.
+pub(super) fn asked(args: &RunArgs, of: &Description) -> Asked {
     let options = RunArgs::augment_args(Command::new("run"));
     let names = options.get_arguments().map(|option| option.get_id().as_str());
     Asked {
-        benches: args.bench.clone(),
+        benches: of.named(&args.bench),
         runtimes: args.runtime.clone(),
         variants: args.variant.clone(),
         workers: procs(args),

@@ -238,9 +238,6 @@ pub(super) fn room<'a>(names: impl Iterator<Item = &'a str>) -> u32 {
     ((longest + 2) * letter).min(most as usize).max(least as usize) as u32
 }
 
-/// What stands in the place of a figure that there is for other distances of the cores alone.
-pub(super) const ELSEWHERE: &str = "not in this regime";
-
 /// What stands beside the marker of a measured figure, or in its place; with the regime of the runs if the figure may not be
 /// compared with the others.
 pub(super) fn text(value: Option<&Summary>, foreign: Option<&str>) -> String {

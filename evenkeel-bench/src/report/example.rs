@@ -117,8 +117,14 @@ pub(super) fn session() -> Session {
         (Program::Fib, 30, 2, [1.8, 2.9, 1.8, 7.9, 2.2, 6.4, 0.7, 34.0, 0.0]),
     ]);
     Session {
-        ported: vec![scheduling(), forking, timers(), thesis(), crate::objects::tests::example()],
-        actors: crate::actors::tests::example(),
+        ported: vec![
+            scheduling(),
+            forking,
+            timers(),
+            thesis(),
+            crate::actors::tests::example(),
+            crate::objects::tests::example(),
+        ],
         topology: "machine: 2 cores\n└─ last-level cache 0 (32 MiB): cores 0, 1\n".to_owned(),
         started: "2025-11-20 23:10".to_owned(),
         machine: "AMD EPYC, 2 virtual cores, Linux 6.1".to_owned(),

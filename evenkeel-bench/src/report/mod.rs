@@ -3,14 +3,12 @@
 //! The page needs nothing beside itself: styles and pictures are inline, there are no scripts and
 //! no fonts to load. The runs lie beside it as JSON lines for whoever wants to count again.
 
-mod actors;
 pub(crate) mod analysis;
 pub(crate) mod coretime;
 mod dots;
 mod drawn;
 #[cfg(test)]
 mod example;
-mod families;
 mod frame;
 mod ink;
 mod lines;
@@ -31,7 +29,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Serialize;
 
-use self::families::FAMILIES;
 use crate::suite;
 
 /// Everything that one session of the suite measured, and where.
@@ -39,8 +36,6 @@ use crate::suite;
 pub(crate) struct Session {
     /// What was measured of each family that runs on the suite.
     pub(crate) ported: Vec<suite::entry::Measured>,
-    /// All runs of actors.
-    pub(crate) actors: Vec<crate::actors::record::Record>,
     /// The machine's topology as text, shown as it stands.
     pub(crate) topology: String,
     /// When the session began, as people write it.
@@ -68,9 +63,6 @@ pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
     // The runs come first: they survive whatever may go wrong with the page.
     let save =
         |name: &str, lines: String| fs::write(dir.join(name), lines).with_context(|| refusal(dir));
-    for family in &FAMILIES {
-        save(family.file, (family.lines)(session)?)?;
-    }
     for measured in &session.ported {
         save(&file(measured), lines(&measured.records)?)?;
     }

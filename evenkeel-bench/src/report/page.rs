@@ -2,7 +2,6 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::families::FAMILIES;
 use super::ink::{self, Stroke};
 use super::table::mark;
 use super::{Session, file, section};
@@ -19,9 +18,6 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
     for measured in &session.ported {
         parts.push(section::render(measured)?);
     }
-    for family in &FAMILIES {
-        parts.push((family.part)(session)?);
-    }
     let title = format!("evenkeel beside its peers, {}", session.started);
     let body = html! {
         (head(session))
@@ -32,10 +28,6 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
             @for (place, measured) in session.ported.iter().enumerate() {
                 (if place == 0 { "of " } else { ", of " }) (measured.of.name) ", "
                 a href=(file(measured)) { (file(measured)) }
-            }
-            @for family in &FAMILIES {
-                ", of " (family.name) ", "
-                a href=(family.file) { (family.file) }
             }
         }
     };
@@ -75,7 +67,6 @@ fn head(session: &Session) -> Markup {
     let measured = &session.ported;
     let runs: usize = measured.iter().map(|measured| measured.records.len()).sum();
     let names: Vec<&str> = measured.iter().map(|measured| measured.of.name).collect();
-    let further: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
     let tallies: Vec<Tally> = measured
         .iter()
         .map(|measured| Tally::of(&rows(&measured.of, &measured.records, &measured.absent)))
@@ -93,7 +84,6 @@ fn head(session: &Session) -> Markup {
             " and not compared in " (number(|tally| tally.not_compared)) " of their figures"
             @if unfinished > 0 { "; it does not complete " (unfinished) }
             "."
-            @if !further.is_empty() { " " (words::and(&further)) " are further down." }
         }
         dl {
             dt { "Begun" } dd { (session.started) }

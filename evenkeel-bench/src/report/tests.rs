@@ -150,24 +150,23 @@ fn tables_of_the_thesis_stand_beside_what_it_published() {
 fn actors_have_tables_and_pictures() {
     let page = whole_page();
     for words in [
-        "<h2 class=\"pictures\">Actors",
-        "<h3>latency_probe</h3>",
+        "<h2 class=\"pictures\" id=\"actors\">Actors",
+        "<h3 id=\"bench-latency_probe\">Latency_probe</h3>",
         "<strong>73.0</strong>",
         "[89.2 to 95.5]",
         "round trip p99.9, µs",
-        "waves: ns per actor",
-        "1, 1,000,000",
-        "actor_spawn, waves, 1 worker",
-        "pingpong, 2 workers, cores far",
-        "<h2 class=\"pictures\">Actors: programs of the Savina suite",
-        "<h3>savina_fjcreate</h3>",
+        "actor_spawn waves, 1 worker",
+        "Actor_spawn waves, 1 worker",
+        "Pingpong, 2 workers, actors 4, messages 8000000, in flight 1000, cores near",
+        "The programs of Savina follow the rules",
+        "<h3 id=\"bench-savina_fjcreate\">",
         "<strong>171</strong>",
     ] {
         assert!(page.contains(words), "{words} is missing");
     }
-    assert!(!page.contains("<figcaption>latency_probe: round trip"));
-    let page = page::render(&Session { actors: Vec::new(), ..session() }).expect("a page");
-    assert!(!page.contains("<h2 class=\"pictures\">Actors"));
+    assert!(!page.contains("PERFORMANCE_COUNTER"));
+    let page = page::render(&Session { ported: Vec::new(), ..session() }).expect("a page");
+    assert!(!page.contains("id=\"actors\""));
 }
 
 #[test]
@@ -235,18 +234,8 @@ fn the_folder_holds_the_page_and_the_runs() {
             lines.lines().map(serde_json::from_str).collect();
         assert_eq!(records.expect("each line is a record").len(), measured.records.len());
     }
-    let lines = fs::read_to_string(folder.join("concurrency.jsonl")).expect("written");
-    let records: Result<Vec<serde_json::Value>, _> =
-        lines.lines().map(serde_json::from_str).collect();
-    let written = records.expect("each line is a record").len();
-    assert_eq!(written, session.ported[1].records.len());
-    let lines = fs::read_to_string(folder.join("actors.jsonl")).expect("written");
-    let records: Result<Vec<crate::actors::record::Record>, _> =
-        lines.lines().map(serde_json::from_str).collect();
-    assert_eq!(records.expect("each line is a record").len(), session.actors.len());
-    let lines = fs::read_to_string(folder.join("objects.jsonl")).expect("written");
-    assert_eq!(lines.lines().count(), session.ported[1].records.len());
-    assert_eq!(fs::read_dir(&folder).expect("there").count(), 7);
+    let files = fs::read_dir(&folder).expect("there").count();
+    assert_eq!(files, session.ported.len() + 1);
     fs::remove_dir_all(folder).expect("the temporary folder is ours");
 }
 

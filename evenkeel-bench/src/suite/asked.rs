@@ -11,6 +11,7 @@ use super::description::{Description, Experiment};
 use super::family::Found;
 use super::peer::Peer;
 use crate::named::{NAMELESS, Named, named_twice};
+use crate::words;
 
 /// A command line that contradicts itself in a way that the parser cannot know.
 #[derive(Debug, thiserror::Error)]
@@ -51,19 +52,21 @@ impl Asked {
         self.given.iter().any(|given| given == option)
     }
 
-    /// An error if an option or a variant is given that a chosen experiment does not have, or if a
-    /// list names something twice.
+    /// An error if an option is given that no chosen experiment has, or a variant that one of them
+    /// does not have, or if something is named twice.
     pub(crate) fn check(&self, of: &Description) -> Result<(), Usage> {
         let chosen: Vec<&Experiment> = self.benches.iter().flat_map(|b| of.experiment(b)).collect();
-        for experiment in chosen {
-            let Experiment { name, variants, options, .. } = experiment;
-            let has = |given: &&String| {
-                let given = given.as_str();
-                ALWAYS.contains(&given) || given == "variant" || options.contains(&given)
-            };
-            if let Some(odd) = self.given.iter().find(|given| !has(given)) {
-                return Err(Usage(format!("--{} is not for {name}", odd.replace('_', "-"))));
-            }
+        let has = |given: &&String| {
+            let given = given.as_str();
+            let always = ALWAYS.contains(&given) || given == "variant";
+            always || chosen.iter().any(|experiment| experiment.options.contains(&given))
+        };
+        if let Some(odd) = self.given.iter().find(|given| !has(given)) {
+            let names: Vec<&str> = chosen.iter().map(|experiment| experiment.name).collect();
+            let (odd, names) = (odd.replace('_', "-"), words::and(&names));
+            return Err(Usage(format!("--{odd} is not for {names}")));
+        }
+        for Experiment { name, variants, .. } in chosen {
             let is_known = |asked: &&String| variants.contains(&asked.as_str());
             match self.variants.iter().find(|asked| !is_known(asked)) {
                 None => {}
@@ -77,7 +80,11 @@ impl Asked {
                 }
             }
         }
-        self.given.iter().try_for_each(|option| self.names_each_once(option))
+        // An alias may stand for one that is named as well.
+        match named_twice(&self.benches) {
+            Some(twice) => Err(Usage(format!("`{twice}` is named twice by --bench"))),
+            None => self.given.iter().try_for_each(|option| self.names_each_once(option)),
+        }
     }
 
     fn names_each_once(&self, option: &str) -> Result<(), Usage> {

@@ -33,6 +33,17 @@ impl Experiment {
     }
 }
 
+/// A name that stands for several experiments of a family.
+#[derive(Clone, Debug)]
+pub(crate) struct Alias {
+    /// The name, which no experiment has.
+    pub(crate) name: &'static str,
+    /// What it stands for, in one line.
+    pub(crate) what: &'static str,
+    /// The experiments.
+    pub(crate) of: Vec<&'static str>,
+}
+
 /// A family of experiments.
 #[derive(Clone, Debug)]
 pub(crate) struct Description {
@@ -44,12 +55,16 @@ pub(crate) struct Description {
     pub(crate) about: &'static str,
     /// Its experiments.
     pub(crate) experiments: Vec<Experiment>,
+    /// Names for several of them.
+    pub(crate) aliases: Vec<Alias>,
     /// Its peers.
     pub(crate) peers: Vec<Known>,
     /// What a list adds to the words for an experiment.
     pub(crate) listed: fn(&str) -> Option<String>,
     /// What is to be said of some rows beside their figures.
     pub(crate) remarks: fn(&[Row<'_>]) -> Vec<String>,
+    /// What `run` prints behind the tables.
+    pub(crate) appendix: fn(&[Row<'_>]) -> String,
     /// What others have published of a case.
     pub(crate) published: fn(&Case) -> Vec<Published>,
     /// Why a case is shown and not compared, in words; `None` if it is compared.
@@ -63,6 +78,16 @@ impl Description {
     pub(crate) fn experiment(&self, name: &str) -> Option<&Experiment> {
         self.experiments.iter().find(|experiment| experiment.name == name)
     }
+
+    /// The experiments that some names stand for.
+    pub(crate) fn named(&self, names: &[String]) -> Vec<String> {
+        let of = |name: &String| match self.aliases.iter().find(|alias| alias.name == name) {
+            Some(alias) => alias.of.iter().map(|&name| name.to_owned()).collect(),
+            None => vec![name.clone()],
+        };
+        names.iter().flat_map(of).collect()
+    }
+
     /// The name of the peer that the rows are about.
     pub(crate) fn subject(&self) -> Option<&'static str> {
         self.peers.iter().find(|peer| peer.role == Role::Subject).map(|peer| peer.name)

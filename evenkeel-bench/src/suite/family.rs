@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use super::case::{Case, Fields};
-use super::description::{Description, Experiment};
+use super::description::{Alias, Description, Experiment};
 use super::peer::{Known, Peer};
 use super::picture::Picture;
 use super::published::Published;
@@ -32,6 +32,11 @@ pub(crate) trait Family: Sized + Send + 'static {
 
     /// The experiments, in the order of the tables.
     fn experiments() -> Vec<Experiment>;
+
+    /// Names that stand for several of them.
+    fn aliases() -> Vec<Alias> {
+        Vec::new()
+    }
 
     /// What `run` asks for, or what is wrong with it. That experiments, variants, peers and options
     /// are known here is checked before.
@@ -91,6 +96,11 @@ pub(crate) trait Family: Sized + Send + 'static {
         Vec::new()
     }
 
+    /// What `run` prints behind the tables of these rows, for which a session has no room.
+    fn appendix(_rows: &[Row<'_>]) -> String {
+        String::new()
+    }
+
     /// What others have published of a case, for columns beside its figures.
     fn published(_case: &Case) -> Vec<Published> {
         Vec::new()
@@ -101,6 +111,7 @@ pub(crate) trait Family: Sized + Send + 'static {
     fn removed(_case: &Case) -> Option<&'static str> {
         None
     }
+
     /// Pictures of the rows of one experiment, beside those of single quantities.
     fn pictures(_rows: &[Row<'_>]) -> Vec<Picture> {
         Vec::new()
@@ -114,9 +125,11 @@ pub(crate) fn describe<F: Family>() -> Description {
         title: F::TITLE,
         about: F::ABOUT,
         experiments: F::experiments(),
+        aliases: F::aliases(),
         peers: Known::all::<F::Peer>(),
         listed: F::listed,
         remarks: F::remarks,
+        appendix: F::appendix,
         published: F::published,
         removed: F::removed,
         pictures: F::pictures,

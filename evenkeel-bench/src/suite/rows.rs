@@ -236,6 +236,7 @@ pub(crate) mod tests {
             title: "Rings",
             about: "A ring is passed on.",
             experiments: vec![cycle],
+            aliases: Vec::new(),
             peers: vec![
                 peer("evenkeel", Role::Subject, 0),
                 peer("tokio", Role::Peer, 1),
@@ -250,6 +251,7 @@ pub(crate) mod tests {
             remarks: |rows| vec![format!("{} in all:\n  listed", words::count(rows.len(), "row"))],
             pictures: |_| Vec::new(),
             listed: |_| None,
+            appendix: |_| String::new(),
         }
     }
 

@@ -60,14 +60,32 @@ fn call(peer: Peer, spec: &Spec) -> anyhow::Result<Footprint> {
 
 /// What a fresh process of this binary prints, called with these arguments.
 pub(crate) fn afresh<T: DeserializeOwned>(arguments: &[&str]) -> anyhow::Result<T> {
-    let binary = env::current_exe().context("cannot find this binary to start it afresh")?;
-    let output =
-        Command::new(binary).args(arguments).output().context("cannot start this binary afresh")?;
+    let output = command(arguments)?.output().context("cannot start this binary afresh")?;
     if !output.status.success() {
         bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
     }
-    serde_json::from_slice(&output.stdout).context("the fresh process printed something else")
+    let printed = String::from_utf8_lossy(&output.stdout);
+    // A test says more around it.
+    let line = printed.lines().find_map(|line| line.get(line.find('{')?..)).unwrap_or(&printed);
+    serde_json::from_str(line).context("the fresh process printed something else")
 }
+
+/// This binary with these arguments.
+fn command(arguments: &[&str]) -> anyhow::Result<Command> {
+    let binary = env::current_exe().context("cannot find this binary to start it afresh")?;
+    let mut command = Command::new(binary);
+    if cfg!(test) {
+        // Tests are a binary of their own, of which one is called in its place.
+        let test = "workload::tests::this_binary_called_afresh";
+        command.args([test, "--exact", "--nocapture"]).env(AFRESH, arguments.join(" "));
+    } else {
+        command.args(arguments);
+    }
+    Ok(command)
+}
+
+/// Holds the arguments of this binary, called afresh by its own tests.
+pub(super) const AFRESH: &str = "EVENKEEL_TEST_AFRESH";
 
 /// Measures a runtime in this process, which should have done nothing before.
 pub(crate) fn in_this_process(peer: Peer, procs: usize, tasks: usize) -> anyhow::Result<Footprint> {

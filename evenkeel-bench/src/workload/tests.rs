@@ -1,5 +1,10 @@
+use std::env;
+
+use clap::Parser;
+
 use super::*;
 use crate::affinity::confined;
+use crate::cli;
 use crate::runtime::evenkeel::Evenkeel;
 use crate::runtime::tokio_hand::TokioHand;
 use crate::runtime::tokio_native::TokioNative;
@@ -110,4 +115,12 @@ fn evenkeel_completes_transfers_beside_a_spinning_leader() {
         let outcome = run::<Evenkeel>(&spec).unwrap();
         assert!(!outcome.dnc && outcome.ops > 0, "{spec:?}: {outcome:?}");
     }
+}
+
+/// Stands for this binary where its tests call it [afresh](memory::afresh).
+#[test]
+fn this_binary_called_afresh() {
+    let Ok(arguments) = env::var(memory::AFRESH) else { return };
+    let line = ["evenkeel-bench"].into_iter().chain(arguments.split(' '));
+    cli::dispatch(cli::Cli::try_parse_from(line).unwrap()).unwrap();
 }

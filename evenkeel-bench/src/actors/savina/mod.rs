@@ -24,9 +24,6 @@ use std::time::Duration;
 use super::system::System;
 use crate::workload::Fault;
 
-/// The name of all of them together, on the command line.
-pub(crate) const ALL: &str = "savina";
-
 /// A program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
@@ -49,46 +46,6 @@ pub(crate) enum Program {
 }
 
 impl Program {
-    /// All of them, in the order of the tables.
-    pub(crate) const ALL: [Program; 8] = [
-        Program::Big,
-        Program::Threadring,
-        Program::Count,
-        Program::Fjcreate,
-        Program::Chameneos,
-        Program::Banking,
-        Program::Bndbuffer,
-        Program::Philosopher,
-    ];
-
-    /// The name on the command line and in the tables.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Program::Big => "savina_big",
-            Program::Threadring => "savina_threadring",
-            Program::Count => "savina_count",
-            Program::Fjcreate => "savina_fjcreate",
-            Program::Chameneos => "savina_chameneos",
-            Program::Banking => "savina_banking",
-            Program::Bndbuffer => "savina_bndbuffer",
-            Program::Philosopher => "savina_philosopher",
-        }
-    }
-
-    /// What happens, in one line.
-    pub(crate) fn describe(self) -> &'static str {
-        match self {
-            Program::Big => "120 actors with one ping in flight each, to a random one of all",
-            Program::Threadring => "a token that goes round a ring of 100 actors",
-            Program::Count => "increments from one actor to another",
-            Program::Fjcreate => "actors that are spawned, sent a message and end, one by one",
-            Program::Chameneos => "100 creatures that meet in pairs at a mall",
-            Program::Banking => "transfers between 1,000 accounts, which wait for each other",
-            Program::Bndbuffer => "40 producers, 40 consumers and a buffer for 50 items",
-            Program::Philosopher => "20 philosophers who ask an arbitrator for their forks",
-        }
-    }
-
     /// The published number of rounds: pings of each, passes, increments, actors, meetings, transfers, items of each
     /// producer, meals of each.
     pub(crate) fn rounds(self) -> u32 {

@@ -37,10 +37,10 @@ impl Drop for Once {
 pub(super) async fn run<S: System>(spawner: S::Spawner, spec: Spec) -> Result<Outcome, Fault> {
     let wave = match spec.variant {
         Variant::Waves => WAVE,
-        _ => spec.actors,
+        _ => spec.actors(),
     };
-    let mut references = Vec::with_capacity(wave.min(spec.actors));
-    let mut left = spec.actors;
+    let mut references = Vec::with_capacity(wave.min(spec.actors()));
+    let mut left = spec.actors();
     let mut handled = 0;
     let mut ended = Instant::now();
     let started = Instant::now();
@@ -56,8 +56,8 @@ pub(super) async fn run<S: System>(spawner: S::Spawner, spec: Spec) -> Result<Ou
         handled += of_wave.handled.load(Ordering::Relaxed);
         left -= actors;
     }
-    match handled == spec.actors {
+    match handled == spec.actors() {
         true => Ok(super::timed(ended.saturating_duration_since(started))),
-        false => Fault::check(format!("{handled} actors of {} have handled it", spec.actors)),
+        false => Fault::check(format!("{handled} actors of {} have handled it", spec.actors())),
     }
 }
