@@ -3,75 +3,11 @@
 //! What was busy on the run's cores and is not this process, nor a child that it has waited for, was
 //! taken by others; stolen time was taken by the hypervisor.
 
-use std::cell::Cell;
-use std::fmt::Display;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::words;
-
-/// A run that had less than this share of its time was disturbed and is repeated.
+/// A run that had less than this share of its time was disturbed, and does not count.
 pub(crate) const ENOUGH: f64 = 0.96;
-
-/// How often a disturbed run is done again before it is kept as it is.
-const TRIES: usize = 3;
-
-/// Runs that may still be done again, so that a busy machine cannot draw a session out for ever.
-pub(crate) struct Retries(Cell<usize>);
-
-impl Retries {
-    /// At most so many in all.
-    pub(crate) fn new(spare: usize) -> Retries {
-        Retries(Cell::new(spare))
-    }
-
-    /// Runs until `disturbed` is not true of the run, or no retry is left. Gives the last run and, if that was
-    /// disturbed, the number of its try.
-    pub(crate) fn run<T, E>(
-        &self,
-        mut once: impl FnMut() -> Result<T, E>,
-        disturbed: impl Fn(&T) -> bool,
-    ) -> Result<(T, Option<usize>), E> {
-        let mut tries = 0;
-        loop {
-            let run = once()?;
-            if !disturbed(&run) {
-                return Ok((run, None));
-            }
-            if tries == TRIES || self.0.get() == 0 {
-                return Ok((run, Some(tries + 1)));
-            }
-            tries += 1;
-            self.0.set(self.0.get() - 1);
-        }
-    }
-}
-
-/// What is said of a run that was disturbed, and is kept: in its try of this number others left it `share` of the time.
-pub(crate) fn remark(run: impl Display, tried: usize, share: f64) -> String {
-    let again = match tried {
-        1 => String::new(),
-        tried => format!(" each of the {tried} times that it was done, of which the last is kept"),
-    };
-    format!("{run} was disturbed{again}: others left it {:.0} % of its cores' time.", share * 100.0)
-}
-
-/// How many of these runs were disturbed, in a sentence; none if none was.
-pub(crate) fn count(shares: impl IntoIterator<Item = f64>) -> Option<String> {
-    let (mut all, mut disturbed) = (0, 0);
-    for share in shares {
-        all += 1;
-        disturbed += usize::from(share < ENOUGH);
-    }
-    (disturbed > 0).then(|| {
-        format!(
-            "{} of {} disturbed: others left each of them less than {:.0} % of its cores' time.",
-            words::count(disturbed, "run"),
-            words::thousands(all),
-            ENOUGH * 100.0
-        )
-    })
-}
 
 /// A stretch of time on some cores.
 pub(crate) struct Watch {
@@ -93,12 +29,7 @@ struct Ticks {
 }
 
 impl Watch {
-    /// Begins to watch these cores.
-    pub(crate) fn start(cores: Vec<usize>) -> Watch {
-        Watch::beside(cores, None)
-    }
-
-    /// The same where a child that is not waited for yet does the work.
+    /// Begins to watch these cores, and a child that is not waited for yet if that does the work.
     pub(crate) fn beside(cores: Vec<usize>, child: Option<u32>) -> Watch {
         let before = now(&cores, child);
         Watch { cores, child, started: Instant::now(), before }
@@ -178,41 +109,6 @@ mod tests {
         let line = "42 (a ) b) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 20 0";
         assert_eq!(own(line), Some(11 + 12 + 13 + 14));
         assert_eq!(own("nothing"), None);
-    }
-
-    #[test]
-    fn a_disturbed_run_is_done_again_while_retries_are_left() {
-        let retries = Retries::new(TRIES + 1);
-        let shares = |shares: &[f64]| {
-            let mut shares = shares.iter().copied();
-            let run = retries.run(|| shares.next().ok_or(()), |&share| share < ENOUGH);
-            (run.unwrap(), shares.count())
-        };
-        assert_eq!(shares(&[1.0, 0.5]), ((1.0, None), 1));
-        assert_eq!(shares(&[0.1, 0.2, 0.3, 0.4, 1.0]), ((0.4, Some(4)), 1));
-        // One is left of the four.
-        assert_eq!(shares(&[0.1, 0.2, 1.0]), ((0.2, Some(2)), 1));
-        assert_eq!(shares(&[0.1, 1.0]), ((0.1, Some(1)), 1));
-        assert!(retries.run(|| Err::<f64, _>("failed"), |_| false).is_err());
-    }
-
-    #[test]
-    fn remarks_say_whose_time_it_was_and_how_often_it_was_tried() {
-        assert_eq!(
-            remark("actix pingpong", 1, 0.68),
-            "actix pingpong was disturbed: others left it 68 % of its cores' time."
-        );
-        assert_eq!(
-            remark("actix pingpong", 4, 0.68),
-            "actix pingpong was disturbed each of the 4 times that it was done, of which the last is kept: \
-             others left it 68 % of its cores' time."
-        );
-        assert_eq!(count([1.0, ENOUGH]), None);
-        let some = count([1.0, 0.5, 0.9]).unwrap();
-        assert_eq!(
-            some,
-            "2 runs of 3 disturbed: others left each of them less than 96 % of its cores' time."
-        );
     }
 
     #[test]

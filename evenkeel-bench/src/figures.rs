@@ -1,5 +1,4 @@
-//! Who is compared in which regime, and in which colour, in the families that have machinery of
-//! their own.
+//! The names that regimes and the subject have everywhere, and the colours of runtimes.
 
 pub(crate) use crate::suite::summary::Summary;
 
@@ -37,17 +36,6 @@ pub(crate) const NEAR: &str = "near";
 /// Two readings of the bounced line disagree: such a run belongs to no regime.
 pub(crate) const MIXED: &str = "mixed";
 
-/// The distinct items, in the order of their first appearance.
-fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
-    for item in items {
-        if !seen.contains(&item) {
-            seen.push(item);
-        }
-    }
-    seen
-}
-
 /// The names of runtimes in their order, and the colour and marker of each.
 ///
 /// If there are strangers among them, each runtime has the colour of its place among those measured.
@@ -66,18 +54,4 @@ fn places(names: &[&str], known: &[&str]) -> (Vec<String>, Vec<usize>) {
     all.filter(|(_, name)| names.contains(name))
         .map(|(place, name)| (name.to_string(), place))
         .unzip()
-}
-
-/// How much a regime is to be preferred for a comparison: one in which the subject was measured beside most peers; among equals near cores, then
-/// the regime with most runs. `runtimes` are those of the runs, one for each.
-///
-/// Mixed runs can't be compared with each other either, so they are chosen only if there is
-/// nothing else.
-pub(crate) fn preference<'a>(
-    regime: &str,
-    runtimes: impl Iterator<Item = &'a str> + Clone,
-) -> (bool, bool, usize, bool, usize) {
-    let runs = runtimes.clone().count();
-    let runtimes = distinct(runtimes);
-    (regime != MIXED, runtimes.contains(&SUBJECT), runtimes.len(), regime == NEAR, runs)
 }

@@ -16,7 +16,6 @@ use anyhow::Context;
 
 pub(crate) use self::effort::Effort;
 use self::part::Part;
-use crate::disturbance;
 use crate::machine;
 use crate::report::{self, Session};
 use crate::suite::output::say;
@@ -63,9 +62,6 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
         say!("{note}");
     }
 
-    if parts.iter().any(|part| part.is_foreign()) {
-        say!("Building the peers in other languages.");
-    }
     let building = parts.iter_mut().try_for_each(|part| part.build());
     // Nothing is left behind by a build that has failed: the others come to their end.
     let built = parts.iter_mut().map(|part| part.built()).fold(Ok(()), anyhow::Result::and);
@@ -81,7 +77,7 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     }
 
     let measured_in = begun.elapsed();
-    let tables: Vec<String> = parts.iter().map(|part| part_in_text(part.as_ref())).collect();
+    let tables: Vec<String> = parts.iter().map(|part| part.table()).collect();
     let mut session = Session { topology, started, machine, notes, ..Session::default() };
     parts.into_iter().for_each(|part| part.leave(&mut session));
     // The report is kept even if the tables have no reader any more.
@@ -92,14 +88,4 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
     let page = written?;
     say!("report: {}", page.canonicalize().unwrap_or(page).display());
     failure.context("not all was measured; table and report are of what was")
-}
-
-/// The table of a part, and below it how many of its runs were disturbed.
-fn part_in_text(part: &dyn Part) -> String {
-    let mut text = part.table();
-    if let Some(disturbed) = disturbance::count(part.shares()) {
-        text.push_str(&disturbed);
-        text.push('\n');
-    }
-    text
 }

@@ -89,11 +89,6 @@ fn reply(ball: &AtomicU32) -> bool {
 pub(crate) const MEANING: &str = "cores: siblings are two threads of one core (a cache line takes less than 20 ns from one to \
     the other), near ones share a last-level cache (less than 100 ns), far ones do not; mixed: it changed during the run";
 
-/// The same as a line below a table with these regimes; nothing if it has none.
-pub(crate) fn meaning<'a>(mut regimes: impl Iterator<Item = Option<&'a str>>) -> String {
-    if regimes.any(|regime| regime.is_some()) { format!("{MEANING}\n") } else { String::new() }
-}
-
 /// The regime of one reading.
 fn of(line: f64) -> &'static str {
     if line < SIBLING {

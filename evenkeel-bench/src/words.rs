@@ -22,17 +22,6 @@ pub(crate) fn spread(Summary { median, min, max, .. }: Summary) -> String {
     }
 }
 
-/// The same, with the number of runs where there are fewer than `most`, which others of the row have.
-pub(crate) fn spread_of(summary: Summary, most: usize) -> String {
-    match summary.runs < most {
-        true => format!("{} n={}", spread(summary), summary.runs),
-        false => spread(summary),
-    }
-}
-
-/// What `n=` after a figure means.
-pub(crate) const FEWER: &str = "n: runs, where others of the row have more";
-
 /// A whole number with its thousands set apart by commas.
 pub(crate) fn thousands(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();

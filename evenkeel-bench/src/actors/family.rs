@@ -17,8 +17,10 @@ use crate::suite::asked::Asked;
 use crate::suite::case::{Case, Fields};
 use crate::suite::description::{Alias, Experiment};
 use crate::suite::family::{self, Family, Found, Has, Ran};
+use crate::suite::output::note;
 use crate::suite::quantity::{Better, Drawn, Quantity, Read};
 use crate::suite::rows::Row;
+use crate::words;
 
 /// The family of the experiments, with its programs in other languages.
 #[derive(Default)]
@@ -167,6 +169,10 @@ impl Family for Actors {
 
     fn build(&self, peers: &[Peer]) -> anyhow::Result<()> {
         let names: Vec<_> = peers.iter().filter_map(|peer| peer.foreign()).collect();
+        if !names.is_empty() {
+            let names: Vec<&str> = names.iter().map(|name| name.name()).collect();
+            note!("building the peers on {}", words::and(&names));
+        }
         let built = Built::all(&names)?;
         // Nobody builds twice.
         _ = self.0.set(built.into_iter().map(Arc::new).collect());

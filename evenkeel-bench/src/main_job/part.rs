@@ -5,11 +5,6 @@ use crate::report::Session;
 
 /// Experiments that are planned, measured and shown together.
 pub(super) trait Part {
-    /// Whether some of it runs in other languages.
-    fn is_foreign(&self) -> bool {
-        false
-    }
-
     /// Builds what runs in other languages, or begins to, beside the others.
     fn build(&mut self) -> anyhow::Result<()> {
         Ok(())
@@ -25,9 +20,6 @@ pub(super) trait Part {
 
     /// The table of what was measured.
     fn table(&self) -> String;
-
-    /// The share of its time that was left to each run.
-    fn shares(&self) -> Vec<f64>;
 
     /// Leaves what was measured to the report.
     fn leave(self: Box<Self>, session: &mut Session);

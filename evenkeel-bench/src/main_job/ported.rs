@@ -97,11 +97,6 @@ impl Part for Ported {
         table::render(of, records, absent, table::width())
     }
 
-    fn shares(&self) -> Vec<f64> {
-        // The tables count what was disturbed.
-        Vec::new()
-    }
-
     fn leave(self: Box<Self>, session: &mut Session) {
         session.ported.push(self.measured);
     }

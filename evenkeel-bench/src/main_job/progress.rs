@@ -2,7 +2,6 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::interrupt;
 use crate::suite::output::note;
 
 /// A bar that is drawn only between runs: a thread that redraws it would take time from what is
@@ -35,21 +34,4 @@ impl Progress {
     pub(super) fn end(self) {
         self.0.finish_and_clear();
     }
-}
-
-/// Measures one cell after the other, each of which is a step.
-pub(super) fn each<C>(
-    cells: &[C],
-    name: impl Fn(&C) -> String,
-    mut measure: impl FnMut(&C) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let progress = Progress::of(cells.len());
-    for cell in cells {
-        progress.name(name(cell));
-        interrupt::check()?;
-        measure(cell)?;
-        progress.step(1);
-    }
-    progress.end();
-    Ok(())
 }

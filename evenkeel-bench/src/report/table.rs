@@ -1,17 +1,8 @@
-//! A verdict on the page: its mark, and its words.
+//! The mark of a verdict on the page.
 
 use maud::{Markup, html};
 
-use crate::verdict::{Standing, Verdict};
-
-/// What the words of a verdict are about.
-pub(super) fn standing(verdict: &Verdict) -> Markup {
-    html! {
-        (mark(verdict.standing))
-        (verdict.words)
-        @if let Some(peer) = &verdict.peer { span.range { "beside " (peer) } }
-    }
-}
+use crate::verdict::Standing;
 
 /// The coloured mark that goes with the words.
 pub(super) fn mark(standing: Standing) -> Markup {
