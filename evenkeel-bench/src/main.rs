@@ -28,6 +28,7 @@ mod mixed;
 mod named;
 mod objects;
 mod patience;
+mod places;
 mod regime;
 mod report;
 mod runtime;

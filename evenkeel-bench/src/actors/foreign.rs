@@ -10,6 +10,7 @@ mod go;
 mod pekko;
 
 use std::panic::resume_unwind;
+use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use anyhow::{Context, ensure};
 use serde::Deserialize;
 
 use crate::named::named;
+use crate::places::Places;
 use crate::served::Served;
 use crate::toolchain::Workshop;
 
@@ -37,30 +39,34 @@ named! {
 
 impl Name {
     /// The version of what it is built with, if that is there.
-    fn version(self) -> Option<String> {
+    fn version(self, places: &Places) -> Option<String> {
         match self {
-            Name::Pekko => pekko::version(),
-            Name::Erlang => erlang::version(),
+            Name::Pekko => pekko::version(places),
+            Name::Erlang => erlang::version(places),
             Name::Caf => caf::version(),
             Name::Go => go::version(),
         }
     }
 
-    /// Why it cannot be built here, and what would help; `None` if it can. Takes a second or so.
-    fn missing(self) -> anyhow::Result<Option<String>> {
+    /// One line that installs what it needs, with what is wrong with what is there; `None` if it can
+    /// be built here. Takes a second or so.
+    fn missing(self, places: &Places) -> anyhow::Result<Option<String>> {
         match self {
-            Name::Pekko => pekko::missing(),
-            Name::Erlang => Ok(erlang::missing()),
-            Name::Caf => caf::missing(),
+            Name::Pekko => pekko::missing(places),
+            Name::Erlang => Ok(erlang::missing(places)),
+            Name::Caf => caf::missing(places),
             Name::Go => Ok(go::missing()),
         }
     }
 }
 
-/// Looks for these at the same time: for each the version of what it is built with, or why it cannot
-/// be built.
+/// Looks for these at the same time: for each the version of what it is built with, or one line that
+/// installs it.
 pub(crate) fn look(names: &[Name]) -> anyhow::Result<Vec<Result<Option<String>, String>>> {
-    let found = together(names, |name| Ok(name.missing()?.map_or_else(|| Ok(name.version()), Err)));
+    let places = Places::here();
+    let found = together(names, |name| {
+        Ok(name.missing(&places)?.map_or_else(|| Ok(name.version(&places)), Err))
+    });
     found.into_iter().collect()
 }
 
@@ -159,7 +165,15 @@ fn read(name: Name, request: &Request, line: &str) -> anyhow::Result<Answer> {
 /// A built program.
 pub(crate) struct Built {
     name: Name,
+    program: Program,
+}
+
+/// A folder with a program, and what starts it: itself, or a virtual machine, with its major version
+/// where that matters.
+struct Program {
     workshop: Workshop,
+    tool: PathBuf,
+    major: u32,
 }
 
 /// What a process is for. A runtime that grows its heap takes as much as it may when it is to be fast, and no more than
@@ -177,13 +191,14 @@ impl Built {
     }
 
     fn new(name: Name) -> anyhow::Result<Built> {
-        let workshop = match name {
-            Name::Pekko => pekko::build(),
-            Name::Erlang => erlang::build(),
-            Name::Caf => caf::build(),
+        let places = Places::here();
+        let program = match name {
+            Name::Pekko => pekko::build(&places),
+            Name::Erlang => erlang::build(&places),
+            Name::Caf => caf::build(&places),
             Name::Go => go::build(),
         };
-        Ok(Built { name, workshop: workshop? })
+        Ok(Built { name, program: program? })
     }
 
     /// The actor system.
@@ -193,10 +208,10 @@ impl Built {
 
     fn command(&self, workers: usize, purpose: Purpose) -> anyhow::Result<Command> {
         let mut command = match self.name {
-            Name::Pekko => pekko::command(&self.workshop, workers, purpose)?,
-            Name::Erlang => erlang::command(&self.workshop, workers),
-            Name::Caf => caf::command(&self.workshop),
-            Name::Go => go::command(&self.workshop),
+            Name::Pekko => pekko::command(&self.program, workers, purpose)?,
+            Name::Erlang => erlang::command(&self.program, workers),
+            // They set their threads by themselves.
+            Name::Caf | Name::Go => Command::new(&self.program.tool),
         };
         command.args(["--workers", &workers.to_string(), "--reps", "0"]);
         Ok(command)

@@ -1,10 +1,13 @@
 //! Erlang, whose processes are actors.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-use crate::toolchain::Workshop;
+use super::Program;
+use crate::places::{Install, PATH, Places};
+use crate::toolchain::{Workshop, program};
 
 /// The program's files, as they lie under `peers/erlang`.
 const SOURCES: [(&str, &str); 8] = [
@@ -18,8 +21,25 @@ const SOURCES: [(&str, &str); 8] = [
     ("pingpong.erl", include_str!("../../../peers/erlang/pingpong.erl")),
 ];
 
-/// What would bring compiler and virtual machine.
-const INSTALL: &str = "install Erlang/OTP 25 or later (Debian: erlang-base; Fedora: erlang-erts and erlang-compiler) and put it on PATH";
+/// Where installers put it: those of the system, asdf, mise, kerl and Homebrew.
+const FOLDERS: [&str; 9] = [
+    PATH,
+    "/usr/lib/erlang/bin",
+    "/usr/lib64/erlang/bin",
+    "/usr/local/lib/erlang/bin",
+    "~/.asdf/shims",
+    "~/.local/share/mise/shims",
+    "~/kerl/*/bin",
+    "/opt/homebrew/bin",
+    "/home/linuxbrew/.linuxbrew/bin",
+];
+
+/// What brings compiler and virtual machine.
+const INSTALL: Install = Install {
+    apt: "apt-get install -y erlang-base",
+    dnf: "dnf install -y erlang-erts erlang-compiler",
+    brew: "brew install erlang",
+};
 
 /// The most processes: those of the largest run, and the virtual machine's own.
 const MOST_PROCESSES: &str = "16777216";
@@ -27,28 +47,40 @@ const MOST_PROCESSES: &str = "16777216";
 /// Prints the release, and whether it compiles to machine code.
 const TELL: &str = "io:format(\"Erlang/OTP ~s (~s)~n\", [erlang:system_info(otp_release), erlang:system_info(emu_flavor)]), halt().";
 
-/// The release, if there is one.
-pub(super) fn version() -> Option<String> {
-    let output = Command::new("erl").args(["-noshell", "-eval", TELL]).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| text.trim().to_owned())
+/// The virtual machine that has a compiler beside it, with its release. One that some version
+/// manager only pretends to have does not answer.
+fn find(places: &Places) -> Option<(PathBuf, String)> {
+    let mut tools = places.tools("erl", &FOLDERS).into_iter();
+    tools.find_map(|erl| {
+        let output = Command::new(&erl).args(["-noshell", "-eval", TELL]).output().ok()?;
+        let release = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+        (output.status.success() && compiler(&erl).is_file()).then_some((erl, release))
+    })
 }
 
-/// Why there is no toolchain, and what would help.
-pub(super) fn missing() -> Option<String> {
-    if version().is_none() {
-        return Some(format!("`erl` was not found; {INSTALL}"));
-    }
-    let compiles = Command::new("erlc").arg("-help").output().is_ok();
-    (!compiles).then(|| format!("`erlc` was not found; {INSTALL}"))
+fn compiler(erl: &Path) -> PathBuf {
+    erl.with_file_name(program("erlc"))
+}
+
+/// The release, if there is one.
+pub(super) fn version(places: &Places) -> Option<String> {
+    find(places).map(|(_, release)| release)
+}
+
+/// What installs it, if it is not there.
+pub(super) fn missing(places: &Places) -> Option<String> {
+    find(places).is_none().then(|| INSTALL.line(places).to_owned())
 }
 
 /// Builds the program.
-pub(super) fn build() -> anyhow::Result<Workshop> {
+pub(super) fn build(places: &Places) -> anyhow::Result<Program> {
+    let (tool, _) = find(places).context("Erlang was not found")?;
     let workshop = Workshop::with("Erlang", &SOURCES)?;
     let flags = ["+inline_list_funcs"].into_iter().chain(SOURCES.map(|(name, _)| name));
-    let output =
-        workshop.run("erlc", flags).with_context(|| format!("cannot start `erlc`; {INSTALL}"))?;
+    let compiler = compiler(&tool);
+    let output = workshop
+        .run(&compiler.to_string_lossy(), flags)
+        .with_context(|| format!("cannot start `{}`", compiler.display()))?;
     ensure!(
         output.status.success(),
         "cannot build the Erlang peer:\n{}{}",
@@ -56,18 +88,40 @@ pub(super) fn build() -> anyhow::Result<Workshop> {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
-    Ok(workshop)
+    Ok(Program { workshop, tool, major: 0 })
 }
 
 /// What starts it with so many schedulers.
-pub(super) fn command(workshop: &Workshop, workers: usize) -> Command {
-    let mut command = Command::new("erl");
+pub(super) fn command(program: &Program, workers: usize) -> Command {
+    let mut command = Command::new(&program.tool);
     command
         .args(["+S", &format!("{workers}:{workers}"), "+P", MOST_PROCESSES])
         .args(["-noshell", "-s", "bench_main", "main", "-pa"])
-        .arg(workshop.folder())
+        .arg(program.workshop.folder())
         .arg("-extra")
         // A failure is told in words; a dump would stay behind in the user's folder.
         .env("ERL_CRASH_DUMP_SECONDS", "0");
     command
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::places::tests::{script, tree};
+
+    #[test]
+    fn it_is_found_beside_the_search_path_and_needs_its_compiler() {
+        let root = tree(&["home/.asdf/shims/erlc", "usr/lib/erlang/bin/erlc"]);
+        let places = Places::below(root.path(), &[("PATH", "bin")]);
+        assert_eq!(missing(&places).as_deref(), Some("apt-get install -y erlang-base"));
+        // On the search path there is no compiler, and a version manager may have no version.
+        script(root.path(), "bin/erl", "echo Erlang/OTP 24");
+        script(root.path(), "home/.asdf/shims/erl", "exit 126");
+        assert!(missing(&places).is_some());
+        script(root.path(), "usr/lib/erlang/bin/erl", "echo Erlang/OTP 27");
+        assert_eq!((missing(&places), version(&places)), (None, Some("Erlang/OTP 27".to_owned())));
+        script(root.path(), "bin/dnf", "");
+        std::fs::remove_file(root.path().join("usr/lib/erlang/bin/erlc")).unwrap();
+        assert!(missing(&places).is_some_and(|line| line.starts_with("dnf install ")));
+    }
 }

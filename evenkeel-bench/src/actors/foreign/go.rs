@@ -1,9 +1,8 @@
 //! Go: an actor is a goroutine with a channel.
 
-use std::process::Command;
-
 use anyhow::{Context, ensure};
 
+use super::Program;
 use crate::runtime::go::INSTALL;
 pub(super) use crate::runtime::go::version;
 use crate::toolchain::{Workshop, program};
@@ -21,13 +20,13 @@ const SOURCES: [(&str, &str); 6] = [
 /// The program's name within its folder.
 const PROGRAM: &str = "evenkeel-peer";
 
-/// Why there is no toolchain, and what would help.
+/// What would help, if there is no toolchain.
 pub(super) fn missing() -> Option<String> {
-    version().is_none().then(|| format!("`go` was not found; {INSTALL}"))
+    version().is_none().then(|| INSTALL.to_owned())
 }
 
 /// Builds the program.
-pub(super) fn build() -> anyhow::Result<Workshop> {
+pub(super) fn build() -> anyhow::Result<Program> {
     let workshop = Workshop::with("Go", &SOURCES)?;
     let output = workshop
         .run("go", ["build", "-o", &program(PROGRAM), "."])
@@ -37,10 +36,6 @@ pub(super) fn build() -> anyhow::Result<Workshop> {
         "cannot build the Go peer of the actor benchmarks, which needs Go 1.22 or later:\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    Ok(workshop)
-}
-
-/// What starts it. It sets its processors by itself.
-pub(super) fn command(workshop: &Workshop) -> Command {
-    Command::new(workshop.path(PROGRAM))
+    let tool = workshop.path(PROGRAM);
+    Ok(Program { workshop, tool, major: 0 })
 }

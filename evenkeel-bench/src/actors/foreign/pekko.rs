@@ -2,15 +2,16 @@
 //!
 //! Its jars are the user's: named in a variable, or found where build tools keep what they have fetched.
 
+use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
 use anyhow::{Context, anyhow, ensure};
 
-use super::Purpose;
-use crate::toolchain::{self, Workshop};
+use super::{Program, Purpose};
+use crate::places::{Install, PATH, Places};
+use crate::toolchain::{self, Workshop, program};
 
 /// The program's files, as they lie under `peers/pekko`.
 const SOURCES: [(&str, &str); 9] = [
@@ -31,8 +32,25 @@ const TRIAL: [(&str, &str); 1] = [(
     "class Trial { org.apache.pekko.actor.ActorSystem a; com.typesafe.config.Config c; scala.Option<String> s; }",
 )];
 
-/// What would bring a compiler and a virtual machine.
-const INSTALL: &str = "install a JDK, 17 or later (Debian: openjdk-17-jdk-headless; Fedora: java-latest-openjdk-devel), and set JAVA_HOME or PATH to it";
+/// Where installers put a JDK: those of the system, SDKMAN, asdf, mise and Homebrew.
+const JDKS: [&str; 9] = [
+    "$JAVA_HOME/bin",
+    PATH,
+    "/usr/lib/jvm/*/bin",
+    "~/.sdkman/candidates/java/*/bin",
+    "~/.asdf/installs/java/*/bin",
+    "~/.local/share/mise/installs/java/*/bin",
+    "/opt/homebrew/opt/openjdk*/bin",
+    "/usr/local/opt/openjdk*/bin",
+    "/Library/Java/JavaVirtualMachines/*/Contents/Home/bin",
+];
+
+/// What brings a JDK.
+const JDK: Install = Install {
+    apt: "apt-get install -y openjdk-17-jdk-headless",
+    dnf: "dnf install -y java-latest-openjdk-devel",
+    brew: "brew install openjdk",
+};
 
 /// The first Java that has all that the program is written in.
 const OLDEST: u32 = 17;
@@ -43,20 +61,30 @@ const WARNS: u32 = 24;
 /// Names the jars.
 const CLASSPATH: &str = "EVENKEEL_PEKKO_CLASSPATH";
 
-/// Folder and name of each jar in a repository in the way of Maven, and how its version begins.
+/// Group and name of each jar, and how its version begins.
 const JARS: [(&str, &str, &str); 3] = [
-    ("org/apache/pekko", "pekko-actor_2.13", "1."),
-    ("com/typesafe", "config", "1."),
-    ("org/scala-lang", "scala-library", "2.13."),
+    ("org.apache.pekko", "pekko-actor_2.13", "1."),
+    ("com.typesafe", "config", "1."),
+    ("org.scala-lang", "scala-library", "2.13."),
 ];
 
-/// A tool of the JDK.
-fn tool(name: &str) -> OsString {
-    match env::var_os("JAVA_HOME").filter(|home| !home.is_empty()) {
-        Some(home) => Path::new(&home).join("bin").join(toolchain::program(name)).into(),
-        None => name.into(),
-    }
-}
+/// Repositories in the way of Maven.
+const MAVEN: [&str; 3] = ["$MAVEN_REPO_LOCAL", "~/.m2/repository", "/usr/share/maven-repo"];
+
+/// Caches of coursier, of which sbt makes use. Below one are a scheme, a host and a path on it of at
+/// most two folders, and there a repository in the way of Maven.
+const COURSIER: [&str; 4] = [
+    "$COURSIER_CACHE",
+    "~/.cache/coursier/v1",
+    "~/.coursier/cache/v1",
+    "~/Library/Caches/Coursier/v1",
+];
+
+/// Caches of Gradle.
+const GRADLE: [&str; 2] = ["$GRADLE_USER_HOME", "~/.gradle"];
+
+/// The jars of Pekko that Maven and coursier fetch, with what they need.
+const PEKKO: &str = "org.apache.pekko:pekko-actor_2.13:1.1.3";
 
 /// The compiler's version, such as 17 of `javac 17.0.15`.
 fn major(version: &str) -> Option<u32> {
@@ -64,54 +92,92 @@ fn major(version: &str) -> Option<u32> {
     number.split(|symbol: char| !symbol.is_ascii_digit()).next()?.parse().ok()
 }
 
-fn javac() -> Option<String> {
-    toolchain::version(&tool("javac").to_string_lossy(), "--version")
+/// The first compiler that is new enough, with its version; or what is too old, if anything is there.
+fn javac(places: &Places) -> Result<(PathBuf, String), Option<String>> {
+    let mut old = None;
+    for javac in places.tools("javac", &JDKS) {
+        match toolchain::version(&javac.to_string_lossy(), "--version") {
+            Some(version) if major(&version).is_some_and(|major| major >= OLDEST) => {
+                return Ok((javac, version));
+            }
+            version => old = old.or(version),
+        }
+    }
+    Err(old)
 }
 
 /// The versions of Pekko and of the JDK, if both are there.
-pub(super) fn version() -> Option<String> {
-    let jdk = javac()?;
-    let name = jars().ok()?.first()?.file_stem()?.to_string_lossy().into_owned();
+pub(super) fn version(places: &Places) -> Option<String> {
+    let (_, jdk) = javac(places).ok()?;
+    let name = jars(places).ok()?.first()?.file_stem()?.to_string_lossy().into_owned();
     let pekko = name.strip_prefix("pekko-actor_2.13-").unwrap_or("as given").to_owned();
     Some(format!("Pekko {pekko}, {jdk}"))
 }
 
-/// Why it cannot be built here, and what would help.
-pub(super) fn missing() -> anyhow::Result<Option<String>> {
-    let Some(version) = javac() else {
-        return Ok(Some(format!("`{}` was not found; {INSTALL}", tool("javac").to_string_lossy())));
+/// What installs it, and why it cannot be built here if it is there.
+pub(super) fn missing(places: &Places) -> anyhow::Result<Option<String>> {
+    let jdk = JDK.line(places);
+    let javac = match javac(places) {
+        Ok((javac, _)) => javac,
+        Err(None) => return Ok(Some(jdk.to_owned())),
+        Err(Some(old)) => return Ok(Some(format!("{old} is too old; {jdk}"))),
     };
-    if major(&version).is_none_or(|major| major < OLDEST) {
-        return Ok(Some(format!("{version} is too old; {INSTALL}")));
-    }
-    if let Err(error) = jars() {
-        return Ok(Some(error.to_string()));
-    }
+    let jars = match jars(places) {
+        Ok(jars) => jars,
+        Err(why) => return Ok(Some(why.to_string())),
+    };
     let workshop = Workshop::with("Pekko", &TRIAL)?;
-    let refusal = compile(&workshop, &["Trial.java"])?;
+    let refusal = compile(&workshop, &javac, &jars, &["Trial.java"])?;
     Ok(refusal.map(|errors| {
         let first = errors.lines().next().unwrap_or("its trial does not compile, without a word");
-        format!("{first}; {}", FETCH.replace("{}", CLASSPATH))
+        format!("{first}; {}", fetch(places))
     }))
 }
 
-/// What would bring the jars.
-const FETCH: &str = "let Maven or coursier fetch org.apache.pekko:pekko-actor_2.13, or set {} to its jar and those that it needs";
+/// The line that fetches the jars.
+fn fetch(places: &Places) -> String {
+    let maven = format!("mvn dependency:get -Dartifact={PEKKO}");
+    match (places.has("mvn"), ["cs", "coursier"].into_iter().find(|tool| places.has(tool))) {
+        (false, Some(coursier)) => format!("{coursier} fetch {PEKKO}"),
+        (false, None) => format!("{} && {maven}", MVN.line(places)),
+        (true, _) => maven,
+    }
+}
 
-/// The jars, that of Pekko first if they were found and not named.
-fn jars() -> anyhow::Result<Vec<PathBuf>> {
+/// What brings Maven.
+const MVN: Install = Install {
+    apt: "apt-get install -y maven",
+    dnf: "dnf install -y maven",
+    brew: "brew install maven",
+};
+
+/// The jars, that of Pekko first if they were found and not named; or the line that fetches them.
+fn jars(places: &Places) -> anyhow::Result<Vec<PathBuf>> {
     if let Some(named) = env::var_os(CLASSPATH).filter(|named| !named.is_empty()) {
         return named_jars(&named);
     }
-    let repositories = repositories();
     JARS.into_iter()
-        .map(|(folder, name, version)| {
-            newest(&repositories, folder, name, version).ok_or_else(|| {
-                let fetch = FETCH.replace("{}", CLASSPATH);
-                anyhow!("{name} was not found where Maven and coursier keep jars; {fetch}")
-            })
+        .map(|(group, name, version)| {
+            newest(&places.all(&patterns(group, name)), name, version)
+                .ok_or_else(|| anyhow!(fetch(places)))
         })
         .collect()
+}
+
+/// Where build tools keep a jar.
+fn patterns(group: &str, name: &str) -> Vec<String> {
+    let maven = format!("{}/{name}/*/{name}-*.jar", group.replace('.', "/"));
+    let mut patterns: Vec<String> = MAVEN.map(|root| format!("{root}/{maven}")).to_vec();
+    for cache in COURSIER {
+        let depths = ["*/*", "*/*/*", "*/*/*/*"];
+        patterns.extend(depths.map(|depth| format!("{cache}/{depth}/{maven}")));
+    }
+    let gradle = format!("caches/modules-2/files-2.1/{group}/{name}/*/*/{name}-*.jar");
+    patterns.extend(GRADLE.map(|home| format!("{home}/{gradle}")));
+    patterns.push(format!("~/.ivy2/cache/{group}/{name}/*/{name}-*.jar"));
+    patterns.push(format!("~/.ivy2/local/{group}/{name}/*/*/{name}-*.jar"));
+    patterns.push(format!("/usr/share/java/{name}-*.jar"));
+    patterns
 }
 
 fn named_jars(named: &OsString) -> anyhow::Result<Vec<PathBuf>> {
@@ -125,70 +191,48 @@ fn named_jars(named: &OsString) -> anyhow::Result<Vec<PathBuf>> {
     Ok(jars)
 }
 
-/// The folders of jars that there are.
-fn repositories() -> Vec<PathBuf> {
-    let home = env::home_dir().unwrap_or_default();
-    let mut found = vec![home.join(".m2/repository")];
-    let caches = match env::var_os("COURSIER_CACHE") {
-        Some(cache) => vec![PathBuf::from(cache)],
-        None => vec![home.join(".cache/coursier/v1"), home.join("Library/Caches/Coursier/v1")],
-    };
-    // Below the cache are a scheme, a host and a path on it: what lies there depends on where it was fetched.
-    caches.iter().for_each(|cache| below(cache, DEPTH, &mut found));
-    found
-}
-
-/// How deep a repository lies in coursier's cache: scheme, host and a path of at most two. An estimate.
-const DEPTH: usize = 4;
-
-fn below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    if folder.join("org").is_dir() || folder.join("com").is_dir() {
-        found.push(folder.to_owned());
-    } else if depth > 0 {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.for_each(|entry| below(&entry.path(), depth - 1, found));
-    }
-}
-
-/// The newest release of a jar.
-fn newest(repositories: &[PathBuf], folder: &str, name: &str, version: &str) -> Option<PathBuf> {
-    let versions = repositories.iter().flat_map(|repository| {
-        fs::read_dir(repository.join(folder).join(name)).into_iter().flatten().flatten()
-    });
-    let jars = versions.filter_map(|entry| {
-        let release = entry.file_name().into_string().ok()?;
-        let jar = entry.path().join(format!("{name}-{release}.jar"));
-        let right = release.starts_with(version) && jar.is_file();
-        // What is no number, as in 2.0-M1, comes before a release.
+/// The newest release of a jar among these.
+fn newest(jars: &[PathBuf], name: &str, version: &str) -> Option<PathBuf> {
+    let release = |jar: &PathBuf| {
+        let stem = jar.file_stem()?.to_str()?;
+        let release = stem.strip_prefix(name)?.strip_prefix('-')?;
+        // What is no number, as in 2.0-M1, comes before a release, or is no program.
         let numbers = release.split('.').map(str::parse::<u32>).collect::<Result<Vec<_>, _>>();
-        right.then_some((numbers.ok()?, jar))
-    });
-    jars.max().map(|(_, jar)| jar)
+        release.starts_with(version).then_some((numbers.ok()?, jar.clone()))
+    };
+    jars.iter().filter_map(release).max().map(|(_, jar)| jar)
 }
 
-fn classpath(workshop: &Workshop) -> anyhow::Result<OsString> {
-    let jars = jars()?.into_iter().chain([workshop.folder().to_owned()]);
-    env::join_paths(jars).context("a jar's path cannot be part of a list")
+fn classpath(workshop: &Workshop, jars: &[PathBuf]) -> anyhow::Result<OsString> {
+    let folder = workshop.folder().to_owned();
+    env::join_paths(jars.iter().chain([&folder])).context("a jar's path cannot be part of a list")
 }
 
 /// Compiles these files. Gives what there is against it.
-fn compile(workshop: &Workshop, files: &[&str]) -> anyhow::Result<Option<String>> {
-    let mut arguments: Vec<OsString> = vec!["-cp".into(), classpath(workshop)?];
+fn compile(
+    workshop: &Workshop,
+    javac: &Path,
+    jars: &[PathBuf],
+    files: &[&str],
+) -> anyhow::Result<Option<String>> {
+    let mut arguments: Vec<OsString> = vec!["-cp".into(), classpath(workshop, jars)?];
     arguments.extend(["-d", ".", "-proc:none"].map(OsString::from));
     arguments.extend(files.iter().map(OsString::from));
     let output = workshop
-        .run(&tool("javac").to_string_lossy(), arguments)
-        .with_context(|| format!("cannot start `javac`; {INSTALL}"))?;
+        .run(&javac.to_string_lossy(), arguments)
+        .with_context(|| format!("cannot start `{}`", javac.display()))?;
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     Ok((!output.status.success()).then_some(errors))
 }
 
 /// Builds the program.
-pub(super) fn build() -> anyhow::Result<Workshop> {
+pub(super) fn build(places: &Places) -> anyhow::Result<Program> {
+    let (javac, version) = javac(places).ok().context("no JDK was found")?;
     let workshop = Workshop::with("Pekko", &SOURCES)?;
-    let refusal = compile(&workshop, &SOURCES.map(|(name, _)| name))?;
+    let refusal = compile(&workshop, &javac, &jars(places)?, &SOURCES.map(|(name, _)| name))?;
     ensure!(refusal.is_none(), "cannot build the peer on Pekko:\n{}", refusal.unwrap_or_default());
-    Ok(workshop)
+    let tool = javac.with_file_name(program("java"));
+    Ok(Program { workshop, tool, major: major(&version).unwrap_or(OLDEST) })
 }
 
 /// The heap of a process that is to be fast: young objects have half a gigabyte, touched beforehand, or the pages' first
@@ -199,11 +243,11 @@ const FAST: [&str; 5] =
 /// What starts it. The collector has as many threads as there are workers; where memory is measured, the heap grows as it
 /// is needed.
 pub(super) fn command(
-    workshop: &Workshop,
+    program: &Program,
     workers: usize,
     purpose: Purpose,
 ) -> anyhow::Result<Command> {
-    let mut command = Command::new(tool("java"));
+    let mut command = Command::new(&program.tool);
     match purpose {
         Purpose::Speed => {
             command.args(FAST).arg(format!("-XX:ParallelGCThreads={workers}"));
@@ -212,16 +256,20 @@ pub(super) fn command(
             command.arg("-XX:+UseSerialGC");
         }
     }
-    if javac().as_deref().and_then(major).is_some_and(|major| major >= WARNS) {
+    if program.major >= WARNS {
         command.arg("--sun-misc-unsafe-memory-access=allow");
     }
-    command.arg("-cp").arg(classpath(workshop)?).arg("Main");
+    let classpath = classpath(&program.workshop, &jars(&Places::here())?)?;
+    command.arg("-cp").arg(classpath).arg("Main");
     Ok(command)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(unix)]
+    use crate::places::tests::script;
+    use crate::places::tests::tree;
 
     #[test]
     fn a_compiler_tells_its_version() {
@@ -233,30 +281,76 @@ mod tests {
 
     #[test]
     fn the_newest_release_is_taken_wherever_it_lies() {
-        let cache = tempfile::tempdir().unwrap();
-        let versions = [
-            "https/a.host/maven2/org/apache/pekko/pekko-actor_2.13/1.1.9",
-            "https/a.host/maven2/org/apache/pekko/pekko-actor_2.13/1.1.10",
-            "https/a.host/maven2/org/apache/pekko/pekko-actor_2.13/1.2.0-M1",
-            "https/b.host/org/apache/pekko/pekko-actor_2.13/1.0.3",
+        let (group, name, version) = JARS[0];
+        let path = "org/apache/pekko/pekko-actor_2.13";
+        let jar = |folder: &str, release: &str| format!("{folder}/{name}-{release}.jar");
+        let mut files = vec![
+            jar(&format!("home/.cache/coursier/v1/https/b.host/{path}/1.0.3"), "1.0.3"),
+            // What is no release, and what is no program.
+            jar(&format!("home/.m2/repository/{path}/1.2.0-M1"), "1.2.0-M1"),
+            jar(&format!("home/.m2/repository/{path}/1.9.0"), "1.9.0-sources"),
+            // Fetched in part only.
+            format!("home/.m2/repository/{path}/1.3.0/{name}-1.3.0.pom"),
         ];
-        for version in versions {
-            let folder = cache.path().join(version);
-            fs::create_dir_all(&folder).unwrap();
-            let release = folder.file_name().unwrap().to_str().unwrap();
-            fs::write(folder.join(format!("pekko-actor_2.13-{release}.jar")), "").unwrap();
+        let newest_of = |files: &[String]| {
+            let root = tree(&files.iter().map(String::as_str).collect::<Vec<_>>());
+            let variables = [("MAVEN_REPO_LOCAL", "m2"), ("GRADLE_USER_HOME", "gradle")];
+            let all = Places::below(root.path(), &variables).all(&patterns(group, name));
+            assert_eq!(newest(&all, name, "2."), None);
+            newest(&all, name, version)
+                .map(|jar| jar.strip_prefix(root.path()).unwrap().display().to_string())
+        };
+        assert_eq!(newest_of(&files[1..]), None);
+        assert_eq!(newest_of(&files).as_ref(), Some(&files[0]));
+        let places = [
+            "m2/{path}/1.1.1",
+            "usr/share/maven-repo/{path}/1.1.2",
+            "usr/share/java",
+            "home/.cache/coursier/v1/https/a.host/maven2/{path}/1.1.9",
+            "home/.coursier/cache/v1/https/a.host/some/releases/{path}/1.1.10",
+            "home/.gradle/caches/modules-2/files-2.1/org.apache.pekko/pekko-actor_2.13/1.1.11/0a1b",
+            "gradle/caches/modules-2/files-2.1/org.apache.pekko/pekko-actor_2.13/1.1.12/0a1b",
+            "home/.ivy2/cache/org.apache.pekko/pekko-actor_2.13/jars",
+            "home/.ivy2/local/org.apache.pekko/pekko-actor_2.13/1.1.14/jars",
+        ];
+        // Each is newer than all before it.
+        for (place, release) in places.into_iter().zip(6..) {
+            files.push(jar(&place.replace("{path}", path), &format!("1.1.{release}")));
+            assert_eq!(newest_of(&files).as_ref(), files.last());
         }
-        // Fetched in part only.
-        let part = "https/b.host/org/apache/pekko/pekko-actor_2.13/1.3.0";
-        fs::create_dir_all(cache.path().join(part)).unwrap();
-        let mut found = Vec::new();
-        below(cache.path(), DEPTH, &mut found);
-        assert_eq!(found.len(), 2);
-        let (folder, name, version) = JARS[0];
-        let jar = newest(&found, folder, name, version).unwrap();
-        assert!(jar.ends_with("1.1.10/pekko-actor_2.13-1.1.10.jar"), "{}", jar.display());
-        assert_eq!(newest(&found, folder, name, "2."), None);
-        assert_eq!(newest(&[], folder, name, version), None);
+    }
+
+    #[test]
+    fn the_line_that_fetches_the_jars_is_one_for_the_tool_that_is_there() {
+        let root = tree(&["a/mvn", "b/cs", "c/dnf"]);
+        let line = |path| fetch(&Places::below(root.path(), &[("PATH", path)]));
+        assert_eq!(line("a"), format!("mvn dependency:get -Dartifact={PEKKO}"));
+        assert_eq!(line("b"), format!("cs fetch {PEKKO}"));
+        assert!(line("c").starts_with("dnf install -y maven && mvn dependency:get "));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_jdk_is_new_enough_wherever_it_lies() {
+        let root = tree(&[]);
+        let places = Places::below(root.path(), &[("JAVA_HOME", "jdk"), ("PATH", "bin")]);
+        let jdk = |folder: &str, version: &str| {
+            script(root.path(), &format!("{folder}/bin/javac"), &format!("echo javac {version}"));
+        };
+        let line = "apt-get install -y openjdk-17-jdk-headless";
+        assert_eq!(missing(&places).unwrap().as_deref(), Some(line));
+        jdk("jdk", "11.0.2");
+        let old = format!("javac 11.0.2 is too old; {line}");
+        assert_eq!(missing(&places).unwrap(), Some(old));
+        let found = || javac(&places).unwrap().1;
+        jdk("home/.sdkman/candidates/java/17.0.9-tem", "17.0.9");
+        assert_eq!(found(), "javac 17.0.9");
+        jdk("home/.sdkman/candidates/java/21.0.1-tem", "21.0.1");
+        assert_eq!(found(), "javac 21.0.1");
+        jdk("usr/lib/jvm/java-17-openjdk", "17.0.15");
+        assert_eq!(found(), "javac 17.0.15");
+        jdk("jdk", "25");
+        assert_eq!(found(), "javac 25");
     }
 
     #[test]
