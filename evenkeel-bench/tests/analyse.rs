@@ -67,6 +67,16 @@ fn fork_join_programs_are_analysed_as_they_come() {
     assert!(text.contains("evenkeel / rayon"), "{text}");
 }
 
+/// An earlier release wrote a line for all repeats, and 1 as the workers of plain calls.
+#[test]
+fn fork_join_lines_of_an_earlier_release_are_analysed_as_before() {
+    let output = run(&format!("analyse {} --pool regime", data("old/fork-join.jsonl")));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let design = "design: 4 rows (bench, workers) x 2 columns (runtime) x 3 replications = \
+         24 observations of seconds";
+    assert!(stdout(&output).starts_with(design), "{}", stdout(&output));
+}
+
 #[test]
 fn other_experiments_are_analysed_as_they_come() {
     let runs = run("run --bench cycle,yield --runtime tokio-hand,tokio-native --procs 1 \
