@@ -21,6 +21,7 @@ mod disturbance;
 mod families;
 mod figures;
 mod forking;
+mod installer;
 mod machine;
 mod main_job;
 mod misses;

@@ -462,12 +462,60 @@ fn a_missing_library_is_said_in_the_words_of_the_compiler() {
     assert!(stderr(&output).contains(words), "{}", stderr(&output));
 }
 
+/// A compiler that finds oneTBB where a variable or pkg-config says, and no other library.
+#[cfg(unix)]
+#[test]
+fn a_library_is_found_where_its_installer_has_put_it() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("own");
+    let script = |name: &str, text: String| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    script(
+        "g++",
+        format!(
+            "case \"$*\" in --version) echo 'fake 1.0' ;;\n\
+             *-I{0}/include*-L{0}/lib*) echo '#!/bin/sh' > trial; /bin/chmod +x trial ;;\n\
+             *) echo 'trial.cpp:1: fatal error: tbb.h: No such file' >&2; exit 1 ;; esac",
+            place.display()
+        ),
+    );
+    let is_found = |variable: Option<&Path>| {
+        let mut bench = bench();
+        bench.arg("list").env("PATH", folder.path()).env_remove("CXX").env_remove("TBBROOT");
+        variable.map(|place| bench.env("TBBROOT", place));
+        let output = bench.output().unwrap();
+        let (_, of) = stdout(&output).split_once("runtimes of fork-join found:").unwrap();
+        let (there, missing) = of.split_once("runtimes of fork-join missing:").unwrap();
+        assert!(missing.contains("openmp"), "{missing}");
+        there.contains("onetbb")
+    };
+    assert!(!is_found(None));
+    assert!(!is_found(Some(&place)), "there is nothing yet");
+    for file in ["include/oneapi/tbb/task_arena.h", "lib/libtbb.so"] {
+        let file = place.join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, "").unwrap();
+    }
+    assert!(is_found(Some(&place)));
+    script("pkg-config", format!("echo '-I{0}/include -L{0}/lib -ltbb'", place.display()));
+    assert!(is_found(None));
+}
+
 #[cfg(not(feature = "forte"))]
 #[test]
 fn a_binary_without_forte_says_how_to_build_one_with_it() {
     let output = run("run --bench fib --n 5 --runtime forte");
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("`--features forte`"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("cargo run --release -p evenkeel-bench --features forte"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]

@@ -13,7 +13,9 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 
 use super::forker::Name;
+use super::onetbb;
 use super::program::Program;
+use crate::installer::Package;
 use crate::served::Served;
 use crate::toolchain::{self, Workshop};
 
@@ -39,7 +41,7 @@ const SOURCES: [(&str, &str); 15] = [
 /// What all are compiled with: the best for this machine, and no rounding that Rust does not do.
 const FLAGS: [&str; 4] = ["-std=c++17", "-O3", "-march=native", "-ffp-contract=off"];
 
-/// What would bring a compiler.
+/// What would bring a compiler, where no package manager is known.
 pub(crate) const INSTALL: &str =
     "install g++ (Debian: g++; Fedora: gcc-c++) or set CXX to a C++17 compiler";
 
@@ -47,29 +49,45 @@ pub(crate) const INSTALL: &str =
 /// before they sleep, and would take them from whoever is next.
 const QUIET: Duration = Duration::from_millis(20);
 
+/// A compiler. Homebrew's has the number of its release in its name.
+const COMPILER: Package = Package {
+    apt: "g++",
+    dnf: "gcc-c++",
+    brew: "gcc && export CXX=$(ls $(brew --prefix gcc)/bin/g++-* | head -1)",
+    otherwise: INSTALL,
+};
+
 /// How a runtime is built.
 struct Recipe {
     /// The header with its class, which is its name, too.
     header: &'static str,
-    /// What its library wants of compiler and linker.
-    flags: &'static [&'static str],
+    /// What its library wants of compiler and linker, in each place where it may lie.
+    flags: Vec<Vec<String>>,
     /// What would bring the library.
-    install: &'static str,
+    package: Package,
 }
 
 fn recipe(name: Name) -> Recipe {
     match name {
         Name::Onetbb => Recipe {
             header: "onetbb.hpp",
-            flags: &["-ltbb"],
-            install: "install oneTBB 2021 or later with its headers (Debian: libtbb-dev; Fedora: tbb-devel)",
+            flags: onetbb::flags(),
+            package: Package {
+                apt: "libtbb-dev",
+                dnf: "tbb-devel",
+                brew: "tbb",
+                otherwise: "install oneTBB 2021 or later with its headers, and set TBBROOT to its folder",
+            },
         },
         Name::Openmp => Recipe {
             header: "openmp.hpp",
-            flags: &["-fopenmp"],
-            install: "install the compiler's OpenMP (part of g++; with clang, Debian: libomp-dev)",
+            flags: vec![vec!["-fopenmp".to_owned()]],
+            package: Package {
+                otherwise: "install the compiler's OpenMP, which is part of g++",
+                ..COMPILER
+            },
         },
-        _ => Recipe { header: "serial.hpp", flags: &[], install: INSTALL },
+        _ => Recipe { header: "serial.hpp", flags: vec![Vec::new()], package: COMPILER },
     }
 }
 
@@ -83,14 +101,28 @@ pub(crate) fn version() -> Option<String> {
     toolchain::version(&compiler(), "--version")
 }
 
-/// Why a runtime cannot be built or run here, and what would help; `None` if it can.
+/// Why a runtime cannot be built or run here, and the line that would help; `None` if it can.
 pub(crate) fn missing(name: Name) -> anyhow::Result<Option<String>> {
     if version().is_none() {
-        return Ok(Some(format!("`{}` was not found; {INSTALL}", compiler())));
+        return Ok(Some(format!("`{}` was not found; {}", compiler(), COMPILER.line())));
     }
-    let workshop = Workshop::with("C++", &SOURCES)?;
-    let errors = compile(&workshop, name, "trial", &["-O0"])?;
-    Ok(refusal(&workshop, errors).map(|why| format!("{why}; {}", recipe(name).install)))
+    let tried = tried(&Workshop::with("C++", &SOURCES)?, name)?;
+    Ok(tried.err().map(|why| format!("{why}; {}", recipe(name).package.line())))
+}
+
+/// The flags with which a trial of a runtime is built and runs, of the first place where it does;
+/// or what there is against the first of them.
+fn tried(workshop: &Workshop, name: Name) -> anyhow::Result<Result<Vec<String>, String>> {
+    let Recipe { header, flags, .. } = recipe(name);
+    let mut against = None;
+    for flags in flags {
+        let errors = compile(workshop, header, &flags, "trial", &["-O0"])?;
+        match refusal(workshop, errors) {
+            None => return Ok(Ok(flags)),
+            Some(why) => against = against.or(Some(why)),
+        }
+    }
+    Ok(Err(against.unwrap_or_default()))
 }
 
 /// What the compiler had against the program `trial`, or what that says when it runs; `None` if all is well.
@@ -113,21 +145,22 @@ fn first_error(text: &str) -> &str {
     lines.clone().find(says).or(lines.next()).unwrap_or("its trial program fails without a word")
 }
 
-/// Compiles `<source>.cpp` with a runtime into the program `<source>`. Gives what there is against it.
+/// Compiles `<source>.cpp` with the runtime of a header into the program `<source>`, with what its library wants. Gives what
+/// there is against it.
 fn compile(
     workshop: &Workshop,
-    name: Name,
+    header: &str,
+    library: &[String],
     source: &str,
     flags: &[&str],
 ) -> anyhow::Result<Option<String>> {
-    let recipe = recipe(name);
-    let header = format!("-DPEER=\"{}\"", recipe.header);
+    let header = format!("-DPEER=\"{header}\"");
     let (from, to) = (format!("{source}.cpp"), toolchain::program(source));
     // Libraries come last: linkers look for what they have not found yet.
     let arguments = FLAGS.iter().chain(flags).copied().chain([&*header, &from, "-o", &to]);
     let output = workshop
-        .run(&compiler(), arguments.chain(recipe.flags.iter().copied()))
-        .with_context(|| format!("cannot start `{}`; {INSTALL}", compiler()))?;
+        .run(&compiler(), arguments.chain(library.iter().map(String::as_str)))
+        .with_context(|| format!("cannot start `{}`; {}", compiler(), COMPILER.line()))?;
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     Ok((!output.status.success()).then_some(errors))
 }
@@ -151,7 +184,15 @@ impl Built {
 
     fn new(name: Name) -> anyhow::Result<Built> {
         let workshop = Workshop::with("C++", &SOURCES)?;
-        if let Some(errors) = compile(&workshop, name, "main", &[])? {
+        let Recipe { header, flags, .. } = recipe(name);
+        let flags = match flags.as_slice() {
+            [only] => only.clone(),
+            _ => match tried(&workshop, name)? {
+                Ok(flags) => flags,
+                Err(why) => bail!("cannot build the C++ peer {name}: {why}"),
+            },
+        };
+        if let Some(errors) = compile(&workshop, header, &flags, "main", &[])? {
             bail!("cannot build the C++ peer {name}:\n{errors}");
         }
         Ok(Built { name, workshop })
@@ -255,6 +296,16 @@ mod tests {
             };
             assert!(error(61, 1).ends_with("size `61` is not a number from 1 to 60"));
             assert!(error(5, 1025).ends_with("workers `1025` is not a number from 1 to 1024"));
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_one_line() {
+        for name in NAMES {
+            let package = recipe(name).package;
+            for text in [package.line(), package.otherwise.to_owned()] {
+                assert!(!text.is_empty() && !text.contains('\n'), "{name}: {text}");
+            }
         }
     }
 

@@ -8,7 +8,8 @@ use super::forker::Name;
 use crate::suite::family::Found;
 
 /// What would bring forte.
-const FORTE: &str = "this binary was built without it; build with `--features forte`, which needs Rust 1.96 or later";
+const FORTE: &str = "it is not part of this binary; with Rust 1.96 or later, \
+     cargo run --release -p evenkeel-bench --features forte";
 
 /// Looks for these runtimes, in their order. Those in C++ take a second or so, because each is tried out.
 pub(super) fn of(names: &[Name]) -> anyhow::Result<Found<Name>> {

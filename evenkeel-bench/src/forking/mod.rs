@@ -12,6 +12,7 @@ pub(crate) mod forker;
 mod found;
 mod grid;
 mod metrics;
+mod onetbb;
 pub(crate) mod program;
 #[cfg(test)]
 pub(crate) mod tests;

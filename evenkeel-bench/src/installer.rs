@@ -1,0 +1,60 @@
+//! The one line that installs what a peer lacks, for the package manager that this machine has.
+
+use std::env;
+use std::ffi::OsStr;
+
+use crate::toolchain::program;
+
+/// What the package managers call one thing.
+pub(crate) struct Package {
+    /// That of Debian and Ubuntu.
+    pub(crate) apt: &'static str,
+    /// That of Fedora.
+    pub(crate) dnf: &'static str,
+    /// Homebrew.
+    pub(crate) brew: &'static str,
+    /// What is said where there is none of them.
+    pub(crate) otherwise: &'static str,
+}
+
+impl Package {
+    /// The line.
+    pub(crate) fn line(&self) -> String {
+        self.line_on(&env::var_os("PATH").unwrap_or_default())
+    }
+
+    /// The line where programs are looked for here.
+    fn line_on(&self, path: &OsStr) -> String {
+        let managers = [("apt-get", self.apt), ("dnf", self.dnf), ("brew", self.brew)];
+        let is_there =
+            |tool: &str| env::split_paths(path).any(|folder| folder.join(program(tool)).is_file());
+        match managers.into_iter().find(|(tool, _)| is_there(tool)) {
+            Some((tool, package)) => format!("{tool} install {package}"),
+            None => self.otherwise.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_line_is_that_of_the_package_manager_that_is_there() {
+        let package = Package { apt: "g++", dnf: "gcc-c++", brew: "gcc", otherwise: "install g++" };
+        let folder = tempfile::tempdir().unwrap();
+        let line = || package.line_on(folder.path().as_os_str());
+        assert_eq!(line(), "install g++");
+        // The first of several is the system's own.
+        for (tool, due) in [
+            ("brew", "brew install gcc"),
+            ("dnf", "dnf install gcc-c++"),
+            ("apt-get", "apt-get install g++"),
+        ] {
+            fs::write(folder.path().join(program(tool)), "").unwrap();
+            assert_eq!(line(), due);
+        }
+    }
+}
