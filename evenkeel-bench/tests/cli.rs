@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use evenkeel::policy::locality::Locality;
 use serde_json::Value;
 
 fn bench() -> Command {
@@ -400,6 +401,35 @@ fn timers_print_a_table_for_each_variant() {
     for name in ["timers cancel", "timers load", "ns/timer", "late p99.9", "tokio-one"] {
         assert!(stdout(&output).contains(name), "{}", stdout(&output));
     }
+}
+
+#[test]
+fn localities_are_measured_beside_the_others_where_they_are_asked_for() {
+    let seen = |args: &str| {
+        let output = run(&format!("run --bench fib --n 12 --workers 2 --reps 1 --json {args}"));
+        assert!(output.status.success(), "{}", stderr(&output));
+        let lines: Vec<Value> =
+            stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let of = |line: &Value, name: &str| line[name].as_str().unwrap_or("-").to_owned();
+        let first = lines.iter().filter(|line| line["repeat"] == 0);
+        first
+            .map(|line| format!("{} {}", of(line, "runtime"), of(line, "locality")))
+            .collect::<Vec<_>>()
+    };
+    let off = "evenkeel-off off";
+    let usual = format!("evenkeel {:?}", Locality::default()).to_lowercase();
+    assert_eq!(
+        seen("--runtime serial,evenkeel --locality off,strict"),
+        ["serial -", &*usual, off, "evenkeel-strict strict"]
+    );
+    assert_eq!(seen("--runtime evenkeel-off --locality off"), [off]);
+    assert_eq!(seen("--runtime evenkeel-off"), [off]);
+    let all = seen("--locality all");
+    assert_eq!(all.last().map(String::as_str), Some("evenkeel-strict strict"));
+    assert!(!seen("").iter().any(|runtime| runtime == off));
+    refused("run --bench fib --locality far", "[possible values: off, biased, strict, all]");
+    refused("run --bench fib --locality off,off", "`off` is named twice by --locality");
+    refused("run --bench cycle --locality off", "--locality is not for cycle");
 }
 
 #[test]

@@ -48,7 +48,8 @@ const ORDER: [&str; 23] = [
 ];
 
 /// Results, and numbers of repeats, that are whole numbers, text, or true or false.
-const RESULTS: [&str; 17] = [
+const RESULTS: [&str; 18] = [
+    "locality",
     "homes_before",
     "homes_after",
     "given_away",
@@ -146,7 +147,8 @@ mod tests {
     fn settings_are_what_no_measurement_makes() {
         for (name, value, setting) in [
             ("n", "10", true),
-            ("locality", "\"biased\"", true),
+            ("place", "\"near\"", true),
+            ("locality", "\"biased\"", false),
             ("wait", "false", true),
             ("idle", "0.5", false),
             ("steals.far", "5", false),

@@ -6,19 +6,20 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
 use evenkeel::metrics::Times;
 
 use super::cpp::{self, Built};
 use super::figures::{QUANTITIES, doubts};
 #[cfg(feature = "forte")]
 use super::forker::Forte;
-use super::forker::{ByArgument, Chili, Evenkeel, Forker, Name, Rayon, Serial};
+use super::forker::{ByArgument, Chili, Evenkeel, Forker, Name, Rayon, Serial, placed};
 use super::found;
 use super::metrics::with_metrics;
 use super::program::{Program, Run};
 use crate::affinity::{self, processor_counts};
 use crate::main_job::Effort;
-use crate::named::NAMELESS;
+use crate::named::{NAMELESS, named_twice};
 use crate::suite::asked::{Asked, Usage};
 use crate::suite::case::{Case, Fields};
 use crate::suite::description::Experiment;
@@ -45,6 +46,8 @@ pub(crate) struct Spec {
     workers: usize,
     /// How long one run in a process of its own may take.
     patience: Duration,
+    /// Runtimes that are measured if they are asked for.
+    besides: Vec<Name>,
 }
 
 /// A runtime that has run the program once, to warm up.
@@ -67,6 +70,23 @@ pub(crate) struct Options {
     /// Fork-join programs: each program's own size of this name
     #[arg(long, conflicts_with = "n")]
     size: Option<Size>,
+    /// Fork-join programs: evenkeel with these localities as well, separated by commas, or with all of them; workers are not pinned
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = PossibleValuesParser::new(localities()))]
+    locality: Vec<String>,
+}
+
+/// All localities at once.
+const ALL: &str = "all";
+
+/// What `--locality` takes: what the runtimes that stand for a locality have after their common
+/// name.
+fn localities() -> Vec<&'static str> {
+    let placed = Name::ALL.into_iter().filter(|name| name.locality().is_some());
+    placed.map(locality).chain([ALL]).collect()
+}
+
+fn locality(name: Name) -> &'static str {
+    name.name().trim_start_matches("evenkeel-")
 }
 
 /// One of the three sizes that each program has, or all of them.
@@ -124,7 +144,7 @@ impl Family for Forking {
             what: program.describe(),
             variants: Vec::new(),
             settings: &["n"],
-            options: &["procs", "n", "size"],
+            options: &["procs", "n", "size", "locality"],
             quantities: &QUANTITIES,
             depends_on_distance: true,
         };
@@ -143,7 +163,13 @@ impl Family for Forking {
                 bail!(Usage(why));
             }
         }
-        Ok(specs(&programs, sizes, &asked.workers, PATIENCE))
+        if let Some(twice) = named_twice(&options.locality) {
+            bail!(Usage(format!("`{twice}` is named twice by --locality")));
+        }
+        let mut besides = Self::besides(options);
+        besides.extend(asked.named_peers::<Name>()?);
+        let specs = specs(&programs, sizes, &asked.workers, PATIENCE);
+        Ok(specs.into_iter().map(|spec| Spec { besides: besides.clone(), ..spec }).collect())
     }
 
     fn plan(effort: Effort, cores: usize) -> Vec<Spec> {
@@ -172,7 +198,18 @@ impl Family for Forking {
         found::of(names)
     }
 
+    fn besides(options: &Options) -> Vec<Name> {
+        let is_asked = |name: &Name| {
+            let mut asked = options.locality.iter();
+            name.locality().is_some() && asked.any(|one| one == ALL || one == locality(*name))
+        };
+        Name::ALL.into_iter().filter(is_asked).collect()
+    }
+
     fn has(peer: Name, spec: &Spec) -> Has {
+        if peer.locality().is_some() && !spec.besides.contains(&peer) {
+            return Has::No;
+        }
         let Spec { program, n, workers, .. } = *spec;
         peer.refusal(program, n, workers).map_or(Has::Yes, Has::Refused)
     }
@@ -214,7 +251,8 @@ impl Family for Forking {
             _ => ready.alone,
         };
         let alone = alone.context("it was not measured on one worker")?;
-        Ok(Ran::Done(with_metrics(figures, &times, alone)))
+        let locality = format!("{:?}", peer.locality().unwrap_or_default()).to_lowercase();
+        Ok(Ran::Done(with_metrics(figures.with("locality", locality), &times, alone)))
     }
 
     fn child(ready: &Ready) -> Option<u32> {
@@ -248,7 +286,8 @@ fn specs(
     let mut specs = Vec::new();
     for &program in programs {
         for n in sizes(program) {
-            specs.extend(workers.iter().map(|&workers| Spec { program, n, workers, patience }));
+            let spec = |&workers| Spec { program, n, workers, patience, besides: Vec::new() };
+            specs.extend(workers.iter().map(spec));
         }
     }
     specs
@@ -311,17 +350,20 @@ fn turn(spec: &Spec, peer: Name, ready: &mut Ready) -> anyhow::Result<Option<Run
 
 /// Runs the program once in this process. The runtime is started before the time, and ended after it.
 fn here(name: Name, spec: &Spec) -> anyhow::Result<Run> {
+    if let Some(locality) = name.locality() {
+        return Ok(on(placed(spec.workers, locality)?, spec));
+    }
     match name {
-        Name::Serial => on::<Serial>(spec),
-        Name::Evenkeel => on::<Evenkeel>(spec),
-        Name::EvenkeelWorker => on::<ByArgument>(spec),
-        Name::Rayon => on::<Rayon>(spec),
-        Name::Chili => on::<Chili>(spec),
+        Name::Serial => start::<Serial>(spec),
+        Name::Evenkeel => start::<Evenkeel>(spec),
+        Name::EvenkeelWorker => start::<ByArgument>(spec),
+        Name::Rayon => start::<Rayon>(spec),
+        Name::Chili => start::<Chili>(spec),
         #[cfg(feature = "forte")]
-        Name::Forte => on::<Forte>(spec),
+        Name::Forte => start::<Forte>(spec),
         #[cfg(not(feature = "forte"))]
         Name::Forte => bail!("forte is not part of this binary"),
-        Name::SerialCpp | Name::Onetbb | Name::Openmp => bail!("its program is not built"),
+        _ => bail!("its program is not built"),
     }
 }
 
@@ -329,8 +371,11 @@ fn here(name: Name, spec: &Spec) -> anyhow::Result<Run> {
 /// programs of their own have done so, too.
 const SETTLE: Duration = Duration::from_millis(2);
 
-fn on<F: Forker>(spec: &Spec) -> anyhow::Result<Run> {
-    let forker = F::start(spec.workers).context("it did not start")?;
+fn start<F: Forker>(spec: &Spec) -> anyhow::Result<Run> {
+    Ok(on(F::start(spec.workers).context("it did not start")?, spec))
+}
+
+fn on<F: Forker>(forker: F, spec: &Spec) -> Run {
     thread::sleep(SETTLE);
-    Ok(spec.program.run(spec.n, &forker))
+    spec.program.run(spec.n, &forker)
 }

@@ -9,13 +9,14 @@ mod rayon;
 mod serial;
 
 pub(crate) use self::chili::Chili;
-pub(crate) use self::evenkeel::{ByArgument, Evenkeel};
+pub(crate) use self::evenkeel::{ByArgument, Evenkeel, placed};
 #[cfg(feature = "forte")]
 pub(crate) use self::forte::Forte;
 pub(crate) use self::rayon::Rayon;
 pub(crate) use self::serial::Serial;
 
 use ::evenkeel::metrics::Times;
+use ::evenkeel::policy::locality::Locality;
 
 use super::program::Program;
 use crate::named::named;
@@ -98,6 +99,12 @@ named! {
         Onetbb = "onetbb": "oneTBB's parallel_invoke in one context",
         /// OpenMP's tasks.
         Openmp = "openmp": "OpenMP's tasks, a task for each fork",
+        /// This project's `join` with [`Locality::Off`].
+        EvenkeelOff = "evenkeel-off": "this project's join with locality off (--locality off)",
+        /// With [`Locality::Biased`].
+        EvenkeelBiased = "evenkeel-biased": "the same, biased (--locality biased)",
+        /// With [`Locality::Strict`].
+        EvenkeelStrict = "evenkeel-strict": "the same, strict (--locality strict)",
     }
 }
 
@@ -106,6 +113,7 @@ impl Peer for Name {
         match self {
             Name::Evenkeel => Role::Subject,
             Name::EvenkeelWorker => Role::Own,
+            name if name.locality().is_some() => Role::Own,
             name if name.is_serial() => Role::Floor,
             _ => Role::Peer,
         }
@@ -117,6 +125,16 @@ impl Peer for Name {
 }
 
 impl Name {
+    /// The locality that it stands for. Who stands for one is measured only if asked for.
+    pub(crate) fn locality(self) -> Option<Locality> {
+        match self {
+            Name::EvenkeelOff => Some(Locality::Off),
+            Name::EvenkeelBiased => Some(Locality::Biased),
+            Name::EvenkeelStrict => Some(Locality::Strict),
+            _ => None,
+        }
+    }
+
     /// Whether there are no forks.
     pub(crate) fn is_serial(self) -> bool {
         self == self.baseline()

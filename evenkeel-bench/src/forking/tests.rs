@@ -78,7 +78,11 @@ fn what_would_take_too_long_or_finds_no_seat_is_refused_in_words() {
 
 #[test]
 fn the_runtimes_of_a_picture_have_colours_of_their_own() {
-    let drawn = Known::all::<Name>().into_iter().filter(|known| known.role != Role::Floor);
+    let drawn = Known::all::<Name>().into_iter().filter(|known| {
+        // Those for a locality are drawn when asked for, beside few others.
+        let name: Name = known.name.parse().unwrap();
+        known.role != Role::Floor && name.locality().is_none()
+    });
     let mut colours: Vec<usize> = drawn.map(|known| known.slot % SLOTS).collect();
     let all = colours.len();
     colours.sort_unstable();

@@ -116,9 +116,8 @@ impl Asked {
         parsed(&self.runtimes)
     }
 
-    /// The chosen ones of the peers that are found.
-    pub(crate) fn peers<P: Peer>(&self, found: &Found<P>) -> Result<Vec<P>, Usage> {
-        let asked: Vec<P> = self.named_peers()?;
+    /// The chosen ones of the peers that are found: these, or all if none is named.
+    pub(crate) fn peers<P: Peer>(asked: Vec<P>, found: &Found<P>) -> Result<Vec<P>, Usage> {
         if asked.is_empty() {
             return Ok(found.there.iter().map(|(peer, _)| *peer).collect());
         }

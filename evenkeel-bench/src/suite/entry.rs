@@ -112,11 +112,16 @@ fn asked<F: Family>(asked: &Asked) -> anyhow::Result<Box<dyn Part>> {
     asked.check(&describe::<F>())?;
     let options = <F::Options as FromArgMatches>::from_arg_matches(&asked.line)?;
     let family = F::new();
-    let named: Vec<F::Peer> = asked.named_peers()?;
+    let mut named: Vec<F::Peer> = asked.named_peers()?;
+    if !named.is_empty() {
+        let besides = F::besides(&options);
+        named
+            .extend(besides.into_iter().filter(|peer| !asked.runtimes.contains(&peer.to_string())));
+    }
     let specs = F::asked(asked, &options)?;
     // Looked for last: it takes longest.
     let found = if named.is_empty() { family.found() } else { family.found_of(&named) }?;
-    let peers = asked.peers(&found)?;
+    let peers = Asked::peers(named, &found)?;
     let runs = |spec: &F::Spec| peers.iter().any(|&peer| F::has(peer, spec) != Has::No);
     if let Some(spec) = specs.iter().find(|spec| !runs(spec)) {
         let names: Vec<&str> = peers.iter().map(|peer| peer.name()).collect();

@@ -60,6 +60,11 @@ pub(crate) trait Family: Sized + Send + 'static {
         self.found()
     }
 
+    /// Peers that an option asks for, beside those that are named.
+    fn besides(_options: &Self::Options) -> Vec<Self::Peer> {
+        Vec::new()
+    }
+
     /// Whether a peer runs a case.
     fn has(peer: Self::Peer, spec: &Self::Spec) -> Has;
 

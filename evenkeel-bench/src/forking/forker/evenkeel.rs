@@ -2,6 +2,7 @@
 
 use evenkeel::fork_join::{Worker, join, join_sized, on_worker};
 use evenkeel::metrics::Times;
+use evenkeel::policy::locality::Locality;
 
 use super::Forker;
 use super::plain::Plain;
@@ -37,6 +38,11 @@ impl Plain for Evenkeel {
     fn times(&self) -> Vec<Times> {
         self.0.metrics().processors.iter().map(|processor| processor.times).collect()
     }
+}
+
+/// A runtime whose jobs are kept near their data so. Its workers are not pinned, as those of nobody are.
+pub(crate) fn placed(workers: usize, locality: Locality) -> anyhow::Result<Evenkeel> {
+    Ok(Evenkeel(evenkeel::Builder::new().workers(workers).locality(locality).build()?))
 }
 
 /// The form that passes the worker by argument.
