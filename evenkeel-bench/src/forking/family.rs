@@ -41,13 +41,13 @@ pub(crate) struct Forking {
 /// A program of one size.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
-    program: Program,
-    n: usize,
-    workers: usize,
+    pub(super) program: Program,
+    pub(super) n: usize,
+    pub(super) workers: usize,
     /// How long one run in a process of its own may take.
-    patience: Duration,
+    pub(super) patience: Duration,
     /// Runtimes that are measured if they are asked for.
-    besides: Vec<Name>,
+    pub(super) besides: Vec<Name>,
 }
 
 /// A runtime that has run the program once, to warm up.
@@ -55,7 +55,7 @@ pub(crate) struct Ready {
     /// Its program, if it does not run in this process.
     served: Option<cpp::Peer>,
     /// What every run must come to.
-    right: u64,
+    pub(super) right: u64,
     /// Seconds for which one worker alone executes it; `None` if the runtime does not tell, or if
     /// there is but one.
     alone: Option<f64>,
@@ -70,8 +70,10 @@ pub(crate) struct Options {
     /// Fork-join programs: each program's own size of this name
     #[arg(long, conflicts_with = "n")]
     size: Option<Size>,
-    /// Fork-join programs: evenkeel with these localities as well, separated by commas, or with all of them; workers are not pinned
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = PossibleValuesParser::new(localities()))]
+    /// Fork-join programs: evenkeel with these localities as well, separated by commas, or with
+    /// all of them; workers are not pinned
+    #[arg(long, value_name = "LIST", value_delimiter = ',',
+          value_parser = PossibleValuesParser::new(localities()))]
     locality: Vec<String>,
 }
 
@@ -120,14 +122,14 @@ impl Family for Forking {
     const NAME: &'static str = "fork-join";
     const TITLE: &'static str = "Fork-join";
     const ABOUT: &'static str = "\
-        Milliseconds of the recursion, after one run to warm up; and the speed-up over plain calls \
-        in the same language, whose runs in all rows of the size are taken together. Runtimes are \
-        compared by it, because compilers differ in the leaves by more than runtimes do around \
-        them: the peers in C++ are compiled for this machine, Rust for all machines of its kind \
-        unless RUSTFLAGS says more. A fork's nanoseconds are those on one worker beyond plain \
-        calls. Execution, inflation, scheduling and idle time are of all workers together, where a \
-        runtime tells them; inflation is execution beyond that of one worker. A result that \
-        differs from that of plain calls is an error.";
+        Milliseconds of the recursion, after one run to warm up, and the speed-up over plain calls \
+        in the same language. Their runs in all rows of a size are taken together. Runtimes are \
+        compared by the speed-up, because compilers differ in the leaves by more than runtimes do \
+        around them. The peers in C++ are compiled for this machine; Rust is for all machines of \
+        its kind unless RUSTFLAGS says more. A fork's nanoseconds are those on one worker beyond \
+        plain calls. Execution, inflation, scheduling and idle time are of all workers together, \
+        where a runtime tells them. Inflation is execution beyond that of one worker. A result \
+        that differs from that of plain calls is an error.";
 
     type Peer = Name;
     type Options = Options;
@@ -348,7 +350,8 @@ fn turn(spec: &Spec, peer: Name, ready: &mut Ready) -> anyhow::Result<Option<Run
     Ok(run)
 }
 
-/// Runs the program once in this process. The runtime is started before the time, and ended after it.
+/// Runs the program once in this process. The runtime is started before the time, and ended after
+/// it.
 fn here(name: Name, spec: &Spec) -> anyhow::Result<Run> {
     if let Some(locality) = name.locality() {
         return Ok(on(placed(spec.workers, locality)?, spec));
@@ -367,8 +370,8 @@ fn here(name: Name, spec: &Spec) -> anyhow::Result<Run> {
     }
 }
 
-/// How long threads that have just been started are given to begin and to find nothing to do: those of the peers with
-/// programs of their own have done so, too.
+/// How long threads that have just been started are given to begin and to find nothing to do: those
+/// of the peers with programs of their own have done so, too.
 const SETTLE: Duration = Duration::from_millis(2);
 
 fn start<F: Forker>(spec: &Spec) -> anyhow::Result<Run> {

@@ -2,7 +2,8 @@
 //!
 //! Runtimes are compared by their speed-up over plain calls in the same language, because compilers
 //! differ by more in the leaves than runtimes do around them. How many workers stand idle beside
-//! plain calls makes no difference, so their runs in all rows of a program and a size are one figure.
+//! plain calls makes no difference, so their runs in all rows of a program and a size are one
+//! figure.
 
 use super::forker::Name;
 use super::program::Program;

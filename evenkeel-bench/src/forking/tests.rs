@@ -1,6 +1,8 @@
 //! What is planned, who runs what, and made-up runs for whoever shows them.
 
-use super::family::Forking;
+use std::time::Duration;
+
+use super::family::{Forking, Spec};
 use super::forker::Name;
 use super::program::Program;
 use crate::families;
@@ -8,7 +10,7 @@ use crate::figures::SLOTS;
 use crate::main_job::Effort;
 use crate::suite::case::{Case, Fields};
 use crate::suite::entry::Measured;
-use crate::suite::family::{Family, Has, Spec};
+use crate::suite::family::{Family, Has, Ran, Spec as _};
 use crate::suite::peer::{Known, Role};
 use crate::suite::record::{Quiet, Record};
 use crate::suite::rows::Absent;
@@ -74,6 +76,36 @@ fn what_would_take_too_long_or_finds_no_seat_is_refused_in_words() {
     assert_eq!(refused(Name::Openmp, "fib, 1 worker, n 25"), Has::Yes);
     let why = Has::Refused("its pools have 32 seats".to_owned());
     assert_eq!(refused(Name::Forte, "fib, 33 workers, n 25"), why);
+}
+
+#[test]
+fn a_wrong_result_is_an_error_and_a_run_over_patience_is_given_up() {
+    let family = Forking::new();
+    let of = |n, patience| {
+        let besides = Vec::new();
+        Spec { program: Program::Nqueens, n, workers: 1, patience, besides }
+    };
+    let spec = of(8, Duration::MAX);
+    let mut ready = family.ready(&spec, Name::Serial).unwrap();
+    assert!(matches!(family.once(&spec, Name::Serial, &mut ready, 1), Ok(Ran::Done(_))));
+    ready.right = 93;
+    let error = family.once(&spec, Name::Serial, &mut ready, 1).unwrap_err();
+    assert_eq!(error.to_string(), "a wrong result: checksum 0x5c instead of 0x5d");
+
+    let cpp = Name::SerialCpp;
+    if family.found_of(&[cpp]).unwrap().there.is_empty() {
+        return;
+    }
+    family.build(&[cpp]).unwrap();
+    let spec = of(12, Duration::from_nanos(1));
+    // Also when it is slow in the run that warms up.
+    let mut ready = family.ready(&spec, cpp).unwrap();
+    for _ in 0..2 {
+        let Ran::GaveUp(why) = family.once(&spec, cpp, &mut ready, 1).unwrap() else {
+            panic!("it is slow")
+        };
+        assert_eq!(why, "a run took longer than 0.000000001 s");
+    }
 }
 
 #[test]
