@@ -216,7 +216,7 @@ fn fitted(Wide { heading, lines, first, comparison }: &Wide, width: Option<u16>)
     table.trim_fmt() + "\n"
 }
 
-/// The rows as blocks, each with a line for each peer.
+/// The rows as blocks, each with a line for each peer that has the figure.
 fn blocks(of: &Description, rows: &[Row<'_>], width: Option<u16>) -> String {
     let mut text = String::new();
     let is_published = !published::systems(of, rows).is_empty();
@@ -225,7 +225,8 @@ fn blocks(of: &Description, rows: &[Row<'_>], width: Option<u16>) -> String {
         for (place, quantity) in row.quantities().enumerate() {
             text.push_str(&wrapped(&format!("  {}", quantity.name), width));
             let mut table = bare(width);
-            for cell in &row.cells {
+            let has = |cell: &&Cell<'_>| row.summary(quantity, cell).is_some();
+            for cell in row.cells.iter().filter(has) {
                 let figure = figure(row, quantity, cell);
                 table.add_row([format!("    {}", cell.peer.name), figure]);
                 let average = row.average(quantity, cell).filter(|_| is_published);
@@ -358,6 +359,17 @@ mod tests {
                 assert!(text.contains(figure), "{width}: {figure} is missing from\n{text}");
             }
         }
+    }
+
+    #[test]
+    fn a_block_has_only_the_peers_that_have_its_figure() {
+        let mut records = [three("evenkeel", [30.0; 3]), three("tokio", [20.0; 3])].concat();
+        let without = |record: &Record| record.runtime == "tokio";
+        let figures = crate::suite::case::Fields::new;
+        records.iter_mut().filter(|one| without(one)).for_each(|one| one.figures = figures());
+        let text = render(&family(), &records, &[], Some(40));
+        assert!(text.contains("    evenkeel"), "{text}");
+        assert!(!text.contains("    tokio"), "{text}");
     }
 
     #[test]
