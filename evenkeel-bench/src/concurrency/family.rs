@@ -98,7 +98,7 @@ impl Family for Concurrency {
         let monitors = &options.monitors;
         let n = rounds(asked)?;
         // Who is not there is refused before.
-        let peers = asked.peers(&Found::all())?;
+        let peers = Asked::peers(asked.named_peers()?, &Found::all())?;
         let mut all = Vec::new();
         for bench in asked.benches::<Bench>()? {
             known(bench, monitors)?;

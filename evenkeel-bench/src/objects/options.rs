@@ -117,7 +117,7 @@ pub(super) fn wanted(asked: &Asked, options: &Options) -> Result<Wanted, Usage> 
             return Err(Usage(format!("--{option} is for {}", words::and(&names))));
         }
     }
-    let modes: Vec<Mode> = asked.peers(&Found::all())?;
+    let modes: Vec<Mode> = Asked::peers(asked.named_peers()?, &Found::all())?;
     let has_tasks = modes.into_iter().any(Mode::has_tasks);
     let Options { tasks_per_core, kib, object_bytes, objects, keys, access, popularity, period } =
         options.clone();
