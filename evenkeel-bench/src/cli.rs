@@ -1,13 +1,11 @@
 //! The command line: its commands, and who does them.
 //!
-//! [`args`] is what `run` can be told, [`family`] what is asked of a family of experiments and [`families`] the list of them; beside them
-//! stands a file for each family.
+//! [`args`] is what `run` can be told. Which experiments there are says the
+//! [registry](crate::families).
 
 mod args;
-mod families;
-mod family;
-mod output;
-mod ported;
+mod list;
+mod run;
 mod simulate;
 #[cfg(test)]
 mod tests;
@@ -17,13 +15,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use self::args::{RunArgs, Usage};
-use crate::analysis;
 use crate::main_job::interrupt::Interrupted;
 use crate::main_job::{self, Effort};
 use crate::runtime::Peer;
 use crate::suite::output::say;
 use crate::toolchain;
 use crate::workload::memory;
+use crate::{analysis, builds};
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
@@ -46,6 +44,9 @@ struct SessionArgs {
     /// Folder for the HTML report
     #[arg(long, value_name = "DIR", default_value = "report")]
     report: PathBuf,
+    /// Print all tables too, as wide as they are; the report has them in any case
+    #[arg(long)]
+    tables: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -57,6 +58,7 @@ enum Command {
     /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores, with each locality, or Figure 4 of CoreTime
     Simulate(simulate::Options),
     Analyse(analysis::Options),
+    Builds(builds::Options),
     /// Name the experiments, their variants, the programs, their sizes, and the runtimes found and missing
     List,
     /// Measure memory in this process; used by the binary itself
@@ -80,13 +82,16 @@ struct ProbeArgs {
 /// Does what the command line says.
 pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
-        None if cli.quick => main_job::run(Effort::Quick, &cli.session.report),
-        None => main_job::run(Effort::Usual, &cli.session.report),
-        Some(Command::Full(session)) => main_job::run(Effort::Full, &session.report),
-        Some(Command::Run(args)) => families::run(&args),
+        None if cli.quick => main_job::run(Effort::Quick, &cli.session.report, cli.session.tables),
+        None => main_job::run(Effort::Usual, &cli.session.report, cli.session.tables),
+        Some(Command::Full(session)) => {
+            main_job::run(Effort::Full, &session.report, session.tables)
+        }
+        Some(Command::Run(args)) => run::run(&args),
         Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Analyse(options)) => analysis::run(&options),
-        Some(Command::List) => families::list(),
+        Some(Command::Builds(options)) => builds::run(&options),
+        Some(Command::List) => list::list(),
         Some(Command::MemoryProbe(args)) => probe(&args),
         Some(Command::ActorMemoryProbe(args)) => crate::actors::memory::probe(&args),
     }

@@ -15,6 +15,7 @@
 mod actors;
 mod affinity;
 mod analysis;
+mod builds;
 mod cli;
 mod concurrency;
 mod disturbance;

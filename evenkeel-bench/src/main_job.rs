@@ -1,53 +1,43 @@
-//! The main job: everything at a glance, with a table and a report.
+//! The main job: everything at a glance. Rows are printed as they come; a summary of one screen and
+//! a report end it.
 //!
-//! [`effort`] says how long it takes. Each family of experiments is a [`part`] with a file of its own, which plans, measures and
-//! shows it.
+//! [`effort`] says how long it takes. Which families there are says the [registry](crate::families).
 
 mod effort;
 pub(crate) mod interrupt;
-mod part;
-mod ported;
 mod progress;
 
+use std::io::IsTerminal;
 use std::path::Path;
+use std::thread;
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 
 pub(crate) use self::effort::Effort;
-use self::part::Part;
-use crate::machine;
+use self::progress::Progress;
+use crate::families::FAMILIES;
 use crate::report::{self, Session};
-use crate::suite::output::say;
-use crate::words;
+use crate::suite::case::Case;
+use crate::suite::enough::Bound;
+use crate::suite::entry::{Event, Measured, Part};
+use crate::suite::outcome::Outcome;
+use crate::suite::output::{print, say};
+use crate::suite::rows::rows;
+use crate::suite::table;
+use crate::{affinity, machine, words};
 
-/// Plans a family of experiments for the runtimes that are found, and notes which are not.
-type New = fn(Effort, &mut Vec<String>) -> anyhow::Result<Box<dyn Part>>;
-
-/// All families, in the order in which they are measured and their tables are printed.
-const PARTS: [New; 7] = [
-    |effort, notes| ported::new("scheduling", effort, notes),
-    |effort, notes| ported::new("mixed", effort, notes),
-    |effort, notes| ported::new("fork-join", effort, notes),
-    |effort, notes| ported::new("timers", effort, notes),
-    |effort, notes| ported::new("concurrency", effort, notes),
-    |effort, notes| ported::new("actors", effort, notes),
-    |effort, notes| ported::new("objects", effort, notes),
-];
-
-/// Measures, prints the table and writes the report.
-pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
+/// Measures, prints rows and summary, and writes the report. `has_tables`: prints all tables too.
+pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Result<()> {
     // A folder that cannot be written is found out before minutes are spent.
     report::prepare(folder)?;
     let started = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S %Z").to_string();
-    let topology = machine::topology();
-    let machine = machine::describe();
-    say!("{machine}\n{topology}\n");
-
+    let (machine, topology) = (machine::describe(), machine::topology());
+    say!("{machine}");
     let mut notes = vec![format!(
-        "Each run measures {} ms and is done {}; the runtimes alternate.",
-        effort.time().as_millis(),
-        words::count(effort.repeats(), "time"),
+        "Each row is measured in {}, and up to as many more where runs do not count; the runtimes \
+         alternate.",
+        words::count(effort.repeats(), "round"),
     )];
     if cfg!(debug_assertions) {
         notes.push(
@@ -55,37 +45,122 @@ pub(crate) fn run(effort: Effort, folder: &Path) -> anyhow::Result<()> {
         );
     }
     let mut parts = Vec::new();
-    for new in PARTS {
-        parts.push(new(effort, &mut notes)?);
+    for entry in &FAMILIES {
+        let part = (entry.plan)(effort, affinity::cores().len())?;
+        parts.push(Planned {
+            part,
+            rounds: (entry.rounds)(effort),
+            measured: Measured::nothing(entry),
+        });
     }
-    for note in &notes {
-        say!("{note}");
+    let missing = missing(&parts);
+    notes.extend(missing.iter().map(|(peer, why)| format!("{peer} was not found: {why}.")));
+    for Planned { part, measured, .. } in &parts {
+        if part.rows() == 0 {
+            notes.push(format!("{} need more cores, and are left out.", measured.of.title));
+        }
     }
+    if !missing.is_empty() {
+        let names: Vec<&str> = missing.iter().map(|(peer, _)| *peer).collect();
+        let said = format!("Not found: {}; `list` says what installs them.", words::and(&names));
+        print(&table::wrapped(&said, table::width()));
+    }
+    build(&mut parts)?;
 
-    let building = parts.iter_mut().try_for_each(|part| part.build());
-    // Nothing is left behind by a build that has failed: the others come to their end.
-    let built = parts.iter_mut().map(|part| part.built()).fold(Ok(()), anyhow::Result::and);
-    building.and(built)?;
     let begun = Instant::now();
     interrupt::begin();
+    let progress = Progress::of(parts.iter().map(|planned| planned.part.rows()).sum());
     // What was measured before a failure is shown and kept as well.
-    let failure = parts.iter_mut().try_for_each(|part| part.measure(effort, &mut notes));
+    let failure = parts.iter_mut().try_for_each(|planned| measure(planned, &progress));
+    progress.end();
     // Ctrl-C reaches the peers' programs as well, whose failure is none then.
     let failure = failure.map_err(|error| interrupt::check().err().unwrap_or(error));
     if let Err(error) = &failure {
         notes.push(format!("Not all was measured: {error:#}."));
     }
-
     let measured_in = begun.elapsed();
-    let tables: Vec<String> = parts.iter().map(|part| part.table()).collect();
-    let mut session = Session { topology, started, machine, notes, ..Session::default() };
-    parts.into_iter().for_each(|part| part.leave(&mut session));
-    // The report is kept even if the tables have no reader any more.
+    let measured = parts.into_iter().map(|planned| planned.measured).collect();
+    let session = Session { measured, topology, started, machine, notes };
+    // The report is kept even if what is printed has no reader any more.
     let written = report::write(folder, &session);
+    if has_tables {
+        for Measured { of, records, absent } in &session.measured {
+            say!();
+            print(&table::render(of, records, absent, table::width()));
+        }
+    }
     say!();
-    tables.iter().for_each(|table| say!("{table}"));
-    say!("measured in {:.0} s", measured_in.as_secs_f64());
+    print(&Outcome::of(&session.measured).render(table::width()));
+    say!("\nmeasured in {:.0} s", measured_in.as_secs_f64());
     let page = written?;
     say!("report: {}", page.canonicalize().unwrap_or(page).display());
-    failure.context("not all was measured; table and report are of what was")
+    failure.context("not all was measured; summary and report are of what was")
+}
+
+/// A family's planned rows, and what came of them.
+struct Planned {
+    part: Box<dyn Part>,
+    rounds: usize,
+    measured: Measured,
+}
+
+/// The peers that were not found, each once, with what installs them.
+fn missing(parts: &[Planned]) -> Vec<(&'static str, String)> {
+    let mut missing: Vec<(&'static str, String)> = Vec::new();
+    for (peer, why) in parts.iter().flat_map(|planned| planned.part.missing()) {
+        if !missing.iter().any(|(known, _)| *known == peer) {
+            missing.push((peer, why));
+        }
+    }
+    missing
+}
+
+/// Builds what the peers of all families need, side by side: nothing is measured yet.
+fn build(parts: &mut [Planned]) -> anyhow::Result<()> {
+    thread::scope(|scope| {
+        let builds: Vec<_> =
+            parts.iter_mut().map(|planned| scope.spawn(|| planned.part.build())).collect();
+        // Nothing is left behind by a build that has failed: the others come to their end.
+        let built = builds.into_iter().map(|build| {
+            build.join().unwrap_or_else(|_| Err(anyhow!("building a peer has panicked")))
+        });
+        built.fold(Ok(()), anyhow::Result::and)
+    })
+}
+
+/// Measures a family, and prints each of its rows when it is complete.
+fn measure(planned: &mut Planned, progress: &Progress) -> anyhow::Result<()> {
+    let Planned { part, rounds, measured } = planned;
+    let mut current: Option<Case> = None;
+    let mut each = |event| {
+        match event {
+            Event::Begins(case) => {
+                if let Some(done) = current.take() {
+                    progress.row(&brief(measured, &done))?;
+                }
+                progress.name(case.to_string());
+                current = Some(case);
+                // It is looked for after a run: one that is named is measured.
+                return Ok(());
+            }
+            Event::Ran(record) => measured.records.push(*record),
+            Event::Absent(absent) => measured.absent.push(absent),
+        }
+        interrupt::check()
+    };
+    let done = part.measure(&mut Bound::session(*rounds), &mut each);
+    if let Some(last) = current {
+        done.and(progress.row(&brief(measured, &last)).map_err(Into::into))
+    } else {
+        done
+    }
+}
+
+/// A measured row in a line.
+fn brief(Measured { of, records, absent }: &Measured, case: &Case) -> String {
+    let rows = rows(of, records, absent);
+    let row = rows.iter().find(|row| row.case == case);
+    // What is read by a program is not broken.
+    let width = if std::io::stdout().is_terminal() { table::width() } else { None };
+    row.map_or(String::new(), |row| table::brief(row, of.subject().unwrap_or_default(), width))
 }

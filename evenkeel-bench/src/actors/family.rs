@@ -42,12 +42,12 @@ const LIVES: [Quantity; 1] = [LIFE];
 /// Of the round trips the rare ones are compared; the others are shown.
 const TRIPS: [Quantity; 4] = [
     MESSAGE,
-    shown("round trip p50, µs", "trip_us_p50"),
+    trip("round trip p50, µs", "trip_us_p50", 0.5),
     Quantity {
         better: Better::Less("shorter", "longer"),
-        ..shown("round trip p99, µs", "trip_us_p99")
+        ..trip("round trip p99, µs", "trip_us_p99", 0.99)
     },
-    shown("round trip p99.9, µs", "trip_us_p999"),
+    trip("round trip p99.9, µs", "trip_us_p999", 0.999),
 ];
 
 const BYTES: [Quantity; 3] = [
@@ -59,6 +59,10 @@ const BYTES: [Quantity; 3] = [
     shown("bytes of its heap", "heap_bytes_per_actor"),
     shown("actors", "actors"),
 ];
+
+const fn trip(name: &'static str, field: &'static str, share: f64) -> Quantity {
+    Quantity { drawn: Drawn::Percentile(share), ..shown(name, field) }
+}
 
 const fn shown(name: &'static str, field: &'static str) -> Quantity {
     Quantity { name, read: Read::Field(field), better: Better::Neither, drawn: Drawn::No }

@@ -48,8 +48,7 @@ const ORDER: [&str; 23] = [
 ];
 
 /// Results, and numbers of repeats, that are whole numbers, text, or true or false.
-const RESULTS: [&str; 18] = [
-    "locality",
+const RESULTS: [&str; 17] = [
     "homes_before",
     "homes_after",
     "given_away",
@@ -147,8 +146,7 @@ mod tests {
     fn settings_are_what_no_measurement_makes() {
         for (name, value, setting) in [
             ("n", "10", true),
-            ("place", "\"near\"", true),
-            ("locality", "\"biased\"", false),
+            ("locality", "\"biased\"", true),
             ("wait", "false", true),
             ("idle", "0.5", false),
             ("steals.far", "5", false),

@@ -3,8 +3,8 @@
 use clap::{FromArgMatches, Parser};
 
 use super::args::Usage;
-use super::ported::asked;
-use super::{Cli, Command, families, status};
+use super::run::{asked, run};
+use super::{Cli, Command, status};
 use crate::suite::family::{Family, describe};
 use crate::workload::Spec;
 use crate::workload::family::{Options, Scheduling};
@@ -101,7 +101,7 @@ fn fork_error(line: &str) -> String {
     let words = line.split_whitespace();
     let cli = Cli::try_parse_from(["evenkeel-bench", "run"].into_iter().chain(words)).unwrap();
     let Some(Command::Run(args)) = cli.command else { panic!("it is run") };
-    let error = families::run(&args).unwrap_err();
+    let error = run(&args).unwrap_err();
     assert_eq!(status(&error), 2);
     error.to_string()
 }

@@ -253,8 +253,7 @@ impl Family for Forking {
             _ => ready.alone,
         };
         let alone = alone.context("it was not measured on one worker")?;
-        let locality = format!("{:?}", peer.locality().unwrap_or_default()).to_lowercase();
-        Ok(Ran::Done(with_metrics(figures.with("locality", locality), &times, alone)))
+        Ok(Ran::Done(with_metrics(figures, &times, alone)))
     }
 
     fn child(ready: &Ready) -> Option<u32> {

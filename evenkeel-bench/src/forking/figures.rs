@@ -125,11 +125,12 @@ fn unsteady(row: &Row<'_>, other: &Row<'_>, cell: &Cell<'_>) -> Option<String> {
     })
 }
 
-/// Runtimes were faster than their workers explain.
+/// Runtimes were faster than their workers explain, in runs that count.
 fn beyond(row: &Row<'_>) -> Option<String> {
     let most = row.case.workers as f64 * BEYOND;
     let speed_up = |cell: &Cell<'_>| Some((cell.peer.name, row.summary(&SPEED_UP, cell)?.median));
-    let above = row.cells.iter().filter_map(speed_up).filter(|(_, speed_up)| *speed_up > most);
+    let counted = row.cells.iter().filter(|cell| cell.counted > 0);
+    let above = counted.filter_map(speed_up).filter(|(_, speed_up)| *speed_up > most);
     let above: Vec<String> =
         above.map(|(name, speed_up)| format!("{name} {}", words::figure(speed_up))).collect();
     (!above.is_empty()).then(|| {

@@ -22,6 +22,11 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 #[error("interrupted")]
 pub(crate) struct Interrupted;
 
+/// The session has ended because the rows that it prints have no reader any more.
+#[derive(Debug, thiserror::Error)]
+#[error("what is printed has no reader")]
+pub(crate) struct Unread;
+
 /// The session begins to measure.
 pub(super) fn begin() {
     // Relaxed, here and below: the flags guard no data.

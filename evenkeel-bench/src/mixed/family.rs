@@ -44,22 +44,25 @@ const QUANTITIES: [Quantity; 13] = [
     shown("computation p99, µs", "computation_us_p99"),
     shown("serial computation, µs", "computation_us_serial"),
     Quantity { drawn: Drawn::Dots, ..rate("polls/s", "polls_per_second") },
-    shown("wake p50, µs", "wake_us_p50"),
+    share("wake p50, µs", "wake_us_p50", 0.5),
     Quantity {
-        drawn: Drawn::Dots,
         better: Better::Less("sooner", "later"),
-        ..shown("wake p99, µs", "wake_us_p99")
+        ..share("wake p99, µs", "wake_us_p99", 0.99)
     },
-    shown("wake p99.9, µs", "wake_us_p999"),
-    shown("wake max, µs", "wake_us_max"),
-    shown("relay p50, µs", "relay_us_p50"),
-    shown("relay p99, µs", "relay_us_p99"),
-    shown("relay p99.9, µs", "relay_us_p999"),
-    shown("relay max, µs", "relay_us_max"),
+    share("wake p99.9, µs", "wake_us_p999", 0.999),
+    share("wake max, µs", "wake_us_max", 1.0),
+    share("relay p50, µs", "relay_us_p50", 0.5),
+    share("relay p99, µs", "relay_us_p99", 0.99),
+    share("relay p99.9, µs", "relay_us_p999", 0.999),
+    share("relay max, µs", "relay_us_max", 1.0),
 ];
 
 const fn rate(name: &'static str, field: &'static str) -> Quantity {
     Quantity { better: Better::More("faster", "slower"), ..shown(name, field) }
+}
+
+const fn share(name: &'static str, field: &'static str, share: f64) -> Quantity {
+    Quantity { drawn: Drawn::Percentile(share), ..shown(name, field) }
 }
 
 const fn shown(name: &'static str, field: &'static str) -> Quantity {

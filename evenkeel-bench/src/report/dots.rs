@@ -28,8 +28,8 @@ const FOOT: u32 = 52;
 /// Letters of a text that might leave the picture on the right.
 const LONG: usize = 9;
 
-/// Room for the names, in pixels: at least, at most, and per letter.
-const NAMES: (u32, u32, usize) = (124, 214, 7);
+/// Room for the names, in pixels: at least, at most, and per letter of the size that a phone shows.
+const NAMES: (u32, u32, usize) = (124, 250, 10);
 
 /// One row: a runtime, or whatever else has a figure.
 pub(super) struct Dot {
@@ -129,8 +129,7 @@ impl Scale {
                 String::new()
             }
             Self::Factors { .. } => ticks::factor(10f64.powf(place)),
-            Self::Log(..) if place < 0.0 => format!("{:.*}", -place as usize, 10f64.powf(place)),
-            Self::Log(..) => words::thousands(10f64.powf(place).round() as i64),
+            Self::Log(..) => ticks::power(place as i32),
         }
     }
 

@@ -117,7 +117,7 @@ pub(super) fn session() -> Session {
         (Program::Fib, 30, 2, [1.8, 2.9, 1.8, 7.9, 2.2, 6.4, 0.7, 34.0, 0.0]),
     ]);
     Session {
-        ported: vec![
+        measured: vec![
             scheduling(),
             forking,
             timers(),

@@ -5,14 +5,19 @@
 
 pub(crate) mod analysis;
 pub(crate) mod coretime;
+mod curves;
 mod dots;
 mod drawn;
 #[cfg(test)]
 mod example;
+#[cfg(test)]
+mod fit_tests;
 mod frame;
+mod head;
 mod ink;
 mod lines;
 mod page;
+mod percentiles;
 mod pictures;
 mod profile;
 mod scatter;
@@ -29,13 +34,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Serialize;
 
-use crate::suite;
+use crate::suite::entry::Measured;
 
 /// Everything that one session of the suite measured, and where.
-#[derive(Default)]
 pub(crate) struct Session {
-    /// What was measured of each family that runs on the suite.
-    pub(crate) ported: Vec<suite::entry::Measured>,
+    /// What was measured of each family, in the order in which it was measured.
+    pub(crate) measured: Vec<Measured>,
     /// The machine's topology as text, shown as it stands.
     pub(crate) topology: String,
     /// When the session began, as people write it.
@@ -63,7 +67,7 @@ pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
     // The runs come first: they survive whatever may go wrong with the page.
     let save =
         |name: &str, lines: String| fs::write(dir.join(name), lines).with_context(|| refusal(dir));
-    for measured in &session.ported {
+    for measured in &session.measured {
         save(&file(measured), lines(&measured.records)?)?;
     }
     let page = dir.join("index.html");
@@ -72,7 +76,7 @@ pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
 }
 
 /// Writes a page of one family into `dir`, beside what else is there, and returns its path.
-pub(crate) fn write_one(dir: &Path, measured: &suite::entry::Measured) -> anyhow::Result<PathBuf> {
+pub(crate) fn write_one(dir: &Path, measured: &Measured) -> anyhow::Result<PathBuf> {
     prepare(dir)?;
     let page = dir.join(format!("{}.html", measured.of.name));
     fs::write(&page, page::of_one(measured)?).with_context(|| refusal(dir))?;
@@ -80,7 +84,7 @@ pub(crate) fn write_one(dir: &Path, measured: &suite::entry::Measured) -> anyhow
 }
 
 /// The file of a family's runs.
-fn file(measured: &suite::entry::Measured) -> String {
+fn file(measured: &Measured) -> String {
     format!("{}.jsonl", measured.of.name)
 }
 

@@ -1,37 +1,99 @@
-//! The page: what was measured and where, the table, and the pictures of every experiment.
+//! The page: the summary, the contents, a section for each family, and how it was measured.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::ink::{self, Stroke};
-use super::table::mark;
-use super::{Session, file, section};
+use super::{Session, file, head, section};
 use crate::regime::MEANING;
 use crate::suite::entry::Measured;
-use crate::suite::rows::rows;
-use crate::suite::tally::Tally;
-use crate::verdict::Standing;
+use crate::suite::outcome::Outcome;
 use crate::words;
 
 /// Renders the whole page.
 pub(super) fn render(session: &Session) -> anyhow::Result<String> {
-    let mut parts = Vec::new();
-    for measured in &session.ported {
-        parts.push(section::render(measured)?);
+    let mut sections = Vec::new();
+    for measured in &session.measured {
+        sections.push(section::render(measured)?);
     }
+    let outcome = Outcome::of(&session.measured);
+    let runs = session.measured.iter().map(|measured| measured.records.len()).sum();
     let title = format!("evenkeel beside its peers, {}", session.started);
     let body = html! {
-        (head(session))
+        h1 { "evenkeel beside its peers" }
+        p.lead {
+            (words::count(runs, "run")) ", " (session.started) ", on " (session.machine) "."
+        }
+        (head::summary(&outcome))
+        (head::contents(&session.measured))
         (key())
-        @for part in &parts { (part) }
+        @for section in &sections { (section) }
+        (measured_how(session))
         footer {
             "All runs, one JSON object per line: "
-            @for (place, measured) in session.ported.iter().enumerate() {
-                (if place == 0 { "of " } else { ", of " }) (measured.of.name) ", "
+            @for (place, measured) in session.measured.iter().enumerate() {
+                @if place > 0 { ", " }
                 a href=(file(measured)) { (file(measured)) }
             }
         }
     };
     Ok(document(&title, &body))
+}
+
+/// What a reader asks for who doubts a figure.
+fn measured_how(session: &Session) -> Markup {
+    html! {
+        h2 id="how" { "How it was measured" }
+        details {
+            summary { "Machine and notes" }
+            dl {
+                dt { "Begun" } dd { (session.started) }
+                dt { "Machine" } dd { (session.machine) }
+                dt { "Cores" } dd { (words::capital(&regimes(session))) ". " (words::capital(MEANING)) "." }
+                dt { "Topology" } dd { pre { (session.topology.trim_end()) } }
+                @if !session.notes.is_empty() {
+                    dt { "Notes" }
+                    dd { ul { @for note in &session.notes { li { (prose(note)) } } } }
+                }
+            }
+        }
+    }
+}
+
+/// How many runs on more than one worker were made in which regime, such as `40 runs near, 2 runs
+/// mixed`: to one alone the distance of the cores makes no difference.
+fn regimes(session: &Session) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    let records = session.measured.iter().flat_map(|measured| &measured.records);
+    let bound = records.filter(|record| record.case.workers > 1).map(|record| &record.quiet);
+    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    for quiet in bound {
+        match counts.iter_mut().find(|(regime, _)| *regime == quiet.regime) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&quiet.regime, 1)),
+        }
+        for ns in [quiet.line_ns_before, quiet.line_ns_after].into_iter().filter(|ns| *ns > 0.0) {
+            (least, most) = (least.min(ns), most.max(ns));
+        }
+    }
+    if counts.is_empty() {
+        return "no run on more than one worker".to_owned();
+    }
+    let say = |&(regime, runs): &(&str, usize)| format!("{} {regime}", words::count(runs, "run"));
+    let counts = counts.iter().map(say).collect::<Vec<_>>().join(", ");
+    let took = match most {
+        0.0 => String::new(),
+        _ => format!(" (a cache line took {least:.0} to {most:.0} ns one way)"),
+    };
+    format!("on more than one worker {counts}{took}")
+}
+
+/// A sentence with what stands between backticks as code.
+pub(super) fn prose(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
 }
 
 /// A page of one family alone.
@@ -61,77 +123,6 @@ pub(super) fn document(title: &str, body: &Markup) -> String {
         }
     };
     page.into_string()
-}
-
-fn head(session: &Session) -> Markup {
-    let measured = &session.ported;
-    let runs: usize = measured.iter().map(|measured| measured.records.len()).sum();
-    let names: Vec<&str> = measured.iter().map(|measured| measured.of.name).collect();
-    let tallies: Vec<Tally> = measured
-        .iter()
-        .map(|measured| Tally::of(&rows(&measured.of, &measured.records, &measured.absent)))
-        .collect();
-    let number = |of: fn(&Tally) -> usize| -> usize { tallies.iter().map(of).sum() };
-    let unfinished = number(|tally| tally.unfinished);
-    html! {
-        h1 { "evenkeel beside its peers" }
-        p.lead {
-            (words::count(runs, "run")) @if !names.is_empty() { " of " (words::and(&names)) }
-            ". evenkeel is "
-            (mark(Standing::Ahead)) "ahead of every peer in " (number(|tally| tally.won)) ", "
-            (mark(Standing::Behind)) "behind in " (number(|tally| tally.lost)) ", "
-            (mark(Standing::Even)) "neither in " (number(|tally| tally.even))
-            " and not compared in " (number(|tally| tally.not_compared)) " of their figures"
-            @if unfinished > 0 { "; it does not complete " (unfinished) }
-            "."
-        }
-        dl {
-            dt { "Begun" } dd { (session.started) }
-            dt { "Machine" } dd { (session.machine) }
-            dt { "Cores" } dd { (words::capital(&regimes(session))) ". " (words::capital(MEANING)) "." }
-            @if !session.notes.is_empty() {
-                dt { "Notes" } dd { ul { @for note in &session.notes { li { (prose(note)) } } } }
-            }
-            dt { "Topology" } dd { pre { (session.topology.trim_end()) } }
-        }
-    }
-}
-
-/// How many runs on more than one worker were made in which regime, such as `40 runs near, 2 runs
-/// mixed`: to one alone the distance of the cores makes no difference.
-fn regimes(session: &Session) -> String {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    let records = session.ported.iter().flat_map(|measured| &measured.records);
-    let bound = records.filter(|record| record.case.workers > 1).map(|record| &record.quiet);
-    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
-    for quiet in bound {
-        match counts.iter_mut().find(|(regime, _)| *regime == quiet.regime) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((&quiet.regime, 1)),
-        }
-        for ns in [quiet.line_ns_before, quiet.line_ns_after].into_iter().filter(|ns| *ns > 0.0) {
-            (least, most) = (least.min(ns), most.max(ns));
-        }
-    }
-    if counts.is_empty() {
-        return "no run on more than one worker".to_owned();
-    }
-    let say = |&(regime, runs): &(&str, usize)| format!("{} {regime}", words::count(runs, "run"));
-    let counts = counts.iter().map(say).collect::<Vec<_>>().join(", ");
-    let took = match most {
-        0.0 => String::new(),
-        _ => format!(" (a cache line took {least:.0} to {most:.0} ns one way)"),
-    };
-    format!("on more than one worker {counts}{took}")
-}
-
-/// A sentence with what stands between backticks as code.
-fn prose(text: &str) -> Markup {
-    html! {
-        @for (index, part) in text.split('`').enumerate() {
-            @if index % 2 == 1 { code { (part) } } @else { (part) }
-        }
-    }
 }
 
 /// Explains the strokes and the rows of dots, once for all pictures.
@@ -190,28 +181,4 @@ fn rule(end: u32, colour: &str, width: u32, stroke: Stroke) -> Markup {
     PreEscaped(format!(
         r#"<path d="M10 60H{end}" stroke="var(--{colour})" stroke-width="{width}"{attributes}/>"#,
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::example;
-    use super::*;
-
-    #[test]
-    fn regimes_are_counted_of_runs_that_have_one() {
-        let mut session = example::session();
-        session.ported.truncate(1);
-        let records = &mut session.ported[0].records;
-        records.truncate(3);
-        for (record, workers) in records.iter_mut().zip([2, 2, 1]) {
-            record.case.workers = workers;
-        }
-        records[1].quiet.regime = "mixed".into();
-        records[2].quiet.regime = "mixed".into();
-        let due = "on more than one worker 1 run near, 1 run mixed (a cache line took 41 to 43 ns \
-                   one way)";
-        assert_eq!(regimes(&session), due);
-        session.ported.clear();
-        assert_eq!(regimes(&session), "no run on more than one worker");
-    }
 }

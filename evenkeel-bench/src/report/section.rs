@@ -8,7 +8,8 @@ use maud::{Markup, html};
 use super::dots::{self, Dot, Scale};
 use super::lines::{self, Line};
 use super::table::mark;
-use super::{drawn, page, pictures};
+use super::{drawn, page, percentiles, pictures};
+use crate::regime::MEANING;
 use crate::suite::case::Case;
 use crate::suite::description::Description;
 use crate::suite::entry::Measured;
@@ -45,15 +46,19 @@ pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
             @if tally.unfinished > 0 { "; it does not complete " (tally.unfinished) }
             "."
         }
-        @for line in of.about.lines() { p { (line) } }
-        p { "Runtimes: " (runtimes(&rows)) "." }
-        p {
-            "Medians [minimum to maximum] of the runs that count; the best that is compared is "
-            strong { "bold" } ". " (DOUBT) "."
-            @if let Some(left_out) = left_out(&rows) { " " (left_out) }
-        }
-        @for text in (of.remarks)(&rows) { (remark(&text)) }
         @for section in &sections { (section) }
+        details {
+            summary { "About these figures" }
+            @for line in of.about.lines() { p { (line) } }
+            p { "Runtimes: " (runtimes(&rows)) "." }
+            p {
+                "Medians [minimum to maximum] of the runs that count; the best that is compared is "
+                strong { "bold" } ". " (DOUBT) "."
+                @if let Some(left_out) = left_out(&rows) { " " (left_out) }
+            }
+            @if rows.iter().any(|row| row.regime.is_some()) { p { (words::capital(MEANING)) "." } }
+            @for text in (of.remarks)(&rows) { (remark(&text)) }
+        }
     })
 }
 
@@ -88,13 +93,16 @@ fn experiment(of: &Description, rows: &[Row<'_>]) -> anyhow::Result<Markup> {
             }
         }
     }
+    let curves = percentiles::of(rows)?;
+    let has_curves = !curves.is_empty();
+    pictures.extend(curves);
     let own = (of.pictures)(rows);
     for picture in &own {
         pictures.push(drawn::draw(picture)?);
     }
     // Rows of dots carry the names beside them.
     let mut legend = drawn::legend(&own);
-    if has_lines {
+    if has_lines || has_curves {
         legend = measured(rows).iter().map(|peer| (peer.slot, peer.name)).collect();
     }
     Ok(html! {
@@ -125,7 +133,8 @@ fn shapes<'r, 'a>(
     rows: &'r [Row<'a>],
 ) -> (Vec<Vec<&'r Row<'a>>>, Vec<&'r Row<'a>>) {
     let mut alike: Vec<Vec<&Row<'_>>> = Vec::new();
-    for row in rows.iter().filter(|_| quantity.drawn != Drawn::No) {
+    let is_drawn = matches!(quantity.drawn, Drawn::Dots | Drawn::Lines);
+    for row in rows.iter().filter(|_| is_drawn) {
         let is_alike = |known: &&mut Vec<&Row<'_>>| {
             quantity.drawn == Drawn::Lines && known[0].case.settings == row.case.settings
         };
@@ -172,19 +181,23 @@ fn table(of: &Description, rows: &[Row<'_>]) -> Markup {
                         @let quantities: Vec<&Quantity> = row.quantities().collect();
                         @for (place, quantity) in quantities.iter().enumerate() {
                             tr {
-                                @if place == 0 { td rowspan=(quantities.len()) { (case(row)) } }
-                                td { (quantity.name) }
+                                @if place == 0 {
+                                    th.case scope="rowgroup" rowspan=(quantities.len()) { (case(row)) }
+                                }
+                                td.quantity { (quantity.name) }
                                 @for name in &names {
-                                    td.number {
+                                    @let is_there = row.cell(name).is_some();
+                                    // A narrow page has a line for each figure, with its peer.
+                                    td.number.none[!is_there] data-head=(name) {
                                         (figure(row, quantity, name))
                                         @if !systems.is_empty() { (average(row, quantity, name)) }
                                     }
                                 }
-                                td.verdict {
+                                td.verdict.none[!quantity.is_compared()] data-head=(subject) {
                                     @if quantity.is_compared() { (verdict(row, quantity)) }
                                 }
                                 @for system in systems.iter().filter(|_| place == 0) {
-                                    td.number rowspan=(quantities.len()) {
+                                    td.number rowspan=(quantities.len()) data-head=(system) {
                                         (published::figure(of, row, system).unwrap_or("-".into()))
                                     }
                                 }

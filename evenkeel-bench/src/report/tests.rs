@@ -13,8 +13,8 @@ use crate::words;
 /// The page of a session with these runs of scheduling and no others of its kind.
 fn page_of(records: Vec<Record>) -> String {
     let mut session = session();
-    session.ported.truncate(1);
-    session.ported[0].records = records;
+    session.measured.truncate(1);
+    session.measured[0].records = records;
     page::render(&session).expect("a page can be made of any records")
 }
 
@@ -33,7 +33,7 @@ fn folder(name: &str) -> PathBuf {
 #[test]
 fn the_page_holds_the_median_of_every_cell() {
     let page = whole_page();
-    let Measured { of, records, absent } = &session().ported[0];
+    let Measured { of, records, absent } = &session().measured[0];
     for row in rows(of, records, absent) {
         for quantity in row.quantities() {
             for value in row.cells.iter().filter_map(|cell| row.summary(quantity, cell)) {
@@ -98,7 +98,7 @@ fn fork_join_programs_have_a_table_and_pictures() {
     ] {
         assert!(page.contains(words), "{words} is missing");
     }
-    let page = page::render(&Session { ported: Vec::new(), ..session() }).expect("a page");
+    let page = page::render(&Session { measured: Vec::new(), ..session() }).expect("a page");
     assert!(!page.contains("Fork-join"));
 }
 
@@ -119,7 +119,7 @@ fn timers_have_a_table_and_pictures() {
     ] {
         assert!(page.contains(words), "{words} is missing");
     }
-    let page = page::render(&Session { ported: Vec::new(), ..session() }).expect("a page");
+    let page = page::render(&Session { measured: Vec::new(), ..session() }).expect("a page");
     assert!(!page.contains("id=\"timers\""));
 }
 
@@ -136,13 +136,13 @@ fn tables_of_the_thesis_stand_beside_what_it_published() {
         "published µC++",
         "2288.5 / 2326.86 ± 54.73",
         "AMD Opteron 6380 at 2.5 GHz",
-        "<td>longest wait, µs</td>",
+        "<td class=\"quantity\">longest wait, µs</td>",
         "entries, million/s",
         "behind in 1, neither",
     ] {
         assert!(page.contains(words), "{words} is missing");
     }
-    let page = page::render(&Session { ported: Vec::new(), ..session() }).expect("a page");
+    let page = page::render(&Session { measured: Vec::new(), ..session() }).expect("a page");
     assert!(!page.contains("Opteron"));
 }
 
@@ -165,7 +165,7 @@ fn actors_have_tables_and_pictures() {
         assert!(page.contains(words), "{words} is missing");
     }
     assert!(!page.contains("PERFORMANCE_COUNTER"));
-    let page = page::render(&Session { ported: Vec::new(), ..session() }).expect("a page");
+    let page = page::render(&Session { measured: Vec::new(), ..session() }).expect("a page");
     assert!(!page.contains("id=\"actors\""));
 }
 
@@ -182,7 +182,7 @@ fn objects_have_a_picture_of_each_regime() {
     ] {
         assert!(page.contains(words), "{words} is missing");
     }
-    let page = page::render(&Session { ported: Vec::new(), ..session() }).expect("a page");
+    let page = page::render(&Session { measured: Vec::new(), ..session() }).expect("a page");
     assert!(!page.contains("<h2 class=\"pictures\" id=\"objects\">Objects with homes"));
 }
 
@@ -191,9 +191,9 @@ fn names_are_escaped() {
     let mut session = session();
     session.machine = "<b>machine</b>".to_owned();
     session.notes = vec!["a < b & c, `x --y`".to_owned()];
-    let case = session.ported[0].records[0].case.clone();
+    let case = session.measured[0].records[0].case.clone();
     let why = "<script>".to_owned();
-    session.ported[0].absent.push(Absent { case, runtime: "go-hand", why });
+    session.measured[0].absent.push(Absent { case, runtime: "go-hand", why });
     let page = page::render(&session).expect("a page can be made of any names");
     assert!(page.contains("&lt;script&gt;"));
     assert!(page.contains("a &lt; b &amp; c, <code>x --y</code>"));
@@ -227,7 +227,7 @@ fn the_folder_holds_the_page_and_the_runs() {
     let page = write(&folder, &session).expect("the temporary folder is writable");
     assert_eq!(page, folder.join("index.html"));
     assert!(fs::read_to_string(page).expect("written").starts_with("<!DOCTYPE html>"));
-    for measured in &session.ported {
+    for measured in &session.measured {
         let file = folder.join(format!("{}.jsonl", measured.of.name));
         let lines = fs::read_to_string(file).expect("written");
         let records: Result<Vec<serde_json::Value>, _> =
@@ -235,7 +235,7 @@ fn the_folder_holds_the_page_and_the_runs() {
         assert_eq!(records.expect("each line is a record").len(), measured.records.len());
     }
     let files = fs::read_dir(&folder).expect("there").count();
-    assert_eq!(files, session.ported.len() + 1);
+    assert_eq!(files, session.measured.len() + 1);
     fs::remove_dir_all(folder).expect("the temporary folder is ours");
 }
 

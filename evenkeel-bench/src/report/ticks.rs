@@ -104,6 +104,15 @@ pub(super) fn factors(min: f64, max: f64, steps: u32) -> Vec<f64> {
     if fine.len() <= MOST { fine } else { of(&[1.0]) }
 }
 
+/// The label of a power of ten.
+pub(super) fn power(exponent: i32) -> String {
+    let value = 10f64.powi(exponent);
+    match exponent {
+        ..0 => format!("{value:.*}", exponent.unsigned_abs() as usize),
+        0.. => words::thousands(value.round() as i64),
+    }
+}
+
 /// The label of a factor.
 pub(super) fn factor(factor: f64) -> String {
     match factor {

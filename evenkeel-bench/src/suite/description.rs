@@ -88,6 +88,12 @@ impl Description {
         names.iter().flat_map(of).collect()
     }
 
+    /// The names by which `run` takes its experiments, in the order of the tables.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        let names = self.experiments.iter().map(|experiment| experiment.name);
+        names.chain(self.aliases.iter().map(|alias| alias.name)).collect()
+    }
+
     /// The name of the peer that the rows are about.
     pub(crate) fn subject(&self) -> Option<&'static str> {
         self.peers.iter().find(|peer| peer.role == Role::Subject).map(|peer| peer.name)

@@ -7,21 +7,18 @@
 //! behind it is compiled once for all families. There records become [`rows`], a row has a
 //! [`verdict`] for each [`quantity`] that is compared, and a [`table`] shows them.
 
-// The families that have machinery of their own still will use what the first one here does not.
-#![allow(dead_code)]
-
 pub(crate) mod asked;
 pub(crate) mod case;
 pub(crate) mod description;
 pub(crate) mod enough;
 pub(crate) mod entry;
 pub(crate) mod family;
+pub(crate) mod outcome;
 pub(crate) mod output;
 pub(crate) mod peer;
 pub(crate) mod picture;
 pub(crate) mod published;
 pub(crate) mod quantity;
-#[cfg(test)]
 pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod rows;

@@ -4,7 +4,7 @@
 //! A reader may go before the end, as `head` does after its lines. Rust ignores the signal that
 //! tells other programs of it, and its own macros panic. Here results without a reader end the
 //! process quietly, as success: the reader has what it wants. So what is to be kept, such as a
-//! page, is written before the table is printed. Any other failure to write results, such as a full
+//! page, is written before the table is printed, and what is printed meanwhile is [offered](offer). Any other failure to write results, such as a full
 //! disk, is an error. Remarks without a reader are left out, for the results may have one.
 //!
 //! Rejected: the signal's default action. It would end the suite as well when a peer's process ends
@@ -50,6 +50,13 @@ pub(crate) fn print(text: &str) {
             toolchain::leave(1)
         }
     }
+}
+
+/// Prints results, and says whether they have a reader still: for a caller that has something to
+/// keep before it ends.
+pub(crate) fn offer(text: &str) -> bool {
+    let written = write(&mut io::stdout().lock(), text);
+    !matches!(ending(&written), Some(Ending::Quiet))
 }
 
 fn write(out: &mut impl Write, text: &str) -> io::Result<()> {

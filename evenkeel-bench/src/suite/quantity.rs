@@ -17,7 +17,7 @@ pub(crate) struct Quantity {
 }
 
 /// How a page draws a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Drawn {
     /// It does not.
     No,
@@ -25,6 +25,8 @@ pub(crate) enum Drawn {
     Dots,
     /// Lines over the number of workers, where there are several; else a row of dots.
     Lines,
+    /// A point of a curve: this share of what was measured is not above it.
+    Percentile(f64),
 }
 
 /// Where a figure comes from.

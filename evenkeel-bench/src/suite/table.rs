@@ -5,7 +5,7 @@
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width};
 
-use super::case::plain;
+use super::case;
 use super::description::{Description, Experiment};
 use super::enough::RUNS;
 use super::peer::Role;
@@ -17,7 +17,7 @@ use super::tally::Tally;
 use super::verdict::Verdict;
 use crate::named::NAMELESS;
 use crate::regime;
-use crate::verdict::{DOUBT, Standing};
+use crate::verdict::DOUBT;
 use crate::words;
 
 /// The width of the terminal, or what the user says it is; `None` where output is read by a
@@ -86,7 +86,8 @@ fn wide(of: &Description, rows: &[Row<'_>]) -> Wide {
     for row in rows {
         for (place, quantity) in row.quantities().enumerate() {
             let mut line = vec![row.case.title(), row.case.workers.to_string()];
-            let value = |name: &&str| row.case.settings.get(name).map_or("-".to_owned(), plain);
+            let value =
+                |name: &&str| row.case.settings.get(name).map_or("-".to_owned(), case::plain);
             line.extend(settings.iter().map(value));
             line.push(row.regime.unwrap_or("-").to_owned());
             if place > 0 {
@@ -164,14 +165,11 @@ fn compares(of: &Description, rows: &[Row<'_>]) -> Option<&'static str> {
     of.subject().filter(|_| has(Role::Subject) && has(Role::Peer))
 }
 
-/// A loss is to be as plain as a win.
 fn verdict(row: &Row<'_>, quantity: &Quantity) -> String {
-    if !quantity.is_compared() {
-        return String::new();
+    match quantity.is_compared() {
+        true => Verdict::of(row, quantity).plain(quantity.better),
+        false => String::new(),
     }
-    let verdict = Verdict::of(row, quantity);
-    let words = verdict.words(quantity.better);
-    if verdict.standing() == Standing::Behind { words.to_uppercase() } else { words }
 }
 
 /// Median and extremes, with the number of runs where they are too few.
@@ -259,8 +257,50 @@ fn bare(width: Option<u16>) -> Table {
     table
 }
 
+/// A table of a few columns that is no family's, with a heading.
+pub(crate) struct Plain {
+    /// The heading.
+    pub(crate) heading: Vec<String>,
+    /// The lines.
+    pub(crate) lines: Vec<Vec<String>>,
+    /// The columns that hold figures.
+    pub(crate) figures: std::ops::Range<usize>,
+}
+
+/// Lays such a table out in so many columns of letters.
+pub(crate) fn plain(of: &Plain, width: Option<u16>) -> String {
+    let mut table = bare(width);
+    table.set_header(&of.heading);
+    table.add_rows(&of.lines);
+    for (place, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, GAP));
+        if of.figures.contains(&place) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt() + "\n"
+}
+
+/// A row in a line for each figure that is compared, as it comes; the first figure where none is.
+pub(crate) fn brief(row: &Row<'_>, subject: &str, width: Option<u16>) -> String {
+    let name = row.name();
+    let own = row.cell(subject);
+    let compared: Vec<&Quantity> = row.quantities().filter(|one| one.is_compared()).collect();
+    let shown = if compared.is_empty() { row.quantities().take(1).collect() } else { compared };
+    let mut text = String::new();
+    for quantity in shown {
+        let own = own.map_or("-".to_owned(), |cell| figure(row, quantity, cell));
+        let words = match quantity.is_compared() {
+            true => format!(", {}", Verdict::of(row, quantity).sentence(quantity.better)),
+            false => String::new(),
+        };
+        text.push_str(&wrapped(&format!("{name}: {} {own}{words}", quantity.name), width));
+    }
+    text
+}
+
 /// A paragraph of so many columns of letters, indented as its first line is.
-fn wrapped(text: &str, width: Option<u16>) -> String {
+pub(crate) fn wrapped(text: &str, width: Option<u16>) -> String {
     let indent = text.len() - text.trim_start().len();
     let mut table = bare(width.map(|width| width.saturating_sub(indent as u16)));
     table.add_row([text.trim_start()]);

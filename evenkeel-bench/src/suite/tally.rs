@@ -1,5 +1,7 @@
 //! How the rows of a family ended.
 
+use std::iter::Sum;
+
 use super::rows::Row;
 use super::verdict::Verdict;
 use crate::verdict::Standing;
@@ -38,14 +40,36 @@ impl Tally {
         tally
     }
 
+    /// Each kind with its count, in the order of tables and pictures.
+    pub(crate) fn parts(&self) -> [(&'static str, usize); 5] {
+        let Self { won, lost, even, unfinished, not_compared } = *self;
+        [
+            ("won", won),
+            ("lost", lost),
+            ("even", even),
+            ("unfinished", unfinished),
+            ("not compared", not_compared),
+        ]
+    }
+
     /// In a sentence: `won 3, lost 1, even 2, not compared 4`.
     pub(crate) fn words(&self) -> String {
-        let Self { won, lost, even, unfinished, not_compared } = *self;
-        let mut words = format!("won {won}, lost {lost}, even {even}, not compared {not_compared}");
-        if unfinished > 0 {
-            words.push_str(&format!(", unfinished {unfinished}"));
-        }
-        words
+        let is_said = |(kind, count): &(&str, usize)| *kind != "unfinished" || *count > 0;
+        let say = |(kind, count)| format!("{kind} {count}");
+        let said: Vec<String> = self.parts().into_iter().filter(is_said).map(say).collect();
+        said.join(", ")
+    }
+}
+
+impl Sum for Tally {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |a, b| Self {
+            won: a.won + b.won,
+            lost: a.lost + b.lost,
+            even: a.even + b.even,
+            unfinished: a.unfinished + b.unfinished,
+            not_compared: a.not_compared + b.not_compared,
+        })
     }
 }
 
@@ -82,6 +106,6 @@ mod tests {
         let tally = Tally::of(&rows);
         let due = Tally { won: 1, lost: 1, even: 1, unfinished: 1, not_compared: 1 };
         assert_eq!((rows.len(), tally), (6, due));
-        assert_eq!(tally.words(), "won 1, lost 1, even 1, not compared 1, unfinished 1");
+        assert_eq!(tally.words(), "won 1, lost 1, even 1, unfinished 1, not compared 1");
     }
 }

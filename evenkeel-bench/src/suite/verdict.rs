@@ -132,6 +132,24 @@ impl Verdict {
             Self::NotCompared(why) => why.words(),
         }
     }
+
+    /// The same where it stands alone, with the peer that it is about: `2.1 x faster than tokio`.
+    /// A loss is to be as plain as a win.
+    pub(crate) fn sentence(&self, better: Better) -> String {
+        let words = self.plain(better);
+        match *self {
+            Self::Compared { factor, peer, .. } if factor < EQUAL => format!("{words} to {peer}"),
+            Self::Compared { peer, .. } => format!("{words} than {peer}"),
+            Self::Unfinished(Some(peer)) => format!("{words}: {peer}"),
+            Self::OnlyOne | Self::Unfinished(None) | Self::NotCompared(_) => words,
+        }
+    }
+
+    /// The words for a terminal, where a loss has no colour and stands in capitals.
+    pub(crate) fn plain(&self, better: Better) -> String {
+        let words = self.words(better);
+        if self.standing() == Standing::Behind { words.to_uppercase() } else { words }
+    }
 }
 
 /// Two decimals near 1, because a loss of 4 per cent must not be rounded to a draw.

@@ -24,18 +24,18 @@ const QUANTITIES: [Quantity; 5] = [
         better: Better::Less("faster", "slower"),
         drawn: Drawn::Dots,
     },
-    late("late p50, µs", "late_us_p50"),
-    late("late p99, µs", "late_us_p99"),
+    late("late p50, µs", "late_us_p50", 0.5),
+    late("late p99, µs", "late_us_p99", 0.99),
     Quantity {
-        drawn: Drawn::Dots,
         better: Better::Less("earlier", "later"),
-        ..late("late p99.9, µs", "late_us_p999")
+        ..late("late p99.9, µs", "late_us_p999", 0.999)
     },
-    late("late max, µs", "late_us_max"),
+    late("late max, µs", "late_us_max", 1.0),
 ];
 
-const fn late(name: &'static str, field: &'static str) -> Quantity {
-    Quantity { name, read: Read::Field(field), better: Better::Neither, drawn: Drawn::No }
+const fn late(name: &'static str, field: &'static str, share: f64) -> Quantity {
+    let drawn = Drawn::Percentile(share);
+    Quantity { name, read: Read::Field(field), better: Better::Neither, drawn }
 }
 
 impl Family for Timers {

@@ -1,0 +1,117 @@
+//! `run`: chosen experiments of one family, with what the user asks of them.
+
+use anyhow::bail;
+use clap::parser::ValueSource;
+use clap::{Args, Command};
+
+use super::args::{RunArgs, Usage, crowded, procs};
+use crate::families::FAMILIES;
+use crate::report;
+use crate::suite::asked::Asked;
+use crate::suite::description::Description;
+use crate::suite::enough::Bound;
+use crate::suite::entry::{Entry, Event, Measured};
+use crate::suite::output::{note, print, say};
+use crate::suite::rows::rows;
+use crate::suite::table;
+
+/// Measures the experiments named, which must be of one family.
+pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
+    let entry = chosen(args)?;
+    let mut measured = Measured::nothing(entry);
+    let mut part = (entry.asked)(&asked(args, &measured.of))?;
+    if let Some(dir) = &args.report {
+        // A folder that cannot be written is found out before minutes are spent.
+        report::prepare(dir)?;
+    }
+    part.build()?;
+    let mut each = |event| {
+        match event {
+            Event::Begins(case) => {
+                crowded(case.workers);
+                // One row may take a minute, and the table comes last.
+                note!("{case}");
+            }
+            Event::Ran(record) => {
+                if args.json {
+                    say!("{}", serde_json::to_string(&record)?);
+                }
+                measured.records.push(*record);
+            }
+            Event::Absent(one) => {
+                if args.json {
+                    note!("note: {one}");
+                }
+                measured.absent.push(one);
+            }
+        }
+        Ok(())
+    };
+    let failure = part.measure(&mut Bound::rows(args.repeats as usize), &mut each);
+    let Measured { of, records, absent } = &measured;
+    // The page is kept even if the table has no reader.
+    let page = args.report.as_deref().filter(|_| !records.is_empty());
+    let page = page.map(|dir| report::write_one(dir, &measured));
+    if !args.json && !(records.is_empty() && absent.is_empty()) {
+        let table = table::render(of, records, absent, table::width());
+        print(&(table + &(of.appendix)(&rows(of, records, absent))));
+    }
+    if let Some(page) = page.transpose()? {
+        note!("report: {}", page.display());
+    }
+    failure.map_err(|error| match records.is_empty() {
+        true => error,
+        false => error.context("not all was measured; the figures are of what was"),
+    })
+}
+
+/// The family that all experiments named are of.
+fn chosen(args: &RunArgs) -> anyhow::Result<&'static Entry> {
+    let names = &args.bench;
+    let known: Vec<Vec<&str>> = FAMILIES.iter().map(|entry| (entry.describe)().names()).collect();
+    let family = |name: &String| known.iter().position(|names| names.contains(&name.as_str()));
+    if let Some(odd) = names.iter().find(|name| family(name).is_none()) {
+        let known = known.concat().join(", ");
+        bail!(Usage(format!("unknown experiment `{odd}`: known are {known}")));
+    }
+    args.each_once()?;
+    let Some(first) = names.first() else { bail!(Usage("no experiment is named".to_owned())) };
+    let place = family(first).unwrap_or_default();
+    if let Some(other) = names.iter().find(|name| family(name) != Some(place)) {
+        let apart = format!("{first} has columns of its own, not those of {other}");
+        bail!(Usage(format!("{apart}: run them in two commands")));
+    }
+    // Options of other families mean nothing here.
+    for entry in FAMILIES.iter().enumerate().filter(|(at, _)| *at != place).map(|(_, of)| of) {
+        let own = (entry.options)(Command::new("run"));
+        let mut options = own.get_arguments().map(|option| option.get_id().as_str());
+        if let Some(odd) = options.find(|option| is_given(args, option)) {
+            let odd = odd.replace('_', "-");
+            bail!(Usage(format!("--{odd} is not for {}", names.join(", "))));
+        }
+    }
+    Ok(&FAMILIES[place])
+}
+
+/// What a family reads of the command line.
+pub(super) fn asked(args: &RunArgs, of: &Description) -> Asked {
+    let options = RunArgs::augment_args(Command::new("run"));
+    let names = options.get_arguments().map(|option| option.get_id().as_str());
+    Asked {
+        benches: of.named(&args.bench),
+        runtimes: args.runtime.clone(),
+        variants: args.variant.clone(),
+        workers: procs(args),
+        tasks: args.tasks,
+        n: args.n.clone(),
+        time: args.time(),
+        seed: args.seed,
+        given: names.filter(|name| is_given(args, name)).map(str::to_owned).collect(),
+        line: args.line.0.clone(),
+    }
+}
+
+/// Whether an option stands on the command line.
+fn is_given(args: &RunArgs, name: &str) -> bool {
+    args.line.0.value_source(name) == Some(ValueSource::CommandLine)
+}

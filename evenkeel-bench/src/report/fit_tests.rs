@@ -1,0 +1,61 @@
+//! Nothing of a page is cut off on a phone, on a screen or on paper, as a browser lays it out.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::{example, page};
+
+/// Where a browser may be found that draws without a screen.
+const BROWSERS: [&str; 5] =
+    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+
+/// What each frame stands for, its width in pixels, and whether the styles of paper count there.
+const FRAMES: [(&str, u32, bool); 4] =
+    [("phone", 360, false), ("tablet", 768, false), ("screen", 1280, false), ("paper", 703, true)];
+
+fn browser() -> Option<PathBuf> {
+    let said = std::env::var_os("CHROME").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&path);
+    let found = folders.find_map(|folder| {
+        BROWSERS.map(|name| folder.join(name)).into_iter().find(|b| b.is_file())
+    });
+    said.or(found)
+}
+
+/// A page with the given one in a frame of each width, which says what is cut off in them.
+fn framed(page: &str) -> String {
+    let frame = |(name, width, is_paper): (&str, u32, bool)| {
+        let page = match is_paper {
+            true => page.replace("@media print", "@media all").replace(", print {", ", all {"),
+            false => page.to_owned(),
+        };
+        let page = page.replace('&', "&amp;").replace('"', "&quot;");
+        format!("<iframe title=\"{name}\" width={width} height=900 srcdoc=\"{page}\"></iframe>")
+    };
+    let frames: String = FRAMES.map(frame).concat();
+    format!("<!doctype html><body>{frames}<script>{}</script></body>", include_str!("fit.js"))
+}
+
+#[test]
+fn nothing_is_cut_off_on_a_phone_a_screen_or_paper() {
+    let Some(browser) = browser() else {
+        println!("no browser is found on PATH or by CHROME: how the page is laid out is not seen");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("framed.html");
+    let page = page::render(&example::session()).unwrap();
+    std::fs::write(&file, framed(&page)).unwrap();
+    let output = Command::new(&browser)
+        .args(["--headless", "--disable-gpu", "--no-sandbox", "--virtual-time-budget=60000"])
+        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+        .arg("--dump-dom")
+        .arg(format!("file://{}", file.display()))
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let said = dom.split("<pre>").nth(1).and_then(|rest| rest.split("</pre>").next());
+    let said = said.unwrap_or_else(|| panic!("{} said {dom}", browser.display()));
+    assert_eq!(said.trim(), "checked", "cut off:\n{said}");
+}

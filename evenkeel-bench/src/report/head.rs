@@ -1,0 +1,92 @@
+//! What a reader sees first: how each family ended, as bars, the worst losses, and the contents.
+
+use maud::{Markup, html};
+
+use super::table::mark;
+use crate::suite::entry::Measured;
+use crate::suite::outcome::Outcome;
+use crate::suite::tally::Tally;
+use crate::verdict::Standing;
+use crate::words;
+
+/// The bars of all families, and the worst losses below them.
+pub(super) fn summary(outcome: &Outcome) -> Markup {
+    let most = outcome.families.iter().map(|family| total(&family.tally)).max().unwrap_or(0);
+    html! {
+        section.summary {
+            @for family in &outcome.families {
+                div.ended {
+                    a.name href={ "#" (family.name) } { (family.title) }
+                    (bar(&family.tally, most))
+                    span.counts { (family.tally.words()) }
+                }
+            }
+            div.ended.all {
+                span.name { "All" }
+                p.legend {
+                    @for (kind, _) in Tally::default().parts() {
+                        span { i.{ "part " (class(kind)) } {} (kind) }
+                    }
+                }
+                span.counts { (outcome.all.words()) }
+            }
+        }
+        @if !outcome.worst.is_empty() {
+            p { (words::capital(&outcome.headline())) ":" }
+            ul {
+                @for loss in &outcome.worst {
+                    li {
+                        (mark(Standing::Behind))
+                        a href={ "#bench-" (loss.bench) } { (loss.what) } ": "
+                        (loss.words.to_lowercase())
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The rows of a family by how they ended, as long as there are many.
+fn bar(tally: &Tally, most: usize) -> Markup {
+    let width = |rows: usize| rows as f64 * 100.0 / most.max(1) as f64;
+    html! {
+        div.bar role="img" aria-label=(tally.words()) {
+            @for (kind, rows) in tally.parts() {
+                @if rows > 0 {
+                    i.{ "part " (class(kind)) } style={ "width:" (format!("{:.2}%", width(rows))) } {}
+                }
+            }
+        }
+    }
+}
+
+fn total(tally: &Tally) -> usize {
+    tally.parts().iter().map(|(_, rows)| rows).sum()
+}
+
+/// The name of a kind in the style sheet.
+fn class(kind: &str) -> String {
+    kind.replace(' ', "-")
+}
+
+/// Where what is found.
+pub(super) fn contents(all: &[Measured]) -> Markup {
+    html! {
+        nav {
+            @for Measured { of, records, .. } in all {
+                @let measured = |name: &str| records.iter().any(|record| record.case.bench == name);
+                @if !records.is_empty() {
+                    p {
+                        a href={ "#" (of.name) } { strong { (of.title) } } ": "
+                        @for (place, name) in of.experiments.iter().map(|e| e.name)
+                            .filter(|name| measured(name)).enumerate() {
+                            @if place > 0 { ", " }
+                            a href={ "#bench-" (name) } { (name) }
+                        }
+                    }
+                }
+            }
+            p { a href="#how" { "How it was measured" } }
+        }
+    }
+}
