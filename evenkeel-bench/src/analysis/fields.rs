@@ -69,8 +69,12 @@ const RESULTS: [&str; 17] = [
 ];
 
 /// Results that could be written as whole numbers by other hands than the suite's.
-const FIGURES: [&str; 21] = [
+const FIGURES: [&str; 25] = [
     "seconds",
+    "execution_seconds",
+    "inflation_seconds",
+    "scheduling_seconds",
+    "idle_seconds",
     "seconds_median",
     "seconds_min",
     "seconds_max",

@@ -42,7 +42,7 @@ fn several_responses_are_parts_of_one_page() {
     let (mut design, analyses) = analysed();
     design.response.field = "idle_seconds".to_owned();
     let page = page::render(&[analysed(), (design, analyses)]).unwrap();
-    assert_eq!(page.matches("Where the variation comes from").count(), 4);
+    assert_eq!(page.matches("<figure>").count(), 2 * 2 * (6 + 1 + 2));
     assert!(page.contains("href=\"#idle_seconds\"") && page.contains("id=\"idle_seconds\""));
 }
 
