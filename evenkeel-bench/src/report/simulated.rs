@@ -7,7 +7,7 @@ use anyhow::Context;
 use maud::{Markup, html};
 
 use super::dots::{self, Dot, Scale};
-use super::{page, pictures};
+use super::{analysis, page, pictures};
 use crate::figures::Summary;
 use crate::simulated::rows::{Metric, Row, rows};
 use crate::simulated::{ASSUMPTIONS, Scheduler, Size, table};
@@ -40,7 +40,7 @@ fn render(records: &[Record]) -> anyhow::Result<String> {
         ul { @for scheduler in Scheduler::ALL { li { b { (scheduler) } ": " (scheduler.describe()) } } }
         ul { @for size in Size::ALL { li { b { (size) } ": " (size.describe()) } } }
         @for section in &sections { (section) }
-        pre { (table::render(records)) }
+        @for table in &table::tables(records) { (analysis::table(table)) }
     };
     Ok(page::document(title, &body))
 }
@@ -95,6 +95,6 @@ mod tests {
         let pictures = sizes.len() * Metric::ALL.len();
         assert_eq!(page.matches("<svg").count(), pictures);
         assert_eq!(page.matches("simulated ms").count(), pictures);
-        assert!(page.contains("No core has run this"));
+        assert!(page.contains("No core has run this") && page.contains("Claims of the paper"));
     }
 }

@@ -135,7 +135,7 @@ fn time(says: Says, found: &Estimate) -> (String, bool) {
 fn sign(says: Says, found: &Estimate, alone: f64) -> (String, bool) {
     let [value, low, high] = [found.value, found.low, found.high].map(|v| v / alone * 100.0);
     let agrees = if says == Says::More { low > 0.0 } else { high < 0.0 };
-    (format!("{value:+.1} % [{low:+.1}, {high:+.1}]"), agrees)
+    (format!("{value:+.2} % [{low:+.2}, {high:+.2}]"), agrees)
 }
 
 /// Which programs a metric changes most in, relative to what one worker executes alone, in the direction of `sign`.

@@ -3,6 +3,7 @@
 use super::published::{CLAIMS, Found, WORDS, judge};
 use super::rows::{CONFIDENCE, Metric, Row, ratio, rows};
 use super::scheduler::Scheduler;
+use crate::analysis::tables::Table;
 use crate::analysis::{Estimate, compare, numbers};
 use crate::suite::record::Record;
 use crate::table::align;
@@ -20,31 +21,31 @@ pub(super) const PAIRS: [(Scheduler, Scheduler); 5] = [
 /// The mark of a ratio that could be 1.
 const MAYBE: &str = "~";
 
-/// Lays out the records: the four metrics of each program, size and scheduler, and ratios of times.
+/// What stands above all tables.
+const SIMULATED: &str = "SIMULATED: 4 packages of 8 cores, the paper's schedulers and the runtime's policy on assumed caches; no core has run this";
+
+/// Lays out the tables of the records.
 pub(crate) fn render(records: &[Record]) -> String {
-    let rows = rows(records);
-    let mut text = "SIMULATED: 4 packages of 8 cores, the paper's schedulers and the runtime's policy on assumed caches; no core has run this\n".to_owned();
-    text.push_str(&align(&metrics(&rows)));
-    text.push_str(
-        "ms of one run, and of all workers together (inflation over one worker, scheduling, idle): means of the seeds, with 90 % \
-         confidence; inflation below 0: the caches of all cores together hold what one worker's do not; near and far steals: jobs \
-         taken within the package and from another\n\n",
-    );
-    text.push_str(&align(&ratios(&rows)));
-    text.push_str(
-        "how many times as long the first runs as the second, with 90 % confidence intervals; ~ the interval includes 1; all: \
-         the geometric mean\n\n",
-    );
-    text.push_str(&claims(&rows));
+    let mut text = format!("{SIMULATED}\n");
+    for Table { title, heading, mut lines, note } in tables(records) {
+        lines.insert(0, heading);
+        text.push_str(&format!("\n{title}\n{}{note}\n", align(&lines)));
+    }
     text
 }
 
+/// All tables: the four metrics of each program, size and scheduler, ratios of times, and claims of the paper.
+pub(crate) fn tables(records: &[Record]) -> Vec<Table> {
+    let rows = rows(records);
+    [Some(metrics(&rows)), Some(ratios(&rows)), claims(&rows)].into_iter().flatten().collect()
+}
+
 /// What the paper claims, beside what is found, with the reasons for what is not.
-fn claims(rows: &[Row<'_>]) -> String {
+fn claims(rows: &[Row<'_>]) -> Option<Table> {
     let sizes = sizes(rows);
     let mut heading = ["metric", "program", "the paper"].map(str::to_owned).to_vec();
     heading.extend(sizes.iter().map(|size| (*size).to_owned()));
-    let mut lines = vec![heading];
+    let mut lines = Vec::new();
     let mut reasons: Vec<&str> = Vec::new();
     for claim in &CLAIMS {
         let mut verdict = |size: &&str| match judge(claim, size, &of_size(rows, size)) {
@@ -68,18 +69,15 @@ fn claims(rows: &[Row<'_>]) -> String {
         line.extend(verdicts);
         lines.push(line);
     }
-    if lines.len() == 1 {
-        return String::new();
-    }
-    let mut text = align(&lines);
-    text.push_str(&format!(
+    let mut note = format!(
         "what the paper says of cilk-restricted beside cilk-random, and how many times as long it runs here, or the difference in % \
-         of what one worker executes alone; {WORDS}\n"
-    ));
+         of what one worker executes alone; {WORDS}"
+    );
     for (place, why) in reasons.iter().enumerate() {
-        text.push_str(&format!("({}) {why}\n", place + 1));
+        note.push_str(&format!("\n({}) {why}", place + 1));
     }
-    text
+    let title = "Claims of the paper, and what is found".to_owned();
+    (!lines.is_empty()).then_some(Table { title, heading, lines, note })
 }
 
 /// In place of a reason that nobody has written down.
@@ -102,7 +100,7 @@ fn of_size<'a, 'b>(rows: &'b [Row<'a>], size: &str) -> Vec<&'b Row<'a>> {
 }
 
 /// A line for each scheduler of each row.
-fn metrics(rows: &[Row<'_>]) -> Vec<Vec<String>> {
+fn metrics(rows: &[Row<'_>]) -> Table {
     let heading = [
         "program",
         "size",
@@ -116,7 +114,7 @@ fn metrics(rows: &[Row<'_>]) -> Vec<Vec<String>> {
         "near steals",
         "far steals",
     ];
-    let mut lines = vec![heading.map(str::to_owned).to_vec()];
+    let mut lines = Vec::new();
     for row in rows {
         for scheduler in Scheduler::ALL.into_iter().filter(|scheduler| row.has(*scheduler)) {
             let whole = |field| format!("{:.0}", row.mean(scheduler, field));
@@ -136,7 +134,15 @@ fn metrics(rows: &[Row<'_>]) -> Vec<Vec<String>> {
             ]);
         }
     }
-    lines
+    let note = "ms of one run, and of all workers together (inflation over one worker, scheduling, idle): means of the seeds, with 90 % \
+        confidence; inflation below 0: the caches of all cores together hold what one worker's do not; near and far steals: jobs \
+        taken within the package and from another";
+    Table {
+        title: "The four metrics".to_owned(),
+        heading: heading.map(str::to_owned).to_vec(),
+        lines,
+        note: note.to_owned(),
+    }
 }
 
 /// The mean of some seconds in ms, and half of its interval.
@@ -152,10 +158,10 @@ fn ms(seconds: &[f64]) -> String {
 }
 
 /// A line for each row, and one for all of each size where there are several.
-fn ratios(rows: &[Row<'_>]) -> Vec<Vec<String>> {
+fn ratios(rows: &[Row<'_>]) -> Table {
     let mut heading = ["program", "size"].map(str::to_owned).to_vec();
     heading.extend(PAIRS.iter().map(|(one, other)| format!("{one} / {other}")));
-    let mut lines = vec![heading];
+    let mut lines = Vec::new();
     let mut line = |program: &str, size: &str, rows: &[&Row<'_>]| {
         let mut line = vec![program.to_owned(), size.to_owned()];
         line.extend(PAIRS.iter().map(|pair| words(ratio(rows, *pair))));
@@ -168,7 +174,9 @@ fn ratios(rows: &[Row<'_>]) -> Vec<Vec<String>> {
             line("all", size, &of);
         }
     }
-    lines
+    let note = "how many times as long the first runs as the second, with 90 % confidence intervals; ~ the interval includes 1; all: \
+        the geometric mean";
+    Table { title: "Times beside each other".to_owned(), heading, lines, note: note.to_owned() }
 }
 
 /// A ratio with its interval.

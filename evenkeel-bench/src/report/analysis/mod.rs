@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::analysis::Analysed;
+pub(super) use page::table;
 
 /// Writes `analysis.html` into `dir`, beside what else is there, and returns its path.
 pub(crate) fn write(dir: &Path, analysed: &[Analysed]) -> anyhow::Result<PathBuf> {

@@ -62,7 +62,8 @@ fn model(design: &Design, analysis: &Analysis) -> anyhow::Result<Markup> {
     })
 }
 
-fn table(table: &Table) -> Markup {
+/// A table with its title above it and its note below.
+pub(in crate::report) fn table(table: &Table) -> Markup {
     let Table { title, heading, lines, note } = table;
     html! {
         h3.part { (title) }
