@@ -4,10 +4,10 @@ mod stealing;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::ops::Range;
 
 use evenkeel::Locality;
 use evenkeel::policy::locality;
+use evenkeel::policy::victim::Groups;
 use evenkeel::topology::{Distance, Topology};
 
 use super::caches::{Caches, L2, L3};
@@ -26,21 +26,19 @@ const RECLAIM: u64 = 60;
 struct Neighbours {
     /// Nearest first.
     others: Vec<usize>,
-    /// The parts of them that are equally far.
-    groups: Vec<Range<usize>>,
+    groups: Groups,
+    /// Of those in its package alone.
+    near: Groups,
 }
 
 impl Neighbours {
     fn of(topology: &Topology, me: usize, workers: usize) -> Self {
-        let distance = |&other: &usize| topology.distance(me, other);
+        let distance = |other| topology.distance(me, other);
         let mut others: Vec<usize> = (0..workers).filter(|&other| other != me).collect();
-        others.sort_by_key(distance);
-        let mut groups: Vec<Range<usize>> = Vec::new();
-        for part in others.chunk_by(|a, b| distance(a) == distance(b)) {
-            let start = groups.last().map_or(0, |before| before.end);
-            groups.push(start..start + part.len());
-        }
-        Self { others, groups }
+        others.sort_by_key(|&other| distance(other));
+        let near = others.partition_point(|&other| distance(other) <= Distance::SharedLlc);
+        let (groups, near) = (Groups::of(&others, distance), Groups::of(&others[..near], distance));
+        Self { others, groups, near }
     }
 }
 
@@ -179,8 +177,7 @@ impl<'a> Engine<'a> {
         let part = locality::second_part(before, bytes);
         let reach = self.scheduler.reach(bytes);
         let level = self.scheduler.level(reach);
-        let remembers =
-            self.scheduler.locality() == Locality::Biased && reach > Distance::SmtSibling;
+        let remembers = self.scheduler.locality() == Locality::Biased && locality::remembers(reach);
         let last = self.runners.get(&part).copied().filter(|&last| remembers && last != me);
         let state = State::InDeque;
         self.jobs.push(Job { node: second, owner: me, level, reach, last, part, state });

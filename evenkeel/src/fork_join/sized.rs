@@ -277,7 +277,8 @@ impl Anchor {
             return Self { note: Note::new(reach, None), part: 0 };
         }
         let part = locality::second_part(context.part.get(), bytes);
-        let last = shared.runners.last(part).filter(|&last| last != me);
+        let is_known = |&last: &usize| last != me && locality::remembers(reach);
+        let last = shared.runners.last(part).filter(is_known);
         Self { note: Note::new(reach, last), part }
     }
 

@@ -30,35 +30,56 @@ pub fn pick(random: u64, others: &[usize], near: usize) -> Option<usize> {
     others.get(index as usize).copied()
 }
 
-/// Whom a worker without work asks for fork-join jobs, in which order: places in the list of all others, nearest first, of which
-/// `groups` are the parts that are equally far. Everybody is asked once.
+/// The parts of a list of others, nearest first, that are equally far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Groups {
+    parts: Vec<Range<usize>>,
+    /// All of them, if there is any.
+    all: Option<Range<usize>>,
+}
+
+impl Groups {
+    /// Those of `others`, which are sorted by their distance.
+    #[must_use]
+    pub fn of<D: PartialEq>(others: &[usize], distance: impl Fn(usize) -> D) -> Self {
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        for part in others.chunk_by(|&a, &b| distance(a) == distance(b)) {
+            let start = parts.last().map_or(0, |before| before.end);
+            parts.push(start..start + part.len());
+        }
+        let all = parts.last().map(|last| 0..last.end);
+        Self { parts, all }
+    }
+}
+
+/// Whom a worker without work asks for fork-join jobs, in which order: each of `others` that is in one of their groups once.
 ///
 /// With [`Locality::Random`] the first is anybody, as Cilk Plus has it. Otherwise the nearest come first, and
 /// among those that are equally far the first is anybody.
 ///
 /// # Examples
 /// ```
-/// use evenkeel::policy::{Locality, victim::order};
-/// let places = |locality, random| order(locality, &[0..1, 1..4], random).collect::<Vec<_>>();
-/// assert_eq!(places(Locality::Off, 2), [0, 3, 1, 2]);
-/// assert_eq!(places(Locality::Random, 2), [2, 3, 0, 1]);
+/// use evenkeel::policy::{Locality, victim::{Groups, order}};
+/// let others = [9, 4, 5, 6];
+/// let groups = Groups::of(&others, |other| other < 9);
+/// let round = |locality| order(locality, &others, &groups, 2).collect::<Vec<_>>();
+/// assert_eq!(round(Locality::Off), [9, 6, 4, 5]);
+/// assert_eq!(round(Locality::Random), [5, 6, 9, 4]);
 /// ```
 #[inline]
-pub fn order(
+pub fn order<'a>(
     locality: Locality,
-    groups: &[Range<usize>],
+    others: &'a [usize],
+    groups: &'a Groups,
     random: u64,
-) -> impl Iterator<Item = usize> {
-    let all = 0..groups.last().map_or(0, |last| last.end);
-    let (whole, groups) = match locality {
-        Locality::Random => (Some(all), &groups[..0]),
-        Locality::Off | Locality::Biased | Locality::Strict => (None, groups),
+) -> impl Iterator<Item = usize> + 'a {
+    let parts = match locality {
+        Locality::Random => groups.all.as_slice(),
+        Locality::Off | Locality::Biased | Locality::Strict => &groups.parts,
     };
-    whole.into_iter().chain(groups.iter().cloned()).flat_map(move |part| around(part, random))
-}
-
-/// All of a part, from a random one on.
-fn around(part: Range<usize>, random: u64) -> impl Iterator<Item = usize> {
-    let start = part.start + (random % part.len().max(1) as u64) as usize;
-    (start..part.end).chain(part.start..start)
+    parts.iter().flat_map(move |part| {
+        let part = &others[part.clone()];
+        let (before, after) = part.split_at((random % part.len() as u64) as usize);
+        after.iter().chain(before).copied()
+    })
 }

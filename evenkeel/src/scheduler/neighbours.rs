@@ -1,9 +1,9 @@
 //! What a processor knows of where it sits: who is how far, and its caches.
 
 use crate::policy::object::Caches;
-use crate::policy::{Locality, locality, victim};
+use crate::policy::victim::{self, Groups};
+use crate::policy::{Locality, locality};
 use crate::topology::{Distance, Topology};
-use std::ops::Range;
 
 /// The machine as one processor sees it.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Neighbours {
     /// How far each processor is, by its number.
     distances: Vec<Distance>,
     /// The parts of `others` that are equally far.
-    groups: Vec<Range<usize>>,
+    groups: Groups,
     /// The sizes of the caches, the smallest first, and how far those are that share them.
     caches: Vec<(Distance, u64)>,
 }
@@ -38,7 +38,7 @@ impl Neighbours {
             others: (0..places.len()).collect(),
             near: 0,
             distances: vec![Distance::Remote; places.len() + 1],
-            groups: Vec::new(),
+            groups: Groups::default(),
             caches: Vec::new(),
         });
         all.into()
@@ -53,11 +53,7 @@ impl Neighbours {
         others.sort_by_key(distance);
         let near =
             others.iter().take_while(|&other| distance(other) <= Distance::SharedLlc).count();
-        let mut groups = Vec::new();
-        for group in others.chunk_by(|a, b| distance(a) == distance(b)) {
-            let start = groups.last().map_or(0, |before: &Range<usize>| before.end);
-            groups.push(start..start + group.len());
-        }
+        let groups = Groups::of(&others, |other| distances[other]);
         Self { near, groups, caches: caches(topology, places[me]), others, distances }
     }
 
@@ -75,7 +71,7 @@ impl Neighbours {
     /// All others, each once, in the order in which they are asked for fork-join jobs.
     #[inline]
     pub(crate) fn round(&self, locality: Locality, random: u64) -> impl Iterator<Item = usize> {
-        victim::order(locality, &self.groups, random).map(|place| self.others[place])
+        victim::order(locality, &self.others, &self.groups, random)
     }
 
     /// The caches, as objects that lie in them see them, where so many workers use them.

@@ -6,7 +6,7 @@ use evenkeel::policy::placement::{Source, place};
 use evenkeel::policy::searching::{SEARCH, may_search};
 use evenkeel::policy::stealing::{self, OLD_HEAD, PATIENCE, answer_within, give, steal, take};
 use evenkeel::policy::together;
-use evenkeel::policy::victim::{FAR_ONE_IN, order, pick};
+use evenkeel::policy::victim::{FAR_ONE_IN, Groups, order, pick};
 use evenkeel::policy::waking::{
     LONGEST_WATCH, WAITED, WATCH, after_batch, after_push, before_sleep, next_watch,
 };
@@ -206,29 +206,37 @@ fn looks_by_turn_reach_everybody_soon() {
     }
 }
 
+/// The others of the first of 32 workers: one that is near, two that are farther, and the rest.
+fn others() -> (Vec<usize>, Groups) {
+    let others: Vec<usize> = (1..32).collect();
+    let groups = Groups::of(&others, |other| (other > 1, other > 3));
+    (others, groups)
+}
+
 #[test]
 fn whatever_the_locality_everybody_is_asked_once() {
-    let groups = [0..1, 1..3, 3..31];
+    let (others, groups) = others();
     for locality in [Locality::Off, Locality::Random, Locality::Biased, Locality::Strict] {
         for random in (0..100).map(|n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15)) {
-            let mut places: Vec<usize> = order(locality, &groups, random).collect();
-            let is_nearest_first = places[0] == 0 && places[1..3].iter().all(|place| *place < 3);
+            let mut round: Vec<usize> = order(locality, &others, &groups, random).collect();
+            let is_nearest_first = round[0] == 1 && round[1..3].iter().all(|other| *other <= 3);
             assert!(is_nearest_first || locality == Locality::Random);
-            places.sort_unstable();
-            assert!(places.into_iter().eq(0..31), "{locality:?}");
+            round.sort_unstable();
+            assert_eq!(round, others, "{locality:?}");
         }
-        assert_eq!(order(locality, &[], 7).count(), 0);
+        assert_eq!(order(locality, &[], &Groups::default(), 7).count(), 0);
     }
 }
 
 #[test]
 fn random_victims_are_anybody_equally_often() {
-    let mut firsts = [0; 31];
+    let (others, groups) = others();
+    let mut firsts = [0; 32];
     for random in 0..31 * 100 {
-        let first = order(Locality::Random, &[0..7, 7..31], random).next();
+        let first = order(Locality::Random, &others, &groups, random).next();
         firsts[first.expect("there are others")] += 1;
     }
-    assert_eq!(firsts, [100; 31]);
+    assert_eq!((firsts[0], &firsts[1..]), (0, &[100; 31][..]));
 }
 
 proptest! {

@@ -41,15 +41,14 @@ impl Engine<'_> {
     /// Where a worker looks, in the order of the policy.
     fn round(&mut self, me: usize) -> Vec<Place> {
         let random = self.random.below(usize::MAX) as u64;
-        let Neighbours { others, groups } = &self.neighbours[me];
+        let Neighbours { others, groups, near } = &self.neighbours[me];
         let order = |groups, level| {
-            let places = victim::order(self.scheduler.locality(), groups, random);
-            places.map(move |place| (others[place], level))
+            let order = victim::order(self.scheduler.locality(), others, groups, random);
+            order.map(move |other| (other, level))
         };
         match self.scheduler {
             // Jobs of the package's cache among those that share it, and then those that fit into none.
             Scheduler::CilkRestricted => {
-                let near = groups.get(..1).unwrap_or_default();
                 order(near, LEVELS - 2).chain(order(groups, LEVELS - 1)).collect()
             }
             _ => order(groups, 0).collect(),
