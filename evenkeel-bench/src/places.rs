@@ -15,8 +15,11 @@ use crate::toolchain::program;
 pub(crate) struct Places {
     root: PathBuf,
     home: Option<PathBuf>,
-    variable: Box<dyn Fn(&str) -> Option<OsString> + Send + Sync>,
+    variable: Variable,
 }
+
+/// What a variable is set to.
+type Variable = Box<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
 
 impl Places {
     /// Those of this machine.

@@ -118,8 +118,8 @@ fn programs_that_cannot_be_run_are_refused() {
     assert_eq!(error, "--size is not for timers");
     let error = fork_error("--bench fib --words 3");
     assert_eq!(error, "--words is not for fib");
-    let error = fork_error("--bench locality,cycle --touch 5");
-    assert_eq!(error, "--touch is not for cycle");
+    let error = fork_error("--bench transfer,cycle --touch 5");
+    assert_eq!(error, "--touch is not for transfer and cycle");
     let error = fork_error("--bench fib --variant share");
     assert_eq!(error, "fib has no variants, so not `share` either");
     let error = fork_error("--bench fib --seconds 0.1");
