@@ -62,6 +62,7 @@ pub(super) fn here(peer: Peer, spec: &Spec, sampled: bool) -> anyhow::Result<Out
             Peer::Evenkeel => workload::run_savina::<Evenkeel>,
             Peer::Actix => workload::run_savina::<Actix>,
             Peer::Tokio => workload::run_savina::<Tokio<false>>,
+            Peer::TokioBatch => workload::run_savina::<Tokio<true>>,
             _ => bail!("{peer} does without the programs of Savina"),
         };
         return patiently(PATIENCE, move || run(&spec, program));

@@ -44,9 +44,13 @@ named! {
 
 impl Peer {
     /// Whether it has an experiment: eight programs on every system would take the compiler longer
-    /// than the rest of the suite, so the programs of Savina stand beside one peer of each kind.
+    /// than the rest of the suite, so the programs of Savina stand beside one peer of each kind,
+    /// and beside the plainest of all in both its forms.
     pub(crate) fn has(self, bench: Bench) -> bool {
-        bench.program().is_none() || matches!(self, Peer::Evenkeel | Peer::Actix | Peer::Tokio)
+        match self {
+            Peer::Evenkeel | Peer::Actix | Peer::Tokio | Peer::TokioBatch => true,
+            _ => bench.program().is_none(),
+        }
     }
 
     /// The program that runs it, if it does not run in this process.
