@@ -145,13 +145,14 @@ fn measure(program: &Path, options: &Options, round: u32) -> anyhow::Result<Vec<
     }
     let of = (families::named(FAMILY).context("no scheduling")?.describe)();
     let lines = String::from_utf8(output.stdout)?;
-    let record = |line: &str| {
+    let records = |line: &str| {
         let bench: String = serde_json::from_str::<serde_json::Value>(line)?["bench"]
             .as_str()
             .unwrap_or_default()
             .to_owned();
         let settings = of.experiment(&bench).map_or(&[][..], |experiment| experiment.settings);
-        read::record(line, settings)
+        read::records(line, settings)
     };
-    lines.lines().map(record).collect()
+    let all: anyhow::Result<Vec<Vec<Record>>> = lines.lines().map(records).collect();
+    Ok(all?.concat())
 }

@@ -1,9 +1,6 @@
 //! The one line that installs what a peer lacks, for the package manager that this machine has.
 
-use std::env;
-use std::ffi::OsStr;
-
-use crate::toolchain::program;
+use crate::places::Places;
 
 /// What the package managers call one thing.
 pub(crate) struct Package {
@@ -20,15 +17,13 @@ pub(crate) struct Package {
 impl Package {
     /// The line.
     pub(crate) fn line(&self) -> String {
-        self.line_on(&env::var_os("PATH").unwrap_or_default())
+        self.line_on(&Places::here())
     }
 
-    /// The line where programs are looked for here.
-    fn line_on(&self, path: &OsStr) -> String {
+    /// The line on this machine.
+    pub(crate) fn line_on(&self, places: &Places) -> String {
         let managers = [("apt-get", self.apt), ("dnf", self.dnf), ("brew", self.brew)];
-        let is_there =
-            |tool: &str| env::split_paths(path).any(|folder| folder.join(program(tool)).is_file());
-        match managers.into_iter().find(|(tool, _)| is_there(tool)) {
+        match managers.into_iter().find(|(tool, _)| places.has(tool)) {
             Some((tool, package)) => format!("{tool} install {package}"),
             None => self.otherwise.to_owned(),
         }
@@ -40,12 +35,13 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::toolchain::program;
 
     #[test]
     fn the_line_is_that_of_the_package_manager_that_is_there() {
         let package = Package { apt: "g++", dnf: "gcc-c++", brew: "gcc", otherwise: "install g++" };
         let folder = tempfile::tempdir().unwrap();
-        let line = || package.line_on(folder.path().as_os_str());
+        let line = || package.line_on(&Places::below(folder.path(), &[("PATH", "")]));
         assert_eq!(line(), "install g++");
         // The first of several is the system's own.
         for (tool, due) in [

@@ -101,22 +101,6 @@ fn numbers(name: &str) -> Vec<u64> {
         .collect()
 }
 
-/// The line that installs something, for the installer that this machine has.
-pub(crate) struct Install {
-    pub(crate) apt: &'static str,
-    pub(crate) dnf: &'static str,
-    pub(crate) brew: &'static str,
-}
-
-impl Install {
-    /// The line for this machine; that of Debian if it has no installer that is known here.
-    pub(crate) fn line(&self, places: &Places) -> &'static str {
-        let known = [("apt-get", self.apt), ("dnf", self.dnf), ("brew", self.brew)];
-        let there = known.into_iter().find(|(installer, _)| places.has(installer));
-        there.map_or(self.apt, |(_, line)| line)
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -169,13 +153,5 @@ pub(crate) mod tests {
         let cargo = Path::new(env!("CARGO")).file_stem().unwrap().to_str().unwrap();
         assert!(Places::here().has(cargo), "who runs this test has {cargo} on the search path");
         assert!(!Places::here().has("evenkeel-no-such-tool"));
-    }
-
-    #[test]
-    fn the_line_is_that_of_the_installer_that_is_there() {
-        let install = Install { apt: "apt-get a", dnf: "dnf b", brew: "brew c" };
-        let root = tree(&["bin/brew", "sbin/dnf", "sbin/brew"]);
-        let line = |path| install.line(&Places::below(root.path(), &[("PATH", path)]));
-        assert_eq!(["bin", "sbin", "lib"].map(line), ["brew c", "dnf b", "apt-get a"]);
     }
 }

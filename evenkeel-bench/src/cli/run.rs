@@ -75,10 +75,12 @@ fn chosen(args: &RunArgs) -> anyhow::Result<&'static Entry> {
         bail!(Usage(format!("unknown experiment `{odd}`: known are {known}")));
     }
     args.each_once()?;
-    let Some(first) = names.first() else { bail!(Usage("no experiment is named".to_owned())) };
-    let place = family(first).unwrap_or_default();
+    let Some(own) = names.iter().min_by_key(|name| family(name)) else {
+        bail!(Usage("no experiment is named".to_owned()));
+    };
+    let place = family(own).unwrap_or_default();
     if let Some(other) = names.iter().find(|name| family(name) != Some(place)) {
-        let apart = format!("{first} has columns of its own, not those of {other}");
+        let apart = format!("{own} has columns of its own, not those of {other}");
         bail!(Usage(format!("{apart}: run them in two commands")));
     }
     // Options of other families mean nothing here.

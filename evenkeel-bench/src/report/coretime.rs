@@ -81,8 +81,8 @@ fn figure(records: &[Record], variant: &str, caption: &str) -> anyhow::Result<Ma
         ticks: labelled,
         label: &|kib| format!("{}", kib / 1_024.0),
     };
-    let svg = lines::draw(&megabytes, "simulated thousand/s", &lines)?;
-    Ok(pictures::figure(caption, "higher is better", &svg))
+    let svg = lines::draw(&megabytes, &lines)?;
+    Ok(pictures::figure(caption, "simulated thousand/s; higher is better", &svg))
 }
 
 /// The ends, if they are not round, have none.

@@ -25,9 +25,13 @@ pub(super) fn draw(picture: &Picture) -> anyhow::Result<Markup> {
             let drawn: Vec<Dot> = figures.iter().map(dot).collect();
             dots::draw(picture.figure, &Scale::from_zero(&all), &drawn)?
         }
-        Shape::Lines { over, unit, lines } => over_logarithms(picture.figure, over, *unit, lines)?,
+        Shape::Lines { over, unit, lines } => over_logarithms(over, *unit, lines)?,
     };
-    Ok(pictures::figure(&picture.caption, picture.says, &svg))
+    let caption = match picture.shape {
+        Shape::Dots(_) => picture.caption.clone(),
+        Shape::Lines { .. } => format!("{}: {}", picture.caption, picture.figure),
+    };
+    Ok(pictures::figure(&caption, picture.says, &svg))
 }
 
 /// What the colours of lines stand for: each once, in their order.
@@ -46,7 +50,7 @@ pub(super) fn legend(pictures: &[Picture]) -> Vec<(usize, &'static str)> {
 }
 
 /// Lines over the logarithm of a number.
-fn over_logarithms(figure: &str, over: &str, unit: f64, lines: &[Line]) -> anyhow::Result<String> {
+fn over_logarithms(over: &str, unit: f64, lines: &[Line]) -> anyhow::Result<String> {
     let drawn: Vec<lines::Line> = lines
         .iter()
         .map(|line| {
@@ -63,7 +67,7 @@ fn over_logarithms(figure: &str, over: &str, unit: f64, lines: &[Line]) -> anyho
         number.map_or(String::new(), |number| named(number / unit))
     };
     let abscissa = Abscissa { title: over, ticks: <[usize]>::to_vec, label: &label };
-    lines::draw(&abscissa, figure, &drawn)
+    lines::draw(&abscissa, &drawn)
 }
 
 /// Where a number lies.

@@ -33,12 +33,8 @@ pub(super) const WORKERS: Abscissa<'static> = Abscissa {
     label: &|workers| format!("{workers:.0}"),
 };
 
-/// Draws the lines as SVG; those that come last lie on top.
-pub(super) fn draw(
-    abscissa: &Abscissa<'_>,
-    title_of_y: &str,
-    lines: &[Line],
-) -> anyhow::Result<String> {
+/// Draws the lines as SVG; those that come last lie on top. The caption says what is drawn.
+pub(super) fn draw(abscissa: &Abscissa<'_>, lines: &[Line]) -> anyhow::Result<String> {
     let summaries = || lines.iter().flat_map(|line| line.points.iter());
     let mut measured: Vec<usize> = summaries().map(|(procs, _)| *procs).collect();
     measured.sort_unstable();
@@ -61,10 +57,10 @@ pub(super) fn draw(
             .margin_top(10 * UNIT)
             .margin_right(8 * UNIT)
             .x_label_area_size(44 * UNIT)
-            .y_label_area_size(70 * UNIT)
+            .y_label_area_size(66 * UNIT)
             .build_cartesian_2d(x_range, y_range)?;
         let procs = Side { title: abscissa.title, label: abscissa.label, grid: false };
-        let value = Side { title: title_of_y, label: &|value| axis.label(value), grid: true };
+        let value = Side { title: "", label: &|value| axis.label(value), grid: true };
         frame::mesh(&mut chart, &procs, &value)?;
         for line in lines {
             let at = |(procs, value): (usize, f64)| (procs as f64, value);

@@ -173,7 +173,6 @@ fn table(of: &Description, rows: &[Row<'_>]) -> Markup {
                         th scope="col" { "Figure" }
                         @for name in &names { th.number scope="col" { (name) } }
                         th scope="col" { (subject) " beside the best peer" }
-                        @for system in &systems { th.number scope="col" { (system) } }
                     }
                 }
                 tbody {
@@ -182,7 +181,12 @@ fn table(of: &Description, rows: &[Row<'_>]) -> Markup {
                         @for (place, quantity) in quantities.iter().enumerate() {
                             tr {
                                 @if place == 0 {
-                                    th.case scope="rowgroup" rowspan=(quantities.len()) { (case(row)) }
+                                    th.case scope="rowgroup" rowspan=(quantities.len()) {
+                                        (case(row))
+                                        @for one in (of.published)(row.case) {
+                                            span.range { (one.system) " " (one.figure) }
+                                        }
+                                    }
                                 }
                                 td.quantity { (quantity.name) }
                                 @for name in &names {
@@ -195,11 +199,6 @@ fn table(of: &Description, rows: &[Row<'_>]) -> Markup {
                                 }
                                 td.verdict.none[!quantity.is_compared()] data-head=(subject) {
                                     @if quantity.is_compared() { (verdict(row, quantity)) }
-                                }
-                                @for system in systems.iter().filter(|_| place == 0) {
-                                    td.number rowspan=(quantities.len()) data-head=(system) {
-                                        (published::figure(of, row, system).unwrap_or("-".into()))
-                                    }
                                 }
                             }
                         }
@@ -311,11 +310,10 @@ fn picture_of_lines(rows: &[&Row<'_>], quantity: &Quantity) -> anyhow::Result<Ma
     if lines.is_empty() {
         return Ok(html! {});
     }
-    let svg = lines::draw(&lines::WORKERS, quantity.name, &lines)?;
+    let svg = lines::draw(&lines::WORKERS, &lines)?;
     let case = rows[0].case;
-    let caption = match settings(case) {
-        settings if settings.is_empty() => words::capital(&case.title()),
-        settings => format!("{}, {settings}", words::capital(&case.title())),
-    };
+    let settings = settings(case);
+    let settings = if settings.is_empty() { settings } else { format!(", {settings}") };
+    let caption = format!("{}{settings}: {}", words::capital(&case.title()), quantity.name);
     Ok(pictures::figure(&caption, quantity.better.says(), &svg))
 }

@@ -27,12 +27,6 @@ impl Summary {
         Some(Self { median, min, max, runs: values.len(), incomplete })
     }
 
-    /// The same summary in a larger unit.
-    pub(crate) fn divided(self, size: f64) -> Self {
-        let (median, min, max) = (self.median / size, self.min / size, self.max / size);
-        Self { median, min, max, ..self }
-    }
-
     /// Whether a value of one might as well be one of the other.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.min <= other.max && other.min <= self.max

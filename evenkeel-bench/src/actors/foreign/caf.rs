@@ -9,7 +9,8 @@ use anyhow::{Context, bail};
 use super::Program;
 pub(super) use crate::forking::cpp::version;
 use crate::forking::cpp::{compiler, refusal};
-use crate::places::{Install, Places};
+use crate::installer::Package;
+use crate::places::Places;
 use crate::toolchain::{Workshop, program};
 
 /// The programs' files, as they lie under `peers/caf`.
@@ -47,15 +48,17 @@ const HEADER: &str = "include/caf/config.hpp";
 const RELEASES: std::ops::Range<u32> = 1700..1800;
 
 /// What brings a compiler.
-const COMPILER: Install = Install {
-    apt: "apt-get install -y g++",
-    dnf: "dnf install -y gcc-c++",
-    brew: "brew install gcc",
+const COMPILER: Package = Package {
+    apt: "g++",
+    dnf: "gcc-c++",
+    brew: "gcc",
+    otherwise: "install a compiler of C++17, or set CXX to one",
 };
 
-/// What brings the library, where the packages are of a later release from its sources.
-const LIBRARY: Install = Install { apt: "apt-get install -y libcaf-dev", dnf: BUILD, brew: BUILD };
+/// What brings the library where the packages are of that release.
+const DEBIAN: &str = "apt-get install libcaf-dev";
 
+/// The same where they are of a later one, or where there are none.
 const BUILD: &str = "git clone --branch 0.17.6 \
     https://github.com/actor-framework/actor-framework caf && cmake -S caf -B caf/build \
     -DCAF_NO_EXAMPLES=ON -DCAF_NO_UNIT_TESTS=ON -DCAF_NO_TOOLS=ON && \
@@ -80,9 +83,9 @@ fn prefix(places: &Places) -> Option<PathBuf> {
 /// What installs it, and why it cannot be built or run here if it is there.
 pub(super) fn missing(places: &Places) -> anyhow::Result<Option<String>> {
     if version().is_none() {
-        return Ok(Some(COMPILER.line(places).to_owned()));
+        return Ok(Some(COMPILER.line_on(places)));
     }
-    let library = LIBRARY.line(places);
+    let library = if places.has("apt-get") { DEBIAN } else { BUILD };
     let prefix = prefix(places);
     if let (None, Some((_, other))) = (&prefix, installed(places).first()) {
         let (major, minor, patch) = (other / 10_000, other / 100 % 100, other % 100);
@@ -167,8 +170,8 @@ mod tests {
         fs::write(root.path().join("usr/include/caf/config.hpp"), "#define CAF_VERSION 10001")
             .unwrap();
         let why = missing(&Places::below(root.path(), &[])).unwrap().unwrap();
-        assert!(why.ends_with("apt-get install -y libcaf-dev") || version().is_none(), "{why}");
-        assert!(why.starts_with("CAF 1.0.1 is there") || version().is_none(), "{why}");
-        assert!(!BUILD.contains('\n'));
+        let told = why.starts_with("CAF 1.0.1 is there") && why.ends_with(BUILD);
+        assert!(told || version().is_none(), "{why}");
+        assert!(!why.contains('\n'), "{why}");
     }
 }

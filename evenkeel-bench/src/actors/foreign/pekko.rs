@@ -10,7 +10,8 @@ use std::process::Command;
 use anyhow::{Context, anyhow, ensure};
 
 use super::{Program, Purpose};
-use crate::places::{Install, PATH, Places};
+use crate::installer::Package;
+use crate::places::{PATH, Places};
 use crate::toolchain::{self, Workshop, program};
 
 /// The program's files, as they lie under `peers/pekko`.
@@ -46,10 +47,11 @@ const JDKS: [&str; 9] = [
 ];
 
 /// What brings a JDK.
-const JDK: Install = Install {
-    apt: "apt-get install -y openjdk-17-jdk-headless",
-    dnf: "dnf install -y java-latest-openjdk-devel",
-    brew: "brew install openjdk",
+const JDK: Package = Package {
+    apt: "openjdk-17-jdk-headless",
+    dnf: "java-latest-openjdk-devel",
+    brew: "openjdk",
+    otherwise: "install a JDK, 17 or later, and set JAVA_HOME to it",
 };
 
 /// The first Java that has all that the program is written in.
@@ -116,10 +118,10 @@ pub(super) fn version(places: &Places) -> Option<String> {
 
 /// What installs it, and why it cannot be built here if it is there.
 pub(super) fn missing(places: &Places) -> anyhow::Result<Option<String>> {
-    let jdk = JDK.line(places);
+    let jdk = JDK.line_on(places);
     let javac = match javac(places) {
         Ok((javac, _)) => javac,
-        Err(None) => return Ok(Some(jdk.to_owned())),
+        Err(None) => return Ok(Some(jdk)),
         Err(Some(old)) => return Ok(Some(format!("{old} is too old; {jdk}"))),
     };
     let jars = match jars(places) {
@@ -139,17 +141,14 @@ fn fetch(places: &Places) -> String {
     let maven = format!("mvn dependency:get -Dartifact={PEKKO}");
     match (places.has("mvn"), ["cs", "coursier"].into_iter().find(|tool| places.has(tool))) {
         (false, Some(coursier)) => format!("{coursier} fetch {PEKKO}"),
-        (false, None) => format!("{} && {maven}", MVN.line(places)),
+        (false, None) => format!("{} && {maven}", MVN.line_on(places)),
         (true, _) => maven,
     }
 }
 
 /// What brings Maven.
-const MVN: Install = Install {
-    apt: "apt-get install -y maven",
-    dnf: "dnf install -y maven",
-    brew: "brew install maven",
-};
+const MVN: Package =
+    Package { apt: "maven", dnf: "maven", brew: "maven", otherwise: "install Maven" };
 
 /// The jars, that of Pekko first if they were found and not named; or the line that fetches them.
 fn jars(places: &Places) -> anyhow::Result<Vec<PathBuf>> {
@@ -326,18 +325,18 @@ mod tests {
         let line = |path| fetch(&Places::below(root.path(), &[("PATH", path)]));
         assert_eq!(line("a"), format!("mvn dependency:get -Dartifact={PEKKO}"));
         assert_eq!(line("b"), format!("cs fetch {PEKKO}"));
-        assert!(line("c").starts_with("dnf install -y maven && mvn dependency:get "));
+        assert!(line("c").starts_with("dnf install maven && mvn dependency:get "));
     }
 
     #[cfg(unix)]
     #[test]
     fn a_jdk_is_new_enough_wherever_it_lies() {
-        let root = tree(&[]);
+        let root = tree(&["bin/apt-get"]);
         let places = Places::below(root.path(), &[("JAVA_HOME", "jdk"), ("PATH", "bin")]);
         let jdk = |folder: &str, version: &str| {
             script(root.path(), &format!("{folder}/bin/javac"), &format!("echo javac {version}"));
         };
-        let line = "apt-get install -y openjdk-17-jdk-headless";
+        let line = "apt-get install openjdk-17-jdk-headless";
         assert_eq!(missing(&places).unwrap().as_deref(), Some(line));
         jdk("jdk", "11.0.2");
         let old = format!("javac 11.0.2 is too old; {line}");
