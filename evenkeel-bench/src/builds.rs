@@ -129,7 +129,7 @@ fn built() -> anyhow::Result<PathBuf> {
         Some(PathBuf::from(said.get("executable")?.as_str()?))
     };
     let lines = String::from_utf8_lossy(&output.stdout);
-    lines.lines().filter_map(executable).last().context("cargo names no program")
+    lines.lines().filter_map(executable).next_back().context("cargo names no program")
 }
 
 /// One round of one build.

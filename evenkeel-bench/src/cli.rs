@@ -55,7 +55,7 @@ enum Command {
     Full(SessionArgs),
     /// Run chosen experiments and print their figures
     Run(Box<RunArgs>),
-    /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores, with each locality, or Figure 4 of CoreTime
+    /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores, with its two schedulers and each locality, or Figure 4 of CoreTime
     Simulate(simulate::Options),
     Analyse(analysis::Options),
     Builds(builds::Options),

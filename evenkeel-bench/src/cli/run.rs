@@ -52,7 +52,8 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     // The page is kept even if the table has no reader.
     let page = args.report.as_deref().filter(|_| !records.is_empty());
     let page = page.map(|dir| report::write_one(dir, &measured));
-    if !args.json && !(records.is_empty() && absent.is_empty()) {
+    let is_empty = records.is_empty() && absent.is_empty();
+    if !args.json && !is_empty {
         let table = table::render(of, records, absent, table::width());
         print(&(table + &(of.appendix)(&rows(of, records, absent))));
     }

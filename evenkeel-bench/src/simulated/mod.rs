@@ -1,8 +1,11 @@
-//! The evaluation of the Cilk Locality runtime on a simulated machine, with the runtime's own policy.
+//! The evaluation of the Cilk Locality runtime on a simulated machine: its two schedulers, and those of this runtime.
 //!
 //! The machine is that of the paper: four packages of eight cores. What this suite runs on has few cores and one cache; whether locality
 //! pays shows only where there are several. So the workers are simulated, and decide as the real ones do, by
-//! [`evenkeel::policy`]. All figures are *simulated*, and say so.
+//! [`evenkeel::policy`], or as the paper has it. All figures are *simulated*, and say so.
+//!
+//! Each run is a [`Record`] of the suite; [`rows`] reads the four metrics of them, [`table`] lays them out, and [`published`] puts
+//! the claims of the paper beside them.
 //!
 //! What is assumed, [`ASSUMPTIONS`] says, in every report.
 

@@ -14,17 +14,17 @@ named! {
     /// What beats.
     enum Drum as "drum" {
         /// The subject.
-        Ours = "ours": "the subject",
+        Ours = "ours",
         /// It gives up.
-        Tired = "tired": "gives up",
+        Tired = "tired",
         /// It does not complete.
-        Endless = "endless": "does not complete",
+        Endless = "endless",
         /// It is refused.
-        Forbidden = "forbidden": "is refused",
+        Forbidden = "forbidden",
         /// It fails.
-        Broken = "broken": "fails",
+        Broken = "broken",
         /// It is not there.
-        Lost = "lost": "is not there",
+        Lost = "lost",
     }
 }
 
