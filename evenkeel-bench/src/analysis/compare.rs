@@ -1,5 +1,5 @@
-//! Cells beside each other of which each has its own spread: for comparisons of a few, where one spread for all would hide
-//! what a quiet cell shows.
+//! Cells beside each other of which each has its own spread: for comparisons of a few, where one
+//! spread for all would hide what a quiet cell shows.
 
 use super::design::Cells;
 use super::distribution::t_within;
@@ -7,7 +7,8 @@ use super::effects::Estimate;
 use super::model::Fit;
 use super::variance::Variance;
 
-/// A weighted sum of means, with the interval that holds the true one with this confidence; none where a part has no two values.
+/// A weighted sum of means, with the interval that holds the true one with this confidence; none
+/// where a part has no two values.
 ///
 /// The degrees of freedom are those of Satterthwaite, rounded down.
 pub(crate) fn contrast(parts: &[(f64, Vec<f64>)], confidence: f64) -> Option<Estimate> {
@@ -38,7 +39,8 @@ pub(crate) fn difference(one: &[f64], other: &[f64], confidence: f64) -> Option<
     contrast(&[(1.0, one.to_vec()), (-1.0, other.to_vec())], confidence)
 }
 
-/// How many times the first is the second, in the geometric mean of all pairs: all values are above zero.
+/// How many times the first is the second, in the geometric mean of all pairs: all values are above
+/// zero.
 pub(crate) fn ratio(pairs: &[(Vec<f64>, Vec<f64>)], confidence: f64) -> Option<Estimate> {
     let weight = 1.0 / pairs.len() as f64;
     let logs = |values: &Vec<f64>| values.iter().map(|value| value.log10()).collect();

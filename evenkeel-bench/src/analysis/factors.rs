@@ -19,7 +19,8 @@ use crate::figures;
 /// What one field says in each of the lines; absent is a value too.
 type Key = Vec<Option<String>>;
 
-/// Finds rows, columns and responses, the usual ones unless others are asked for, and makes the design of them.
+/// Finds rows, columns and responses, the usual ones unless others are asked for, and makes the
+/// design of them.
 pub(super) fn design(
     selection: Selection,
     options: &Options,

@@ -31,12 +31,13 @@ pub(crate) struct Options {
     /// The field that makes the columns
     #[arg(long, value_name = "FIELD", default_value = "runtime")]
     pub(crate) columns: String,
-    /// The figure to analyse: a number, or a list of them whose items are replications. Several, separated by commas, are analysed
-    /// one after the other [default: seconds of fork-join programs, else µs per transfer, bytes per task or ns per operation per processor]
+    /// The figure to analyse: a number, or a list of them whose items are replications. Several,
+    /// separated by commas, are analysed one after the other [default: seconds of fork-join
+    /// programs, else µs per transfer, bytes per task or ns per operation per processor]
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub(crate) response: Vec<String>,
-    /// The four metrics of the Cilk Locality evaluation, one after the other: time, work inflation, scheduling and idle time, of
-    /// records that have them, measured or simulated
+    /// The four metrics of the Cilk Locality evaluation, one after the other: time, work inflation,
+    /// scheduling and idle time, of records that have them, measured or simulated
     #[arg(long, conflicts_with = "response")]
     pub(crate) metrics: bool,
     /// Takes only records in which FIELD has one of these values, or with `FIELD!=VALUE` none of them; may be given several

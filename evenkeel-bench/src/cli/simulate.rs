@@ -9,6 +9,7 @@ use crate::forking::program::Program;
 use crate::named::Unknown;
 use crate::simulated::{Size, coretime};
 use crate::suite::output::{note, print, say};
+use crate::suite::record::Record;
 use crate::{report, simulated};
 
 /// Schedules of each program, and of each point of Figure 4.
@@ -24,8 +25,9 @@ pub(super) struct Options {
     /// Programs, separated by commas [default: matmul,transpose,heat,cilksort]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     bench: Vec<String>,
-    /// How much data they have, separated by commas: small, medium, large or all: half of what one package's last-level cache holds, half of
-    /// what all four hold, four times what they hold [default: all]
+    /// How much data they have, separated by commas: small, medium, large or all: half of what one
+    /// package's last-level cache holds, half of what all four hold, four times what they hold
+    /// [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "coretime")]
     size: Vec<String>,
     /// Figure 4 of CoreTime instead of programs: directories with and without homes on 4 x 4 cores, all alike and oscillating
@@ -60,6 +62,12 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     let mut failure = Ok(());
     let seeds = args.seeds.unwrap_or(PROGRAM_SEEDS);
     simulated::run(&programs, &sizes, seeds, |record| {
+        let is_next = records.last().is_none_or(|last: &Record| last.case != record.case);
+        if is_next && !args.json {
+            // All of it takes half a minute, and the tables come last.
+            let size = record.case.settings.text("size").unwrap_or_default();
+            note!("{}, {size}: simulated", record.case.bench);
+        }
         if args.json {
             match serde_json::to_string(&record) {
                 Ok(line) => say!("{line}"),

@@ -39,8 +39,9 @@ fn render(records: &[Record]) -> anyhow::Result<String> {
         h2 { "Who is compared" }
         ul { @for scheduler in Scheduler::ALL { li { b { (scheduler) } ": " (scheduler.describe()) } } }
         ul { @for size in Size::ALL { li { b { (size) } ": " (size.describe()) } } }
+        // The claims come first.
+        @for table in table::tables(records).iter().rev() { (analysis::table(table)) }
         @for section in &sections { (section) }
-        @for table in &table::tables(records) { (analysis::table(table)) }
     };
     Ok(page::document(title, &body))
 }

@@ -70,7 +70,8 @@ pub(super) struct Engine<'a> {
     jobs: Vec<Job>,
     /// Who ran a part of the recursion the last time.
     runners: HashMap<u64, usize>,
-    /// What goes on once a job is complete, and in which part: joins of the paper's schedulers, at which nobody waits.
+    /// What goes on once a job is complete, and in which part: joins of the paper's schedulers, at
+    /// which nobody waits.
     suspended: HashMap<JobIndex, (Vec<Frame>, u64)>,
     events: BinaryHeap<Reverse<(u64, u64, usize)>>,
     sequence: u64,

@@ -1,11 +1,13 @@
-//! The evaluation of the Cilk Locality runtime on a simulated machine: its two schedulers, and those of this runtime.
+//! The evaluation of the Cilk Locality runtime on a simulated machine: its two schedulers, and
+//! those of this runtime.
 //!
-//! The machine is that of the paper: four packages of eight cores. What this suite runs on has few cores and one cache; whether locality
-//! pays shows only where there are several. So the workers are simulated, and decide as the real ones do, by
-//! [`evenkeel::policy`], or as the paper has it. All figures are *simulated*, and say so.
+//! The machine is that of the paper: four packages of eight cores. What this suite runs on has few
+//! cores and one cache; whether locality pays shows only where there are several. So the workers
+//! are simulated, and decide as the real ones do, by [`evenkeel::policy`], or as the paper has it.
+//! All figures are *simulated*, and say so.
 //!
-//! Each run is a [`Record`] of the suite; [`rows`] reads the four metrics of them, [`table`] lays them out, and [`published`] puts
-//! the claims of the paper beside them.
+//! Each run is a [`Record`] of the suite; [`rows`] reads the four metrics of them, [`table`] lays
+//! them out, and [`published`] puts the claims of the paper beside them.
 //!
 //! What is assumed, [`ASSUMPTIONS`] says, in every report.
 
@@ -53,7 +55,8 @@ const MACHINE: Machine = Machine { packages: 4, cores: 8 };
 pub(crate) const PROGRAMS: [Program; 4] =
     [Program::Matmul, Program::Transpose, Program::Heat, Program::Cilksort];
 
-/// Runs each of these programs in each of these sizes with all schedulers, with so many seeds each, and gives a record of each run.
+/// Runs each of these programs in each of these sizes with all schedulers, with so many seeds each,
+/// and gives a record of each run.
 pub(crate) fn run(programs: &[Program], sizes: &[Size], seeds: u64, mut each: impl FnMut(Record)) {
     for &program in programs {
         for &size in sizes {

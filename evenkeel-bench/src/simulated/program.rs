@@ -32,7 +32,8 @@ impl Size {
     }
 }
 
-/// The tree of a program, and the bytes of all its data. None for those that have no footprint worth stating.
+/// The tree of a program, and the bytes of all its data. None for those that have no footprint
+/// worth stating.
 pub(super) fn work(program: Program, size: Size) -> Option<(Work, u64)> {
     let mut work = Work::default();
     let (run, bytes) = match program {
@@ -155,7 +156,8 @@ fn cilksort(work: &mut Work, log: u32) -> (Node, u64) {
     let room = (bytes / BLOCK) as Block;
     return (sort(work, room, 0..bytes, true), 2 * bytes);
 
-    /// Sorts `range` within the numbers, or, if not `home`, into the room, which begins at that block.
+    /// Sorts `range` within the numbers, or, if not `home`, into the room, which begins at that
+    /// block.
     fn sort(work: &mut Work, room: Block, range: Range<u64>, home: bool) -> Node {
         let length = range.end - range.start;
         if length <= RUN {

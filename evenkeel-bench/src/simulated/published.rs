@@ -1,7 +1,8 @@
 //! What the evaluation of the Cilk Locality runtime claims, beside what is found here.
 //!
-//! The paper's figures are pictures whose values are not known, so claims are compared, not numbers: of the restricted scheduler
-//! beside random victims. Each claim that is not found has its reason; a test fails where one is missing.
+//! The paper's figures are pictures whose values are not known, so claims are compared, not
+//! numbers: of the restricted scheduler beside random victims. Each claim that is not found has its
+//! reason; a test fails where one is missing.
 
 use std::fmt;
 
@@ -138,7 +139,8 @@ fn sign(says: Says, found: &Estimate, alone: f64) -> (String, bool) {
     (format!("{value:+.2} % [{low:+.2}, {high:+.2}]"), agrees)
 }
 
-/// Which programs a metric changes most in, relative to what one worker executes alone, in the direction of `sign`.
+/// Which programs a metric changes most in, relative to what one worker executes alone, in the
+/// direction of `sign`.
 fn most(metric: Metric, rows: &[&Row<'_>], said: &[&str], sign: f64) -> Option<(String, bool)> {
     let mut changes: Vec<(&str, f64)> = Vec::new();
     for row in rows {

@@ -13,7 +13,7 @@ named! {
     /// The four metrics of the paper.
     enum Metric as "metric" {
         Time = "time": "of the whole run",
-        Inflation = "inflation": "execution of all workers, less that of one alone",
+        Inflation = "inflation": "execution of all workers beyond that of one alone",
         Scheduling = "scheduling": "all workers' looks and steals that end with a job",
         Idle = "idle": "what is left of all workers' time",
     }

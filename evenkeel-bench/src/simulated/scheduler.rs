@@ -47,7 +47,8 @@ impl Scheduler {
     /// How far workers may be to take a job at once whose fork touches so many bytes.
     pub(super) fn reach(self, bytes: u64) -> Distance {
         match self {
-            // The smallest level that holds the set of the task, as the paper has it: without room for another one.
+            // The smallest level that holds the set of the task, as the paper has it: without room
+            // for another one.
             Self::CilkRestricted => {
                 locality::reach(bytes, &CACHES.map(|(distance, size)| (distance, size * DILATION)))
             }

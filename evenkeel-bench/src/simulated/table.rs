@@ -8,8 +8,8 @@ use crate::analysis::{Estimate, compare, numbers};
 use crate::suite::record::Record;
 use crate::table::align;
 
-/// What is compared with what: the schedulers of the paper, what the runtime's rules gain over none, and what its way to wait
-/// costs.
+/// What is compared with what: the schedulers of the paper, what the runtime's rules gain over
+/// none, and what its way to wait costs.
 pub(super) const PAIRS: [(Scheduler, Scheduler); 5] = [
     (Scheduler::CilkRestricted, Scheduler::CilkRandom),
     (Scheduler::Random, Scheduler::Off),
@@ -34,7 +34,8 @@ pub(crate) fn render(records: &[Record]) -> String {
     text
 }
 
-/// All tables: the four metrics of each program, size and scheduler, ratios of times, and claims of the paper.
+/// All tables: the four metrics of each program, size and scheduler, ratios of times, and claims of
+/// the paper.
 pub(crate) fn tables(records: &[Record]) -> Vec<Table> {
     let rows = rows(records);
     [Some(metrics(&rows)), Some(ratios(&rows)), claims(&rows)].into_iter().flatten().collect()

@@ -18,17 +18,23 @@ use crate::topology::Distance;
 pub enum Locality {
     /// Anybody takes the oldest job of anybody, the nearest victim first.
     Off,
-    /// The same with victims at random, whatever the distance: the rule of Cilk Plus, to compare with.
+    /// The same with victims at random, whatever the distance: the rule of Cilk Plus, to compare
+    /// with.
     Random,
-    /// Workers that share the cache that a job is anchored to take it first, the others after a while.
+    /// Workers that share the cache that a job is anchored to take it first, the others after a
+    /// while.
     ///
-    /// It is the default because it pays where data are large, and costs little where they are not. That is simulated, not measured, on
-    /// 4 packages of 8 cores with the four programs of the Cilk Locality evaluation (`evenkeel-bench simulate`). Data of four
-    /// times the size of all last-level caches take 2.2 % less time than with `Off`, data of half their size 1.2 % less. Those of
-    /// half the size of one package's cache take 1.4 % more, since workers idle for longer. Where all workers share one cache, it matters little.
+    /// It is the default because it pays where data are large, and costs little where they are not.
+    /// That is simulated, not measured, on 4 packages of 8 cores with the four programs of the Cilk
+    /// Locality evaluation (`evenkeel-bench simulate`). Data of four times the size of all
+    /// last-level caches take 2.2 % less time than with `Off`, data of half their size 1.2 % less.
+    /// Those of half the size of one package's cache take 1.4 % more, since workers idle for
+    /// longer. Where all workers share one cache, it matters little.
     #[default]
     Biased,
-    /// Nobody else takes it: the rule of the Cilk Locality runtime. Workers can be idle beside work.
+    /// Nobody else takes it, as in the Cilk Locality runtime, which has a deque for each level of
+    /// memory; here thieves see the oldest job alone. Workers can be idle beside work: in the same
+    /// simulation programs take 1.1 to 2.2 times as long as with `Off`.
     Strict,
 }
 
@@ -52,12 +58,13 @@ pub const DILATION: u64 = 2;
 /// 100 ns from 2 µs.
 pub const NEAR: u64 = 500;
 
-/// The same where it does not share the last-level cache. Set by `evenkeel-bench simulate`, on 4 packages of 8 cores, by the ratio
-/// `biased / off`: with 10 µs small data take 2 % longer and medium ones 1 %; with 3 µs the medium stencil gains half as much.
+/// The same where it does not share the last-level cache. Set by `evenkeel-bench simulate`, on 4
+/// packages of 8 cores, by the ratio `biased / off`: with 10 µs small data take 2 % longer and
+/// medium ones 1 %; with 3 µs the medium stencil gains half as much.
 pub const FAR: u64 = 5_000;
 
-/// How long a job is left to whoever ran it the last time. Set by `evenkeel-bench simulate`: with 10 µs small data take 3 % longer,
-/// and without it the medium stencil gains half as much.
+/// How long a job is left to whoever ran it the last time. Set by `evenkeel-bench simulate`: without
+/// it the medium stencil gains half as much; 1 µs does as well.
 pub const HOLD: u64 = 2_000;
 
 /// What is known of a job before it is taken.
@@ -103,12 +110,13 @@ pub fn reach(bytes: u64, caches: &[(Distance, u64)]) -> Distance {
     held.map_or(Distance::Remote, |&(distance, _)| distance)
 }
 
-/// Whether it is worth knowing who runs a job of this reach, for the next time: whether its data lie in a cache of his that others do
-/// not have.
+/// Whether it is worth knowing who runs a job of this reach, for the next time: whether its data
+/// lie in a cache that others do not share.
 ///
-/// Not where they fit into a core's own cache, which takes no time to fill again, nor where they fit into none: then they are gone by the next
-/// time, and jobs would be left to somebody for nothing. By `evenkeel-bench simulate`, on 4 packages of 8 cores: data of four times
-/// the size of all caches take 1 % longer if that is remembered too.
+/// Not where they fit into a core's own cache, which takes no time to fill again, nor where they
+/// fit into none: then they are gone by the next time, and jobs would be left to somebody for
+/// nothing. By `evenkeel-bench simulate`, on 4 packages of 8 cores: data of four times the size of
+/// all caches take 1 % longer if that is remembered too.
 ///
 /// # Examples
 /// ```
@@ -121,7 +129,8 @@ pub fn remembers(reach: Distance) -> bool {
     reach > Distance::SmtSibling && reach < Distance::Remote
 }
 
-/// Whether a worker at `distance` from the owner may take the job, after it has been without work for `waited`.
+/// Whether a worker at `distance` from the owner may take the job, after it has been without work
+/// for `waited`.
 ///
 /// # Examples
 /// ```

@@ -52,10 +52,11 @@ impl Groups {
     }
 }
 
-/// Whom a worker without work asks for fork-join jobs, in which order: each of `others` that is in one of their groups once.
+/// Whom a worker without work asks for fork-join jobs, in which order: each of `others` that is in
+/// one of their groups once.
 ///
-/// With [`Locality::Random`] the first is anybody, as Cilk Plus has it. Otherwise the nearest come first, and
-/// among those that are equally far the first is anybody.
+/// With [`Locality::Random`] the first is anybody, as Cilk Plus has it. Otherwise the nearest come
+/// first, and among those that are equally far the first is anybody.
 ///
 /// # Examples
 /// ```

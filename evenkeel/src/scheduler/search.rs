@@ -135,8 +135,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Goes round the others' fork-join jobs once, in the order of the policy: takes what is public, asks for what is not, and seizes
-    /// what has been asked for in vain.
+    /// Goes round the others' fork-join jobs once, in the order of the policy: takes what is
+    /// public, asks for what is not, and seizes what has been asked for in vain.
     fn steal_job(&mut self, now: u64, waited: u64) -> bool {
         let shared = self.context.shared();
         let random = self.random.next();

@@ -7,8 +7,8 @@ use super::{Engine, Neighbours};
 use crate::simulated::scheduler::{LEVELS, Scheduler};
 use crate::simulated::worker::{Doing, Frame, Job, JobIndex, State};
 
-/// Nanoseconds of a look at another worker's deque within the package and beyond; of taking a job there. One and four transfers of
-/// a line.
+/// Nanoseconds of a look at another worker's deque within the package and beyond; of taking a job
+/// there. One and four transfers of a line.
 const LOOK: [u64; 2] = [30, 130];
 const STEAL: [u64; 2] = [120, 520];
 /// Of taking jobs from an owner inside a long leaf: a heavy fence.
@@ -47,7 +47,8 @@ impl Engine<'_> {
             order.map(move |other| (other, level))
         };
         match self.scheduler {
-            // Jobs of the package's cache among those that share it, and then those that fit into none.
+            // Jobs of the package's cache among those that share it, and then those that fit into
+            // none.
             Scheduler::CilkRestricted => {
                 order(near, LEVELS - 2).chain(order(groups, LEVELS - 1)).collect()
             }
@@ -79,8 +80,9 @@ impl Engine<'_> {
         false
     }
 
-    /// Makes sure that the oldest job of a deque is public, if this worker may take it: by asking, and in the end by force.
-    /// Gives the job and the time that it takes; none if there is nothing to take yet.
+    /// Makes sure that the oldest job of a deque is public, if this worker may take it: by asking,
+    /// and in the end by force. Gives the job and the time that it takes; none if there is nothing
+    /// to take yet.
     fn try_take(
         &mut self,
         me: usize,
