@@ -25,7 +25,7 @@ pub(super) fn summary(outcome: &Outcome) -> Markup {
                 span.name { "All" }
                 p.legend {
                     @for (kind, _) in Tally::default().parts() {
-                        span { i.{ "part " (class(kind)) } {} (kind) }
+                        span { i.{ "piece " (class(kind)) } {} (kind) }
                     }
                 }
                 span.counts { (outcome.all.words()) }
@@ -53,7 +53,7 @@ fn bar(tally: &Tally, most: usize) -> Markup {
         div.bar role="img" aria-label=(tally.words()) {
             @for (kind, rows) in tally.parts() {
                 @if rows > 0 {
-                    i.{ "part " (class(kind)) } style={ "width:" (format!("{:.2}%", width(rows))) } {}
+                    i.{ "piece " (class(kind)) } style={ "width:" (format!("{:.2}%", width(rows))) } {}
                 }
             }
         }

@@ -284,7 +284,10 @@ pub(crate) fn plain(of: &Plain, width: Option<u16>) -> String {
 /// A row in a line for each figure that is compared, as it comes; the first figure where none is.
 pub(crate) fn brief(row: &Row<'_>, subject: &str, width: Option<u16>) -> String {
     let name = row.name();
-    let own = row.cell(subject);
+    // Some experiments have no subject, such as what only one form of it can do.
+    let own = row.cell(subject).or_else(|| row.cells.first());
+    let whose = own.map_or("", |cell| cell.peer.name);
+    let whose = if whose == subject { String::new() } else { format!(" of {whose}") };
     let compared: Vec<&Quantity> = row.quantities().filter(|one| one.is_compared()).collect();
     let shown = if compared.is_empty() { row.quantities().take(1).collect() } else { compared };
     let mut text = String::new();
@@ -294,7 +297,8 @@ pub(crate) fn brief(row: &Row<'_>, subject: &str, width: Option<u16>) -> String 
             true => format!(", {}", Verdict::of(row, quantity).sentence(quantity.better)),
             false => String::new(),
         };
-        text.push_str(&wrapped(&format!("{name}: {} {own}{words}", quantity.name), width));
+        let line = format!("{name}: {}{whose} {own}{words}", quantity.name);
+        text.push_str(&wrapped(&line, width));
     }
     text
 }
