@@ -50,7 +50,7 @@ pub(crate) struct Options {
     /// Measured time of each run
     #[arg(long, value_name = "S", default_value = "0.2")]
     seconds: String,
-    /// The other build of this program [default: it is built by Cargo, from the folder that this one was built from]
+    /// The other build of this program [default: Cargo builds it, where it built this one]
     #[arg(long, value_name = "FILE")]
     other: Option<PathBuf>,
     /// Folder for the HTML report

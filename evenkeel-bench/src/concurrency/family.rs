@@ -39,7 +39,7 @@ const ROUNDS: [Quantity; 1] = [Quantity {
     drawn: Drawn::No,
 }];
 
-/// Whoever lets others barge in has more entries, and somebody else wait for longer.
+/// A monitor that lets callers barge in has more entries, and callers that wait for longer.
 pub(super) const CONTENDED: [Quantity; 2] = [
     Quantity {
         name: "entries, million/s",

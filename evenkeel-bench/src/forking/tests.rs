@@ -1,4 +1,4 @@
-//! What is planned, who runs what, and made-up runs for whoever shows them.
+//! What is planned, who runs what, and made-up runs for tables and pages.
 
 use std::time::Duration;
 

@@ -44,7 +44,7 @@ impl<T: Send> Lock<T> for std::sync::Mutex<T> {
 
     #[inline]
     fn with<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
-        // Whoever panicked has failed the run anyway.
+        // A holder that panicked has failed the run anyway.
         operation(&mut self.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 }

@@ -34,7 +34,7 @@ const MOST_BYTES: usize = 4 << 30;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
     pub(super) tasks_per_core: Vec<usize>,
-    /// Whether somebody is asked for who has tasks.
+    /// Whether a mode with tasks is asked for.
     pub(super) has_tasks: bool,
     pub(super) workers: Vec<usize>,
     pub(super) kib: Vec<usize>,

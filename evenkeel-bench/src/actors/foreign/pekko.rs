@@ -94,7 +94,7 @@ fn major(version: &str) -> Option<u32> {
     number.split(|symbol: char| !symbol.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// The first compiler that is new enough, with its version; or what is too old, if anything is there.
+/// The first compiler that is new enough, with its version; or what is too old, if there is one.
 fn javac(places: &Places) -> Result<(PathBuf, String), Option<String>> {
     let mut old = None;
     for javac in places.tools("javac", &JDKS) {
