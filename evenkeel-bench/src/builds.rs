@@ -12,14 +12,14 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 
 use crate::families;
-use crate::machine;
 use crate::report::{self, Session};
-use crate::suite::case::Case;
-use crate::suite::entry::Measured;
-use crate::suite::output::{note, print, say};
-use crate::suite::read;
-use crate::suite::record::Record;
-use crate::suite::table;
+use suite::case::Case;
+use suite::entry::Measured;
+use suite::machine;
+use suite::output::{note, print, say};
+use suite::read;
+use suite::record::Record;
+use suite::table;
 
 /// How this program was built: `tuned`, `default`, `debug`, or `other` where the environment
 /// overrides the profile.

@@ -15,13 +15,12 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use self::args::{RunArgs, Usage};
-use crate::main_job::interrupt::Interrupted;
-use crate::main_job::{self, Effort};
-use crate::runtime::Peer;
-use crate::suite::output::say;
-use crate::toolchain;
-use crate::workload::memory;
+use crate::main_job;
 use crate::{analysis, builds};
+use scheduling::memory;
+use suite::effort::Effort;
+use suite::interrupt::Interrupted;
+use suite::kit::toolchain;
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
@@ -63,20 +62,10 @@ enum Command {
     List,
     /// Measure memory in this process; used by the binary itself
     #[command(name = memory::COMMAND, hide = true)]
-    MemoryProbe(ProbeArgs),
+    MemoryProbe(memory::ProbeArgs),
     /// Measure the memory of actors in this process; used by the binary itself
-    #[command(name = crate::actors::memory::COMMAND, hide = true)]
-    ActorMemoryProbe(crate::actors::memory::ProbeArgs),
-}
-
-#[derive(Debug, Args)]
-struct ProbeArgs {
-    #[arg(long)]
-    runtime: Peer,
-    #[arg(long)]
-    procs: usize,
-    #[arg(long)]
-    tasks: usize,
+    #[command(name = actors::memory::COMMAND, hide = true)]
+    ActorMemoryProbe(actors::memory::ProbeArgs),
 }
 
 /// Does what the command line says.
@@ -92,16 +81,9 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Analyse(options)) => analysis::run(&options),
         Some(Command::Builds(options)) => builds::run(&options),
         Some(Command::List) => list::list(),
-        Some(Command::MemoryProbe(args)) => probe(&args),
-        Some(Command::ActorMemoryProbe(args)) => crate::actors::memory::probe(&args),
+        Some(Command::MemoryProbe(args)) => memory::probe(&args),
+        Some(Command::ActorMemoryProbe(args)) => actors::memory::probe(&args),
     }
-}
-
-/// What the binary measures for itself in a process of its own.
-fn probe(&ProbeArgs { runtime, procs, tasks }: &ProbeArgs) -> anyhow::Result<()> {
-    let footprint = memory::in_this_process(runtime, procs, tasks)?;
-    say!("{}", serde_json::to_string(&footprint)?);
-    Ok(())
 }
 
 /// Reads the command line of this process; a wrong one ends it with status 2.

@@ -1,26 +1,19 @@
-//! The registry of the families that run on the [suite](crate::suite): a new one is a line here,
-//! and its folder.
+//! The registry of the families that run on the [`suite`]: a new one is a line here, and
+//! its folder.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use crate::actors::family::Actors;
-use crate::concurrency::family::Concurrency;
-use crate::forking::family::Forking;
-use crate::mixed::family::Mixed;
-use crate::objects::family::Objects;
-use crate::suite::entry::Entry;
-use crate::timers::family::Timers;
-use crate::workload::family::Scheduling;
+use suite::entry::Entry;
 
 /// All of them, in the order in which they are measured and shown.
 pub(crate) static FAMILIES: [Entry; 7] = [
-    Entry::of::<Scheduling>(),
-    Entry::of::<Mixed>(),
-    Entry::of::<Forking>(),
-    Entry::of::<Timers>(),
-    Entry::of::<Concurrency>(),
-    Entry::of::<Actors>(),
-    Entry::of::<Objects>(),
+    scheduling::ENTRY,
+    mixed::ENTRY,
+    forking::ENTRY,
+    timers::ENTRY,
+    concurrency::ENTRY,
+    actors::ENTRY,
+    objects::ENTRY,
 ];
 
 /// The entry of a family, by its name.

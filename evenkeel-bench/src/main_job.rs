@@ -1,10 +1,8 @@
 //! The main job: everything at a glance. Rows are printed as they come; a summary of one screen and
 //! a report end it.
 //!
-//! [`effort`] says how long it takes. Which families there are says the [registry](crate::families).
+//! [`Effort`] says how long it takes. Which families there are says the [registry](crate::families).
 
-mod effort;
-pub(crate) mod interrupt;
 mod progress;
 
 use std::io::IsTerminal;
@@ -14,18 +12,18 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 
-pub(crate) use self::effort::Effort;
 use self::progress::Progress;
 use crate::families::FAMILIES;
 use crate::report::{self, Session};
-use crate::suite::case::Case;
-use crate::suite::enough::Bound;
-use crate::suite::entry::{Event, Measured, Part};
-use crate::suite::outcome::Outcome;
-use crate::suite::output::{print, say};
-use crate::suite::rows::rows;
-use crate::suite::table;
-use crate::{affinity, machine, words};
+use suite::case::Case;
+use suite::effort::Effort;
+use suite::enough::Bound;
+use suite::entry::{Event, Measured, Part};
+use suite::outcome::Outcome;
+use suite::output::{print, say};
+use suite::rows::rows;
+use suite::table;
+use suite::{affinity, interrupt, machine, words};
 
 /// Measures, prints rows and summary, and writes the report. `has_tables`: prints all tables too.
 pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Result<()> {
@@ -56,7 +54,7 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
     let missing = missing(&parts);
     notes.extend(missing.iter().map(|(peer, why)| format!("{peer} was not found: {why}.")));
     for Planned { part, measured, .. } in &parts {
-        if part.rows() == 0 {
+        if part.cases().is_empty() {
             notes.push(format!("{} need more cores, and are left out.", measured.of.title));
         }
     }
@@ -69,7 +67,7 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
 
     let begun = Instant::now();
     interrupt::begin();
-    let progress = Progress::of(parts.iter().map(|planned| planned.part.rows()).sum());
+    let progress = Progress::of(parts.iter().map(|planned| planned.part.cases().len()).sum());
     // What was measured before a failure is shown and kept as well.
     let failure = parts.iter_mut().try_for_each(|planned| measure(planned, &progress));
     progress.end();

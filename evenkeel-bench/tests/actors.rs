@@ -196,7 +196,7 @@ fn tables_are_printed_and_thoriums_counters() {
         "round trip p99.9, µs",
         "ns per actor",
         "\ntokio, 1 worker, the median of ",
-        " runs:\nPERFORMANCE_COUNTER node-count = 1\n",
+        ":\nPERFORMANCE_COUNTER node-count = 1\n", // Of one run or more: the others were disturbed.
         "PERFORMANCE_COUNTER actor-count = 100\n",
         "PERFORMANCE_COUNTER message-count = 20000\n",
         "PERFORMANCE_COUNTER message-count-with-replies = 40000\n",

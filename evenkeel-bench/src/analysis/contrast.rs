@@ -6,7 +6,7 @@ use super::effects::Estimate;
 use super::error::Error;
 use super::model::Fit;
 use super::options::Pair;
-use crate::figures::SUBJECT;
+use suite::figures::SUBJECT;
 
 /// How the first of two columns differs from the second.
 #[derive(Clone, Debug, PartialEq)]

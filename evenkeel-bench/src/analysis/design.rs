@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::fields::REGIME;
 use super::response::Response;
-use crate::words;
+use suite::words;
 
 /// A factor and its levels.
 #[derive(Clone, Debug, PartialEq, Eq)]

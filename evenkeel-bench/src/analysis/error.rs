@@ -54,7 +54,7 @@ pub(crate) enum Error {
     #[error(
         "{} did not complete, which leaves no figure: {}; leave the experiment or the runtime out by \
          --where bench!=... or --where runtime!=...",
-        crate::words::count(.runs.len(), "run"),
+        suite::words::count(.runs.len(), "run"),
         listed(.runs)
     )]
     Incomplete { runs: Vec<String> },

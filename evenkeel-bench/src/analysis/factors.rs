@@ -14,7 +14,7 @@ use super::input::Line;
 use super::options::Options;
 use super::response;
 use super::selection::{Selection, is_disturbed, known};
-use crate::figures;
+use suite::figures;
 
 /// What one field says in each of the lines; absent is a value too.
 type Key = Vec<Option<String>>;

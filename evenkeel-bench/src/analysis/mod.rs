@@ -48,7 +48,7 @@ pub(crate) use residuals::Checks;
 pub(crate) use variance::Variance;
 
 use crate::report;
-use crate::suite::output::{print, say};
+use suite::output::{print, say};
 
 /// One model of a design, with everything that follows from it.
 pub(crate) struct Analysis {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{Error, Model};
-use crate::named::named_twice;
+use suite::named::named_twice;
 
 /// Judge runs by a two-factor full factorial design with replications.
 ///

@@ -80,7 +80,7 @@ impl Checks {
                 .to_owned(),
             Some(ratio) => format!(
                 "Range: the largest response is {} times the smallest: {}.",
-                crate::words::figure(ratio),
+                suite::words::figure(ratio),
                 match (ratio > FAR_APART, logs) {
                     (true, false) =>
                         "too far apart for effects that add; prefer the multiplicative model",

@@ -6,8 +6,8 @@ use super::error::Error;
 use super::fields::{DNC, REGIME, SERIAL, is_serial};
 use super::input::Line;
 use super::options::{Condition, METRICS, Options};
-use crate::disturbance::ENOUGH;
-use crate::words::count;
+use suite::disturbance::ENOUGH;
+use suite::words::count;
 
 /// The chosen records.
 pub(super) struct Selection {

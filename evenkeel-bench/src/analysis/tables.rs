@@ -4,7 +4,7 @@ use super::effects::Estimate;
 use super::numbers::{figure, interval, probability, within};
 use super::variance::{Component, Test};
 use super::{Analysis, Contrast, Design, Model};
-use crate::words::count;
+use suite::words::count;
 
 /// The mark of an effect that could be none.
 pub(crate) const MAYBE: &str = "~";

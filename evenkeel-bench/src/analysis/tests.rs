@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::options::Options;
 use super::*;
-use crate::workload::random::Random;
+use suite::kit::random::Random;
 
 /// The options as the command line gives them.
 #[derive(Parser)]

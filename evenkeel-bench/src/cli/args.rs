@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use clap::{Args, value_parser};
 
-use crate::named::named_twice;
-pub(super) use crate::suite::asked::Usage;
-use crate::suite::asked::number;
-use crate::suite::output::note;
-use crate::{affinity, families};
+use crate::families;
+use suite::affinity;
+pub(super) use suite::asked::Usage;
+use suite::asked::number;
+use suite::named::named_twice;
+use suite::output::note;
 
 /// The most processors that can be asked for: the runtime's own bound.
 const MOST_PROCS: u16 = 1024;

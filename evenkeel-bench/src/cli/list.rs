@@ -1,10 +1,10 @@
 //! `list`: the experiments, who runs them, and what is missing.
 
 use crate::families::FAMILIES;
-use crate::misses;
-use crate::suite::description::{Description, Experiment};
-use crate::suite::entry::{Entry, Listed};
-use crate::suite::output::say;
+use suite::description::{Description, Experiment};
+use suite::entry::{Entry, Listed};
+use suite::misses;
+use suite::output::say;
 
 /// Prints the experiments, and the runtimes found and missing.
 pub(super) fn list() -> anyhow::Result<()> {

@@ -7,13 +7,13 @@ use clap::{Args, Command};
 use super::args::{RunArgs, Usage, crowded, procs};
 use crate::families::FAMILIES;
 use crate::report;
-use crate::suite::asked::Asked;
-use crate::suite::description::Description;
-use crate::suite::enough::Bound;
-use crate::suite::entry::{Entry, Event, Measured};
-use crate::suite::output::{note, print, say};
-use crate::suite::rows::rows;
-use crate::suite::table;
+use suite::asked::Asked;
+use suite::description::Description;
+use suite::enough::Bound;
+use suite::entry::{Entry, Event, Measured};
+use suite::output::{note, print, say};
+use suite::rows::rows;
+use suite::table;
 
 /// Measures the experiments named, which must be of one family.
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {

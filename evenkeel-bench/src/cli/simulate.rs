@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, value_parser};
 
 use super::args::{Usage, once};
-use crate::forking::program::Program;
-use crate::named::Unknown;
 use crate::simulated::{Size, coretime};
-use crate::suite::output::{note, print, say};
-use crate::suite::record::Record;
 use crate::{report, simulated};
+use forking::program::Program;
+use suite::named::Unknown;
+use suite::output::{note, print, say};
+use suite::record::Record;
 
 /// Schedules of each program, and of each point of Figure 4.
 const PROGRAM_SEEDS: u64 = 5;

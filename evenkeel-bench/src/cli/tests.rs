@@ -1,38 +1,36 @@
 //! Command lines that are refused, and what the others ask for.
 
-use clap::{FromArgMatches, Parser};
+use clap::Parser;
 
 use super::args::Usage;
 use super::run::{asked, run};
 use super::{Cli, Command, status};
-use crate::suite::family::{Family, describe};
-use crate::workload::Spec;
-use crate::workload::family::{Options, Scheduling};
+use suite::case::Case;
 
-fn cells_of(line: &str) -> Result<Vec<Spec>, String> {
+fn cells_of(line: &str) -> Result<Vec<Case>, String> {
     let words = line.split_whitespace();
     let cli = Cli::try_parse_from(["evenkeel-bench", "run"].into_iter().chain(words));
+    let entry = crate::families::named("scheduling").unwrap();
     let asked = match cli.map_err(|error| error.to_string())?.command {
-        Some(Command::Run(args)) => asked(&args, &describe::<Scheduling>()),
+        Some(Command::Run(args)) => asked(&args, &(entry.describe)()),
         other => panic!("{other:?}"),
     };
-    let entry = crate::families::named(Scheduling::NAME).unwrap();
-    (entry.asked)(&asked).map_err(|error| error.to_string())?;
-    let options = Options::from_arg_matches(&asked.line).unwrap();
-    Ok(Scheduling::asked(&asked, &options).unwrap())
+    let part = (entry.asked)(&asked).map_err(|error| error.to_string())?;
+    Ok(part.cases())
 }
 
 #[test]
 fn lists_make_cells() {
     let line = "--bench locality,cycle --runtime tokio-hand,tokio-native --procs 1,2";
     let cells = cells_of(line).unwrap();
-    let seen: Vec<_> = cells.iter().map(|spec| (spec.variant.name(), spec.procs)).collect();
+    let seen: Vec<_> = cells.iter().map(|case| (case.variant.as_ref(), case.workers)).collect();
     assert_eq!(
         seen,
         [("share", 1), ("share", 2), ("noshare", 1), ("noshare", 2), ("-", 1), ("-", 2)]
     );
-    assert_eq!((cells[0].words, cells[0].touch), (2, 2));
-    assert_eq!(cells[4].tasks(), 500);
+    let number = |place: usize, name: &str| cells[place].settings.number(name);
+    assert_eq!((number(0, "words"), number(0, "touch")), (Some(2.0), Some(2.0)));
+    assert_eq!(number(4, "tasks_per_proc"), Some(100.0));
 }
 
 #[test]

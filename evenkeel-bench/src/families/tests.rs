@@ -2,15 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use clap::Parser;
+
 use super::FAMILIES;
 use crate::analysis::fields::is_setting;
-use crate::main_job::Effort;
-use crate::suite::description::Description;
-use crate::suite::enough::Bound;
-use crate::suite::entry::{Event, Measured};
-use crate::suite::peer::Role;
-use crate::suite::quantity::{Quantity, Read};
-use crate::suite::read;
+use crate::cli;
+use suite::description::Description;
+use suite::effort::Effort;
+use suite::enough::Bound;
+use suite::entry::{Event, Measured};
+use suite::kit::afresh;
+use suite::peer::Role;
+use suite::quantity::{Quantity, Read};
+use suite::read;
 
 fn described() -> impl Iterator<Item = Description> {
     FAMILIES.iter().map(|entry| (entry.describe)())
@@ -49,11 +53,12 @@ fn a_family_has_one_subject_and_says_what_it_is_about() {
 /// written is read as it was.
 #[test]
 fn every_row_of_a_quick_session_is_measured_and_what_it_writes_is_declared() {
+    afresh::by_test("families::tests::this_binary_called_afresh");
     for entry in &FAMILIES {
         let mut measured = Measured::nothing(entry);
         // A family that has nothing for one core is run on two.
         let mut parts = [1, 2].map(|cores| (entry.plan)(Effort::Quick, cores).unwrap()).into_iter();
-        let mut part = parts.find(|part| part.rows() > 0).expect("something is measured");
+        let mut part = parts.find(|part| !part.cases().is_empty()).expect("something is measured");
         part.build().unwrap();
         let mut rows = 0;
         let mut each = |event| {
@@ -65,7 +70,7 @@ fn every_row_of_a_quick_session_is_measured_and_what_it_writes_is_declared() {
             Ok(())
         };
         part.measure(&mut Bound::rows(1), &mut each).unwrap();
-        assert_eq!(rows, part.rows(), "{}", measured.of.name);
+        assert_eq!(rows, part.cases().len(), "{}", measured.of.name);
         for record in &measured.records {
             let experiment = measured.of.experiment(&record.case.bench).expect("it is declared");
             let variant = record.case.variant.as_ref();
@@ -91,4 +96,12 @@ fn every_row_of_a_quick_session_is_measured_and_what_it_writes_is_declared() {
             assert_eq!((&again.case, &again.quiet.regime), (&record.case, &record.quiet.regime));
         }
     }
+}
+
+/// Stands for this binary where it calls itself [afresh].
+#[test]
+fn this_binary_called_afresh() {
+    let Some(arguments) = afresh::of_test() else { return };
+    let line = ["evenkeel-bench".to_owned()].into_iter().chain(arguments);
+    cli::dispatch(cli::Cli::try_parse_from(line).unwrap()).unwrap();
 }

@@ -2,8 +2,8 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::interrupt;
-use crate::suite::output::offer;
+use suite::interrupt;
+use suite::output::offer;
 
 /// A bar that is drawn only between runs: a thread that redraws it would take time from what is
 /// measured. Hidden where standard error is no terminal.

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 use super::frame::{self, Side};
 use super::ink::{self, Stroke, UNIT};
 use super::ticks::{self, Ticked};
-use crate::suite::summary::Summary;
+use suite::summary::Summary;
 
 /// Height of the picture in pixels.
 const HEIGHT: u32 = 306;

@@ -10,8 +10,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::frame::{self, Side};
 use super::ink::{self, Stroke, UNIT};
 use super::ticks::{self, Axis, Ticked};
-use crate::figures::Summary;
-use crate::words;
+use suite::figures::Summary;
+use suite::words;
 
 /// Figures further apart than this share no linear axis: the smallest would sit on zero.
 const FAR_APART: f64 = 20.0;

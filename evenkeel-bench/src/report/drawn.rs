@@ -5,8 +5,8 @@ use maud::Markup;
 use super::dots::{self, Dot, Scale};
 use super::lines::{self, Abscissa};
 use super::pictures;
-use crate::suite::picture::{Line, Picture, Shape};
-use crate::words;
+use suite::picture::{Line, Picture, Shape};
+use suite::words;
 
 /// A doubling on a logarithmic axis, whose places are whole numbers.
 const DOUBLING: f64 = 1_000.0;
@@ -83,8 +83,8 @@ fn named(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::picture::Point;
-    use crate::suite::summary::Summary;
+    use suite::picture::Point;
+    use suite::summary::Summary;
 
     fn lines() -> Picture {
         let value = Summary::of(vec![2.0, 3.0]).unwrap();

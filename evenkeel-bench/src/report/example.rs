@@ -1,14 +1,12 @@
 //! A made-up session that holds every case the page must show.
 
 use super::Session;
-use crate::concurrency::tests::example as concurrent;
 use crate::families;
-use crate::forking::program::Program;
-use crate::forking::tests::example as forking;
-use crate::suite::case::{Case, Fields};
-use crate::suite::entry::Measured;
-use crate::suite::record::{Quiet, Record};
-use crate::timers::{self, Variant};
+use suite::case::{Case, Fields};
+use suite::entry::Measured;
+use suite::read;
+use suite::record::{Quiet, Record};
+use suite::rows::Absent;
 
 /// Medians of a made-up machine, one row per bench, variant, processors and tasks per processor;
 /// one figure per runtime, 0 for "not measured" and infinite for "did not complete".
@@ -110,20 +108,23 @@ pub(super) fn record(runtime: &'static str, case: &Case, repeat: usize, value: f
 
 /// All families of a session.
 pub(super) fn session() -> Session {
-    let forking = forking(&[
-        (Program::Matmul, 512, 1, [15.1, 15.2, 15.0, 15.6, 15.4, 15.3, 14.8, 15.9, 16.5]),
-        (Program::Matmul, 512, 2, [15.2, 7.9, 7.8, 8.2, 8.8, 8.0, 14.8, 8.1, 8.9]),
-        (Program::Fib, 30, 1, [1.8, 5.6, 3.2, 14.7, 4.0, 11.9, 0.7, 66.8, 57.2]),
-        (Program::Fib, 30, 2, [1.8, 2.9, 1.8, 7.9, 2.2, 6.4, 0.7, 34.0, 0.0]),
-    ]);
+    let mut forking = stored("fork-join", include_str!("../../tests/data/session/fork-join.jsonl"));
+    forking.absent.push(Absent {
+        case: Case::new("fib", "-", 2).with("n", 30),
+        runtime: "openmp",
+        why: "it would take too long".to_owned(),
+    });
+    let actors = include_str!("../../tests/data/session/actors.jsonl");
+    let objects = include_str!("../../tests/data/session/objects.jsonl");
+    let thesis = include_str!("../../tests/data/session/concurrency.jsonl");
     Session {
         measured: vec![
             scheduling(),
             forking,
             timers(),
-            thesis(),
-            crate::actors::tests::example(),
-            crate::objects::tests::example(),
+            stored("concurrency", thesis),
+            stored("actors", actors),
+            stored("objects", objects),
         ],
         topology: "machine: 2 cores\n└─ last-level cache 0 (32 MiB): cores 0, 1\n".to_owned(),
         started: "2025-11-20 23:10".to_owned(),
@@ -132,19 +133,25 @@ pub(super) fn session() -> Session {
     }
 }
 
-/// Runs of the tables of "Concurrency in C∀".
-fn thesis() -> Measured {
-    let entry = families::named("concurrency").expect("it is a family");
-    Measured { records: concurrent(), ..Measured::nothing(entry) }
+/// Made-up runs of a family, as a session has written them.
+fn stored(family: &str, lines: &str) -> Measured {
+    let mut measured = Measured::nothing(families::named(family).expect("it is a family"));
+    for line in lines.lines() {
+        let fields: serde_json::Value = serde_json::from_str(line).expect("it is an object");
+        let bench = fields["bench"].as_str().expect("it has a name");
+        let experiment = measured.of.experiment(bench).expect("it is declared");
+        measured.records.push(read::record(line, experiment.settings).expect("it is a record"));
+    }
+    measured
 }
 
 /// Runs of timers: three repeats of what is cancelled, one of what fires.
 fn timers() -> Measured {
-    let run = |runtime: &'static str, variant: Variant, repeat, value: f64| Record {
+    let run = |runtime: &'static str, variant: &'static str, repeat, value: f64| Record {
         runtime: runtime.into(),
-        case: Case::new(timers::NAME, variant.name(), 1).with("tasks", 1),
+        case: Case::new("timers", variant, 1).with("tasks", 1),
         repeat,
-        figures: match variant.cancels() {
+        figures: match variant == "cancel" {
             true => Fields::new().with("ns_per_timer", value),
             false => Fields::new().with("late_us_p50", value / 3.0).with("late_us_p999", value),
         },
@@ -160,11 +167,11 @@ fn timers() -> Measured {
     for (repeat, (own, other)) in
         [(26.1, 131.0), (27.7, 129.0), (27.0, 130.0)].into_iter().enumerate()
     {
-        records.push(run("evenkeel", Variant::Cancel, repeat, own));
-        records.push(run("tokio-native", Variant::Cancel, repeat, other));
+        records.push(run("evenkeel", "cancel", repeat, own));
+        records.push(run("tokio-native", "cancel", repeat, other));
     }
-    records.push(run("evenkeel", Variant::Long, 0, 2_345.0));
-    records.push(run("tokio-one", Variant::Long, 0, 3_210.0));
-    let entry = families::named(timers::NAME).expect("timers are a family");
+    records.push(run("evenkeel", "long", 0, 2_345.0));
+    records.push(run("tokio-one", "long", 0, 3_210.0));
+    let entry = families::named("timers").expect("timers are a family");
     Measured { records, ..Measured::nothing(entry) }
 }

@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 
 use super::table::mark;
-use crate::suite::entry::Measured;
-use crate::suite::outcome::Outcome;
-use crate::suite::tally::Tally;
-use crate::verdict::Standing;
-use crate::words;
+use suite::entry::Measured;
+use suite::outcome::Outcome;
+use suite::tally::Tally;
+use suite::verdict::Standing;
+use suite::words;
 
 /// The bars of all families, and the worst losses below them.
 pub(super) fn summary(outcome: &Outcome) -> Markup {

@@ -6,7 +6,7 @@
 
 use plotters::prelude::*;
 
-pub(super) use crate::figures::SLOTS;
+pub(super) use suite::figures::SLOTS;
 
 /// Drawing units per pixel: plotters' SVG backend places everything at whole units, which would
 /// show as crooked markers if a unit were a pixel.

@@ -5,7 +5,7 @@ use plotters::prelude::*;
 use super::frame::{self, Side};
 use super::ink::{self, Stroke, UNIT};
 use super::ticks::{self, Axis, Ticked};
-use crate::figures::Summary;
+use suite::figures::Summary;
 
 /// Height of the picture in pixels.
 const HEIGHT: u32 = 306;

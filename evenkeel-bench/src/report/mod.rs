@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Serialize;
 
-use crate::suite::entry::Measured;
+use suite::entry::Measured;
 
 /// Everything that one session of the suite measured, and where.
 pub(crate) struct Session {

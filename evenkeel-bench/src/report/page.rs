@@ -4,10 +4,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::ink::{self, Stroke};
 use super::{Session, file, head, section};
-use crate::regime::MEANING;
-use crate::suite::entry::Measured;
-use crate::suite::outcome::Outcome;
-use crate::words;
+use suite::entry::Measured;
+use suite::outcome::Outcome;
+use suite::regime::MEANING;
+use suite::words;
 
 /// Renders the whole page.
 pub(super) fn render(session: &Session) -> anyhow::Result<String> {

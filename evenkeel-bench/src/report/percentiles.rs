@@ -4,9 +4,9 @@ use maud::Markup;
 
 use super::curves::{self, Curve};
 use super::pictures;
-use crate::suite::quantity::{Drawn, Quantity};
-use crate::suite::rows::{Cell, Row};
-use crate::words;
+use suite::quantity::{Drawn, Quantity};
+use suite::rows::{Cell, Row};
+use suite::words;
 
 /// A picture of each kind of latency in each of these rows.
 pub(super) fn of(rows: &[Row<'_>]) -> anyhow::Result<Vec<Markup>> {

@@ -9,20 +9,20 @@ use super::dots::{self, Dot, Scale};
 use super::lines::{self, Line};
 use super::table::mark;
 use super::{drawn, page, percentiles, pictures};
-use crate::regime::MEANING;
-use crate::suite::case::Case;
-use crate::suite::description::Description;
-use crate::suite::entry::Measured;
-use crate::suite::peer::Known;
-use crate::suite::published;
-use crate::suite::quantity::{Drawn, Quantity};
-use crate::suite::rows::{Cell, Row, rows};
-use crate::suite::summary::Summary;
-use crate::suite::table::left_out;
-use crate::suite::tally::Tally;
-use crate::suite::verdict::Verdict;
-use crate::verdict::{DOUBT, Standing};
-use crate::words;
+use suite::case::Case;
+use suite::description::Description;
+use suite::entry::Measured;
+use suite::peer::Known;
+use suite::published;
+use suite::quantity::{Drawn, Quantity};
+use suite::regime::MEANING;
+use suite::rows::{Cell, Row, rows};
+use suite::summary::Summary;
+use suite::table::left_out;
+use suite::tally::Tally;
+use suite::verdict::Verdict;
+use suite::verdict::{DOUBT, Standing};
+use suite::words;
 
 /// Everything about a family; nothing if none of it was measured.
 pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {

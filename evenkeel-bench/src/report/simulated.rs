@@ -8,11 +8,11 @@ use maud::{Markup, html};
 
 use super::dots::{self, Dot, Scale};
 use super::{analysis, page, pictures};
-use crate::figures::Summary;
 use crate::simulated::rows::{Metric, Row, rows};
 use crate::simulated::{ASSUMPTIONS, Scheduler, Size, table};
-use crate::suite::record::Record;
-use crate::words;
+use suite::figures::Summary;
+use suite::record::Record;
+use suite::words;
 
 /// Writes `simulated.html` into `dir`, beside what else is there, and returns its path.
 pub(crate) fn write(dir: &Path, records: &[Record]) -> anyhow::Result<PathBuf> {
@@ -84,8 +84,8 @@ fn picture(row: &Row<'_>, metric: Metric) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forking::program::Program;
     use crate::simulated::{self, Size};
+    use forking::program::Program;
 
     #[test]
     fn every_picture_says_that_it_is_simulated() {

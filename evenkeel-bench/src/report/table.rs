@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::verdict::Standing;
+use suite::verdict::Standing;
 
 /// The coloured mark that goes with the words.
 pub(super) fn mark(standing: Standing) -> Markup {

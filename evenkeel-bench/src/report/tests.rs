@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use super::example::{case, record, session};
 use super::{Session, page, write};
-use crate::suite::entry::Measured;
-use crate::suite::record::Record;
-use crate::suite::rows::{Absent, rows};
-use crate::words;
+use suite::entry::Measured;
+use suite::record::Record;
+use suite::rows::{Absent, rows};
+use suite::words;
 
 /// The page of a session with these runs of scheduling and no others of its kind.
 fn page_of(records: Vec<Record>) -> String {

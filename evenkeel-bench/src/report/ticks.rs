@@ -5,7 +5,7 @@ use std::ops::Range;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::coord::types::RangedCoordf64;
 
-use crate::words;
+use suite::words;
 
 /// A linear coordinate whose ticks are exactly the given ones.
 ///

@@ -14,7 +14,7 @@ use super::caches::{Caches, L2, L3};
 use super::scheduler::Scheduler;
 use super::work::{Node, Step, Work};
 use super::worker::{Doing, Frame, Job, JobIndex, State, Worker};
-use crate::workload::random::Random;
+use suite::kit::random::Random;
 
 /// Nanoseconds of a fork and its end on the worker that forks; of publishing jobs; of taking one back that is public. As measured
 /// on real cores.

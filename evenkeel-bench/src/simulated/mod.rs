@@ -26,11 +26,11 @@ mod worker;
 
 use std::thread;
 
-use crate::forking::program::Program;
-use crate::suite::record::Record;
 use engine::{Engine, Machine};
+use forking::program::Program;
 pub(crate) use program::Size;
 pub(crate) use scheduler::Scheduler;
+use suite::record::Record;
 
 /// What the figures rest on.
 pub(crate) const ASSUMPTIONS: [&str; 6] = [

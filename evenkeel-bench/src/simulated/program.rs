@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::work::{BLOCK, Block, Node, Step, Touch, Work, touches};
-use crate::forking::program::Program;
-use crate::named::named;
+use forking::program::Program;
+use suite::named;
 
 /// Every program runs so often in a row on the same data, as a benchmark with repeats does: what lies in a cache from one run
 /// serves the next.
@@ -12,7 +12,7 @@ pub(super) const RUNS: usize = 4;
 
 named! {
     /// How much data a program has, beside the caches of the machine.
-    enum Size as "size" {
+    pub(crate) enum Size as "size" {
         /// The paper's sizes are not known.
         Small = "small": "at most 8 MiB: half of what the last-level cache of one package holds",
         Medium = "medium": "about 32 MiB: half of what those of all packages hold",

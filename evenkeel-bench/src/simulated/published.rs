@@ -250,11 +250,11 @@ fn why(claim: &Claim, size: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forking::program::Program;
     use crate::simulated::rows::rows;
     use crate::simulated::{Size, of};
-    use crate::suite::read;
-    use crate::suite::record::Record;
+    use forking::program::Program;
+    use suite::read;
+    use suite::record::Record;
 
     /// What `simulate --seeds 5 --json` prints of the paper's schedulers.
     fn stored() -> Vec<Record> {

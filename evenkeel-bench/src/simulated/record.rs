@@ -2,15 +2,15 @@
 
 use super::engine::Outcome;
 use super::scheduler::Scheduler;
-use crate::suite::case::{Case, Fields};
-use crate::suite::record::{Quiet, Record};
+use suite::case::{Case, Fields};
+use suite::record::{Quiet, Record};
 
 /// In place of the nearness of cores: there were none.
 const REGIME: &str = "simulated";
 
 /// The case of a program of this size, with so many bytes of data.
 pub(super) fn case(program: &'static str, size: &'static str, bytes: u64, workers: usize) -> Case {
-    let case = Case::new(program, crate::named::NAMELESS, workers);
+    let case = Case::new(program, suite::named::NAMELESS, workers);
     case.with("size", size).with("bytes", bytes).with("simulated", true)
 }
 

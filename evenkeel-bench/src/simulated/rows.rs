@@ -3,15 +3,15 @@
 use super::scheduler::Scheduler;
 use crate::analysis::Estimate;
 use crate::analysis::compare;
-use crate::named::named;
-use crate::suite::record::Record;
+use suite::named;
+use suite::record::Record;
 
 /// Of all intervals: that of the paper.
 pub(crate) const CONFIDENCE: f64 = 0.9;
 
 named! {
     /// The four metrics of the paper.
-    enum Metric as "metric" {
+    pub(crate) enum Metric as "metric" {
         Time = "time": "of the whole run",
         Inflation = "inflation": "execution of all workers beyond that of one alone",
         Scheduling = "scheduling": "all workers' looks and steals that end with a job",

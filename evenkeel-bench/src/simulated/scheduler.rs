@@ -5,11 +5,11 @@ use evenkeel::policy::locality::{self, DILATION};
 use evenkeel::topology::Distance;
 
 use super::caches::{L2, L3};
-use crate::named::named;
+use suite::named;
 
 named! {
     /// Who takes which job, and who goes on after a join.
-    enum Scheduler as "scheduler" {
+    pub(crate) enum Scheduler as "scheduler" {
         /// The baseline of the paper.
         CilkRandom = "cilk-random": "Cilk Plus: one deque for each worker, victims at random; who comes last to a join goes on",
         /// What the paper is about.

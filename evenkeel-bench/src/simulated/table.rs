@@ -5,8 +5,8 @@ use super::rows::{CONFIDENCE, Metric, Row, ratio, rows};
 use super::scheduler::Scheduler;
 use crate::analysis::tables::Table;
 use crate::analysis::{Estimate, compare, numbers};
-use crate::suite::record::Record;
 use crate::table::align;
+use suite::record::Record;
 
 /// What is compared with what: the schedulers of the paper, what the runtime's rules gain over
 /// none, and what its way to wait costs.
@@ -190,8 +190,8 @@ pub(super) fn words(ratio: Option<Estimate>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forking::program::Program;
     use crate::simulated::{self, Size};
+    use forking::program::Program;
 
     #[test]
     fn every_scheduler_has_a_line_and_every_pair_an_interval() {

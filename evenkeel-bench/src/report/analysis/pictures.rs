@@ -5,11 +5,11 @@ use maud::Markup;
 use crate::analysis::residuals::quantiles;
 use crate::analysis::variance::Test;
 use crate::analysis::{Analysis, Contrast, Design, Estimate, Model, tables};
-use crate::figures::Summary;
 use crate::report::dots::{self, Dot, Scale};
 use crate::report::pictures::figure;
 use crate::report::profile::{self, Series};
 use crate::report::scatter::{self, Scatter};
+use suite::figures::Summary;
 
 /// Colour and marker of what is no column.
 const PLAIN: usize = 6;

@@ -9,7 +9,7 @@ use evenkeel::policy::object::{Flight, Verdict};
 use super::super::work::Block;
 use super::memory::{BLOCK, CORES, Guesses, Memory, transfer};
 use super::placing::{CYCLES, PERIOD, Placing, end_of};
-use crate::workload::random::Random;
+use suite::kit::random::Random;
 
 /// Entries of a directory, and their bytes, as the paper has them.
 const ENTRIES: usize = 1_000;

@@ -2,7 +2,7 @@
 
 use super::record::Record;
 use crate::table::align;
-use crate::words;
+use suite::words;
 
 /// Lays out the records: a line for each size, with and without homes side by side.
 pub(crate) fn render(records: &[Record]) -> String {

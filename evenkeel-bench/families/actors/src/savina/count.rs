@@ -1,0 +1,113 @@
+//! count: one actor sends another as many increments as it is told to, asks for the sum, and compares.
+//!
+//! Where mailboxes hold senders back, they do; elsewhere the mailbox takes all, as in the published programs.
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use super::stage::{Life, Stage, expect};
+use crate::system::{Actor, Flow, System};
+use suite::kit::fault::Fault;
+
+/// The two.
+pub(super) const ACTORS: usize = 2;
+
+/// The start, the increments, the question and the answer.
+pub(super) fn messages(increments: u64) -> u64 {
+    increments + 3
+}
+
+/// What both share.
+struct Shared<S: System> {
+    producer: OnceLock<S::Ref<Producer<S>>>,
+    stage: Arc<Stage>,
+    sum: OnceLock<u64>,
+}
+
+enum ToCounter {
+    Increment,
+    Retrieve,
+}
+
+struct Counter<S: System> {
+    shared: Arc<Shared<S>>,
+    count: u64,
+    _life: Life,
+}
+
+impl<S: System> Actor for Counter<S> {
+    type Message = ToCounter;
+
+    async fn handle(&mut self, message: ToCounter) -> Flow {
+        match message {
+            ToCounter::Increment => {
+                self.count += 1;
+                Flow::Go
+            }
+            ToCounter::Retrieve => {
+                let producer = self.shared.producer.get().expect("it has asked");
+                S::post(producer, ToProducer::Sum(self.count));
+                Flow::Stop
+            }
+        }
+    }
+}
+
+enum ToProducer {
+    Start,
+    Sum(u64),
+}
+
+struct Producer<S: System> {
+    shared: Arc<Shared<S>>,
+    counter: S::Bounded<Counter<S>>,
+    increments: u32,
+    _life: Life,
+}
+
+/// The reference is never pinned.
+impl<S: System> Unpin for Producer<S> {}
+
+impl<S: System> Actor for Producer<S> {
+    type Message = ToProducer;
+
+    async fn handle(&mut self, message: ToProducer) -> Flow {
+        match message {
+            ToProducer::Start => {
+                for _ in 0..self.increments {
+                    S::send(&self.counter, ToCounter::Increment).await;
+                }
+                S::send(&self.counter, ToCounter::Retrieve).await;
+                Flow::Go
+            }
+            ToProducer::Sum(sum) => {
+                if self.shared.sum.set(sum).is_err() {
+                    self.shared.stage.object("there are two sums".to_owned());
+                }
+                Flow::Stop
+            }
+        }
+    }
+}
+
+pub(super) async fn run<S: System>(
+    spawner: S::Spawner,
+    increments: u32,
+) -> Result<Duration, Fault> {
+    let stage = Stage::of(ACTORS);
+    let started = Instant::now();
+    let shared = Arc::new(Shared::<S> {
+        producer: OnceLock::new(),
+        stage: stage.clone(),
+        sum: OnceLock::new(),
+    });
+    let counter = Counter { shared: shared.clone(), count: 0, _life: stage.life() };
+    let counter = S::spawn_bounded(&spawner, 0, counter).await;
+    let producer = Producer { shared: shared.clone(), counter, increments, _life: stage.life() };
+    let producer = S::spawn(&spawner, 1, producer).await;
+    S::post(shared.producer.get_or_init(|| producer), ToProducer::Start);
+    let took = stage.over(started).await?;
+    let sum = shared.sum.get().copied().unwrap_or(0);
+    expect("increments that were counted", sum, increments.into())?;
+    Ok(took)
+}

@@ -1,0 +1,30 @@
+//! Creation of tasks and threads: N times one is started that gives a number, and waited for, on one processor.
+
+use std::hint;
+use std::time::{Duration, Instant};
+
+use super::host::Host;
+use suite::kit::fault::Fault;
+use suite::kit::runtime::Lost;
+
+/// The party: N rounds. Gives their time, and the sum of the numbers.
+pub(super) async fn go<H: Host>(n: u64) -> Result<(Duration, u64), Lost> {
+    let started = Instant::now();
+    let mut sum = 0_u64;
+    for _ in 0..n {
+        sum += H::spawn_and_join(hint::black_box(1)).await?;
+    }
+    Ok((started.elapsed(), sum))
+}
+
+/// The time, if each has given its number.
+pub(super) fn check(
+    n: u64,
+    parties: Vec<Result<(Duration, u64), Lost>>,
+) -> Result<Duration, Fault> {
+    match parties.into_iter().next().transpose()? {
+        Some((took, sum)) if sum == n => Ok(took),
+        Some((_, sum)) => Fault::check(format!("{sum} of {n} have given their number")),
+        None => Fault::check("nobody was started"),
+    }
+}

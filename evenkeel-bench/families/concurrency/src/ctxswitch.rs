@@ -1,0 +1,59 @@
+//! Context switches of tasks and threads: N yields, by one alone or by two in turns, on one processor.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::host::Host;
+use suite::kit::fault::Fault;
+
+/// A party before it begins.
+pub(super) struct Part<H> {
+    yields: u64,
+    /// How many parties have not begun.
+    missing: Arc<AtomicU64>,
+    host: PhantomData<fn() -> H>,
+}
+
+/// What a party has done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Done {
+    from: Instant,
+    to: Instant,
+    yields: u64,
+}
+
+/// So many parties, which yield N times together.
+pub(super) fn parts<H>(n: u64, parties: u64) -> Vec<Part<H>> {
+    let missing = Arc::new(AtomicU64::new(parties));
+    let share = |party| n / parties + u64::from(party < n % parties);
+    let part = |party| Part { yields: share(party), missing: missing.clone(), host: PhantomData };
+    (0..parties).map(part).collect()
+}
+
+/// A party.
+pub(super) async fn go<H: Host>(part: Part<H>) -> Done {
+    part.missing.fetch_sub(1, Ordering::Relaxed);
+    while part.missing.load(Ordering::Relaxed) > 0 {
+        H::yield_now().await;
+    }
+    let from = Instant::now();
+    let mut yields = 0;
+    while yields < part.yields {
+        H::yield_now().await;
+        yields += 1;
+    }
+    Done { from, to: Instant::now(), yields }
+}
+
+/// The time from the first's beginning to the last's end, if all have yielded as often as they should.
+pub(super) fn check(n: u64, parties: &[Done]) -> Result<Duration, Fault> {
+    let yields: u64 = parties.iter().map(|done| done.yields).sum();
+    let from = parties.iter().map(|done| done.from).min();
+    let to = parties.iter().map(|done| done.to).max();
+    match from.zip(to) {
+        Some((from, to)) if yields == n => Ok(to - from),
+        _ => Fault::check(format!("{yields} yields of {n} were made")),
+    }
+}

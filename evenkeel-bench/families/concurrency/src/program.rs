@@ -1,0 +1,116 @@
+//! Peers in C and Go: programs of their own, built when their compiler is found.
+//!
+//! A program makes so many rounds of one experiment, checks its own result and prints one JSON line; it prints nothing
+//! if the check fails.
+
+use std::env;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+
+use super::bench::{Bench, Variant};
+use suite::kit::go;
+use suite::kit::toolchain::{self, Workshop};
+
+/// What a peer is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    C,
+    Go,
+}
+
+/// The C program's file, as it lies under `peers/c`.
+const C: [(&str, &str); 1] = [("pthread.c", include_str!("../../../peers/c/pthread.c"))];
+
+/// The Go program's files, as they lie under `peers/go`.
+const GO: [(&str, &str); 3] = [
+    ("go.mod", include_str!("../../../peers/go/go.mod")),
+    ("main.go", include_str!("../../../peers/go/concurrency/main.go")),
+    ("rounds.go", include_str!("../../../peers/go/concurrency/rounds.go")),
+];
+
+/// What would bring a C compiler.
+const INSTALL_C: &str = "install a C compiler (Debian and Fedora: gcc) or set CC to one";
+
+/// The program's name within its folder.
+const PROGRAM: &str = "evenkeel-peer";
+
+/// The C compiler's command.
+fn compiler() -> String {
+    env::var("CC").ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "cc".to_owned())
+}
+
+impl Language {
+    /// The version of its compiler, if there is one.
+    pub(crate) fn version(self) -> Option<String> {
+        match self {
+            Language::C => toolchain::version(&compiler(), "--version"),
+            Language::Go => go::version(),
+        }
+    }
+
+    /// Why its programs cannot be built here, and what would help; `None` if they can.
+    pub(crate) fn missing(self) -> Option<String> {
+        match (self.version(), self) {
+            (Some(_), _) => None,
+            (None, Language::C) => Some(format!("`{}` was not found; {INSTALL_C}", compiler())),
+            (None, Language::Go) => Some(format!("`go` was not found; {}", go::INSTALL)),
+        }
+    }
+}
+
+/// A built program.
+pub(crate) struct Program {
+    workshop: Workshop,
+}
+
+/// What a program prints.
+#[derive(Deserialize)]
+struct Answer {
+    seconds: f64,
+}
+
+impl Program {
+    /// Builds it.
+    pub(crate) fn build(language: Language) -> anyhow::Result<Program> {
+        let program = toolchain::program(PROGRAM);
+        let (name, sources): (&str, &[(&str, &str)]) = match language {
+            Language::C => ("C", &C),
+            Language::Go => ("Go", &GO),
+        };
+        let workshop = Workshop::with(name, sources)?;
+        let output = match language {
+            Language::C => {
+                let flags = ["-std=c11", "-O3", "-march=native", "-Wall", "-Wextra", "-pthread"];
+                let files = ["pthread.c", "-o", &program];
+                workshop.run(&compiler(), flags.into_iter().chain(files))
+            }
+            Language::Go => workshop.run("go", ["build", "-o", &program, "."]),
+        };
+        let output = output.with_context(|| format!("cannot start the {name} compiler"))?;
+        if !output.status.success() {
+            bail!("cannot build the {name} peer:\n{}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(Program { workshop })
+    }
+
+    /// Makes so many rounds and gives their time, of which as much is expected.
+    pub(crate) fn run(
+        &self,
+        bench: Bench,
+        variant: Variant,
+        monitors: usize,
+        n: u64,
+        expected: Duration,
+        patience: Duration,
+    ) -> anyhow::Result<Duration> {
+        let mut command = Command::new(self.workshop.path(PROGRAM));
+        command.args([bench.name(), variant.name(), &monitors.to_string(), &n.to_string()]);
+        let line = toolchain::answer(&mut command, expected, patience)?;
+        let Answer { seconds } =
+            serde_json::from_str(&line).with_context(|| format!("it printed `{}`", line.trim()))?;
+        Ok(Duration::from_secs_f64(seconds))
+    }
+}

@@ -1,0 +1,255 @@
+//! What tables and pictures show of the runs of a program, and what makes it doubtful.
+//!
+//! Runtimes are compared by their speed-up over plain calls in the same language, because compilers
+//! differ by more in the leaves than runtimes do around them. How many workers stand idle beside
+//! plain calls makes no difference, so their runs in all rows of a program and a size are one
+//! figure.
+
+use super::forker::Name;
+use super::program::Program;
+use suite::case::Case;
+use suite::enough::is_disturbed;
+use suite::peer::Role;
+use suite::quantity::{Better, Drawn, Quantity, Read};
+use suite::record::Record;
+use suite::rows::{Cell, Row};
+use suite::summary::Summary;
+use suite::words;
+
+const TIME: Quantity = ms("ms", |record, _| in_ms(record, "seconds"));
+
+const SPEED_UP: Quantity = Quantity {
+    name: "speed-up",
+    read: Read::Derived(speed_up),
+    better: Better::More("better", "worse"),
+    drawn: Drawn::Dots,
+};
+
+/// The time, what it is beside that of plain calls, and what the workers spent it on.
+pub(super) const QUANTITIES: [Quantity; 8] = [
+    TIME,
+    SPEED_UP,
+    Quantity {
+        name: "ns/fork",
+        read: Read::Derived(ns_per_fork),
+        better: Better::Neither,
+        drawn: Drawn::Dots,
+    },
+    ms("execution, ms", |record, _| in_ms(record, "execution_seconds")),
+    ms("inflation, ms", |record, _| in_ms(record, "inflation_seconds")),
+    ms("scheduling, ms", |record, _| in_ms(record, "scheduling_seconds")),
+    ms("idle, ms", |record, _| in_ms(record, "idle_seconds")),
+    Quantity {
+        name: "steals",
+        read: Read::Field("steals"),
+        better: Better::Neither,
+        drawn: Drawn::No,
+    },
+];
+
+const fn ms(name: &'static str, figure: fn(&Record, &[Record]) -> Option<f64>) -> Quantity {
+    Quantity { name, read: Read::Derived(figure), better: Better::Neither, drawn: Drawn::No }
+}
+
+fn in_ms(record: &Record, field: &str) -> Option<f64> {
+    Some(record.figures.number(field)? * 1e3)
+}
+
+/// How many times as fast as plain calls a run with forks was; `None` without such calls.
+fn speed_up(record: &Record, all: &[Record]) -> Option<f64> {
+    Some(serial_seconds(record, all)? / record.figures.number("seconds")?)
+}
+
+/// Nanoseconds that a fork costs on one worker beyond plain calls; `None` where forks are not most
+/// of the work.
+fn ns_per_fork(record: &Record, all: &[Record]) -> Option<f64> {
+    let program: Program = record.case.bench.parse().ok()?;
+    let n = record.case.settings.number("n")?;
+    let forks = program.forks(n as usize).filter(|&forks| forks > 0 && record.case.workers == 1)?;
+    let seconds = record.figures.number("seconds")? - serial_seconds(record, all)?;
+    Some(seconds * 1e9 / forks as f64)
+}
+
+/// The median of the plain calls in the language of a run with forks.
+fn serial_seconds(record: &Record, all: &[Record]) -> Option<f64> {
+    let name: Name = record.runtime.parse().ok().filter(|name: &Name| !name.is_serial())?;
+    let serial = name.baseline().name();
+    let is_serial =
+        |other: &&Record| other.runtime == serial && is_same_work(&record.case, &other.case);
+    let serial: Vec<&Record> = all.iter().filter(is_serial).collect();
+    let median = |among: &dyn Fn(&Record) -> bool| {
+        let among = serial.iter().filter(|record| among(record));
+        Summary::of(among.filter_map(|record| record.figures.number("seconds")).collect())
+    };
+    let quiet = median(&|record| !is_disturbed(record));
+    quiet.or_else(|| median(&|_| true)).map(|seconds| seconds.median)
+}
+
+/// Whether two cases differ in their workers alone.
+fn is_same_work(a: &Case, b: &Case) -> bool {
+    a.bench == b.bench && a.settings == b.settings
+}
+
+/// A speed-up of so many times the number of workers is worth a remark: two per cent are noise (an
+/// estimate; no benchmark sets it).
+const BEYOND: f64 = 1.02;
+
+/// What makes the speed-ups of these rows doubtful, a sentence each.
+pub(super) fn doubts(rows: &[Row<'_>]) -> Vec<String> {
+    let mut doubts: Vec<String> = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        for cell in row.cells.iter().filter(|cell| cell.peer.role == Role::Floor) {
+            let earlier = rows[..at].iter().filter(|other| is_same_work(other.case, row.case));
+            doubts.extend(earlier.filter_map(|other| unsteady(row, other, cell)));
+        }
+        doubts.extend(beyond(row));
+    }
+    doubts.extend(unrelated(rows));
+    doubts
+}
+
+/// Plain calls took other times in one row than in the other.
+fn unsteady(row: &Row<'_>, other: &Row<'_>, cell: &Cell<'_>) -> Option<String> {
+    let name = cell.peer.name;
+    let before = other.cell(name).filter(|before| before.is_enough() && cell.is_enough())?;
+    let (now, then) = (row.summary(&TIME, cell)?, other.summary(&TIME, before)?);
+    (!then.overlaps(&now)).then(|| {
+        format!(
+            "{name} took {} ms of {} and {} of {}: the machine was not the same, and the speed-ups \
+             of both rows are over the median of all these runs.",
+            words::spread(then),
+            other.case,
+            words::spread(now),
+            row.case,
+        )
+    })
+}
+
+/// Runtimes were faster than their workers explain, in runs that count.
+fn beyond(row: &Row<'_>) -> Option<String> {
+    let most = row.case.workers as f64 * BEYOND;
+    let speed_up = |cell: &Cell<'_>| Some((cell.peer.name, row.summary(&SPEED_UP, cell)?.median));
+    let counted = row.cells.iter().filter(|cell| cell.counted > 0);
+    let above = counted.filter_map(speed_up).filter(|(_, speed_up)| *speed_up > most);
+    let above: Vec<String> =
+        above.map(|(name, speed_up)| format!("{name} {}", words::figure(speed_up))).collect();
+    (!above.is_empty()).then(|| {
+        format!(
+            "Speed-ups above the number of workers, {}: {}. Plain calls were slow there, or the \
+             compiler made less of them than of the parallel program.",
+            row.case,
+            above.join(", "),
+        )
+    })
+}
+
+/// Runtimes have no speed-up, because plain calls in their language were not measured.
+fn unrelated(rows: &[Row<'_>]) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for row in rows {
+        let forks = row.cells.iter().filter(|cell| cell.peer.role != Role::Floor);
+        for cell in forks.filter(|cell| row.summary(&SPEED_UP, cell).is_none()) {
+            if !names.contains(&cell.peer.name) {
+                names.push(cell.peer.name);
+            }
+        }
+    }
+    (!names.is_empty()).then(|| {
+        format!(
+            "No speed-up of {}: plain calls in the same language, serial or serial-cpp, were not \
+             measured beside it.",
+            words::and(&names),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::example;
+    use suite::entry::Measured;
+    use suite::rows::rows;
+    use suite::verdict::Standing;
+    use suite::verdict::Verdict;
+
+    const NS_PER_FORK: Quantity = QUANTITIES[2];
+
+    /// The figure of a peer in a row, in thousandths.
+    fn figure(measured: &Measured, row: usize, quantity: &Quantity, name: Name) -> Option<f64> {
+        let rows = rows(&measured.of, &measured.records, &[]);
+        let cell = rows[row].cell(name.name())?;
+        rows[row].summary(quantity, cell).map(|summary| (summary.median * 1e3).round())
+    }
+
+    fn doubts(measured: &Measured) -> Vec<String> {
+        super::doubts(&rows(&measured.of, &measured.records, &[]))
+    }
+
+    #[test]
+    fn plain_calls_and_the_own_other_form_are_no_peers() {
+        let medians = [1.0, 4.0, 2.0, 9.0, 5.0, 8.0, 0.5, 50.0, 0.0];
+        let measured = example(&[(Program::Fib, 30, 2, medians)]);
+        let rows = rows(&measured.of, &measured.records, &measured.absent);
+        assert_eq!(rows[0].best(&SPEED_UP), Some("evenkeel-worker"));
+        let verdict = Verdict::of(&rows[0], &SPEED_UP);
+        assert_eq!((verdict.standing(), verdict.peer()), (Standing::Ahead, Some("chili")));
+        assert_eq!(verdict.words(SPEED_UP.better), "1.25 x better");
+    }
+
+    #[test]
+    fn plain_calls_of_all_worker_counts_are_one_figure() {
+        let medians = |serial| [serial, 10.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let row = |n, workers, serial| (Program::Matmul, n, workers, medians(serial));
+        let measured = example(&[row(512, 1, 20.0), row(512, 2, 40.0), row(1024, 2, 15.0)]);
+        // The median of 19.6, 20, 21, 39.2, 40 and 42.
+        for (at, due) in [(0, 3_010.0), (1, 3_010.0), (2, 1_500.0)] {
+            assert_eq!(figure(&measured, at, &SPEED_UP, Name::Evenkeel), Some(due));
+        }
+        let doubts_of_all = doubts(&measured);
+        assert_eq!(doubts_of_all.len(), 3, "{doubts_of_all:?}");
+        let due = "Speed-ups above the number of workers, matmul, 1 worker, n 512: evenkeel 3.01.";
+        assert!(doubts_of_all[0].starts_with(due), "{doubts_of_all:?}");
+        let due = "serial took 20.0 [19.6-21.0] ms of matmul, 1 worker, n 512 and \
+             40.0 [39.2-42.0] of matmul, 2 workers, n 512: ";
+        assert!(doubts_of_all[1].starts_with(due), "{doubts_of_all:?}");
+        assert_eq!(doubts(&example(&[row(512, 2, 20.0)])), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_disturbed_run_of_plain_calls_is_no_yardstick() {
+        let medians = [20.0, 10.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let mut measured = example(&[(Program::Matmul, 512, 2, medians)]);
+        // The one of 21 ms.
+        measured.records[2].quiet.cpu_share = 0.5;
+        assert_eq!(figure(&measured, 0, &SPEED_UP, Name::Evenkeel), Some(1_980.0));
+    }
+
+    #[test]
+    fn speed_ups_and_costs_are_over_the_serial_one_of_the_language() {
+        let medians = [10.0, 40.0, 20.0, 90.0, 50.0, 80.0, 5.0, 500.0, 0.0];
+        let measured = example(&[
+            (Program::Skynet, 6, 1, medians),
+            (Program::Matmul, 64, 1, medians),
+            (Program::Skynet, 7, 2, medians),
+        ]);
+        let of = |row, quantity, name| figure(&measured, row, quantity, name);
+        // The rows stand in the order of the programs.
+        let [matmul, on_one, on_two] = [0, 1, 2];
+        assert_eq!(of(on_one, &SPEED_UP, Name::Rayon), Some(111.0));
+        assert_eq!(of(on_one, &SPEED_UP, Name::Onetbb), Some(10.0));
+        assert_eq!(of(on_one, &SPEED_UP, Name::Openmp), None);
+        assert_eq!(of(on_one, &SPEED_UP, Name::Serial), None);
+        assert_eq!(of(on_one, &NS_PER_FORK, Name::Evenkeel), Some(30_000.0));
+        assert_eq!(of(matmul, &NS_PER_FORK, Name::Evenkeel), None);
+        assert_eq!(of(on_two, &NS_PER_FORK, Name::Evenkeel), None);
+    }
+
+    #[test]
+    fn what_has_no_yardstick_is_said() {
+        let medians = [0.0, 10.0, 0.0, 20.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let measured = example(&[(Program::Matmul, 512, 2, medians)]);
+        let doubts = doubts(&measured);
+        assert_eq!(doubts.len(), 1, "{doubts:?}");
+        assert!(doubts[0].starts_with("No speed-up of evenkeel and rayon:"), "{doubts:?}");
+    }
+}

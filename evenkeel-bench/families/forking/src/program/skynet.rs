@@ -1,0 +1,43 @@
+//! The sum of the numbers of 10^n leaves, by halves (after the `skynet` micro-benchmark, with two children instead of
+//! ten).
+
+use super::Workload;
+use crate::forker::Forker;
+
+pub(super) struct Skynet {
+    leaves: u64,
+    result: u64,
+}
+
+impl Workload for Skynet {
+    fn prepare(n: usize) -> Self {
+        Self { leaves: 10_u64.pow(n as u32), result: 0 }
+    }
+
+    fn go<F: Forker>(&mut self, forker: &F) {
+        let leaves = std::hint::black_box(self.leaves);
+        self.result = forker.run(|cx| sum::<F>(cx, 0, leaves));
+    }
+
+    fn checksum(&self) -> u64 {
+        self.result
+    }
+}
+
+fn sum<F: Forker>(mut cx: F::Cx<'_, '_>, from: u64, to: u64) -> u64 {
+    if to - from == 1 {
+        return leaf(from);
+    }
+    let middle = u64::midpoint(from, to);
+    F::join_then(
+        &mut cx,
+        move |cx| sum::<F>(cx, from, middle),
+        move |cx| sum::<F>(cx, middle, to),
+        |a, b| a + b,
+    )
+}
+
+#[inline(never)]
+fn leaf(number: u64) -> u64 {
+    number
+}

@@ -1,0 +1,205 @@
+//! Tasks and fork-join at once, as the suite knows them.
+
+use std::time::Duration;
+
+use anyhow::Context;
+
+use super::pool::{Name, RayonTokio};
+use super::{
+    DESCRIPTION, MOST_SIZE, NAME, Outcome, PROGRAM, Spec, Tasks, USUAL_SIZE, USUAL_TASKS, Variant,
+    run,
+};
+use forking::forker::{Forker, Serial};
+use suite::asked::{Asked, Usage};
+use suite::case::{Case, Fields};
+use suite::description::Experiment;
+use suite::effort::Effort;
+use suite::family::{self, Family, Has, NoOptions, Ran};
+use suite::kit::fault::Fault;
+use suite::kit::runtime::evenkeel::Evenkeel;
+use suite::quantity::{Better, Drawn, Quantity, Read};
+use suite::summary::Summary;
+
+/// The family of one experiment.
+pub(crate) struct Mixed;
+
+/// A computation with plain calls.
+pub(crate) struct Plain {
+    /// The median of a few, in seconds.
+    seconds: f64,
+    /// What it comes to.
+    right: u64,
+}
+
+/// Serial computations: their median is what the others are compared with.
+const SERIAL: usize = 5;
+
+/// A computation that a session of a moment ends within its time, also in a debug build.
+const QUICK_SIZE: usize = 8;
+
+/// Both sides are compared, for a pool that gives everything to one looks good on it.
+const QUANTITIES: [Quantity; 13] = [
+    Quantity { drawn: Drawn::Dots, ..rate("computations/s", "computations_per_second") },
+    shown("computation p50, µs", "computation_us_p50"),
+    shown("computation p99, µs", "computation_us_p99"),
+    shown("serial computation, µs", "computation_us_serial"),
+    Quantity { drawn: Drawn::Dots, ..rate("polls/s", "polls_per_second") },
+    share("wake p50, µs", "wake_us_p50", 0.5),
+    Quantity {
+        better: Better::Less("sooner", "later"),
+        ..share("wake p99, µs", "wake_us_p99", 0.99)
+    },
+    share("wake p99.9, µs", "wake_us_p999", 0.999),
+    share("wake max, µs", "wake_us_max", 1.0),
+    share("relay p50, µs", "relay_us_p50", 0.5),
+    share("relay p99, µs", "relay_us_p99", 0.99),
+    share("relay p99.9, µs", "relay_us_p999", 0.999),
+    share("relay max, µs", "relay_us_max", 1.0),
+];
+
+const fn rate(name: &'static str, field: &'static str) -> Quantity {
+    Quantity { better: Better::More("faster", "slower"), ..shown(name, field) }
+}
+
+const fn share(name: &'static str, field: &'static str, share: f64) -> Quantity {
+    Quantity { drawn: Drawn::Percentile(share), ..shown(name, field) }
+}
+
+const fn shown(name: &'static str, field: &'static str) -> Quantity {
+    Quantity { name, read: Read::Field(field), better: Better::Neither, drawn: Drawn::No }
+}
+
+impl Family for Mixed {
+    const NAME: &'static str = NAME;
+    const TITLE: &'static str = "Tasks and fork-join at once";
+    const ABOUT: &'static str = "\
+        In joins, computations are done one after the other beside busy tasks; in wakes, tasks are \
+        woken beside computations that keep all cores busy. A computation is timed from asking for \
+        it to its result; a serial one makes plain calls on an idle core. A wake is timed from a \
+        call by another thread to the poll, and a relay from a call by a task that was woken. A \
+        poll of a busy task does about 2 µs of work.";
+
+    type Peer = Name;
+    type Options = NoOptions;
+    type Spec = Spec;
+    type Ready = Plain;
+
+    fn new() -> Self {
+        Mixed
+    }
+
+    fn experiments() -> Vec<Experiment> {
+        vec![Experiment {
+            name: NAME,
+            what: DESCRIPTION,
+            variants: Variant::ALL.map(Variant::name).to_vec(),
+            settings: &["tasks", "n"],
+            options: &["procs", "tasks", "n", "seconds"],
+            quantities: &QUANTITIES,
+            depends_on_distance: true,
+        }]
+    }
+
+    fn asked(asked: &Asked, _: &NoOptions) -> anyhow::Result<Vec<Spec>> {
+        let n = match asked.n[..] {
+            [] => USUAL_SIZE,
+            [n] => n,
+            _ => return Err(Usage(format!("{NAME} takes one size")).into()),
+        };
+        if !(1..=MOST_SIZE).contains(&n) {
+            let sizes = format!("sizes are 1 to {MOST_SIZE}, usually {USUAL_SIZE}");
+            return Err(Usage(format!("computations of size {n}: {sizes}")).into());
+        }
+        let variants = asked.variants(&Variant::ALL);
+        let tasks = asked.tasks.map_or(USUAL_TASKS, |tasks| tasks as usize);
+        if variants.contains(&Variant::Wakes) && tasks % 2 == 1 {
+            let wakes = Variant::Wakes;
+            return Err(Usage(format!("the tasks of {wakes} come in pairs: {tasks} is odd")).into());
+        }
+        Ok(specs(&variants, &asked.workers, tasks, n, asked.time))
+    }
+
+    fn plan(effort: Effort, cores: usize) -> Vec<Spec> {
+        let n = if effort == Effort::Quick { QUICK_SIZE } else { USUAL_SIZE };
+        specs(&Variant::ALL, &[cores], USUAL_TASKS, n, effort.time())
+    }
+
+    fn has(_: Name, _: &Spec) -> Has {
+        Has::Yes
+    }
+
+    fn ready(&self, spec: &Spec, _: Name) -> anyhow::Result<Plain> {
+        let serial = Serial::start(1)?;
+        let right = PROGRAM.run(spec.n, &serial).checksum;
+        let seconds = (0..SERIAL).map(|_| PROGRAM.run(spec.n, &serial).seconds).collect();
+        let summary = Summary::of(seconds).context("no serial computations")?;
+        Ok(Plain { seconds: summary.median, right })
+    }
+
+    fn once(&self, spec: &Spec, peer: Name, plain: &mut Plain, seed: u64) -> anyhow::Result<Ran> {
+        let spec = Spec { seed, ..spec.clone() };
+        let outcome = match peer {
+            Name::Evenkeel => run::<Evenkeel>(&spec, plain.right),
+            Name::RayonTokio => run::<RayonTokio>(&spec, plain.right),
+        }?;
+        Ok(Ran::Done(figures(&outcome, plain)?))
+    }
+}
+
+impl family::Spec for Spec {
+    fn case(&self) -> Case {
+        let Spec { variant, workers, tasks, n, .. } = *self;
+        Case::new(NAME, variant.name(), workers).with("tasks", tasks).with("n", n)
+    }
+}
+
+/// Each variant at each number of workers.
+fn specs(
+    variants: &[Variant],
+    workers: &[usize],
+    tasks: usize,
+    n: usize,
+    time: Duration,
+) -> Vec<Spec> {
+    let spec = |variant, workers| Spec { variant, workers, tasks, n, time, seed: 1 };
+    let of = |&variant| workers.iter().map(move |&workers| spec(variant, workers));
+    variants.iter().flat_map(of).collect()
+}
+
+/// What a run comes to, if it has had time enough.
+fn figures(outcome: &Outcome, plain: &Plain) -> Result<Fields, Fault> {
+    let Outcome { seconds, computations, tasks } = outcome;
+    if computations.count() == 0 {
+        return Fault::check("no computation ended in the measured time: raise --seconds");
+    }
+    let took = computations.quantiles();
+    let both = Fields::new()
+        .with("seconds", *seconds)
+        .with("computations", computations.count())
+        .with("computations_per_second", computations.count() as f64 / seconds)
+        .with("computation_us_p50", took.p50)
+        .with("computation_us_p99", took.p99)
+        .with("computation_us_max", took.max)
+        .with("computation_us_serial", plain.seconds * 1e6);
+    match tasks {
+        Tasks::Polls(polls) => {
+            Ok(both.with("polls", *polls).with("polls_per_second", *polls as f64 / seconds))
+        }
+        Tasks::Wakes { outside, .. } if outside.count() == 0 => {
+            Fault::check("no wake was sent in the measured time: raise --seconds")
+        }
+        Tasks::Wakes { outside, relayed } => {
+            let (wake, relay) = (outside.quantiles(), relayed.quantiles());
+            Ok(both
+                .with("wakes", outside.count())
+                .with("wake_us_p50", wake.p50)
+                .with("wake_us_p99", wake.p99)
+                .with("wake_us_p999", wake.p999)
+                .with("wake_us_max", wake.max)
+                .with("relay_us_p50", relay.p50)
+                .with("relay_us_p99", relay.p99)
+                .with("relay_us_p999", relay.p999)
+                .with("relay_us_max", relay.max))
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Tasks and fork-join on the same cores: what each does to the other.
+//!
+//! Joins: a thousand tasks keep the pool busy while computations are run on it one after the other. A pool that gives
+//! everything to one side looks good on the other, so the figures of both are kept. Wakes: computations keep
+//! every worker busy while tasks are woken, by a thread from outside and then by each other.
+//!
+//! The peer is what users of both put together: a pool of rayon's and one of Tokio's, each with a thread for every core,
+//! that leave the rest to the system's scheduler. [`family`] is what the suite knows of it.
+
+// Its documentation is for those who read its source.
+#![allow(rustdoc::private_intra_doc_links)]
+// `say!` and `note!` end quietly where these panic.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
+mod family;
+mod joins;
+pub(crate) mod pool;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod wakes;
+
+use suite::entry::Entry;
+
+/// What the registry of families holds of this one.
+pub const ENTRY: Entry = Entry::of::<family::Mixed>();
+
+use std::time::Duration;
+
+use forking::program::Program;
+use pool::Pool;
+use suite::kit::fault::Fault;
+use suite::kit::latency::Latencies;
+use suite::named;
+
+/// The experiment's name on the command line and in the tables.
+pub(crate) const NAME: &str = "mixed";
+
+/// What the experiment does, in one line.
+pub(crate) const DESCRIPTION: &str = "joins beside busy tasks, and wakes beside busy joins";
+
+/// The computation: its leaves are small, and its size sets its length finely enough.
+pub(crate) const PROGRAM: Program = Program::Nqueens;
+
+/// The usual size of a computation: about a millisecond of plain calls.
+pub(crate) const USUAL_SIZE: usize = 11;
+
+/// The largest size: minutes of plain calls.
+pub(crate) const MOST_SIZE: usize = 16;
+
+/// The usual number of tasks.
+pub(crate) const USUAL_TASKS: usize = 1_000;
+
+named! {
+    /// One way of running the experiment.
+    pub(crate) enum Variant as "variant of mixed" {
+        /// Computations beside busy tasks.
+        Joins = "joins",
+        /// Wakes beside computations that keep all workers busy.
+        Wakes = "wakes",
+    }
+}
+
+/// One run, as it is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Spec {
+    /// Which way.
+    pub(crate) variant: Variant,
+    /// Workers of a pool.
+    pub(crate) workers: usize,
+    /// Tasks in all; an even number for wakes.
+    pub(crate) tasks: usize,
+    /// The size of a computation.
+    pub(crate) n: usize,
+    /// Measured time.
+    pub(crate) time: Duration,
+    /// Where the random choices begin.
+    pub(crate) seed: u64,
+}
+
+/// What a run measured.
+pub(crate) struct Outcome {
+    /// Measured time, in seconds.
+    pub(crate) seconds: f64,
+    /// From asking for a computation to having its result, of each that ended in the measured time.
+    pub(crate) computations: Latencies,
+    /// What the tasks did meanwhile.
+    pub(crate) tasks: Tasks,
+}
+
+/// What the tasks did.
+pub(crate) enum Tasks {
+    /// Polls of busy tasks.
+    Polls(u64),
+    /// From wakes to the polls that follow them.
+    Wakes {
+        /// Wakes by a thread that is no worker.
+        outside: Latencies,
+        /// Wakes by a task that has just been woken.
+        relayed: Latencies,
+    },
+}
+
+/// Runs the experiment once. `right` is what a computation comes to.
+pub(crate) fn run<P: Pool>(spec: &Spec, right: u64) -> Result<Outcome, Fault> {
+    match spec.variant {
+        Variant::Joins => joins::run::<P>(spec, right),
+        Variant::Wakes => wakes::run::<P>(spec, right),
+    }
+}

@@ -1,0 +1,92 @@
+//! The pools under test: where tasks run, and where computations fork.
+
+use forking::forker::{Forker, Rayon};
+use suite::kit::runtime::Runtime;
+use suite::kit::runtime::evenkeel::Evenkeel;
+use suite::kit::runtime::tokio_hand::TokioHand;
+use suite::named;
+use suite::peer::{Peer, Role};
+
+/// Tasks and fork-join with so many workers. Dropping the value ends them.
+pub(crate) trait Pool: Sized {
+    /// What tasks run on.
+    type Tasks: Runtime;
+    /// What computations run on.
+    type Forks: Forker + Sync;
+
+    /// Starts as many workers.
+    fn start(workers: usize) -> anyhow::Result<Self>;
+
+    /// What tasks run on.
+    fn tasks(&self) -> &Self::Tasks;
+
+    /// What computations run on.
+    fn forks(&self) -> &Self::Forks;
+}
+
+/// One set of workers for both.
+impl Pool for Evenkeel {
+    type Tasks = Evenkeel;
+    type Forks = Evenkeel;
+
+    fn start(workers: usize) -> anyhow::Result<Self> {
+        <Evenkeel as Runtime>::start(workers)
+    }
+
+    fn tasks(&self) -> &Evenkeel {
+        self
+    }
+
+    fn forks(&self) -> &Evenkeel {
+        self
+    }
+}
+
+/// A pool of rayon's beside one of Tokio's, each with as many threads. Tokio's tasks use the primitives made by hand.
+pub(crate) struct RayonTokio {
+    rayon: Rayon,
+    tokio: TokioHand,
+}
+
+impl Pool for RayonTokio {
+    type Tasks = TokioHand;
+    type Forks = Rayon;
+
+    fn start(workers: usize) -> anyhow::Result<Self> {
+        Ok(RayonTokio {
+            rayon: <Rayon as Forker>::start(workers)?,
+            tokio: <TokioHand as Runtime>::start(workers)?,
+        })
+    }
+
+    fn tasks(&self) -> &TokioHand {
+        &self.tokio
+    }
+
+    fn forks(&self) -> &Rayon {
+        &self.rayon
+    }
+}
+
+named! {
+    /// A set of workers for both.
+    pub(crate) enum Name as "runtime of mixed" {
+        /// This project's runtime.
+        Evenkeel = "evenkeel": "this project's runtime for both",
+        /// rayon and Tokio on the same cores.
+        RayonTokio = "rayon+tokio": "a pool of rayon's beside one of Tokio's on the same cores",
+    }
+}
+
+impl Peer for Name {
+    fn role(self) -> Role {
+        match self {
+            Name::Evenkeel => Role::Subject,
+            Name::RayonTokio => Role::Peer,
+        }
+    }
+
+    fn describe(self) -> &'static str {
+        Name::describe(self)
+    }
+}

@@ -1,0 +1,89 @@
+//! Where the objects of a run were, and what their class has come to.
+
+use evenkeel::object::{self, Object};
+
+use super::bench::Mode;
+use suite::record::Record;
+use suite::rows::Row;
+use suite::words::{count, figure};
+
+/// What a run on objects leaves beside its figures.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Homes {
+    /// Objects at each worker before anything was done, and when all was over.
+    pub(super) before: Vec<usize>,
+    pub(super) after: Vec<usize>,
+    /// What the class of an automatic run has come to, and why.
+    pub(super) verdict: Option<String>,
+    /// Objects that busy workers have given to others.
+    pub(super) given_away: u64,
+    /// Nanoseconds of a journey, as the workers have measured it themselves.
+    pub(super) hop_ns: Option<u64>,
+}
+
+impl Homes {
+    /// Notes where the objects are before the run.
+    pub(super) fn before<T>(objects: &[Object<T>], workers: usize) -> Self {
+        Self { before: by_worker(objects, workers), ..Self::default() }
+    }
+
+    /// Notes what there is to be said after it. The caller belongs to the runtime of the objects.
+    pub(super) fn after<T>(mut self, objects: &[Object<T>], mode: Mode, class: &str) -> Self {
+        let report = object::report();
+        self.after = by_worker(objects, report.workers.len());
+        self.given_away = report.workers.iter().map(|worker| worker.given_away).sum();
+        let costs: Vec<u64> = report.workers.iter().filter_map(|worker| worker.hop_cost).collect();
+        self.hop_ns = (!costs.is_empty()).then(|| costs.iter().sum::<u64>() / costs.len() as u64);
+        let own = report.classes.iter().find(|own| &*own.name == class);
+        self.verdict = own.filter(|_| mode == Mode::Automatic).map(|own| own.verdict.to_string());
+        self
+    }
+
+    /// As records have it: numbers of objects, by worker.
+    pub(super) fn text(numbers: &[usize]) -> Option<String> {
+        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        (!numbers.is_empty()).then(|| numbers.join(" "))
+    }
+}
+
+fn by_worker<T>(objects: &[Object<T>], workers: usize) -> Vec<usize> {
+    let mut homes = vec![0; workers];
+    objects.iter().filter_map(Object::home).for_each(|home| homes[home] += 1);
+    homes
+}
+
+/// What the last automatic run of each row has come to, as one block of text; nothing if there was
+/// none.
+pub(super) fn verdicts(rows: &[Row<'_>]) -> Vec<String> {
+    let verdicts: Vec<String> = rows.iter().filter_map(verdict).collect();
+    if verdicts.is_empty() {
+        return Vec::new();
+    }
+    let heading = "Automatic classes, when the last run of each row was over:";
+    vec![format!("{heading}\n  {}", verdicts.join("\n  "))]
+}
+
+fn verdict(row: &Row<'_>) -> Option<String> {
+    let figures = &last_automatic(row)?.figures;
+    let verdict = figures.text("verdict")?;
+    let millions = figures.number("hops")? / figures.number("seconds")? / 1e6;
+    let name = row.name();
+    let mut text = format!("{name}: {verdict}; {} M journeys/s", figure(millions));
+    if let Some(nanos) = figures.number("hop_ns") {
+        text.push_str(&format!(" for {nanos} ns each"));
+    }
+    if let (Some(before), Some(after)) = (figures.text("homes_before"), figures.text("homes_after"))
+    {
+        text.push_str(&format!("; homes by worker {before}, in the end {after}"));
+    }
+    if let Some(given) = figures.number("given_away").filter(|&given| given > 0.0) {
+        text.push_str(&format!(", {} given away", count(given as usize, "object")));
+    }
+    Some(text)
+}
+
+/// The last automatic run that counts.
+pub(super) fn last_automatic<'a>(row: &Row<'a>) -> Option<&'a Record> {
+    let cell = row.cell(Mode::Automatic.name()).filter(|cell| cell.counted > 0)?;
+    cell.runs.last().copied()
+}

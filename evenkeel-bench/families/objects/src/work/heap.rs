@@ -1,0 +1,67 @@
+//! Binary heaps by the hold model: the earliest event is taken, and one comes back that is later
+//! than it by a random time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Done, Work};
+use suite::kit::random::Random;
+
+/// Bytes of an event.
+pub(crate) const HEAP_BYTES: usize = size_of::<u64>();
+
+/// The most by which an event that comes back is later.
+const LATEST: usize = 1_000;
+
+/// Heaps of so many events.
+#[derive(Clone, Copy)]
+pub(crate) struct Heaps(pub(crate) usize);
+
+/// Events to come.
+pub(crate) struct Events {
+    heap: BinaryHeap<Reverse<u64>>,
+    /// When the last one was that was taken.
+    now: u64,
+    taken: u64,
+}
+
+impl Work for Heaps {
+    type Value = Events;
+
+    fn make(self) -> Events {
+        let heap = (0..self.0).map(|number| Reverse((number % LATEST) as u64)).collect();
+        Events { heap, now: 0, taken: 0 }
+    }
+
+    #[inline(never)]
+    fn operate(self, events: &mut Events, random: &mut Random) -> Done {
+        let Some(Reverse(time)) = events.heap.pop() else {
+            return Done { added: 0, right: false };
+        };
+        let right = time >= events.now;
+        (events.now, events.taken) = (time, events.taken + 1);
+        events.heap.push(Reverse(time + random.below(LATEST) as u64));
+        Done { added: 1, right: right && events.heap.len() == self.0 }
+    }
+
+    fn total(self, events: &Events) -> u64 {
+        events.taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_in_their_order_and_none_is_lost() {
+        let work = Heaps(10);
+        let (mut events, mut random) = (work.make(), Random::new(1, 0));
+        assert!((0..1_000).all(|_| work.operate(&mut events, &mut random).right));
+        assert_eq!(work.total(&events), 1_000);
+        events.heap.push(Reverse(0));
+        assert!(!work.operate(&mut events, &mut random).right, "one is too early");
+        events.heap.clear();
+        assert!(!work.operate(&mut events, &mut random).right, "there is none");
+    }
+}

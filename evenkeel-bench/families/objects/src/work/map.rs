@@ -1,0 +1,61 @@
+//! Hash maps with the standard library's hasher, of which a random value is changed.
+
+use std::collections::HashMap;
+
+use super::{Done, Work, scrambled};
+use suite::kit::random::Random;
+
+/// Maps of so many keys.
+#[derive(Clone, Copy)]
+pub(crate) struct Maps(pub(crate) usize);
+
+/// About how many bytes the table of such a map takes: a power of two of places, of which an eighth
+/// is empty, each with a key, a value, and a byte that says whether it is.
+pub(crate) fn map_bytes(keys: usize) -> usize {
+    (keys * 8 / 7).next_power_of_two() * (size_of::<(u64, u64)>() + 1)
+}
+
+impl Work for Maps {
+    type Value = HashMap<u64, u64>;
+
+    fn make(self) -> HashMap<u64, u64> {
+        (0..self.0).map(|number| (scrambled(number), 0)).collect()
+    }
+
+    #[inline(never)]
+    fn operate(self, map: &mut HashMap<u64, u64>, random: &mut Random) -> Done {
+        match map.get_mut(&scrambled(random.below(self.0))) {
+            Some(value) => {
+                *value += 1;
+                Done { added: 1, right: true }
+            }
+            None => Done { added: 0, right: false },
+        }
+    }
+
+    fn total(self, map: &HashMap<u64, u64>) -> u64 {
+        map.values().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_key_is_noticed() {
+        let work = Maps(3);
+        let (mut map, mut random) = (work.make(), Random::new(1, 0));
+        assert_eq!(map.len(), 3);
+        assert!((0..50).all(|_| work.operate(&mut map, &mut random).right));
+        assert_eq!(work.total(&map), 50);
+        map.clear();
+        assert!(!work.operate(&mut map, &mut random).right);
+    }
+
+    #[test]
+    fn tables_have_room_for_more_than_their_keys() {
+        assert_eq!(map_bytes(1 << 10), (1 << 11) * 17);
+        assert_eq!(map_bytes(7), 8 * 17);
+    }
+}

@@ -1,0 +1,77 @@
+//! Objects that are read from end to end, or incremented word by word.
+
+use super::{Done, Look, Work};
+use crate::bench::Access;
+use suite::kit::random::Random;
+
+/// Objects of so many words of eight bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Scans {
+    pub(crate) access: Access,
+    pub(crate) words: usize,
+}
+
+impl Scans {
+    /// The sum of an object that was incremented so many times: its words began as 0, 1, 2 and so
+    /// on.
+    fn sum(self, times: u64) -> u64 {
+        let words = self.words as u64;
+        (words * words.saturating_sub(1) / 2).wrapping_add(words.wrapping_mul(times))
+    }
+
+    /// Reads an object from end to end.
+    #[inline(never)]
+    fn summed(self, words: &[u64]) -> Done {
+        let sum = words.iter().fold(0u64, |sum, word| sum.wrapping_add(*word));
+        let times = words.first().copied().unwrap_or_default();
+        Done { added: 0, right: sum == self.sum(times) }
+    }
+}
+
+impl Work for Scans {
+    type Value = Box<[u64]>;
+
+    fn make(self) -> Box<[u64]> {
+        (0..self.words as u64).collect()
+    }
+
+    #[inline(never)]
+    fn operate(self, words: &mut Box<[u64]>, _: &mut Random) -> Done {
+        if self.look().is_some() {
+            return self.summed(words);
+        }
+        let mut sum = 0u64;
+        for word in words.iter_mut() {
+            *word += 1;
+            sum = sum.wrapping_add(*word);
+        }
+        Done { added: 1, right: sum == self.sum(self.total(words)) }
+    }
+
+    fn look(self) -> Option<Look<Self>> {
+        let look: Look<Self> = |work, words, _| work.summed(words);
+        (self.access != Access::All).then_some(look)
+    }
+
+    fn total(self, words: &Box<[u64]>) -> u64 {
+        words.first().copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_was_missed_is_noticed() {
+        for (access, total) in [(Access::Read, 0), (Access::All, 20)] {
+            let work = Scans { access, words: 64 };
+            let (mut words, mut random) = (work.make(), Random::new(1, 0));
+            assert!((0..20).all(|_| work.operate(&mut words, &mut random).right));
+            assert_eq!(work.total(&words), total);
+            assert!(work.look().is_none_or(|look| look(work, &words, &mut random).right));
+            words[17] += 1;
+            assert!(!work.operate(&mut words, &mut random).right);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Who runs the experiments.
+
+use suite::named;
+use suite::peer::{self, Role};
+
+named! {
+    /// One column of the tables.
+    pub(crate) enum Peer as "runtime" {
+        /// This project's runtime with its own primitives.
+        Evenkeel = "evenkeel": "this project's runtime with its own primitives",
+        /// Tokio with hand-made park, semaphore and yield.
+        TokioHand = "tokio-hand": "Tokio with hand-made park, semaphore and yield: its best",
+        /// Tokio with the primitives it ships.
+        TokioNative = "tokio-native": "Tokio with the primitives it ships",
+        /// Go with channels.
+        GoNative = "go-native": "Go with channels and Gosched",
+        /// Go with the runtime's internal park and ready.
+        GoHand = "go-hand": "Go with its internal park and ready",
+    }
+}
+
+impl Peer {
+    /// Whether it needs the Go toolchain.
+    pub(crate) fn is_go(self) -> bool {
+        matches!(self, Peer::GoNative | Peer::GoHand)
+    }
+}
+
+impl peer::Peer for Peer {
+    fn role(self) -> Role {
+        if self == Peer::Evenkeel { Role::Subject } else { Role::Peer }
+    }
+
+    fn describe(self) -> &'static str {
+        Peer::describe(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for peer in Peer::ALL {
+            assert_eq!(peer.name().parse::<Peer>().unwrap(), peer);
+        }
+        let error = "java".parse::<Peer>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "unknown runtime `java`: known are evenkeel, tokio-hand, tokio-native, go-native, go-hand"
+        );
+    }
+}

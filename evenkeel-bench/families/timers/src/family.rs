@@ -1,0 +1,124 @@
+//! Timers, as the suite knows them.
+
+use std::time::Duration;
+
+use super::sleeper::{Evenkeel, Name, Tokio};
+use super::{DESCRIPTION, NAME, Outcome, Spec, USUAL_TASKS, Variant, run};
+use suite::affinity::processor_counts;
+use suite::asked::Asked;
+use suite::case::{Case, Fields};
+use suite::description::Experiment;
+use suite::effort::Effort;
+use suite::family::{self, Family, Has, NoOptions, Ran};
+use suite::quantity::{Better, Drawn, Quantity, Read};
+
+/// The family of one experiment.
+pub(crate) struct Timers;
+
+/// The cost of one that is cancelled, and how late those are that fire. The experiment is about the
+/// rarest of the late ones; the others are shown.
+const QUANTITIES: [Quantity; 5] = [
+    Quantity {
+        name: "ns/timer",
+        read: Read::Field("ns_per_timer"),
+        better: Better::Less("faster", "slower"),
+        drawn: Drawn::Dots,
+    },
+    late("late p50, µs", "late_us_p50", 0.5),
+    late("late p99, µs", "late_us_p99", 0.99),
+    Quantity {
+        better: Better::Less("earlier", "later"),
+        ..late("late p99.9, µs", "late_us_p999", 0.999)
+    },
+    late("late max, µs", "late_us_max", 1.0),
+];
+
+const fn late(name: &'static str, field: &'static str, share: f64) -> Quantity {
+    let drawn = Drawn::Percentile(share);
+    Quantity { name, read: Read::Field(field), better: Better::Neither, drawn }
+}
+
+impl Family for Timers {
+    const NAME: &'static str = NAME;
+    const TITLE: &'static str = "Timers";
+    const ABOUT: &'static str = "\
+        Creation, first poll and cancellation of one timer, per worker; and how late those are \
+        that fire, from their deadline until their task goes on. A timer of evenkeel or Tokio is \
+        never early: one that is fails the run. Both round up to a tick, evenkeel's of half a \
+        millisecond and Tokio's of one.";
+
+    type Peer = Name;
+    type Options = NoOptions;
+    type Spec = Spec;
+    type Ready = ();
+
+    fn new() -> Self {
+        Timers
+    }
+
+    fn experiments() -> Vec<Experiment> {
+        vec![Experiment {
+            name: NAME,
+            what: DESCRIPTION,
+            variants: Variant::ALL.map(Variant::name).to_vec(),
+            settings: &["tasks"],
+            options: &["procs", "tasks", "seconds"],
+            quantities: &QUANTITIES,
+            depends_on_distance: true,
+        }]
+    }
+
+    fn asked(asked: &Asked, _: &NoOptions) -> anyhow::Result<Vec<Spec>> {
+        let tasks = asked.tasks.map_or(USUAL_TASKS, |tasks| tasks as usize);
+        Ok(specs(&asked.variants(&Variant::ALL), &asked.workers, tasks, asked.time))
+    }
+
+    fn plan(effort: Effort, cores: usize) -> Vec<Spec> {
+        specs(&Variant::ALL, &processor_counts(cores), USUAL_TASKS, effort.time())
+    }
+
+    fn has(peer: Name, spec: &Spec) -> Has {
+        Has::when(peer.has(spec.workers))
+    }
+
+    fn ready(&self, _: &Spec, _: Name) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn once(&self, spec: &Spec, peer: Name, (): &mut (), seed: u64) -> anyhow::Result<Ran> {
+        let spec = Spec { seed, ..spec.clone() };
+        let Outcome { seconds, timers, late } = match peer {
+            Name::Evenkeel => run::<Evenkeel>(&spec),
+            Name::Tokio => run::<Tokio<false>>(&spec),
+            Name::TokioOne => run::<Tokio<true>>(&spec),
+        }?;
+        let figures = Fields::new().with("ops", timers).with("seconds", seconds);
+        Ok(Ran::Done(if spec.variant.cancels() {
+            let each = seconds * 1e9 * spec.workers as f64 / timers.max(1) as f64;
+            figures.with("ns_per_timer", each)
+        } else {
+            let late = late.quantiles();
+            figures
+                .with("late_us_p50", late.p50)
+                .with("late_us_p99", late.p99)
+                .with("late_us_p999", late.p999)
+                .with("late_us_max", late.max)
+        }))
+    }
+}
+
+impl family::Spec for Spec {
+    fn case(&self) -> Case {
+        Case::new(NAME, self.variant.name(), self.workers).with("tasks", self.tasks)
+    }
+}
+
+/// Each variant at each number of workers. Where timers are cancelled, each worker has one task.
+fn specs(variants: &[Variant], workers: &[usize], asked: usize, time: Duration) -> Vec<Spec> {
+    let spec = |variant: Variant, workers| {
+        let tasks = if variant.cancels() { workers } else { asked };
+        Spec { variant, workers, tasks, time, seed: 1 }
+    };
+    let of = |&variant| workers.iter().map(move |&workers| spec(variant, workers));
+    variants.iter().flat_map(of).collect()
+}

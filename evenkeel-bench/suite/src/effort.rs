@@ -1,0 +1,34 @@
+//! How long everything takes: repeats, times and sizes of a session.
+
+use std::time::Duration;
+
+/// How much time the user spends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// One short repeat: does everything work?
+    Quick,
+    /// About five minutes on two cores.
+    Usual,
+    /// The thesis's 15 repeats, and the experiments beside the five.
+    Full,
+}
+
+impl Effort {
+    /// Repeats of most experiments.
+    pub fn repeats(self) -> usize {
+        match self {
+            Effort::Quick => 1,
+            Effort::Usual => 3,
+            Effort::Full => 15,
+        }
+    }
+
+    /// How long a run of an experiment that has a rate measures.
+    pub fn time(self) -> Duration {
+        Duration::from_millis(match self {
+            Effort::Quick => 100,
+            Effort::Usual => 200,
+            Effort::Full => 500,
+        })
+    }
+}

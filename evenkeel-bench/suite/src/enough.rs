@@ -1,0 +1,181 @@
+//! The one rule of which runs count, and of when a row has enough of them.
+//!
+//! A run counts unless others took its cores' time, or the cores were nearer or farther than in the
+//! other runs of its row. A row has enough when each of its peers has [`RUNS`] runs that count.
+//! Until then there are further rounds, within a [`Bound`] on their number and their time.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::record::Record;
+use crate::disturbance::ENOUGH;
+use crate::figures::{MIXED, NEAR};
+
+/// The runs without which a peer is not compared. The ranges of two times three runs of one and the
+/// same thing lie apart by chance in 1 of 10 cases; of fewer runs, more often.
+pub const RUNS: usize = 3;
+
+/// Whether a run counts in its row, and why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// It does.
+    Yes,
+    /// Others took time of its cores.
+    Disturbed,
+    /// The distance of the cores changed during it.
+    Mixed,
+    /// The cores were nearer or farther than in the row.
+    Elsewhere,
+}
+
+/// Whether a run counts in a row of this regime; `None` if the row does not depend on it. A run
+/// that did not complete counts always: no regime would have let it.
+pub fn counts(record: &Record, regime: Option<&str>) -> Counts {
+    let own = record.quiet.regime.as_ref();
+    match regime {
+        _ if record.dnc => Counts::Yes,
+        _ if is_disturbed(record) => Counts::Disturbed,
+        Some(_) if own == MIXED => Counts::Mixed,
+        Some(regime) if own != regime => Counts::Elsewhere,
+        _ => Counts::Yes,
+    }
+}
+
+/// Whether others took more of its time than chance explains.
+pub fn is_disturbed(record: &Record) -> bool {
+    record.quiet.cpu_share < ENOUGH
+}
+
+/// The regime in which a row compares: one in which the subject was measured beside most peers;
+/// among equals near cores, then the regime of most runs.
+///
+/// Runs that would not count anyway have no say while there are others.
+pub fn regime<'a>(records: &[&'a Record], subject: Option<&str>) -> Option<&'a str> {
+    let mixed = |record: &Record| record.quiet.regime == MIXED;
+    let quiet = |record: &&&Record| !mixed(record) && !is_disturbed(record);
+    let chosen = |keep: &dyn Fn(&&&'a Record) -> bool| {
+        let runs: Vec<&Record> = records.iter().filter(keep).copied().collect();
+        let regimes: BTreeSet<&str> = runs.iter().map(|run| run.quiet.regime.as_ref()).collect();
+        regimes.into_iter().max_by_key(|regime| {
+            let within = runs.iter().filter(|run| run.quiet.regime == *regime);
+            let peers: BTreeSet<&str> = within.clone().map(|run| run.runtime.as_ref()).collect();
+            let about = subject.is_some_and(|subject| peers.contains(subject));
+            (about, peers.len(), *regime == NEAR, within.count())
+        })
+    };
+    chosen(&quiet).or_else(|| chosen(&|record| !mixed(record))).or_else(|| chosen(&|_| true))
+}
+
+/// How often and how long rows are measured.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// Rounds of each row, in each of which each peer runs once.
+    pub(super) rounds: usize,
+    /// Further rounds of a row at most.
+    pub(super) extra: usize,
+    /// Time for further rounds of any row.
+    spare: Duration,
+    /// What part of the time of the planned rounds is added to that: one in so many.
+    part: u32,
+}
+
+/// What a session may spend on further rounds before its planned ones have earned any.
+const START: Duration = Duration::from_secs(2);
+
+impl Bound {
+    /// That of a session: it takes about a fifth longer at most on a machine that is never quiet.
+    pub fn session(rounds: usize) -> Self {
+        Self { rounds, extra: rounds, spare: START, part: 5 }
+    }
+
+    /// That of a user who waits for these rows alone.
+    pub fn rows(rounds: usize) -> Self {
+        Self { rounds, extra: rounds, spare: Duration::MAX, part: 1 }
+    }
+
+    /// The runs that count without which a peer of a row is asked again.
+    pub(super) fn needed(&self) -> usize {
+        self.rounds.min(RUNS)
+    }
+
+    /// A planned round took this long.
+    pub(super) fn planned(&mut self, time: Duration) {
+        self.spare = self.spare.saturating_add(time / self.part);
+    }
+
+    /// Whether there is time for a round that will take about so long.
+    pub(super) fn grants(&self, time: Duration) -> bool {
+        self.spare >= time
+    }
+
+    /// A further round took this long.
+    pub(super) fn spent(&mut self, time: Duration) {
+        self.spare = self.spare.saturating_sub(time);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::fake::run;
+
+    fn at(runtime: &'static str, regime: &'static str, share: f64) -> Record {
+        let mut record = run(runtime, 2, 20.0);
+        (record.quiet.regime, record.quiet.cpu_share) = (regime.into(), share);
+        record
+    }
+
+    #[test]
+    fn a_run_counts_if_it_was_quiet_and_its_cores_were_where_the_row_is() {
+        let near = Some("near");
+        assert_eq!(counts(&at("a", "near", 1.0), near), Counts::Yes);
+        assert_eq!(counts(&at("a", "near", 0.55), near), Counts::Disturbed);
+        assert_eq!(counts(&at("a", "mixed", 1.0), near), Counts::Mixed);
+        assert_eq!(counts(&at("a", "far", 1.0), near), Counts::Elsewhere);
+        assert_eq!(counts(&at("a", "mixed", 1.0), None), Counts::Yes);
+        assert_eq!(counts(&at("a", "mixed", 0.55), None), Counts::Disturbed);
+        assert_eq!(counts(&Record { dnc: true, ..at("a", "far", 0.5) }, near), Counts::Yes);
+    }
+
+    #[test]
+    fn mixed_runs_make_no_regime_while_there_are_others() {
+        let all = [at("a", "mixed", 1.0), at("b", "mixed", 1.0), at("a", "far", 1.0)];
+        let of = |records: &[Record]| {
+            let records: Vec<&Record> = records.iter().collect();
+            regime(&records, Some("a")).map(str::to_owned)
+        };
+        assert_eq!(of(&all).as_deref(), Some("far"));
+        assert_eq!(of(&all[..2]).as_deref(), Some("mixed"));
+        assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn the_subject_beside_most_peers_settles_the_regime() {
+        let of = |records: &[Record]| {
+            let records: Vec<&Record> = records.iter().collect();
+            regime(&records, Some("a")).map(str::to_owned)
+        };
+        let (a, b, c) = (at("a", "far", 1.0), at("b", "far", 1.0), at("a", "near", 1.0));
+        assert_eq!(of(&[a.clone(), b.clone(), c.clone(), c.clone()]).as_deref(), Some("far"));
+        assert_eq!(of(&[a.clone(), c.clone(), a.clone()]).as_deref(), Some("near"));
+        // The peers' regime is not the row's if the subject is not in it.
+        let others = [at("b", "near", 1.0), at("c", "near", 1.0), a.clone()];
+        assert_eq!(of(&others).as_deref(), Some("far"));
+        // A disturbed run has no say.
+        assert_eq!(of(&[a, at("a", "near", 0.5), at("b", "near", 0.5)]).as_deref(), Some("far"));
+    }
+
+    #[test]
+    fn further_rounds_take_of_the_time_that_planned_ones_have_earned() {
+        let second = Duration::from_secs(1);
+        let mut bound = Bound::session(3);
+        assert!(bound.grants(START));
+        bound.spent(START);
+        assert!(!bound.grants(second));
+        bound.planned(5 * second);
+        assert!(bound.grants(second));
+        bound.spent(second);
+        assert!(!bound.grants(Duration::from_nanos(1)));
+        assert!(Bound::rows(1).grants(3_600 * second));
+    }
+}

@@ -1,0 +1,242 @@
+//! A family behind function pointers, so that a registry can hold all of them.
+
+use clap::{Args, Command, FromArgMatches};
+
+use super::asked::{Asked, Usage};
+use super::case::Case;
+use super::description::Description;
+use super::enough::Bound;
+use super::family::{Family, Found, Has, Ran, Spec, describe};
+use super::peer::{Known, Peer, Role};
+use super::record::Record;
+use super::rows::Absent;
+use super::runner::{self, Peers, Run, watched};
+use crate::affinity;
+use crate::effort::Effort;
+use crate::named::Named;
+use crate::regime;
+use crate::words;
+
+/// One line of the registry.
+pub struct Entry {
+    /// What is known of it without measuring.
+    pub describe: fn() -> Description,
+    /// Adds its options to those of `run`.
+    pub options: fn(Command) -> Command,
+    /// What `run` asks for.
+    pub asked: fn(&Asked) -> anyhow::Result<Box<dyn Part>>,
+    /// What the main job measures on so many cores.
+    pub plan: fn(Effort, usize) -> anyhow::Result<Box<dyn Part>>,
+    /// In how many rounds the main job measures it.
+    pub rounds: fn(Effort) -> usize,
+    /// Who is there, and who is not.
+    pub found: fn() -> anyhow::Result<Listed>,
+}
+
+/// The peers of a family by name: those there with their versions, and what installs the others.
+pub struct Listed {
+    /// Those found.
+    pub there: Vec<(Known, Option<String>)>,
+    /// Those not found.
+    pub missing: Vec<(Known, String)>,
+}
+
+impl Entry {
+    /// The entry of a family.
+    pub const fn of<F: Family>() -> Self {
+        Self {
+            describe: describe::<F>,
+            options: <F::Options as Args>::augment_args,
+            asked: asked::<F>,
+            plan: plan::<F>,
+            rounds: F::rounds,
+            found: found::<F>,
+        }
+    }
+}
+
+/// What comes of a measurement, in this order for each row.
+pub enum Event {
+    /// A row begins.
+    Begins(Case),
+    /// A run is over.
+    Ran(Box<Record>),
+    /// A peer has no run of the row.
+    Absent(Absent),
+}
+
+/// A family with its rows, ready to be measured.
+pub trait Part: Send {
+    /// What will be measured, in this order.
+    fn cases(&self) -> Vec<Case>;
+
+    /// Who was not found, and what installs it.
+    fn missing(&self) -> Vec<(&'static str, String)>;
+
+    /// Builds what the peers need.
+    fn build(&mut self) -> anyhow::Result<()>;
+
+    /// Measures all rows. `each` is given what comes of it as it comes.
+    fn measure(
+        &mut self,
+        bound: &mut Bound,
+        each: &mut dyn FnMut(Event) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()>;
+}
+
+/// The only kind of part.
+struct Whole<F: Family> {
+    family: F,
+    specs: Vec<F::Spec>,
+    peers: Vec<F::Peer>,
+    missing: Vec<(&'static str, String)>,
+    seed: u64,
+    of: Description,
+}
+
+impl<F: Family> Whole<F> {
+    fn new(family: F, found: Found<F::Peer>, specs: Vec<F::Spec>) -> Self {
+        let peers = found.there.into_iter().map(|(peer, _)| peer).collect();
+        let missing = found.missing.into_iter().map(|(peer, why)| (peer.name(), why)).collect();
+        Self { family, specs, peers, missing, seed: 1, of: describe::<F>() }
+    }
+}
+
+fn plan<F: Family>(effort: Effort, cores: usize) -> anyhow::Result<Box<dyn Part>> {
+    let family = F::new();
+    let found = family.found()?;
+    Ok(Box::new(Whole::new(family, found, F::plan(effort, cores))))
+}
+
+fn asked<F: Family>(asked: &Asked) -> anyhow::Result<Box<dyn Part>> {
+    asked.check(&describe::<F>())?;
+    let options = <F::Options as FromArgMatches>::from_arg_matches(&asked.line)?;
+    let family = F::new();
+    let mut named: Vec<F::Peer> = asked.named_peers()?;
+    if !named.is_empty() {
+        let besides = F::besides(&options);
+        named
+            .extend(besides.into_iter().filter(|peer| !asked.runtimes.contains(&peer.to_string())));
+    }
+    let specs = F::asked(asked, &options)?;
+    // Looked for last: it takes longest.
+    let found = if named.is_empty() { family.found() } else { family.found_of(&named) }?;
+    let peers = Asked::peers(named, &found)?;
+    let runs = |spec: &F::Spec| peers.iter().any(|&peer| F::has(peer, spec) != Has::No);
+    if let Some(spec) = specs.iter().find(|spec| !runs(spec)) {
+        let names: Vec<&str> = peers.iter().map(|peer| peer.name()).collect();
+        let none = format!("{} cannot run {}", words::and(&names), spec.case());
+        return Err(Usage(none).into());
+    }
+    Ok(Box::new(Whole { peers, seed: asked.seed, ..Whole::new(family, found, specs) }))
+}
+
+fn found<F: Family>() -> anyhow::Result<Listed> {
+    let all = Known::all::<F::Peer>();
+    let known = |peer: F::Peer| all.iter().copied().find(|known| known.name == peer.name());
+    let Found { there, missing } = F::new().found()?;
+    let there = there.into_iter().filter_map(|(peer, version)| Some((known(peer)?, version)));
+    let missing = missing.into_iter().filter_map(|(peer, why)| Some((known(peer)?, why)));
+    Ok(Listed { there: there.collect(), missing: missing.collect() })
+}
+
+impl<F: Family> Part for Whole<F> {
+    fn cases(&self) -> Vec<Case> {
+        self.specs.iter().map(F::Spec::case).collect()
+    }
+
+    fn missing(&self) -> Vec<(&'static str, String)> {
+        self.missing.clone()
+    }
+
+    fn build(&mut self) -> anyhow::Result<()> {
+        let runs = |peer: &F::Peer| self.specs.iter().any(|spec| F::has(*peer, spec) == Has::Yes);
+        let peers: Vec<F::Peer> = self.peers.iter().copied().filter(runs).collect();
+        self.family.build(&peers)
+    }
+
+    fn measure(
+        &mut self,
+        bound: &mut Bound,
+        each: &mut dyn FnMut(Event) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        self.specs.iter().try_for_each(|spec| self.row(spec, bound, each))
+    }
+}
+
+impl<F: Family> Whole<F> {
+    fn row(
+        &self,
+        spec: &F::Spec,
+        bound: &mut Bound,
+        each: &mut dyn FnMut(Event) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let case = spec.case();
+        each(Event::Begins(case.clone()))?;
+        let absent = |peer: F::Peer, why| {
+            Event::Absent(Absent { case: case.clone(), runtime: peer.name(), why })
+        };
+        let mut peers = Vec::new();
+        for &peer in &self.peers {
+            match F::has(peer, spec) {
+                Has::Yes => peers.push(peer),
+                Has::No => {}
+                Has::Refused(why) => each(absent(peer, why))?,
+            }
+        }
+        let failed = |peer: F::Peer, seed| format!("{peer} failed {case}, seed {seed}");
+        let ready = affinity::confined(case.workers, || {
+            let ready = |&peer: &F::Peer| {
+                self.family.ready(spec, peer).map_err(|why| why.context(failed(peer, self.seed)))
+            };
+            peers.iter().map(ready).collect::<anyhow::Result<Vec<F::Ready>>>()
+        });
+        let mut ready = ready?;
+        let is_bound = self.of.experiment(&case.bench).is_some_and(|of| of.is_bound(&case));
+        let read = (!is_bound).then(regime::bounce);
+        let mut once = |place: usize, round: usize| {
+            let (peer, seed) = (peers[place], self.seed + round as u64);
+            let ready = &mut ready[place];
+            let (ran, quiet) = watched(case.workers, read, F::child(ready), || {
+                self.family.once(spec, peer, ready, seed)
+            });
+            let (figures, dnc) = match ran.map_err(|why| why.context(failed(peer, seed)))? {
+                Ran::Done(figures) => (figures, false),
+                Ran::Unfinished(figures) => (figures, true),
+                Ran::GaveUp(why) => return Ok(Run::GaveUp(why)),
+            };
+            let (runtime, case) = (peer.name().into(), case.clone());
+            let record = Record { runtime, case, repeat: round, figures, dnc, quiet };
+            Ok(Run::Kept(Box::new(record)))
+        };
+        let mut give = |place: usize, run| match run {
+            Run::Kept(record) => each(Event::Ran(record)),
+            Run::GaveUp(why) => each(absent(peers[place], why)),
+        };
+        let names: Vec<&'static str> = peers.iter().map(|peer| peer.name()).collect();
+        let is_subject = |peer: &&F::Peer| peer.role() == Role::Subject;
+        let subject = peers.iter().find(is_subject).map(|peer| peer.name());
+        let of = Peers { names: &names, subject, is_bound };
+        runner::row(&of, bound, &mut once, &mut give)
+    }
+}
+
+/// What was measured of a family.
+pub struct Measured {
+    /// The family.
+    pub of: Description,
+    /// All its runs, in the order in which they ran.
+    pub records: Vec<Record>,
+    /// Who has none, and why.
+    pub absent: Vec<Absent>,
+}
+
+impl Measured {
+    /// Nothing yet.
+    pub fn nothing(entry: &Entry) -> Self {
+        Self { of: (entry.describe)(), records: Vec::new(), absent: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

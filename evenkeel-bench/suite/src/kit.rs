@@ -1,0 +1,16 @@
+//! What several families need to run their experiments and to find and build their peers.
+
+pub mod afresh;
+pub mod cpp;
+pub mod fake;
+pub mod fault;
+pub mod go;
+pub mod installer;
+pub mod latency;
+pub mod patience;
+pub mod places;
+pub mod random;
+pub mod runtime;
+pub mod served;
+pub mod toolchain;
+pub mod work;

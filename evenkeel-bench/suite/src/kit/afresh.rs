@@ -1,0 +1,61 @@
+//! This binary in a process of its own, and how much memory a process has.
+
+use std::process::Command;
+use std::sync::OnceLock;
+use std::{env, fs};
+
+use anyhow::{Context, bail};
+use serde::de::DeserializeOwned;
+
+/// The test that stands for the binary, where tests call it.
+static TEST: OnceLock<&str> = OnceLock::new();
+
+/// Holds the arguments of a test that stands for the binary.
+const ARGUMENTS: &str = "EVENKEEL_TEST_AFRESH";
+
+/// From now on a fresh process runs this test, for a binary of tests has no command line of its
+/// own. The test does what its [arguments](of_test) say.
+pub fn by_test(name: &'static str) {
+    TEST.get_or_init(|| name);
+}
+
+/// The arguments for the test that stands for the binary; `None` where it is run as a test.
+pub fn of_test() -> Option<Vec<String>> {
+    let arguments = env::var(ARGUMENTS).ok()?;
+    Some(arguments.split(' ').map(str::to_owned).collect())
+}
+
+/// What a fresh process of this binary prints, called with these arguments.
+pub fn afresh<T: DeserializeOwned>(arguments: &[&str]) -> anyhow::Result<T> {
+    let output = command(arguments)?.output().context("cannot start this binary afresh")?;
+    if !output.status.success() {
+        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let printed = String::from_utf8_lossy(&output.stdout);
+    // A test says more around it.
+    let line = printed.lines().find_map(|line| line.get(line.find('{')?..)).unwrap_or(&printed);
+    serde_json::from_str(line).context("the fresh process printed something else")
+}
+
+/// This binary with these arguments.
+fn command(arguments: &[&str]) -> anyhow::Result<Command> {
+    let binary = env::current_exe().context("cannot find this binary to start it afresh")?;
+    let mut command = Command::new(binary);
+    match TEST.get() {
+        Some(test) => {
+            command.args([test, "--exact", "--nocapture"]).env(ARGUMENTS, arguments.join(" "))
+        }
+        None => command.args(arguments),
+    };
+    Ok(command)
+}
+
+/// The resident set of this process.
+pub fn resident_bytes() -> anyhow::Result<u64> {
+    let path = "/proc/self/statm";
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("memory is measured on Linux only: cannot read {path}"))?;
+    let pages = text.split_whitespace().nth(1).and_then(|field| field.parse::<u64>().ok());
+    let pages = pages.with_context(|| format!("{path} has no second number: `{}`", text.trim()))?;
+    Ok(pages * rustix::param::page_size() as u64)
+}

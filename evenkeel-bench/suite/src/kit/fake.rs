@@ -1,0 +1,49 @@
+//! Made-up runs and installations, for the tests of the suite and of its families.
+
+use std::fs;
+use std::path::Path;
+
+use crate::case::{Case, Fields};
+use crate::record::{Quiet, Record};
+
+/// A quiet run of `cycle` with near cores that took so many nanoseconds.
+pub fn run(runtime: &'static str, workers: usize, ns: f64) -> Record {
+    Record {
+        runtime: runtime.into(),
+        case: Case::new("cycle", "-", workers).with("tasks", 100),
+        repeat: 0,
+        figures: Fields::new().with("ns", ns).with("ops", 7),
+        dnc: false,
+        quiet: Quiet {
+            line_ns_before: 40.0,
+            line_ns_after: 50.0,
+            regime: "near".into(),
+            cpu_share: 1.0,
+        },
+    }
+}
+
+/// A folder with these files.
+pub fn tree(files: &[&str]) -> tempfile::TempDir {
+    let root = tempfile::tempdir().expect("a folder of its own can be written");
+    for file in files {
+        let path = root.path().join(file);
+        fs::create_dir_all(path.parent().expect("a folder of its own can be written"))
+            .expect("a folder of its own can be written");
+        fs::write(path, "").expect("a folder of its own can be written");
+    }
+    root
+}
+
+/// Makes a program of a shell's line.
+#[cfg(unix)]
+pub fn script(root: &Path, file: &str, line: &str) {
+    use std::os::unix::fs::PermissionsExt;
+
+    let path = root.join(file);
+    fs::create_dir_all(path.parent().expect("a folder of its own can be written"))
+        .expect("a folder of its own can be written");
+    fs::write(&path, format!("#!/bin/sh\n{line}\n")).expect("a folder of its own can be written");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+        .expect("a folder of its own can be written");
+}

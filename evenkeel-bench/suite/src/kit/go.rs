@@ -1,0 +1,12 @@
+//! The Go toolchain.
+
+use super::toolchain;
+
+/// What would bring the toolchain.
+pub const INSTALL: &str = "install Go 1.21 or later (https://go.dev/dl) and put it on PATH";
+
+/// The toolchain's version, if there is one.
+pub fn version() -> Option<String> {
+    let text = toolchain::version("go", "version")?;
+    Some(text.trim_start_matches("go version ").to_owned())
+}

@@ -1,0 +1,51 @@
+//! Work that may never end: somebody waits for ever in it.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+
+use crate::kit::fault::Fault;
+
+/// Runs on a thread of its own, which is left behind if it does not end: somebody waits for ever in
+/// it.
+pub fn patiently<T: Send + 'static>(
+    patience: Duration,
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> anyhow::Result<T> {
+    let (ended, end) = mpsc::channel();
+    // The other end is gone if nobody waits any more.
+    let thread = thread::Builder::new().spawn(move || drop(ended.send(work())));
+    let thread = thread.context("cannot start a thread")?;
+    match end.recv_timeout(patience) {
+        Ok(result) => result.map_err(|fault| anyhow!("{fault}")),
+        Err(RecvTimeoutError::Disconnected) => {
+            drop(thread.join());
+            Err(anyhow!("it panicked"))
+        }
+        Err(RecvTimeoutError::Timeout) => {
+            Err(anyhow!("it was still running after {patience:?}: a round or a message was lost"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_for_ever_is_given_up() {
+        let stuck = || {
+            thread::park();
+            Ok(())
+        };
+        let error = patiently(Duration::from_millis(20), stuck).unwrap_err().to_string();
+        assert!(error.contains("a round or a message was lost"), "{error}");
+        let long = Duration::from_secs(30);
+        let error = patiently(long, || Fault::check::<()>("odd")).unwrap_err().to_string();
+        assert_eq!(error, "odd");
+        let panics = || -> Result<(), Fault> { panic!("a test of this") };
+        assert_eq!(patiently(long, panics).unwrap_err().to_string(), "it panicked");
+    }
+}

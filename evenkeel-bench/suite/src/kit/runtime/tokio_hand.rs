@@ -1,0 +1,83 @@
+//! Tokio at its best: its scheduler, with primitives made by hand.
+//!
+//! Tokio's own primitives serve many uses and cost up to three times what its scheduler costs, so
+//! beating them alone would say little about the scheduler. These keep each task's waker instead of
+//! cloning it per wait, wake by reference, and hand over in FIFO order.
+
+mod park;
+mod semaphore;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::runtime::Builder;
+
+use super::{Array, Lost, Runtime};
+
+/// A running Tokio runtime.
+pub struct TokioHand(tokio::runtime::Runtime);
+
+impl Runtime for TokioHand {
+    const NAME: &'static str = "tokio-hand";
+
+    type Parker = park::Cell;
+    type Permits = semaphore::Row<()>;
+    type Arrays = semaphore::Row<Array>;
+
+    fn start(procs: usize) -> anyhow::Result<Self> {
+        start(procs).map(TokioHand)
+    }
+
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.0.block_on(future)
+    }
+
+    fn spawn<F>(future: F) -> impl Future<Output = Result<F::Output, Lost>> + Send + 'static
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        Join(tokio::spawn(future))
+    }
+
+    fn yield_now() -> impl Future<Output = ()> + Send {
+        Yield { yielded: false }
+    }
+}
+
+/// The runtime that both ways of using Tokio run on. Without drivers: a lone task that yields would
+/// otherwise pay for a look at them each time.
+pub(super) fn start(procs: usize) -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(Builder::new_multi_thread().worker_threads(procs).build()?)
+}
+
+/// Tokio's join handle with the suite's error.
+pub(super) struct Join<T>(pub(super) tokio::task::JoinHandle<T>);
+
+impl<T> Future for Join<T> {
+    type Output = Result<T, Lost>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(cx).map_err(|error| Lost(error.to_string()))
+    }
+}
+
+/// A yield that wakes its task at once: the task goes to the back of its worker's queue, where
+/// others can steal it, while `tokio::task::yield_now` defers it to a list that nobody can.
+struct Yield {
+    yielded: bool,
+}
+
+impl Future for Yield {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.yielded {
+            return Poll::Ready(());
+        }
+        self.yielded = true;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}

@@ -1,0 +1,179 @@
+//! Peers in other languages: programs that are built when their toolchain is found.
+//!
+//! Their source is part of this binary, so it needs no checkout.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{self, Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use std::{env, fs, io, thread};
+
+use anyhow::{Context, ensure};
+use tempfile::TempDir;
+
+use crate::interrupt;
+
+/// The folders that there are, for an end by [`leave`], which runs no destructors.
+static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// What a shell tells of a program that ended by the signal of Ctrl-C.
+pub const INTERRUPTED: u8 = 130;
+
+fn folders() -> MutexGuard<'static, Vec<PathBuf>> {
+    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on Ctrl-C, or a request to terminate, takes the folders with it when it ends this process.
+/// While a session measures, it [ends](interrupt) by itself.
+pub fn tidy_on_interrupt() -> anyhow::Result<()> {
+    let interrupted = || {
+        if !interrupt::signal() {
+            leave(INTERRUPTED.into());
+        }
+    };
+    ctrlc::set_handler(interrupted).context("cannot wait for Ctrl-C")
+}
+
+/// Ends this process, from any thread, and takes the folders with it: no destructors run.
+pub fn leave(status: i32) -> ! {
+    // The lock is kept to the end: no folder is made any more.
+    let folders = folders();
+    folders.iter().for_each(|folder| remove(folder));
+    process::exit(status)
+}
+
+/// Removes a folder into which a tool may still be writing: what comes while it is emptied keeps it, so it takes another try. One that cannot go stays: there is
+/// nobody left to tell.
+fn remove(folder: &Path) {
+    for _ in 0..TRIES {
+        match fs::remove_dir_all(folder) {
+            Ok(()) => return,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+            Err(_) => thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+/// Tries to remove a folder, a tenth of a second in all. An estimate.
+const TRIES: u32 = 50;
+
+/// A folder with a peer's source, which goes when this does.
+pub struct Workshop {
+    folder: TempDir,
+}
+
+impl Workshop {
+    /// A folder with these files, given by name and text, for a peer in this language.
+    pub fn with(language: &str, sources: &[(&str, &str)]) -> anyhow::Result<Workshop> {
+        let mut folders = folders();
+        let folder = tempfile::Builder::new()
+            .prefix(&format!("evenkeel-peer-{}-", language.to_lowercase()))
+            .tempdir()
+            .with_context(|| format!("cannot make a folder to build the {language} peer in"))?;
+        folders.push(folder.path().to_owned());
+        // Under the lock, so that an interrupt finds all of them or no folder.
+        for (name, text) in sources {
+            fs::write(folder.path().join(name), text)
+                .with_context(|| format!("cannot write {name} into {}", folder.path().display()))?;
+        }
+        Ok(Workshop { folder })
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Runs a tool in the folder.
+    pub fn run(
+        &self,
+        tool: &str,
+        arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    ) -> io::Result<Output> {
+        Command::new(tool).args(arguments).current_dir(self.folder.path()).output()
+    }
+
+    /// Where a program of this [name](program) is, once it is built.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(program(name))
+    }
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        let gone = |folder: &Path| folder == self.folder.path();
+        folders().retain(|folder| !gone(folder));
+    }
+}
+
+/// The file name of a program.
+pub fn program(name: &str) -> String {
+    format!("{name}{}", env::consts::EXE_SUFFIX)
+}
+
+/// The first line of what a tool says of its version; `None` if there is no such tool.
+pub fn version(tool: &str, argument: &str) -> Option<String> {
+    let output = Command::new(tool).arg(argument).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
+}
+
+/// Runs a program that prints one short line and gives that line. It takes `time` at least, and is ended when it takes
+/// `grace` longer.
+pub fn answer(command: &mut Command, time: Duration, grace: Duration) -> anyhow::Result<String> {
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("cannot start the program")?;
+    let ended = wait(&mut child, time, grace)?;
+    let mut errors = String::new();
+    child.stderr.take().map(|mut pipe| pipe.read_to_string(&mut errors)).transpose()?;
+    ensure!(ended, "the program was still running {grace:?} after its time");
+    ensure!(child.wait()?.success(), "{}", errors.trim());
+    let mut line = String::new();
+    child.stdout.take().map(|mut pipe| pipe.read_to_string(&mut line)).transpose()?;
+    Ok(line)
+}
+
+/// Waits for the end of a program, which prints less than a pipe holds. Ends it if it takes longer
+/// than allowed: then `false`.
+fn wait(child: &mut Child, time: Duration, grace: Duration) -> anyhow::Result<bool> {
+    let started = Instant::now();
+    // Looking takes a little of the core that the program runs on, so it begins when it may help.
+    thread::sleep(time);
+    loop {
+        if child.try_wait()?.is_some() {
+            return Ok(true);
+        }
+        if started.elapsed() > time + grace {
+            child.kill()?;
+            child.wait()?;
+            return Ok(false);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workshop_holds_its_sources_and_goes() {
+        let workshop = Workshop::with("Text", &[("a.txt", "one"), ("b.txt", "two")]).unwrap();
+        let file = workshop.folder.path().join("b.txt");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "two");
+        drop(workshop);
+        assert!(!file.exists());
+    }
+
+    #[test]
+    fn a_tool_that_is_not_there_has_no_version() {
+        assert_eq!(version("evenkeel-no-such-tool", "--version"), None);
+        let cargo = version(env!("CARGO"), "--version").unwrap();
+        assert!(cargo.starts_with("cargo ") && !cargo.contains('\n'), "{cargo}");
+    }
+}

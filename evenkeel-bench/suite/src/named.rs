@@ -1,0 +1,136 @@
+//! Enumerations whose members have a name on the command line and in the tables: one line for each member.
+
+/// A name that nothing has.
+#[derive(Debug, thiserror::Error)]
+#[error("unknown {what} `{name}`: known are {known}", known = .known.join(", "))]
+pub struct Unknown {
+    /// What was looked for.
+    pub what: &'static str,
+    /// The name.
+    pub name: String,
+    /// All names that there are.
+    pub known: Vec<&'static str>,
+}
+
+/// The first of a list that it has once more, if there is one.
+pub fn named_twice<T: PartialEq>(list: &[T]) -> Option<&T> {
+    list.iter()
+        .enumerate()
+        .find(|(place, name)| list[..*place].contains(name))
+        .map(|(_, name)| name)
+}
+
+/// The name of what has none, because it is the only one.
+pub const NAMELESS: &str = "-";
+
+/// An enumeration that [`named!`] has made.
+pub trait Named:
+    Copy + Eq + std::fmt::Display + std::str::FromStr<Err = Unknown> + 'static
+{
+    /// All members, in the order of the tables.
+    const ALL: &'static [Self];
+
+    /// The name of a member.
+    fn name(self) -> &'static str;
+}
+
+/// Makes an enumeration with `ALL` of its members in this order, `name`, `Display` and `FromStr`, whose error calls a member by
+/// the words behind `as`; with `describe` as well if each name is followed by a colon and a description.
+#[macro_export]
+macro_rules! named {
+    ($(#[$meta:meta])* $vis:vis enum $Type:ident as $what:literal {
+        $($(#[$doc:meta])* $Member:ident = $name:literal: $says:literal,)+
+    }) => {
+        $crate::named! {
+            $(#[$meta])*
+            $vis enum $Type as $what { $($(#[$doc])* $Member = $name,)+ }
+        }
+
+        impl $Type {
+            /// What it is, in one line.
+            $vis fn describe(self) -> &'static str {
+                match self { $($Type::$Member => $says,)+ }
+            }
+        }
+    };
+    ($(#[$meta:meta])* $vis:vis enum $Type:ident as $what:literal {
+        $($(#[$doc:meta])* $Member:ident = $name:literal,)+
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $vis enum $Type { $($(#[$doc])* $Member,)+ }
+
+        impl $Type {
+            /// All of them, in the order of the tables.
+            $vis const ALL: [$Type; [$($name),+].len()] = [$($Type::$Member),+];
+
+            /// The name on the command line and in the tables.
+            $vis fn name(self) -> &'static str {
+                match self { $($Type::$Member => $name,)+ }
+            }
+        }
+
+        impl $crate::named::Named for $Type {
+            const ALL: &'static [Self] = &$Type::ALL;
+
+            fn name(self) -> &'static str {
+                $Type::name(self)
+            }
+        }
+
+        impl std::fmt::Display for $Type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $Type {
+            type Err = $crate::named::Unknown;
+
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
+                $Type::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
+                    let known = $Type::ALL.into_iter().map(Self::name);
+                    $crate::named::Unknown {
+                        what: $what,
+                        name: name.to_owned(),
+                        known: known.filter(|name| *name != $crate::named::NAMELESS).collect(),
+                    }
+                })
+            }
+        }
+    };
+}
+
+pub use crate::named;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_named_twice_is_found_wherever_it_stands() {
+        assert_eq!(named_twice(&["keel", "mast", "keel"]), Some(&"keel"));
+        assert_eq!(named_twice(&[1, 2, 2]), Some(&2));
+        assert_eq!(named_twice(&[1, 2]), None);
+        assert_eq!(named_twice::<u8>(&[]), None);
+    }
+
+    named! {
+        /// What the tests name.
+        enum Part as "part" {
+            /// It has no name.
+            Only = "-": "all there is",
+            /// It has one.
+            Keel = "keel": "what keeps it even",
+        }
+    }
+
+    #[test]
+    fn names_are_read_and_written_and_unknown_ones_name_the_known() {
+        assert_eq!(Part::ALL, [Part::Only, Part::Keel]);
+        assert_eq!("keel".parse::<Part>().unwrap().to_string(), "keel");
+        assert_eq!("-".parse::<Part>().unwrap().describe(), "all there is");
+        let error = "mast".parse::<Part>().unwrap_err();
+        assert_eq!(error.to_string(), "unknown part `mast`: known are keel");
+    }
+}

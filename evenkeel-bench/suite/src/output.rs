@@ -1,0 +1,100 @@
+//! What the suite prints: results by [`say!`] on standard output, remarks by [`note!`] on standard
+//! error.
+//!
+//! A reader may go before the end, as `head` does after its lines. Rust ignores the signal that
+//! tells other programs of it, and its own macros panic. Here results without a reader end the
+//! process quietly, as success: the reader has what it wants. So what is to be kept, such as a
+//! page, is written before the table is printed, and what is printed meanwhile is [offered](offer). Any other failure to write results, such as a full
+//! disk, is an error. Remarks without a reader are left out, for the results may have one.
+//!
+//! Rejected: the signal's default action. It would end the suite as well when a peer's process ends
+//! that the suite is writing to.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+
+use crate::kit::toolchain;
+
+/// Prints a line of results, as `println!` does.
+#[macro_export]
+macro_rules! say {
+    () => { $crate::output::print("\n") };
+    ($($text:tt)*) => { $crate::output::line(format_args!($($text)*)) };
+}
+
+/// Prints a line of remarks, as `eprintln!` does.
+#[macro_export]
+macro_rules! note {
+    ($($text:tt)*) => { $crate::output::remark(format_args!($($text)*)) };
+}
+
+pub use crate::{note, say};
+
+/// What a [`say!`] does.
+pub fn line(text: fmt::Arguments<'_>) {
+    print(&format!("{text}\n"));
+}
+
+/// What a [`note!`] does.
+pub fn remark(text: fmt::Arguments<'_>) {
+    // One write for each line: the lines of several processes on one terminal stay whole.
+    _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+}
+
+/// Prints results that have line ends of their own, such as a table.
+pub fn print(text: &str) {
+    let written = write(&mut io::stdout().lock(), text);
+    match ending(&written) {
+        None => {}
+        Some(Ending::Quiet) => toolchain::leave(0),
+        Some(Ending::Failed(why)) => {
+            note!("error: cannot write to standard output: {why}");
+            toolchain::leave(1)
+        }
+    }
+}
+
+/// Prints results, and says whether they have a reader still: for a caller that has something to
+/// keep before it ends.
+pub fn offer(text: &str) -> bool {
+    let written = write(&mut io::stdout().lock(), text);
+    !matches!(ending(&written), Some(Ending::Quiet))
+}
+
+fn write(out: &mut impl Write, text: &str) -> io::Result<()> {
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// How the process ends by a write.
+#[derive(Debug, PartialEq, Eq)]
+enum Ending {
+    /// The reader has gone.
+    Quiet,
+    Failed(String),
+}
+
+/// How the process ends by what came of a write; `None` if it goes on.
+fn ending(written: &io::Result<()>) -> Option<Ending> {
+    match written {
+        Ok(()) => None,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Some(Ending::Quiet),
+        Err(error) => Some(Ending::Failed(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_has_gone_is_a_quiet_end_and_a_full_disk_is_an_error() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        assert_eq!(ending(&write(&mut writer, "read\n")), None);
+        drop(reader);
+        assert_eq!(ending(&write(&mut writer, "unread\n")), Some(Ending::Quiet));
+        let mut full: &mut [u8] = &mut [0; 2];
+        let failed = ending(&write(&mut full, "three"));
+        assert!(matches!(failed, Some(Ending::Failed(_))), "{failed:?}");
+    }
+}

@@ -1,0 +1,91 @@
+//! What a row shows of its runs, and which of two figures is the better one.
+
+use super::record::Record;
+
+/// One figure of an experiment's runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantity {
+    /// Its name in a table, with its unit: `late p99.9, µs`.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub read: Read,
+    /// Which of two is the better one. Only what is compared counts in a tally, so an experiment
+    /// with several quantities names the one or two that it is about.
+    pub better: Better,
+    /// How a page draws it.
+    pub drawn: Drawn,
+}
+
+/// How a page draws a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Drawn {
+    /// It does not.
+    No,
+    /// A row of dots for each case.
+    Dots,
+    /// Lines over the number of workers, where there are several; else a row of dots.
+    Lines,
+    /// A point of a curve: this share of what was measured is not above it.
+    Percentile(f64),
+}
+
+/// Where a figure comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Read {
+    /// A figure of the record.
+    Field(&'static str),
+    /// Made of the record and, where it is relative to others, of all records of the family.
+    Derived(fn(&Record, &[Record]) -> Option<f64>),
+}
+
+/// Which of two figures is the better one, and the words for a better and a worse one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// The smaller one: `("faster", "slower")`.
+    Less(&'static str, &'static str),
+    /// The larger one.
+    More(&'static str, &'static str),
+    /// It is shown, and not compared.
+    Neither,
+}
+
+impl Quantity {
+    /// The figure of a run; infinitely bad if it did not complete, and absent if it has none.
+    pub fn of(&self, record: &Record, all: &[Record]) -> Option<f64> {
+        match (record.dnc, self.better) {
+            (true, Better::Less(..)) => return Some(f64::INFINITY),
+            (true, Better::More(..)) => return Some(f64::NEG_INFINITY),
+            (true, Better::Neither) | (false, _) => {}
+        }
+        let figure = match self.read {
+            Read::Field(name) => record.figures.number(name),
+            Read::Derived(figure) => figure(record, all),
+        };
+        figure.filter(|figure| figure.is_finite())
+    }
+
+    /// Whether rows are compared by it.
+    pub fn is_compared(&self) -> bool {
+        self.better != Better::Neither
+    }
+}
+
+impl Better {
+    /// Whether `a` is better than `b`; never, where they are not compared.
+    pub fn is_better(self, a: f64, b: f64) -> bool {
+        match self {
+            Better::Less(..) => a < b,
+            Better::More(..) => a > b,
+            Better::Neither => false,
+        }
+    }
+
+    /// A sentence for the caption of a picture.
+    pub fn says(self) -> &'static str {
+        match self {
+            Better::Less(..) => "lower is better",
+            Better::More(..) => "higher is better",
+            Better::Neither => "not compared",
+        }
+    }
+}

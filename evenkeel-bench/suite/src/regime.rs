@@ -1,0 +1,133 @@
+//! Where the cores of a virtual machine are, told by a bounced cache line.
+//!
+//! They move between one last-level cache and two within minutes, which changes every figure with
+//! traffic between cores by a factor of two to four. A line bounced between two cores before and
+//! after each run tells in which regime it was measured, and runs are compared within one only.
+
+use std::hint;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_utils::CachePadded;
+
+use crate::affinity;
+
+/// Round trips between two looks at the clock: a few microseconds of bouncing.
+const STRIDE: u32 = 50;
+/// How long a line is bounced: thousands of round trips, and short beside any run.
+const TIME: Duration = Duration::from_millis(2);
+/// One-way times below this are of near cores. One last-level cache takes 28 to 70 ns on the
+/// machines of today, two take about 200.
+const NEAR: f64 = 100.0;
+/// Below this the two virtual cores are threads of one core: 9 to 10 ns, where near cores take 23 and more.
+const SIBLING: f64 = 20.0;
+
+/// The last ball: the other side stops.
+const OVER: u32 = u32::MAX;
+
+/// One-way time of a cache line between the first two cores, in nanoseconds; 0 if there are no two.
+pub fn bounce() -> f64 {
+    let cores = affinity::cores();
+    let &[here, there, ..] = cores.as_slice() else {
+        return 0.0;
+    };
+    let ball = CachePadded::new(AtomicU32::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            affinity::settle_on(there);
+            while reply(&ball) {}
+        });
+        let server = scope.spawn(|| {
+            affinity::settle_on(here);
+            serve(&ball)
+        });
+        server.join().unwrap_or(0.0)
+    })
+}
+
+/// Sends odd numbers and waits for the even ones that follow them.
+fn serve(ball: &AtomicU32) -> f64 {
+    // The first exchanges wait for the other thread to start.
+    exchange(ball, STRIDE);
+    let started = Instant::now();
+    let mut trips = 0;
+    while started.elapsed() < TIME {
+        exchange(ball, STRIDE);
+        trips += STRIDE;
+    }
+    let one_way = started.elapsed().as_nanos() as f64 / f64::from(2 * trips);
+    ball.store(OVER, Ordering::Release);
+    one_way
+}
+
+fn exchange(ball: &AtomicU32, trips: u32) {
+    for trip in 0..trips {
+        ball.store(2 * trip + 1, Ordering::Release);
+        while ball.load(Ordering::Acquire) != 2 * trip + 2 {
+            hint::spin_loop();
+        }
+    }
+}
+
+/// Answers one ball. `false` after the last one.
+fn reply(ball: &AtomicU32) -> bool {
+    loop {
+        let seen = ball.load(Ordering::Acquire);
+        if seen == OVER {
+            return false;
+        }
+        if seen % 2 == 1 {
+            ball.store(seen + 1, Ordering::Release);
+            return true;
+        }
+        hint::spin_loop();
+    }
+}
+
+/// What the names mean, for readers of tables.
+pub const MEANING: &str = "cores: siblings are two threads of one core (a cache line takes less than 20 ns from one to \
+    the other), near ones share a last-level cache (less than 100 ns), far ones do not; mixed: it changed during the run";
+
+/// The regime of one reading.
+fn of(line: f64) -> &'static str {
+    if line < SIBLING {
+        "siblings"
+    } else if line < NEAR {
+        "near"
+    } else {
+        "far"
+    }
+}
+
+/// The regime in words, from the readings before and after a run.
+pub fn name(before: f64, after: f64) -> &'static str {
+    if before == 0.0 || after == 0.0 {
+        return "one core";
+    }
+    match (of(before), of(after)) {
+        (before, after) if before == after => before,
+        _ => "mixed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_readings_make_a_regime() {
+        assert_eq!(name(40.0, 60.0), "near");
+        assert_eq!(name(180.0, 210.0), "far");
+        assert_eq!(name(40.0, 210.0), "mixed");
+        assert_eq!(name(9.0, 10.0), "siblings");
+        assert_eq!(name(66.0, 10.0), "mixed");
+        assert_eq!(name(0.0, 0.0), "one core");
+    }
+
+    #[test]
+    fn a_line_takes_time_between_two_cores() {
+        let expected = affinity::cores().len() > 1;
+        assert_eq!(bounce() > 0.0, expected);
+    }
+}

@@ -1,0 +1,221 @@
+//! One row: its peers take turns, round by round, until each has enough runs that count.
+//!
+//! A planned round asks all peers, in an order that is rotated by one each time: whom a run follows
+//! can change it. A further round asks those that lack runs, and always the subject beside them: a
+//! machine that drifts must not drift between the two that are compared. If the subject alone lacks
+//! runs, all are asked again.
+
+use std::time::{Duration, Instant};
+
+use super::enough::{Bound, Counts, counts, regime};
+use super::record::{Quiet, Record};
+use crate::affinity;
+use crate::disturbance::Watch;
+use crate::regime::{bounce, name};
+
+/// Who runs in a row.
+pub struct Peers<'a> {
+    /// Their names.
+    pub names: &'a [&'static str],
+    /// The one that the row is about.
+    pub subject: Option<&'static str>,
+    /// Whether the row depends on the distance of the cores.
+    pub is_bound: bool,
+}
+
+/// What one run of one peer came to.
+pub enum Run {
+    /// It left a record.
+    Kept(Box<Record>),
+    /// It gave up: the peer is not asked again.
+    GaveUp(String),
+}
+
+/// Measures a row. `once` runs the peer of a place in a round; `each` is given all that comes of
+/// it.
+pub fn row(
+    peers: &Peers<'_>,
+    bound: &mut Bound,
+    once: &mut dyn FnMut(usize, usize) -> anyhow::Result<Run>,
+    each: &mut dyn FnMut(usize, Run) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut kept: Vec<Record> = Vec::new();
+    let mut left: Vec<usize> = (0..peers.names.len()).collect();
+    let (mut time, mut runs) = (Duration::ZERO, 0);
+    for round in 0..bound.rounds + bound.extra {
+        let is_planned = round < bound.rounds;
+        let mut asked = if is_planned { left.clone() } else { again(peers, bound, &kept, &left) };
+        let expected = time / runs.max(1) * asked.len() as u32;
+        if asked.is_empty() || !is_planned && !bound.grants(expected) {
+            break;
+        }
+        let began = Instant::now();
+        let shift = round % asked.len();
+        asked.rotate_left(shift);
+        for &place in &asked {
+            let run = once(place, round)?;
+            match &run {
+                Run::Kept(record) => {
+                    left.retain(|&other| other != place || !record.dnc);
+                    kept.push(Record::clone(record));
+                }
+                Run::GaveUp(_) => left.retain(|&other| other != place),
+            }
+            each(place, run)?;
+        }
+        let took = began.elapsed();
+        if is_planned {
+            bound.planned(took)
+        } else {
+            bound.spent(took)
+        }
+        (time, runs) = (time + took, runs + asked.len() as u32);
+    }
+    Ok(())
+}
+
+/// Who runs in a further round; none if all have enough.
+fn again(peers: &Peers<'_>, bound: &Bound, kept: &[Record], left: &[usize]) -> Vec<usize> {
+    let kept: Vec<&Record> = kept.iter().collect();
+    let regime = if peers.is_bound { regime(&kept, peers.subject) } else { None };
+    let lacks = |place: usize| {
+        let own = kept.iter().filter(|record| record.runtime == peers.names[place]);
+        own.filter(|record| counts(record, regime) == Counts::Yes).count() < bound.needed()
+    };
+    let is_subject = |place: usize| Some(peers.names[place]) == peers.subject;
+    let asked: Vec<usize> =
+        left.iter().copied().filter(|&place| lacks(place) || is_subject(place)).collect();
+    match asked.as_slice() {
+        [subject] if is_subject(*subject) => {
+            if lacks(*subject) {
+                left.to_vec()
+            } else {
+                Vec::new()
+            }
+        }
+        _ => asked,
+    }
+}
+
+/// Runs `work` within the first `workers` cores, and says how quiet they were.
+///
+/// The line between two cores is bounced before and after, unless it was `read` already: to one
+/// worker the distance of the cores makes no difference, so one reading for all its runs is enough.
+/// A `child` that does the work counts as this process.
+pub fn watched<T>(
+    workers: usize,
+    read: Option<f64>,
+    child: Option<u32>,
+    work: impl FnOnce() -> T,
+) -> (T, Quiet) {
+    let line_ns_before = read.unwrap_or_else(bounce);
+    let (done, cpu_share) = affinity::confined(workers, || {
+        let watch = Watch::beside(affinity::cores(), child);
+        let done = work();
+        (done, watch.share())
+    });
+    let line_ns_after = read.unwrap_or_else(bounce);
+    let regime = name(line_ns_before, line_ns_after).into();
+    (done, Quiet { line_ns_before, line_ns_after, regime, cpu_share })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::fake::run;
+
+    const NAMES: [&str; 3] = ["ours", "b", "c"];
+
+    /// What becomes of each run of each peer, in their order; what follows is quiet.
+    type Script<'a> = [&'a [&'static str]; 3];
+
+    /// Runs a row as the script says. Gives who ran, round by round.
+    fn asked(script: Script<'_>, is_bound: bool, bound: &mut Bound) -> Vec<String> {
+        let peers = Peers { names: &NAMES, subject: Some(NAMES[0]), is_bound };
+        let mut done = [0; 3];
+        let mut rounds: Vec<String> = Vec::new();
+        let mut once = |place: usize, round: usize| {
+            rounds.resize(round + 1, String::new());
+            rounds[round].push_str(&NAMES[place][..1]);
+            let mut record = run(NAMES[place], 2, 20.0);
+            match script[place].get(done[place]).copied().unwrap_or("near") {
+                "gave up" => return Ok(Run::GaveUp("too long".to_owned())),
+                "dnc" => record.dnc = true,
+                "disturbed" => record.quiet.cpu_share = 0.55,
+                regime => record.quiet.regime = regime.into(),
+            }
+            done[place] += 1;
+            Ok(Run::Kept(Box::new(record)))
+        };
+        row(&peers, bound, &mut once, &mut |_, _| Ok(())).unwrap();
+        rounds
+    }
+
+    #[test]
+    fn the_order_of_the_peers_rotates_from_round_to_round() {
+        let rounds = asked([&[], &[], &[]], true, &mut Bound::rows(4));
+        assert_eq!(rounds, ["obc", "bco", "cob", "obc"]);
+    }
+
+    #[test]
+    fn a_disturbed_run_is_repeated_with_the_subject_beside_it() {
+        let rounds = asked([&[], &["near", "disturbed"], &[]], true, &mut Bound::rows(3));
+        assert_eq!(rounds, ["obc", "bco", "cob", "bo"]);
+    }
+
+    #[test]
+    fn runs_off_the_regime_are_repeated_and_changed_ones_too() {
+        let rounds = asked([&[], &["far", "mixed"], &[]], true, &mut Bound::rows(3));
+        assert_eq!(rounds, ["obc", "bco", "cob", "bo", "ob"]);
+        // On one worker the distance of the cores says nothing.
+        let rounds = asked([&[], &["far", "mixed"], &[]], false, &mut Bound::rows(3));
+        assert_eq!(rounds, ["obc", "bco", "cob"]);
+    }
+
+    #[test]
+    fn all_run_again_if_the_subject_alone_lacks_runs() {
+        let rounds = asked([&["disturbed"], &[], &[]], true, &mut Bound::rows(3));
+        assert_eq!(rounds, ["obc", "bco", "cob", "obc"]);
+    }
+
+    #[test]
+    fn a_peer_that_does_not_complete_or_gives_up_is_not_asked_again() {
+        let rounds = asked([&[], &["dnc"], &["near", "gave up"]], true, &mut Bound::rows(3));
+        assert_eq!(rounds, ["obc", "co", "o"]);
+        let rounds = asked([&["dnc"], &["dnc"], &["dnc"]], true, &mut Bound::rows(3));
+        assert_eq!(rounds, ["obc"]);
+    }
+
+    #[test]
+    fn further_rounds_are_bounded_in_number_and_in_time() {
+        let always = ["disturbed"; 20];
+        let rounds = asked([&[], &always, &[]], true, &mut Bound::rows(2));
+        assert_eq!(rounds, ["obc", "bco", "ob", "bo"]);
+        let mut bound = Bound::session(2);
+        bound.spent(Duration::MAX);
+        // What two planned rounds of no length have earned pays for no further one.
+        let rounds = asked([&[], &always, &[]], true, &mut bound);
+        assert!(rounds.len() <= 3, "{rounds:?}");
+    }
+
+    #[test]
+    fn one_round_is_enough_where_one_was_asked_for() {
+        assert_eq!(asked([&[], &[], &[]], true, &mut Bound::rows(1)), ["obc"]);
+    }
+
+    #[test]
+    fn an_error_ends_the_row() {
+        let peers = Peers { names: &NAMES, subject: None, is_bound: false };
+        let mut once = |_, _| anyhow::bail!("a wrong result");
+        let error = row(&peers, &mut Bound::rows(1), &mut once, &mut |_, _| Ok(())).unwrap_err();
+        assert_eq!(error.to_string(), "a wrong result");
+    }
+
+    #[test]
+    fn a_reading_of_the_line_serves_a_run_that_does_not_depend_on_it() {
+        let (cores, quiet) = watched(1, Some(40.0), None, || affinity::cores().len());
+        assert_eq!((cores, quiet.line_ns_before, quiet.line_ns_after), (1, 40.0, 40.0));
+        assert_eq!(quiet.regime, "near");
+        assert!((0.0..=1.0).contains(&quiet.cpu_share));
+    }
+}

@@ -1,0 +1,451 @@
+//! The printed tables of a family: one for each experiment, fitted to the width of the terminal.
+//!
+//! A table has a line for each quantity of each row. Where its figures would not fit, each row is a
+//! block with a line for each peer instead. No figure is ever broken.
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width};
+
+use super::case;
+use super::description::{Description, Experiment};
+use super::enough::RUNS;
+use super::peer::Role;
+use super::published::{self, Average};
+use super::quantity::Quantity;
+use super::record::Record;
+use super::rows::{Absent, Cell, LeftOut, Row, rows};
+use super::tally::Tally;
+use super::verdict::Verdict;
+use crate::named::NAMELESS;
+use crate::regime;
+use crate::verdict::DOUBT;
+use crate::words;
+
+/// The width of the terminal, or what the user says it is; `None` where output is read by a
+/// program.
+pub fn width() -> Option<u16> {
+    let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col);
+    let said = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal.filter(|columns| *columns > 0).or_else(said)
+}
+
+/// All tables of a family, with what a reader must know of them.
+pub fn render(
+    of: &Description,
+    records: &[Record],
+    absent: &[Absent],
+    width: Option<u16>,
+) -> String {
+    let rows = rows(of, records, absent);
+    let mut text = String::new();
+    for rows in rows.chunk_by(|a, b| a.experiment.name == b.experiment.name) {
+        let wide = wide(of, rows);
+        let fits = |table: &str| {
+            let longest = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+            width.is_none_or(|width| longest <= usize::from(width))
+        };
+        let table = fitted(&wide, width);
+        if fits(&table) {
+            text.push_str(&table);
+            common(rows).iter().for_each(|line| text.push_str(&wrapped(line, width)));
+        } else {
+            text.push_str(&blocks(of, rows, width));
+        }
+        text.push('\n');
+    }
+    for note in notes(of, &rows) {
+        note.lines().for_each(|line| text.push_str(&wrapped(line, width)));
+    }
+    text
+}
+
+/// A table before it is laid out: its headings, and where its figures begin and end.
+struct Wide {
+    heading: Vec<String>,
+    lines: Vec<Vec<String>>,
+    /// The first column of figures.
+    first: usize,
+    /// The column of comparisons, the only one that may be broken.
+    comparison: Option<usize>,
+}
+
+fn wide(of: &Description, rows: &[Row<'_>]) -> Wide {
+    let experiment = rows[0].experiment;
+    let settings = told(experiment, rows);
+    let peers = measured(of, rows);
+    let compares = compares(of, rows);
+    let systems = published::systems(of, rows);
+    let mut heading = vec!["experiment".to_owned(), "workers".to_owned()];
+    heading.extend(settings.iter().map(|name| name.replace('_', " ")));
+    heading.extend(["cores", "figure"].map(str::to_owned));
+    let first = heading.len();
+    heading.extend(peers.iter().map(|name| (*name).to_owned()));
+    let comparison = compares.map(|_| heading.len());
+    heading.extend(compares.map(|subject| format!("{subject} is")));
+    heading.extend(systems.iter().map(|system| (*system).to_owned()));
+    let mut lines = Vec::new();
+    for row in rows {
+        for (place, quantity) in row.quantities().enumerate() {
+            let mut line = vec![row.case.title(), row.case.workers.to_string()];
+            let value =
+                |name: &&str| row.case.settings.get(name).map_or("-".to_owned(), case::plain);
+            line.extend(settings.iter().map(value));
+            line.push(row.regime.unwrap_or("-").to_owned());
+            if place > 0 {
+                line.iter_mut().for_each(String::clear);
+            }
+            line.push(quantity.name.to_owned());
+            let figure = |name: &&str| {
+                row.cell(name).map_or("-".to_owned(), |cell| figure(row, quantity, cell))
+            };
+            line.extend(peers.iter().map(figure));
+            if compares.is_some() {
+                line.push(verdict(row, quantity));
+            }
+            // They are of the first quantity.
+            let published = |system: &&str| match place {
+                0 => published::figure(of, row, system).unwrap_or("-".to_owned()),
+                _ => String::new(),
+            };
+            line.extend(systems.iter().map(published));
+            lines.push(line);
+            if !systems.is_empty() {
+                lines.extend(averages(row, quantity, &peers, first, heading.len()));
+            }
+        }
+    }
+    Wide { heading, lines, first, comparison }
+}
+
+/// The averages below a line of medians; nothing if there are none.
+fn averages(
+    row: &Row<'_>,
+    quantity: &Quantity,
+    peers: &[&str],
+    first: usize,
+    columns: usize,
+) -> Option<Vec<String>> {
+    let average = |name: &&str| row.average(quantity, row.cell(name)?);
+    let averages: Vec<Option<Average>> = peers.iter().map(average).collect();
+    averages.iter().any(Option::is_some).then(|| {
+        let mut line = vec![String::new(); first - 1];
+        line.push("average".to_owned());
+        let text = |average: Option<Average>| average.map_or("-".to_owned(), |one| one.to_string());
+        line.extend(averages.into_iter().map(text));
+        line.resize(columns, String::new());
+        line
+    })
+}
+
+/// The settings in which the rows differ, so that a table must tell them.
+fn told(experiment: &Experiment, rows: &[Row<'_>]) -> Vec<&'static str> {
+    let value = |row: &Row<'_>, name: &str| row.case.settings.get(name).cloned();
+    let differs = |name: &&str| rows.iter().any(|row| value(row, name) != value(&rows[0], name));
+    experiment.settings.iter().copied().filter(differs).collect()
+}
+
+/// The settings that all rows share, for below their table, which has no column for them.
+fn common(rows: &[Row<'_>]) -> Option<String> {
+    let experiment = rows[0].experiment;
+    let columns = told(experiment, rows);
+    let shared = rows[0].case.told().filter(|(name, _)| !columns.contains(name));
+    let shared: Vec<String> = shared.map(|(_, setting)| setting).collect();
+    let all = format!("All rows of {}: {}.", experiment.name, shared.join(", "));
+    (!shared.is_empty()).then_some(all)
+}
+
+/// The peers that were measured in any of these rows.
+fn measured(of: &Description, rows: &[Row<'_>]) -> Vec<&'static str> {
+    let names = of.peers.iter().map(|peer| peer.name);
+    names.filter(|name| rows.iter().any(|row| row.cell(name).is_some())).collect()
+}
+
+/// The subject's name, if it is compared with a peer in any of these rows.
+fn compares(of: &Description, rows: &[Row<'_>]) -> Option<&'static str> {
+    let has = |role| rows.iter().flat_map(|row| &row.cells).any(|cell| cell.peer.role == role);
+    of.subject().filter(|_| has(Role::Subject) && has(Role::Peer))
+}
+
+fn verdict(row: &Row<'_>, quantity: &Quantity) -> String {
+    match quantity.is_compared() {
+        true => Verdict::of(row, quantity).plain(quantity.better),
+        false => String::new(),
+    }
+}
+
+/// Median and extremes, with the number of runs where they are too few.
+fn figure(row: &Row<'_>, quantity: &Quantity, cell: &Cell<'_>) -> String {
+    let Some(summary) = row.summary(quantity, cell) else { return "-".to_owned() };
+    let mut text = match summary.incomplete {
+        _ if !summary.completed() => "DNC".to_owned(),
+        0 => words::spread(summary),
+        some => format!("{} [{some} of {} DNC]", words::figure(summary.median), summary.runs),
+    };
+    match cell.counted {
+        0 => text.push('~'),
+        _ if cell.is_enough() || !summary.completed() => {}
+        runs => text.push_str(&format!(" n={runs}")),
+    }
+    text
+}
+
+/// Space between two columns.
+const GAP: u16 = 2;
+
+/// The least width of a comparison: all but the longest words of it stand in one line.
+const COMPARISON: u16 = 22;
+
+/// Lays a table out in so many columns of letters.
+fn fitted(Wide { heading, lines, first, comparison }: &Wide, width: Option<u16>) -> String {
+    let mut table = bare(width);
+    table.set_header(heading);
+    table.add_rows(lines);
+    for (place, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, GAP));
+        let is_comparison = *comparison == Some(place);
+        if place >= *first && !is_comparison {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        // A comparison may take two lines; names and figures may not.
+        column.set_constraint(match is_comparison {
+            false => ColumnConstraint::ContentWidth,
+            true => ColumnConstraint::LowerBoundary(Width::Fixed(COMPARISON)),
+        });
+    }
+    table.trim_fmt() + "\n"
+}
+
+/// The rows as blocks, each with a line for each peer that has the figure.
+fn blocks(of: &Description, rows: &[Row<'_>], width: Option<u16>) -> String {
+    let mut text = String::new();
+    let is_published = !published::systems(of, rows).is_empty();
+    for row in rows {
+        text.push_str(&wrapped(&row.name(), width));
+        for (place, quantity) in row.quantities().enumerate() {
+            text.push_str(&wrapped(&format!("  {}", quantity.name), width));
+            let mut table = bare(width);
+            let has = |cell: &&Cell<'_>| row.summary(quantity, cell).is_some();
+            for cell in row.cells.iter().filter(has) {
+                let figure = figure(row, quantity, cell);
+                table.add_row([format!("    {}", cell.peer.name), figure]);
+                let average = row.average(quantity, cell).filter(|_| is_published);
+                table.add_rows(average.map(|one| [String::new(), format!("average {one}")]));
+            }
+            // They are of the first quantity.
+            for one in (of.published)(row.case).iter().filter(|_| place == 0) {
+                table.add_row([&format!("    {}", one.system), &one.figure]);
+            }
+            table.column_iter_mut().for_each(|column| {
+                column.set_padding((0, GAP));
+            });
+            text.push_str(&(table.trim_fmt() + "\n"));
+            if let (Some(subject), true) = (compares(of, rows), quantity.is_compared()) {
+                let verdict = verdict(row, quantity);
+                text.push_str(&wrapped(&format!("    {subject}: {verdict}"), width));
+            }
+        }
+    }
+    text
+}
+
+/// A table without lines.
+fn bare(width: Option<u16>) -> Table {
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    if let Some(width) = width {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    }
+    table
+}
+
+/// A table of a few columns that is no family's, with a heading.
+pub struct Plain {
+    /// The heading.
+    pub heading: Vec<String>,
+    /// The lines.
+    pub lines: Vec<Vec<String>>,
+    /// The columns that hold figures.
+    pub figures: std::ops::Range<usize>,
+}
+
+/// Lays such a table out in so many columns of letters.
+pub fn plain(of: &Plain, width: Option<u16>) -> String {
+    let mut table = bare(width);
+    table.set_header(&of.heading);
+    table.add_rows(&of.lines);
+    for (place, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, GAP));
+        if of.figures.contains(&place) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt() + "\n"
+}
+
+/// A row in a line for each figure that is compared, as it comes; the first figure where none is.
+pub fn brief(row: &Row<'_>, subject: &str, width: Option<u16>) -> String {
+    let name = row.name();
+    // Some experiments have no subject, such as what only one form of it can do.
+    let own = row.cell(subject).or_else(|| row.cells.first());
+    let whose = own.map_or("", |cell| cell.peer.name);
+    let whose = if whose == subject { String::new() } else { format!(" of {whose}") };
+    let compared: Vec<&Quantity> = row.quantities().filter(|one| one.is_compared()).collect();
+    let shown = if compared.is_empty() { row.quantities().take(1).collect() } else { compared };
+    let mut text = String::new();
+    for quantity in shown {
+        let own = own.map_or("-".to_owned(), |cell| figure(row, quantity, cell));
+        let words = match quantity.is_compared() {
+            true => format!(", {}", Verdict::of(row, quantity).sentence(quantity.better)),
+            false => String::new(),
+        };
+        let line = format!("{name}: {}{whose} {own}{words}", quantity.name);
+        text.push_str(&wrapped(&line, width));
+    }
+    text
+}
+
+/// A paragraph of so many columns of letters, indented as its first line is.
+pub fn wrapped(text: &str, width: Option<u16>) -> String {
+    let indent = text.len() - text.trim_start().len();
+    let mut table = bare(width.map(|width| width.saturating_sub(indent as u16)));
+    table.add_row([text.trim_start()]);
+    table.column_iter_mut().for_each(|column| {
+        column.set_padding((0, 0));
+    });
+    let lines = table.trim_fmt();
+    lines.lines().map(|line| format!("{:indent$}{line}\n", "")).collect()
+}
+
+/// What a reader must know beside the figures.
+fn notes(of: &Description, rows: &[Row<'_>]) -> Vec<String> {
+    let mut notes = vec![of.about.to_owned()];
+    if compares(of, rows).is_some() {
+        notes.push(format!("{}: {}.", of.title, Tally::of(rows).words()));
+    }
+    notes.push(format!(
+        "Medians [minimum-maximum] of the runs that count. n: their number, where it is less than \
+         {RUNS} and nothing is compared; ~: none counts; {NAMELESS}: no figure; {DOUBT}.",
+    ));
+    if !published::systems(of, rows).is_empty() {
+        notes.push(published::FORM.to_owned());
+    }
+    notes.extend(left_out(rows));
+    if rows.iter().any(|row| row.regime.is_some()) {
+        notes.push(regime::MEANING.to_owned() + ".");
+    }
+    notes.extend((of.remarks)(rows));
+    notes.extend(rows.iter().flat_map(|row| &row.absent).map(|absent| format!("{absent}.")));
+    notes
+}
+
+/// The runs that do not count, in a sentence; none if all do.
+pub fn left_out(rows: &[Row<'_>]) -> Option<String> {
+    let sum = |part: fn(LeftOut) -> usize| rows.iter().map(|row| part(row.left_out)).sum::<usize>();
+    let parts = [
+        (sum(|out| out.disturbed), "while others took time of their cores"),
+        (sum(|out| out.mixed), "while the distance of the cores changed"),
+        (sum(|out| out.elsewhere), "while the cores were nearer or farther than in their row"),
+    ];
+    let say = |(runs, why): (usize, &str)| format!("{} made {why}", words::count(runs, "run"));
+    let said: Vec<String> = parts.into_iter().filter(|part| part.0 > 0).map(say).collect();
+    (!said.is_empty()).then(|| format!("Left out: {}.", said.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::fake::run;
+    use crate::rows::tests::{family, three};
+
+    fn records() -> Vec<Record> {
+        let mut records = three("evenkeel", [20.0, 21.0, 22.0]);
+        records.extend(three("tokio", [42.0, 43.0, 44.0]));
+        records.extend(three("go", [10_000.0, 11_000.0, 12_000.0])[..2].to_vec());
+        records.extend(["evenkeel", "tokio"].map(|name| run(name, 1, 18.0)));
+        records
+    }
+
+    #[test]
+    fn a_line_holds_all_peers_and_the_comparison() {
+        let text = render(&family(), &records(), &[], None);
+        let lines: Vec<&str> = text.lines().collect();
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(
+            words(lines[0]),
+            "experiment workers cores figure evenkeel tokio go evenkeel is published Cilk"
+        );
+        assert_eq!(
+            words(lines[1]),
+            "cycle 2 near ns 21.0 [20.0-22.0] 43.0 [42.0-44.0] 10,500 [10,000-11,000] n=2 2.0 x faster \
+             23 / 24 ± 1"
+        );
+        assert_eq!(words(lines[2]), "average 21.0 ± 1.00 43.0 ± 1.00 10,500 ± 707");
+        assert!(words(lines[5]).starts_with("cycle 1 - ns 18.0 n=1 18.0 n=1 - not compared"));
+        assert!(text.contains("\nAll rows of cycle: tasks 100.\n"), "{text}");
+        assert!(text.contains("Rings: won 1, lost 0, even 0, not compared 1."), "{text}");
+        assert!(text.contains("A ring is passed on."), "{text}");
+        assert!(text.contains("\n2 rows in all:\n  listed\n"), "{text}");
+    }
+
+    #[test]
+    fn no_line_is_longer_than_the_terminal_and_no_figure_is_broken() {
+        for width in [48, 60, 72, 80, 100, 120] {
+            let text = render(&family(), &records(), &[], Some(width));
+            for line in text.lines() {
+                assert!(line.chars().count() <= usize::from(width), "{width}: {line}");
+            }
+            for figure in [
+                "21.0 [20.0-22.0]",
+                "10,500 [10,000-11,000] n=2",
+                "2.0 x faster",
+                "23 / 24 ± 1",
+                "21.0 ± 1.00",
+            ] {
+                assert!(text.contains(figure), "{width}: {figure} is missing from\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_has_only_the_peers_that_have_its_figure() {
+        let mut records = [three("evenkeel", [30.0; 3]), three("tokio", [20.0; 3])].concat();
+        let without = |record: &Record| record.runtime == "tokio";
+        let figures = crate::case::Fields::new;
+        records.iter_mut().filter(|one| without(one)).for_each(|one| one.figures = figures());
+        let text = render(&family(), &records, &[], Some(40));
+        assert!(text.contains("    evenkeel"), "{text}");
+        assert!(!text.contains("    tokio"), "{text}");
+    }
+
+    #[test]
+    fn a_loss_is_as_plain_as_a_win() {
+        let records = [three("evenkeel", [30.0; 3]), three("tokio", [20.0; 3])].concat();
+        let text = render(&family(), &records, &[], None);
+        assert!(text.contains("1.50 X SLOWER"), "{text}");
+    }
+
+    #[test]
+    fn what_did_not_complete_was_left_out_or_is_absent_is_said() {
+        let mut records = [three("evenkeel", [30.0; 3]), three("tokio", [20.0; 3])].concat();
+        records[0].quiet.cpu_share = 0.55;
+        records[1].dnc = true;
+        records[3..].iter_mut().for_each(|record| record.quiet.regime = "far".into());
+        let case = records[0].case.clone();
+        let absent = [Absent { case, runtime: "go", why: "it took too long".to_owned() }];
+        let text = render(&family(), &records, &absent, None);
+        assert!(text.contains("20.0~") && text.contains("DNC"), "{text}");
+        let left_out = "Left out: 1 run made while others took time of their cores; \
+             3 runs made while the cores were nearer or farther than in their row.";
+        assert!(text.contains(left_out), "{text}");
+        let absent = "go has no figure of cycle, 2 workers, tasks 100: it took too long.";
+        assert!(text.contains(absent), "{text}");
+    }
+
+    #[test]
+    fn settings_in_which_rows_differ_are_columns() {
+        let mut records = records();
+        records[0].case.settings = crate::case::Fields::new().with("tasks", 7);
+        let text = render(&family(), &records, &[], None);
+        assert!(text.lines().next().is_some_and(|line| line.contains("tasks")), "{text}");
+        assert!(!text.contains("All rows"), "{text}");
+    }
+}

@@ -1,0 +1,80 @@
+//! Figures and names as people read them.
+
+use crate::summary::Summary;
+
+/// A figure with two or three significant digits and thousands set apart, such as `0.0051`, `9.04` or `25,444`.
+pub fn figure(value: f64) -> String {
+    match value.abs() {
+        v if 0.0 < v && v < 0.009_95 => format!("{value:.4}"),
+        v if 0.0 < v && v < 0.0995 => format!("{value:.3}"),
+        v if v < 9.995 => format!("{value:.2}"),
+        v if v < 99.95 => format!("{value:.1}"),
+        _ => thousands(value.round() as i64),
+    }
+}
+
+/// A summary: its median, and its extremes unless they are the same.
+pub fn spread(Summary { median, min, max, .. }: Summary) -> String {
+    if min == max {
+        figure(median)
+    } else {
+        format!("{} [{}-{}]", figure(median), figure(min), figure(max))
+    }
+}
+
+/// A whole number with its thousands set apart by commas.
+pub fn thousands(value: i64) -> String {
+    let digits = value.unsigned_abs().to_string();
+    let mut text = if value < 0 { "-".to_owned() } else { String::new() };
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count and its noun: `1 run`, `3 runs`.
+pub fn count(number: usize, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", thousands(number as i64))
+}
+
+/// Names in a sentence: `a, b and c`.
+pub fn and(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [name] => (*name).to_owned(),
+        [names @ .., last] => format!("{} and {last}", names.join(", ")),
+    }
+}
+
+/// The text with its first letter as at the beginning of a sentence.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let mut capital: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    capital.push_str(letters.as_str());
+    capital
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_three_digits() {
+        let figures: Vec<String> = [9.041, 9.996, 37.24, 99.96, 25_444.4].map(figure).to_vec();
+        assert_eq!(figures, ["9.04", "10.0", "37.2", "100", "25,444"]);
+        assert_eq!([0.0, 0.00493, 0.0166, 0.31].map(figure), ["0.00", "0.0049", "0.017", "0.31"]);
+        assert_eq!(thousands(1_234_567), "1,234,567");
+        assert_eq!(thousands(-100), "-100");
+        assert_eq!(count(1, "run") + &count(2, "run"), "1 run2 runs");
+    }
+
+    #[test]
+    fn names_are_joined_as_in_a_sentence() {
+        assert_eq!([and(&[]), and(&["a"]), and(&["a", "b"])], ["", "a", "a and b"]);
+        assert_eq!(and(&["a", "b", "c"]), "a, b and c");
+    }
+}
