@@ -11,6 +11,7 @@ use super::table::mark;
 use super::{drawn, page, percentiles, pictures};
 use suite::case::Case;
 use suite::description::Description;
+use suite::disturbance;
 use suite::entry::Measured;
 use suite::peer::Known;
 use suite::published;
@@ -40,10 +41,11 @@ pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
     Ok(html! {
         h2.pictures id=(of.name) { (of.title) }
         p.lead {
-            (subject) " is " (mark(Standing::Ahead)) "ahead of every peer in " (tally.won) ", "
-            (mark(Standing::Behind)) "behind in " (tally.lost) ", neither in " (tally.even)
-            " and not compared in " (tally.not_compared)
-            @if tally.unfinished > 0 { "; it does not complete " (tally.unfinished) }
+            "Of " (words::count(tally.all(), "comparison")) " " (subject) " is "
+            (mark(Standing::Ahead)) "ahead of every peer in " (tally.won) ", "
+            (mark(Standing::Behind)) "behind one in " (tally.lost) " and neither in " (tally.even)
+            "; " (tally.not_compared) " could not be made"
+            @if tally.unfinished > 0 { ", and " (tally.unfinished) " nobody completed" }
             "."
         }
         @for section in &sections { (section) }
@@ -56,6 +58,7 @@ pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
                 strong { "bold" } ". " (DOUBT) "."
                 @if let Some(left_out) = left_out(&rows) { " " (left_out) }
             }
+            p { (words::capital(disturbance::MEANING)) "." }
             @if rows.iter().any(|row| row.regime.is_some()) { p { (words::capital(MEANING)) "." } }
             @for text in (of.remarks)(&rows) { (remark(&text)) }
         }
@@ -278,6 +281,7 @@ fn picture(row: &Row<'_>, quantity: &Quantity, scale: &Scale) -> anyhow::Result<
     let dots: Vec<Dot> = row
         .cells
         .iter()
+        .filter(|cell| cell.counted > 0)
         .filter_map(|cell| {
             let value = row.summary(quantity, cell)?;
             let text = dots::text(Some(&value), None);

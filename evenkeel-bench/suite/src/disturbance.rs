@@ -6,6 +6,11 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+/// What a reader must know of it.
+pub const MEANING: &str = "a run counts if others took less than 4 % of its cores' time, which the \
+    system counts in hundredths of a second: of a run shorter than a quarter of a second they can \
+    take more unseen";
+
 /// A run that had less than this share of its time was disturbed, and does not count.
 pub const ENOUGH: f64 = 0.96;
 

@@ -4,7 +4,7 @@
 //! other runs of its row. A row has enough when each of its peers has [`RUNS`] runs that count.
 //! Until then there are further rounds, within a [`Bound`] on their number and their time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::record::Record;
@@ -29,14 +29,13 @@ pub enum Counts {
 }
 
 /// Whether a run counts in a row of this regime; `None` if the row does not depend on it. A run
-/// that did not complete counts always: no regime would have let it.
+/// that did not complete counts in any regime: its time is up, however near the cores are.
 pub fn counts(record: &Record, regime: Option<&str>) -> Counts {
     let own = record.quiet.regime.as_ref();
     match regime {
-        _ if record.dnc => Counts::Yes,
         _ if is_disturbed(record) => Counts::Disturbed,
         Some(_) if own == MIXED => Counts::Mixed,
-        Some(regime) if own != regime => Counts::Elsewhere,
+        Some(regime) if own != regime && !record.dnc => Counts::Elsewhere,
         _ => Counts::Yes,
     }
 }
@@ -46,8 +45,9 @@ pub fn is_disturbed(record: &Record) -> bool {
     record.quiet.cpu_share < ENOUGH
 }
 
-/// The regime in which a row compares: one in which the subject was measured beside most peers;
-/// among equals near cores, then the regime of most runs.
+/// The regime in which a row compares: the one in which the subject and most peers have [`RUNS`]
+/// runs; among equals the one in which most of them were measured, then the one with most of the
+/// runs that are still needed, then near cores.
 ///
 /// Runs that would not count anyway have no say while there are others.
 pub fn regime<'a>(records: &[&'a Record], subject: Option<&str>) -> Option<&'a str> {
@@ -58,9 +58,15 @@ pub fn regime<'a>(records: &[&'a Record], subject: Option<&str>) -> Option<&'a s
         let regimes: BTreeSet<&str> = runs.iter().map(|run| run.quiet.regime.as_ref()).collect();
         regimes.into_iter().max_by_key(|regime| {
             let within = runs.iter().filter(|run| run.quiet.regime == *regime);
-            let peers: BTreeSet<&str> = within.clone().map(|run| run.runtime.as_ref()).collect();
-            let about = subject.is_some_and(|subject| peers.contains(subject));
-            (about, peers.len(), *regime == NEAR, within.count())
+            let mut peers: BTreeMap<&str, usize> = BTreeMap::new();
+            within.for_each(|run| *peers.entry(run.runtime.as_ref()).or_default() += 1);
+            let of = |name: Option<&str>| name.and_then(|name| peers.get(name)).copied();
+            let own = of(subject).unwrap_or(0);
+            let enough = peers.values().filter(|runs| **runs >= RUNS).count();
+            let compared = if own >= RUNS { enough } else { 0 };
+            let needed: usize = peers.values().map(|runs| RUNS.min(*runs)).sum();
+            let all: usize = peers.values().sum();
+            (own > 0, compared, peers.len(), needed, *regime == NEAR, all)
         })
     };
     chosen(&quiet).or_else(|| chosen(&|record| !mixed(record))).or_else(|| chosen(&|_| true))
@@ -134,7 +140,9 @@ mod tests {
         assert_eq!(counts(&at("a", "far", 1.0), near), Counts::Elsewhere);
         assert_eq!(counts(&at("a", "mixed", 1.0), None), Counts::Yes);
         assert_eq!(counts(&at("a", "mixed", 0.55), None), Counts::Disturbed);
-        assert_eq!(counts(&Record { dnc: true, ..at("a", "far", 0.5) }, near), Counts::Yes);
+        assert_eq!(counts(&Record { dnc: true, ..at("a", "far", 1.0) }, near), Counts::Yes);
+        assert_eq!(counts(&Record { dnc: true, ..at("a", "near", 0.5) }, near), Counts::Disturbed);
+        assert_eq!(counts(&Record { dnc: true, ..at("a", "mixed", 1.0) }, near), Counts::Mixed);
     }
 
     #[test]
@@ -157,12 +165,28 @@ mod tests {
         };
         let (a, b, c) = (at("a", "far", 1.0), at("b", "far", 1.0), at("a", "near", 1.0));
         assert_eq!(of(&[a.clone(), b.clone(), c.clone(), c.clone()]).as_deref(), Some("far"));
-        assert_eq!(of(&[a.clone(), c.clone(), a.clone()]).as_deref(), Some("near"));
+        // The one that will sooner be complete.
+        assert_eq!(of(&[a.clone(), c.clone(), a.clone()]).as_deref(), Some("far"));
         // The peers' regime is not the row's if the subject is not in it.
         let others = [at("b", "near", 1.0), at("c", "near", 1.0), a.clone()];
         assert_eq!(of(&others).as_deref(), Some("far"));
         // A disturbed run has no say.
         assert_eq!(of(&[a, at("a", "near", 0.5), at("b", "near", 0.5)]).as_deref(), Some("far"));
+    }
+
+    #[test]
+    fn the_regime_in_which_rows_are_complete_is_the_rows() {
+        let rounds = |regimes: &[&'static str]| {
+            let of = |regime: &&'static str| [at("a", regime, 1.0), at("b", regime, 1.0)];
+            let records: Vec<Record> = regimes.iter().flat_map(of).collect();
+            let records: Vec<&Record> = records.iter().collect();
+            regime(&records, Some("a")).map(str::to_owned)
+        };
+        assert_eq!(rounds(&["near", "far", "far", "far"]).as_deref(), Some("far"));
+        assert_eq!(rounds(&["near", "far", "far"]).as_deref(), Some("far"));
+        assert_eq!(rounds(&["near", "far"]).as_deref(), Some("near"));
+        let both = ["near", "far", "far", "far", "far", "near", "near"];
+        assert_eq!(rounds(&both).as_deref(), Some("near"));
     }
 
     #[test]

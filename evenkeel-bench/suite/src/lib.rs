@@ -16,6 +16,7 @@ pub mod affinity;
 pub mod asked;
 pub mod case;
 pub mod description;
+mod differ;
 pub mod disturbance;
 pub mod effort;
 pub mod enough;

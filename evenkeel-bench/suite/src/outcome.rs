@@ -19,7 +19,7 @@ pub struct Outcome {
     pub families: Vec<Ended>,
     /// All of them together.
     pub all: Tally,
-    /// The largest factors by which a peer is ahead, the worst first.
+    /// What peers alone complete, and then the largest factors by which one is ahead.
     pub worst: Vec<Loss>,
 }
 
@@ -94,19 +94,21 @@ impl Outcome {
     }
 }
 
-/// What a row loses. What does not complete is counted apart: it has no factor.
+/// What a row loses. Not to complete where a peer does is the worst.
 fn losses(row: &Row<'_>) -> Vec<Loss> {
     let loss = |quantity| {
         let verdict = Verdict::of(row, quantity);
-        match verdict {
-            Verdict::Compared { standing: Standing::Behind, factor, .. } => Some(Loss {
-                what: format!("{}, {}", row.name(), quantity.name),
-                bench: row.experiment.name,
-                words: verdict.sentence(quantity.better),
-                factor,
-            }),
-            _ => None,
-        }
+        let factor = match verdict {
+            Verdict::Compared { standing: Standing::Behind, factor, .. } => factor,
+            Verdict::Unfinished(Some(_)) => f64::INFINITY,
+            _ => return None,
+        };
+        Some(Loss {
+            what: format!("{}, {}", row.name(), quantity.name),
+            bench: row.experiment.name,
+            words: verdict.sentence(quantity.better),
+            factor,
+        })
     };
     row.quantities().filter(|quantity| quantity.is_compared()).filter_map(loss).collect()
 }

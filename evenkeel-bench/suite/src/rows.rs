@@ -158,13 +158,15 @@ impl<'a> Row<'a> {
         Average::of(&self.figures(quantity, cell))
     }
 
-    fn figures(&self, quantity: &Quantity, cell: &Cell<'_>) -> Vec<f64> {
+    pub(super) fn figures(&self, quantity: &Quantity, cell: &Cell<'_>) -> Vec<f64> {
         cell.runs.iter().filter_map(|record| quantity.of(record, self.all)).collect()
     }
 
-    /// The name of the best of those that may be compared, where there are two at least.
+    /// The name of the best of those that are compared, where there are two at least.
     pub fn best(&self, quantity: &Quantity) -> Option<&'static str> {
-        let compared = |cell: &&Cell<'_>| cell.is_enough() && cell.peer.role != Role::Floor;
+        let compared = |cell: &&Cell<'_>| {
+            cell.is_enough() && matches!(cell.peer.role, Role::Subject | Role::Peer)
+        };
         let figure = |cell: &Cell<'_>| {
             let summary = self.summary(quantity, cell).filter(Summary::completed)?;
             Some((cell.peer.name, summary.median))

@@ -1,13 +1,16 @@
 //! One row: its peers take turns, round by round, until each has enough runs that count.
 //!
-//! A planned round asks all peers, in an order that is rotated by one each time: whom a run follows
-//! can change it. A further round asks those that lack runs, and always the subject beside them: a
-//! machine that drifts must not drift between the two that are compared. If the subject alone lacks
-//! runs, all are asked again.
+//! A planned round asks all peers. Whom a run follows can change it, so every other round has the
+//! order of the one before backwards, and pairs of rounds are rotated by one: an odd number of
+//! peers all follow each other as often in twice as many rounds (Williams, "Experimental Designs
+//! Balanced for the Estimation of Residual Effects of Treatments", Australian Journal of Scientific
+//! Research A 2, 1949). A further round asks those that lack runs, and always the subject beside
+//! them: a machine that drifts must not drift between the two that are compared. If the subject
+//! alone lacks runs, all are asked again.
 
 use std::time::{Duration, Instant};
 
-use super::enough::{Bound, Counts, counts, regime};
+use super::enough::{Bound, Counts, counts, is_disturbed, regime};
 use super::record::{Quiet, Record};
 use crate::affinity;
 use crate::disturbance::Watch;
@@ -50,13 +53,18 @@ pub fn row(
             break;
         }
         let began = Instant::now();
-        let shift = round % asked.len();
+        let shift = round / 2 % asked.len();
         asked.rotate_left(shift);
+        if round % 2 == 1 {
+            asked.reverse();
+        }
         for &place in &asked {
             let run = once(place, round)?;
             match &run {
                 Run::Kept(record) => {
-                    left.retain(|&other| other != place || !record.dnc);
+                    // A run that was disturbed does not show that it cannot be done.
+                    let is_over = record.dnc && !is_disturbed(record);
+                    left.retain(|&other| other != place || !is_over);
                     kept.push(Record::clone(record));
                 }
                 Run::GaveUp(_) => left.retain(|&other| other != place),
@@ -141,6 +149,7 @@ mod tests {
             match script[place].get(done[place]).copied().unwrap_or("near") {
                 "gave up" => return Ok(Run::GaveUp("too long".to_owned())),
                 "dnc" => record.dnc = true,
+                "disturbed dnc" => (record.dnc, record.quiet.cpu_share) = (true, 0.55),
                 "disturbed" => record.quiet.cpu_share = 0.55,
                 regime => record.quiet.regime = regime.into(),
             }
@@ -152,36 +161,39 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_peers_rotates_from_round_to_round() {
-        let rounds = asked([&[], &[], &[]], true, &mut Bound::rows(4));
-        assert_eq!(rounds, ["obc", "bco", "cob", "obc"]);
+    fn each_peer_follows_each_other_as_often() {
+        let rounds = asked([&[], &[], &[]], true, &mut Bound::rows(6));
+        assert_eq!(rounds, ["obc", "cbo", "bco", "ocb", "cob", "boc"]);
     }
 
     #[test]
     fn a_disturbed_run_is_repeated_with_the_subject_beside_it() {
         let rounds = asked([&[], &["near", "disturbed"], &[]], true, &mut Bound::rows(3));
-        assert_eq!(rounds, ["obc", "bco", "cob", "bo"]);
+        assert_eq!(rounds, ["obc", "cbo", "bco", "ob"]);
     }
 
     #[test]
     fn runs_off_the_regime_are_repeated_and_changed_ones_too() {
         let rounds = asked([&[], &["far", "mixed"], &[]], true, &mut Bound::rows(3));
-        assert_eq!(rounds, ["obc", "bco", "cob", "bo", "ob"]);
+        assert_eq!(rounds, ["obc", "cbo", "bco", "ob", "ob"]);
         // On one worker the distance of the cores says nothing.
         let rounds = asked([&[], &["far", "mixed"], &[]], false, &mut Bound::rows(3));
-        assert_eq!(rounds, ["obc", "bco", "cob"]);
+        assert_eq!(rounds, ["obc", "cbo", "bco"]);
     }
 
     #[test]
     fn all_run_again_if_the_subject_alone_lacks_runs() {
         let rounds = asked([&["disturbed"], &[], &[]], true, &mut Bound::rows(3));
-        assert_eq!(rounds, ["obc", "bco", "cob", "obc"]);
+        assert_eq!(rounds, ["obc", "cbo", "bco", "ocb"]);
     }
 
     #[test]
     fn a_peer_that_does_not_complete_or_gives_up_is_not_asked_again() {
         let rounds = asked([&[], &["dnc"], &["near", "gave up"]], true, &mut Bound::rows(3));
         assert_eq!(rounds, ["obc", "co", "o"]);
+        // Who was disturbed may complete another time.
+        let rounds = asked([&[], &["disturbed dnc"], &[]], true, &mut Bound::rows(3));
+        assert_eq!(rounds, ["obc", "cbo", "bco", "ob"]);
         let rounds = asked([&["dnc"], &["dnc"], &["dnc"]], true, &mut Bound::rows(3));
         assert_eq!(rounds, ["obc"]);
     }
@@ -190,7 +202,7 @@ mod tests {
     fn further_rounds_are_bounded_in_number_and_in_time() {
         let always = ["disturbed"; 20];
         let rounds = asked([&[], &always, &[]], true, &mut Bound::rows(2));
-        assert_eq!(rounds, ["obc", "bco", "ob", "bo"]);
+        assert_eq!(rounds, ["obc", "cbo", "bo", "ob"]);
         let mut bound = Bound::session(2);
         bound.spent(Duration::MAX);
         // What two planned rounds of no length have earned pays for no further one.

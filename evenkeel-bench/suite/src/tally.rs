@@ -11,11 +11,11 @@ use crate::verdict::Standing;
 pub struct Tally {
     /// The subject is ahead of every peer, or alone completes.
     pub won: usize,
-    /// A peer is ahead.
+    /// A peer is ahead, or completes where the subject does not.
     pub lost: usize,
     /// They were compared, and neither is ahead.
     pub even: usize,
-    /// The subject does not complete.
+    /// Nobody completes.
     pub unfinished: usize,
     /// Nothing can be said.
     pub not_compared: usize,
@@ -30,7 +30,7 @@ impl Tally {
                 let verdict = Verdict::of(row, quantity);
                 *match (verdict, verdict.standing()) {
                     (Verdict::NotCompared(_), _) => &mut tally.not_compared,
-                    (Verdict::Unfinished(_), _) => &mut tally.unfinished,
+                    (Verdict::Unfinished(None), _) => &mut tally.unfinished,
                     (_, Standing::Ahead) => &mut tally.won,
                     (_, Standing::Behind) => &mut tally.lost,
                     (_, Standing::Even) => &mut tally.even,
@@ -38,6 +38,11 @@ impl Tally {
             }
         }
         tally
+    }
+
+    /// How many there are.
+    pub fn all(&self) -> usize {
+        self.parts().into_iter().map(|(_, count)| count).sum()
     }
 
     /// Each kind with its count, in the order of tables and pictures.
@@ -104,8 +109,8 @@ mod tests {
         }));
         let rows = rows(&of, &records, &[]);
         let tally = Tally::of(&rows);
-        let due = Tally { won: 1, lost: 1, even: 1, unfinished: 1, not_compared: 1 };
+        let due = Tally { won: 1, lost: 2, even: 1, unfinished: 0, not_compared: 1 };
         assert_eq!((rows.len(), tally), (6, due));
-        assert_eq!(tally.words(), "won 1, lost 1, even 1, unfinished 1, not compared 1");
+        assert_eq!(tally.words(), "won 1, lost 2, even 1, not compared 1");
     }
 }

@@ -1,12 +1,16 @@
-//! What a row says of the subject beside its best peer.
+//! What a row says of the subject beside its peers.
 //!
-//! Only peers with [`RUNS`] runs that count are compared, and the subject needs as many. The
-//! rule is the same in every family.
+//! The subject needs [`RUNS`] runs that count, and is compared with each peer that has as many. It
+//! is behind if any of them is better, and ahead if it is better than all, by more than
+//! [chance](super::differ) explains. A peer with fewer runs is no reason to be behind; but as long
+//! as it seems better, the subject is not ahead either, and the row is not compared. The rule is
+//! the same in every family.
 
+use super::differ::differ;
 use super::enough::RUNS;
 use super::peer::Role;
 use super::quantity::{Better, Quantity};
-use super::rows::{Cell, Row};
+use super::rows::Row;
 use super::summary::Summary;
 use crate::words;
 
@@ -17,25 +21,25 @@ pub enum Standing {
     Ahead,
     /// A peer is ahead of the subject.
     Behind,
-    /// Equal, or nothing to compare, or their ranges overlap: chance may have made the difference.
+    /// Equal, or nothing to compare, or chance may have made the difference.
     Even,
 }
 
 /// What the question mark after a ratio means.
-pub const DOUBT: &str = "?: the ranges overlap, so it may be chance";
+pub const DOUBT: &str = "?: it may be chance (rank-sum test, 10 %)";
 
 /// The outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// The subject is this many times as good as the best peer, or so many times as bad.
+    /// The subject is this many times as good as a peer, or so many times as bad.
     Compared {
-        /// Who is ahead; neither, if their ranges overlap or the figures are equal.
+        /// Who is ahead; neither, if it may be chance or the figures are equal.
         standing: Standing,
         /// From 1 on.
         factor: f64,
         /// Whether the subject's median is the better one.
         is_better: bool,
-        /// The best peer.
+        /// The best peer of those that are ahead, or else of all that are compared.
         peer: &'static str,
     },
     /// The subject completes, and no peer does.
@@ -55,7 +59,7 @@ pub enum Why {
     NoPeer,
     /// The subject has only so many runs that count.
     FewRuns(usize),
-    /// No peer has enough of them, and this one, the best, has so many.
+    /// This peer, the best, has so many: not enough to tell.
     FewRunsOf(&'static str, usize),
     /// Nothing is left of what is measured, for this reason.
     Removed(&'static str),
@@ -64,47 +68,105 @@ pub enum Why {
 /// Figures that differ by less are equal.
 const EQUAL: f64 = 1.005;
 
+/// The runs of one cell that have a figure.
+struct Side {
+    name: &'static str,
+    values: Vec<f64>,
+    summary: Summary,
+    /// How many of the values count.
+    counted: usize,
+}
+
+impl Side {
+    fn is_enough(&self) -> bool {
+        self.counted >= RUNS
+    }
+
+    /// Whether its median is better than that of the other.
+    fn is_better(&self, other: &Self, better: Better) -> bool {
+        better.is_better(self.summary.median, other.summary.median)
+    }
+
+    fn differs(&self, other: &Self) -> bool {
+        factor(self, other) >= EQUAL && differ(&self.values, &other.values)
+    }
+}
+
+/// How many times one median is the other, from 1 on.
+fn factor(a: &Side, b: &Side) -> f64 {
+    let (a, b) = (a.summary.median, b.summary.median);
+    if a == b { 1.0 } else { a.max(b) / a.min(b) }
+}
+
 impl Verdict {
-    /// Compares the subject with the best peer of the row.
+    /// Compares the subject with the peers of the row.
     pub fn of(row: &Row<'_>, quantity: &Quantity) -> Self {
         if let Some(why) = row.removed {
             return Self::NotCompared(Why::Removed(why));
         }
-        let figure = |cell| Some((cell, row.summary(quantity, cell)?));
-        let of = |role| row.cells.iter().filter(move |cell| cell.peer.role == role);
-        let Some((subject, own)) = of(Role::Subject).find_map(figure) else {
+        let mut sides = row.cells.iter().filter_map(|cell| {
+            let values = row.figures(quantity, cell);
+            let summary = Summary::of(values.clone())?;
+            let counted = if cell.counted == 0 { 0 } else { values.len() };
+            Some((cell.peer.role, Side { name: cell.peer.name, values, summary, counted }))
+        });
+        let Some((_, own)) = sides.clone().find(|(role, _)| *role == Role::Subject) else {
             return Self::NotCompared(Why::NoSubject);
         };
-        let peers: Vec<(&Cell<'_>, Summary)> = of(Role::Peer).filter_map(figure).collect();
-        let best = |among: &dyn Fn(&Cell<'_>) -> bool| {
-            let completed = peers.iter().filter(|(cell, of)| among(cell) && of.completed());
-            completed.copied().reduce(|best, one| {
-                let is_better = quantity.better.is_better(one.1.median, best.1.median);
-                if is_better { one } else { best }
-            })
-        };
-        match best(&|cell| cell.is_enough()) {
-            _ if peers.is_empty() => Self::NotCompared(Why::NoPeer),
-            best if !own.completed() => Self::Unfinished(best.map(|(cell, _)| cell.peer.name)),
-            _ if !subject.is_enough() => Self::NotCompared(Why::FewRuns(subject.counted)),
-            Some((peer, other)) => Self::ratio(quantity.better, &own, &other, peer.peer.name),
-            None => match best(&|_| true) {
-                None => Self::OnlyOne,
-                Some((few, _)) => Self::NotCompared(Why::FewRunsOf(few.peer.name, few.counted)),
-            },
+        let (done, undone): (Vec<Side>, Vec<Side>) = sides
+            .by_ref()
+            .filter(|(role, _)| *role == Role::Peer)
+            .map(|(_, side)| side)
+            .partition(|side| side.summary.completed());
+        if done.is_empty() && undone.is_empty() {
+            return Self::NotCompared(Why::NoPeer);
         }
+        Self::between(&own, &done, &undone, quantity.better)
     }
 
-    fn ratio(better: Better, own: &Summary, other: &Summary, peer: &'static str) -> Self {
-        let (a, b) = (own.median, other.median);
-        let is_better = a == b || better.is_better(a, b);
-        let factor = if a == b { 1.0 } else { a.max(b) / a.min(b) };
-        let standing = match is_better {
-            _ if factor < EQUAL || own.overlaps(other) => Standing::Even,
-            true => Standing::Ahead,
-            false => Standing::Behind,
+    /// The verdict on the subject beside peers that completed, and peers that did not.
+    fn between(own: &Side, done: &[Side], undone: &[Side], better: Better) -> Self {
+        let best = |among: &dyn Fn(&Side) -> bool| {
+            let among = done.iter().filter(|side| among(side));
+            among.reduce(|best, one| if one.is_better(best, better) { one } else { best })
         };
-        Self::Compared { standing, factor, is_better, peer }
+        let few = |side: &Side| Self::NotCompared(Why::FewRunsOf(side.name, side.counted));
+        if !own.summary.completed() {
+            return match own.counted {
+                0 => Self::NotCompared(Why::FewRuns(0)),
+                // It takes one run to show that it can be done.
+                _ => Self::Unfinished(best(&|_| true).map(|side| side.name)),
+            };
+        }
+        if !own.is_enough() {
+            return Self::NotCompared(Why::FewRuns(own.counted));
+        }
+        let is_ahead = |side: &Side| side.is_better(own, better);
+        if let Some(peer) = best(&|side| side.is_enough() && is_ahead(side) && side.differs(own)) {
+            return Self::ratio(own, peer, Standing::Behind, better);
+        }
+        if let Some(side) = best(&|side| !side.is_enough() && is_ahead(side)) {
+            return few(side);
+        }
+        let Some(peer) = best(&Side::is_enough) else {
+            return match best(&|_| true) {
+                Some(side) => few(side),
+                // What did not complete where it was disturbed says nothing.
+                None if undone.iter().all(|side| side.counted == 0) => few(&undone[0]),
+                None => Self::OnlyOne,
+            };
+        };
+        let mut compared = done.iter().filter(|side| side.is_enough());
+        let standing = match compared.all(|side| own.is_better(side, better) && own.differs(side)) {
+            true => Standing::Ahead,
+            false => Standing::Even,
+        };
+        Self::ratio(own, peer, standing, better)
+    }
+
+    fn ratio(own: &Side, peer: &Side, standing: Standing, better: Better) -> Self {
+        let is_better = own.summary.median == peer.summary.median || own.is_better(peer, better);
+        Self::Compared { standing, factor: factor(own, peer), is_better, peer: peer.name }
     }
 
     /// Who is ahead, for a mark.
@@ -230,6 +292,33 @@ mod tests {
     }
 
     #[test]
+    fn a_peer_that_is_surely_ahead_is_not_hidden_by_one_that_may_be() {
+        let peers = [three("tokio", [10.0, 20.0, 30.0]), three("go", [20.5, 21.0, 21.5])];
+        let ours = three("evenkeel", [29.0, 30.0, 31.0]);
+        let verdict = of(&[ours, peers[0].clone(), peers[1].clone()]);
+        assert_eq!((verdict.standing(), verdict.peer()), (Standing::Behind, Some("go")));
+    }
+
+    #[test]
+    fn who_may_be_behind_a_peer_is_not_ahead_of_every_peer() {
+        let peers = [three("tokio", [39.0, 40.0, 41.0]), three("go", [19.0, 42.0, 60.0])];
+        let verdict = of(&[ours(), peers[0].clone(), peers[1].clone()]);
+        assert_eq!((verdict.standing(), verdict.peer()), (Standing::Even, Some("tokio")));
+        assert_eq!(verdict.words(Better::Less("faster", "slower")), "1.90 x faster?");
+    }
+
+    #[test]
+    fn a_peer_that_seems_better_and_has_few_runs_leaves_no_winner() {
+        let tokio = three("tokio", [40.0, 42.0, 44.0]);
+        let go = three("go", [10.0, 10.5, 11.0]);
+        let words = |go: &[Record]| words(&[ours(), tokio.clone(), go.to_vec()]);
+        assert_eq!(words(&go[..2]), "not compared: go has 2 runs of 3");
+        assert_eq!(words(&go), "2.0 x slower");
+        // One that is behind anyhow changes nothing.
+        assert_eq!(words(&three("go", [60.0, 61.0, 62.0])[..2]), "2.0 x faster");
+    }
+
+    #[test]
     fn ranges_that_overlap_have_no_winner() {
         let verdict = [ours(), three("go", [21.5, 26.0, 27.0])];
         assert_eq!(words(&verdict), "1.24 x faster?");
@@ -272,7 +361,20 @@ mod tests {
         let peer = three("tokio", [40.0, 42.0, 44.0]);
         assert_eq!(of(&[dnc("evenkeel"), peer.clone()]), Verdict::Unfinished(Some("tokio")));
         assert_eq!(of(&[dnc("evenkeel"), dnc("go")]), Verdict::Unfinished(None));
-        assert_eq!(of(&[ours(), dnc("go"), peer]).peer(), Some("tokio"));
+        assert_eq!(of(&[ours(), dnc("go"), peer.clone()]).peer(), Some("tokio"));
+        // One run shows that it can be done.
+        let once = peer[..1].to_vec();
+        assert_eq!(of(&[dnc("evenkeel"), once]), Verdict::Unfinished(Some("tokio")));
+    }
+
+    #[test]
+    fn what_did_not_complete_while_it_was_disturbed_decides_nothing() {
+        let mut disturbed = dnc("go");
+        disturbed[0].quiet.cpu_share = 0.5;
+        assert_eq!(words(&[ours(), disturbed.clone()]), "not compared: go has 0 runs of 3");
+        disturbed[0].runtime = "evenkeel".into();
+        let peer = three("tokio", [40.0, 42.0, 44.0]);
+        assert_eq!(words(&[disturbed, peer]), "not compared: 0 runs of 3");
     }
 
     #[test]

@@ -190,7 +190,7 @@ mod tests {
         let medians = [1.0, 4.0, 2.0, 9.0, 5.0, 8.0, 0.5, 50.0, 0.0];
         let measured = example(&[(Program::Fib, 30, 2, medians)]);
         let rows = rows(&measured.of, &measured.records, &measured.absent);
-        assert_eq!(rows[0].best(&SPEED_UP), Some("evenkeel-worker"));
+        assert_eq!(rows[0].best(&SPEED_UP), Some("evenkeel"));
         let verdict = Verdict::of(&rows[0], &SPEED_UP);
         assert_eq!((verdict.standing(), verdict.peer()), (Standing::Ahead, Some("chili")));
         assert_eq!(verdict.words(SPEED_UP.better), "1.25 x better");

@@ -301,7 +301,7 @@ fn loads(bench: Bench) -> &'static [usize] {
 /// What a run comes to. The number of all tasks follows from the case.
 fn figures(spec: &Spec, outcome: &Outcome) -> Fields {
     let Outcome { ops, seconds, dnc, footprint } = *outcome;
-    let per_op = if ops == 0 { 0.0 } else { seconds / ops as f64 };
+    let per_op = (ops > 0).then(|| seconds / ops as f64);
     let figures =
         Fields::new().with("tasks", spec.tasks() as f64).with("ops", ops).with("seconds", seconds);
     match (spec.bench, footprint) {
@@ -309,9 +309,10 @@ fn figures(spec: &Spec, outcome: &Outcome) -> Fields {
             .with("bytes_per_task", footprint.bytes_per_task)
             .with("future_bytes", footprint.future_bytes as f64),
         (Bench::Transfer | Bench::Memory, _) => {
-            figures.with_some("transfer_us", (!dnc).then_some(per_op * 1e6))
+            figures.with_some("transfer_us", per_op.filter(|_| !dnc).map(|time| time * 1e6))
         }
-        _ => figures.with("ns_per_op_per_proc", per_op * 1e9 * spec.procs as f64),
+        _ => figures
+            .with_some("ns_per_op_per_proc", per_op.map(|time| time * 1e9 * spec.procs as f64)),
     }
 }
 
