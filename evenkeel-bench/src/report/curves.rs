@@ -5,8 +5,8 @@
 
 use plotters::prelude::*;
 
-use super::frame::{self, Side};
-use super::ink::{self, Stroke, UNIT};
+use super::frame::{self, Plane, Side};
+use super::ink::{self, Stroke};
 use super::ticks::{self, Ticked};
 use suite::summary::Summary;
 
@@ -44,20 +44,17 @@ pub(super) fn draw(curves: &[Curve]) -> anyhow::Result<String> {
     let x_range = Ticked::new(0.1..beyond + 0.2, shares.iter().map(|&s| place(s)).collect());
     let y_range = Ticked::new(low..high, powers);
 
-    let mut svg = String::new();
-    {
-        let root =
-            SVGBackend::with_string(&mut svg, (ink::scaled(ink::WIDTH), ink::scaled(HEIGHT)))
-                .into_drawing_area();
-        let mut chart = ChartBuilder::on(&root)
-            .margin_top(10 * UNIT)
-            .margin_right(8 * UNIT)
-            .x_label_area_size(28 * UNIT)
-            .y_label_area_size(70 * UNIT)
-            .build_cartesian_2d(x_range, y_range)?;
-        let power = |place: f64| ticks::power(place as i32);
-        let x = Side { title: "", label: &label, grid: false };
-        frame::mesh(&mut chart, &x, &Side { title: "", label: &power, grid: true })?;
+    let plane = Plane {
+        height: HEIGHT,
+        top: 10,
+        right: 8,
+        below: 28,
+        left: 70,
+        ranges: (x_range, y_range),
+    };
+    let power = |place: f64| ticks::power(place as i32);
+    let x = Side { title: "", label: &label, grid: false };
+    plane.draw((&x, &Side { title: "", label: &power, grid: true }), |chart| {
         let at = |share: f64, value: f64| (place(share), value.max(f64::MIN_POSITIVE).log10());
         for Curve { slot, points } in curves {
             let thin = ink::series(*slot, Stroke::Solid).stroke_width(10);
@@ -68,11 +65,10 @@ pub(super) fn draw(curves: &[Curve]) -> anyhow::Result<String> {
             let line = || points.iter().map(|(share, of)| at(*share, of.median));
             let style = ink::series(*slot, Stroke::Solid).stroke_width(20);
             chart.draw_series(LineSeries::new(line(), style))?;
-            frame::markers(&mut chart, *slot, line())?;
+            frame::markers(chart, *slot, line())?;
         }
-        root.present()?;
-    }
-    Ok(ink::finish(&svg, HEIGHT))
+        Ok(())
+    })
 }
 
 /// How rare what is above a share is, as a power of ten: 2 for one in a hundred.

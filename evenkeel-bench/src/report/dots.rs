@@ -7,7 +7,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::frame::{self, Side};
+use super::frame::{self, Plane, Side};
 use super::ink::{self, Stroke, UNIT};
 use super::ticks::{self, Axis, Ticked};
 use suite::figures::Summary;
@@ -167,22 +167,13 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
     let y_range = Ticked::new(0.0..rows, (0..dots.len()).map(middle).collect());
     let name = |y: f64| dots.get((rows - y) as usize).map_or(String::new(), |d| d.name.clone());
 
-    let mut svg = String::new();
-    {
-        let root =
-            SVGBackend::with_string(&mut svg, (ink::scaled(ink::WIDTH), ink::scaled(height)))
-                .into_drawing_area();
-        let mut chart = ChartBuilder::on(&root)
-            .margin_top(2 * UNIT)
-            .margin_right(4 * UNIT)
-            .x_label_area_size(48 * UNIT)
-            .y_label_area_size(ink::scaled(names))
-            .build_cartesian_2d(x_range, y_range)?;
-        let title = scale.title(unit);
-        let x = Side { title: &title, label: &|place| scale.label(place), grid: true };
-        frame::mesh(&mut chart, &x, &Side { title: "", label: &name, grid: false })?;
+    let plane =
+        Plane { height, top: 2, right: 4, below: 48, left: names, ranges: (x_range, y_range) };
+    let title = scale.title(unit);
+    let x = Side { title: &title, label: &|place| scale.label(place), grid: true };
+    plane.draw((&x, &Side { title: "", label: &name, grid: false }), |chart| {
         if let Some(nothing) = scale.nothing() {
-            frame::rule(&mut chart, [(nothing, 0.0), (nothing, rows)])?;
+            frame::rule(chart, [(nothing, 0.0), (nothing, rows)])?;
         }
         let left = Pos::new(HPos::Left, VPos::Center);
         let right = Pos::new(HPos::Right, VPos::Center);
@@ -212,9 +203,8 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
             chart.draw_series([EmptyElement::at((place, middle(row)))
                 + Text::new(text, (distance, 0), ink::text_style().pos(pos))])?;
         }
-        root.present()?;
-    }
-    Ok(ink::finish(&svg, height))
+        Ok(())
+    })
 }
 
 /// How much of the axis a text of so many letters takes to the left of it, where what is right of that is `rest` long.

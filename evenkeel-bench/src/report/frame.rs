@@ -18,8 +18,45 @@ pub(super) struct Side<'a> {
     pub(super) grid: bool,
 }
 
+/// A chart before anything is drawn: its height and the room around its plane in pixels, and where
+/// its axes begin and end.
+pub(super) struct Plane {
+    pub(super) height: u32,
+    pub(super) top: i32,
+    pub(super) right: i32,
+    pub(super) below: i32,
+    pub(super) left: u32,
+    pub(super) ranges: (Ticked, Ticked),
+}
+
+impl Plane {
+    /// Draws axes and grid, and then what `series` draws, as SVG.
+    pub(super) fn draw(
+        self,
+        (x, y): (&Side<'_>, &Side<'_>),
+        series: impl FnOnce(&mut Chart<'_>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<String> {
+        let Self { height, top, right, below, left, ranges } = self;
+        let mut svg = String::new();
+        {
+            let size = (ink::scaled(ink::WIDTH), ink::scaled(height));
+            let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+            let mut chart = ChartBuilder::on(&root)
+                .margin_top(top * UNIT)
+                .margin_right(right * UNIT)
+                .x_label_area_size(below * UNIT)
+                .y_label_area_size(ink::scaled(left))
+                .build_cartesian_2d(ranges.0, ranges.1)?;
+            mesh(&mut chart, x, y)?;
+            series(&mut chart)?;
+            root.present()?;
+        }
+        Ok(ink::finish(&svg, height))
+    }
+}
+
 /// Draws axes and grid.
-pub(super) fn mesh(chart: &mut Chart<'_>, x: &Side<'_>, y: &Side<'_>) -> anyhow::Result<()> {
+fn mesh(chart: &mut Chart<'_>, x: &Side<'_>, y: &Side<'_>) -> anyhow::Result<()> {
     let label_of_x = |place: &f64| (x.label)(*place);
     let label_of_y = |place: &f64| (y.label)(*place);
     let mut mesh = chart.configure_mesh();

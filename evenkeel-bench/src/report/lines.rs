@@ -2,8 +2,8 @@
 
 use plotters::prelude::*;
 
-use super::frame::{self, Side};
-use super::ink::{self, Stroke, UNIT};
+use super::frame::{self, Plane, Side};
+use super::ink::{self, Stroke};
 use super::ticks::{self, Axis, Ticked};
 use suite::figures::Summary;
 
@@ -48,20 +48,17 @@ pub(super) fn draw(abscissa: &Abscissa<'_>, lines: &[Line]) -> anyhow::Result<St
     let x_range = Ticked::new(first - pad..last + pad, x_ticks);
     let y_range = Ticked::new(0.0..axis.end, axis.ticks.clone());
 
-    let mut svg = String::new();
-    {
-        let root =
-            SVGBackend::with_string(&mut svg, (ink::scaled(ink::WIDTH), ink::scaled(HEIGHT)))
-                .into_drawing_area();
-        let mut chart = ChartBuilder::on(&root)
-            .margin_top(10 * UNIT)
-            .margin_right(8 * UNIT)
-            .x_label_area_size(44 * UNIT)
-            .y_label_area_size(66 * UNIT)
-            .build_cartesian_2d(x_range, y_range)?;
-        let procs = Side { title: abscissa.title, label: abscissa.label, grid: false };
-        let value = Side { title: "", label: &|value| axis.label(value), grid: true };
-        frame::mesh(&mut chart, &procs, &value)?;
+    let plane = Plane {
+        height: HEIGHT,
+        top: 10,
+        right: 8,
+        below: 44,
+        left: 66,
+        ranges: (x_range, y_range),
+    };
+    let procs = Side { title: abscissa.title, label: abscissa.label, grid: false };
+    let value = Side { title: "", label: &|value| axis.label(value), grid: true };
+    plane.draw((&procs, &value), |chart| {
         for line in lines {
             let at = |(procs, value): (usize, f64)| (procs as f64, value);
             let extremes = [
@@ -84,9 +81,8 @@ pub(super) fn draw(abscissa: &Abscissa<'_>, lines: &[Line]) -> anyhow::Result<St
             let style = ink::series(line.slot, Stroke::Solid);
             let points = || line.points.iter().map(|(procs, s)| (*procs as f64, s.median));
             chart.draw_series(LineSeries::new(points(), style.stroke_width(20)))?;
-            frame::markers(&mut chart, line.slot, points())?;
+            frame::markers(chart, line.slot, points())?;
         }
-        root.present()?;
-    }
-    Ok(ink::finish(&svg, HEIGHT))
+        Ok(())
+    })
 }

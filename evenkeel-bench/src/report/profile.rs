@@ -5,8 +5,8 @@
 use plotters::prelude::*;
 
 use super::dots::{self, Scale};
-use super::frame::{self, Side};
-use super::ink::{self, Stroke, UNIT};
+use super::frame::{self, Plane, Side};
+use super::ink::{self, Stroke};
 use super::ticks::Ticked;
 
 /// Height of a row in pixels.
@@ -37,22 +37,19 @@ pub(super) fn draw(
     let y_range = Ticked::new(0.0..rows, (0..names.len()).map(middle).collect());
     let name = |y: f64| names.get((rows - y) as usize).cloned().unwrap_or_default();
 
-    let mut svg = String::new();
-    {
-        let root =
-            SVGBackend::with_string(&mut svg, (ink::scaled(ink::WIDTH), ink::scaled(height)))
-                .into_drawing_area();
-        let mut chart = ChartBuilder::on(&root)
-            .margin_top(2 * UNIT)
-            .margin_right(14 * UNIT)
-            .x_label_area_size(48 * UNIT)
-            .y_label_area_size(ink::scaled(dots::room(names.iter().map(String::as_str))))
-            .build_cartesian_2d(x_range, y_range)?;
-        let title = scale.title(unit);
-        let x = Side { title: &title, label: &|place| scale.label(place), grid: true };
-        frame::mesh(&mut chart, &x, &Side { title: "", label: &name, grid: false })?;
+    let plane = Plane {
+        height,
+        top: 2,
+        right: 14,
+        below: 48,
+        left: dots::room(names.iter().map(String::as_str)),
+        ranges: (x_range, y_range),
+    };
+    let title = scale.title(unit);
+    let x = Side { title: &title, label: &|place| scale.label(place), grid: true };
+    plane.draw((&x, &Side { title: "", label: &name, grid: false }), |chart| {
         if let Some(nothing) = scale.nothing() {
-            frame::rule(&mut chart, [(nothing, 0.0), (nothing, rows)])?;
+            frame::rule(chart, [(nothing, 0.0), (nothing, rows)])?;
         }
         for series in all {
             let points = || {
@@ -61,9 +58,8 @@ pub(super) fn draw(
             };
             let style = ink::series(series.slot, Stroke::Solid).stroke_width(14);
             chart.draw_series(LineSeries::new(points(), style))?;
-            frame::markers(&mut chart, series.slot, points())?;
+            frame::markers(chart, series.slot, points())?;
         }
-        root.present()?;
-    }
-    Ok(ink::finish(&svg, height))
+        Ok(())
+    })
 }

@@ -1,9 +1,6 @@
 //! Points in a plane, to be judged by eye: is there a trend, do they lie on a line?
 
-use plotters::prelude::*;
-
-use super::frame::{self, Side};
-use super::ink::{self, UNIT};
+use super::frame::{self, Plane, Side};
 use super::ticks::{Axis, Ticked};
 
 /// Height of the picture in pixels.
@@ -32,32 +29,28 @@ pub(super) fn draw(scatter: &Scatter<'_>) -> anyhow::Result<String> {
     let x_range = Ticked::new(x.start - pad..x.end + pad, x.ticks.clone());
     let y_range = Ticked::new(y.start..y.end, y.ticks.clone());
 
-    let mut svg = String::new();
-    {
-        let root =
-            SVGBackend::with_string(&mut svg, (ink::scaled(ink::WIDTH), ink::scaled(HEIGHT)))
-                .into_drawing_area();
-        let mut chart = ChartBuilder::on(&root)
-            .margin_top(10 * UNIT)
-            .margin_right(14 * UNIT)
-            .x_label_area_size(44 * UNIT)
-            .y_label_area_size(80 * UNIT)
-            .build_cartesian_2d(x_range, y_range)?;
-        let side_of_x = Side { title: scatter.title_of_x, label: &|v| x.label(v), grid: false };
-        let side_of_y = Side { title: scatter.title_of_y, label: &|v| y.label(v), grid: true };
-        frame::mesh(&mut chart, &side_of_x, &side_of_y)?;
-        frame::rule(&mut chart, within((x.start, x.end), (y.start, y.end), scatter.slope))?;
+    let plane = Plane {
+        height: HEIGHT,
+        top: 10,
+        right: 14,
+        below: 44,
+        left: 80,
+        ranges: (x_range, y_range),
+    };
+    let side_of_x = Side { title: scatter.title_of_x, label: &|v| x.label(v), grid: false };
+    let side_of_y = Side { title: scatter.title_of_y, label: &|v| y.label(v), grid: true };
+    plane.draw((&side_of_x, &side_of_y), |chart| {
+        frame::rule(chart, within((x.start, x.end), (y.start, y.end), scatter.slope))?;
         let mut slots: Vec<usize> = scatter.points.iter().map(|point| point.2).collect();
         slots.sort_unstable();
         slots.dedup();
         // Those that come last lie on top.
         for slot in slots.into_iter().rev() {
             let own = scatter.points.iter().filter(|point| point.2 == slot);
-            frame::markers(&mut chart, slot, own.map(|(x, y, _)| (*x, *y)))?;
+            frame::markers(chart, slot, own.map(|(x, y, _)| (*x, *y)))?;
         }
-        root.present()?;
-    }
-    Ok(ink::finish(&svg, HEIGHT))
+        Ok(())
+    })
 }
 
 /// The part of a line through zero that lies within both ranges.
