@@ -1,54 +1,42 @@
 //! Where oneTBB lies. Its installers put it where compilers do not look by themselves.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use suite::kit::places::Places;
+
+const LIBRARY: &str = "-ltbb";
+
+/// Where the user says that it is.
+const SAID: [&str; 1] = ["$TBBROOT"];
+
+/// Where Intel's installer puts it, for all users or for one, conda, Homebrew, and `make install`.
+const USUAL: [&str; 9] = [
+    "$ONEAPI_ROOT/tbb/latest",
+    "/opt/intel/oneapi/tbb/latest",
+    "~/intel/oneapi/tbb/latest",
+    "$CONDA_PREFIX",
+    "$HOMEBREW_PREFIX/opt/tbb",
+    "/opt/homebrew/opt/tbb",
+    "/home/linuxbrew/.linuxbrew/opt/tbb",
+    "/usr/local/opt/tbb",
+    "/usr/local",
+];
 
 /// What a compiler and a linker are told to use it: one list for each place where it may lie, and
 /// for the compiler's own. What the user says comes first.
 pub(super) fn flags() -> Vec<Vec<String>> {
-    let variable = |name: &str| env::var_os(name).map(PathBuf::from);
-    let Places { said, usual } = Places::below(Path::new("/"), variable);
-    let mut all: Vec<Vec<String>> = said.iter().filter_map(|place| within(place)).collect();
+    let places = Places::here();
+    let mut all: Vec<Vec<String>> = within_any(&places, &SAID);
     all.push(vec![LIBRARY.to_owned()]);
     all.extend(pkg_config());
-    all.extend(usual.iter().filter_map(|place| within(place)));
+    all.extend(within_any(&places, &USUAL));
     all
 }
 
-const LIBRARY: &str = "-ltbb";
-
-/// Folders that may hold its headers and its library.
-struct Places {
-    /// Those that the user has named.
-    said: Vec<PathBuf>,
-    /// Those of the usual installers.
-    usual: Vec<PathBuf>,
-}
-
-impl Places {
-    /// Those of a machine whose files begin at `root`.
-    fn below(root: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
-        // Intel's installer, for all users or for one.
-        let oneapi = [
-            variable("ONEAPI_ROOT"),
-            Some(root.join("opt/intel/oneapi")),
-            variable("HOME").map(|home| home.join("intel/oneapi")),
-        ];
-        let oneapi = oneapi.into_iter().flatten().map(|place| place.join("tbb/latest"));
-        let brew = [
-            variable("HOMEBREW_PREFIX"),
-            Some(root.join("opt/homebrew")),
-            Some(root.join("home/linuxbrew/.linuxbrew")),
-            Some(root.join("usr/local")),
-        ];
-        let brew = brew.into_iter().flatten().map(|place| place.join("opt/tbb"));
-        let mut usual: Vec<PathBuf> = oneapi.collect();
-        usual.extend(variable("CONDA_PREFIX"));
-        usual.extend(brew);
-        usual.push(root.join("usr/local"));
-        Self { said: variable("TBBROOT").into_iter().collect(), usual }
-    }
+/// The flags for each of these places that has it.
+fn within_any(places: &Places, patterns: &[&str]) -> Vec<Vec<String>> {
+    places.all(patterns).iter().filter_map(|place| within(place)).collect()
 }
 
 /// The flags for a folder that holds it; `None` if it does not.
@@ -85,25 +73,24 @@ fn with_paths(flags: impl Iterator<Item = String>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use suite::kit::fake::tree;
 
     use super::*;
 
-    /// Puts it below `place`, with its library in a folder of this name.
-    fn put(place: &Path, library: &str) {
-        for file in ["include/oneapi/tbb/task_arena.h", &format!("{library}/libtbb.so")] {
-            let file = place.join(file);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, "").unwrap();
-        }
+    /// A machine with it in these folders, each with its library in a folder of that name.
+    fn machine(places: &[(&str, &str)]) -> tempfile::TempDir {
+        let files = places.iter().flat_map(|(place, library)| {
+            let (header, file) = ("include/oneapi/tbb/task_arena.h", "libtbb.so");
+            [format!("{place}/{header}"), format!("{place}/{library}/{file}")]
+        });
+        let files: Vec<String> = files.collect();
+        tree(&files.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// What is found below a root, by the paths that the flags name.
-    fn found(root: &Path, variables: &[(&str, &Path)]) -> Vec<Vec<String>> {
-        let value = |name: &str| variables.iter().find(|(known, _)| *known == name);
-        let variable = |name: &str| value(name).map(|(_, path)| path.to_path_buf());
-        let Places { said, usual } = Places::below(root, variable);
-        said.iter().chain(&usual).filter_map(|place| within(place)).collect()
+    /// What is found below a root, the user's word first.
+    fn found(root: &Path, variables: &[(&'static str, &str)]) -> Vec<Vec<String>> {
+        let places = Places::below(root, variables);
+        [within_any(&places, &SAID), within_any(&places, &USUAL)].concat()
     }
 
     #[test]
@@ -116,10 +103,9 @@ mod tests {
             ("usr/local/opt/tbb", "lib"),
             ("usr/local", "lib64"),
         ] {
-            let root = tempfile::tempdir().unwrap();
-            assert_eq!(found(root.path(), &[]), Vec::<Vec<String>>::new());
+            assert_eq!(found(machine(&[]).path(), &[]), Vec::<Vec<String>>::new());
+            let root = machine(&[(place, library)]);
             let place = root.path().join(place);
-            put(&place, library);
             let (place, library) = (place.display(), place.join(library));
             let library = library.display();
             let due = [
@@ -134,42 +120,26 @@ mod tests {
 
     #[test]
     fn it_is_found_where_a_variable_says_and_that_of_the_user_comes_first() {
-        let root = tempfile::tempdir().unwrap();
-        let of = |name: &str| root.path().join(name);
-        let (own, conda, oneapi, home) = (of("own"), of("conda"), of("intel"), of("home"));
-        put(&own, "lib");
-        put(&conda, "lib");
-        put(&oneapi.join("tbb/latest"), "lib");
-        put(&home.join("intel/oneapi/tbb/latest"), "lib");
-        let found = found(
-            root.path(),
-            &[
-                ("CONDA_PREFIX", &conda),
-                ("TBBROOT", &own),
-                ("ONEAPI_ROOT", &oneapi),
-                ("HOME", &home),
-            ],
-        );
+        let root = machine(&[
+            ("own", "lib"),
+            ("conda", "lib"),
+            ("intel/tbb/latest", "lib"),
+            ("home/intel/oneapi/tbb/latest", "lib"),
+        ]);
+        let variables = [("CONDA_PREFIX", "conda"), ("TBBROOT", "own"), ("ONEAPI_ROOT", "intel")];
+        let found = found(root.path(), &variables);
         let first: Vec<&str> = found.iter().map(|flags| flags[0].as_str()).collect();
-        let include = |place: PathBuf| format!("-I{}/include", place.display());
-        let due = [
-            include(own),
-            include(oneapi.join("tbb/latest")),
-            include(home.join("intel/oneapi/tbb/latest")),
-            include(conda),
-        ];
+        let include = |place: &str| format!("-I{}/include", root.path().join(place).display());
+        let due = ["own", "intel/tbb/latest", "home/intel/oneapi/tbb/latest", "conda"];
+        let due = due.map(include);
         assert_eq!(first, due);
     }
 
     #[test]
     fn a_folder_that_lacks_headers_or_library_is_passed_over() {
-        let root = tempfile::tempdir().unwrap();
-        let place = root.path().join("usr/local");
-        put(&place, "lib");
-        fs::remove_file(place.join("include/oneapi/tbb/task_arena.h")).unwrap();
-        assert_eq!(within(&place), None);
-        put(&place, "lib");
-        fs::remove_file(place.join("lib/libtbb.so")).unwrap();
-        assert_eq!(within(&place), None);
+        for file in ["usr/local/include/oneapi/tbb/task_arena.h", "usr/local/lib/libtbb.so"] {
+            let root = tree(&[file]);
+            assert_eq!(found(root.path(), &[]), Vec::<Vec<String>>::new(), "{file}");
+        }
     }
 }
