@@ -10,8 +10,13 @@ const BROWSERS: [&str; 5] =
     ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 
 /// What each frame stands for, its width in pixels, and whether the styles of paper count there.
-const FRAMES: [(&str, u32, bool); 4] =
-    [("phone", 360, false), ("tablet", 768, false), ("screen", 1280, false), ("paper", 703, true)];
+const FRAMES: [(&str, u32, bool); 5] = [
+    ("phone", 360, false),
+    ("half a screen", 540, false),
+    ("tablet", 768, false),
+    ("screen", 1280, false),
+    ("paper", 703, true),
+];
 
 fn browser() -> Option<PathBuf> {
     let said = std::env::var_os("CHROME").map(PathBuf::from);
