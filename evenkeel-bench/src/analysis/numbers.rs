@@ -1,6 +1,7 @@
 //! Figures as a reader can trust them: as many digits as the interval leaves.
 
 use super::effects::Estimate;
+use suite::words::fixed;
 
 /// Digits of figures that have no interval of their own.
 const DIGITS: i32 = 4;
@@ -48,23 +49,6 @@ pub(crate) fn probability(p: f64) -> String {
         p if p < 1e-4 => format!("{p:.1e}"),
         p => format!("{p:.4}"),
     }
-}
-
-/// A value with these decimals and its thousands set apart.
-fn fixed(value: f64, decimals: usize) -> String {
-    let text = format!("{:.decimals$}", value.abs());
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let mut digits = String::new();
-    for (place, digit) in whole.chars().enumerate() {
-        if place > 0 && (whole.len() - place).is_multiple_of(3) {
-            digits.push(',');
-        }
-        digits.push(digit);
-    }
-    // What rounds to zero has no sign.
-    let zero = text.chars().all(|c| matches!(c, '0' | '.'));
-    let sign = if value < 0.0 && !zero { "-" } else { "" };
-    format!("{sign}{digits}{rest}")
 }
 
 #[cfg(test)]

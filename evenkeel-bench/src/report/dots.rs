@@ -10,7 +10,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::frame::{self, Plane, Side};
 use super::ink::{self, Stroke, UNIT};
 use super::ticks::{self, Axis, Ticked};
-use suite::figures::Summary;
+use suite::summary::Summary;
 use suite::words;
 
 /// Figures further apart than this share no linear axis: the smallest would sit on zero.

@@ -5,7 +5,7 @@ use plotters::prelude::*;
 use super::frame::{self, Plane, Side};
 use super::ink::{self, Stroke};
 use super::ticks::{self, Axis, Ticked};
-use suite::figures::Summary;
+use suite::summary::Summary;
 
 /// Height of the picture in pixels.
 const HEIGHT: u32 = 306;

@@ -10,8 +10,8 @@ use super::dots::{self, Dot, Scale};
 use super::{analysis, page, pictures};
 use crate::simulated::rows::{Metric, Row, rows};
 use crate::simulated::{ASSUMPTIONS, Scheduler, Size, table};
-use suite::figures::Summary;
 use suite::record::Record;
+use suite::summary::Summary;
 use suite::words;
 
 /// Writes `simulated.html` into `dir`, beside what else is there, and returns its path.

@@ -1,11 +1,13 @@
-//! The names that regimes and the subject have everywhere, and the colours of runtimes.
+//! The name of the subject, and the places of runtimes in an analysis.
 
-pub use crate::summary::Summary;
+// Where the rule of what counts looks for them.
+pub use crate::regime::{MIXED, NEAR};
 
 /// The runtimes with a fixed place; others follow in the order of their runs.
 ///
-/// A runtime keeps its colour and marker in every report, whatever else a session measured. There are fewer colours than
-/// runtimes: those with the same one, eight places apart, are not in the same experiments.
+/// A runtime keeps its colour and marker in every analysis, whatever else was measured. On the pages of the suite a peer has
+/// those of its family, [`slot`](crate::peer::Known::slot). There are fewer colours than runtimes: those with the same one,
+/// eight places apart, are not in the same experiments.
 const RUNTIMES: [&str; 15] = [
     "evenkeel",
     "tokio-hand",
@@ -29,12 +31,6 @@ pub const SUBJECT: &str = RUNTIMES[0];
 
 /// How many colours, and markers, there are to tell runtimes apart.
 pub const SLOTS: usize = 8;
-
-/// The cores share a last-level cache: the regime preferred among equals, so that reports agree.
-pub const NEAR: &str = "near";
-
-/// Two readings of the bounced line disagree: such a run belongs to no regime.
-pub const MIXED: &str = "mixed";
 
 /// The names of runtimes in their order, and the colour and marker of each.
 ///

@@ -19,9 +19,24 @@ const STRIDE: u32 = 50;
 const TIME: Duration = Duration::from_millis(2);
 /// One-way times below this are of near cores. One last-level cache takes 28 to 70 ns on the
 /// machines of today, two take about 200.
-const NEAR: f64 = 100.0;
+const NEAR_NS: f64 = 100.0;
 /// Below this the two virtual cores are threads of one core: 9 to 10 ns, where near cores take 23 and more.
-const SIBLING: f64 = 20.0;
+const SIBLINGS_NS: f64 = 20.0;
+
+/// The cores are two threads of one.
+const SIBLINGS: &str = "siblings";
+
+/// They share a last-level cache: the regime preferred among equals, so that reports agree.
+pub const NEAR: &str = "near";
+
+/// They do not.
+const FAR: &str = "far";
+
+/// Two readings of the bounced line disagree: such a run belongs to no regime.
+pub const MIXED: &str = "mixed";
+
+/// There are no two.
+const ONE_CORE: &str = "one core";
 
 /// The last ball: the other side stops.
 const OVER: u32 = u32::MAX;
@@ -91,23 +106,23 @@ pub const MEANING: &str = "cores: siblings are two threads of one core (a cache 
 
 /// The regime of one reading.
 fn of(line: f64) -> &'static str {
-    if line < SIBLING {
-        "siblings"
-    } else if line < NEAR {
-        "near"
+    if line < SIBLINGS_NS {
+        SIBLINGS
+    } else if line < NEAR_NS {
+        NEAR
     } else {
-        "far"
+        FAR
     }
 }
 
 /// The regime in words, from the readings before and after a run.
 pub fn name(before: f64, after: f64) -> &'static str {
     if before == 0.0 || after == 0.0 {
-        return "one core";
+        return ONE_CORE;
     }
     match (of(before), of(after)) {
         (before, after) if before == after => before,
-        _ => "mixed",
+        _ => MIXED,
     }
 }
 

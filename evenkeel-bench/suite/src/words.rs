@@ -24,8 +24,22 @@ pub fn spread(Summary { median, min, max, .. }: Summary) -> String {
 
 /// A whole number with its thousands set apart by commas.
 pub fn thousands(value: i64) -> String {
-    let digits = value.unsigned_abs().to_string();
-    let mut text = if value < 0 { "-".to_owned() } else { String::new() };
+    let sign = if value < 0 { "-" } else { "" };
+    format!("{sign}{}", grouped(&value.unsigned_abs().to_string()))
+}
+
+/// A value with these decimals and its thousands set apart.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    // What rounds to zero has no sign.
+    let zero = text.chars().all(|c| matches!(c, '0' | '.'));
+    let sign = if value < 0.0 && !zero { "-" } else { "" };
+    format!("{sign}{}{rest}", grouped(whole))
+}
+
+fn grouped(digits: &str) -> String {
+    let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push(',');
@@ -69,6 +83,8 @@ mod tests {
         assert_eq!([0.0, 0.00493, 0.0166, 0.31].map(figure), ["0.00", "0.0049", "0.017", "0.31"]);
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(thousands(-100), "-100");
+        let fixed = [(-1_234.56, 1), (-0.001, 2), (999.96, 1)].map(|(of, with)| fixed(of, with));
+        assert_eq!(fixed, ["-1,234.6", "0.00", "1,000.0"]);
         assert_eq!(count(1, "run") + &count(2, "run"), "1 run2 runs");
     }
 

@@ -9,7 +9,7 @@ use crate::report::dots::{self, Dot, Scale};
 use crate::report::pictures::figure;
 use crate::report::profile::{self, Series};
 use crate::report::scatter::{self, Scatter};
-use suite::figures::Summary;
+use suite::summary::Summary;
 
 /// Colour and marker of what is no column.
 const PLAIN: usize = 6;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::engine::{Mode, Outcome, Popularity, Unit};
-use suite::figures::Summary;
+use suite::summary::Summary;
 
 /// The name of the experiment.
 pub(crate) const NAME: &str = "directory";
