@@ -46,12 +46,15 @@ fn line<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     line.unwrap_or_else(|| panic!("no {name} in {text}")).split_whitespace().collect()
 }
 
+/// Of runs that are made now, while the machine may be busy.
+const KEEP: &str = "- --keep disturbed";
+
 #[test]
 fn fork_join_programs_are_analysed_as_they_come() {
     let runs = run("run --bench fib,nqueens --n 8 --workers 1 --reps 3 --json --runtime \
          serial,evenkeel,evenkeel-worker,rayon,chili");
     assert!(runs.status.success(), "{}", stderr(&runs));
-    let output = piped(&runs.stdout, "-");
+    let output = piped(&runs.stdout, KEEP);
     assert!(output.status.success(), "{}", stderr(&output));
     let text = stdout(&output);
     let design = text.lines().next().unwrap();
@@ -70,11 +73,17 @@ fn fork_join_programs_are_analysed_as_they_come() {
 /// An earlier release wrote a line for all repeats, and 1 as the workers of plain calls.
 #[test]
 fn fork_join_lines_of_an_earlier_release_are_analysed_as_before() {
-    let output = run(&format!("analyse {} --pool regime", data("old/fork-join.jsonl")));
+    let file = data("old/fork-join.jsonl");
+    let output = run(&format!("analyse {file} --keep disturbed"));
     assert!(output.status.success(), "{}", stderr(&output));
     let design = "design: 4 rows (bench, workers) x 2 columns (runtime) x 3 replications = \
          24 observations of seconds";
     assert!(stdout(&output).starts_with(design), "{}", stdout(&output));
+    // One of them was disturbed, and is missed.
+    let output = run(&format!("analyse {file}"));
+    let said = stderr(&output);
+    assert!(said.contains("fib, workers 2 on evenkeel has 0"), "{said}");
+    assert!(said.contains("Left out: 1 record made while others took time"), "{said}");
 }
 
 #[test]
@@ -82,7 +91,7 @@ fn other_experiments_are_analysed_as_they_come() {
     let runs = run("run --bench cycle,yield --runtime tokio-hand,tokio-native --procs 1 \
          --tasks-per-proc 4 --seconds 0.02 --reps 3 --json");
     assert!(runs.status.success(), "{}", stderr(&runs));
-    let output = piped(&runs.stdout, "- --model multiplicative");
+    let output = piped(&runs.stdout, &format!("{KEEP} --model multiplicative"));
     assert!(output.status.success(), "{}", stderr(&output));
     let text = stdout(&output);
     let design = text.strip_prefix("design: 2 rows (bench) x 2 columns (runtime) x ").unwrap();
@@ -190,6 +199,10 @@ fn what_cannot_be_analysed_is_refused_with_a_way_out() {
     refused(&good, "- --where runtime", 2, "is not of the form FIELD=VALUE or FIELD!=VALUE");
     refused(&good, "- --where bench!=spin", 2, "there are fib, heat");
     refused(&good, "- --where bench!=fib", 1, "only one row");
+    refused(&good, "- --where bench=fib,fib", 2, "`bench=fib` is named twice by --where");
+    refused(&good, "- --contrast a,b --contrast b,a", 2, "`a,b` is named twice by --contrast");
+    refused(&good, "- --keep mixed,mixed", 2, "`mixed` is named twice by --keep");
+    refused(&good, "- --keep noisy", 2, "disturbed, mixed");
     let stuck = "{\"bench\":\"spin\",\"runtime\":\"a\",\"dnc\":true,\"ns_per_op_per_proc\":0.0}\n";
     let stuck = format!("{}{stuck}", good.replace("seconds", "ns_per_op_per_proc"));
     refused(&stuck, "-", 1, "1 run did not complete");

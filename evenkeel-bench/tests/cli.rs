@@ -600,7 +600,7 @@ fn rounds_leave_one_line_per_run_that_analyse_takes() {
     std::fs::write(file.path(), &output.stdout).unwrap();
     let output = bench()
         .args(["analyse", "--where", "runtime=std,tokio", "--model", "multiplicative"])
-        .arg("--contrast=std,tokio")
+        .args(["--contrast=std,tokio", "--keep=disturbed"])
         .arg(file.path())
         .output()
         .unwrap();

@@ -99,35 +99,33 @@ fn name(rows: &Factor, columns: &Factor, row: usize, column: usize) -> String {
     format!("{} on {}", rows.levels[row], columns.levels[column])
 }
 
-/// The number of replications of every cell, which may have more: the suite repeats what others
-/// disturbed, at most as often as it had planned. A cell with fewer than half of another one's is a
-/// fault of the data.
+/// The number of replications of every cell, which may have more: not all cells lose as many runs
+/// that do not count, and the suite repeats those. A cell with fewer than half of another one's is
+/// a fault of the data.
 fn balance(rows: &Factor, columns: &Factor, cells: &Cells) -> Result<usize, Error> {
     let most = cells.iter().flatten().map(Vec::len).max().unwrap_or(0);
     let least = cells.iter().flatten().map(Vec::len).min().unwrap_or(0);
     if least >= 2 && 2 * least >= most {
         return Ok(least);
     }
+    if most == least {
+        return Err(Error::OneReplication { hint: hint(rows) });
+    }
+    let needed = most.div_ceil(2).max(2);
     let mut fewer = Vec::new();
     for (row, line) in cells.iter().enumerate() {
-        for (column, cell) in line.iter().enumerate().filter(|(_, cell)| cell.len() < most) {
+        for (column, cell) in line.iter().enumerate().filter(|(_, cell)| cell.len() < needed) {
             fewer.push(format!("{} has {}", name(rows, columns, row, column), cell.len()));
         }
     }
-    if !fewer.is_empty() {
-        return Err(Error::Unbalanced { most, cells: fewer, hint: hint(rows) });
-    }
-    if most < 2 {
-        return Err(Error::OneReplication { hint: hint(rows) });
-    }
-    Ok(least)
+    Err(Error::Unbalanced { most, cells: fewer, hint: hint(rows) })
 }
 
 /// Cells may lack replications because the regime, or a result, was taken for a setting.
 fn hint(rows: &Factor) -> String {
     if rows.fields.iter().any(|field| field == REGIME) {
-        return "; runs with nearer and with farther cores are rows of their own: to count that as \
-                chance, --pool regime"
+        return "; runs with nearer and with farther cores are rows of their own: take those of one \
+                distance by --where regime=..., or to count that as chance, --pool regime"
             .to_owned();
     }
     format!(
@@ -186,9 +184,13 @@ mod tests {
     #[test]
     fn cells_with_fewer_replications_are_named() {
         let error = design([[&[1.0, 2.0], &[1.0]], [&[], &[1.0, 2.0]]]).unwrap_err().to_string();
-        let cells = "some cells have fewer than 2 replications: fib on rayon has 1; heat on evenkeel has 0;";
+        let cells = "; one has 2, and fib on rayon has 1; heat on evenkeel has 0; measure them";
         assert!(error.contains(cells), "{error}");
         assert!(error.contains("told apart by bench: if one of these"), "{error}");
+        // A cell with fewer than another one's, and not fewer than half of them, is none of these.
+        let cells: [[&[f64]; 2]; 2] = [[&[1.0; 6], &[1.0; 5]], [&[1.0; 3], &[1.0; 2]]];
+        let error = design(cells).unwrap_err().to_string();
+        assert!(error.contains("; one has 6, and heat on rayon has 2; measure them"), "{error}");
     }
 
     #[test]

@@ -34,6 +34,10 @@ pub(crate) enum Error {
     UnknownValue { field: String, value: String, known: Vec<String> },
     #[error("no record meets all conditions: leave one of --where out")]
     NothingSelected,
+    #[error("no record counts that meets all conditions. {left_out}")]
+    NoneCounts { left_out: String },
+    #[error("{why}. {left_out}")]
+    AfterLeavingOut { why: Box<Self>, left_out: String },
     #[error(
         "{place}: the field `{field}` is missing; leave such records out, such as by --where bench!=..."
     )]
@@ -80,8 +84,8 @@ pub(crate) enum Error {
     )]
     OneReplication { hint: String },
     #[error(
-        "the design is not balanced: some cells have fewer than {most} replications: {}; measure them, \
-         or leave their row or column out, such as by --where bench!=...{hint}",
+        "the design is not balanced: each cell needs two replications, and half as many as any other; \
+         one has {most}, and {}; measure them, or leave their row or column out, such as by --where bench!=...{hint}",
         listed(.cells)
     )]
     Unbalanced { most: usize, cells: Vec<String>, hint: String },
@@ -111,13 +115,14 @@ pub(crate) enum Error {
 impl Error {
     /// Whether the command line is to blame rather than the records.
     pub(crate) fn is_usage(&self) -> bool {
-        matches!(
-            self,
+        match self {
             Self::UnknownField { .. }
-                | Self::UnknownValue { .. }
-                | Self::UnknownContrast { .. }
-                | Self::NamedTwice { .. }
-        )
+            | Self::UnknownValue { .. }
+            | Self::UnknownContrast { .. }
+            | Self::NamedTwice { .. } => true,
+            Self::AfterLeavingOut { why, .. } => why.is_usage(),
+            _ => false,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::fields::{self, REGIME};
 use super::input::Line;
 use super::options::Options;
 use super::response;
-use super::selection::{Selection, is_disturbed, known};
+use super::selection::{Selection, is_doubtful, known};
 use suite::figures;
 
 /// What one field says in each of the lines; absent is a value too.
@@ -26,7 +26,7 @@ pub(super) fn design(
     options: &Options,
     asked: Option<&str>,
 ) -> Result<Design, Error> {
-    let Selection { lines, mut remarks, without_serial } = selection;
+    let Selection { lines, mut remarks, without_serial, left_out } = selection;
     let columns = options.columns.as_str();
     if lines.is_empty() {
         let (field, level) = (columns.to_owned(), fields::SERIAL.to_owned());
@@ -59,7 +59,7 @@ pub(super) fn design(
     let (names, slots) = levels_of_columns(&lines, columns);
     let mut labels: Vec<String> = Vec::new();
     let mut keys: Vec<Key> = Vec::new();
-    let (mut observations, mut disturbed) = (Vec::new(), Vec::new());
+    let (mut observations, mut doubtful) = (Vec::new(), Vec::new());
     for (line, values) in lines.iter().zip(values) {
         let key = key(line, &rows);
         let row = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
@@ -69,14 +69,18 @@ pub(super) fn design(
         });
         let name = line.text(columns).unwrap_or_default();
         let column = names.iter().position(|known| *known == name).unwrap_or(0);
-        let of = if is_disturbed(line) { &mut disturbed } else { &mut observations };
+        let of = if is_doubtful(line) { &mut doubtful } else { &mut observations };
         of.push(Observation { row, column, values });
     }
-    // The last ones of a cell are left out if other cells have fewer.
-    observations.append(&mut disturbed);
+    // The last ones of a cell are left out if other cells have fewer: first those that were kept on request.
+    observations.append(&mut doubtful);
     let rows = Factor { fields: rows, levels: labels };
     let columns = Factor { fields: vec![columns.to_owned()], levels: names };
-    let mut design = Design::of(rows, columns, response, &observations, without_serial)?;
+    let design = Design::of(rows, columns, response, &observations, without_serial);
+    let mut design = design.map_err(|why| match left_out {
+        Some(left_out) => Error::AfterLeavingOut { why: Box::new(why), left_out },
+        None => why,
+    })?;
     remarks.append(&mut design.remarks);
     (design.slots, design.everywhere, design.remarks) = (slots, everywhere, remarks);
     Ok(design)
@@ -97,8 +101,13 @@ fn settings(lines: &[Line], options: &Options) -> Vec<String> {
     names
 }
 
+/// What a line says of a field, as far as that tells it from others.
+fn told(line: &Line, field: &str) -> Option<String> {
+    line.text(field).and_then(|value| fields::told(field, value))
+}
+
 fn key<T: AsRef<str>>(line: &Line, fields: &[T]) -> Key {
-    fields.iter().map(|field| line.text(field.as_ref())).collect()
+    fields.iter().map(|field| told(line, field.as_ref())).collect()
 }
 
 /// Two lines that agree in `fields` and differ in `field`; absent is a value, but not of the regime.
@@ -106,7 +115,7 @@ fn split<'a>(lines: &'a [Line], fields: &[&str], field: &str) -> Option<(&'a Lin
     let mut first: BTreeMap<Key, &Line> = BTreeMap::new();
     for line in lines.iter().filter(|line| field != REGIME || line.text(REGIME).is_some()) {
         let before = *first.entry(key(line, fields)).or_insert(line);
-        if before.text(field) != line.text(field) {
+        if told(before, field) != told(line, field) {
             return Some((before, line));
         }
     }

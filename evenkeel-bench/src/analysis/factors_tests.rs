@@ -84,28 +84,101 @@ fn a_line_of_a_fork_join_program_holds_all_replications() {
 fn lines_of_other_experiments_are_replications() {
     let design = design_of(&rates(|_, _| "near"), "").unwrap();
     // Tasks follow from processors, and what was counted is no setting.
-    assert_eq!(design.rows.fields, ["procs"]);
+    assert_eq!(design.rows.fields, ["workers"]);
     assert_eq!(design.replications, 2);
     assert_eq!(design.response.field, "ns_per_op_per_proc");
     assert!(design.everywhere.contains(&"cores near".to_owned()));
 }
 
-#[test]
-fn a_run_that_was_repeated_leaves_out_the_disturbed_one() {
+/// Two runs that do not count, whose figures are 99, before the others.
+fn with_doubtful() -> Vec<String> {
     let mut records = rates(|_, _| "near");
-    let disturbed = records[0].replace("\"cpu_share\":1.0", "\"cpu_share\":0.5");
+    let at = |record: &String, ns: &str| record.replace(ns, "\"ns_per_op_per_proc\":99.0");
+    let disturbed = at(&records[0], "\"ns_per_op_per_proc\":21.0");
+    let mixed = at(&records[4], "\"ns_per_op_per_proc\":22.0");
+    let doubtful = [
+        disturbed.replace("\"cpu_share\":1.0", "\"cpu_share\":0.95"),
+        mixed.replace("\"near\"", "\"mixed\""),
+    ];
+    assert!(doubtful[0].contains("0.95") && doubtful[1].contains("mixed"), "{doubtful:?}");
+    records.splice(0..0, doubtful);
+    assert!(records[..2].iter().all(|record| record.contains("99.0")), "{records:?}");
     records
-        .insert(0, disturbed.replace("\"ns_per_op_per_proc\":21.0", "\"ns_per_op_per_proc\":99.0"));
-    assert!(records[0].contains("99.0") && records[0].contains("0.5"), "{}", records[0]);
-    let design = design_of(&records, "").unwrap();
-    assert_eq!(design.replications, 2);
-    assert!(
-        design.cells.iter().flatten().flatten().all(|value| *value < 99.0),
-        "{:?}",
-        design.cells
+}
+
+#[test]
+fn runs_that_the_suite_would_not_count_are_left_out_and_counted() {
+    let design = design_of(&with_doubtful(), "").unwrap();
+    assert_eq!((&design.rows.fields[..], design.replications), (&["workers".to_owned()][..], 2));
+    assert!(design.cells.iter().flatten().flatten().all(|value| *value < 99.0));
+    assert_eq!(
+        design.remarks,
+        ["Left out: 1 record made while others took time of their cores; 1 record made while the \
+          distance of the cores changed; --keep disturbed,mixed takes them."]
     );
-    let remark = "1 replication left out, so that each cell has 2.";
-    assert!(design.remarks.iter().any(|one| one == remark), "{:?}", design.remarks);
+    // One worker has no distance.
+    let alone = rates(|procs, _| if procs == 1 { "mixed" } else { "near" });
+    assert_eq!(design_of(&alone, "").unwrap().remarks.len(), 0);
+}
+
+#[test]
+fn runs_that_the_suite_would_not_count_are_kept_on_request() {
+    let records = with_doubtful();
+    let design = design_of(&records, "--keep disturbed").unwrap();
+    let remarks = design.remarks.join("\n");
+    let kept = "Kept on request: 1 of 9 records, made while others took time of their cores.";
+    assert!(remarks.contains(kept) && remarks.contains("--keep mixed takes them"), "{remarks}");
+    // Others have fewer: what is doubtful goes first.
+    assert!(remarks.contains("1 replication left out, so that each cell has 2."), "{remarks}");
+    assert!(design.cells.iter().flatten().flatten().all(|value| *value < 99.0));
+    // The regimes are rows as they come.
+    let error = error_of(&records, "--keep mixed");
+    assert!(error.contains("workers 2, cores mixed on tokio-hand has 0"), "{error}");
+    assert!(error.contains("Left out: 1 record made while others took"), "{error}");
+    let design = design_of(&records, "--keep disturbed,mixed --pool regime").unwrap();
+    assert_eq!(design.replications, 2);
+    // What takes all of a cell is said where the cell is missed.
+    let disturbed = |record: &String| record.replace("\"cpu_share\":1.0", "\"cpu_share\":0.9");
+    let all: Vec<String> = records.iter().map(disturbed).collect();
+    let error = error_of(&all, "");
+    assert!(
+        error.starts_with("no record counts that meets all conditions. Left out: 10"),
+        "{error}"
+    );
+    assert!(error.ends_with("--keep disturbed takes them."), "{error}");
+    let error = error_of(&[&all[2..3], &records[3..]].concat(), "");
+    assert!(error.contains("one has 2, and workers 1 on evenkeel has 1;"), "{error}");
+    assert!(error.ends_with("Left out: 1 record made while others took time of their cores; --keep disturbed takes them."), "{error}");
+}
+
+#[test]
+fn records_that_do_not_say_how_quiet_it_was_count() {
+    let without = |record: &String| {
+        let fields = record.split_once(",\"line_ns_before\"").unwrap().0;
+        format!("{fields}}}").replace("procs", "workers")
+    };
+    let records: Vec<String> = rates(|_, _| "near").iter().map(without).collect();
+    let design = design_of(&records, "").unwrap();
+    assert_eq!((design.replications, design.remarks.len()), (2, 0));
+}
+
+/// Names and forms of fields that have changed.
+#[test]
+fn lines_of_an_earlier_release_and_of_this_one_are_of_the_same_rows() {
+    let old = rates(|_, _| "near");
+    let today = |record: &String| {
+        let today =
+            record.replace("procs\":", "workers\":").replace("tasks_per_workers", "tasks_per_proc");
+        let today = today.replace(",\"words\":0,\"touch\":0", "").replace(",\"variant\":\"-\"", "");
+        today
+            .replace("\"tasks\":500,", "\"tasks\":500.0,")
+            .replace("\"tasks\":1000,", "\"tasks\":1000.0,")
+    };
+    let new: Vec<String> = old.iter().map(today).collect();
+    assert!(new[0].contains("\"workers\":1,\"tasks_per_proc\":100,\"tasks\":500.0,"), "{}", new[0]);
+    let design = design_of(&[old, new].concat(), "").unwrap();
+    assert_eq!(design.rows.levels, ["workers 1", "workers 2"]);
+    assert_eq!(design.replications, 4);
 }
 
 #[test]
@@ -154,15 +227,16 @@ fn runs_of_two_regimes_are_not_pooled() {
     let mixed = rates(|_, run| if run == 1 { "far" } else { "near" });
     let error = error_of(&mixed, "");
     assert!(error.contains("not balanced") && error.contains("--pool regime"), "{error}");
-    assert!(error.contains("procs 2, cores near on tokio-hand has 1"), "{error}");
+    assert!(error.contains("workers 2, cores near on tokio-hand has 1"), "{error}");
     let design = design_of(&mixed, "--pool regime").unwrap();
     assert!(design.remarks[0].contains("runs with regime far, near count as replications"));
-    let error = error_of(&mixed, "--rows procs");
-    assert!(error.contains("`regime` differs (far, near) between runs of procs 2"), "{error}");
-    // With one processor it does not matter where the cores are.
+    let error = error_of(&mixed, "--rows workers");
+    assert!(error.contains("`regime` differs (far, near) between runs of workers 2"), "{error}");
+    // With one worker it does not matter where the cores are.
     let alone = rates(|procs, run| if procs == 1 && run == 1 { "far" } else { "near" });
-    assert_eq!(design_of(&alone, "").unwrap().rows.fields, ["procs"]);
-    assert_eq!(design_of(&alone, "--where regime=near").unwrap().replications, 2);
+    assert_eq!(design_of(&alone, "").unwrap().rows.fields, ["workers"]);
+    let near = design_of(&alone, "--where regime=near").unwrap();
+    assert_eq!((near.rows.levels.len(), near.replications), (2, 2));
 }
 
 #[test]
@@ -269,7 +343,7 @@ fn what_does_not_say_that_it_did_not_complete_did() {
 }
 
 #[test]
-fn equal_records_and_disturbed_ones_are_told() {
+fn equal_records_are_told() {
     let records = [grid(|_, _| String::new()), grid(|_, _| String::new())].concat();
     let design = design_of(&records, "").unwrap();
     assert_eq!(design.replications, 6);
@@ -278,13 +352,6 @@ fn equal_records_and_disturbed_ones_are_told() {
         "{:?}",
         design.remarks
     );
-    let records: Vec<String> = records
-        .iter()
-        .take(4)
-        .map(|r| r.replace("\"cpu_share\":1.0", "\"cpu_share\":0.9"))
-        .collect();
-    let design = design_of(&records, "").unwrap();
-    assert!(design.remarks[0].starts_with("4 of 4 records disturbed"), "{:?}", design.remarks);
 }
 
 #[test]

@@ -17,18 +17,25 @@ pub(super) fn is_serial(runtime: &str) -> bool {
 /// Nearness of the cores, between whose values nothing is compared.
 pub(super) const REGIME: &str = "regime";
 
+/// Experiments in which nothing travels between cores, however many there are.
+const REGARDLESS: [&str; 2] = ["memory", "actor_memory"];
+
+/// Whether the distance of the cores matters to an experiment that has several workers.
+pub(crate) fn depends_on_distance(bench: &str) -> bool {
+    !REGARDLESS.contains(&bench)
+}
+
 /// Whether a run did not complete. Where it is absent, it did.
 pub(super) const DNC: &str = "dnc";
 
 /// Settings in the order in which they name a row; others follow by name.
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 21] = [
     "bench",
     "variant",
     "n",
     "size",
     "monitors",
     "workers",
-    "procs",
     "tasks_per_proc",
     "tasks",
     "actors",
@@ -36,7 +43,6 @@ const ORDER: [&str; 23] = [
     "in_flight",
     "words",
     "touch",
-    "mode",
     "tasks_per_core",
     "objects",
     "bytes",
@@ -107,9 +113,10 @@ pub(crate) fn is_setting(name: &str, value: &Value) -> bool {
     scalar && !name.contains('.') && !RESULTS.contains(&name) && !FIGURES.contains(&name)
 }
 
-/// A setting as text; `None` for what is no scalar.
+/// A setting as text; `None` for what is no scalar. Some releases have written 500 as 500.0.
 pub(super) fn text(value: &Value) -> Option<String> {
     match value {
+        Value::Number(number) if number.is_f64() => number.as_f64().map(|v| v.to_string()),
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(truth) => Some(truth.to_string()),
@@ -121,6 +128,11 @@ pub(super) fn text(value: &Value) -> Option<String> {
 pub(super) fn sort(names: &mut [String]) {
     let place = |name: &String| ORDER.iter().position(|known| known == name);
     names.sort_by_key(|name| (place(name).unwrap_or(ORDER.len()), name.clone()));
+}
+
+/// A setting as it tells runs apart: what an experiment does not have is absent, however it says so.
+pub(super) fn told(name: &str, value: String) -> Option<String> {
+    label(name, &value).map(|_| value)
 }
 
 /// A setting within the name of a row: `fib`, `workers 2`; nothing for what an experiment does not have.

@@ -10,6 +10,10 @@ use serde_json::Value;
 use super::error::{Error, Place};
 use super::fields;
 
+/// What earlier releases of the suite have written too, and nobody else: only their fields have
+/// other names today.
+const OF_THE_SUITE: [&str; 3] = ["line_ns_before", "regime", "cpu_share"];
+
 /// One record: the fields of inner objects have names such as `steals.far`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Line {
@@ -62,9 +66,12 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Line>, Error> {
         let place = Place { file: file.to_owned(), line: index + 1 };
         let value = serde_json::from_str(line)
             .map_err(|source| Error::Json { place: place.clone(), source })?;
-        let Value::Object(object) = value else {
+        let Value::Object(mut object) = value else {
             return Err(Error::NotAnObject { place });
         };
+        if OF_THE_SUITE.iter().any(|field| object.contains_key(*field)) {
+            suite::read::renamed(&mut object);
+        }
         let mut fields = BTreeMap::new();
         flatten("", object, &mut fields);
         lines.push(Line { place, fields });
@@ -104,6 +111,19 @@ mod tests {
         let names: Vec<&str> = lines[0].fields.keys().map(String::as_str).collect();
         assert_eq!(names, ["bench", "steals.far", "steals.near.l2"]);
         assert_eq!(lines[0].text("steals.far").as_deref(), Some("3"));
+    }
+
+    #[test]
+    fn only_the_suite_s_own_fields_have_names_of_today() {
+        let ours = r#"{"mode":"home","procs":2,"cpu_share":1.0}"#;
+        let both = r#"{"runtime":"a","mode":"b","workers":1,"regime":"near"}"#;
+        let foreign = r#"{"mode":"lto","procs":2}"#;
+        let names = [ours, both, foreign].map(|line| {
+            let line = parse("runs", line).unwrap().remove(0);
+            line.fields.into_keys().collect::<Vec<_>>().join(" ")
+        });
+        let due = ["cpu_share runtime workers", "mode regime runtime workers", "mode procs"];
+        assert_eq!(names, due);
     }
 
     #[test]

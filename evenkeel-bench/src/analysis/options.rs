@@ -1,5 +1,6 @@
 //! The command line of `analyse`.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -14,9 +15,13 @@ use suite::named::named_twice;
 /// varies and is no result. Columns (factor B) are the runtimes. Numbers with a fraction, lists, and the
 /// fields of inner objects (`steals.far`) are results.
 ///
+/// What the tables of `run` do not count is left out here too: runs that others disturbed, and runs during which the distance
+/// of the cores changed; `--keep` takes them. Records that do not say so, as those of other programs, count.
+///
 /// Runs in which the cores lay nearer or farther (`regime`) are never mixed: the regime becomes part of the rows too, unless
-/// there was one worker. To count it as chance instead, use `--pool regime`; a remark will say so. Serial runs are left out
-/// unless `--where runtime=serial,...` names them. Every cell needs the same number of replications.
+/// there was one worker, and `--where regime=near` takes one of them with all runs of one worker. To count it as chance
+/// instead, use `--pool regime`; a remark will say so. Serial runs are left out unless `--where runtime=serial,...` names
+/// them. Every cell needs two replications, and half as many as any other; further ones are left out.
 ///
 /// The additive model is about differences. The multiplicative one takes logarithms and is about ratios: choose it when
 /// rows differ by more than a few times.
@@ -44,6 +49,9 @@ pub(crate) struct Options {
     /// times
     #[arg(long = "where", value_name = "FIELD=VALUE[,VALUE]", value_parser = condition)]
     pub(crate) conditions: Vec<Condition>,
+    /// Takes runs that do not count in the tables, too, separated by commas
+    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) keep: Vec<Doubt>,
     /// Fields whose differences count as chance: such runs are replications of each other
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub(crate) pool: Vec<String>,
@@ -75,23 +83,52 @@ impl Options {
         }
     }
 
-    /// An error if a file, a field or a contrast is named twice: a file that is read twice would
-    /// have twice its replications.
+    /// An error if a file, a field, a value or a contrast is named twice: a file that is read twice
+    /// would have twice its replications.
     pub(super) fn each_once(&self) -> Result<(), Error> {
         let paths = self.files.iter().map(|file| file.display().to_string()).collect();
-        let pairs = self.contrast.iter().map(|Pair(one, other)| format!("{one},{other}")).collect();
-        let lists: [(&'static str, Vec<String>); 5] = [
+        // Turned round, it is the same contrast.
+        let pair = |Pair(one, other): &Pair| format!("{},{}", one.min(other), one.max(other));
+        let values = |Condition { field, values, without }: &Condition| {
+            let is = if *without { "!=" } else { "=" };
+            values.iter().map(|value| format!("{field}{is}{value}")).collect::<Vec<_>>()
+        };
+        let lists: [(&'static str, Vec<String>); 7] = [
             ("--response", self.response.clone()),
             ("FILE", paths),
             ("--rows", self.rows.clone()),
             ("--pool", self.pool.clone()),
-            ("--contrast", pairs),
+            ("--contrast", self.contrast.iter().map(pair).collect()),
+            ("--where", self.conditions.iter().flat_map(values).collect()),
+            ("--keep", self.keep.iter().map(Doubt::to_string).collect()),
         ];
         let twice = lists.iter().find_map(|(option, list)| Some((*option, named_twice(list)?)));
         match twice {
             None => Ok(()),
             Some((option, name)) => Err(Error::NamedTwice { name: name.clone(), option }),
         }
+    }
+}
+
+/// Why a run does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Doubt {
+    /// Others took time of its cores
+    Disturbed,
+    /// The distance of the cores changed during it
+    Mixed,
+}
+
+impl Doubt {
+    pub(super) const ALL: [Self; 2] = [Self::Disturbed, Self::Mixed];
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Disturbed => "disturbed",
+            Self::Mixed => "mixed",
+        })
     }
 }
 

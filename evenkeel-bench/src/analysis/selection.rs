@@ -2,11 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::error::Error;
-use super::fields::{DNC, REGIME, SERIAL, is_serial};
+use super::fields::{self, DNC, REGIME, SERIAL, is_serial};
 use super::input::Line;
-use super::options::{Condition, METRICS, Options};
-use suite::disturbance::ENOUGH;
+use super::options::{Condition, Doubt, METRICS, Options};
+use suite::case::{Case, Fields};
+use suite::enough::{self, Counts};
+use suite::named::NAMELESS;
+use suite::record::{Quiet, Record};
 use suite::words::count;
 
 /// The chosen records.
@@ -15,6 +20,8 @@ pub(super) struct Selection {
     pub(super) remarks: Vec<String>,
     /// Whether serial runs were there and are not among the lines.
     pub(super) without_serial: bool,
+    /// What was left out because it does not count, in a sentence.
+    pub(super) left_out: Option<String>,
 }
 
 /// Takes the records that meet all conditions.
@@ -64,9 +71,15 @@ pub(super) fn select(mut lines: Vec<Line>, options: &Options) -> Result<Selectio
     if lines.is_empty() && serial == 0 {
         return Err(Error::NothingSelected);
     }
+    let is_any = !lines.is_empty();
+    let left_out = without_doubtful(&mut lines, &options.keep);
+    if let Some(left_out) = left_out.as_ref().filter(|_| is_any && lines.is_empty()) {
+        return Err(Error::NoneCounts { left_out: left_out.clone() });
+    }
+    remarks.extend(left_out.clone());
+    remarks.extend(kept(&lines));
     remarks.extend(repeated(&lines));
-    remarks.extend(disturbed(&lines));
-    Ok(Selection { lines, remarks, without_serial: serial > 0 })
+    Ok(Selection { lines, remarks, without_serial: serial > 0, left_out })
 }
 
 /// An error unless some record has the field.
@@ -81,8 +94,8 @@ pub(super) fn known(lines: &[Line], field: &str) -> Result<(), Error> {
 
 /// Whether no line travels between cores: with one worker the regime does not matter, nor does it to memory.
 fn is_alone(line: &Line) -> bool {
-    let is = |field: &str, value: &str| line.text(field).as_deref() == Some(value);
-    is("procs", "1") || is("workers", "1") || is("bench", "memory")
+    line.text("workers").as_deref() == Some("1")
+        || line.text("bench").is_some_and(|bench| !fields::depends_on_distance(&bench))
 }
 
 /// A record without a regime is as good in any.
@@ -105,20 +118,72 @@ fn repeated(lines: &[Line]) -> Option<String> {
     })
 }
 
-/// Whether others took time of the run's cores.
-pub(super) fn is_disturbed(line: &Line) -> bool {
-    let share = line.fields.get("cpu_share").and_then(serde_json::Value::as_f64);
-    share.is_some_and(|share| share < ENOUGH)
+impl Doubt {
+    /// Whether this is why the suite would not count a run.
+    fn is_of(self, line: &Line) -> bool {
+        let share = line.fields.get("cpu_share").and_then(Value::as_f64).unwrap_or(QUIET);
+        match self {
+            Self::Disturbed => counts(line, share, None) == Counts::Disturbed,
+            Self::Mixed => counts(line, QUIET, line.text(REGIME)) == Counts::Mixed,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Disturbed => "made while others took time of their cores",
+            Self::Mixed => "made while the distance of the cores changed",
+        }
+    }
 }
 
-fn disturbed(lines: &[Line]) -> Option<String> {
-    let number = lines.iter().filter(|line| is_disturbed(line)).count();
-    (number > 0).then(|| {
-        format!(
-            "{number} of {} disturbed: less than {:.0} % of the processors' time was left to the \
-             suite. They count like all others.",
-            count(lines.len(), "record"),
-            ENOUGH * 100.0,
-        )
+/// The share of the cores' time that a run had whose record does not say it.
+const QUIET: f64 = 1.0;
+
+/// What the suite's rule says of a run that had this share of its cores' time, in a row of its own
+/// regime.
+fn counts(line: &Line, cpu_share: f64, regime: Option<String>) -> Counts {
+    let own = regime.clone().unwrap_or_default().into();
+    let quiet = Quiet { line_ns_before: 0.0, line_ns_after: 0.0, regime: own, cpu_share };
+    let record = Record {
+        runtime: NAMELESS.into(),
+        case: Case::new(NAMELESS, NAMELESS, 1),
+        repeat: 0,
+        figures: Fields::new(),
+        dnc: line.fields.get(DNC) == Some(&Value::Bool(true)),
+        quiet,
+    };
+    enough::counts(&record, regime.as_deref())
+}
+
+/// Whether the suite would not count a run.
+pub(super) fn is_doubtful(line: &Line) -> bool {
+    Doubt::ALL.into_iter().any(|doubt| doubt.is_of(line))
+}
+
+/// Leaves out what the suite would not count, unless it is to be kept, and says so.
+fn without_doubtful(lines: &mut Vec<Line>, keep: &[Doubt]) -> Option<String> {
+    let (mut said, mut names) = (Vec::new(), Vec::new());
+    for doubt in Doubt::ALL.into_iter().filter(|doubt| !keep.contains(doubt)) {
+        let before = lines.len();
+        lines.retain(|line| !doubt.is_of(line));
+        let number = before - lines.len();
+        if number > 0 {
+            said.push(format!("{} {}", count(number, "record"), doubt.words()));
+            names.push(doubt.to_string());
+        }
+    }
+    let names = names.join(",");
+    (!said.is_empty()).then(|| format!("Left out: {}; --keep {names} takes them.", said.join("; ")))
+}
+
+/// Tells of what the suite would not count and is among the lines.
+fn kept(lines: &[Line]) -> impl Iterator<Item = String> {
+    Doubt::ALL.into_iter().filter_map(|doubt| {
+        let number = lines.iter().filter(|line| doubt.is_of(line)).count();
+        (number > 0).then(|| {
+            let (number, all) = (suite::words::thousands(number as i64), lines.len());
+            let of_all = count(all, "record");
+            format!("Kept on request: {number} of {of_all}, {}.", doubt.words())
+        })
     })
 }

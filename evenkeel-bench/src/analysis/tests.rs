@@ -5,7 +5,9 @@ use serde_json::Value;
 
 use super::options::Options;
 use super::*;
+use crate::families;
 use suite::kit::random::Random;
+use suite::read;
 
 /// The options as the command line gives them.
 #[derive(Parser)]
@@ -305,4 +307,40 @@ fn records_without_the_four_metrics_are_left_out_and_counted() {
     assert!(design.remarks.iter().any(|remark| remark.starts_with("1 record without")));
     let error = analysed(other, "--metrics").err().map(|error| error.to_string()).unwrap();
     assert!(error.contains("no record has a field `inflation_seconds`"), "{error}");
+}
+
+/// What earlier releases have written of each family, its figure that is analysed, and the rows of it.
+const OLD: [(&str, &str, &str, usize); 7] = [
+    ("scheduling", include_str!("../../tests/data/old/scheduling.jsonl"), "ns_per_op_per_proc", 3),
+    ("mixed", include_str!("../../tests/data/old/mixed.jsonl"), "computation_us_p50", 2),
+    ("timers", include_str!("../../tests/data/old/timers.jsonl"), "ns_per_timer", 2),
+    (
+        "concurrency",
+        include_str!("../../tests/data/old/concurrency.jsonl"),
+        "ns_per_op_per_proc",
+        3,
+    ),
+    ("actors", include_str!("../../tests/data/old/actors.jsonl"), "ns_per_message", 2),
+    ("objects", include_str!("../../tests/data/old/objects.jsonl"), "mops", 2),
+    ("fork-join", include_str!("../../tests/data/old/fork-join.jsonl"), "seconds", 4),
+];
+
+#[test]
+fn what_earlier_releases_wrote_of_each_family_stands_beside_what_this_one_writes() {
+    for (name, old, response, rows) in OLD {
+        let line = format!("--response {response} --keep disturbed");
+        let (alone, _) = analysed(old, &line).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!((alone.rows.levels.len(), alone.columns.levels.len()), (rows, 2), "{name}");
+        assert!(!alone.rows.fields.iter().any(|field| field == "procs"), "{name}");
+        assert_eq!(alone.columns.fields, ["runtime"], "{name}");
+        let of = (families::named(name).unwrap_or_else(|| panic!("{name}")).describe)();
+        let settings = of.experiments.iter().flat_map(|one| one.settings).copied();
+        let settings: Vec<&str> = settings.collect();
+        let records = old.lines().flat_map(|line| read::records(line, &settings).unwrap());
+        let today = records.map(|record| serde_json::to_string(&record).unwrap() + "\n");
+        let both = old.trim_end().to_owned() + "\n" + &today.collect::<String>();
+        let (both, _) = analysed(&both, &line).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!((&both.rows, &both.columns), (&alone.rows, &alone.columns), "{name}");
+        assert_eq!(both.replications, 2 * alone.replications, "{name}");
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use clap::Parser;
 
 use super::FAMILIES;
-use crate::analysis::fields::is_setting;
+use crate::analysis::fields::{depends_on_distance, is_setting};
 use crate::cli;
 use suite::description::Description;
 use suite::effort::Effort;
@@ -46,6 +46,15 @@ fn a_family_has_one_subject_and_says_what_it_is_about() {
             compared += experiment.quantities.iter().filter(|one| one.is_compared()).count();
         }
         assert!(compared > 0, "nothing of {} is compared", of.name);
+    }
+}
+
+/// `analyse` knows the experiments by name only.
+#[test]
+fn the_distance_of_the_cores_matters_to_those_that_say_so() {
+    for experiment in described().flat_map(|of| of.experiments) {
+        let name = experiment.name;
+        assert_eq!(depends_on_distance(name), experiment.depends_on_distance, "{name}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Records from files, also from those that earlier releases have written.
 //!
-//! `analyse` does not read this way: it takes fields that nothing here knows.
+//! `analyse` does not read this way: it takes fields that nothing here knows. It shares the names
+//! that have changed.
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
@@ -12,6 +13,15 @@ use crate::named::NAMELESS;
 
 /// Names of the envelope that some families wrote otherwise.
 const ALIASES: [(&str, &str); 2] = [("workers", "procs"), ("runtime", "mode")];
+
+/// Gives the envelope the names of today.
+pub fn renamed(fields: &mut Map<String, Value>) {
+    for (name, alias) in ALIASES {
+        if !fields.contains_key(name) {
+            fields.remove(alias).map(|value| fields.insert(name.to_owned(), value));
+        }
+    }
+}
 
 /// Seconds of a run, or of all repeats of a case.
 const SECONDS: &str = "seconds";
@@ -60,6 +70,7 @@ pub fn records(line: &str, settings: &[&str]) -> anyhow::Result<Vec<Record>> {
 }
 
 fn of(mut fields: Map<String, Value>, settings: &[&str]) -> anyhow::Result<Record> {
+    renamed(&mut fields);
     let runtime = text(&mut fields, "runtime")?;
     let bench = text(&mut fields, "bench")?;
     let variant = text(&mut fields, "variant").unwrap_or(NAMELESS.into());
@@ -86,9 +97,7 @@ fn of(mut fields: Map<String, Value>, settings: &[&str]) -> anyhow::Result<Recor
 }
 
 fn take(fields: &mut Map<String, Value>, name: &str) -> anyhow::Result<Value> {
-    let alias = ALIASES.iter().find(|(known, _)| *known == name).map(|(_, alias)| *alias);
-    let value = fields.remove(name).or_else(|| fields.remove(alias?));
-    value.with_context(|| format!("the record has no `{name}`"))
+    fields.remove(name).with_context(|| format!("the record has no `{name}`"))
 }
 
 fn text(fields: &mut Map<String, Value>, name: &str) -> anyhow::Result<Name> {
