@@ -16,7 +16,6 @@ mod families;
 mod main_job;
 mod report;
 mod simulated;
-mod table;
 
 use std::process::ExitCode;
 

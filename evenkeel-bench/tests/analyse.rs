@@ -231,3 +231,23 @@ fn what_cannot_be_analysed_is_refused_with_a_way_out() {
     refused(&good, "/nowhere/runs.jsonl", 1, "cannot read `/nowhere/runs.jsonl`: No such file");
     assert!(piped(grid("[0.1,0.0]").as_bytes(), "- --model additive").status.success());
 }
+
+#[test]
+fn no_line_is_longer_than_the_terminal() {
+    let analyse = format!("analyse {}", data("two-way.jsonl"));
+    for args in [
+        "list",
+        &analyse,
+        "simulate --bench heat --size small --seeds 2",
+        "simulate --coretime --kib 64",
+    ] {
+        for width in ["60", "100"] {
+            let output =
+                bench().args(args.split_whitespace()).env("COLUMNS", width).output().unwrap();
+            assert!(output.status.success(), "{args}: {}", stderr(&output));
+            let text = stdout(&output);
+            let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(longest <= width.parse().unwrap(), "{args} has {longest} letters:\n{text}");
+        }
+    }
+}

@@ -34,7 +34,7 @@ mod selection;
 pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
-mod text;
+pub(crate) mod text;
 pub(crate) mod variance;
 
 pub(crate) use contrast::Contrast;
@@ -49,6 +49,7 @@ pub(crate) use variance::Variance;
 
 use crate::report;
 use suite::output::{print, say};
+use suite::table;
 
 /// One model of a design, with everything that follows from it.
 pub(crate) struct Analysis {
@@ -98,7 +99,8 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let page = options.report.as_ref();
     // The page is kept even if the text has no reader.
     let page = page.map(|folder| report::analysis::write(folder, &analysed));
-    let texts: Vec<String> = analysed.iter().map(|(design, of)| text::render(design, of)).collect();
+    let render = |(design, of): &Analysed| text::render(design, of, table::width());
+    let texts: Vec<String> = analysed.iter().map(render).collect();
     print(&texts.join("\n"));
     if let Some(page) = page.transpose()? {
         say!("report: {}", page.canonicalize().unwrap_or(page).display());

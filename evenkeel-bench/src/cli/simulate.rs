@@ -11,6 +11,7 @@ use forking::program::Program;
 use suite::named::Unknown;
 use suite::output::{note, print, say};
 use suite::record::Record;
+use suite::table;
 
 /// Schedules of each program, and of each point of Figure 4.
 const PROGRAM_SEEDS: u64 = 5;
@@ -79,7 +80,7 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     // The page is kept even if the table has no reader.
     let page = args.report.as_ref().map(|dir| report::simulated::write(dir, &records));
     if !args.json {
-        print(&simulated::table::render(&records));
+        print(&simulated::table::render(&records, table::width()));
     }
     if let Some(page) = page.transpose()? {
         note!("report: {}", page.display());
@@ -123,7 +124,7 @@ fn coretime(args: &Options) -> anyhow::Result<()> {
             say!("{}", serde_json::to_string(record)?);
         }
     } else {
-        print(&coretime::table::render(&records));
+        print(&coretime::table::render(&records, table::width()));
     }
     if let Some(page) = page.transpose()? {
         note!("report: {}", page.display());

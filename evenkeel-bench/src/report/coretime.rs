@@ -60,7 +60,7 @@ fn render(records: &[Record]) -> anyhow::Result<String> {
             }
             div.grid { @for figure in &figures { (figure) } }
         }
-        section { pre { (table::render(records)) } }
+        section { pre { (table::render(records, None)) } }
     };
     Ok(page::document(TITLE, &body))
 }

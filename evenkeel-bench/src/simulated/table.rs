@@ -4,9 +4,9 @@ use super::published::{CLAIMS, Found, WORDS, judge};
 use super::rows::{CONFIDENCE, Metric, Row, ratio, rows};
 use super::scheduler::Scheduler;
 use crate::analysis::tables::Table;
-use crate::analysis::{Estimate, compare, numbers};
-use crate::table::align;
+use crate::analysis::{Estimate, compare, numbers, text};
 use suite::record::Record;
+use suite::table::wrapped;
 
 /// What is compared with what: the schedulers of the paper, what the runtime's rules gain over
 /// none, and what its way to wait costs.
@@ -24,14 +24,10 @@ const MAYBE: &str = "~";
 /// What stands above all tables.
 const SIMULATED: &str = "SIMULATED: 4 packages of 8 cores, the paper's schedulers and the runtime's policy on assumed caches; no core has run this";
 
-/// Lays out the tables of the records.
-pub(crate) fn render(records: &[Record]) -> String {
-    let mut text = format!("{SIMULATED}\n");
-    for Table { title, heading, mut lines, note } in tables(records) {
-        lines.insert(0, heading);
-        text.push_str(&format!("\n{title}\n{}{note}\n", align(&lines)));
-    }
-    text
+/// Lays out the tables of the records in so many columns of letters.
+pub(crate) fn render(records: &[Record], width: Option<u16>) -> String {
+    let tables = tables(records).into_iter().map(|table| text::table(table, width));
+    wrapped(SIMULATED, width) + &tables.collect::<String>()
 }
 
 /// All tables: the four metrics of each program, size and scheduler, ratios of times, and claims of
@@ -197,13 +193,13 @@ mod tests {
     fn every_scheduler_has_a_line_and_every_pair_an_interval() {
         let mut records = Vec::new();
         simulated::run(&[Program::Transpose], &[Size::Small], 2, |record| records.push(record));
-        let text = render(&records);
+        let text = render(&records, None);
         let lines = text.lines().filter(|line| line.starts_with("transpose  small"));
         assert_eq!(lines.count(), Scheduler::ALL.len() + 1, "{text}");
         assert!(text.contains("±") && text.contains("biased / off"), "{text}");
         assert!(!text.contains("NaN") && !text.contains("inf]"), "{text}");
         // One seed has no interval.
-        let text = render(&records[..1]);
+        let text = render(&records[..1], None);
         assert!(!text.contains("±"), "{text}");
     }
 }

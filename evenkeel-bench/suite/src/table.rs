@@ -39,12 +39,8 @@ pub fn render(
     let mut text = String::new();
     for rows in rows.chunk_by(|a, b| a.experiment.name == b.experiment.name) {
         let wide = wide(of, rows);
-        let fits = |table: &str| {
-            let longest = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-            width.is_none_or(|width| longest <= usize::from(width))
-        };
         let table = fitted(&wide, width);
-        if fits(&table) {
+        if fits(&table, width) {
             text.push_str(&table);
             common(rows).iter().for_each(|line| text.push_str(&wrapped(line, width)));
         } else {
@@ -56,6 +52,11 @@ pub fn render(
         note.lines().for_each(|line| text.push_str(&wrapped(line, width)));
     }
     text
+}
+
+fn fits(text: &str, width: Option<u16>) -> bool {
+    let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    width.is_none_or(|width| longest <= usize::from(width))
 }
 
 /// A table before it is laid out: its headings, and where its figures begin and end.
@@ -281,6 +282,32 @@ pub fn plain(of: &Plain, width: Option<u16>) -> String {
     table.trim_fmt() + "\n"
 }
 
+/// The same, but where it would have to be broken, each line is a block: what stands before the
+/// figures, and below it each of them beside its heading.
+pub fn unbroken(of: &Plain, width: Option<u16>) -> String {
+    let text = plain(of, None);
+    if fits(&text, width) {
+        return text;
+    }
+    let mut text = String::new();
+    for line in &of.lines {
+        let (names, figures) = line.split_at(of.figures.start.min(line.len()));
+        text.push_str(&wrapped(&names.join(", "), width));
+        let mut table = bare(width);
+        for (heading, figure) in of.heading.iter().skip(names.len()).zip(figures) {
+            if !figure.trim().is_empty() {
+                table.add_row([format!("  {}", heading.trim()), figure.trim().to_owned()]);
+            }
+        }
+        // The last column needs no space behind it.
+        for (place, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((0, if place == 0 { GAP } else { 0 }));
+        }
+        text.push_str(&(table.trim_fmt() + "\n"));
+    }
+    text
+}
+
 /// A row in a line for each figure that is compared, as it comes; the first figure where none is.
 pub fn brief(row: &Row<'_>, subject: &str, width: Option<u16>) -> String {
     let name = row.name();
@@ -403,6 +430,23 @@ mod tests {
                 assert!(text.contains(figure), "{width}: {figure} is missing from\n{text}");
             }
         }
+    }
+
+    #[test]
+    fn a_plain_table_that_would_be_broken_is_blocks() {
+        let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
+        let of = Plain {
+            heading: words(&["program", "evenkeel  ", "rayon  ", ""]),
+            lines: vec![words(&["fib, n 10", "1.5 [1.4, 1.6] ~", "12,345 [1, 2]  ", ""])],
+            figures: 1..4,
+        };
+        // Marks at the ends keep their places.
+        let wide = "program          evenkeel            rayon\n\
+                    fib, n 10  1.5 [1.4, 1.6] ~  12,345 [1, 2]\n";
+        assert_eq!(unbroken(&of, None), wide);
+        assert_eq!(unbroken(&of, Some(50)), wide);
+        let narrow = "fib, n 10\n  evenkeel  1.5 [1.4, 1.6] ~\n  rayon     12,345 [1, 2]\n";
+        assert_eq!(unbroken(&of, Some(40)), narrow);
     }
 
     #[test]

@@ -1,11 +1,19 @@
 //! The printed table of Figure 4.
 
 use super::record::Record;
-use crate::table::align;
+use suite::table::{Plain, unbroken, wrapped};
 use suite::words;
 
-/// Lays out the records: a line for each size, with and without homes side by side.
-pub(crate) fn render(records: &[Record]) -> String {
+/// What stands above the table.
+const SIMULATED: &str = "SIMULATED: Figure 4 of CoreTime on 4 chips of 4 cores, the runtime's policy on assumed caches; no core has run this";
+
+/// What stands below it.
+const NOTE: &str = "thousand resolutions per second, medians of the seeds [minimum-maximum]: threads with spin locks, and objects with \
+    homes to which tasks travel; moves: homes changed by rebalancing; busy: of all cores, spinning counts; verdict: of the trials, \
+    at the end";
+
+/// Lays out the records in so many columns of letters: a line for each size, with and without homes side by side.
+pub(crate) fn render(records: &[Record], width: Option<u16>) -> String {
     let heading = [
         "popularity",
         "KiB",
@@ -18,7 +26,7 @@ pub(crate) fn render(records: &[Record]) -> String {
         "busy objects",
         "verdict",
     ];
-    let mut lines = vec![heading.map(str::to_owned).to_vec()];
+    let mut lines = Vec::new();
     for pair in records.chunks(2) {
         let [threads, objects] = pair else { continue };
         let figure = |record: &Record| record.summary().map_or(String::new(), words::spread);
@@ -35,11 +43,7 @@ pub(crate) fn render(records: &[Record]) -> String {
             objects.verdict.clone(),
         ]);
     }
-    let mut text = "SIMULATED: Figure 4 of CoreTime on 4 chips of 4 cores, the runtime's policy on assumed caches; no core has run this\n".to_owned();
-    text.push_str(&align(&lines));
-    text.push_str(
-        "thousand resolutions per second, medians of the seeds [minimum-maximum]: threads with spin locks, and objects with homes to which tasks travel; \
-         moves: homes changed by rebalancing; busy: of all cores, spinning counts; verdict: of the trials, at the end\n",
-    );
-    text
+    let of =
+        Plain { heading: heading.map(str::to_owned).to_vec(), lines, figures: 1..heading.len() };
+    wrapped(SIMULATED, width) + &unbroken(&of, width) + &wrapped(NOTE, width)
 }
