@@ -72,7 +72,8 @@ pub(super) fn design(
         let of = if is_doubtful(line) { &mut doubtful } else { &mut observations };
         of.push(Observation { row, column, values });
     }
-    // The last ones of a cell are left out if other cells have fewer: first those that were kept on request.
+    // The last ones of a cell are left out if other cells have fewer: first those that were kept
+    // on request.
     observations.append(&mut doubtful);
     let rows = Factor { fields: rows, levels: labels };
     let columns = Factor { fields: vec![columns.to_owned()], levels: names };

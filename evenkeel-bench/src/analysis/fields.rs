@@ -130,7 +130,7 @@ pub(super) fn sort(names: &mut [String]) {
     names.sort_by_key(|name| (place(name).unwrap_or(ORDER.len()), name.clone()));
 }
 
-/// A setting as it tells runs apart: what an experiment does not have is absent, however it says so.
+/// A setting as it tells runs apart: what an experiment does not have is absent, however it is put.
 pub(super) fn told(name: &str, value: String) -> Option<String> {
     label(name, &value).map(|_| value)
 }

@@ -15,13 +15,15 @@ use suite::named::named_twice;
 /// varies and is no result. Columns (factor B) are the runtimes. Numbers with a fraction, lists, and the
 /// fields of inner objects (`steals.far`) are results.
 ///
-/// What the tables of `run` do not count is left out here too: runs that others disturbed, and runs during which the distance
-/// of the cores changed; `--keep` takes them. Records that do not say so, as those of other programs, count.
+/// What the tables of `run` do not count is left out here too: runs that others disturbed, and runs
+/// during which the distance of the cores changed; `--keep` takes them. Records that do not say so,
+/// as those of other programs, count.
 ///
-/// Runs in which the cores lay nearer or farther (`regime`) are never mixed: the regime becomes part of the rows too, unless
-/// there was one worker, and `--where regime=near` takes one of them with all runs of one worker. To count it as chance
-/// instead, use `--pool regime`; a remark will say so. Serial runs are left out unless `--where runtime=serial,...` names
-/// them. Every cell needs two replications, and half as many as any other; further ones are left out.
+/// Runs in which the cores lay nearer or farther (`regime`) are never mixed: the regime becomes
+/// part of the rows too, unless there was one worker, and `--where regime=near` takes one regime,
+/// with all runs of one worker. To count it as chance instead, use `--pool regime`; a remark will
+/// say so. Serial runs are left out unless `--where runtime=serial,...` names them. Every cell needs
+/// two replications, and half as many as any other; further ones are left out.
 ///
 /// The additive model is about differences. The multiplicative one takes logarithms and is about ratios: choose it when
 /// rows differ by more than a few times.

@@ -309,7 +309,7 @@ fn records_without_the_four_metrics_are_left_out_and_counted() {
     assert!(error.contains("no record has a field `inflation_seconds`"), "{error}");
 }
 
-/// What earlier releases have written of each family, its figure that is analysed, and the rows of it.
+/// What earlier releases have written of each family, the figure to analyse, and its rows.
 const OLD: [(&str, &str, &str, usize); 7] = [
     ("scheduling", include_str!("../../tests/data/old/scheduling.jsonl"), "ns_per_op_per_proc", 3),
     ("mixed", include_str!("../../tests/data/old/mixed.jsonl"), "computation_us_p50", 2),

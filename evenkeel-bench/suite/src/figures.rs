@@ -5,9 +5,10 @@ pub use crate::regime::{MIXED, NEAR};
 
 /// The runtimes with a fixed place; others follow in the order of their runs.
 ///
-/// A runtime keeps its colour and marker in every analysis, whatever else was measured. On the pages of the suite a peer has
-/// those of its family, [`slot`](crate::peer::Known::slot). There are fewer colours than runtimes: those with the same one,
-/// eight places apart, are not in the same experiments.
+/// A runtime keeps its colour and marker in every analysis, whatever else was measured. On the
+/// pages of the suite a peer has those of its family, [`slot`](crate::peer::Known::slot). There are
+/// fewer colours than runtimes: those with the same one, eight places apart, are not in the same
+/// experiments.
 const RUNTIMES: [&str; 15] = [
     "evenkeel",
     "tokio-hand",

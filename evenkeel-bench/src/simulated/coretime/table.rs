@@ -12,7 +12,8 @@ const NOTE: &str = "thousand resolutions per second, medians of the seeds [minim
     homes to which tasks travel; moves: homes changed by rebalancing; busy: of all cores, spinning counts; verdict: of the trials, \
     at the end";
 
-/// Lays out the records in so many columns of letters: a line for each size, with and without homes side by side.
+/// Lays out the records in so many columns of letters: a line for each size, with and without homes
+/// side by side.
 pub(crate) fn render(records: &[Record], width: Option<u16>) -> String {
     let heading = [
         "popularity",
