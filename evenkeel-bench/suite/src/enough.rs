@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::record::Record;
 use crate::disturbance::ENOUGH;
-use crate::figures::{MIXED, NEAR};
+use crate::regime::{MIXED, NEAR};
 
 /// The runs without which a peer is not compared. The ranges of two times three runs of one and the
 /// same thing lie apart by chance in 1 of 10 cases; of fewer runs, more often.

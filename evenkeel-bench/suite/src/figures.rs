@@ -1,7 +1,6 @@
 //! The name of the subject, and the places of runtimes in an analysis.
 
 // Where the rule of what counts looks for them.
-pub use crate::regime::{MIXED, NEAR};
 
 /// The runtimes with a fixed place; others follow in the order of their runs.
 ///

@@ -86,6 +86,7 @@ fn cancel(context: &Context, task: Runnable) {
 }
 
 /// Tells everybody that the task is complete; its output is in place.
+#[inline]
 fn complete(context: &Context, task: Runnable) {
     context.count_completed();
     let ptr = task.ptr();

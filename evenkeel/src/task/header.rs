@@ -194,6 +194,7 @@ impl Joined {
     ///
     /// # Safety
     /// The slot is the caller's: it is the joiner and `JOINER` is not set.
+    #[inline]
     pub(crate) unsafe fn put_joiner(&self, waker: Option<Waker>) {
         let before = self.joiner.with_mut(|slot| {
             // SAFETY: the slot is the caller's.
@@ -251,6 +252,7 @@ impl TaskPtr {
     ///
     /// # Safety
     /// The caller has seen [`Release::Last`](super::state::Release::Last), and the output is gone.
+    #[inline]
     pub(crate) unsafe fn free(self) {
         // SAFETY: the caller's promise: the task is not freed yet.
         let header = unsafe { self.header() };

@@ -154,6 +154,7 @@ impl<T> JoinHandle<T> {
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let live = self.live().expect("the handle has given its output and was polled again");
         if live.state.load_joined().is_complete()

@@ -279,6 +279,7 @@ impl State {
     }
 
     /// The word, with everything that the completer did before it.
+    #[inline]
     pub(crate) fn load_joined(&self) -> Word {
         Word(self.0.load(edge(Edge::StateJoined, Ordering::Acquire)))
     }
@@ -392,6 +393,7 @@ impl State {
     }
 
     /// Gives the slot with the joiner's waker to the completer.
+    #[inline]
     pub(crate) fn set_joiner(&self) -> Join {
         self.change_unless_complete(|word| word | JOINER)
     }

@@ -34,6 +34,7 @@ use std::task::{Context, Poll};
 ///     assert!(timeout(Duration::from_millis(1), never).await.is_err());
 /// });
 /// ```
+#[inline]
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
     Timeout { future: future.into_future(), sleep: sleep(duration) }
 }
