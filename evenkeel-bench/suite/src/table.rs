@@ -3,13 +3,21 @@
 //! A table has a line for each quantity of each row. Where its figures would not fit, each row is a
 //! block with a line for each peer instead. No figure is ever broken.
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width};
+mod blocks;
+mod brief;
+mod fit;
+mod wide;
 
-use super::case;
+use blocks::blocks;
+pub use brief::brief;
+use fit::fits;
+pub use fit::{Plain, plain, unbroken, width, wrapped};
+use wide::{fitted, wide};
+
 use super::description::{Description, Experiment};
 use super::enough::RUNS;
 use super::peer::Role;
-use super::published::{self, Average};
+use super::published;
 use super::quantity::Quantity;
 use super::record::Record;
 use super::rows::{Absent, Cell, LeftOut, Row, rows};
@@ -19,14 +27,6 @@ use crate::named::NAMELESS;
 use crate::regime;
 use crate::verdict::DOUBT;
 use crate::words;
-
-/// The width of the terminal, or what the user says it is; `None` where output is read by a
-/// program.
-pub fn width() -> Option<u16> {
-    let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col);
-    let said = || std::env::var("COLUMNS").ok()?.parse().ok();
-    terminal.filter(|columns| *columns > 0).or_else(said)
-}
 
 /// All tables of a family, with what a reader must know of them.
 pub fn render(
@@ -52,89 +52,6 @@ pub fn render(
         note.lines().for_each(|line| text.push_str(&wrapped(line, width)));
     }
     text
-}
-
-fn fits(text: &str, width: Option<u16>) -> bool {
-    let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-    width.is_none_or(|width| longest <= usize::from(width))
-}
-
-/// A table before it is laid out: its headings, and where its figures begin and end.
-struct Wide {
-    heading: Vec<String>,
-    lines: Vec<Vec<String>>,
-    /// The first column of figures.
-    first: usize,
-    /// The column of comparisons, the only one that may be broken.
-    comparison: Option<usize>,
-}
-
-fn wide(of: &Description, rows: &[Row<'_>]) -> Wide {
-    let experiment = rows[0].experiment;
-    let settings = told(experiment, rows);
-    let peers = measured(of, rows);
-    let compares = compares(of, rows);
-    let systems = published::systems(of, rows);
-    let mut heading = vec!["experiment".to_owned(), "workers".to_owned()];
-    heading.extend(settings.iter().map(|name| name.replace('_', " ")));
-    heading.extend(["cores", "figure"].map(str::to_owned));
-    let first = heading.len();
-    heading.extend(peers.iter().map(|name| (*name).to_owned()));
-    let comparison = compares.map(|_| heading.len());
-    heading.extend(compares.map(|subject| format!("{subject} is")));
-    heading.extend(systems.iter().map(|system| (*system).to_owned()));
-    let mut lines = Vec::new();
-    for row in rows {
-        for (place, quantity) in row.quantities().enumerate() {
-            let mut line = vec![row.case.title(), row.case.workers.to_string()];
-            let value =
-                |name: &&str| row.case.settings.get(name).map_or("-".to_owned(), case::plain);
-            line.extend(settings.iter().map(value));
-            line.push(row.regime.unwrap_or("-").to_owned());
-            if place > 0 {
-                line.iter_mut().for_each(String::clear);
-            }
-            line.push(quantity.name.to_owned());
-            let figure = |name: &&str| {
-                row.cell(name).map_or("-".to_owned(), |cell| figure(row, quantity, cell))
-            };
-            line.extend(peers.iter().map(figure));
-            if compares.is_some() {
-                line.push(verdict(row, quantity));
-            }
-            // They are of the first quantity.
-            let published = |system: &&str| match place {
-                0 => published::figure(of, row, system).unwrap_or("-".to_owned()),
-                _ => String::new(),
-            };
-            line.extend(systems.iter().map(published));
-            lines.push(line);
-            if !systems.is_empty() {
-                lines.extend(averages(row, quantity, &peers, first, heading.len()));
-            }
-        }
-    }
-    Wide { heading, lines, first, comparison }
-}
-
-/// The averages below a line of medians; nothing if there are none.
-fn averages(
-    row: &Row<'_>,
-    quantity: &Quantity,
-    peers: &[&str],
-    first: usize,
-    columns: usize,
-) -> Option<Vec<String>> {
-    let average = |name: &&str| row.average(quantity, row.cell(name)?);
-    let averages: Vec<Option<Average>> = peers.iter().map(average).collect();
-    averages.iter().any(Option::is_some).then(|| {
-        let mut line = vec![String::new(); first - 1];
-        line.push("average".to_owned());
-        let text = |average: Option<Average>| average.map_or("-".to_owned(), |one| one.to_string());
-        line.extend(averages.into_iter().map(text));
-        line.resize(columns, String::new());
-        line
-    })
 }
 
 /// The settings in which the rows differ, so that a table must tell them.
@@ -187,159 +104,6 @@ fn figure(row: &Row<'_>, quantity: &Quantity, cell: &Cell<'_>) -> String {
         runs => text.push_str(&format!(" n={runs}")),
     }
     text
-}
-
-/// Space between two columns.
-const GAP: u16 = 2;
-
-/// The least width of a comparison: all but the longest words of it stand in one line.
-const COMPARISON: u16 = 22;
-
-/// Lays a table out in so many columns of letters.
-fn fitted(Wide { heading, lines, first, comparison }: &Wide, width: Option<u16>) -> String {
-    let mut table = bare(width);
-    table.set_header(heading);
-    table.add_rows(lines);
-    for (place, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, GAP));
-        let is_comparison = *comparison == Some(place);
-        if place >= *first && !is_comparison {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        // A comparison may take two lines; names and figures may not.
-        column.set_constraint(match is_comparison {
-            false => ColumnConstraint::ContentWidth,
-            true => ColumnConstraint::LowerBoundary(Width::Fixed(COMPARISON)),
-        });
-    }
-    table.trim_fmt() + "\n"
-}
-
-/// The rows as blocks, each with a line for each peer that has the figure.
-fn blocks(of: &Description, rows: &[Row<'_>], width: Option<u16>) -> String {
-    let mut text = String::new();
-    let is_published = !published::systems(of, rows).is_empty();
-    for row in rows {
-        text.push_str(&wrapped(&row.name(), width));
-        for (place, quantity) in row.quantities().enumerate() {
-            text.push_str(&wrapped(&format!("  {}", quantity.name), width));
-            let mut table = bare(width);
-            let has = |cell: &&Cell<'_>| row.summary(quantity, cell).is_some();
-            for cell in row.cells.iter().filter(has) {
-                let figure = figure(row, quantity, cell);
-                table.add_row([format!("    {}", cell.peer.name), figure]);
-                let average = row.average(quantity, cell).filter(|_| is_published);
-                table.add_rows(average.map(|one| [String::new(), format!("average {one}")]));
-            }
-            // They are of the first quantity.
-            for one in (of.published)(row.case).iter().filter(|_| place == 0) {
-                table.add_row([&format!("    {}", one.system), &one.figure]);
-            }
-            table.column_iter_mut().for_each(|column| {
-                column.set_padding((0, GAP));
-            });
-            text.push_str(&(table.trim_fmt() + "\n"));
-            if let (Some(subject), true) = (compares(of, rows), quantity.is_compared()) {
-                let verdict = verdict(row, quantity);
-                text.push_str(&wrapped(&format!("    {subject}: {verdict}"), width));
-            }
-        }
-    }
-    text
-}
-
-/// A table without lines.
-fn bare(width: Option<u16>) -> Table {
-    let mut table = Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    if let Some(width) = width {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-    }
-    table
-}
-
-/// A table of a few columns that is no family's, with a heading.
-pub struct Plain {
-    /// The heading.
-    pub heading: Vec<String>,
-    /// The lines.
-    pub lines: Vec<Vec<String>>,
-    /// The columns that hold figures.
-    pub figures: std::ops::Range<usize>,
-}
-
-/// Lays such a table out in so many columns of letters.
-pub fn plain(of: &Plain, width: Option<u16>) -> String {
-    let mut table = bare(width);
-    table.set_header(&of.heading);
-    table.add_rows(&of.lines);
-    for (place, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, GAP));
-        if of.figures.contains(&place) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.trim_fmt() + "\n"
-}
-
-/// The same, but where it would have to be broken, each line is a block: what stands before the
-/// figures, and below it each of them beside its heading.
-pub fn unbroken(of: &Plain, width: Option<u16>) -> String {
-    let text = plain(of, None);
-    if fits(&text, width) {
-        return text;
-    }
-    let mut text = String::new();
-    for line in &of.lines {
-        let (names, figures) = line.split_at(of.figures.start.min(line.len()));
-        text.push_str(&wrapped(&names.join(", "), width));
-        let mut table = bare(width);
-        for (heading, figure) in of.heading.iter().skip(names.len()).zip(figures) {
-            if !figure.trim().is_empty() {
-                table.add_row([format!("  {}", heading.trim()), figure.trim().to_owned()]);
-            }
-        }
-        // The last column needs no space behind it.
-        for (place, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, if place == 0 { GAP } else { 0 }));
-        }
-        text.push_str(&(table.trim_fmt() + "\n"));
-    }
-    text
-}
-
-/// A row in a line for each figure that is compared, as it comes; the first figure where none is.
-pub fn brief(row: &Row<'_>, subject: &str, width: Option<u16>) -> String {
-    let name = row.name();
-    // Some experiments have no subject, such as what only one form of it can do.
-    let own = row.cell(subject).or_else(|| row.cells.first());
-    let whose = own.map_or("", |cell| cell.peer.name);
-    let whose = if whose == subject { String::new() } else { format!(" of {whose}") };
-    let compared: Vec<&Quantity> = row.quantities().filter(|one| one.is_compared()).collect();
-    let shown = if compared.is_empty() { row.quantities().take(1).collect() } else { compared };
-    let mut text = String::new();
-    for quantity in shown {
-        let own = own.map_or("-".to_owned(), |cell| figure(row, quantity, cell));
-        let words = match quantity.is_compared() {
-            true => format!(", {}", Verdict::of(row, quantity).sentence(quantity.better)),
-            false => String::new(),
-        };
-        let line = format!("{name}: {}{whose} {own}{words}", quantity.name);
-        text.push_str(&wrapped(&line, width));
-    }
-    text
-}
-
-/// A paragraph of so many columns of letters, indented as its first line is.
-pub fn wrapped(text: &str, width: Option<u16>) -> String {
-    let indent = text.len() - text.trim_start().len();
-    let mut table = bare(width.map(|width| width.saturating_sub(indent as u16)));
-    table.add_row([text.trim_start()]);
-    table.column_iter_mut().for_each(|column| {
-        column.set_padding((0, 0));
-    });
-    let lines = table.trim_fmt();
-    lines.lines().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }
 
 /// What a reader must know beside the figures.
