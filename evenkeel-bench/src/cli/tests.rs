@@ -200,6 +200,10 @@ fn objects_that_cannot_be_run_are_refused() {
             "--bench counters --runtime atomic --tasks-per-core 8",
             "--tasks-per-core is for tasks+parking_lot, tasks+rwlock, in-place, home and automatic: none of them is asked for",
         ),
+        (
+            "--bench heap --runtime mutex --workers 2 --objects 1 --keys 64,064",
+            "heap, 2 workers, objects 1, bytes 512, keys 64, popularity uniform is asked for twice: leave out one of the values that mean it",
+        ),
         ("--bench heap --tasks 8", "--tasks is not for heap"),
         ("--bench heap --tasks-per-proc 8", "--tasks-per-proc is not for heap"),
         ("--bench heap --n 8", "--n is not for heap"),

@@ -13,7 +13,7 @@ use super::rows::Absent;
 use super::runner::{self, Peers, Run, watched};
 use crate::affinity;
 use crate::effort::Effort;
-use crate::named::Named;
+use crate::named::{Named, named_twice};
 use crate::regime;
 use crate::words;
 
@@ -119,6 +119,12 @@ fn asked<F: Family>(asked: &Asked) -> anyhow::Result<Box<dyn Part>> {
             .extend(besides.into_iter().filter(|peer| !asked.runtimes.contains(&peer.to_string())));
     }
     let specs = F::asked(asked, &options)?;
+    // Values that are written otherwise, such as 1 and 01, may ask for one and the same.
+    let cases: Vec<Case> = specs.iter().map(F::Spec::case).collect();
+    if let Some(twice) = named_twice(&cases) {
+        let why = format!("{twice} is asked for twice: leave out one of the values that mean it");
+        return Err(Usage(why).into());
+    }
     // Looked for last: it takes longest.
     let found = if named.is_empty() { family.found() } else { family.found_of(&named) }?;
     let peers = Asked::peers(named, &found)?;

@@ -205,6 +205,10 @@ fn what_cannot_be_run_is_refused_before_anything_is_measured() {
     );
     let crowd = Asked { workers: vec![2], ..of(&["tired"], &[]) };
     assert_eq!(why(&crowd), "tired cannot run drum, 2 workers, beats 4");
+    let twice = Asked { workers: vec![1, 1], ..of(&["ours"], &[]) };
+    let words =
+        "drum, 1 worker, beats 4 is asked for twice: leave out one of the values that mean it";
+    assert_eq!(why(&twice), words);
     let odd = Asked { variants: vec!["loud".to_owned()], ..of(&[], &[]) };
     assert_eq!(why(&odd), "drum has no variants, so not `loud` either");
     let odd = Asked { given: vec!["bench".to_owned(), "in_flight".to_owned()], ..of(&[], &[]) };
