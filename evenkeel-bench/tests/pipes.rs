@@ -86,6 +86,9 @@ fn a_page_is_written_though_its_table_has_no_reader() {
         "simulate --bench heat --size small --seeds 1",
         "simulate --coretime --kib 64",
         "run --bench travel --repeats 1 --seconds 0.02 --procs 2",
+        "simulate --bench heat --size small --seeds 1 --json",
+        "simulate --coretime --kib 64 --json",
+        "run --bench yield --runtime tokio-hand --procs 1 --seconds 0.02 --repeats 1 --json",
     ] {
         let page = folder.path().join(args.replace(' ', "_"));
         let (status, said) = with_stdout(bench(args).arg("--report").arg(&page), unread());
@@ -98,9 +101,17 @@ fn a_page_is_written_though_its_table_has_no_reader() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_under_the_output_is_an_error_in_words() {
-    let full = File::options().write(true).open("/dev/full").unwrap();
-    let (status, said) = with_stdout(&mut bench(BRIEF), full);
-    assert_eq!(status.code(), Some(1), "{said}");
-    assert!(said.contains("error: cannot write to standard output: No space left"), "{said}");
-    assert!(!said.contains("panicked"), "{said}");
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().display();
+    for args in [
+        BRIEF,
+        &format!("{BRIEF} --json --report {report}"),
+        &format!("simulate --bench heat --size small --seeds 1 --json --report {report}"),
+    ] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let (status, said) = with_stdout(&mut bench(args), full);
+        assert_eq!(status.code(), Some(1), "{args}: {said}");
+        assert!(said.contains("cannot write to standard output: No space left"), "{args}: {said}");
+        assert!(!said.contains("panicked"), "{args}: {said}");
+    }
 }

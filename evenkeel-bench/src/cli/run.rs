@@ -1,6 +1,6 @@
 //! `run`: chosen experiments of one family, with what the user asks of them.
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::parser::ValueSource;
 use clap::{Args, Command};
 
@@ -11,7 +11,8 @@ use suite::asked::Asked;
 use suite::description::Description;
 use suite::enough::Bound;
 use suite::entry::{Entry, Event, Measured};
-use suite::output::{note, print, say};
+use suite::interrupt::{self, Unread};
+use suite::output::{note, offer, print};
 use suite::rows::rows;
 use suite::table;
 
@@ -25,18 +26,20 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         report::prepare(dir)?;
     }
     part.build()?;
+    interrupt::begin();
     let mut each = |event| {
         match event {
             Event::Begins(case) => {
                 crowded(case.workers);
                 // One row may take a minute, and the table comes last.
                 note!("{case}");
+                // A signal is looked for after a run: a row that is named is measured.
+                return Ok(());
             }
             Event::Ran(record) => {
-                if args.json {
-                    say!("{}", serde_json::to_string(&record)?);
-                }
+                let line = args.json.then(|| serde_json::to_string(&record)).transpose()?;
                 measured.records.push(*record);
+                line.map_or(Ok(()), |line| offer(&format!("{line}\n")))?;
             }
             Event::Absent(one) => {
                 if args.json {
@@ -45,9 +48,11 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
                 measured.absent.push(one);
             }
         }
-        Ok(())
+        interrupt::check()
     };
-    let failure = part.measure(&mut Bound::rows(args.repeats as usize), &mut each);
+    // What was measured before a failure is shown and kept as well.
+    let measuring = part.measure(&mut Bound::rows(args.repeats as usize), &mut each);
+    let failure = measuring.map_err(interrupt::why);
     let Measured { of, records, absent } = &measured;
     // The page is kept even if the table has no reader.
     let page = args.report.as_deref().filter(|_| !records.is_empty());
@@ -60,10 +65,12 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     if let Some(page) = page.transpose()? {
         note!("report: {}", page.display());
     }
-    failure.map_err(|error| match records.is_empty() {
-        true => error,
-        false => error.context("not all was measured; the figures are of what was"),
-    })
+    match failure {
+        // The reader of the lines has what it wants.
+        Err(error) if error.is::<Unread>() => Ok(()),
+        failure if records.is_empty() => failure,
+        failure => failure.context("not all was measured; the figures are of what was"),
+    }
 }
 
 /// The family that all experiments named are of.

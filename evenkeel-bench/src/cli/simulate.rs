@@ -8,8 +8,9 @@ use super::args::{Usage, once};
 use crate::simulated::{Size, coretime};
 use crate::{report, simulated};
 use forking::program::Program;
+use suite::interrupt::Unread;
 use suite::named::Unknown;
-use suite::output::{note, print, say};
+use suite::output::{note, offer, print, say};
 use suite::record::Record;
 use suite::table;
 
@@ -69,9 +70,11 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
             let size = record.case.settings.text("size").unwrap_or_default();
             note!("{}, {size}: simulated", record.case.bench);
         }
-        if args.json {
+        if args.json && failure.is_ok() {
             match serde_json::to_string(&record) {
-                Ok(line) => say!("{line}"),
+                // There is nothing to keep: a line that has no reader is the end.
+                Ok(line) if args.report.is_none() => say!("{line}"),
+                Ok(line) => failure = offer(&format!("{line}\n")),
                 Err(error) => failure = Err(error.into()),
             }
         }
@@ -85,7 +88,7 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     if let Some(page) = page.transpose()? {
         note!("report: {}", page.display());
     }
-    failure
+    failure.or_else(|error| if error.is::<Unread>() { Ok(()) } else { Err(error) })
 }
 
 /// The programs of these names, or all that are simulated.
@@ -103,12 +106,18 @@ fn programs(names: &[String]) -> Result<Vec<Program>, Usage> {
 
 /// The sizes of these names, or all.
 fn sizes(names: &[String]) -> Result<Vec<Size>, Usage> {
-    if names.is_empty() || names.iter().any(|name| name == "all") {
+    if names.is_empty() {
         return Ok(Size::ALL.to_vec());
     }
-    once("--size", names)?;
-    let known = |name: &String| name.parse().map_err(|error: Unknown| Usage(error.to_string()));
-    names.iter().map(known).collect()
+    let mut sizes = Vec::new();
+    for name in names {
+        match name.as_str() {
+            "all" => sizes.extend(Size::ALL),
+            name => sizes.push(name.parse().map_err(|error: Unknown| Usage(error.to_string()))?),
+        }
+    }
+    once("--size", &sizes)?;
+    Ok(sizes)
 }
 
 fn coretime(args: &Options) -> anyhow::Result<()> {

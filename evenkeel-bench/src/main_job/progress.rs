@@ -2,7 +2,6 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use suite::interrupt;
 use suite::output::offer;
 
 /// A bar that is drawn only between runs: a thread that redraws it would take time from what is
@@ -23,10 +22,11 @@ impl Progress {
         self.0.set_message(name);
     }
 
-    /// A row is done: it is printed above the bar. An error if it has no reader any more.
-    pub(super) fn row(&self, text: &str) -> Result<(), interrupt::Unread> {
+    /// A row is done: it is printed above the bar. An error if it cannot be, or if it has no reader
+    /// any more.
+    pub(super) fn row(&self, text: &str) -> anyhow::Result<()> {
         self.0.inc(1);
-        if self.0.suspend(|| offer(text)) { Ok(()) } else { Err(interrupt::Unread) }
+        self.0.suspend(|| offer(text))
     }
 
     /// Takes the bar away.

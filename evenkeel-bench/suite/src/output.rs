@@ -4,8 +4,9 @@
 //! A reader may go before the end, as `head` does after its lines. Rust ignores the signal that
 //! tells other programs of it, and its own macros panic. Here results without a reader end the
 //! process quietly, as success: the reader has what it wants. So what is to be kept, such as a
-//! page, is written before the table is printed, and what is printed meanwhile is [offered](offer). Any other failure to write results, such as a full
-//! disk, is an error. Remarks without a reader are left out, for the results may have one.
+//! page, is written before the table is printed, and what is printed meanwhile is [offered](offer).
+//! Any other failure to write results, such as a full disk, is an error. Remarks without a reader
+//! are left out, for the results may have one.
 //!
 //! Rejected: the signal's default action. It would end the suite as well when a peer's process ends
 //! that the suite is writing to.
@@ -13,6 +14,9 @@
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
 
+use anyhow::anyhow;
+
+use crate::interrupt::Unread;
 use crate::kit::toolchain;
 
 /// Prints a line of results, as `println!` does.
@@ -48,17 +52,28 @@ pub fn print(text: &str) {
         None => {}
         Some(Ending::Quiet) => toolchain::leave(0),
         Some(Ending::Failed(why)) => {
-            note!("error: cannot write to standard output: {why}");
+            note!("error: {}", failure(&why));
             toolchain::leave(1)
         }
     }
 }
 
-/// Prints results, and says whether they have a reader still: for a caller that has something to
-/// keep before it ends.
-pub fn offer(text: &str) -> bool {
-    let written = write(&mut io::stdout().lock(), text);
-    !matches!(ending(&written), Some(Ending::Quiet))
+/// Prints results for a caller that has something to keep before it ends: an error if they cannot be
+/// written, [`Unread`] if they have no reader any more.
+pub fn offer(text: &str) -> anyhow::Result<()> {
+    offer_to(&mut io::stdout().lock(), text)
+}
+
+fn offer_to(out: &mut impl Write, text: &str) -> anyhow::Result<()> {
+    match ending(&write(out, text)) {
+        None => Ok(()),
+        Some(Ending::Quiet) => Err(Unread.into()),
+        Some(Ending::Failed(why)) => Err(anyhow!(failure(&why))),
+    }
+}
+
+fn failure(why: &str) -> String {
+    format!("cannot write to standard output: {why}")
 }
 
 fn write(out: &mut impl Write, text: &str) -> io::Result<()> {
@@ -96,5 +111,17 @@ mod tests {
         let mut full: &mut [u8] = &mut [0; 2];
         let failed = ending(&write(&mut full, "three"));
         assert!(matches!(failed, Some(Ending::Failed(_))), "{failed:?}");
+    }
+
+    #[test]
+    fn who_offers_results_learns_whether_they_were_written() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        offer_to(&mut writer, "read\n").unwrap();
+        drop(reader);
+        assert!(offer_to(&mut writer, "unread\n").unwrap_err().is::<Unread>());
+        let mut full: &mut [u8] = &mut [0; 2];
+        let error = offer_to(&mut full, "three").unwrap_err();
+        assert!(!error.is::<Unread>(), "{error}");
+        assert!(error.to_string().starts_with("cannot write to standard output: "), "{error}");
     }
 }

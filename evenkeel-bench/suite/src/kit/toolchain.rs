@@ -14,6 +14,7 @@ use anyhow::{Context, ensure};
 use tempfile::TempDir;
 
 use crate::interrupt;
+use crate::output::note;
 
 /// The folders that there are, for an end by [`leave`], which runs no destructors.
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -32,6 +33,7 @@ pub fn tidy_on_interrupt() -> anyhow::Result<()> {
         if !interrupt::signal() {
             leave(INTERRUPTED.into());
         }
+        note!("interrupted: it ends after the run that is under way; once more ends it at once");
     };
     ctrlc::set_handler(interrupted).context("cannot wait for Ctrl-C")
 }
