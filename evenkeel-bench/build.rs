@@ -1,4 +1,4 @@
-//! Tells the suite how it is built, for the heads of its tables and pages.
+//! Tells the suite how it is built, for its `--version` and for its command `builds`.
 
 use std::env;
 use std::path::{Component, Path};

@@ -1,29 +1,33 @@
-//! The same rows by two builds of this suite: the tuned one of its release profile, and the one
-//! that Cargo makes without a profile, which most users have.
+//! The same rows by two builds of this suite: this one, mostly the tuned one of the release profile,
+//! and by default the one that Cargo makes without a profile, which most users have.
 //!
-//! Each build is a process of its own, and they alternate within each round. A row is a case in
-//! one build, so each has its own verdict. Only peers in this program take part: what is built by
-//! other compilers is the same in both.
+//! Each build is a process of its own. Both run in each round, and which of them is first
+//! alternates: what runs second finds a machine that is warmer. A row is a case in one build, so
+//! each has its own verdict. Only peers in this program take part: what is built by other compilers
+//! is the same in both.
 
+pub(crate) mod build;
+
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 
+use self::build::Build;
 use crate::families;
+use crate::report::kept::Kept;
 use crate::report::{self, Session};
+use suite::asked::Usage;
 use suite::case::Case;
+use suite::description::Description;
 use suite::entry::Measured;
-use suite::machine;
 use suite::output::{note, print, say};
 use suite::read;
 use suite::record::Record;
 use suite::table;
-
-/// How this program was built: `tuned`, `default`, `debug`, or `other` where the environment
-/// overrides the profile.
-pub(crate) const THIS: &str = env!("EVENKEEL_BENCH_BUILD");
+use suite::{interrupt, machine};
 
 /// The setting of a case that names its build.
 const SETTING: &str = "build";
@@ -37,7 +41,7 @@ const FAMILY: &str = "scheduling";
 /// The peers that are compiled with this program.
 const PEERS: &str = "evenkeel,tokio-hand,tokio-native";
 
-/// Alternate the tuned build and that of Cargo's defaults over the experiments of the scheduler
+/// Alternate this build and that of Cargo's defaults over the experiments of the scheduler
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Experiments, separated by commas
@@ -58,48 +62,94 @@ pub(crate) struct Options {
     report: PathBuf,
 }
 
-/// Measures both builds, prints the table and writes the page.
+/// Measures both builds, writes the page and prints the table.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     report::prepare(&options.report)?;
     let started = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S %Z").to_string();
-    let own = std::env::current_exe().context("cannot find this program's own file")?;
-    let other = match &options.other {
-        Some(other) => other.clone(),
-        None => built()?,
-    };
-    let builds = [(THIS, own), ("default", other)];
-    ensure!(THIS != "default", "this is the build of Cargo's defaults: run the one of --release");
+    let builds = both(options.other.as_deref())?;
     let entry = families::named(FAMILY).context("the scheduler's experiments are not there")?;
     let mut measured = Measured::nothing(entry);
     for experiment in &mut measured.of.experiments {
         experiment.settings = [experiment.settings, &[SETTING]].concat().leak();
     }
+    let mut notes = builds.each_ref().map(|(build, _)| says(*build)).to_vec();
+    notes.push("Both run in each round, and which of them is first alternates.".to_owned());
+    let mut kept = Kept::within(&options.report);
+    let mut keep = |record: Record| {
+        let saved = kept.add(FAMILY, &record);
+        measured.records.push(record);
+        saved.and_then(|()| interrupt::check())
+    };
+    interrupt::begin();
+    let failure = rounds(&builds, options, &mut keep).map_err(interrupt::why);
+    if measured.records.is_empty() {
+        return failure;
+    }
+    // What was measured before a failure is shown and kept as well.
+    if let Err(error) = &failure {
+        notes.push(format!("Not all was measured: {error:#}."));
+    }
+    let (topology, machine) = (machine::topology(), machine::describe());
+    let session = Session { measured: vec![measured], topology, started, machine, notes };
+    // The page is kept even if the table has no reader.
+    let written = report::write(&options.report, &session);
+    for Measured { of, records, absent } in &session.measured {
+        print(&table::render(of, records, absent, table::width()));
+    }
+    let page = written?;
+    say!("report: {}", page.canonicalize().unwrap_or(page).display());
+    failure.context("not all was measured; table and page are of what was")
+}
+
+/// This build and the other one, with their programs.
+fn both(other: Option<&Path>) -> anyhow::Result<[(Build, PathBuf); 2]> {
+    let this = Build::this()?;
+    let own = std::env::current_exe().context("cannot find this program's own file")?;
+    let same = |program: &str| {
+        Usage(format!(
+            "{program} is a build of the same kind as this program, `{this}`: run `builds` by one \
+             of --release, or name a build of another kind with --other FILE"
+        ))
+    };
+    let other = match other {
+        Some(other) => other.to_owned(),
+        None if this == Build::Default => bail!(same("what Cargo builds by default")),
+        None => built()?,
+    };
+    let that = Build::of(&other)?;
+    if that == this {
+        bail!(same(&other.display().to_string()));
+    }
+    Ok([(this, own), (that, other)])
+}
+
+/// What a build is, in a sentence.
+fn says(build: Build) -> String {
+    format!("`{build}` is {}.", build.describe())
+}
+
+/// All rounds. `keep` is given each run as it comes.
+fn rounds(
+    builds: &[(Build, PathBuf); 2],
+    options: &Options,
+    keep: &mut dyn FnMut(Record) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let of = (families::named(FAMILY).context("no scheduling")?.describe)();
     for round in 0..options.repeats {
         note!("round {} of {}", round + 1, options.repeats);
-        for (name, program) in &builds {
-            for record in measure(program, options, round)? {
-                let case =
-                    Case { settings: record.case.settings.with(SETTING, *name), ..record.case };
-                measured.records.push(Record { case, repeat: round as usize, ..record });
-            }
+        let mut order = builds.each_ref();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for (build, program) in order {
+            let mut own = |record: Record| {
+                let settings = record.case.settings.with(SETTING, build.name());
+                let case = Case { settings, ..record.case };
+                keep(Record { case, repeat: round as usize, ..record })
+            };
+            measure(program, options, round, &of, &mut own)?;
         }
     }
-    let Measured { of, records, absent } = &measured;
-    print(&table::render(of, records, absent, table::width()));
-    let session = Session {
-        measured: vec![measured],
-        topology: machine::topology(),
-        started,
-        machine: machine::describe(),
-        notes: vec![format!(
-            "`tuned` is the release profile of this workspace: one unit of code generation, and \
-             optimisation across crates. `default` is `cargo build --profile {PROFILE}`, as Cargo \
-             builds without a profile. They took turns, {} times.",
-            options.repeats
-        )],
-    };
-    let page = report::write(&options.report, &session)?;
-    say!("report: {}", page.canonicalize().unwrap_or(page).display());
     Ok(())
 }
 
@@ -132,27 +182,44 @@ fn built() -> anyhow::Result<PathBuf> {
     lines.lines().filter_map(executable).next_back().context("cargo names no program")
 }
 
-/// One round of one build.
-fn measure(program: &Path, options: &Options, round: u32) -> anyhow::Result<Vec<Record>> {
-    let output = Command::new(program)
+/// One round of one build. `each` is given its runs as they come.
+fn measure(
+    program: &Path,
+    options: &Options,
+    round: u32,
+    of: &Description,
+    each: &mut dyn FnMut(Record) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    // A file, for nobody reads a second pipe meanwhile.
+    let mut remarks = tempfile::tempfile().context("cannot make a file for remarks")?;
+    let mut child = Command::new(program)
         .args(["run", "--json", "--repeats", "1", "--runtime", PEERS])
         .args(["--bench", &options.bench, "--seconds", &options.seconds])
         .args(["--seed", &(round + 1).to_string()])
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(remarks.try_clone()?)
+        .spawn()
         .with_context(|| format!("cannot run {}", program.display()))?;
-    if !output.status.success() {
-        bail!("{}: {}", program.display(), String::from_utf8_lossy(&output.stderr).trim());
+    let lines = BufReader::new(child.stdout.take().context("it has no output")?).lines();
+    let read = lines
+        .map(|line| records(&line?, of))
+        .try_for_each(|of_line| of_line?.into_iter().try_for_each(&mut *each));
+    if read.is_err() {
+        // Its other runs are not wanted any more.
+        child.kill()?;
     }
-    let of = (families::named(FAMILY).context("no scheduling")?.describe)();
-    let lines = String::from_utf8(output.stdout)?;
-    let records = |line: &str| {
-        let bench: String = serde_json::from_str::<serde_json::Value>(line)?["bench"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned();
-        let settings = of.experiment(&bench).map_or(&[][..], |experiment| experiment.settings);
-        read::records(line, settings)
-    };
-    let all: anyhow::Result<Vec<Vec<Record>>> = lines.lines().map(records).collect();
-    Ok(all?.concat())
+    let status = child.wait()?;
+    read?;
+    let mut said = Vec::new();
+    remarks.rewind()?;
+    remarks.read_to_end(&mut said)?;
+    ensure!(status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&said).trim());
+    Ok(())
+}
+
+/// The runs that a line of one build tells of.
+fn records(line: &str, of: &Description) -> anyhow::Result<Vec<Record>> {
+    let fields: serde_json::Value = serde_json::from_str(line)?;
+    let experiment = fields["bench"].as_str().and_then(|bench| of.experiment(bench));
+    read::records(line, experiment.map_or(&[][..], |experiment| experiment.settings))
 }

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use self::args::{RunArgs, Usage};
+use crate::builds::build;
 use crate::main_job;
 use crate::{analysis, builds};
 use scheduling::memory;
@@ -25,9 +26,9 @@ use suite::kit::toolchain;
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
 /// Without a command: five experiments (locality and transfer in two variants each), with many and with few tasks, tasks beside fork-join, the eight fork-join programs, and timers, at one
-/// and at all cores, the tables of "Concurrency in C∀", actors, and objects with homes, on every runtime found, in about five minutes; then the tables and an HTML report.
+/// and at all cores, the tables of "Concurrency in C∀", actors, and objects with homes, on every runtime found, in about five minutes; then a summary and an HTML report.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true)]
+#[command(version = build::VERSION, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -43,7 +44,7 @@ struct SessionArgs {
     /// Folder for the HTML report
     #[arg(long, value_name = "DIR", default_value = "report")]
     report: PathBuf,
-    /// Print all tables too, as wide as they are; the report has them in any case
+    /// Print all tables too, fitted to the terminal; the report has them in any case
     #[arg(long)]
     tables: bool,
 }

@@ -1,5 +1,5 @@
-//! The main job: everything at a glance. Rows are printed as they come; a summary of one screen and
-//! a report end it.
+//! The main job: everything at a glance. Rows are printed as they come, and each run is in the file
+//! of its family when it is over; a summary of one screen and a report end it.
 //!
 //! [`Effort`] says how long it takes. Which families there are says the [registry](crate::families).
 
@@ -14,6 +14,7 @@ use anyhow::{Context, anyhow};
 
 use self::progress::Progress;
 use crate::families::FAMILIES;
+use crate::report::kept::Kept;
 use crate::report::{self, Session};
 use suite::case::Case;
 use suite::effort::Effort;
@@ -21,6 +22,7 @@ use suite::enough::Bound;
 use suite::entry::{Event, Measured, Part};
 use suite::outcome::Outcome;
 use suite::output::{print, say};
+use suite::quantity::{Quantity, Read};
 use suite::rows::rows;
 use suite::table;
 use suite::{affinity, interrupt, machine, words};
@@ -32,16 +34,6 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
     let started = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S %Z").to_string();
     let (machine, topology) = (machine::describe(), machine::topology());
     say!("{machine}");
-    let mut notes = vec![format!(
-        "Each row is measured in {}, and up to as many more where runs do not count; the runtimes \
-         alternate.",
-        words::count(effort.repeats(), "round"),
-    )];
-    if cfg!(debug_assertions) {
-        notes.push(
-            "This is a debug build, whose figures say nothing: run it with `--release`.".to_owned(),
-        );
-    }
     let mut parts = Vec::new();
     for entry in &FAMILIES {
         let part = (entry.plan)(effort, affinity::cores().len())?;
@@ -50,6 +42,17 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
             rounds: (entry.rounds)(effort),
             measured: Measured::nothing(entry),
         });
+    }
+    let rounds: Vec<(&str, usize)> =
+        parts.iter().map(|planned| (planned.measured.of.title, planned.rounds)).collect();
+    let mut notes = vec![format!(
+        "{}. Where runs do not count, there are up to as many more. The runtimes alternate.",
+        told(&rounds),
+    )];
+    if cfg!(debug_assertions) {
+        notes.push(
+            "This is a debug build, whose figures say nothing: run it with `--release`.".to_owned(),
+        );
     }
     let missing = missing(&parts);
     notes.extend(missing.iter().map(|(peer, why)| format!("{peer} was not found: {why}.")));
@@ -69,10 +72,10 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
     interrupt::begin();
     let progress = Progress::of(parts.iter().map(|planned| planned.part.cases().len()).sum());
     // What was measured before a failure is shown and kept as well.
-    let failure = parts.iter_mut().try_for_each(|planned| measure(planned, &progress));
+    let mut kept = Kept::within(folder);
+    let measuring = parts.iter_mut().try_for_each(|one| measure(one, &progress, &mut kept));
     progress.end();
-    // Ctrl-C reaches the peers' programs as well, whose failure is none then.
-    let failure = failure.map_err(|error| interrupt::check().err().unwrap_or(error));
+    let failure = measuring.map_err(interrupt::why);
     if let Err(error) = &failure {
         notes.push(format!("Not all was measured: {error:#}."));
     }
@@ -102,6 +105,16 @@ struct Planned {
     measured: Measured,
 }
 
+/// In how many rounds the rows of each family are measured, in words.
+fn told(rounds: &[(&str, usize)]) -> String {
+    let most = rounds.iter().map(|(_, rounds)| *rounds).max().unwrap_or_default();
+    let mut text = format!("Each row is measured in {}", words::count(most, "round"));
+    for (title, fewer) in rounds.iter().filter(|(_, rounds)| *rounds < most) {
+        text.push_str(&format!(", of {title} in {fewer}"));
+    }
+    text
+}
+
 /// The peers that were not found, each once, with what installs them.
 fn missing(parts: &[Planned]) -> Vec<(&'static str, String)> {
     let mut missing: Vec<(&'static str, String)> = Vec::new();
@@ -126,10 +139,10 @@ fn build(parts: &mut [Planned]) -> anyhow::Result<()> {
     })
 }
 
-/// Measures a family, and prints each of its rows when it is complete.
-fn measure(planned: &mut Planned, progress: &Progress) -> anyhow::Result<()> {
+/// Measures a family, keeps each of its runs, and prints each of its rows when it is complete.
+fn measure(planned: &mut Planned, progress: &Progress, kept: &mut Kept) -> anyhow::Result<()> {
     let Planned { part, rounds, measured } = planned;
-    let mut current: Option<Case> = None;
+    let mut current: Option<Begun> = None;
     let mut each = |event| {
         match event {
             Event::Begins(case) => {
@@ -137,28 +150,49 @@ fn measure(planned: &mut Planned, progress: &Progress) -> anyhow::Result<()> {
                     progress.row(&brief(measured, &done))?;
                 }
                 progress.name(case.to_string());
-                current = Some(case);
+                let (records, absent) = (measured.records.len(), measured.absent.len());
+                current = Some(Begun { case, records, absent });
                 // It is looked for after a run: one that is named is measured.
                 return Ok(());
             }
-            Event::Ran(record) => measured.records.push(*record),
+            Event::Ran(record) => {
+                let saved = kept.add(measured.of.name, &record);
+                measured.records.push(*record);
+                saved?;
+            }
             Event::Absent(absent) => measured.absent.push(absent),
         }
         interrupt::check()
     };
     let done = part.measure(&mut Bound::session(*rounds), &mut each);
-    if let Some(last) = current {
-        done.and(progress.row(&brief(measured, &last)).map_err(Into::into))
-    } else {
-        done
-    }
+    if let Some(last) = current { done.and(progress.row(&brief(measured, &last))) } else { done }
+}
+
+/// A row that is under way: its case, and how many records and absences there were before it.
+struct Begun {
+    case: Case,
+    records: usize,
+    absent: usize,
 }
 
 /// A measured row in a line.
-fn brief(Measured { of, records, absent }: &Measured, case: &Case) -> String {
-    let rows = rows(of, records, absent);
-    let row = rows.iter().find(|row| row.case == case);
+fn brief(measured: &Measured, begun: &Begun) -> String {
     // What is read by a program is not broken.
     let width = if std::io::stdout().is_terminal() { table::width() } else { None };
+    brief_within(measured, begun, width)
+}
+
+/// The same within so many columns. Rows are made of the row's own records alone, unless a figure
+/// may be relative to those of other rows: to make all of them for each would take long in the end.
+fn brief_within(measured: &Measured, begun: &Begun, width: Option<u16>) -> String {
+    let Measured { of, records, absent } = measured;
+    let quantities = of.experiment(&begun.case.bench).map_or(&[][..], |own| own.quantities);
+    let is_derived = |quantity: &Quantity| matches!(quantity.read, Read::Derived(_));
+    let from = if quantities.iter().any(is_derived) { 0 } else { begun.records };
+    let rows = rows(of, &records[from..], &absent[begun.absent..]);
+    let row = rows.iter().find(|row| *row.case == begun.case);
     row.map_or(String::new(), |row| table::brief(row, of.subject().unwrap_or_default(), width))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,34 +1,143 @@
 //! The suite beside another build of itself.
+#![cfg(unix)]
 
+use std::io::pipe;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-fn builds(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_evenkeel-bench")).arg("builds").args(args).output().unwrap()
+use serde_json::Value;
+
+const THIS: &str = env!("CARGO_BIN_EXE_evenkeel-bench");
+
+/// Rounds of a moment.
+const SHORT: [&str; 4] = ["--bench", "yield", "--seconds", "0.01"];
+
+fn builds(args: &[&str]) -> Command {
+    let mut bench = Command::new(THIS);
+    bench.arg("builds").args(args);
+    bench
+}
+
+/// This program in the guise of Cargo's default build, which does this before it measures.
+fn guise(folder: &Path, first: &str) -> PathBuf {
+    let program = folder.join("default");
+    let version = env!("CARGO_PKG_VERSION");
+    let script = format!(
+        "#!/bin/sh\n\
+         if [ \"$1\" = --version ]; then echo 'evenkeel-bench {version} (default)'; exit; fi\n\
+         {first}\n\
+         exec '{THIS}' \"$@\"\n"
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    program
+}
+
+/// Measures so many rounds of this build beside the guise, and leaves the report in the folder.
+fn measured(folder: &Path, rounds: &str, first: &str) -> Output {
+    let (other, report) = (guise(folder, first), folder.join("report"));
+    let mut bench = builds(&SHORT);
+    bench.args(["--repeats", rounds, "--other"]).arg(other).arg("--report").arg(report);
+    bench.output().unwrap()
+}
+
+fn page(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("report").join("index.html")).unwrap()
+}
+
+/// The runs in their order.
+fn runs(folder: &Path) -> Vec<Value> {
+    let lines = std::fs::read_to_string(folder.join("report").join("scheduling.jsonl")).unwrap();
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What this build says that it is: tests of a release are of another one.
+fn this() -> String {
+    let output = Command::new(THIS).arg("--version").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    said.split(['(', ')']).nth(1).unwrap().to_owned()
 }
 
 #[test]
 fn rows_of_two_builds_stand_side_by_side() {
-    let other = env!("CARGO_BIN_EXE_evenkeel-bench");
     let folder = tempfile::tempdir().unwrap();
-    let report = folder.path().to_str().unwrap();
-    let short = ["--bench", "yield", "--repeats", "1", "--seconds", "0.01"];
-    let output = builds(&[&short[..], &["--other", other, "--report", report]].concat());
+    let output = measured(folder.path(), "1", "");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     let printed = String::from_utf8_lossy(&output.stdout);
     let rows = |build: &str| printed.lines().filter(|line| line.contains(build)).count();
     assert!(printed.lines().next().is_some_and(|heading| heading.contains(" build ")), "{printed}");
     assert!(rows(" default ") > 0 && rows("tokio-hand") > 0, "{printed}");
-    let page = std::fs::read_to_string(folder.path().join("index.html")).unwrap();
+    let page = page(folder.path());
     assert!(page.contains("build default"), "{page}");
+    // Each is described as what it is.
+    let this = this();
+    for words in [&format!("<code>{this}</code> is "), "<code>default</code> is <code>cargo build"]
+    {
+        assert!(page.contains(words), "{words} is missing");
+    }
+    assert_eq!(page.contains("a debug build"), this == "debug");
+    assert_eq!(page.contains("<code>tuned</code>"), this == "tuned");
 }
 
 #[test]
-fn another_build_that_is_not_there_is_named() {
+fn which_build_is_first_alternates_from_round_to_round() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = measured(folder.path(), "3", "");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let turn = |run: &Value| (run["repeat"].as_u64().unwrap(), run["build"].to_string());
+    let mut turns: Vec<(u64, String)> = runs(folder.path()).iter().map(turn).collect();
+    turns.dedup();
+    let (this, other) = (format!("\"{}\"", this()), "\"default\"".to_owned());
+    let due = [(0, &this), (0, &other), (1, &other), (1, &this), (2, &this), (2, &other)];
+    assert_eq!(turns, due.map(|(round, build)| (round, build.clone())));
+}
+
+#[test]
+fn what_was_measured_before_a_failure_is_shown_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let fails = "case \"$*\" in *'--seed 2'*) echo 'it is broken' >&2; exit 7 ;; esac";
+    let output = measured(folder.path(), "5", fails);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let words = "error: not all was measured; table and page are of what was: ";
+    assert!(said.contains(words) && said.contains("it is broken"), "{said}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains(" default "));
+    assert!(page(folder.path()).contains("Not all was measured: "));
+    assert!(runs(folder.path()).iter().any(|run| run["build"] == "default"));
+}
+
+#[test]
+fn the_page_is_written_though_the_table_has_no_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let (other, report) = (guise(folder.path(), ""), folder.path().join("report"));
+    let (reader, writer) = pipe().unwrap();
+    drop(reader);
+    let mut bench = builds(&SHORT);
+    bench.args(["--repeats", "1", "--other"]).arg(other).arg("--report").arg(report);
+    let output = bench.stdout(writer).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(page(folder.path()).contains("build default"));
+}
+
+#[test]
+fn another_build_that_is_none_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().to_str().unwrap();
-    let output = builds(&["--other", "/no/such/program", "--repeats", "1", "--report", report]);
-    assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("/no/such/program"), "{said}");
+    let refused = |other: &str| {
+        let args = [&SHORT[..], &["--repeats", "1", "--report", report, "--other", other]];
+        let output = builds(&args.concat()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (status, said) = refused("/no/such/program");
+    assert_eq!(status, Some(1));
+    assert!(said.contains("cannot run /no/such/program"), "{said}");
+    let (status, said) = refused(THIS);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("is a build of the same kind as this program"), "{said}");
+    let (status, said) = refused("/bin/sh");
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("/bin/sh is no build of this program"), "{said}");
+    assert!(!folder.path().join("index.html").exists());
 }

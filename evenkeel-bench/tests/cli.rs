@@ -35,6 +35,15 @@ fn has_go() -> bool {
 }
 
 #[test]
+fn help_tells_what_the_main_job_ends_with() {
+    let output = run("--help");
+    let words: Vec<&str> = stdout(&output).split_whitespace().collect();
+    let help = words.join(" ");
+    assert!(help.contains("then a summary and an HTML report"), "{help}");
+    assert!(help.contains("Print all tables too, fitted to the terminal"), "{help}");
+}
+
+#[test]
 fn wrong_command_lines_are_refused_with_the_known_names() {
     refused("run --bench spin", "unknown experiment `spin`: known are cycle, yield, churn");
     refused(
@@ -186,7 +195,11 @@ fn an_interrupt_takes_the_folders_of_the_peers_with_it() {
         assert_eq!(child.try_wait().unwrap(), None, "it ended before its time");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    // The first one waits for the run that is under way, if there is one already.
+    while child.try_wait().unwrap().is_none() {
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(is_empty());
 }
@@ -298,6 +311,8 @@ fn simulations_say_that_they_are_and_know_their_programs() {
     }
     refused("simulate --size huge", "unknown size `huge`: known are small, medium, large");
     refused("simulate --size small,small", "`small` is named twice by --size");
+    refused("simulate --size all,medium,medium", "`medium` is named twice by --size");
+    refused("simulate --size all,huge", "unknown size `huge`");
     refused("simulate --seeds 0", "0 is not in 1..=1000");
 }
 

@@ -1,13 +1,14 @@
-//! What is left of a session that Ctrl-C ends.
+//! What is left of a session that Ctrl-C ends, or that is killed.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+use std::{fs, thread};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 /// Without toolchains, so that it measures soon.
 fn session(command: &str, report: &Path) -> Command {
@@ -17,9 +18,110 @@ fn session(command: &str, report: &Path) -> Command {
     bench
 }
 
+/// What a child says on standard error.
+fn lines_of(child: &mut Child) -> impl Iterator<Item = String> + use<> {
+    BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap)
+}
+
+/// Asks a child to end as Ctrl-C does, and returns its status and what is left of its output.
+fn interrupt(
+    mut child: Child,
+    left: impl Iterator<Item = String>,
+) -> (Option<i32>, String, String) {
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let said = left.collect::<Vec<_>>().join("\n");
+    let mut printed = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+    (child.wait().unwrap().code(), said, printed)
+}
+
+/// The lines of a file of runs, each of which is whole.
+fn runs(file: &Path) -> Vec<Value> {
+    let lines = fs::read_to_string(file).unwrap();
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn an_interrupted_run_shows_and_writes_what_it_measured() {
+    let report = tempfile::tempdir().unwrap();
+    let mut bench = session("run", report.path());
+    bench.args("--bench yield,cycle --runtime tokio-hand --procs 1 --seconds 0.3".split(' '));
+    let mut child = bench.spawn().unwrap();
+    let mut said = lines_of(&mut child);
+    // The rows of the first experiment are measured once the second one is named.
+    said.by_ref().find(|line| line.starts_with("cycle, 1 worker")).expect("it is named");
+    let (status, said, printed) = interrupt(child, said);
+    assert_eq!(status, Some(130), "{said}");
+    let error = "error: not all was measured; the figures are of what was: interrupted";
+    assert_eq!(said.lines().last(), Some(error));
+    assert!(printed.contains("yield"), "{printed}");
+    assert!(fs::read_to_string(report.path().join("scheduling.html")).unwrap().contains("yield"));
+}
+
+#[test]
+fn lines_of_an_interrupted_run_have_a_page() {
+    let report = tempfile::tempdir().unwrap();
+    let mut bench = session("run", report.path());
+    bench.args("--bench yield --runtime tokio-hand --procs 1 --seconds 0.02".split(' '));
+    let mut child = bench.args(["--repeats", "9000", "--json"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    lines.next().expect("a run is printed");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert!(lines.all(|line| line.ends_with('}')));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(report.path().join("scheduling.html").exists());
+}
+
+#[test]
+fn interrupted_builds_show_and_write_what_they_measured() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let (report, other) = (folder.path().join("report"), folder.path().join("default"));
+    let (this, version) = (env!("CARGO_BIN_EXE_evenkeel-bench"), env!("CARGO_PKG_VERSION"));
+    let script = format!(
+        "#!/bin/sh\n\
+         if [ \"$1\" = --version ]; then echo 'evenkeel-bench {version} (default)'; exit; fi\n\
+         exec '{this}' \"$@\"\n"
+    );
+    fs::write(&other, script).unwrap();
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut bench = session("builds", &report);
+    bench.args("--bench yield --seconds 0.01 --repeats 1000 --other".split(' ')).arg(other);
+    let mut child = bench.spawn().unwrap();
+    let mut said = lines_of(&mut child);
+    said.by_ref().find(|line| line == "round 2 of 1000").expect("a round is measured");
+    let (status, said, printed) = interrupt(child, said);
+    assert_eq!(status, Some(130), "{said}");
+    let error = "error: not all was measured; table and page are of what was: interrupted";
+    assert_eq!(said.lines().last(), Some(error));
+    assert!(printed.contains(" default ") && printed.contains("report: "), "{printed}");
+    let page = fs::read_to_string(report.join("index.html")).unwrap();
+    assert!(page.contains("Not all was measured: interrupted."), "{page}");
+    assert!(runs(&report.join("scheduling.jsonl")).iter().any(|run| run["build"] == "default"));
+}
+
+#[test]
+fn a_killed_session_leaves_its_runs_and_none_of_an_older_session() {
+    let report = tempfile::tempdir().unwrap();
+    let file = report.path().join("scheduling.jsonl");
+    fs::write(&file, "{\"bench\":\"old\"}\n").unwrap();
+    let mut child = session("--quick", report.path()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    lines.by_ref().find(|line| line.starts_with("cycle")).expect("a row is printed");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let runs = runs(&file);
+    assert!(runs.iter().any(|run| run["bench"] == "cycle"), "{runs:?}");
+    assert!(runs.iter().all(|run| run["bench"] != "old"), "{runs:?}");
+    assert!(!report.path().join("index.html").exists());
+}
+
 #[test]
 fn an_interrupted_session_leaves_the_rows_and_the_report_of_what_it_measured() {
     let report = tempfile::tempdir().unwrap();
+    let old = report.path().join("actors.jsonl");
+    fs::write(&old, "{\"bench\":\"old\"}\n").unwrap();
     let mut child = session("--quick", report.path()).spawn().unwrap();
     let mut stderr = child.stderr.take().unwrap();
     let said = thread::spawn(move || {
@@ -39,10 +141,11 @@ fn an_interrupted_session_leaves_the_rows_and_the_report_of_what_it_measured() {
     let printed = printed.join("\n");
     assert!(printed.contains("not compared") && printed.contains("report: "), "{printed}");
     assert!(!printed.contains("savina"), "{printed}");
-    let page = std::fs::read_to_string(report.path().join("index.html")).unwrap();
+    let page = fs::read_to_string(report.path().join("index.html")).unwrap();
     assert!(page.contains("Not all was measured: interrupted."), "{page}");
-    let records = std::fs::read_to_string(report.path().join("scheduling.jsonl")).unwrap();
-    assert!(records.lines().count() > 1, "{records}");
+    assert!(runs(&report.path().join("scheduling.jsonl")).len() > 1);
+    // What was not measured has no file, not even an older one.
+    assert!(!old.exists() && !page.contains("actors.jsonl"));
 }
 
 #[test]
@@ -56,7 +159,7 @@ fn a_session_whose_reader_leaves_keeps_what_it_has_measured() {
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
     assert!(!said.contains("panicked"), "{said}");
-    let page = std::fs::read_to_string(report.path().join("index.html")).unwrap();
+    let page = fs::read_to_string(report.path().join("index.html")).unwrap();
     assert!(page.contains("Not all was measured: what is printed has no reader."), "{page}");
 }
 

@@ -107,7 +107,7 @@ pub(super) fn record(runtime: &'static str, case: &Case, repeat: usize, value: f
 }
 
 /// All families of a session.
-pub(super) fn session() -> Session {
+pub(crate) fn session() -> Session {
     let mut forking = stored("fork-join", include_str!("../../tests/data/session/fork-join.jsonl"));
     forking.absent.push(Absent {
         case: Case::new("fib", "-", 2).with("n", 30),

@@ -9,12 +9,13 @@ mod curves;
 mod dots;
 mod drawn;
 #[cfg(test)]
-mod example;
+pub(crate) mod example;
 #[cfg(test)]
 mod fit_tests;
 mod frame;
 mod head;
 mod ink;
+pub(crate) mod kept;
 mod lines;
 mod page;
 mod percentiles;
@@ -28,11 +29,10 @@ mod table;
 mod tests;
 mod ticks;
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use anyhow::Context;
-use serde::Serialize;
 
 use suite::entry::Measured;
 
@@ -61,14 +61,17 @@ pub(crate) fn prepare(dir: &Path) -> anyhow::Result<()> {
         .with_context(|| refusal(dir))
 }
 
-/// Writes `index.html` and, of each kind of run, a file of lines into `dir`, and returns the page's path.
+/// Writes `index.html` into `dir`, where the runs are [kept](kept::Kept) already, and returns its path.
 pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
     prepare(dir)?;
-    // The runs come first: they survive whatever may go wrong with the page.
-    let save =
-        |name: &str, lines: String| fs::write(dir.join(name), lines).with_context(|| refusal(dir));
-    for measured in &session.measured {
-        save(&file(measured), lines(&measured.records)?)?;
+    // A file of a family that has no run this time is of an older session, and not of this page.
+    for measured in session.measured.iter().filter(|measured| measured.records.is_empty()) {
+        match fs::remove_file(dir.join(kept::file(measured.of.name))) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(error).with_context(|| refusal(dir));
+            }
+            _ => {}
+        }
     }
     let page = dir.join("index.html");
     fs::write(&page, page::render(session)?).with_context(|| refusal(dir))?;
@@ -81,23 +84,6 @@ pub(crate) fn write_one(dir: &Path, measured: &Measured) -> anyhow::Result<PathB
     let page = dir.join(format!("{}.html", measured.of.name));
     fs::write(&page, page::of_one(measured)?).with_context(|| refusal(dir))?;
     Ok(page)
-}
-
-/// The file of a family's runs.
-fn file(measured: &Measured) -> String {
-    format!("{}.jsonl", measured.of.name)
-}
-
-/// One JSON object per line.
-fn lines<'a, T: Serialize + 'a>(
-    records: impl IntoIterator<Item = &'a T>,
-) -> serde_json::Result<String> {
-    let mut lines = String::new();
-    for record in records {
-        lines.push_str(&serde_json::to_string(record)?);
-        lines.push('\n');
-    }
-    Ok(lines)
 }
 
 fn refusal(dir: &Path) -> String {

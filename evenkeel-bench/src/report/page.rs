@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::ink::{self, Stroke};
-use super::{Session, file, head, section};
+use super::{Session, head, kept, section};
 use suite::entry::Measured;
 use suite::outcome::Outcome;
 use suite::regime::MEANING;
@@ -17,6 +17,8 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
     }
     let outcome = Outcome::of(&session.measured);
     let runs = session.measured.iter().map(|measured| measured.records.len()).sum();
+    let written = session.measured.iter().filter(|measured| !measured.records.is_empty());
+    let files: Vec<String> = written.map(|measured| kept::file(measured.of.name)).collect();
     let title = format!("evenkeel beside its peers, {}", session.started);
     let body = html! {
         h1 { "evenkeel beside its peers" }
@@ -30,9 +32,9 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
         (measured_how(session))
         footer {
             "All runs, one JSON object per line: "
-            @for (place, measured) in session.measured.iter().enumerate() {
+            @for (place, file) in files.iter().enumerate() {
                 @if place > 0 { ", " }
-                a href=(file(measured)) { (file(measured)) }
+                a href=(file) { (file) }
             }
         }
     };

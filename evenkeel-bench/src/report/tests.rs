@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::example::{case, record, session};
-use super::{Session, page, write};
+use super::kept::Kept;
+use super::{Session, page, prepare, write};
 use suite::entry::Measured;
 use suite::record::Record;
 use suite::rows::{Absent, rows};
@@ -224,6 +225,13 @@ fn little_data_makes_a_page_too() {
 fn the_folder_holds_the_page_and_the_runs() {
     let folder = folder("report");
     let session = session();
+    prepare(&folder).expect("the temporary folder is writable");
+    let mut kept = Kept::within(&folder);
+    for Measured { of, records, .. } in &session.measured {
+        for record in records {
+            kept.add(of.name, record).expect("the temporary folder is writable");
+        }
+    }
     let page = write(&folder, &session).expect("the temporary folder is writable");
     assert_eq!(page, folder.join("index.html"));
     assert!(fs::read_to_string(page).expect("written").starts_with("<!DOCTYPE html>"));
@@ -236,6 +244,31 @@ fn the_folder_holds_the_page_and_the_runs() {
     }
     let files = fs::read_dir(&folder).expect("there").count();
     assert_eq!(files, session.measured.len() + 1);
+    fs::remove_dir_all(folder).expect("the temporary folder is ours");
+}
+
+#[test]
+fn runs_of_an_older_session_are_not_those_of_the_page() {
+    let folder = folder("older");
+    prepare(&folder).expect("the temporary folder is writable");
+    for file in ["scheduling.jsonl", "timers.jsonl", "own.jsonl"] {
+        fs::write(folder.join(file), "old\n").expect("the temporary folder is writable");
+    }
+    let mut session = session();
+    session.measured.retain(|measured| ["scheduling", "timers"].contains(&measured.of.name));
+    session.measured[0].records.truncate(2);
+    session.measured[1].records.clear();
+    let mut kept = Kept::within(&folder);
+    for record in &session.measured[0].records {
+        kept.add("scheduling", record).expect("the temporary folder is writable");
+    }
+    let page = write(&folder, &session).expect("the temporary folder is writable");
+    let lines = fs::read_to_string(folder.join("scheduling.jsonl")).expect("written");
+    assert_eq!(lines.lines().count(), 2);
+    assert!(!lines.contains("old") && !folder.join("timers.jsonl").exists());
+    assert!(folder.join("own.jsonl").exists(), "it is no file of the session's");
+    let page = fs::read_to_string(page).expect("written");
+    assert!(page.contains("scheduling.jsonl") && !page.contains("timers.jsonl"));
     fs::remove_dir_all(folder).expect("the temporary folder is ours");
 }
 
