@@ -1,5 +1,5 @@
-//! The same rows by two builds of this suite: this one, mostly the tuned one of the release profile,
-//! and by default the one that Cargo makes without a profile, which most users have.
+//! The same rows by two builds of this suite: this one, mostly the tuned one of the release
+//! profile, and by default the one that Cargo makes without a profile, which most users have.
 //!
 //! Each build is a process of its own. Both run in each round, and which of them is first
 //! alternates: what runs second finds a machine that is warmer. A row is a case in one build, so

@@ -13,9 +13,11 @@ named! {
     /// How a program was built, as `build.rs` finds.
     pub(crate) enum Build as "build" {
         /// As this workspace builds for speed.
-        Tuned = "tuned": "the release profile of this workspace: one unit of code generation, and optimisation across crates",
+        Tuned = "tuned": "the release profile of this workspace: one unit of code generation, and \
+            optimisation across crates",
         /// As most users build.
-        Default = "default": "`cargo build --profile default-build`, as Cargo builds without a profile",
+        Default = "default": "`cargo build --profile default-build`, as Cargo builds without a \
+            profile",
         /// For tests.
         Debug = "debug": "a debug build, whose figures say nothing",
         /// In a way that is not known.
@@ -48,8 +50,8 @@ impl Build {
         let why = || {
             let (program, said) = (program.display(), said.trim());
             Usage(format!(
-                "{program} is no build of this program: asked for `--version`, it says `{said}`, and \
-                 not `{BEFORE}...)`; name another with --other FILE"
+                "{program} is no build of this program: asked for `--version`, it says `{said}`, \
+                 and not `{BEFORE}...)`; name another with --other FILE"
             ))
         };
         Ok(told(&said).ok_or_else(why)?)
