@@ -81,7 +81,7 @@ fn figure(records: &[Record], variant: &str, caption: &str) -> anyhow::Result<Ma
         ticks: labelled,
         label: &|kib| format!("{}", kib / 1_024.0),
     };
-    let svg = lines::draw(&megabytes, &lines)?;
+    let svg = lines::draw(&megabytes, &lines, lines::highest(&lines))?;
     Ok(pictures::figure(caption, "simulated thousand/s; higher is better", &svg))
 }
 

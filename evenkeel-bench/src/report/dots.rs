@@ -37,8 +37,8 @@ pub(super) struct Dot {
     pub(super) name: String,
     /// Colour and marker.
     pub(super) slot: usize,
-    /// The figure; `None` if the runtime was not measured here.
-    pub(super) value: Option<Summary>,
+    /// The figure.
+    pub(super) value: Summary,
     /// What stands beside the marker, or in its place.
     pub(super) text: String,
 }
@@ -157,7 +157,7 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
     // Where there are two sides, values of the lower one stand to the left, clear of the line between.
     let names = room(dots.iter().map(|dot| dot.name.as_str()));
     let lower = scale.nothing().map(|line| {
-        let is_lower = |dot: &&Dot| dot.value.is_some_and(|v| scale.place(v.median) < line);
+        let is_lower = |dot: &&Dot| scale.place(dot.value.median) < line;
         dots.iter().filter(is_lower).map(|dot| dot.text.chars().count()).max().unwrap_or(0)
     });
     let start = lower.map_or(low, |letters| low - beside(letters, names, (high - low) + aside));
@@ -179,13 +179,14 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
         let right = Pos::new(HPos::Right, VPos::Center);
         for (row, dot) in dots.iter().enumerate() {
             let text = dot.text.clone();
-            let Some(value) = dot.value.filter(Summary::completed) else {
+            let value = dot.value;
+            if !value.completed() {
                 let style = ink::text_style().pos(left);
                 chart
                     .draw_series([EmptyElement::at((low, middle(row)))
                         + Text::new(text, (10 * UNIT, 0), style)])?;
                 continue;
-            };
+            }
             let style = ink::series(dot.slot, Stroke::Solid);
             let end = if value.max.is_finite() { value.max } else { value.median };
             let bar = [value.min, end].map(|v| (scale.place(v), middle(row)));
@@ -227,19 +228,16 @@ pub(super) fn room<'a>(names: impl Iterator<Item = &'a str>) -> u32 {
     ((longest + 2) * letter).min(most as usize).max(least as usize) as u32
 }
 
-/// What stands beside the marker of a measured figure, or in its place; with the regime of the runs if the figure may not be
-/// compared with the others.
-pub(super) fn text(value: Option<&Summary>, foreign: Option<&str>) -> String {
-    let text = match value {
-        None => "not measured".to_owned(),
-        Some(value) if !value.completed() => "did not complete".to_owned(),
-        Some(value) if value.incomplete > 0 => {
+/// What stands beside the marker of a figure, or in its place.
+pub(super) fn text(value: &Summary) -> String {
+    match value {
+        value if !value.completed() => "did not complete".to_owned(),
+        value if value.incomplete > 0 => {
             let (incomplete, runs) = (value.incomplete, value.runs);
             format!("{} ({incomplete} of {runs} did not complete)", words::figure(value.median))
         }
-        Some(value) => words::figure(value.median),
-    };
-    foreign.map_or(text.clone(), |regime| format!("{text} (cores {regime})"))
+        value => words::figure(value.median),
+    }
 }
 
 #[cfg(test)]
@@ -275,11 +273,9 @@ mod tests {
 
     #[test]
     fn what_did_not_complete_is_told_in_words() {
-        let of = |values: &[f64]| text(Summary::of(values.to_vec()).as_ref(), None);
+        let of = |values: &[f64]| text(&Summary::of(values.to_vec()).unwrap());
         assert_eq!(of(&[f64::INFINITY, f64::INFINITY, 28.0]), "did not complete");
         assert_eq!(of(&[f64::INFINITY, 28.0, 28.0]), "28.0 (1 of 3 did not complete)");
         assert_eq!(of(&[28.0]), "28.0");
-        assert_eq!(of(&[]), "not measured");
-        assert_eq!(text(None, Some("far")), "not measured (cores far)");
     }
 }

@@ -19,8 +19,8 @@ pub(super) fn draw(picture: &Picture) -> anyhow::Result<Markup> {
             let dot = |(name, slot, value): &(String, usize, _)| Dot {
                 name: name.clone(),
                 slot: *slot,
-                value: Some(*value),
-                text: dots::text(Some(value), None),
+                value: *value,
+                text: dots::text(value),
             };
             let drawn: Vec<Dot> = figures.iter().map(dot).collect();
             dots::draw(picture.figure, &Scale::from_zero(&all), &drawn)?
@@ -67,7 +67,7 @@ fn over_logarithms(over: &str, unit: f64, lines: &[Line]) -> anyhow::Result<Stri
         number.map_or(String::new(), |number| named(number / unit))
     };
     let abscissa = Abscissa { title: over, ticks: <[usize]>::to_vec, label: &label };
-    lines::draw(&abscissa, &drawn)
+    lines::draw(&abscissa, &drawn, lines::highest(&drawn))
 }
 
 /// Where a number lies.

@@ -33,13 +33,23 @@ pub(super) const WORKERS: Abscissa<'static> = Abscissa {
     label: &|workers| format!("{workers:.0}"),
 };
 
-/// Draws the lines as SVG; those that come last lie on top. The caption says what is drawn.
-pub(super) fn draw(abscissa: &Abscissa<'_>, lines: &[Line]) -> anyhow::Result<String> {
+/// The highest figure of some lines, to which the axis of their picture goes.
+pub(super) fn highest(lines: &[Line]) -> f64 {
+    lines.iter().flat_map(|line| &line.points).map(|(_, of)| of.max).fold(0.0, f64::max)
+}
+
+/// Draws the lines as SVG, on an axis that goes from zero to `highest` at least; those that come
+/// last lie on top. The caption says what is drawn.
+pub(super) fn draw(
+    abscissa: &Abscissa<'_>,
+    lines: &[Line],
+    highest: f64,
+) -> anyhow::Result<String> {
     let summaries = || lines.iter().flat_map(|line| line.points.iter());
     let mut measured: Vec<usize> = summaries().map(|(procs, _)| *procs).collect();
     measured.sort_unstable();
     measured.dedup();
-    let axis = Axis::from_zero(summaries().map(|(_, s)| s.max).fold(0.0, f64::max), 5);
+    let axis = Axis::from_zero(highest, 5);
     let (first, last) = (measured.first().copied(), measured.last().copied());
     let (first, last) = (first.unwrap_or(1) as f64, last.unwrap_or(1) as f64);
     // Markers at the first and last processors need room beside them.

@@ -82,10 +82,12 @@ fn experiment(of: &Description, rows: &[Row<'_>]) -> anyhow::Result<Markup> {
         for rows in rows.chunk_by(|a, b| a.case.variant == b.case.variant) {
             let (lines, alone) = shapes(quantity, rows);
             has_lines |= !lines.is_empty();
-            for rows in lines {
-                pictures.push(picture_of_lines(&rows, quantity)?);
-            }
             // Neighbours share an axis.
+            let drawn: Vec<_> = lines.iter().map(|rows| (rows, lines_of(rows, quantity))).collect();
+            let highest = drawn.iter().map(|(_, lines)| lines::highest(lines)).fold(0.0, f64::max);
+            for (rows, lines) in drawn.iter().filter(|(_, lines)| !lines.is_empty()) {
+                pictures.push(picture_of_lines(rows, lines, highest, quantity)?);
+            }
             let figures = |row: &Row<'_>| -> Vec<Summary> {
                 row.cells.iter().filter_map(|cell| row.summary(quantity, cell)).collect()
             };
@@ -175,7 +177,7 @@ fn table(of: &Description, rows: &[Row<'_>]) -> Markup {
                         th scope="col" { "Case" }
                         th scope="col" { "Figure" }
                         @for name in &names { th.number scope="col" { (name) } }
-                        th scope="col" { (subject) " beside the best peer" }
+                        th scope="col" { (subject) " beside its peers" }
                     }
                 }
                 tbody {
@@ -284,9 +286,9 @@ fn picture(row: &Row<'_>, quantity: &Quantity, scale: &Scale) -> anyhow::Result<
         .filter(|cell| cell.counted > 0)
         .filter_map(|cell| {
             let value = row.summary(quantity, cell)?;
-            let text = dots::text(Some(&value), None);
+            let text = dots::text(&value);
             let Known { name, slot, .. } = cell.peer;
-            Some(Dot { name: name.to_owned(), slot, value: Some(value), text })
+            Some(Dot { name: name.to_owned(), slot, value, text })
         })
         .collect();
     let svg = dots::draw(quantity.name, scale, &dots)?;
@@ -294,8 +296,8 @@ fn picture(row: &Row<'_>, quantity: &Quantity, scale: &Scale) -> anyhow::Result<
     Ok(pictures::figure(&caption, quantity.better.says(), &svg))
 }
 
-/// One quantity of rows that differ in the number of workers, a line for each peer.
-fn picture_of_lines(rows: &[&Row<'_>], quantity: &Quantity) -> anyhow::Result<Markup> {
+/// One quantity of rows that differ in the number of workers, a line for each peer that has it.
+fn lines_of(rows: &[&Row<'_>], quantity: &Quantity) -> Vec<Line> {
     let point = |row: &Row<'_>, peer: &Known| {
         // What does not count in its row has no place on the axes of what does.
         let cell = row.cell(peer.name).filter(|cell| cell.counted > 0)?;
@@ -311,10 +313,17 @@ fn picture_of_lines(rows: &[&Row<'_>], quantity: &Quantity) -> anyhow::Result<Ma
     peers.sort_by_key(|peer| Reverse(peer.slot));
     let mut lines: Vec<Line> = peers.iter().map(line).collect();
     lines.retain(|line| !line.points.is_empty());
-    if lines.is_empty() {
-        return Ok(html! {});
-    }
-    let svg = lines::draw(&lines::WORKERS, &lines)?;
+    lines
+}
+
+/// The same as a picture.
+fn picture_of_lines(
+    rows: &[&Row<'_>],
+    lines: &[Line],
+    highest: f64,
+    quantity: &Quantity,
+) -> anyhow::Result<Markup> {
+    let svg = lines::draw(&lines::WORKERS, lines, highest)?;
     let case = rows[0].case;
     let settings = settings(case);
     let settings = if settings.is_empty() { settings } else { format!(", {settings}") };

@@ -72,12 +72,12 @@ fn section(rows: &[Row<'_>]) -> anyhow::Result<Markup> {
 fn picture(row: &Row<'_>, metric: Metric) -> anyhow::Result<String> {
     let dot = |(slot, scheduler): (usize, Scheduler)| {
         let ms = row.values(scheduler, metric).iter().map(|seconds| seconds * 1e3).collect();
-        let value = Summary::of(ms);
-        let text = value.map_or(String::new(), |value| words::figure(value.median));
-        Dot { name: scheduler.to_string(), slot, value, text }
+        let value = Summary::of(ms)?;
+        let text = words::figure(value.median);
+        Some(Dot { name: scheduler.to_string(), slot, value, text })
     };
-    let dots: Vec<Dot> = Scheduler::ALL.into_iter().enumerate().map(dot).collect();
-    let summaries: Vec<Summary> = dots.iter().filter_map(|dot| dot.value).collect();
+    let dots: Vec<Dot> = Scheduler::ALL.into_iter().enumerate().filter_map(dot).collect();
+    let summaries: Vec<Summary> = dots.iter().map(|dot| dot.value).collect();
     dots::draw("simulated ms", &Scale::around_zero(&summaries), &dots)
 }
 

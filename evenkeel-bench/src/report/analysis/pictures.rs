@@ -41,11 +41,12 @@ fn variation(design: &Design, analysis: &Analysis) -> anyhow::Result<Markup> {
         ("errors".to_owned(), variance.errors.share),
     ];
     let dot = |(name, share): (String, f64)| {
-        let value = Summary::of(vec![share * 100.0]);
-        Dot { name: short(name), slot: PLAIN, value, text: format!("{:.2}", share * 100.0) }
+        let value = Summary::of(vec![share * 100.0])?;
+        Some(Dot { name: short(name), slot: PLAIN, value, text: format!("{:.2}", share * 100.0) })
     };
+    let dots: Vec<Dot> = shares.into_iter().filter_map(dot).collect();
     let scale = Scale::from_zero(&Summary::of(vec![100.0]).into_iter().collect::<Vec<_>>());
-    let svg = dots::draw("% of the variation around the mean", &scale, &shares.map(dot))?;
+    let svg = dots::draw("% of the variation around the mean", &scale, &dots)?;
     Ok(figure("Where the variation comes from", "", &svg))
 }
 
@@ -130,7 +131,7 @@ fn summary(estimate: &Estimate, model: Model) -> Summary {
 
 fn whisker(name: String, estimate: &Estimate, model: Model) -> Dot {
     let text = tables::value(estimate, model);
-    Dot { name: short(name), slot: PLAIN, value: Some(summary(estimate, model)), text }
+    Dot { name: short(name), slot: PLAIN, value: summary(estimate, model), text }
 }
 
 /// Each column against the mean of its row, from row to row.
