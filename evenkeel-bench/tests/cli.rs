@@ -261,8 +261,8 @@ fn a_fork_join_program_leaves_a_line_for_each_run() {
     };
     let always = ["serial", "evenkeel", "evenkeel-worker", "rayon", "chili"];
     assert_eq!(of(0)[..always.len()], always);
-    // The order rotates from round to round.
-    assert_eq!(of(1)[..always.len() - 1], always[1..]);
+    // The second round has the order of the first backwards.
+    assert!(of(1).iter().rev().eq(of(0).iter()), "{:?}", of(1));
     for line in &lines {
         assert_eq!((&line["n"], &line["workers"]), (&12.into(), &1.into()));
         assert_eq!(line["checksum"], "0x0000000000000090");

@@ -27,8 +27,8 @@ fn modes_take_turns_and_leave_one_line_each() {
     let round =
         ["threads+spin", "tasks+parking_lot", "tasks+rwlock", "in-place", "home", "automatic"];
     assert_eq!(order[..6], round);
-    // The order rotates, and a busy machine may take further rounds.
-    assert_eq!(order[6], "tasks+parking_lot");
+    // The second round runs backwards, and a busy machine may take further rounds.
+    assert!(order[6..12].iter().rev().eq(&round), "{order:?}");
     let heaps = lines.iter().filter(|line| line["bench"] == "heap").count();
     assert!(heaps >= 12 && lines.len() >= heaps + 2, "{order:?}");
     assert!(order[heaps..].iter().all(|name| *name == "home"), "{order:?}");
