@@ -96,7 +96,15 @@ fn latency_probe_leaves_lines_with_round_trips_that_analyse_takes() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), &output.stdout).unwrap();
     let output = bench()
-        .args(["analyse", "--pool", "regime", "--model", "multiplicative"])
+        .args([
+            "analyse",
+            "--pool",
+            "regime",
+            "--model",
+            "multiplicative",
+            "--keep",
+            "disturbed,mixed",
+        ])
         .arg("--contrast=tokio,actix")
         .arg(file.path())
         .output()
