@@ -4,7 +4,14 @@ use std::env;
 use std::path::{Component, Path};
 
 /// What overrides the profile of this workspace.
-const OVERRIDES: [&str; 2] = ["CARGO_PROFILE_RELEASE_LTO", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS"];
+const OVERRIDES: [&str; 6] = [
+    "CARGO_PROFILE_RELEASE_LTO",
+    "CARGO_PROFILE_RELEASE_CODEGEN_UNITS",
+    "CARGO_PROFILE_RELEASE_OPT_LEVEL",
+    "CARGO_PROFILE_DEFAULT_BUILD_LTO",
+    "CARGO_PROFILE_DEFAULT_BUILD_CODEGEN_UNITS",
+    "CARGO_PROFILE_DEFAULT_BUILD_OPT_LEVEL",
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -17,7 +24,7 @@ fn main() {
     let is_overridden = OVERRIDES.iter().any(|name| env::var_os(name).is_some());
     let build = match folder.and_then(|name| name.to_str()) {
         Some("release") if !is_overridden => "tuned",
-        Some("default-build") => "default",
+        Some("default-build") if !is_overridden => "default",
         Some("debug") => "debug",
         _ => "other",
     };

@@ -26,6 +26,7 @@ use suite::entry::Measured;
 use suite::output::{note, print, say};
 use suite::read;
 use suite::record::Record;
+use suite::runner;
 use suite::table;
 use suite::{interrupt, machine};
 
@@ -190,10 +191,13 @@ fn measure(
     of: &Description,
     each: &mut dyn FnMut(Record) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    let peers: Vec<&str> = PEERS.split(',').collect();
+    let turns = runner::turns(peers.len(), round as usize);
+    let peers: Vec<&str> = turns.into_iter().map(|place| peers[place]).collect();
     // A file, for nobody reads a second pipe meanwhile.
     let mut remarks = tempfile::tempfile().context("cannot make a file for remarks")?;
     let mut child = Command::new(program)
-        .args(["run", "--json", "--repeats", "1", "--runtime", PEERS])
+        .args(["run", "--json", "--repeats", "1", "--runtime", &peers.join(",")])
         .args(["--bench", &options.bench, "--seconds", &options.seconds])
         .args(["--seed", &(round + 1).to_string()])
         .stdout(Stdio::piped())

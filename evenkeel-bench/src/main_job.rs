@@ -82,6 +82,10 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
     let measured_in = begun.elapsed();
     let measured = parts.into_iter().map(|planned| planned.measured).collect();
     let session = Session { measured, topology, started, machine, notes };
+    if session.measured.iter().all(|of| of.records.is_empty()) {
+        // The page of an older session is worth more than one of nothing.
+        return failure.context("nothing was measured");
+    }
     // The report is kept even if what is printed has no reader any more.
     let written = report::write(folder, &session);
     if has_tables {

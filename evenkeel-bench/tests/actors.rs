@@ -182,7 +182,7 @@ fn the_programs_of_savina_leave_a_line_for_each_system() {
             let of: Vec<_> = records.iter().filter(is).collect();
             let runtimes: Vec<_> =
                 of.iter().map(|line| line["runtime"].as_str().unwrap()).collect();
-            assert_eq!(runtimes[..4], ["evenkeel", "actix", "tokio", "tokio-batch"], "{bench}");
+            assert_eq!(runtimes[..4], ["evenkeel", "actix", "tokio-batch", "tokio"], "{bench}");
             for line in of {
                 assert_eq!(
                     (&line["actors"], &line["messages"]),

@@ -89,7 +89,8 @@ fn experiment(of: &Description, rows: &[Row<'_>]) -> anyhow::Result<Markup> {
                 pictures.push(picture_of_lines(rows, lines, highest, quantity)?);
             }
             let figures = |row: &Row<'_>| -> Vec<Summary> {
-                row.cells.iter().filter_map(|cell| row.summary(quantity, cell)).collect()
+                let counts = row.cells.iter().filter(|cell| cell.counted > 0);
+                counts.filter_map(|cell| row.summary(quantity, cell)).collect()
             };
             let all: Vec<Summary> = alone.iter().copied().flat_map(figures).collect();
             let scale = Scale::fitting(&all);

@@ -34,7 +34,7 @@ pub fn counts(record: &Record, regime: Option<&str>) -> Counts {
     let own = record.quiet.regime.as_ref();
     match regime {
         _ if is_disturbed(record) => Counts::Disturbed,
-        Some(_) if own == MIXED => Counts::Mixed,
+        Some(_) if own == MIXED && !record.dnc => Counts::Mixed,
         Some(regime) if own != regime && !record.dnc => Counts::Elsewhere,
         _ => Counts::Yes,
     }
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(counts(&at("a", "mixed", 0.55), None), Counts::Disturbed);
         assert_eq!(counts(&Record { dnc: true, ..at("a", "far", 1.0) }, near), Counts::Yes);
         assert_eq!(counts(&Record { dnc: true, ..at("a", "near", 0.5) }, near), Counts::Disturbed);
-        assert_eq!(counts(&Record { dnc: true, ..at("a", "mixed", 1.0) }, near), Counts::Mixed);
+        assert_eq!(counts(&Record { dnc: true, ..at("a", "mixed", 1.0) }, near), Counts::Yes);
     }
 
     #[test]

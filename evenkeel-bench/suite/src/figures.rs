@@ -1,7 +1,5 @@
 //! The name of the subject, and the places of runtimes in an analysis.
 
-// Where the rule of what counts looks for them.
-
 /// The runtimes with a fixed place; others follow in the order of their runs.
 ///
 /// A runtime keeps its colour and marker in every analysis, whatever else was measured. On the

@@ -1,10 +1,7 @@
 //! One row: its peers take turns, round by round, until each has enough runs that count.
 //!
-//! A planned round asks all peers. Whom a run follows can change it, so every other round has the
-//! order of the one before backwards, and pairs of rounds are rotated by one: an odd number of
-//! peers all follow each other as often in twice as many rounds (Williams, "Experimental Designs
-//! Balanced for the Estimation of Residual Effects of Treatments", Australian Journal of Scientific
-//! Research A 2, 1949). A further round asks those that lack runs, and always the subject beside
+//! A planned round asks all peers. Whom a run follows can change it, so the order [changes](turns)
+//! from round to round until all have followed each other as often. A further round asks those that lack runs, and always the subject beside
 //! them: a machine that drifts must not drift between the two that are compared. If the subject
 //! alone lacks runs, all are asked again.
 
@@ -53,16 +50,12 @@ pub fn row(
             break;
         }
         let began = Instant::now();
-        let shift = round / 2 % asked.len();
-        asked.rotate_left(shift);
-        if round % 2 == 1 {
-            asked.reverse();
-        }
+        asked = turns(asked.len(), round).into_iter().map(|place| asked[place]).collect();
         for &place in &asked {
             let run = once(place, round)?;
             match &run {
                 Run::Kept(record) => {
-                    // A run that was disturbed does not show that it cannot be done.
+                    // One that was disturbed does not show that it cannot be done.
                     let is_over = record.dnc && !is_disturbed(record);
                     left.retain(|&other| other != place || !is_over);
                     kept.push(Record::clone(record));
@@ -80,6 +73,23 @@ pub fn row(
         (time, runs) = (time + took, runs + asked.len() as u32);
     }
     Ok(())
+}
+
+/// The order of so many peers in a round, by their places.
+///
+/// In twice as many rounds as there are peers, each follows each other twice, the last run of a
+/// round apart (Williams, "Experimental Designs Balanced for the Estimation of Residual Effects of
+/// Treatments", Australian Journal of Scientific Research A 2, 1949): the first order goes to and
+/// fro, 0, 1, n - 1, 2, n - 2 and so on, and the others are that, moved on by one for every second
+/// round and backwards in every other.
+pub fn turns(peers: usize, round: usize) -> Vec<usize> {
+    let to_and_fro = |step: usize| match step % 2 {
+        0 => peers - step / 2,
+        _ => step / 2 + 1,
+    };
+    let place = |step| (to_and_fro(step) + round / 2) % peers;
+    let order = (0..peers).map(place);
+    if round.is_multiple_of(2) { order.collect() } else { order.rev().collect() }
 }
 
 /// Who runs in a further round; none if all have enough.
@@ -162,6 +172,17 @@ mod tests {
 
     #[test]
     fn each_peer_follows_each_other_as_often() {
+        for peers in 2..=10 {
+            let mut pairs = vec![0; peers * peers];
+            for round in 0..2 * peers {
+                let order = turns(peers, round);
+                order.windows(2).for_each(|pair| pairs[pair[0] * peers + pair[1]] += 1);
+            }
+            for (pair, times) in pairs.iter().enumerate() {
+                let due = if pair % (peers + 1) == 0 { 0 } else { 2 };
+                assert_eq!(*times, due, "{pair} of {peers} peers");
+            }
+        }
         let rounds = asked([&[], &[], &[]], true, &mut Bound::rows(6));
         assert_eq!(rounds, ["obc", "cbo", "bco", "ocb", "cob", "boc"]);
     }

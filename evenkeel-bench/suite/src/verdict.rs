@@ -2,9 +2,9 @@
 //!
 //! The subject needs [`RUNS`] runs that count, and is compared with each peer that has as many. It
 //! is behind if any of them is better, and ahead if it is better than all, by more than
-//! [chance](super::differ) explains. A peer with fewer runs is no reason to be behind; but as long
-//! as it seems better, the subject is not ahead either, and the row is not compared. The rule is
-//! the same in every family.
+//! [chance](super::differ) explains. A peer with fewer runs is no reason to be behind; but unless
+//! all of them are worse than all of the subject's, the row is not compared. The rule is the same
+//! in every family.
 
 use super::differ::differ;
 use super::enough::RUNS;
@@ -26,7 +26,7 @@ pub enum Standing {
 }
 
 /// What the question mark after a ratio means.
-pub const DOUBT: &str = "?: it may be chance (rank-sum test, 10 %)";
+pub const DOUBT: &str = "?: it may be chance (rank-sum test beside each peer, 10 %)";
 
 /// The outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub enum Verdict {
         factor: f64,
         /// Whether the subject's median is the better one.
         is_better: bool,
-        /// The best peer of those that are ahead, or else of all that are compared.
+        /// The best peer: of those that are ahead, else of those that may be, else of all.
         peer: &'static str,
     },
     /// The subject completes, and no peer does.
@@ -87,6 +87,12 @@ impl Side {
         better.is_better(self.summary.median, other.summary.median)
     }
 
+    /// Whether each of its values is better than each of the other's.
+    fn is_apart(&self, other: &Self, better: Better) -> bool {
+        let all = |a: f64| other.values.iter().all(|&b| better.is_better(a, b));
+        self.values.iter().all(|&a| all(a))
+    }
+
     fn differs(&self, other: &Self) -> bool {
         factor(self, other) >= EQUAL && differ(&self.values, &other.values)
     }
@@ -131,11 +137,14 @@ impl Verdict {
             among.reduce(|best, one| if one.is_better(best, better) { one } else { best })
         };
         let few = |side: &Side| Self::NotCompared(Why::FewRunsOf(side.name, side.counted));
+        // What did not complete while it was disturbed says nothing.
+        let untold = undone.iter().find(|side| side.counted == 0);
         if !own.summary.completed() {
-            return match own.counted {
-                0 => Self::NotCompared(Why::FewRuns(0)),
+            return match (own.counted, best(&|_| true), untold) {
+                (0, ..) => Self::NotCompared(Why::FewRuns(0)),
+                (_, None, Some(side)) => few(side),
                 // It takes one run to show that it can be done.
-                _ => Self::Unfinished(best(&|_| true).map(|side| side.name)),
+                (_, best, _) => Self::Unfinished(best.map(|side| side.name)),
             };
         }
         if !own.is_enough() {
@@ -145,23 +154,19 @@ impl Verdict {
         if let Some(peer) = best(&|side| side.is_enough() && is_ahead(side) && side.differs(own)) {
             return Self::ratio(own, peer, Standing::Behind, better);
         }
-        if let Some(side) = best(&|side| !side.is_enough() && is_ahead(side)) {
+        let in_doubt = best(&|side| !side.is_enough() && !own.is_apart(side, better));
+        if let Some(side) = in_doubt.or(untold) {
             return few(side);
         }
-        let Some(peer) = best(&Side::is_enough) else {
-            return match best(&|_| true) {
-                Some(side) => few(side),
-                // What did not complete where it was disturbed says nothing.
-                None if undone.iter().all(|side| side.counted == 0) => few(&undone[0]),
-                None => Self::OnlyOne,
-            };
-        };
-        let mut compared = done.iter().filter(|side| side.is_enough());
-        let standing = match compared.all(|side| own.is_better(side, better) && own.differs(side)) {
-            true => Standing::Ahead,
-            false => Standing::Even,
-        };
-        Self::ratio(own, peer, standing, better)
+        let is_beaten = |side: &Side| own.is_better(side, better) && own.differs(side);
+        match best(&|side| side.is_enough() && !is_beaten(side)) {
+            Some(peer) => Self::ratio(own, peer, Standing::Even, better),
+            None => match (best(&Side::is_enough), best(&|_| true)) {
+                (Some(peer), _) => Self::ratio(own, peer, Standing::Ahead, better),
+                (None, Some(side)) => few(side),
+                (None, None) => Self::OnlyOne,
+            },
+        }
     }
 
     fn ratio(own: &Side, peer: &Side, standing: Standing, better: Better) -> Self {
@@ -303,17 +308,21 @@ mod tests {
     fn who_may_be_behind_a_peer_is_not_ahead_of_every_peer() {
         let peers = [three("tokio", [39.0, 40.0, 41.0]), three("go", [19.0, 42.0, 60.0])];
         let verdict = of(&[ours(), peers[0].clone(), peers[1].clone()]);
-        assert_eq!((verdict.standing(), verdict.peer()), (Standing::Even, Some("tokio")));
-        assert_eq!(verdict.words(Better::Less("faster", "slower")), "1.90 x faster?");
+        assert_eq!((verdict.standing(), verdict.peer()), (Standing::Even, Some("go")));
+        assert_eq!(verdict.words(Better::Less("faster", "slower")), "2.0 x faster?");
     }
 
     #[test]
-    fn a_peer_that_seems_better_and_has_few_runs_leaves_no_winner() {
+    fn a_peer_that_may_be_better_and_has_few_runs_leaves_no_winner() {
         let tokio = three("tokio", [40.0, 42.0, 44.0]);
         let go = three("go", [10.0, 10.5, 11.0]);
         let words = |go: &[Record]| words(&[ours(), tokio.clone(), go.to_vec()]);
         assert_eq!(words(&go[..2]), "not compared: go has 2 runs of 3");
         assert_eq!(words(&go), "2.0 x slower");
+        assert_eq!(
+            words(&three("go", [21.5, 60.0, 61.0])[..2]),
+            "not compared: go has 2 runs of 3"
+        );
         // One that is behind anyhow changes nothing.
         assert_eq!(words(&three("go", [60.0, 61.0, 62.0])[..2]), "2.0 x faster");
     }
@@ -372,8 +381,12 @@ mod tests {
         let mut disturbed = dnc("go");
         disturbed[0].quiet.cpu_share = 0.5;
         assert_eq!(words(&[ours(), disturbed.clone()]), "not compared: go has 0 runs of 3");
-        disturbed[0].runtime = "evenkeel".into();
         let peer = three("tokio", [40.0, 42.0, 44.0]);
+        let others = [ours(), disturbed.clone(), peer.clone()];
+        assert_eq!(words(&others), "not compared: go has 0 runs of 3");
+        let none = [dnc("evenkeel"), disturbed.clone()];
+        assert_eq!(words(&none), "not compared: go has 0 runs of 3");
+        disturbed[0].runtime = "evenkeel".into();
         assert_eq!(words(&[disturbed, peer]), "not compared: 0 runs of 3");
     }
 
