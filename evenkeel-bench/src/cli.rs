@@ -25,8 +25,10 @@ use suite::kit::toolchain;
 
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
-/// Without a command: five experiments (locality and transfer in two variants each), with many and with few tasks, tasks beside fork-join, the eight fork-join programs, and timers, at one
-/// and at all cores, the tables of "Concurrency in C∀", actors, and objects with homes, on every runtime found, in about five minutes; then a summary and an HTML report.
+/// Without a command: five experiments (locality and transfer in two variants each), with many and
+/// with few tasks, tasks beside fork-join, the eight fork-join programs, and timers, at one and at
+/// all cores, the tables of "Concurrency in C∀", actors, and objects with homes, on every runtime
+/// found, in about five minutes; then a summary and an HTML report.
 #[derive(Debug, Parser)]
 #[command(version = build::VERSION, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -51,15 +53,18 @@ struct SessionArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// The main job with 15 repeats, longer runs, spawn, memory, large arrays, and fork-join in three sizes
+    /// The main job with 15 repeats, longer runs, spawn, memory, large arrays, and fork-join in
+    /// three sizes
     Full(SessionArgs),
     /// Run chosen experiments and print their figures
     Run(Box<RunArgs>),
-    /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores, with its two schedulers and each locality, or Figure 4 of CoreTime
+    /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores,
+    /// with its two schedulers and each locality, or Figure 4 of CoreTime
     Simulate(simulate::Options),
     Analyse(analysis::Options),
     Builds(builds::Options),
-    /// Name the experiments, their variants, the programs, their sizes, and the runtimes found and missing
+    /// Name the experiments, their variants, the programs, their sizes, and the runtimes found and
+    /// missing
     List,
     /// Measure memory in this process; used by the binary itself
     #[command(name = memory::COMMAND, hide = true)]

@@ -1,5 +1,5 @@
-//! `evenkeel-bench`: the published experiments of schedulers, run on evenkeel and on its peers, side
-//! by side.
+//! `evenkeel-bench`: the published experiments of schedulers, run on evenkeel and on its peers,
+//! side by side.
 //!
 //! What all families of experiments do alike is the crate [`suite`]; each family is a crate below
 //! `families/`, and [`families`] is their registry. The peers' code is compiled with the family

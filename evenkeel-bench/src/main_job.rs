@@ -1,7 +1,8 @@
 //! The main job: everything at a glance. Rows are printed as they come, and each run is in the file
 //! of its family when it is over; a summary of one screen and a report end it.
 //!
-//! [`Effort`] says how long it takes. Which families there are says the [registry](crate::families).
+//! [`Effort`] says how long it takes. Which families there are says the
+//! [registry](crate::families).
 
 mod progress;
 

@@ -20,7 +20,8 @@ pub(crate) struct Contrast {
 }
 
 impl Contrast {
-    /// Compares two columns. The means of `m` observations each differ with the variance `2 s² / m`.
+    /// Compares two columns. The means of `m` observations each differ with the variance `2 s² /
+    /// m`.
     pub(super) fn of(fit: &Fit, mean_square: f64, confidence: f64, pair: (usize, usize)) -> Self {
         let (a, b, r) = (fit.rows.len(), fit.columns.len(), fit.replications);
         let t = t_within(confidence, a * b * (r - 1));
@@ -35,7 +36,8 @@ impl Contrast {
     }
 }
 
-/// The columns to compare: those asked for, else the suite's subject, or if it is not there the first, with every other.
+/// The columns to compare: those asked for, else the suite's subject, or if it is not there the
+/// first, with every other.
 pub(super) fn pairs(columns: &Factor, asked: &[Pair]) -> Result<Vec<(usize, usize)>, Error> {
     let place = |name: &String| {
         columns.levels.iter().position(|level| level == name).ok_or_else(|| {

@@ -31,7 +31,8 @@ pub(super) struct Observation {
 /// Replications by row and column.
 pub(crate) type Cells = Vec<Vec<Vec<f64>>>;
 
-/// A full factorial design whose cells hold equally many replications, at least two, which are not all equal.
+/// A full factorial design whose cells hold equally many replications, at least two, which are not
+/// all equal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Design {
     /// Factor A.

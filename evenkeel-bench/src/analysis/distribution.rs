@@ -3,7 +3,8 @@
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 use statrs::function::beta;
 
-/// The t value that a variate with so many degrees of freedom stays within, in either direction, with this confidence.
+/// The t value that a variate with so many degrees of freedom stays within, in either direction,
+/// with this confidence.
 pub(super) fn t_within(confidence: f64, freedom: usize) -> f64 {
     StudentsT::new(0.0, 1.0, freedom as f64)
         .map_or(f64::NAN, |t| t.inverse_cdf(f64::midpoint(1.0, confidence)))
@@ -18,7 +19,8 @@ pub(super) fn f_below(confidence: f64, numerator: usize, denominator: usize) -> 
 /// The probability that an F variate exceeds `f`.
 pub(super) fn f_above(f: f64, numerator: usize, denominator: usize) -> f64 {
     let (numerator, denominator) = (numerator as f64, denominator as f64);
-    // By the incomplete beta function of what F leaves over: one minus the rest would lose the digits of small probabilities.
+    // By the incomplete beta function of what F leaves over: one minus the rest would lose the
+    // digits of small probabilities.
     let rest = denominator / (denominator + numerator * f);
     beta::beta_reg(denominator / 2.0, numerator / 2.0, rest)
 }

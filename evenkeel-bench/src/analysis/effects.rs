@@ -39,8 +39,9 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    /// Gives each effect of a fit its interval, from the errors' mean square. An effect that takes `d` degrees of freedom out of
-    /// `abr` observations has the variance `s² d / abr`, where `d` is 1 for the mean.
+    /// Gives each effect of a fit its interval, from the errors' mean square. An effect that takes
+    /// `d` degrees of freedom out of `abr` observations has the variance `s² d / abr`, where `d` is
+    /// 1 for the mean.
     pub(super) fn of(fit: &Fit, mean_square: f64, confidence: f64) -> Self {
         let (a, b, r) = (fit.rows.len(), fit.columns.len(), fit.replications);
         let t = t_within(confidence, a * b * (r - 1));

@@ -17,7 +17,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why there is no analysis. Each says what was found and what to do; the cause of the first two is their source.
+/// Why there is no analysis. Each says what was found and what to do; the cause of the first two is
+/// their source.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("cannot read `{file}`")]

@@ -1,9 +1,10 @@
 //! Rows and columns: which fields tell runs apart.
 //!
-//! A setting becomes part of the rows if there are runs that agree in the column and in all settings chosen so far, and differ
-//! in it. What follows from the others (the number of tasks from processors and tasks per processor) is thus left out, and so
-//! is what belongs to a column (the workers of a serial runtime); a remark tells of the latter. The regime of the cores must
-//! follow from the row alone: else a near runtime would be compared with a far one.
+//! A setting becomes part of the rows if there are runs that agree in the column and in all
+//! settings chosen so far, and differ in it. What follows from the others (the number of tasks from
+//! processors and tasks per processor) is thus left out, and so is what belongs to a column (the
+//! workers of a serial runtime); a remark tells of the latter. The regime of the cores must follow
+//! from the row alone: else a near runtime would be compared with a far one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -111,7 +112,8 @@ fn key<T: AsRef<str>>(line: &Line, fields: &[T]) -> Key {
     fields.iter().map(|field| told(line, field.as_ref())).collect()
 }
 
-/// Two lines that agree in `fields` and differ in `field`; absent is a value, but not of the regime.
+/// Two lines that agree in `fields` and differ in `field`; absent is a value, but not of the
+/// regime.
 fn split<'a>(lines: &'a [Line], fields: &[&str], field: &str) -> Option<(&'a Line, &'a Line)> {
     let mut first: BTreeMap<Key, &Line> = BTreeMap::new();
     for line in lines.iter().filter(|line| field != REGIME || line.text(REGIME).is_some()) {

@@ -1,12 +1,14 @@
 //! What the fields of a record are: settings, which tell runs apart, or results.
 //!
-//! A field that nobody has heard of is a setting if it is text, a whole number, or true or false, and in no inner object. A result of that kind which
-//! is not listed here splits the rows until a cell lacks replications, which is an error that names it; a setting taken for a
-//! result would be pooled in silence.
+//! A field that nobody has heard of is a setting if it is text, a whole number, or true or false,
+//! and in no inner object. A result of that kind which is not listed here splits the rows until a
+//! cell lacks replications, which is an error that names it; a setting taken for a result would be
+//! pooled in silence.
 
 use serde_json::Value;
 
-/// The runtime that is a yardstick rather than a peer: it has no workers to compare at. Other languages have one of their own.
+/// The runtime that is a yardstick rather than a peer: it has no workers to compare at. Other
+/// languages have one of their own.
 pub(super) const SERIAL: &str = "serial";
 
 /// Whether a runtime of this name makes plain calls, in whatever language.
@@ -135,7 +137,8 @@ pub(super) fn told(name: &str, value: String) -> Option<String> {
     label(name, &value).map(|_| value)
 }
 
-/// A setting within the name of a row: `fib`, `workers 2`; nothing for what an experiment does not have.
+/// A setting within the name of a row: `fib`, `workers 2`; nothing for what an experiment does not
+/// have.
 pub(super) fn label(name: &str, value: &str) -> Option<String> {
     match name {
         "variant" | "access" if value == "-" => None,

@@ -1,20 +1,23 @@
-//! What the runs say once chance is taken into account: the two-factor full factorial design with replications.
+//! What the runs say once chance is taken into account: the two-factor full factorial design with
+//! replications.
 //!
-//! The statistics are those of R. Jain, *The Art of Computer Systems Performance Analysis* (1991), chapters 21 and 22, with
-//! which the Cilk Locality runtime was evaluated. Rows (factor A) are what was run: benchmark, size, workers and whatever else
-//! tells runs apart; columns (factor B) are the runtimes. Each cell holds the same number of replications, and
+//! The statistics are those of R. Jain, *The Art of Computer Systems Performance Analysis* (1991),
+//! chapters 21 and 22, with which the Cilk Locality runtime was evaluated. Rows (factor A) are what
+//! was run: benchmark, size, workers and whatever else tells runs apart; columns (factor B) are the
+//! runtimes. Each cell holds the same number of replications, and
 //!
 //! > response = mean + row's effect + column's effect + their interaction + error.
 //!
 //! The multiplicative model is the same for the logarithm of the response: its effects are factors.
 //!
-//! Steps: [`input`] reads lines as fields, so that records of experiments to come are read too; [`selection`] takes the wanted
-//! ones; [`factors`] finds the rows, and [`response`] the figure; [`design`] makes cells of them or says what is missing;
-//! [`model`] splits each observation into effects and error; [`variance`], [`effects`], [`contrast`] and [`residuals`] judge them;
+//! Steps: [`input`] reads lines as fields, so that records of experiments to come are read too;
+//! [`selection`] takes the wanted ones; [`factors`] finds the rows, and [`response`] the figure;
+//! [`design`] makes cells of them or says what is missing; [`model`] splits each observation into
+//! effects and error; [`variance`], [`effects`], [`contrast`] and [`residuals`] judge them;
 //! [`tables`] puts all that into words, which [`text`] prints and [`crate::report`] draws.
 //!
-//! *Invariant:* nothing is pooled or left out in silence. What tells runs apart becomes part of the rows, or the user says
-//! otherwise by name, and a remark repeats it.
+//! *Invariant:* nothing is pooled or left out in silence. What tells runs apart becomes part of the
+//! rows, or the user says otherwise by name, and a remark repeats it.
 
 pub(crate) mod compare;
 mod contrast;

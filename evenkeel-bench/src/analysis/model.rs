@@ -1,4 +1,5 @@
-//! The model: each observation is a mean, the effects of its row and of its column, their interaction, and an error.
+//! The model: each observation is a mean, the effects of its row and of its column, their
+//! interaction, and an error.
 
 use super::design::{Cells, Design};
 use super::error::Error;

@@ -10,10 +10,11 @@ use suite::named::named_twice;
 
 /// Judge runs by a two-factor full factorial design with replications.
 ///
-/// Reads the lines that `run --json` prints. Rows (factor A) are the benchmarks together with whatever else tells runs
-/// apart: variant, size, workers or processors, tasks, and every other field of text, whole numbers or true and false that
-/// varies and is no result. Columns (factor B) are the runtimes. Numbers with a fraction, lists, and the
-/// fields of inner objects (`steals.far`) are results.
+/// Reads the lines that `run --json` prints. Rows (factor A) are the benchmarks together with
+/// whatever else tells runs apart: variant, size, workers or processors, tasks, and every other
+/// field of text, whole numbers or true and false that varies and is no result. Columns (factor B)
+/// are the runtimes. Numbers with a fraction, lists, and the fields of inner objects (`steals.far`)
+/// are results.
 ///
 /// What the tables of `run` do not count is left out here too: runs that others disturbed, and runs
 /// during which the distance of the cores changed; `--keep` takes them. Records that do not say so,
@@ -22,11 +23,11 @@ use suite::named::named_twice;
 /// Runs in which the cores lay nearer or farther (`regime`) are never mixed: the regime becomes
 /// part of the rows too, unless there was one worker, and `--where regime=near` takes one regime,
 /// with all runs of one worker. To count it as chance instead, use `--pool regime`; a remark will
-/// say so. Serial runs are left out unless `--where runtime=serial,...` names them. Every cell needs
-/// two replications, and half as many as any other; further ones are left out.
+/// say so. Serial runs are left out unless `--where runtime=serial,...` names them. Every cell
+/// needs two replications, and half as many as any other; further ones are left out.
 ///
-/// The additive model is about differences. The multiplicative one takes logarithms and is about ratios: choose it when
-/// rows differ by more than a few times.
+/// The additive model is about differences. The multiplicative one takes logarithms and is about
+/// ratios: choose it when rows differ by more than a few times.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Files of records, one JSON object per line; `-` is standard input. Several are joined
@@ -47,8 +48,8 @@ pub(crate) struct Options {
     /// scheduling and idle time, of records that have them, measured or simulated
     #[arg(long, conflicts_with = "response")]
     pub(crate) metrics: bool,
-    /// Takes only records in which FIELD has one of these values, or with `FIELD!=VALUE` none of them; may be given several
-    /// times
+    /// Takes only records in which FIELD has one of these values, or with `FIELD!=VALUE` none of
+    /// them; may be given several times
     #[arg(long = "where", value_name = "FIELD=VALUE[,VALUE]", value_parser = condition)]
     pub(crate) conditions: Vec<Condition>,
     /// Takes runs that do not count in the tables, too, separated by commas

@@ -3,11 +3,12 @@
 use super::distribution::{normal_above, normal_score};
 use super::model::{Fit, Model};
 
-/// Above this ratio of the largest to the smallest response effects hardly add: Jain asks for the logarithm when the ratio is
-/// "large" and gives no number; a power of ten is an estimate.
+/// Above this ratio of the largest to the smallest response effects hardly add: Jain asks for the
+/// logarithm when the ratio is "large" and gives no number; a power of ten is an estimate.
 const FAR_APART: f64 = 10.0;
 
-/// The least rank correlation at which the spread is said to change with the prediction: an estimate of what matters.
+/// The least rank correlation at which the spread is said to change with the prediction: an
+/// estimate of what matters.
 const TREND: f64 = 0.3;
 
 /// A trend, or a run far off, is told if chance alone makes one in so small a share of designs.
@@ -66,7 +67,8 @@ impl Checks {
         }
     }
 
-    /// The verdicts, one sentence each. `range` is of the responses themselves, and `name` names a cell.
+    /// The verdicts, one sentence each. `range` is of the responses themselves, and `name` names a
+    /// cell.
     pub(crate) fn words(
         &self,
         model: Model,
@@ -145,9 +147,10 @@ pub(crate) fn quantiles(fit: &Fit) -> Vec<(f64, f64, usize)> {
     residuals.into_iter().enumerate().map(|(rank, (r, column))| (score(rank), r, column)).collect()
 }
 
-/// How often so many normal variates make a quantile-quantile plot with at most this correlation: Royston's approximation for
-/// the test of Shapiro and Francia (*A pocket-calculator algorithm for the Shapiro-Francia test*, Statistics in Medicine
-/// 12, 1993), good for 5 to 5,000 variates. Residuals are a little less free than variates, so it is approximate.
+/// How often so many normal variates make a quantile-quantile plot with at most this correlation:
+/// Royston's approximation for the test of Shapiro and Francia (*A pocket-calculator algorithm for
+/// the Shapiro-Francia test*, Statistics in Medicine 12, 1993), good for 5 to 5,000 variates.
+/// Residuals are a little less free than variates, so it is approximate.
 fn normal_p(correlation: f64, number: usize) -> f64 {
     let u = (number as f64).ln();
     let v = u.ln();
@@ -193,7 +196,8 @@ mod tests {
 
     #[test]
     fn a_straight_plot_is_no_evidence_against_normal_errors() {
-        // Five percent of normal samples of 50 have less than 0.9769 (by simulation, 20,000 samples).
+        // Five percent of normal samples of 50 have less than 0.9769 (by simulation, 20,000
+        // samples).
         assert!((normal_p(0.9769, 50) - 0.05).abs() < 0.005);
         assert!((normal_p(0.99846, 1000) - 0.05).abs() < 0.005);
         assert!(normal_p(0.9, 50) < 0.001 && normal_p(0.995, 50) > 0.5);

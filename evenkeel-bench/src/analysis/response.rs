@@ -77,7 +77,8 @@ fn name(line: &Line) -> String {
     format!("{} on {} ({})", what.join(" "), text("runtime").unwrap_or_default(), line.place)
 }
 
-/// The figure that a record is about. Seconds of a run that has a number of operations are only how long it was measured.
+/// The figure that a record is about. Seconds of a run that has a number of operations are only how
+/// long it was measured.
 fn usual(line: &Line) -> Option<&'static str> {
     let holds = |field: &str| line.fields.get(field);
     if holds(SECONDS).is_some_and(Value::is_array) {

@@ -92,7 +92,8 @@ pub(super) fn known(lines: &[Line], field: &str) -> Result<(), Error> {
     Err(Error::UnknownField { field: field.to_owned(), known })
 }
 
-/// Whether no line travels between cores: with one worker the regime does not matter, nor does it to memory.
+/// Whether no line travels between cores: with one worker the regime does not matter, nor does it
+/// to memory.
 fn is_alone(line: &Line) -> bool {
     line.text("workers").as_deref() == Some("1")
         || line.text("bench").is_some_and(|bench| !fields::depends_on_distance(&bench))

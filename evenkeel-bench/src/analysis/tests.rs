@@ -1,4 +1,5 @@
-//! The arithmetic beside published examples and another package, and properties that hold for any data.
+//! The arithmetic beside published examples and another package, and properties that hold for any
+//! data.
 
 use clap::Parser;
 use serde_json::Value;
@@ -33,8 +34,9 @@ fn near(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!(difference <= tolerance, "{what}: {found} instead of {expected}");
 }
 
-/// R. Jain, *The Art of Computer Systems Performance Analysis*, example 22.1: sizes of five workloads' code on four
-/// processors. The data are those of table 22.1, whose logarithms are in table 22.2.
+/// R. Jain, *The Art of Computer Systems Performance Analysis*, example 22.1: sizes of five
+/// workloads' code on four processors. The data are those of table 22.1, whose logarithms are in
+/// table 22.2.
 #[test]
 fn the_code_size_study_comes_out_as_published() {
     let text = include_str!("../../tests/data/code-size.jsonl");
@@ -64,7 +66,8 @@ fn the_code_size_study_comes_out_as_published() {
     for (found, published) in fit.interactions.iter().flatten().zip(published.iter().flatten()) {
         close(*found, *published);
     }
-    // Table 22.5: sum of squares, percentage of variation, degrees of freedom, F computed, F of the table.
+    // Table 22.5: sum of squares, percentage of variation, degrees of freedom, F computed, F of the
+    // table.
     let published = |test: &variance::Test| {
         let variance::Component { squares, share, freedom, .. } = test.component;
         let share = share * 100.0;
@@ -82,8 +85,8 @@ fn the_code_size_study_comes_out_as_published() {
     near(factor, 10f64.powf(-0.2304 + 0.0202), 1e-3, "W / X");
 }
 
-/// Crampton's tooth growth of guinea pigs, the data set `ToothGrowth` of R, and what R's `aov(len ~ supp * factor(dose))`
-/// prints for it.
+/// Crampton's tooth growth of guinea pigs, the data set `ToothGrowth` of R, and what R's `aov(len ~
+/// supp * factor(dose))` prints for it.
 #[test]
 fn tooth_growth_comes_out_as_from_r() {
     let text = include_str!("../../tests/data/tooth-growth.jsonl");

@@ -1,4 +1,5 @@
-//! The analysis of variance: how much of the variation each factor explains, and whether chance could have made it.
+//! The analysis of variance: how much of the variation each factor explains, and whether chance
+//! could have made it.
 
 use super::design::all_equal;
 use super::distribution::{f_above, f_below};

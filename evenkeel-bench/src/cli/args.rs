@@ -33,7 +33,8 @@ pub(super) struct RunArgs {
     /// Experiments or fork-join programs, separated by commas; `list` names them
     #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
     pub(super) bench: Vec<String>,
-    /// Runtimes, separated by commas; of objects, such as threads+spin, in-place, home, automatic [default: all that are found]
+    /// Runtimes, separated by commas; of objects, such as threads+spin, in-place, home, automatic
+    /// [default: all that are found]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) runtime: Vec<String>,
     /// Numbers of processors, separated by commas [default: 1 and all cores; objects: all cores]
@@ -41,12 +42,14 @@ pub(super) struct RunArgs {
           value_parser = |text: &str| number(text, 1..=MOST_PROCS, "processors; --workers is the same as --procs"),
           allow_negative_numbers = true)]
     pub(super) procs: Vec<u16>,
-    /// Fork-join programs: sizes, separated by commas; mixed: the size of its computations [default: each program's usual one];
-    /// ctxswitch, mutex, schedint, schedext, creation: the number of rounds [default: what takes the time of --seconds]
+    /// Fork-join programs: sizes, separated by commas; mixed: the size of its computations
+    /// [default: each program's usual one]; ctxswitch, mutex, schedint, schedext, creation: the
+    /// number of rounds [default: what takes the time of --seconds]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = |text: &str| number(text, 0..=usize::MAX, "size"))]
     pub(super) n: Vec<usize>,
-    /// Mixed: tasks in all [default: 1,000]; timers: tasks that sleep [default: 100]; contended: tasks in all [default: 8]
+    /// Mixed: tasks in all [default: 1,000]; timers: tasks that sleep [default: 100]; contended:
+    /// tasks in all [default: 8]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_TASKS))]
     pub(super) tasks: Option<u32>,
     /// Variants, separated by commas [default: all of the experiment]

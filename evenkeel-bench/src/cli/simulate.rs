@@ -18,7 +18,8 @@ use suite::table;
 const PROGRAM_SEEDS: u64 = 5;
 const CORETIME_SEEDS: u64 = 1;
 
-/// The least and the most of all directories, in KiB: one of them, and more than any cache of the machine by far.
+/// The least and the most of all directories, in KiB: one of them, and more than any cache of the
+/// machine by far.
 const LEAST_KIB: u64 = 32;
 const MOST_KIB: u64 = 256 << 10;
 
@@ -32,10 +33,12 @@ pub(super) struct Options {
     /// [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "coretime")]
     size: Vec<String>,
-    /// Figure 4 of CoreTime instead of programs: directories with and without homes on 4 x 4 cores, all alike and oscillating
+    /// Figure 4 of CoreTime instead of programs: directories with and without homes on 4 x 4 cores,
+    /// all alike and oscillating
     #[arg(long, conflicts_with = "bench")]
     coretime: bool,
-    /// CoreTime: sizes of all directories together in KiB, separated by commas [default: fifteen up to 20480]
+    /// CoreTime: sizes of all directories together in KiB, separated by commas [default: fifteen up
+    /// to 20480]
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "coretime",
           value_parser = value_parser!(u64).range(LEAST_KIB..=MOST_KIB))]
     kib: Vec<u64>,

@@ -13,7 +13,8 @@ use crate::simulated::coretime::{ASSUMPTIONS, table};
 
 const TITLE: &str = "Simulated: Figure 4 of CoreTime on 4 chips of 4 cores";
 
-/// The halves of the figure, the second of them with phases of both kinds: their names in the records, and what they show.
+/// The halves of the figure, the second of them with phases of both kinds: their names in the
+/// records, and what they show.
 const HALVES: [(&str, &str); 3] = [
     ("uniform", "Simulated, 4a: all directories alike"),
     (

@@ -154,7 +154,8 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
     let (low, high) = scale.ends();
     // Values stand to the right of their markers, the rightmost one beyond the last tick.
     let aside = (high - low) * 0.24;
-    // Where there are two sides, values of the lower one stand to the left, clear of the line between.
+    // Where there are two sides, values of the lower one stand to the left, clear of the line
+    // between.
     let names = room(dots.iter().map(|dot| dot.name.as_str()));
     let lower = scale.nothing().map(|line| {
         let is_lower = |dot: &&Dot| scale.place(dot.value.median) < line;
@@ -208,7 +209,8 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
     })
 }
 
-/// How much of the axis a text of so many letters takes to the left of it, where what is right of that is `rest` long.
+/// How much of the axis a text of so many letters takes to the left of it, where what is right of
+/// that is `rest` long.
 fn beside(letters: usize, names: u32, rest: f64) -> f64 {
     /// Pixels of a digit, of what parts the text from marker and axis, and right of the axis.
     const DIGIT: u32 = 8;

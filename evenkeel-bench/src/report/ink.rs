@@ -101,8 +101,8 @@ pub(super) fn marker(slot: usize) -> Vec<(i32, i32)> {
         };
         (0..corners).map(corner).collect::<Vec<_>>()
     };
-    // The radii give all shapes about the same area. A series beyond the last colour has a colour for the second time, and
-    // another shape with it.
+    // The radii give all shapes about the same area. A series beyond the last colour has a colour
+    // for the second time, and another shape with it.
     match (slot + slot / SLOTS) % SLOTS {
         0 => regular(24, 0.0, 50.0),
         1 => regular(4, 0.5, 62.0),

@@ -1,4 +1,5 @@
-//! A figure against processors, or against a size: per runtime the median solid, maximum dashed, minimum dotted.
+//! A figure against processors, or against a size: per runtime the median solid, maximum dashed,
+//! minimum dotted.
 
 use plotters::prelude::*;
 

@@ -61,7 +61,8 @@ pub(crate) fn prepare(dir: &Path) -> anyhow::Result<()> {
         .with_context(|| refusal(dir))
 }
 
-/// Writes `index.html` into `dir`, where the runs are [kept](kept::Kept) already, and returns its path.
+/// Writes `index.html` into `dir`, where the runs are [kept](kept::Kept) already, and returns its
+/// path.
 pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
     prepare(dir)?;
     // A file of a family that has no run this time is of an older session, and not of this page.

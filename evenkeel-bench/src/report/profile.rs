@@ -1,4 +1,5 @@
-//! Rows below each other, and a line per series from row to row: where lines are parallel, rows and series do not interact.
+//! Rows below each other, and a line per series from row to row: where lines are parallel, rows and
+//! series do not interact.
 //!
 //! The usual interaction plot, turned, so that the names of the rows have room.
 

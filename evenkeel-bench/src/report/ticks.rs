@@ -83,7 +83,8 @@ impl Axis {
     }
 }
 
-/// Round factors that cover these two around 1: 1, 2 and 5 times powers of ten, or if they lie close together steps between.
+/// Round factors that cover these two around 1: 1, 2 and 5 times powers of ten, or if they lie
+/// close together steps between.
 pub(super) fn factors(min: f64, max: f64, steps: u32) -> Vec<f64> {
     /// Below this ratio of the ends, steps of equal size look right on a logarithmic axis.
     const CLOSE: f64 = 4.0;

@@ -16,8 +16,8 @@ use super::work::{Node, Step, Work};
 use super::worker::{Doing, Frame, Job, JobIndex, State, Worker};
 use suite::kit::random::Random;
 
-/// Nanoseconds of a fork and its end on the worker that forks; of publishing jobs; of taking one back that is public. As measured
-/// on real cores.
+/// Nanoseconds of a fork and its end on the worker that forks; of publishing jobs; of taking one
+/// back that is public. As measured on real cores.
 const FORK: u64 = 3;
 const PUBLISH: u64 = 60;
 const RECLAIM: u64 = 60;

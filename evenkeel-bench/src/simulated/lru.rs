@@ -12,11 +12,13 @@ struct Link {
     after: u32,
 }
 
-/// A cache of so many blocks. Its links are in one list by block, so that blocks should be numbered from 0.
+/// A cache of so many blocks. Its links are in one list by block, so that blocks should be numbered
+/// from 0.
 pub(super) struct Lru {
     capacity: usize,
     len: usize,
-    /// The block `b` has the link `b + 1`; the first link joins the ends: after it comes what has not been used for longest.
+    /// The block `b` has the link `b + 1`; the first link joins the ends: after it comes what has
+    /// not been used for longest.
     links: Vec<Link>,
 }
 

@@ -1,4 +1,5 @@
-//! The four programs of the paper as trees: the same recursions as the suite's own, over blocks of memory in place of numbers.
+//! The four programs of the paper as trees: the same recursions as the suite's own, over blocks of
+//! memory in place of numbers.
 
 use std::ops::Range;
 
@@ -6,8 +7,8 @@ use super::work::{BLOCK, Block, Node, Step, Touch, Work, touches};
 use forking::program::Program;
 use suite::named;
 
-/// Every program runs so often in a row on the same data, as a benchmark with repeats does: what lies in a cache from one run
-/// serves the next.
+/// Every program runs so often in a row on the same data, as a benchmark with repeats does: what
+/// lies in a cache from one run serves the next.
 pub(super) const RUNS: usize = 4;
 
 named! {

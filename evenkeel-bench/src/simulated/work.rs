@@ -6,7 +6,8 @@ pub(super) type Node = u32;
 /// Memory in units of [`BLOCK`] bytes.
 pub(super) type Block = u32;
 
-/// The unit in which caches hold memory, in bytes: two pages. Small enough for the leaves, large enough for speed.
+/// The unit in which caches hold memory, in bytes: two pages. Small enough for the leaves, large
+/// enough for speed.
 pub(super) const BLOCK: u64 = 8 << 10;
 
 #[derive(Debug)]
@@ -45,7 +46,8 @@ impl Work {
         (self.0.len() - 1) as Node
     }
 
-    /// Halves `range` down to pieces of at most `least`, and forks for each halving. `bytes` is the footprint of a unit.
+    /// Halves `range` down to pieces of at most `least`, and forks for each halving. `bytes` is the
+    /// footprint of a unit.
     pub(super) fn halve(
         &mut self,
         range: std::ops::Range<u64>,

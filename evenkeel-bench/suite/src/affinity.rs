@@ -12,13 +12,15 @@ pub fn cores() -> Vec<usize> {
         .unwrap_or_else(|| (0..thread::available_parallelism().map_or(1, usize::from)).collect())
 }
 
-/// The numbers of processors that are measured unless the user says otherwise: one, and as many as there are cores.
+/// The numbers of processors that are measured unless the user says otherwise: one, and as many as
+/// there are cores.
 pub fn processor_counts(cores: usize) -> Vec<usize> {
     if cores > 1 { vec![1, cores] } else { vec![1] }
 }
 
 /// Runs `work` with the calling thread limited to the first `procs` of its cores. Threads and
-/// processes that it starts inherit the limit. With as many processors as cores, nothing is limited.
+/// processes that it starts inherit the limit. With as many processors as cores, nothing is
+/// limited.
 pub fn confined<T>(procs: usize, work: impl FnOnce() -> T) -> T {
     let _restored = Restore::limit_to(&cores(), procs);
     work()

@@ -2,9 +2,9 @@
 //! Methods", Biometrics Bulletin 1(6), 1945), two-sided.
 //!
 //! It asks nothing of how the values are distributed, and serves three values as well as a hundred.
-//! Three beside three differ if the ranges lie apart; of more values, some may be astray.
-//! Rejected: ranges that lie apart, whatever the number of values. Among fifteen, one that is astray
-//! would hide any difference.
+//! Three beside three differ if the ranges lie apart; of more values, some may be astray. Rejected:
+//! ranges that lie apart, whatever the number of values. Among fifteen, one that is astray would
+//! hide any difference.
 
 /// Samples of the same thing differ by chance in one case of ten at most: three beside three cannot
 /// be told apart with more certainty.

@@ -1,7 +1,7 @@
 //! How much of the machine's time a run really had.
 //!
-//! What was busy on the run's cores and is not this process, nor a child that it has waited for, was
-//! taken by others; stolen time was taken by the hypervisor.
+//! What was busy on the run's cores and is not this process, nor a child that it has waited for,
+//! was taken by others; stolen time was taken by the hypervisor.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -32,7 +32,8 @@ pub const SLOTS: usize = 8;
 
 /// The names of runtimes in their order, and the colour and marker of each.
 ///
-/// If there are strangers among them, each runtime has the colour of its place among those measured.
+/// If there are strangers among them, each runtime has the colour of its place among those
+/// measured.
 pub fn places_of_runtimes(names: &[&str]) -> (Vec<String>, Vec<usize>) {
     let (names, slots) = places(names, &RUNTIMES);
     match slots.iter().all(|slot| *slot < RUNTIMES.len()) {

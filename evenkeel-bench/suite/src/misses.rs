@@ -1,6 +1,7 @@
 //! Cache misses as the processor counts them, where the kernel lets this process ask.
 //!
-//! A virtual machine has often no such counter, and a kernel may keep it to itself. Then there is nothing but the time that an operation takes.
+//! A virtual machine has often no such counter, and a kernel may keep it to itself. Then there is
+//! nothing but the time that an operation takes.
 
 use std::fmt;
 use std::time::Duration;
@@ -31,12 +32,14 @@ impl fmt::Display for Source {
 #[derive(Clone, Copy, Debug, Default)]
 struct Reading {
     count: u64,
-    /// How long it was to count, and how long it did: a processor has few counters, which take turns. Times of all threads together.
+    /// How long it was to count, and how long it did: a processor has few counters, which take
+    /// turns. Times of all threads together.
     wanted: Duration,
     counted: Duration,
 }
 
-/// By how much it has grown from one reading to the next, had it counted all the time; `None` if it never did.
+/// By how much it has grown from one reading to the next, had it counted all the time; `None` if it
+/// never did.
 fn growth(before: Reading, after: Reading) -> Option<u64> {
     let counted = after.counted.saturating_sub(before.counted);
     if counted.is_zero() {
@@ -96,7 +99,8 @@ mod system {
     }
 
     impl Misses {
-        /// Those of the caller and of the threads that it starts from now on, if they can be counted.
+        /// Those of the caller and of the threads that it starts from now on, if they can be
+        /// counted.
         pub fn new() -> Option<Misses> {
             if !matches!(source(), Source::Counter) {
                 return None;

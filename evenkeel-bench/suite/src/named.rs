@@ -1,4 +1,5 @@
-//! Enumerations whose members have a name on the command line and in the tables: one line for each member.
+//! Enumerations whose members have a name on the command line and in the tables: one line for each
+//! member.
 
 /// A name that nothing has.
 #[derive(Debug, thiserror::Error)]
@@ -34,8 +35,9 @@ pub trait Named:
     fn name(self) -> &'static str;
 }
 
-/// Makes an enumeration with `ALL` of its members in this order, `name`, `Display` and `FromStr`, whose error calls a member by
-/// the words behind `as`; with `describe` as well if each name is followed by a colon and a description.
+/// Makes an enumeration with `ALL` of its members in this order, `name`, `Display` and `FromStr`,
+/// whose error calls a member by the words behind `as`; with `describe` as well if each name is
+/// followed by a colon and a description.
 #[macro_export]
 macro_rules! named {
     ($(#[$meta:meta])* $vis:vis enum $Type:ident as $what:literal {

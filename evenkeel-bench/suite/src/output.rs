@@ -58,8 +58,8 @@ pub fn print(text: &str) {
     }
 }
 
-/// Prints results for a caller that has something to keep before it ends: an error if they cannot be
-/// written, [`Unread`] if they have no reader any more.
+/// Prints results for a caller that has something to keep before it ends: an error if they cannot
+/// be written, [`Unread`] if they have no reader any more.
 pub fn offer(text: &str) -> anyhow::Result<()> {
     offer_to(&mut io::stdout().lock(), text)
 }

@@ -20,7 +20,8 @@ const TIME: Duration = Duration::from_millis(2);
 /// One-way times below this are of near cores. One last-level cache takes 28 to 70 ns on the
 /// machines of today, two take about 200.
 const NEAR_NS: f64 = 100.0;
-/// Below this the two virtual cores are threads of one core: 9 to 10 ns, where near cores take 23 and more.
+/// Below this the two virtual cores are threads of one core: 9 to 10 ns, where near cores take 23
+/// and more.
 const SIBLINGS_NS: f64 = 20.0;
 
 /// The cores are two threads of one.

@@ -1,9 +1,9 @@
 //! One row: its peers take turns, round by round, until each has enough runs that count.
 //!
 //! A planned round asks all peers. Whom a run follows can change it, so the order [changes](turns)
-//! from round to round until all have followed each other as often. A further round asks those that lack runs, and always the subject beside
-//! them: a machine that drifts must not drift between the two that are compared. If the subject
-//! alone lacks runs, all are asked again.
+//! from round to round until all have followed each other as often. A further round asks those that
+//! lack runs, and always the subject beside them: a machine that drifts must not drift between the
+//! two that are compared. If the subject alone lacks runs, all are asked again.
 
 use std::time::{Duration, Instant};
 

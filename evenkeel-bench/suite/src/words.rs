@@ -2,7 +2,8 @@
 
 use crate::summary::Summary;
 
-/// A figure with two or three significant digits and thousands set apart, such as `0.0051`, `9.04` or `25,444`.
+/// A figure with two or three significant digits and thousands set apart, such as `0.0051`, `9.04`
+/// or `25,444`.
 pub fn figure(value: f64) -> String {
     match value.abs() {
         v if 0.0 < v && v < 0.009_95 => format!("{value:.4}"),

@@ -1,9 +1,10 @@
 //! Thorium's counters of latency_probe: `PERFORMANCE_COUNTER name = value unit`, a line each; what
 //! is counted has no unit.
 //!
-//! Names and definitions are those of Thorium at the time of the post on it, which counts pings alone: `worker-latency` is the
-//! inverse of a worker's throughput, not a time that anybody has waited. The lines whose names end in `with-replies` count the
-//! replies as well, and those of `round-trip` are what actors have really waited.
+//! Names and definitions are those of Thorium at the time of the post on it, which counts pings
+//! alone: `worker-latency` is the inverse of a worker's throughput, not a time that anybody has
+//! waited. The lines whose names end in `with-replies` count the replies as well, and those of
+//! `round-trip` are what actors have really waited.
 
 use std::fmt;
 
@@ -140,7 +141,8 @@ mod tests {
 
     #[test]
     fn counters_follow_their_definitions() {
-        // 2 nodes of 2 workers of 100 actors, 40 pings each in 2 s: 8,000 pings per second, 2,000 by each worker, 20 by each actor.
+        // 2 nodes of 2 workers of 100 actors, 40 pings each in 2 s: 8,000 pings per second, 2,000
+        // by each worker, 20 by each actor.
         let trips = Some(Quantiles { p50: 1.5, p99: 20.0, p999: 300.0, max: 4_000.0 });
         let counters =
             Counters { nodes: 2, workers: 4, actors: 400, pings: 16_000, seconds: 2.0, trips };

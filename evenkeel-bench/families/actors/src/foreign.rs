@@ -1,8 +1,8 @@
 //! Actor systems in other languages: programs of their own, built when their toolchain is found.
 //!
-//! A program runs for as long as its cell of the table is measured. It is sent a line of flags, runs once, checks its own
-//! result and answers with one JSON line. What a compiler at run time needs to warm up, the program does before its first
-//! answer to new flags.
+//! A program runs for as long as its cell of the table is measured. It is sent a line of flags,
+//! runs once, checks its own result and answers with one JSON line. What a compiler at run time
+//! needs to warm up, the program does before its first answer to new flags.
 
 mod caf;
 mod erlang;
@@ -48,8 +48,8 @@ impl Name {
         }
     }
 
-    /// One line that installs what it needs, with what is wrong with what is there; `None` if it can
-    /// be built here. Takes a second or so.
+    /// One line that installs what it needs, with what is wrong with what is there; `None` if it
+    /// can be built here. Takes a second or so.
     fn missing(self, places: &Places) -> anyhow::Result<Option<String>> {
         match self {
             Name::Pekko => pekko::missing(places),
@@ -60,8 +60,8 @@ impl Name {
     }
 }
 
-/// Looks for these at the same time: for each the version of what it is built with, or one line that
-/// installs it.
+/// Looks for these at the same time: for each the version of what it is built with, or one line
+/// that installs it.
 pub(crate) fn look(names: &[Name]) -> anyhow::Result<Vec<Result<Option<String>, String>>> {
     let places = Places::here();
     let found = together(names, |name| {
@@ -140,7 +140,8 @@ pub(crate) struct Answer {
     pub(crate) seconds: f64,
     /// actor_memory: growth of the resident set per actor; `None` where the system does not tell.
     pub(crate) bytes_per_actor: Option<f64>,
-    /// actor_memory: the same by the runtime's own account of its heap, after a collection, if it has one.
+    /// actor_memory: the same by the runtime's own account of its heap, after a collection, if it
+    /// has one.
     #[serde(default)]
     pub(crate) heap_bytes_per_actor: Option<f64>,
     /// Whether its check passed.
@@ -168,16 +169,16 @@ pub(crate) struct Built {
     program: Program,
 }
 
-/// A folder with a program, and what starts it: itself, or a virtual machine, with its major version
-/// where that matters.
+/// A folder with a program, and what starts it: itself, or a virtual machine, with its major
+/// version where that matters.
 struct Program {
     workshop: Workshop,
     tool: PathBuf,
     major: u32,
 }
 
-/// What a process is for. A runtime that grows its heap takes as much as it may when it is to be fast, and no more than
-/// it needs when that is what is measured.
+/// What a process is for. A runtime that grows its heap takes as much as it may when it is to be
+/// fast, and no more than it needs when that is what is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     Speed,
@@ -217,7 +218,8 @@ impl Built {
         Ok(command)
     }
 
-    /// Starts the program for all runs of a cell but those of `actor_memory`. Its cores are those of the calling thread.
+    /// Starts the program for all runs of a cell but those of `actor_memory`. Its cores are those
+    /// of the calling thread.
     pub(crate) fn start(&self, workers: usize) -> anyhow::Result<Peer> {
         self.serve(workers, Purpose::Speed)
     }
@@ -228,8 +230,8 @@ impl Built {
         Ok(Peer { name: self.name, served })
     }
 
-    /// Runs `actor_memory` once, in a process of its own: what an earlier run left there would count as free. `None` if it
-    /// takes longer than `patience`.
+    /// Runs `actor_memory` once, in a process of its own: what an earlier run left there would
+    /// count as free. `None` if it takes longer than `patience`.
     pub(crate) fn memory(
         &self,
         request: &Request,
@@ -239,8 +241,8 @@ impl Built {
     }
 }
 
-/// How long a program is left alone after its answer: idle schedulers look for work for some milliseconds before they
-/// sleep, and would take them from whoever is next. An estimate.
+/// How long a program is left alone after its answer: idle schedulers look for work for some
+/// milliseconds before they sleep, and would take them from whoever is next. An estimate.
 const QUIET: Duration = Duration::from_millis(20);
 
 /// A running program. It ends when this is dropped.
@@ -255,8 +257,8 @@ impl Peer {
         self.served.id()
     }
 
-    /// Runs once, after the warm-up if it is the first time with these flags. `None` if that takes longer than `patience`;
-    /// the program is of no use then.
+    /// Runs once, after the warm-up if it is the first time with these flags. `None` if that takes
+    /// longer than `patience`; the program is of no use then.
     pub(crate) fn once(
         &mut self,
         request: &Request,

@@ -1,10 +1,12 @@
 //! Actors: five experiments on this project's actors and on those of others.
 //!
-//! The rules are those of the published ones: `latency_probe` is Thorium's (as in the post on it), pingpong is Akka's
-//! `TellThroughput`, fan-in, spawn and idle memory are what every actor system is asked for. Messages count with their
-//! replies. An experiment is written once ([`workload`]) for every [`System`](system::System) in this process, and each run
-//! checks its own result by counts. [`counters`] gives Thorium's counters. Beside them stand eight programs of the [Savina](savina)
-//! suite, which are run in the same way. [`family`] is what the suite knows of all of them.
+//! The rules are those of the published ones: `latency_probe` is Thorium's (as in the post on it),
+//! pingpong is Akka's `TellThroughput`, fan-in, spawn and idle memory are what every actor system
+//! is asked for. Messages count with their replies. An experiment is written once ([`workload`])
+//! for every [`System`](system::System) in this process, and each run checks its own result by
+//! counts. [`counters`] gives Thorium's counters. Beside them stand eight programs of the
+//! [Savina](savina) suite, which are run in the same way. [`family`] is what the suite knows of all
+//! of them.
 
 // Its documentation is for those who read its source.
 #![allow(rustdoc::private_intra_doc_links)]

@@ -1,8 +1,9 @@
 //! actor_memory: resident bytes per idle actor.
 //!
-//! The actors are spawned in a fresh process of this binary, whose heap holds nothing that they could reuse. What its
-//! resident set grows by is divided by their number: task, mailbox, state, the reference that is kept in a vector, and the
-//! allocator's share all count. At the end each is sent a message to stop, and all must.
+//! The actors are spawned in a fresh process of this binary, whose heap holds nothing that they
+//! could reuse. What its resident set grows by is divided by their number: task, mailbox, state,
+//! the reference that is kept in a vector, and the allocator's share all count. At the end each is
+//! sent a message to stop, and all must.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -29,7 +30,8 @@ use suite::output::say;
 /// The hidden command with which this binary calls itself.
 pub const COMMAND: &str = "actor-memory-probe";
 
-/// How often the resident set is looked at before it is said that it does not come to rest. An estimate.
+/// How often the resident set is looked at before it is said that it does not come to rest. An
+/// estimate.
 const LOOKS: usize = 100;
 
 /// What the fresh process is told.
@@ -154,7 +156,8 @@ async fn measure<S: System>(
 async fn settled(actors: usize) -> anyhow::Result<u64> {
     let mut last = resident_bytes()?;
     for _ in 0..LOOKS {
-        // On a runtime of one thread nobody else runs until this task yields; each yield lets at least one other run.
+        // On a runtime of one thread nobody else runs until this task yields; each yield lets at
+        // least one other run.
         for _ in 0..actors {
             yield_now().await;
         }

@@ -1,7 +1,8 @@
 //! What an experiment asks of an actor system.
 //!
-//! Every call is static, so that the compiler sees through it into the peer's own code. A handler is a future that a
-//! system polls where it is; where nothing in it waits it is ready at once, and the compiler makes a plain call of it.
+//! Every call is static, so that the compiler sees through it into the peer's own code. A handler
+//! is a future that a system polls where it is; where nothing in it waits it is ready at once, and
+//! the compiler makes a plain call of it.
 
 use std::future::Future;
 use std::sync::OnceLock;
@@ -26,8 +27,8 @@ pub(crate) enum Flow {
 
 /// An actor system in this process. Dropping the value stops it.
 pub(crate) trait System: Sized + 'static {
-    /// Where a sender that nothing holds back stops until the receiver has answered, so that a queue stays in the cache;
-    /// `None` if [`send`](System::send) waits for room.
+    /// Where a sender that nothing holds back stops until the receiver has answered, so that a
+    /// queue stays in the cache; `None` if [`send`](System::send) waits for room.
     const CREDIT: Option<u32>;
 
     /// Spawns actors from within.
@@ -70,6 +71,6 @@ pub(crate) trait System: Sized + 'static {
     ) -> impl Future<Output = ()> + Send;
 }
 
-/// The references of all actors of a kind, which are there before the first message. Those who are sent to are found in it by
-/// their place, so that no reference is counted on the way.
+/// The references of all actors of a kind, which are there before the first message. Those who are
+/// sent to are found in it by their place, so that no reference is counted on the way.
 pub(crate) type Table<S, A> = OnceLock<Box<[<S as System>::Ref<A>]>>;

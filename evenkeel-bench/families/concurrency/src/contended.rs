@@ -1,9 +1,11 @@
-//! Contended entry: a few parties on two processors want one monitor all the time and stay inside for about 100 ns.
+//! Contended entry: a few parties on two processors want one monitor all the time and stay inside
+//! for about 100 ns.
 //!
-//! Tight: a party asks again as soon as it has left. Yielding: it lets others run in between. The throughput is one
-//! figure; the longest that anybody waited to get in is the other, for whoever lets others barge in gains by it and has
-//! somebody else wait. It includes the wait of a party that got in only when the time was over. Tasks never yield by
-//! themselves, so a lock that is never waited for keeps its task on the worker.
+//! Tight: a party asks again as soon as it has left. Yielding: it lets others run in between. The
+//! throughput is one figure; the longest that anybody waited to get in is the other, for whoever
+//! lets others barge in gains by it and has somebody else wait. It includes the wait of a party
+//! that got in only when the time was over. Tasks never yield by themselves, so a lock that is
+//! never waited for keeps its task on the worker.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,10 +1,12 @@
 //! Coroutines: N times resumed, or N times created.
 //!
-//! A resumed coroutine is given a number and suspends with the next one, in a loop: a resume is a switch there and back. The first one, with 0,
-//! begins the body. The sum of the numbers must be right.
+//! A resumed coroutine is given a number and suspends with the next one, in a loop: a resume is a
+//! switch there and back. The first one, with 0, begins the body. The sum of the numbers must be
+//! right.
 //!
-//! A created one has an empty body and holds a [`Made`]. Lazily created, it is dropped without ever having run;
-//! eagerly, it is resumed once, which completes it, as in the thesis. Every [`Made`] must be gone at the end.
+//! A created one has an empty body and holds a [`Made`]. Lazily created, it is dropped without ever
+//! having run; eagerly, it is resumed once, which completes it, as in the thesis. Every [`Made`]
+//! must be gone at the end.
 
 pub(super) mod corosensei;
 pub(super) mod evenkeel;
@@ -16,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use suite::kit::fault::Fault;
 
-/// Resumes a coroutine N times and checks what it gives. Inlined, so that a coroutine whose type is known may be a local variable
-/// of the loop to the compiler.
+/// Resumes a coroutine N times and checks what it gives. Inlined, so that a coroutine whose type is
+/// known may be a local variable of the loop to the compiler.
 #[inline(always)]
 fn resumes(n: u64, mut resume: impl FnMut(u64) -> u64) -> Result<Duration, Fault> {
     let mut sum = 0_u64;

@@ -1,4 +1,5 @@
-//! Creation of tasks and threads: N times one is started that gives a number, and waited for, on one processor.
+//! Creation of tasks and threads: N times one is started that gives a number, and waited for, on
+//! one processor.
 
 use std::hint;
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! Context switches of tasks and threads: N yields, by one alone or by two in turns, on one processor.
+//! Context switches of tasks and threads: N yields, by one alone or by two in turns, on one
+//! processor.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -47,7 +48,8 @@ pub(super) async fn go<H: Host>(part: Part<H>) -> Done {
     Done { from, to: Instant::now(), yields }
 }
 
-/// The time from the first's beginning to the last's end, if all have yielded as often as they should.
+/// The time from the first's beginning to the last's end, if all have yielded as often as they
+/// should.
 pub(super) fn check(n: u64, parties: &[Done]) -> Result<Duration, Fault> {
     let yields: u64 = parties.iter().map(|done| done.yields).sum();
     let from = parties.iter().map(|done| done.from).min();

@@ -1,8 +1,8 @@
 //! Where the parties of an experiment run: tasks of a runtime, or threads.
 //!
-//! A party is begun by a function of its part and goes on as a future, on a thread as in a task, so that each
-//! experiment is written once. On a thread the future never waits by itself: what it awaits blocks the thread and is
-//! ready then.
+//! A party is begun by a function of its part and goes on as a future, on a thread as in a task, so
+//! that each experiment is written once. On a thread the future never waits by itself: what it
+//! awaits blocks the thread and is ready then.
 
 use std::future::Future;
 use std::pin::pin;
@@ -22,7 +22,8 @@ pub(super) trait Host: 'static {
     fn spawn_and_join(number: u64) -> impl Future<Output = Result<u64, Lost>>;
 }
 
-/// Tokio with what it ships: its runtime of one thread where there is one processor, which is the faster one there.
+/// Tokio with what it ships: its runtime of one thread where there is one processor, which is the
+/// faster one there.
 pub(super) struct Tokio;
 
 impl Host for Tokio {
@@ -36,7 +37,8 @@ impl Host for Tokio {
 }
 
 impl Tokio {
-    /// Runs a party for each part, each in a task of its own, and gives what they return, in their order.
+    /// Runs a party for each part, each in a task of its own, and gives what they return, in their
+    /// order.
     pub(super) fn run<S, F>(
         procs: usize,
         parts: Vec<S>,
@@ -114,7 +116,8 @@ impl Host for Threads {
 }
 
 impl Threads {
-    /// Runs a party for each part, each on a thread of its own, which has the cores of the calling one.
+    /// Runs a party for each part, each on a thread of its own, which has the cores of the calling
+    /// one.
     pub(super) fn run<S, F>(
         _procs: usize,
         parts: Vec<S>,

@@ -2,10 +2,10 @@
 //! project and on what does the same today, and contended entry beside them.
 //!
 //! The thesis's rules: N times the operation on one processor, nanoseconds of each; here by the
-//! clock on the wall. An experiment is written once for all peers in this process, tasks and threads
-//! alike ([`host`], [`monitors`], [`rendezvous`]), and once in C and Go ([`program`]). [`cells`] says
-//! who has what, [`published`] what the thesis measured. N is what takes the time that is asked for:
-//! a short run of each peer tells ([`spec`]).
+//! clock on the wall. An experiment is written once for all peers in this process, tasks and
+//! threads alike ([`host`], [`monitors`], [`rendezvous`]), and once in C and Go ([`program`]).
+//! [`cells`] says who has what, [`published`] what the thesis measured. N is what takes the time
+//! that is asked for: a short run of each peer tells ([`spec`]).
 
 // Its documentation is for those who read its source.
 #![allow(rustdoc::private_intra_doc_links)]

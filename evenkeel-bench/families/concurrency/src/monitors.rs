@@ -1,8 +1,10 @@
-//! Monitors as the experiments need them: data that parties enter one at a time, and a condition to wait for inside.
+//! Monitors as the experiments need them: data that parties enter one at a time, and a condition to
+//! wait for inside.
 //!
-//! This project has them. No peer has monitors in the sense of the thesis, so each is put together as its documentation says: a mutex per
-//! monitor, and a condition variable or an event. Several are entered in order. Who waits inside leaves all of them; who
-//! is woken enters all of them anew, and others may have been there before it.
+//! This project has them. No peer has monitors in the sense of the thesis, so each is put together
+//! as its documentation says: a mutex per monitor, and a condition variable or an event. Several
+//! are entered in order. Who waits inside leaves all of them; who is woken enters all of them anew,
+//! and others may have been there before it.
 
 mod async_lock;
 mod evenkeel;
@@ -97,8 +99,8 @@ pub(super) trait Condition<L: Lock>: Send + Sync + 'static {
     /// One that nobody waits for.
     fn new() -> Self;
 
-    /// Gives the lock back, waits for a signal, and takes the lock. A signal since it was given back counts. May return
-    /// without a signal.
+    /// Gives the lock back, waits for a signal, and takes the lock. A signal since it was given
+    /// back counts. May return without a signal.
     fn wait<'a>(&'a self, lock: &'a L, guard: L::Guard<'a>) -> impl Future<Output = L::Guard<'a>>;
 
     /// Wakes one who waits.
@@ -132,7 +134,8 @@ macro_rules! locks {
                 held.each_mut().map(|guard| &mut **guard)
             }
 
-            /// With a variable for each guard: moved as an array, they go through memory, at up to twice the cost.
+            /// With a variable for each guard: moved as an array, they go through memory, at up to
+            /// twice the cost.
             async fn visit<R>(&self, look: impl FnOnce([&mut Datum; $number]) -> R) -> R {
                 let mut $first = self.locks[0].lock().await;
                 $(let mut $guard = self.locks[$other].lock().await;)*

@@ -1,7 +1,7 @@
 //! Entering and leaving monitors that nobody else wants.
 //!
-//! One party, one processor: N times it enters one, two or four monitors, counts in each, and leaves them. All of a
-//! monitor's entries must be there at the end.
+//! One party, one processor: N times it enters one, two or four monitors, counts in each, and
+//! leaves them. All of a monitor's entries must be there at the end.
 
 use std::hint;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Two of Tokio's `Notify` without a monitor: what its hand-over costs at best.
 //!
-//! The waiter waits on one and then wakes the signaller by the other; so both make N rounds by turns. It guards nothing, so it
-//! is less than internal scheduling.
+//! The waiter waits on one and then wakes the signaller by the other; so both make N rounds by
+//! turns. It guards nothing, so it is less than internal scheduling.
 
 use std::sync::Arc;
 use std::time::Instant;

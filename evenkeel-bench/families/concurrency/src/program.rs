@@ -1,7 +1,7 @@
 //! Peers in C and Go: programs of their own, built when their compiler is found.
 //!
-//! A program makes so many rounds of one experiment, checks its own result and prints one JSON line; it prints nothing
-//! if the check fails.
+//! A program makes so many rounds of one experiment, checks its own result and prints one JSON
+//! line; it prints nothing if the check fails.
 
 use std::env;
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! External scheduling: one party accepts the calls of another.
 //!
-//! Roles: the acceptor accepts N calls, the caller makes them one after the other, both on one processor. The thesis
-//! times the acceptor; the caller is timed, too. Call `i` carries the number `i`; the acceptor adds them up, so that a
-//! call that is lost or accepted twice shows.
+//! Roles: the acceptor accepts N calls, the caller makes them one after the other, both on one
+//! processor. The thesis times the acceptor; the caller is timed, too. Call `i` carries the number
+//! `i`; the acceptor adds them up, so that a call that is lost or accepted twice shows.
 
 mod evenkeel;
 mod flume;

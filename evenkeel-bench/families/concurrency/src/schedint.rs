@@ -1,15 +1,17 @@
 //! Internal scheduling: one party waits inside for the other's signal, again and again.
 //!
-//! Roles: the waiter enters once and waits N times; the signaller enters, signals and leaves N times. Both are on one
-//! processor. The thesis times the waiter, the harness that its author wrote after it the signaller: each is a variant.
+//! Roles: the waiter enters once and waits N times; the signaller enters, signals and leaves N
+//! times. Both are on one processor. The thesis times the waiter, the harness that its author wrote
+//! after it the signaller: each is a variant.
 //!
-//! Steps: the waiter sets `waiting` and waits until it is false; the signaller enters, and if it is true makes it false
-//! and signals. Monitors that hand over make the waiter the next one inside, so the signaller always finds it waiting.
-//! Where the signaller may barge in before the waiter is back, it finds nobody to signal, which is no round: it leaves and
-//! lets the other run.
+//! Steps: the waiter sets `waiting` and waits until it is false; the signaller enters, and if it is
+//! true makes it false and signals. Monitors that hand over make the waiter the next one inside, so
+//! the signaller always finds it waiting. Where the signaller may barge in before the waiter is
+//! back, it finds nobody to signal, which is no round: it leaves and lets the other run.
 //!
-//! Nothing is lost because `waiting` changes inside only: the waiter does not go on without a signal of this round, and
-//! a signal is not made while nobody waits. So both count the same rounds, which is checked.
+//! Nothing is lost because `waiting` changes inside only: the waiter does not go on without a
+//! signal of this round, and a signal is not made while nobody waits. So both count the same
+//! rounds, which is checked.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

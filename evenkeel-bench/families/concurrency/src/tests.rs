@@ -143,7 +143,8 @@ fn lost_entries_are_a_fault() {
     let fault = mutex::check(10, parties).unwrap_err().to_string();
     assert_eq!(fault, "5 entries of 10 are counted");
 
-    // Long enough for more than a few entries on a machine that is busy: of two none would be missed.
+    // Long enough for more than a few entries on a machine that is busy: of two none would be
+    // missed.
     let time = Duration::from_millis(100);
     let contention = Contention { procs: 1, tasks: 2, time, yields: true };
     let parts = contended::parts::<Threads, Broken>(contention);

@@ -1,7 +1,8 @@
 //! The peers in C++: programs of their own, built when a compiler and their library are found.
 //!
-//! A program runs for as long as its cell of the table is measured. It waits for a line, runs once, and answers with
-//! the seconds of its recursion and its checksum; so it takes turns with the runtimes of this process like any other.
+//! A program runs for as long as its cell of the table is measured. It waits for a line, runs once,
+//! and answers with the seconds of its recursion and its checksum; so it takes turns with the
+//! runtimes of this process like any other.
 
 use std::panic::resume_unwind;
 use std::path::Path;
@@ -46,8 +47,8 @@ const FLAGS: [&str; 4] = ["-std=c++17", "-O3", "-march=native", "-ffp-contract=o
 pub(crate) const INSTALL: &str =
     "install g++ (Debian: g++; Fedora: gcc-c++) or set CXX to a C++17 compiler";
 
-/// How long a program is left alone after its answer: the threads of libgomp look for work for some milliseconds
-/// before they sleep, and would take them from whoever is next.
+/// How long a program is left alone after its answer: the threads of libgomp look for work for some
+/// milliseconds before they sleep, and would take them from whoever is next.
 const QUIET: Duration = Duration::from_millis(20);
 
 /// A compiler. Homebrew's has the number of its release in its name.
@@ -116,8 +117,8 @@ fn tried(workshop: &Workshop, name: Name) -> anyhow::Result<Result<Vec<String>, 
     Ok(Err(against.unwrap_or_default()))
 }
 
-/// Compiles `<source>.cpp` with the runtime of a header into the program `<source>`, with what its library wants. Gives what
-/// there is against it.
+/// Compiles `<source>.cpp` with the runtime of a header into the program `<source>`, with what its
+/// library wants. Gives what there is against it.
 fn compile(
     workshop: &Workshop,
     header: &str,
@@ -207,7 +208,8 @@ impl Peer {
         self.served.id()
     }
 
-    /// Runs once: seconds and checksum. `None` if that takes longer than `patience`; the program is of no use then.
+    /// Runs once: seconds and checksum. `None` if that takes longer than `patience`; the program is
+    /// of no use then.
     pub(crate) fn once(&mut self, patience: Duration) -> anyhow::Result<Option<(f64, u64)>> {
         let Some(line) = self.served.ask("", patience)? else { return Ok(None) };
         let answer: Answer =
@@ -223,7 +225,8 @@ mod tests {
 
     const NAMES: [Name; 3] = [Name::SerialCpp, Name::Onetbb, Name::Openmp];
 
-    /// The programs that can be built here. What happens where there are none is tested on the binary.
+    /// The programs that can be built here. What happens where there are none is tested on the
+    /// binary.
     fn built() -> Vec<Built> {
         let is_there = |name: &Name| match missing(*name).unwrap() {
             None => true,

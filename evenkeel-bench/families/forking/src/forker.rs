@@ -25,8 +25,8 @@ use suite::peer::{Peer, Role};
 
 /// A runtime that forks. Dropping the value ends its workers.
 pub trait Forker: Sized {
-    /// What a runtime has its forks pass down. It goes by value, and so do the captures of the halves: what is borrowed has to lie on
-    /// the stack, which costs more than some of the forks.
+    /// What a runtime has its forks pass down. It goes by value, and so do the captures of the
+    /// halves: what is borrowed has to lie on the stack, which costs more than some of the forks.
     type Cx<'a, 'w>
     where
         'w: 'a;
@@ -44,7 +44,8 @@ pub trait Forker: Sized {
         b: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> RB + Send,
     ) -> (RA, RB);
 
-    /// Runs both, which touch so many bytes together: a word to runtimes that care where their data are.
+    /// Runs both, which touch so many bytes together: a word to runtimes that care where their data
+    /// are.
     #[inline(always)]
     fn join_sized<RA: Send, RB: Send>(
         cx: &mut Self::Cx<'_, '_>,
@@ -141,7 +142,8 @@ impl Name {
         self == self.baseline()
     }
 
-    /// The serial one in the same language, over which the speed-up is counted: compilers differ in leaves.
+    /// The serial one in the same language, over which the speed-up is counted: compilers differ in
+    /// leaves.
     pub(crate) fn baseline(self) -> Name {
         match self {
             Name::SerialCpp | Name::Onetbb | Name::Openmp => Name::SerialCpp,
@@ -163,9 +165,9 @@ impl Name {
         Some(format!("it would take too long; {most} is the largest size that it is given"))
     }
 
-    /// The largest size of a program that it is given, if that is less than the program's own, for the time that it
-    /// takes: all workers of OpenMP meet at one lock, so that four need 0.3 µs for each fork of the programs that do
-    /// little else, where one needs 0.04.
+    /// The largest size of a program that it is given, if that is less than the program's own, for
+    /// the time that it takes: all workers of OpenMP meet at one lock, so that four need 0.3 µs for
+    /// each fork of the programs that do little else, where one needs 0.04.
     fn most(self, program: Program) -> Option<usize> {
         match (self, program) {
             (Name::Openmp, Program::Fib) => Some(30),

@@ -12,8 +12,8 @@ use suite::kit::cpp as compiler;
 const FORTE: &str = "it is not part of this binary; with Rust 1.96 or later, \
      cargo run --release -p evenkeel-bench --features forte";
 
-/// Looks for these runtimes, in their order. Those in C++ take a second or so, because each is tried
-/// out.
+/// Looks for these runtimes, in their order. Those in C++ take a second or so, because each is
+/// tried out.
 pub(super) fn of(names: &[Name]) -> anyhow::Result<Found<Name>> {
     let looked = thread::scope(|scope| {
         let looking: Vec<_> =

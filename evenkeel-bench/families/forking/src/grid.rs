@@ -4,7 +4,8 @@
 
 use std::marker::PhantomData;
 
-/// A page of numbers of eight bytes: arrays that begin at one keep vector loads from straddling lines.
+/// A page of numbers of eight bytes: arrays that begin at one keep vector loads from straddling
+/// lines.
 #[repr(C, align(4096))]
 #[derive(Clone, Copy)]
 struct Page<T>([T; PAGE]);
@@ -67,7 +68,8 @@ impl<'a> Tile<'a> {
     /// The upper rows and the rest.
     pub(super) fn split_rows(self, rows: usize) -> (Self, Self) {
         assert!(rows <= self.rows);
-        // SAFETY: the rows below begin within the matrix, or, if there are none, at its end or before.
+        // SAFETY: the rows below begin within the matrix, or, if there are none, at its end or
+        // before.
         let below =
             unsafe { self.start.add(if rows < self.rows { rows * self.stride } else { 0 }) };
         let lower = Self { start: below, row: self.row + rows, rows: self.rows - rows, ..self };

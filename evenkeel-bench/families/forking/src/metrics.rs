@@ -11,9 +11,9 @@ use suite::case::Fields;
 /// seconds.
 ///
 /// Execution beyond that is inflation. Scheduling is what successful steals take; idle is the time
-/// in failed ones, in waiting and asleep. `levels` has the work by how far it came, the worker's own
-/// first, without distances that the machine does not have; `per_worker` has execution, scheduling
-/// and idle seconds of each.
+/// in failed ones, in waiting and asleep. `levels` has the work by how far it came, the worker's
+/// own first, without distances that the machine does not have; `per_worker` has execution,
+/// scheduling and idle seconds of each.
 pub(super) fn with_metrics(figures: Fields, workers: &[Times], alone: f64) -> Fields {
     let all: Times = workers.iter().copied().sum();
     let level = |distance: Distance| {

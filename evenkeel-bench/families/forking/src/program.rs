@@ -144,8 +144,8 @@ fn timed<P: Workload, F: Forker>(n: usize, forker: &F) -> Run {
     Run { seconds, checksum: program.checksum(), times }
 }
 
-/// A fork whose halves touch fewer bytes says nothing of it: it would cost more than it can gain. An eighth of a small
-/// second-level cache.
+/// A fork whose halves touch fewer bytes says nothing of it: it would cost more than it can gain.
+/// An eighth of a small second-level cache.
 const WORTH_SAYING: usize = 32 << 10;
 
 /// Forks what touches so many bytes.
@@ -224,7 +224,8 @@ pub(super) mod tests {
         assert_eq!(Program::Fib.run(20, &serial).checksum, 6_765);
         assert_eq!(Program::Nqueens.run(8, &serial).checksum, 92);
         assert_eq!(Program::Skynet.run(3, &serial).checksum, 499_500);
-        // The published size of T1 (Olivier et al., "UTS: an unbalanced tree search benchmark", 2006).
+        // The published size of T1 (Olivier et al., "UTS: an unbalanced tree search benchmark",
+        // 2006).
         assert_eq!(Program::Uts.run(10, &serial).checksum, 4_130_071);
     }
 }

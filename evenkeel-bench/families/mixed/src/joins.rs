@@ -1,7 +1,7 @@
 //! Computations one after the other, asked for from outside, beside tasks that keep the pool busy.
 //!
-//! Each task works for about 2 µs and yields, again and again. The controller, which is no worker, has one
-//! computation after the other done meanwhile.
+//! Each task works for about 2 µs and yields, again and again. The controller, which is no worker,
+//! has one computation after the other done meanwhile.
 
 use std::time::Instant;
 

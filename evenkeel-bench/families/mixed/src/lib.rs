@@ -1,11 +1,13 @@
 //! Tasks and fork-join on the same cores: what each does to the other.
 //!
-//! Joins: a thousand tasks keep the pool busy while computations are run on it one after the other. A pool that gives
-//! everything to one side looks good on the other, so the figures of both are kept. Wakes: computations keep
-//! every worker busy while tasks are woken, by a thread from outside and then by each other.
+//! Joins: a thousand tasks keep the pool busy while computations are run on it one after the other.
+//! A pool that gives everything to one side looks good on the other, so the figures of both are
+//! kept. Wakes: computations keep every worker busy while tasks are woken, by a thread from outside
+//! and then by each other.
 //!
-//! The peer is what users of both put together: a pool of rayon's and one of Tokio's, each with a thread for every core,
-//! that leave the rest to the system's scheduler. [`family`] is what the suite knows of it.
+//! The peer is what users of both put together: a pool of rayon's and one of Tokio's, each with a
+//! thread for every core, that leave the rest to the system's scheduler. [`family`] is what the
+//! suite knows of it.
 
 // Its documentation is for those who read its source.
 #![allow(rustdoc::private_intra_doc_links)]

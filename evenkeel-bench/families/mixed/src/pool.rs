@@ -42,7 +42,8 @@ impl Pool for Evenkeel {
     }
 }
 
-/// A pool of rayon's beside one of Tokio's, each with as many threads. Tokio's tasks use the primitives made by hand.
+/// A pool of rayon's beside one of Tokio's, each with as many threads. Tokio's tasks use the
+/// primitives made by hand.
 pub(crate) struct RayonTokio {
     rayon: Rayon,
     tokio: TokioHand,

@@ -1,14 +1,16 @@
 //! Wakes beside computations that keep every worker busy.
 //!
-//! **Roles.** As many *drivers* as there are workers, threads of their own, have one computation after the other done. Tasks
-//! come in *pairs*, parked. The *controller*, which is no worker, wakes the first task of a random pair after each of
-//! many random pauses; that task wakes its partner, and the partner reports the pair free.
+//! **Roles.** As many *drivers* as there are workers, threads of their own, have one computation
+//! after the other done. Tasks come in *pairs*, parked. The *controller*, which is no worker, wakes
+//! the first task of a random pair after each of many random pauses; that task wakes its partner,
+//! and the partner reports the pair free.
 //!
-//! **Stamps.** Whoever wakes notes the time just before, and who is woken compares it with the time when it runs. A pair has
-//! one wake at a time: the stamp belongs to it.
+//! **Stamps.** Whoever wakes notes the time just before, and who is woken compares it with the time
+//! when it runs. A pair has one wake at a time: the stamp belongs to it.
 //!
-//! **Every wake counts.** At the end the controller waits until all pairs are free, while computations go on. The tasks then have as
-//! many latencies as wakes were sent, or the run has failed.
+//! **Every wake counts.** At the end the controller waits until all pairs are free, while
+//! computations go on. The tasks then have as many latencies as wakes were sent, or the run has
+//! failed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -24,8 +26,8 @@ use suite::kit::latency::Latencies;
 use suite::kit::random::Random;
 use suite::kit::runtime::{Parker, Runtime};
 
-/// The pauses between wakes from outside, in microseconds: long enough that a wake rarely meets the one before, and
-/// random, so that they keep step with nothing.
+/// The pauses between wakes from outside, in microseconds: long enough that a wake rarely meets the
+/// one before, and random, so that they keep step with nothing.
 const PAUSES: std::ops::Range<usize> = 100..1_000;
 
 /// How long a wake may take before it counts as lost.

@@ -2,10 +2,11 @@
 //! with where it ran.
 //!
 //! There are half as many spots, which are FIFO counting semaphores, as tasks, and never more than
-//! tasks less processors, so that no processor need be idle. A task draws a spot, does V on it, which
-//! pushes out the task that has waited there longest, and then does P on it: one operation. The
-//! first tasks, as many as there are spots, skip their first V and wait before the others begin; so
-//! there are always as many waiting tasks as spots, less those that are between their V and P.
+//! tasks less processors, so that no processor need be idle. A task draws a spot, does V on it,
+//! which pushes out the task that has waited there longest, and then does P on it: one operation.
+//! The first tasks, as many as there are spots, skip their first V and wait before the others
+//! begin; so there are always as many waiting tasks as spots, less those that are between their V
+//! and P.
 //!
 //! At the stop each task ends after its P. One more V for each task that skipped its first then
 //! releases whoever still waits, each V has met its P, and no permit may be left.

@@ -1,8 +1,8 @@
 //! The tasks of one run: they start together, count for themselves and end together.
 //!
-//! **Roles.** The *controller* is the thread that measures; it sleeps while the tasks run. Each task
-//! has a [`Meter`], which counts its operations in the task's own memory and reads the shared phase
-//! once per operation. Nothing shared is written while time is measured.
+//! **Roles.** The *controller* is the thread that measures; it sleeps while the tasks run. Each
+//! task has a [`Meter`], which counts its operations in the task's own memory and reads the shared
+//! phase once per operation. Nothing shared is written while time is measured.
 //!
 //! **Phases.** `GATHER`: tasks report that they are there and yield. `WARM`: they work, and the
 //! scheduler settles. `MEASURE`: they work, and each notes its count when it first sees the phase.
@@ -132,8 +132,8 @@ pub(super) fn start<R: Runtime>(spec: &Spec) -> Result<R, Fault> {
     R::start(spec.procs).map_err(Fault::Start)
 }
 
-/// Spawns the tasks from within the runtime, as a program's own tasks would be. `make` gets each task's
-/// number and meter.
+/// Spawns the tasks from within the runtime, as a program's own tasks would be. `make` gets each
+/// task's number and meter.
 pub fn muster<R, M, F>(
     runtime: &R,
     tasks: usize,

@@ -27,8 +27,8 @@ pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
             let next = successor.unparker();
             loop {
                 own.park().await;
-                // The stop is read while the task has the token: after the post the token may come round and
-                // be waiting for a task that then ends with it.
+                // The stop is read while the task has the token: after the post the token may come
+                // round and be waiting for a task that then ends with it.
                 let more = meter.count(1);
                 R::Parker::unpark(&next);
                 if !more {

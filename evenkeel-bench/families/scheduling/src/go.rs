@@ -1,7 +1,7 @@
 //! Go, by programs of its own that are built when its toolchain is found.
 //!
-//! A program runs one experiment once and prints one JSON line; it checks its own result and prints nothing if the
-//! check fails.
+//! A program runs one experiment once and prints one JSON line; it checks its own result and prints
+//! nothing if the check fails.
 
 use std::process::{Command, Output};
 use std::time::Duration;

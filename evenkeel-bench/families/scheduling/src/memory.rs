@@ -2,8 +2,8 @@
 //!
 //! Tasks that all wait at one semaphore are spawned in a fresh process of this binary, whose heap
 //! holds nothing that they could reuse. What its resident set grows by is divided by their number:
-//! header, future, waiting place and the allocator's share all count, and nothing is subtracted. The
-//! future's own size is told beside it. At the end all are released, and all must end.
+//! header, future, waiting place and the allocator's share all count, and nothing is subtracted.
+//! The future's own size is told beside it. At the end all are released, and all must end.
 
 use std::mem;
 use std::sync::Arc;

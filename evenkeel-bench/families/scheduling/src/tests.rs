@@ -105,7 +105,8 @@ macro_rules! check {
 
 check!(evenkeel: Evenkeel, tokio_hand: TokioHand, tokio_native: TokioNative);
 
-/// The promise of this project, and the case that its peers fail: two processors, one of which spins.
+/// The promise of this project, and the case that its peers fail: two processors, one of which
+/// spins.
 #[test]
 fn evenkeel_completes_transfers_beside_a_spinning_leader() {
     for &variant in Bench::Transfer.variants() {

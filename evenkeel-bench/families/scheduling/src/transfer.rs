@@ -7,8 +7,8 @@
 //! until then. One operation is one transfer.
 //!
 //! A scheduler that leaves them there never completes. The spinning leader therefore looks at the
-//! stop flag, and the controller stops the run once a round has taken longer than allowed. At the end
-//! each task must have taken part in each completed round exactly once.
+//! stop flag, and the controller stops the run once a round has taken longer than allowed. At the
+//! end each task must have taken part in each completed round exactly once.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};

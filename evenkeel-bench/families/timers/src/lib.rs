@@ -44,8 +44,8 @@ pub(crate) const USUAL_TASKS: usize = 100;
 /// A timeout that is always cancelled.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Timers in one poll: fewer than the 128 operations after which Tokio refuses a task more of them until it has yielded, when they would cost it
-/// nothing.
+/// Timers in one poll: fewer than the 128 operations after which Tokio refuses a task more of them
+/// until it has yielded, when they would cost it nothing.
 const POLL: u64 = 100;
 
 /// The shortest and the longest sleep, in microseconds.

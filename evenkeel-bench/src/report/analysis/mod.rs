@@ -1,4 +1,5 @@
-//! The page of an analysis: every table that the terminal shows, and the pictures that the models are judged by.
+//! The page of an analysis: every table that the terminal shows, and the pictures that the models
+//! are judged by.
 
 mod page;
 mod pictures;

@@ -1,4 +1,5 @@
-//! The pictures of one model: what varies, effects and contrasts with their intervals, interactions, residuals.
+//! The pictures of one model: what varies, effects and contrasts with their intervals,
+//! interactions, residuals.
 
 use maud::Markup;
 
@@ -203,7 +204,8 @@ fn residual(model: Model, unit: &str) -> String {
     }
 }
 
-/// A name that has room beside a picture. Both ends are kept: neighbours often differ in the last setting only.
+/// A name that has room beside a picture. Both ends are kept: neighbours often differ in the last
+/// setting only.
 fn short(name: String) -> String {
     const LETTERS: usize = 28;
     let letters: Vec<char> = name.chars().collect();

@@ -32,7 +32,8 @@ fn the_page_holds_both_models_with_every_table_and_picture() {
     ] {
         assert!(page.contains(words), "{words} is missing");
     }
-    // Six pictures, one of all contrasts and one of each, per model; besides, the legends' swatches.
+    // Six pictures, one of all contrasts and one of each, per model; besides, the legends'
+    // swatches.
     assert_eq!(page.matches("<figure>").count(), 2 * (6 + 1 + 2));
     assert!(!page.contains("NaN") && !page.contains("inf"));
 }

@@ -55,7 +55,8 @@ pub(super) struct Span {
 pub(super) enum Mode {
     /// A thread for each core, and a spin lock for each directory.
     Threads,
-    /// So many tasks for each core, which go where a directory is at home and come back, if the policy gives it a home.
+    /// So many tasks for each core, which go where a directory is at home and come back, if the
+    /// policy gives it a home.
     Objects {
         /// Tasks for each core.
         tasks: usize,
@@ -72,9 +73,11 @@ pub(super) struct Setting {
     pub(super) guesses: Guesses,
     /// Cycles of a comparison with one entry's name.
     pub(super) compare: u64,
-    /// Cycles of a resolution beside the search: to take the path apart, and whatever the thread does between two.
+    /// Cycles of a resolution beside the search: to take the path apart, and whatever the thread
+    /// does between two.
     pub(super) fixed: u64,
-    /// Cycles of one migration: a quarter each for the source and the destination, and half of them under way.
+    /// Cycles of one migration: a quarter each for the source and the destination, and half of them
+    /// under way.
     pub(super) migration: u64,
     /// Cycles from one task to the next.
     pub(super) switch: u64,

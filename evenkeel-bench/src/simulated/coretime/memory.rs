@@ -1,4 +1,5 @@
-//! The simulated memory: second-level caches, last-level caches of what those drop, and a memory controller for each chip.
+//! The simulated memory: second-level caches, last-level caches of what those drop, and a memory
+//! controller for each chip.
 
 use super::super::lru::Lru;
 use super::super::work::Block;
@@ -12,11 +13,12 @@ const CORES_PER_CHIP: usize = CORES / CHIPS;
 pub(super) const L2: u64 = 512 << 10;
 pub(super) const L3: u64 = 2 << 20;
 
-/// The unit in which caches hold memory, and the reach of a prefetcher, which does not know what lies beyond a page.
+/// The unit in which caches hold memory, and the reach of a prefetcher, which does not know what
+/// lies beyond a page.
 pub(super) const BLOCK: u64 = 4 << 10;
 
-/// Cycles until a line is there, as the paper has them: from the core's second-level cache, from the chip's last-level cache, from another core of the
-/// chip, which is where locks come from.
+/// Cycles until a line is there, as the paper has them: from the core's second-level cache, from
+/// the chip's last-level cache, from another core of the chip, which is where locks come from.
 pub(super) const OWN: u64 = 14;
 const CHIP: u64 = 75;
 const NEIGHBOUR: u64 = 127;
@@ -37,7 +39,8 @@ pub(super) struct Guesses {
     pub(super) per_line: u64,
     /// Cycles that a link takes for a line.
     pub(super) per_hop: u64,
-    /// Cycles that each link takes for the question whether another chip has written a line, and the answers, in the mean.
+    /// Cycles that each link takes for the question whether another chip has written a line, and
+    /// the answers, in the mean.
     pub(super) per_probe: u64,
 }
 
@@ -100,8 +103,8 @@ impl Memory {
         }
     }
 
-    /// The cycles that a core takes to read the first so many lines of a block in order, with so many cycles of work for each line, from
-    /// `now` on.
+    /// The cycles that a core takes to read the first so many lines of a block in order, with so
+    /// many cycles of work for each line, from `now` on.
     pub(super) fn read(
         &mut self,
         core: usize,
@@ -121,7 +124,8 @@ impl Memory {
         }
     }
 
-    /// The cycles until so many lines from memory of one chip are at another, from what is in their way.
+    /// The cycles until so many lines from memory of one chip are at another, from what is in their
+    /// way.
     fn carry(&mut self, from: usize, to: usize, lines: u64, now: u64) -> u64 {
         let Guesses { per_line, per_hop, per_probe, .. } = self.guesses;
         for link in self.links.iter_mut().flatten() {

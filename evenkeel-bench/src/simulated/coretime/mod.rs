@@ -1,8 +1,10 @@
 //! Figure 4 of CoreTime on a simulated machine, with the runtime's own policy for objects.
 //!
-//! Tasks resolve file names in directories, of which more and more are in use: with a spin lock for each directory and a thread for each core, and with
-//! homes for directories to which tasks travel. The paper's machine has sixteen cores and twenty caches, which this suite cannot count on; so its caches are
-//! simulated, and who has its home where is decided by [`evenkeel::policy::object`]: sampling, assignment, packing, rebalancing and trials, as in the runtime. All figures are
+//! Tasks resolve file names in directories, of which more and more are in use: with a spin lock for
+//! each directory and a thread for each core, and with homes for directories to which tasks travel.
+//! The paper's machine has sixteen cores and twenty caches, which this suite cannot count on; so
+//! its caches are simulated, and who has its home where is decided by [`evenkeel::policy::object`]:
+//! sampling, assignment, packing, rebalancing and trials, as in the runtime. All figures are
 //! *simulated*, and say so.
 
 mod engine;
@@ -83,7 +85,8 @@ fn directories(kib: u64) -> usize {
     ((kib << 10) / DIRECTORY).max(1) as usize
 }
 
-/// Runs both halves of the figure at each of these sizes, with so many seeds each, and gives two records per half, kind of phase and size, that without homes first.
+/// Runs both halves of the figure at each of these sizes, with so many seeds each, and gives two
+/// records per half, kind of phase and size, that without homes first.
 pub(crate) fn run(sizes: &[u64], seeds: u64) -> Vec<Record> {
     let mut settings = Vec::new();
     for (popularity, unit) in HALVES {

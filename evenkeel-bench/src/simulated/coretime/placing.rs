@@ -21,10 +21,12 @@ const PACKED_EACH: u64 = 4;
 
 const CACHES: Caches = Caches { own: L2, last: L3, cores: CORES as u32, domains: CHIPS as u32 };
 
-/// Periods for which an operation on a directory that is to be given away is waited for, as in the runtime.
+/// Periods for which an operation on a directory that is to be given away is waited for, as in the
+/// runtime.
 const LOOKS: u64 = 8;
 
-/// What one end of a hop of so many cycles spends on it: both together half of it, and the rest is under way.
+/// What one end of a hop of so many cycles spends on it: both together half of it, and the rest is
+/// under way.
 pub(super) fn end_of(hop: u64) -> u64 {
     hop / 4
 }
@@ -66,7 +68,8 @@ pub(super) struct Placing {
 }
 
 impl Placing {
-    /// So many directories of so many bytes, all of them in place. `hop` is what one takes in cycles, if nothing is in its way.
+    /// So many directories of so many bytes, all of them in place. `hop` is what one takes in
+    /// cycles, if nothing is in its way.
     pub(super) fn new(directories: usize, bytes: u64, hop: u64) -> Self {
         let mut core = Core::default();
         // Tasks that are woken from other cores have told it before.
@@ -158,7 +161,8 @@ impl Placing {
         }
     }
 
-    /// The end of a period, in which the cores were busy for these shares, with so many runnable tasks on each in the mean.
+    /// The end of a period, in which the cores were busy for these shares, with so many runnable
+    /// tasks on each in the mean.
     pub(super) fn period(&mut self, busy: &[u64; CORES], runnable: u32) {
         if self.periods % PACKED_EACH == PACKED_EACH - 1 {
             self.pack(runnable);

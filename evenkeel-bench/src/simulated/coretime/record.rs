@@ -16,7 +16,8 @@ pub(crate) struct Record {
     /// `threads` or `objects`.
     pub(crate) runtime: String,
     pub(crate) bench: String,
-    /// `uniform`, `oscillating` in phases of as many resolutions, or `oscillating in time` in phases as long.
+    /// `uniform`, `oscillating` in phases of as many resolutions, or `oscillating in time` in
+    /// phases as long.
     pub(crate) variant: String,
     /// Size of all directories.
     pub(crate) kib: u64,

@@ -59,7 +59,8 @@ fn a_dearer_migration_is_never_better() {
 fn one_directory_is_one_lock() {
     for mode in MODES {
         let outcome = Engine::new(short(32, mode)).run();
-        // A resolution takes half of its entries' comparisons at least, which nobody does beside another.
+        // A resolution takes half of its entries' comparisons at least, which nobody does beside
+        // another.
         let most = 10 * MILLISECOND / (SETTING.compare * 500);
         assert!(outcome.operations > most / 2 && outcome.operations < most, "{outcome:?}");
         assert!(outcome.busy <= 1.0 + 1e-3, "{outcome:?}");

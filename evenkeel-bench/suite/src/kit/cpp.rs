@@ -15,7 +15,8 @@ pub fn version() -> Option<String> {
     toolchain::version(&compiler(), "--version")
 }
 
-/// What the compiler had against the program `trial`, or what that says when it runs; `None` if all is well.
+/// What the compiler had against the program `trial`, or what that says when it runs; `None` if all
+/// is well.
 pub fn refusal(workshop: &Workshop, errors: Option<String>) -> Option<String> {
     let errors = match errors {
         Some(errors) => errors,

@@ -1,8 +1,8 @@
 //! Where installers put tools and libraries: the places are patterns, and what is there is found.
 //!
 //! A pattern is a path in which `*` stands for whatever is there, the newest first. It begins with
-//! `/`, with `~` for the user's home, or with a variable such as `$JAVA_HOME`, which may hold a list
-//! of paths. What a variable names that is not set is nowhere.
+//! `/`, with `~` for the user's home, or with a variable such as `$JAVA_HOME`, which may hold a
+//! list of paths. What a variable names that is not set is nowhere.
 
 use std::cmp::Reverse;
 use std::ffi::OsString;

@@ -20,7 +20,8 @@ pub struct Served {
 }
 
 impl Served {
-    /// Starts a program, which is left alone for a time after each answer. Its cores are those of the calling thread.
+    /// Starts a program, which is left alone for a time after each answer. Its cores are those of
+    /// the calling thread.
     pub fn start(command: &mut Command, quiet: Duration) -> anyhow::Result<Served> {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -42,7 +43,8 @@ impl Served {
         self.child.id()
     }
 
-    /// Sends a line and waits for the answer. `None` if that takes longer than `patience`; the program is of no use then.
+    /// Sends a line and waits for the answer. `None` if that takes longer than `patience`; the
+    /// program is of no use then.
     pub fn ask(&mut self, request: &str, patience: Duration) -> anyhow::Result<Option<String>> {
         let asked = writeln!(self.requests, "{request}").and_then(|()| self.requests.flush());
         match asked.map(|()| self.answers.recv_timeout(patience)) {
@@ -69,7 +71,8 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // It may be in the middle of a run. One that has ended by itself cannot be killed, which is no error.
+        // It may be in the middle of a run. One that has ended by itself cannot be killed, which is
+        // no error.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

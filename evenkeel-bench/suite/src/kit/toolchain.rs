@@ -26,8 +26,8 @@ fn folders() -> MutexGuard<'static, Vec<PathBuf>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on Ctrl-C, or a request to terminate, takes the folders with it when it ends this process.
-/// While a session measures, it [ends](interrupt) by itself.
+/// From now on Ctrl-C, or a request to terminate, takes the folders with it when it ends this
+/// process. While a session measures, it [ends](interrupt) by itself.
 pub fn tidy_on_interrupt() -> anyhow::Result<()> {
     let interrupted = || {
         if !interrupt::signal() {
@@ -46,8 +46,8 @@ pub fn leave(status: i32) -> ! {
     process::exit(status)
 }
 
-/// Removes a folder into which a tool may still be writing: what comes while it is emptied keeps it, so it takes another try. One that cannot go stays: there is
-/// nobody left to tell.
+/// Removes a folder into which a tool may still be writing: what comes while it is emptied keeps
+/// it, so it takes another try. One that cannot go stays: there is nobody left to tell.
 fn remove(folder: &Path) {
     for _ in 0..TRIES {
         match fs::remove_dir_all(folder) {
@@ -122,8 +122,8 @@ pub fn version(tool: &str, argument: &str) -> Option<String> {
     output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
-/// Runs a program that prints one short line and gives that line. It takes `time` at least, and is ended when it takes
-/// `grace` longer.
+/// Runs a program that prints one short line and gives that line. It takes `time` at least, and is
+/// ended when it takes `grace` longer.
 pub fn answer(command: &mut Command, time: Duration, grace: Duration) -> anyhow::Result<String> {
     let mut child = command
         .stdout(Stdio::piped())

@@ -1,13 +1,15 @@
-//! What keeps a task busy for a while: steps of a recurrence that can be jumped over, so that all of them can be checked.
+//! What keeps a task busy for a while: steps of a recurrence that can be jumped over, so that all
+//! of them can be checked.
 
 use std::hint;
 
-/// Knuth's linear congruential generator ("The Art of Computer Programming", 3.3.4, MMIX): `x * A + C` modulo 2^64.
+/// Knuth's linear congruential generator ("The Art of Computer Programming", 3.3.4, MMIX): `x * A +
+/// C` modulo 2^64.
 const A: u64 = 6_364_136_223_846_793_005;
 const C: u64 = 1_442_695_040_888_963_407;
 
-/// Work so far, in pieces of so many steps. Each step waits for the one before, some 4 cycles: a thousand take 1.0 to
-/// 1.4 µs.
+/// Work so far, in pieces of so many steps. Each step waits for the one before, some 4 cycles: a
+/// thousand take 1.0 to 1.4 µs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work<const STEPS: u64> {
     first: u64,
@@ -35,7 +37,8 @@ impl<const STEPS: u64> Work<STEPS> {
     }
 }
 
-/// So many steps at once, by squaring (Brown, "Random number generation with arbitrary strides", 1994).
+/// So many steps at once, by squaring (Brown, "Random number generation with arbitrary strides",
+/// 1994).
 fn jump(first: u64, steps: u64) -> u64 {
     let (mut factor, mut term) = (1_u64, 0_u64);
     let (mut a, mut c) = (A, C);

@@ -1,6 +1,7 @@
 //! Pekko, by a program in Java.
 //!
-//! Its jars are the user's: named in a variable, or found where build tools keep what they have fetched.
+//! Its jars are the user's: named in a variable, or found where build tools keep what they have
+//! fetched.
 
 use std::env;
 use std::ffi::OsString;
@@ -57,7 +58,8 @@ const JDK: Package = Package {
 /// The first Java that has all that the program is written in.
 const OLDEST: u32 = 17;
 
-/// The first Java that warns of what Scala's library does with memory unless that is allowed, and knows how to allow it.
+/// The first Java that warns of what Scala's library does with memory unless that is allowed, and
+/// knows how to allow it.
 const WARNS: u32 = 24;
 
 /// Names the jars.
@@ -73,8 +75,8 @@ const JARS: [(&str, &str, &str); 3] = [
 /// Repositories in the way of Maven.
 const MAVEN: [&str; 3] = ["$MAVEN_REPO_LOCAL", "~/.m2/repository", "/usr/share/maven-repo"];
 
-/// Caches of coursier, of which sbt makes use. Below one are a scheme, a host and a path on it of at
-/// most two folders, and there a repository in the way of Maven.
+/// Caches of coursier, of which sbt makes use. Below one are a scheme, a host and a path on it of
+/// at most two folders, and there a repository in the way of Maven.
 const COURSIER: [&str; 4] = [
     "$COURSIER_CACHE",
     "~/.cache/coursier/v1",
@@ -234,13 +236,13 @@ pub(super) fn build(places: &Places) -> anyhow::Result<Program> {
     Ok(Program { workshop, tool, major: major(&version).unwrap_or(OLDEST) })
 }
 
-/// The heap of a process that is to be fast: young objects have half a gigabyte, touched beforehand, or the pages' first
-/// use would be measured.
+/// The heap of a process that is to be fast: young objects have half a gigabyte, touched
+/// beforehand, or the pages' first use would be measured.
 const FAST: [&str; 5] =
     ["-XX:+UseParallelGC", "-Xms1g", "-Xmx4g", "-Xmn512m", "-XX:+AlwaysPreTouch"];
 
-/// What starts it. The collector has as many threads as there are workers; where memory is measured, the heap grows as it
-/// is needed.
+/// What starts it. The collector has as many threads as there are workers; where memory is
+/// measured, the heap grows as it is needed.
 pub(super) fn command(
     program: &Program,
     workers: usize,

@@ -9,8 +9,8 @@ use pin_project_lite::pin_project;
 
 use crate::system::{self, Flow, System};
 
-/// Room of the mailboxes of those who are sent messages without waiting: more than any experiment has under way to one actor.
-/// Storage appears with the messages, so it costs nothing.
+/// Room of the mailboxes of those who are sent messages without waiting: more than any experiment
+/// has under way to one actor. Storage appears with the messages, so it costs nothing.
 const ROOM: usize = 1 << 20;
 
 /// Room of a mailbox that holds senders back.
@@ -35,8 +35,9 @@ impl<A: system::Actor> evenkeel_actor::Actor for Host<A> {
 }
 
 pin_project! {
-    /// The experiment's handler as one of this project: by hand, as it would be if the experiment were written for it. An `async` block around it
-    /// has states of its own, 2 of 11 ns per message of `pingpong`.
+    /// The experiment's handler as one of this project: by hand, as it would be if the experiment
+    /// were written for it. An `async` block around it has states of its own, 2 of 11 ns per
+    /// message of `pingpong`.
     struct Handling<'a, F, A>
     where
         A: system::Actor,

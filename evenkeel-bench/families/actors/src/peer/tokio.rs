@@ -1,7 +1,8 @@
 //! Tokio: an actor is a task that receives from an mpsc channel, as its users write them.
 //!
-//! The channel has no bound: its bounded one takes a semaphore's lock for each message, and fan-in into one took 75 ns per
-//! message (batches: 51) where this takes 44 (23), on one worker of a virtual machine with an EPYC.
+//! The channel has no bound: its bounded one takes a semaphore's lock for each message, and fan-in
+//! into one took 75 ns per message (batches: 51) where this takes 44 (23), on one worker of a
+//! virtual machine with an EPYC.
 
 use std::future::Future;
 

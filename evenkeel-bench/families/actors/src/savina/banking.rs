@@ -1,8 +1,10 @@
-//! banking: a teller orders transfers between a thousand accounts. An account that pays waits for the payee's answer and handles
-//! nothing else until then: what comes meanwhile is put aside, in order.
+//! banking: a teller orders transfers between a thousand accounts. An account that pays waits for
+//! the payee's answer and handles nothing else until then: what comes meanwhile is put aside, in
+//! order.
 //!
-//! Amounts are whole cents, so that money can be counted: the published balances are so large that a transfer is lost in
-//! their rounding. The payee's number is above the payer's, so no circle of accounts waits for itself.
+//! Amounts are whole cents, so that money can be counted: the published balances are so large that
+//! a transfer is lost in their rounding. The payee's number is above the payer's, so no circle of
+//! accounts waits for itself.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -176,7 +178,8 @@ impl<S: System> Actor for Account<S> {
     }
 }
 
-/// An error unless each account has what the transfers leave it, and so all have together what they had.
+/// An error unless each account has what the transfers leave it, and so all have together what they
+/// had.
 fn check(number: u32, balances: &[AtomicI64]) -> Result<(), Fault> {
     let mut right = vec![BALANCE; ACCOUNTS];
     for Transfer { payer, payee, amount } in transfers(number) {

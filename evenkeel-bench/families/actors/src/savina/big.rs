@@ -1,4 +1,5 @@
-//! big: 120 actors, each with one ping in flight to a random one of all, itself among them; a sink waits for all of them.
+//! big: 120 actors, each with one ping in flight to a random one of all, itself among them; a sink
+//! waits for all of them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -1,6 +1,6 @@
-//! bounded buffer: a manager keeps what 40 producers make until one of 40 consumers has time for it, and lets producers wait
-//! while the buffer is nearly full. Nearly all of the time is in the items: making one and consuming one take 2,500 logarithms
-//! each.
+//! bounded buffer: a manager keeps what 40 producers make until one of 40 consumers has time for
+//! it, and lets producers wait while the buffer is nearly full. Nearly all of the time is in the
+//! items: making one and consuming one take 2,500 logarithms each.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -28,8 +28,8 @@ const NEARLY_FULL: usize = BUFFER - PRODUCERS;
 /// Hundreds of logarithms of an item, both of its producer and of its consumer.
 const COST: u32 = 25;
 
-/// An item is ordered, made, given to a consumer, and consumed; each producer is told to make one more than it has; each
-/// actor but the manager ends.
+/// An item is ordered, made, given to a consumer, and consumed; each producer is told to make one
+/// more than it has; each actor but the manager ends.
 pub(super) fn messages(items: u64) -> u64 {
     PRODUCERS as u64 * (4 * items + 2) + CONSUMERS as u64
 }

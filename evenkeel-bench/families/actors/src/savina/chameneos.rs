@@ -1,4 +1,5 @@
-//! chameneos: a hundred creatures meet in pairs at a mall and change colours, until there have been enough meetings.
+//! chameneos: a hundred creatures meet in pairs at a mall and change colours, until there have been
+//! enough meetings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -11,8 +12,8 @@ use suite::kit::fault::Fault;
 /// Creatures.
 pub(super) const CREATURES: usize = 100;
 
-/// Two visits, a meeting and a change of colour for each meeting; for each creature a start, a visit in vain, its end and
-/// its count.
+/// Two visits, a meeting and a change of colour for each meeting; for each creature a start, a
+/// visit in vain, its end and its count.
 pub(super) fn messages(meetings: u64) -> u64 {
     4 * meetings + 4 * CREATURES as u64
 }

@@ -1,6 +1,8 @@
-//! count: one actor sends another as many increments as it is told to, asks for the sum, and compares.
+//! count: one actor sends another as many increments as it is told to, asks for the sum, and
+//! compares.
 //!
-//! Where mailboxes hold senders back, they do; elsewhere the mailbox takes all, as in the published programs.
+//! Where mailboxes hold senders back, they do; elsewhere the mailbox takes all, as in the published
+//! programs.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! fork-join-create: actors are spawned one after the other; each is sent a message at once, computes a little and ends.
+//! fork-join-create: actors are spawned one after the other; each is sent a message at once,
+//! computes a little and ends.
 
 use std::hint::black_box;
 use std::sync::Arc;

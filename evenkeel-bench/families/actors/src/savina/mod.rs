@@ -1,9 +1,9 @@
-//! Eight programs of the Savina suite (Imam and Sarkar, "Savina: an actor benchmark suite", AGERE 2014), from their published rules
-//! and with their published sizes.
+//! Eight programs of the Savina suite (Imam and Sarkar, "Savina: an actor benchmark suite", AGERE
+//! 2014), from their published rules and with their published sizes.
 //!
-//! Each checks its own result. The time is that of a published iteration, from the first spawn to the end of the last actor, but
-//! for the start of the workers. An actor is known by its place in a table that all share, as in `latency_probe`, so that no
-//! reference is counted for a message.
+//! Each checks its own result. The time is that of a published iteration, from the first spawn to
+//! the end of the last actor, but for the start of the workers. An actor is known by its place in a
+//! table that all share, as in `latency_probe`, so that no reference is counted for a message.
 
 mod banking;
 mod big;
@@ -46,8 +46,8 @@ pub(crate) enum Program {
 }
 
 impl Program {
-    /// The published number of rounds: pings of each, passes, increments, actors, meetings, transfers, items of each
-    /// producer, meals of each.
+    /// The published number of rounds: pings of each, passes, increments, actors, meetings,
+    /// transfers, items of each producer, meals of each.
     pub(crate) fn rounds(self) -> u32 {
         match self {
             Program::Big => 20_000,

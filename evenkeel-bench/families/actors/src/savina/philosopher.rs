@@ -1,4 +1,5 @@
-//! philosophers: twenty of them ask an arbitrator for both of their forks, and ask again at once where one is in use.
+//! philosophers: twenty of them ask an arbitrator for both of their forks, and ask again at once
+//! where one is in use.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -11,8 +12,9 @@ use suite::kit::fault::Fault;
 /// Philosophers, and forks.
 pub(super) const PHILOSOPHERS: usize = 20;
 
-/// For each meal a start, a request, the forks and their return; for each philosopher an end. Requests in vain and their
-/// answers come on top: how many there are depends on the order of things.
+/// For each meal a start, a request, the forks and their return; for each philosopher an end.
+/// Requests in vain and their answers come on top: how many there are depends on the order of
+/// things.
 pub(super) fn messages(meals: u64) -> u64 {
     PHILOSOPHERS as u64 * (4 * meals + 1)
 }

@@ -26,7 +26,8 @@ impl Stage {
         Life(self.clone())
     }
 
-    /// Notes that something is wrong, unless something has been noted. The run goes on, so that it ends.
+    /// Notes that something is wrong, unless something has been noted. The run goes on, so that it
+    /// ends.
     #[cold]
     pub(super) fn object(&self, what: String) {
         self.wrong.get_or_init(|| what);

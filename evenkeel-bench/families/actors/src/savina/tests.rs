@@ -1,6 +1,7 @@
 //! Every program on every system, and checks that can fail.
 //!
-//! The programs are tests of this project's actors as well: each run checks what its rules say must come out.
+//! The programs are tests of this project's actors as well: each run checks what its rules say must
+//! come out.
 
 use std::future::Future;
 

@@ -1,4 +1,5 @@
-//! threadring: a token goes round a ring of 100 actors; who gets the last one ends all, one after the other.
+//! threadring: a token goes round a ring of 100 actors; who gets the last one ends all, one after
+//! the other.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

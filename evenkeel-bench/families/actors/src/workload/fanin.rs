@@ -1,8 +1,9 @@
 //! fanin: many actors send to one, as fast as it lets them.
 //!
-//! Mailboxes hold senders back where a system has such. Where it has none, a sender stops after two portions until the
-//! receiver has answered one: its queue stays in the cache, at one message more for each portion. Messages are numbered, so
-//! that the consumer sees that none of a sender's has overtaken another.
+//! Mailboxes hold senders back where a system has such. Where it has none, a sender stops after two
+//! portions until the receiver has answered one: its queue stays in the cache, at one message more
+//! for each portion. Messages are numbered, so that the consumer sees that none of a sender's has
+//! overtaken another.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;

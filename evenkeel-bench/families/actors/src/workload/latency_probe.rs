@@ -1,7 +1,9 @@
-//! latency_probe: every actor is source and target, with one ping in flight to a random one of all, itself among them.
+//! latency_probe: every actor is source and target, with one ping in flight to a random one of all,
+//! itself among them.
 //!
-//! The rules are those of Thorium at the time of the post on it: 100 actors for each worker, 40,000 pings of each, replies
-//! empty. A ping carries its source's place in a table that all share, so that no reference is counted on the way.
+//! The rules are those of Thorium at the time of the post on it: 100 actors for each worker, 40,000
+//! pings of each, replies empty. A ping carries its source's place in a table that all share, so
+//! that no reference is counted on the way.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;

@@ -1,7 +1,8 @@
 //! pingpong: pairs of a client and a destination, with many pings of each pair under way.
 //!
-//! The rules are those of Akka's `TellThroughput`, of "50 million messages per second": a client sends as many pings as may
-//! be in flight, then one for each reply, until all are sent and answered.
+//! The rules are those of Akka's `TellThroughput`, of "50 million messages per second": a client
+//! sends as many pings as may be in flight, then one for each reply, until all are sent and
+//! answered.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! actor_spawn: actors are spawned, handle one message and stop; the clock stops when the last one's state is dropped.
+//! actor_spawn: actors are spawned, handle one message and stop; the clock stops when the last
+//! one's state is dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,5 @@
-//! corosensei: coroutines with stacks of their own. Stacks are used again, which its documentation has for creation to be quick.
+//! corosensei: coroutines with stacks of their own. Stacks are used again, which its documentation
+//! has for creation to be quick.
 
 use std::convert::Infallible;
 use std::hint;

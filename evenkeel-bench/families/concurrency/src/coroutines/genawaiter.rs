@@ -1,4 +1,5 @@
-//! genawaiter: coroutines of async functions. On the stack where their type is known, else by `Rc` with a boxed body.
+//! genawaiter: coroutines of async functions. On the stack where their type is known, else by `Rc`
+//! with a boxed body.
 
 use std::future::Future;
 use std::hint;

@@ -1,4 +1,5 @@
-//! This project's monitors, several of them as a set. Who waits gives all of them away, and is the next one inside after the signal.
+//! This project's monitors, several of them as a set. Who waits gives all of them away, and is the
+//! next one inside after the signal.
 
 use std::future::Future;
 

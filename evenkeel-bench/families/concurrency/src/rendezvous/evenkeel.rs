@@ -1,4 +1,5 @@
-//! This project's external scheduling: the acceptor is inside of the monitors all the time and lets calls in by their name.
+//! This project's external scheduling: the acceptor is inside of the monitors all the time and lets
+//! calls in by their name.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -40,7 +40,8 @@ impl Plain for Evenkeel {
     }
 }
 
-/// A runtime whose jobs are kept near their data so. Its workers are not pinned, as those of nobody are.
+/// A runtime whose jobs are kept near their data so. Its workers are not pinned, as those of nobody
+/// are.
 pub(crate) fn placed(workers: usize, locality: Locality) -> anyhow::Result<Evenkeel> {
     Ok(Evenkeel(evenkeel::Builder::new().workers(workers).locality(locality).build()?))
 }

@@ -1,5 +1,5 @@
-//! forte, whose calling thread is one of its workers, with the worker passed by argument: what its documentation
-//! calls the fastest of its operations.
+//! forte, whose calling thread is one of its workers, with the worker passed by argument: what its
+//! documentation calls the fastest of its operations.
 
 use anyhow::ensure;
 

@@ -1,6 +1,7 @@
 //! Plain calls: what the others are compared with.
 //!
-//! It is not one of the plain runtimes: their closures around its closures would cost nqueens a third.
+//! It is not one of the plain runtimes: their closures around its closures would cost nqueens a
+//! third.
 
 use super::Forker;
 

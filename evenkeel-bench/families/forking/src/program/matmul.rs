@@ -1,4 +1,5 @@
-//! The product of two matrices: the longest side is halved; halves of the inner side come one after the other.
+//! The product of two matrices: the longest side is halved; halves of the inner side come one after
+//! the other.
 
 use super::{Workload, fold, fork};
 use crate::forker::Forker;

@@ -1,4 +1,5 @@
-//! Ways to place queens on a board so that none takes another: the free columns of a row are halved by forks.
+//! Ways to place queens on a board so that none takes another: the free columns of a row are halved
+//! by forks.
 
 use super::Workload;
 use crate::forker::Forker;
@@ -24,8 +25,8 @@ impl Workload for Nqueens {
     }
 }
 
-/// The ways to fill the rows that are left. Columns are taken straight down and along both diagonals. (One by one: a structure
-/// of three would go through memory.)
+/// The ways to fill the rows that are left. Columns are taken straight down and along both
+/// diagonals. (One by one: a structure of three would go through memory.)
 fn place<F: Forker>(cx: F::Cx<'_, '_>, columns: u32, left: u32, right: u32) -> u64 {
     if columns == u32::MAX {
         return 1;

@@ -1,5 +1,5 @@
-//! The sum of the numbers of 10^n leaves, by halves (after the `skynet` micro-benchmark, with two children instead of
-//! ten).
+//! The sum of the numbers of 10^n leaves, by halves (after the `skynet` micro-benchmark, with two
+//! children instead of ten).
 
 use super::Workload;
 use crate::forker::Forker;

@@ -1,5 +1,6 @@
-//! Nodes of an unbalanced tree, each of whose nodes is known by its path alone: geometric with fixed branching, as T1 of the
-//! unbalanced tree search benchmark (Olivier et al., 2006). Children are hashes of their parent.
+//! Nodes of an unbalanced tree, each of whose nodes is known by its path alone: geometric with
+//! fixed branching, as T1 of the unbalanced tree search benchmark (Olivier et al., 2006). Children
+//! are hashes of their parent.
 
 use sha1::{Digest, Sha1};
 

@@ -32,9 +32,9 @@ pub(super) trait Work: Copy + Send + Sync + 'static {
     /// A new one.
     fn make(self) -> Self::Value;
 
-    /// One operation, by the task that is inside. One that loops is called, and the same in all modes:
-    /// where its loop lies in the code can be worth a third of its speed, and would be elsewhere in
-    /// each of them.
+    /// One operation, by the task that is inside. One that loops is called, and the same in all
+    /// modes: where its loop lies in the code can be worth a third of its speed, and would be
+    /// elsewhere in each of them.
     fn operate(self, value: &mut Self::Value, random: &mut Random) -> Done;
 
     /// The same operation for many who are inside at once, if it only looks.

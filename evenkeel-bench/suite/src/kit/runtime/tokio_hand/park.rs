@@ -1,7 +1,7 @@
 //! A park cell that adds one locked instruction to what Tokio's own wake and poll cost.
 //!
-//! **Protocol.** A post stores the token and then wakes the owner, always. The owner takes the token
-//! by a swap if it is there, and returns `Pending` if not.
+//! **Protocol.** A post stores the token and then wakes the owner, always. The owner takes the
+//! token by a swap if it is there, and returns `Pending` if not.
 //!
 //! **Why nothing is lost.** Waking is a read-modify-write of the task's state, and so is going idle
 //! after a poll. If the post's comes first, the owner is polled again and sees the token; if the
