@@ -11,7 +11,8 @@ use suite::case::{Case, Fields};
 use suite::effort::Effort;
 use suite::entry::Measured;
 use suite::family::{Family, Has, Ran, Spec as _};
-use suite::record::{Quiet, Record};
+use suite::kit::fake::quiet;
+use suite::record::Record;
 
 const SMALL: Sizes = Sizes {
     actors_per_worker: Some(7),
@@ -224,8 +225,7 @@ pub(crate) fn example() -> Measured {
             if bench == "pingpong" {
                 case = case.with("in_flight", 1_000);
             }
-            let regime = regime.into();
-            let quiet = Quiet { line_ns_before: 40.0, line_ns_after: 40.0, regime, cpu_share: 1.0 };
+            let quiet = quiet(regime);
             let runtime = runtime.into();
             records.push(Record { runtime, case, repeat, figures, dnc: false, quiet });
         }

@@ -16,8 +16,9 @@ use suite::affinity::confined;
 use suite::case::{Case, Fields};
 use suite::effort::Effort;
 use suite::family::{Family, Has, Ran, Spec as _, describe};
+use suite::kit::fake::quiet;
 use suite::peer::{Peer as _, Role};
-use suite::record::{Quiet, Record};
+use suite::record::Record;
 use suite::rows::rows;
 use suite::table;
 use suite::verdict::Verdict;
@@ -308,12 +309,7 @@ fn three(runtime: &'static str, case: Case, ns: f64, longest_us: Option<f64>) ->
             .with("ns_per_op_per_proc", ns * by)
             .with_some("longest_wait_us", longest_us.map(|us| us * by)),
         dnc: false,
-        quiet: Quiet {
-            line_ns_before: 40.0,
-            line_ns_after: 40.0,
-            regime: "near".into(),
-            cpu_share: 1.0,
-        },
+        quiet: quiet("near"),
     };
     [1.0, 0.98, 1.05].into_iter().enumerate().map(run).collect()
 }

@@ -10,8 +10,9 @@ use suite::effort::Effort;
 use suite::entry::Measured;
 use suite::family::{Family, Has, Ran, Spec as _};
 use suite::figures::SLOTS;
+use suite::kit::fake::quiet;
 use suite::peer::{Known, Role};
-use suite::record::{Quiet, Record};
+use suite::record::Record;
 use suite::rows::Absent;
 
 /// Programs of a size on so many workers, with the medians of the first runtimes in milliseconds;
@@ -34,12 +35,7 @@ pub(crate) fn example(rows: &[(Program, usize, usize, [f64; 9])]) -> Measured {
                     repeat,
                     figures: Fields::new().with("seconds", median * by / 1e3),
                     dnc: false,
-                    quiet: Quiet {
-                        line_ns_before: 40.0,
-                        line_ns_after: 40.0,
-                        regime: "near".into(),
-                        cpu_share: 1.0,
-                    },
+                    quiet: quiet("near"),
                 });
             }
         }

@@ -14,7 +14,8 @@ use suite::case::Fields;
 use suite::effort::Effort;
 use suite::entry::Measured;
 use suite::family::{Family, Has, Ran, Spec as _};
-use suite::record::{Quiet, Record};
+use suite::kit::fake::quiet;
+use suite::record::Record;
 use suite::rows::rows;
 use suite::table;
 
@@ -58,12 +59,7 @@ fn runs(spec: &Spec, mode: Mode, regime: &'static str, mops: f64) -> Vec<Record>
         repeat,
         figures: figures(mops * spread),
         dnc: false,
-        quiet: Quiet {
-            line_ns_before: 40.0,
-            line_ns_after: 40.0,
-            regime: regime.into(),
-            cpu_share: 1.0,
-        },
+        quiet: quiet(regime),
     };
     [0.99, 1.0, 1.03].into_iter().enumerate().map(run).collect()
 }

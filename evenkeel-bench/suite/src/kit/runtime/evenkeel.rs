@@ -37,6 +37,7 @@ impl Runtime for Evenkeel {
         Join(task::spawn(future))
     }
 
+    #[inline]
     fn yield_now() -> impl Future<Output = ()> + Send {
         task::yield_now()
     }
@@ -47,6 +48,7 @@ struct Join<T>(evenkeel::JoinHandle<T>);
 impl<T: Send + 'static> Future for Join<T> {
     type Output = Result<T, Lost>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.0).poll(cx).map_err(|error| Lost(error.to_string()))
     }
@@ -59,15 +61,18 @@ pub struct Token(Arc<OnceLock<task::Task>>);
 impl Parker for Token {
     type Unparker = task::Task;
 
+    #[inline]
     fn attach(&self) -> impl Future<Output = ()> + Send {
         self.0.get_or_init(task::current);
         future::ready(())
     }
 
+    #[inline]
     fn park(&self) -> impl Future<Output = ()> + Send {
         task::park()
     }
 
+    #[inline]
     fn unparker(&self) -> task::Task {
         self.0.get().expect("the token is attached before it is used").clone()
     }
@@ -88,6 +93,7 @@ impl<D: Send + 'static> Semaphores<D> for Row<D> {
         Row((0..spots).map(|_| CachePadded::new(Semaphore::empty())).collect())
     }
 
+    #[inline]
     fn seat(self: &Arc<Self>, _task: usize) {}
 
     #[inline]
@@ -95,6 +101,7 @@ impl<D: Send + 'static> Semaphores<D> for Row<D> {
         self.0[spot].release_with(datum);
     }
 
+    #[inline]
     fn acquire(&self, spot: usize, (): &mut ()) -> impl Future<Output = D> + Send {
         self.0[spot].acquire()
     }

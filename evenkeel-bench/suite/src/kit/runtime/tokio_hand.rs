@@ -41,6 +41,7 @@ impl Runtime for TokioHand {
         Join(tokio::spawn(future))
     }
 
+    #[inline]
     fn yield_now() -> impl Future<Output = ()> + Send {
         Yield { yielded: false }
     }
@@ -58,6 +59,7 @@ pub(super) struct Join<T>(pub(super) tokio::task::JoinHandle<T>);
 impl<T> Future for Join<T> {
     type Output = Result<T, Lost>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.0).poll(cx).map_err(|error| Lost(error.to_string()))
     }
@@ -72,6 +74,7 @@ struct Yield {
 impl Future for Yield {
     type Output = ();
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         if self.yielded {
             return Poll::Ready(());

@@ -36,6 +36,7 @@ impl Runtime for TokioNative {
         Join(tokio::spawn(future))
     }
 
+    #[inline]
     fn yield_now() -> impl Future<Output = ()> + Send {
         tokio::task::yield_now()
     }
@@ -64,10 +65,12 @@ impl Parker for Token {
 
     async fn attach(&self) {}
 
+    #[inline]
     fn park(&self) -> impl Future<Output = ()> + Send {
         take(&self.0)
     }
 
+    #[inline]
     fn unparker(&self) -> Arc<Semaphore> {
         self.0.clone()
     }
@@ -88,6 +91,7 @@ impl Semaphores<()> for Permits {
         Permits((0..spots).map(|_| CachePadded::new(Semaphore::new(0))).collect())
     }
 
+    #[inline]
     fn seat(self: &Arc<Self>, _task: usize) {}
 
     #[inline]
@@ -95,6 +99,7 @@ impl Semaphores<()> for Permits {
         self.0[spot].add_permits(1);
     }
 
+    #[inline]
     fn acquire(&self, spot: usize, (): &mut ()) -> impl Future<Output = ()> + Send {
         take(&self.0[spot])
     }
@@ -121,8 +126,10 @@ impl Semaphores<Array> for Arrays {
         }
     }
 
+    #[inline]
     fn seat(self: &Arc<Self>, _task: usize) {}
 
+    #[inline]
     fn release(&self, spot: usize, array: Array) {
         self.arrays[spot].lock().unwrap_or_else(PoisonError::into_inner).push_back(array);
         self.permits.release(spot, ());

@@ -35,6 +35,7 @@ pub struct Cell(Arc<Slot>);
 impl Parker for Cell {
     type Unparker = Arc<Slot>;
 
+    #[inline]
     fn attach(&self) -> impl Future<Output = ()> + Send {
         future::poll_fn(|cx| {
             self.0.waker.get_or_init(|| cx.waker().clone());
@@ -42,10 +43,12 @@ impl Parker for Cell {
         })
     }
 
+    #[inline]
     fn park(&self) -> impl Future<Output = ()> + Send {
         Park(&self.0)
     }
 
+    #[inline]
     fn unparker(&self) -> Arc<Slot> {
         assert!(self.0.waker.get().is_some(), "the cell is attached before it is used");
         self.0.clone()
