@@ -13,18 +13,18 @@
 // `say!` and `note!` end quietly where these panic.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
-pub(crate) mod bench;
-pub(crate) mod counters;
+mod bench;
+mod counters;
 mod family;
-pub(crate) mod finish;
-pub(crate) mod foreign;
+mod finish;
+mod foreign;
 pub mod memory;
-pub(crate) mod peer;
-pub(crate) mod run;
-pub(crate) mod savina;
-pub(crate) mod spec;
-pub(crate) mod system;
-pub(crate) mod workload;
+mod peer;
+mod run;
+mod savina;
+mod spec;
+mod system;
+mod workload;
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@
 // `say!` and `note!` end quietly where these panic.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
-pub(crate) mod cpp;
+mod cpp;
 mod family;
 mod figures;
 pub mod forker;

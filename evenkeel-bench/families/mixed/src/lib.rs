@@ -16,24 +16,23 @@
 
 mod family;
 mod joins;
-pub(crate) mod pool;
+mod pool;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod wakes;
 
-use suite::entry::Entry;
-
-/// What the registry of families holds of this one.
-pub const ENTRY: Entry = Entry::of::<family::Mixed>();
-
 use std::time::Duration;
 
 use forking::program::Program;
 use pool::Pool;
+use suite::entry::Entry;
 use suite::kit::fault::Fault;
 use suite::kit::latency::Latencies;
 use suite::named;
+
+/// What the registry of families holds of this one.
+pub const ENTRY: Entry = Entry::of::<family::Mixed>();
 
 /// The experiment's name on the command line and in the tables.
 pub(crate) const NAME: &str = "mixed";

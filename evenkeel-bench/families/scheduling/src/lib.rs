@@ -20,16 +20,15 @@ mod spawn;
 mod transfer;
 mod yields;
 
-use suite::entry::Entry;
-
-/// What the registry of families holds of this one.
-pub const ENTRY: Entry = Entry::of::<family::Scheduling>();
-
 use std::time::Duration;
 
+use suite::entry::Entry;
 use suite::kit::fault::Fault;
 use suite::kit::runtime::Runtime;
 use suite::named;
+
+/// What the registry of families holds of this one.
+pub const ENTRY: Entry = Entry::of::<family::Scheduling>();
 
 /// Tasks per ring of Cycle: the thesis's, enough that a task's successor is never the one that has
 /// just blocked.

@@ -12,12 +12,7 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod family;
-pub(crate) mod sleeper;
-
-use suite::entry::Entry;
-
-/// What the registry of families holds of this one.
-pub const ENTRY: Entry = Entry::of::<family::Timers>();
+mod sleeper;
 
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -27,10 +22,14 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use sleeper::Sleeper;
+use suite::entry::Entry;
 use suite::kit::fault::Fault;
 use suite::kit::latency::Latencies;
 use suite::kit::random::Random;
 use suite::named;
+
+/// What the registry of families holds of this one.
+pub const ENTRY: Entry = Entry::of::<family::Timers>();
 
 /// The experiment's name on the command line and in the tables.
 pub(crate) const NAME: &str = "timers";
