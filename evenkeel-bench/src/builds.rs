@@ -23,12 +23,12 @@ use suite::asked::Usage;
 use suite::case::Case;
 use suite::description::Description;
 use suite::entry::Measured;
-use suite::output::{note, print, say};
+use suite::interrupt;
+use suite::output::{last, note};
 use suite::read;
 use suite::record::Record;
 use suite::runner;
 use suite::table;
-use suite::{interrupt, machine};
 
 /// The setting of a case that names its build.
 const SETTING: &str = "build";
@@ -66,15 +66,15 @@ pub(crate) struct Options {
 /// Measures both builds, writes the page and prints the table.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     report::prepare(&options.report)?;
-    let started = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S %Z").to_string();
+    let mut session = Session::begun();
     let builds = both(options.other.as_deref())?;
     let entry = families::named(FAMILY).context("the scheduler's experiments are not there")?;
     let mut measured = Measured::nothing(entry);
     for experiment in &mut measured.of.experiments {
         experiment.settings = [experiment.settings, &[SETTING]].concat().leak();
     }
-    let mut notes = builds.each_ref().map(|(build, _)| says(*build)).to_vec();
-    notes.push("Both run in each round, and which of them is first alternates.".to_owned());
+    session.notes = builds.each_ref().map(|(build, _)| says(*build)).to_vec();
+    session.notes.push("Both run in each round, and which of them is first alternates.".to_owned());
     let mut kept = Kept::within(&options.report);
     let mut keep = |record: Record| {
         let saved = kept.add(FAMILY, &record);
@@ -88,18 +88,15 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     }
     // What was measured before a failure is shown and kept as well.
     if let Err(error) = &failure {
-        notes.push(format!("Not all was measured: {error:#}."));
+        session.notes.push(format!("Not all was measured: {error:#}."));
     }
-    let (topology, machine) = (machine::topology(), machine::describe());
-    let session = Session { measured: vec![measured], topology, started, machine, notes };
+    let Measured { of, records, absent } = &measured;
+    let table = table::render(of, records, absent, table::width());
+    session.measured = vec![measured];
     // The page is kept even if the table has no reader.
     let written = report::write(&options.report, &session);
-    for Measured { of, records, absent } in &session.measured {
-        print(&table::render(of, records, absent, table::width()));
-    }
-    let page = written?;
-    say!("report: {}", page.canonicalize().unwrap_or(page).display());
-    failure.context("not all was measured; table and page are of what was")
+    let failure = failure.context("not all was measured; table and page are of what was");
+    last(&(table + &report::lines(&written)), failure.and(written.map(drop)))
 }
 
 /// This build and the other one, with their programs.

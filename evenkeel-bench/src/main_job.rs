@@ -22,19 +22,18 @@ use suite::effort::Effort;
 use suite::enough::Bound;
 use suite::entry::{Event, Measured, Part};
 use suite::outcome::Outcome;
-use suite::output::{print, say};
+use suite::output::{last, print, say};
 use suite::quantity::{Quantity, Read};
 use suite::rows::rows;
 use suite::table;
-use suite::{affinity, interrupt, machine, words};
+use suite::{affinity, interrupt, words};
 
 /// Measures, prints rows and summary, and writes the report. `has_tables`: prints all tables too.
 pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Result<()> {
     // A folder that cannot be written is found out before minutes are spent.
     report::prepare(folder)?;
-    let started = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S %Z").to_string();
-    let (machine, topology) = (machine::describe(), machine::topology());
-    say!("{machine}");
+    let mut session = Session::begun();
+    say!("{}", session.machine);
     let mut parts = Vec::new();
     for entry in &FAMILIES {
         let part = (entry.plan)(effort, affinity::cores().len())?;
@@ -46,10 +45,11 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
     }
     let rounds: Vec<(&str, usize)> =
         parts.iter().map(|planned| (planned.measured.of.title, planned.rounds)).collect();
-    let mut notes = vec![format!(
+    let notes = &mut session.notes;
+    notes.push(format!(
         "{}. Where runs do not count, there are up to as many more. The runtimes alternate.",
         told(&rounds),
-    )];
+    ));
     if cfg!(debug_assertions) {
         notes.push(
             "This is a debug build, whose figures say nothing: run it with `--release`.".to_owned(),
@@ -81,26 +81,21 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
         notes.push(format!("Not all was measured: {error:#}."));
     }
     let measured_in = begun.elapsed();
-    let measured = parts.into_iter().map(|planned| planned.measured).collect();
-    let session = Session { measured, topology, started, machine, notes };
+    session.measured = parts.into_iter().map(|planned| planned.measured).collect();
     if session.measured.iter().all(|of| of.records.is_empty()) {
         // The page of an older session is worth more than one of nothing.
         return failure.context("nothing was measured");
     }
     // The report is kept even if what is printed has no reader any more.
     let written = report::write(folder, &session);
-    if has_tables {
-        for Measured { of, records, absent } in &session.measured {
-            say!();
-            print(&table::render(of, records, absent, table::width()));
-        }
+    let mut text = String::new();
+    for Measured { of, records, absent } in session.measured.iter().filter(|_| has_tables) {
+        text += &format!("\n{}", table::render(of, records, absent, table::width()));
     }
-    say!();
-    print(&Outcome::of(&session.measured).render(table::width()));
-    say!("\nmeasured in {:.0} s", measured_in.as_secs_f64());
-    let page = written?;
-    say!("report: {}", page.canonicalize().unwrap_or(page).display());
-    failure.context("not all was measured; summary and report are of what was")
+    let outcome = Outcome::of(&session.measured).render(table::width());
+    text += &format!("\n{outcome}\nmeasured in {:.0} s\n", measured_in.as_secs_f64());
+    let failure = failure.context("not all was measured; summary and report are of what was");
+    last(&(text + &report::lines(&written)), failure.and(written.map(drop)))
 }
 
 /// A family's planned rows, and what came of them.

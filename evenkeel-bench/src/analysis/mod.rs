@@ -51,7 +51,7 @@ pub(crate) use residuals::Checks;
 pub(crate) use variance::Variance;
 
 use crate::report;
-use suite::output::{print, say};
+use suite::output::last;
 use suite::table;
 
 /// One model of a design, with everything that follows from it.
@@ -104,11 +104,8 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let page = page.map(|folder| report::analysis::write(folder, &analysed));
     let render = |(design, of): &Analysed| text::render(design, of, table::width());
     let texts: Vec<String> = analysed.iter().map(render).collect();
-    print(&texts.join("\n"));
-    if let Some(page) = page.transpose()? {
-        say!("report: {}", page.canonicalize().unwrap_or(page).display());
-    }
-    Ok(())
+    let line = page.iter().map(report::lines).collect::<String>();
+    last(&(texts.join("\n") + &line), page.transpose().map(drop))
 }
 
 /// The analyses of one response.

@@ -11,8 +11,8 @@ use suite::asked::Asked;
 use suite::description::Description;
 use suite::enough::Bound;
 use suite::entry::{Entry, Event, Measured};
-use suite::interrupt::{self, Unread};
-use suite::output::{note, offer, print};
+use suite::interrupt;
+use suite::output::{last, note, offer};
 use suite::rows::rows;
 use suite::table;
 
@@ -58,19 +58,19 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let page = args.report.as_deref().filter(|_| !records.is_empty());
     let page = page.map(|dir| report::write_one(dir, &measured));
     let is_empty = records.is_empty() && absent.is_empty();
+    let mut text = String::new();
     if !args.json && !is_empty {
-        let table = table::render(of, records, absent, table::width());
-        print(&(table + &(of.appendix)(&rows(of, records, absent))));
+        text = table::render(of, records, absent, table::width());
+        text += &(of.appendix)(&rows(of, records, absent));
     }
-    if let Some(page) = page.transpose()? {
+    if let Some(Ok(page)) = &page {
         note!("report: {}", page.display());
     }
-    match failure {
-        // The reader of the lines has what it wants.
-        Err(error) if error.is::<Unread>() => Ok(()),
+    let failure = match failure {
         failure if records.is_empty() => failure,
         failure => failure.context("not all was measured; the figures are of what was"),
-    }
+    };
+    last(&text, failure.and(page.transpose().map(drop)))
 }
 
 /// The family that all experiments named are of.

@@ -8,9 +8,8 @@ use super::args::{Usage, once};
 use crate::simulated::{Size, coretime};
 use crate::{report, simulated};
 use forking::program::Program;
-use suite::interrupt::Unread;
 use suite::named::Unknown;
-use suite::output::{note, offer, print, say};
+use suite::output::{last, note, offer, say};
 use suite::record::Record;
 use suite::table;
 
@@ -85,13 +84,12 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     });
     // The page is kept even if the table has no reader.
     let page = args.report.as_ref().map(|dir| report::simulated::write(dir, &records));
-    if !args.json {
-        print(&simulated::table::render(&records, table::width()));
-    }
-    if let Some(page) = page.transpose()? {
+    if let Some(Ok(page)) = &page {
         note!("report: {}", page.display());
     }
-    failure.or_else(|error| if error.is::<Unread>() { Ok(()) } else { Err(error) })
+    let table = simulated::table::render(&records, table::width());
+    let text = if args.json { "" } else { &table };
+    last(text, failure.and(page.transpose().map(drop)))
 }
 
 /// The programs of these names, or all that are simulated.
@@ -131,15 +129,14 @@ fn coretime(args: &Options) -> anyhow::Result<()> {
     }
     let records = coretime::run(sizes, args.seeds.unwrap_or(CORETIME_SEEDS));
     let page = args.report.as_ref().map(|dir| report::coretime::write(dir, &records));
-    if args.json {
-        for record in &records {
-            say!("{}", serde_json::to_string(record)?);
-        }
+    let text = if args.json {
+        let line = |record| Ok(serde_json::to_string(record)? + "\n");
+        records.iter().map(line).collect::<anyhow::Result<String>>()?
     } else {
-        print(&coretime::table::render(&records, table::width()));
-    }
-    if let Some(page) = page.transpose()? {
+        coretime::table::render(&records, table::width())
+    };
+    if let Some(Ok(page)) = &page {
         note!("report: {}", page.display());
     }
-    Ok(())
+    last(&text, page.transpose().map(drop))
 }

@@ -35,6 +35,7 @@ use std::{fs, io};
 use anyhow::Context;
 
 use suite::entry::Measured;
+use suite::machine;
 
 /// Everything that one session of the suite measured, and where.
 pub(crate) struct Session {
@@ -48,6 +49,26 @@ pub(crate) struct Session {
     pub(crate) machine: String,
     /// Remarks for the reader, one sentence each.
     pub(crate) notes: Vec<String>,
+}
+
+impl Session {
+    /// A session that begins here and now, of which nothing is measured yet.
+    pub(crate) fn begun() -> Self {
+        Self {
+            measured: Vec::new(),
+            topology: machine::topology(),
+            started: jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S %Z").to_string(),
+            machine: machine::describe(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// Where a page is, as a line for the reader of the results; none if it could not be written.
+pub(crate) fn lines(written: &anyhow::Result<PathBuf>) -> String {
+    let whole = |page: &PathBuf| page.canonicalize().unwrap_or_else(|_| page.clone());
+    let line = |page| format!("report: {}\n", whole(page).display());
+    written.as_ref().map_or(String::new(), line)
 }
 
 /// Makes the report folder and proves that a file can be written there.

@@ -72,6 +72,19 @@ fn offer_to(out: &mut impl Write, text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// Prints the last results of a command, and says how it ends: as `end` does, also if the results
+/// have no reader. A reader that has gone has what it wants, which is no failure; that something
+/// else has failed is for who looks at the status.
+pub fn last(text: &str, end: anyhow::Result<()>) -> anyhow::Result<()> {
+    settled(end, offer(text))
+}
+
+fn settled(end: anyhow::Result<()>, shown: anyhow::Result<()>) -> anyhow::Result<()> {
+    let is_failure =
+        |end: &anyhow::Result<()>| end.as_ref().err().is_some_and(|error| !error.is::<Unread>());
+    [end, shown].into_iter().find(is_failure).unwrap_or(Ok(()))
+}
+
 fn failure(why: &str) -> String {
     format!("cannot write to standard output: {why}")
 }
@@ -111,6 +124,16 @@ mod tests {
         let mut full: &mut [u8] = &mut [0; 2];
         let failed = ending(&write(&mut full, "three"));
         assert!(matches!(failed, Some(Ending::Failed(_))), "{failed:?}");
+    }
+
+    #[test]
+    fn a_failure_is_one_whether_or_not_there_is_a_reader() {
+        let unread = || Err(anyhow::Error::new(Unread).context("not all was measured"));
+        let failed = || Err(anyhow!("a wrong result"));
+        let says = |end, shown| settled(end, shown).err().map(|error| error.to_string());
+        assert_eq!(says(failed(), unread()).as_deref(), Some("a wrong result"));
+        assert_eq!(says(unread(), failed()).as_deref(), Some("a wrong result"));
+        assert_eq!((says(unread(), unread()), says(Ok(()), Ok(()))), (None, None));
     }
 
     #[test]
