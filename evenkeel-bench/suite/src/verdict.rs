@@ -3,8 +3,8 @@
 //! The subject needs [`RUNS`] runs that count, and is compared with each peer that has as many. It
 //! is behind if any of them is better, and ahead if it is better than all, by more than
 //! [chance](super::differ) explains. A peer with fewer runs is no reason to be behind; but unless
-//! all of them are worse than all of the subject's, the row is not compared. The rule is the same
-//! in every family.
+//! all of them are worse than all of the subject's, and another peer is nearer, the row is not
+//! compared. The rule is the same in every family.
 
 use super::differ::differ;
 use super::enough::RUNS;
@@ -161,10 +161,11 @@ impl Verdict {
         let is_beaten = |side: &Side| own.is_better(side, better) && own.differs(side);
         match best(&|side| side.is_enough() && !is_beaten(side)) {
             Some(peer) => Self::ratio(own, peer, Standing::Even, better),
-            None => match (best(&Side::is_enough), best(&|_| true)) {
-                (Some(peer), _) => Self::ratio(own, peer, Standing::Ahead, better),
-                (None, Some(side)) => few(side),
-                (None, None) => Self::OnlyOne,
+            None => match best(&|_| true) {
+                Some(peer) if peer.is_enough() => Self::ratio(own, peer, Standing::Ahead, better),
+                // How far it is ahead of the nearest cannot be said.
+                Some(peer) => few(peer),
+                None => Self::OnlyOne,
             },
         }
     }
@@ -325,6 +326,8 @@ mod tests {
         );
         // One that is behind anyhow changes nothing.
         assert_eq!(words(&three("go", [60.0, 61.0, 62.0])[..2]), "2.0 x faster");
+        // One that is behind and nearer than the others leaves no figure of how far.
+        assert_eq!(words(&three("go", [23.0, 24.0, 25.0])[..1]), "not compared: go has 1 run of 3");
     }
 
     #[test]
