@@ -294,12 +294,14 @@ fn a_call_is_run_on_a_spare_while_its_runtime_aborts() {
     let _watchdog = watchdog();
     let runtime = workers(2);
     let (end, ended) = signal();
+    let (begin, begun) = signal();
     let (called, stolen) = (AtomicBool::new(false), AtomicBool::new(false));
     let handle = runtime.handle();
     thread::scope(|threads| {
         let closure = {
             let (handle, end) = (handle.clone(), end);
             handle.clone().spawn_blocking(move || {
+                begin.send(()).unwrap();
                 while !handle.is_shutting_down() {
                     thread::yield_now();
                 }
@@ -315,6 +317,8 @@ fn a_call_is_run_on_a_spare_while_its_runtime_aborts() {
         });
         await_flag(&called);
         await_flag(&stolen);
+        // A closure that has not begun is dropped, and its sender with it.
+        begun.recv().unwrap();
         let report = runtime.shutdown(evenkeel::Shutdown::Abort);
         assert!(report.is_clean(), "{report}");
         evenkeel::block_on(closure).unwrap();
