@@ -65,7 +65,7 @@ pub(crate) struct Options {
 
 /// Measures both builds, writes the page and prints the table.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
-    report::prepare(&options.report)?;
+    let mut kept = Kept::begin(&options.report)?;
     let mut session = Session::begun();
     let builds = both(options.other.as_deref())?;
     let entry = families::named(FAMILY).context("the scheduler's experiments are not there")?;
@@ -75,7 +75,6 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     }
     session.notes = builds.each_ref().map(|(build, _)| says(*build)).to_vec();
     session.notes.push("Both run in each round, and which of them is first alternates.".to_owned());
-    let mut kept = Kept::within(&options.report);
     let mut keep = |record: Record| {
         let saved = kept.add(FAMILY, &record);
         measured.records.push(record);
@@ -84,6 +83,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     interrupt::begin();
     let failure = rounds(&builds, options, &mut keep).map_err(interrupt::why);
     if measured.records.is_empty() {
+        kept.leave();
         return failure;
     }
     // What was measured before a failure is shown and kept as well.
@@ -94,7 +94,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let table = table::render(of, records, absent, table::width());
     session.measured = vec![measured];
     // The page is kept even if the table has no reader.
-    let written = report::write(&options.report, &session);
+    let written = kept.write(&session, failure.is_ok());
     let failure = failure.context("not all was measured; table and page are of what was");
     last(&(table + &report::lines(&written)), failure.and(written.map(drop)))
 }

@@ -30,8 +30,7 @@ use suite::{affinity, interrupt, words};
 
 /// Measures, prints rows and summary, and writes the report. `has_tables`: prints all tables too.
 pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Result<()> {
-    // A folder that cannot be written is found out before minutes are spent.
-    report::prepare(folder)?;
+    let mut kept = Kept::begin(folder)?;
     let mut session = Session::begun();
     say!("{}", session.machine);
     let mut parts = Vec::new();
@@ -73,7 +72,6 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
     interrupt::begin();
     let progress = Progress::of(parts.iter().map(|planned| planned.part.cases().len()).sum());
     // What was measured before a failure is shown and kept as well.
-    let mut kept = Kept::within(folder);
     let measuring = parts.iter_mut().try_for_each(|one| measure(one, &progress, &mut kept));
     progress.end();
     let failure = measuring.map_err(interrupt::why);
@@ -83,11 +81,11 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
     let measured_in = begun.elapsed();
     session.measured = parts.into_iter().map(|planned| planned.measured).collect();
     if session.measured.iter().all(|of| of.records.is_empty()) {
-        // The page of an older session is worth more than one of nothing.
+        kept.leave();
         return failure.context("nothing was measured");
     }
     // The report is kept even if what is printed has no reader any more.
-    let written = report::write(folder, &session);
+    let written = kept.write(&session, failure.is_ok());
     let mut text = String::new();
     for Measured { of, records, absent } in session.measured.iter().filter(|_| has_tables) {
         text += &format!("\n{}", table::render(of, records, absent, table::width()));

@@ -96,25 +96,27 @@ fn interrupted_builds_show_and_write_what_they_measured() {
     let error = "error: not all was measured; table and page are of what was: interrupted";
     assert_eq!(said.lines().last(), Some(error));
     assert!(printed.contains(" default ") && printed.contains("report: "), "{printed}");
-    let page = fs::read_to_string(report.join("index.html")).unwrap();
+    let unfinished = report.join("unfinished");
+    let page = fs::read_to_string(unfinished.join("index.html")).unwrap();
     assert!(page.contains("Not all was measured: interrupted."), "{page}");
-    assert!(runs(&report.join("scheduling.jsonl")).iter().any(|run| run["build"] == "default"));
+    assert!(runs(&unfinished.join("scheduling.jsonl")).iter().any(|run| run["build"] == "default"));
 }
 
 #[test]
-fn a_killed_session_leaves_its_runs_and_none_of_an_older_session() {
+fn a_killed_session_leaves_its_runs_beside_those_of_an_older_session() {
     let report = tempfile::tempdir().unwrap();
-    let file = report.path().join("scheduling.jsonl");
-    fs::write(&file, "{\"bench\":\"old\"}\n").unwrap();
+    let old = report.path().join("scheduling.jsonl");
+    fs::write(&old, "{\"bench\":\"old\"}\n").unwrap();
     let mut child = session("--quick", report.path()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     lines.by_ref().find(|line| line.starts_with("cycle")).expect("a row is printed");
     child.kill().unwrap();
     child.wait().unwrap();
-    let runs = runs(&file);
-    assert!(runs.iter().any(|run| run["bench"] == "cycle"), "{runs:?}");
-    assert!(runs.iter().all(|run| run["bench"] != "old"), "{runs:?}");
-    assert!(!report.path().join("index.html").exists());
+    let unfinished = report.path().join("unfinished");
+    let left = runs(&unfinished.join("scheduling.jsonl"));
+    assert!(left.iter().any(|run| run["bench"] == "cycle"), "{left:?}");
+    assert_eq!(runs(&old).len(), 1);
+    assert!(!unfinished.join("index.html").exists());
 }
 
 #[test]
@@ -141,11 +143,13 @@ fn an_interrupted_session_leaves_the_rows_and_the_report_of_what_it_measured() {
     let printed = printed.join("\n");
     assert!(printed.contains("not compared") && printed.contains("report: "), "{printed}");
     assert!(!printed.contains("savina"), "{printed}");
-    let page = fs::read_to_string(report.path().join("index.html")).unwrap();
+    let unfinished = report.path().join("unfinished");
+    let page = fs::read_to_string(unfinished.join("index.html")).unwrap();
     assert!(page.contains("Not all was measured: interrupted."), "{page}");
-    assert!(runs(&report.path().join("scheduling.jsonl")).len() > 1);
-    // What was not measured has no file, not even an older one.
-    assert!(!old.exists() && !page.contains("actors.jsonl"));
+    assert!(runs(&unfinished.join("scheduling.jsonl")).len() > 1);
+    // What was not measured has no file, and an older one stays where it is.
+    assert!(!unfinished.join("actors.jsonl").exists() && !page.contains("actors.jsonl"));
+    assert!(old.exists());
 }
 
 #[test]
@@ -159,7 +163,8 @@ fn a_session_whose_reader_leaves_keeps_what_it_has_measured() {
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
     assert!(!said.contains("panicked"), "{said}");
-    let page = fs::read_to_string(report.path().join("index.html")).unwrap();
+    let page = report.path().join("unfinished").join("index.html");
+    let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("Not all was measured: what is printed has no reader."), "{page}");
 }
 
@@ -178,5 +183,5 @@ fn a_second_interrupt_ends_a_session_at_once() {
         thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(!report.path().join("index.html").exists());
+    assert!(!report.path().join("unfinished").join("index.html").exists());
 }

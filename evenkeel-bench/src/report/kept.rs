@@ -1,45 +1,101 @@
-//! The runs of a session as files of lines, one for each family, beside its page.
+//! The files of a session: its runs as lines, one file for each family, and its page.
 //!
 //! Each run is in its file when it is over. So what was measured is there however the session ends:
 //! by a panic, by a second Ctrl-C because a run hangs, or by a system that is out of memory.
+//!
+//! Until all is measured the files lie in a folder of their own, [`UNFINISHED`], and what an older
+//! session has left beside it stays as it is. A session that ends early leaves its report there.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::fs::File;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::refusal;
+use super::{Session, page, prepare, refusal};
+use crate::families::FAMILIES;
 use suite::record::Record;
+
+/// The folder, within that of the report, of a session that is not over or ended early.
+pub(crate) const UNFINISHED: &str = "unfinished";
+
+/// The page.
+const PAGE: &str = "index.html";
 
 /// The files of a session.
 pub(crate) struct Kept {
+    /// Where the report is to be.
     folder: PathBuf,
+    /// Where it is meanwhile.
+    unfinished: PathBuf,
     files: BTreeMap<&'static str, File>,
 }
 
 impl Kept {
-    /// Nothing yet. The folder is [there](super::prepare).
-    pub(crate) fn within(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), files: BTreeMap::new() }
+    /// Nothing yet. What an earlier session has left unfinished goes; a folder in which no file can
+    /// be written is an error, before minutes are spent.
+    pub(crate) fn begin(folder: &Path) -> anyhow::Result<Self> {
+        let unfinished = folder.join(UNFINISHED);
+        prepare(folder)?;
+        fs::create_dir_all(&unfinished).with_context(|| refusal(folder))?;
+        let kept = Self { folder: folder.to_owned(), unfinished, files: BTreeMap::new() };
+        kept.remove_from(&kept.unfinished, |_| true)?;
+        Ok(kept)
     }
 
-    /// Writes a run into the file of its family. The first one takes the place of what an older
-    /// session has left there.
+    /// Writes a run into the file of its family.
     pub(crate) fn add(&mut self, family: &'static str, record: &Record) -> anyhow::Result<()> {
         let mut line = serde_json::to_string(record)?;
         line.push('\n');
         let opened = match self.files.entry(family) {
             Entry::Occupied(opened) => opened.into_mut(),
             Entry::Vacant(place) => {
-                let opened = File::create(self.folder.join(file(family)));
+                let opened = File::create(self.unfinished.join(file(family)));
                 place.insert(opened.with_context(|| refusal(&self.folder))?)
             }
         };
         // One write, and no buffer: the file has whole lines at any time.
         opened.write_all(line.as_bytes()).with_context(|| refusal(&self.folder))
+    }
+
+    /// Writes the page, and returns its path. If `all` was measured, the report takes the place of
+    /// the one before it.
+    pub(crate) fn write(&self, session: &Session, all: bool) -> anyhow::Result<PathBuf> {
+        let page = self.unfinished.join(PAGE);
+        fs::write(&page, page::render(session)?).with_context(|| refusal(&self.folder))?;
+        if !all {
+            return Ok(page);
+        }
+        // A file of a family that has no run this time is of an older session.
+        self.remove_from(&self.folder, |name| !self.files.contains_key(name))?;
+        let own = self.files.keys().map(|family| file(family));
+        for name in own.chain([PAGE.to_owned()]) {
+            fs::rename(self.unfinished.join(&name), self.folder.join(&name))
+                .with_context(|| refusal(&self.folder))?;
+        }
+        self.leave();
+        Ok(self.folder.join(PAGE))
+    }
+
+    /// Removes the folder of what is unfinished, if nothing is in it.
+    pub(crate) fn leave(&self) {
+        _ = fs::remove_dir(&self.unfinished);
+    }
+
+    /// Removes the page and the files of families that are `wanted` from a folder.
+    fn remove_from(&self, folder: &Path, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+        let names = FAMILIES.iter().map(|entry| (entry.describe)().name).filter(|name| wanted(name));
+        for name in names.map(file).chain([PAGE.to_owned()]) {
+            match fs::remove_file(folder.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(error).with_context(|| refusal(&self.folder));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }
 

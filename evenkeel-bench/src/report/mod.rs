@@ -29,8 +29,8 @@ mod table;
 mod tests;
 mod ticks;
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use anyhow::Context;
 
@@ -80,24 +80,6 @@ pub(crate) fn prepare(dir: &Path) -> anyhow::Result<()> {
         .and_then(|()| fs::write(&probe, ""))
         .and_then(|()| fs::remove_file(&probe))
         .with_context(|| refusal(dir))
-}
-
-/// Writes `index.html` into `dir`, where the runs are [kept](kept::Kept) already, and returns its
-/// path.
-pub(crate) fn write(dir: &Path, session: &Session) -> anyhow::Result<PathBuf> {
-    prepare(dir)?;
-    // A file of a family that has no run this time is of an older session, and not of this page.
-    for measured in session.measured.iter().filter(|measured| measured.records.is_empty()) {
-        match fs::remove_file(dir.join(kept::file(measured.of.name))) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(error).with_context(|| refusal(dir));
-            }
-            _ => {}
-        }
-    }
-    let page = dir.join("index.html");
-    fs::write(&page, page::render(session)?).with_context(|| refusal(dir))?;
-    Ok(page)
 }
 
 /// Writes a page of one family into `dir`, beside what else is there, and returns its path.

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::example::{case, record, session};
-use super::kept::Kept;
-use super::{Session, page, prepare, write};
+use super::kept::{Kept, UNFINISHED};
+use super::{Session, page, prepare};
 use suite::entry::Measured;
 use suite::record::Record;
 use suite::rows::{Absent, rows};
@@ -225,14 +225,13 @@ fn little_data_makes_a_page_too() {
 fn the_folder_holds_the_page_and_the_runs() {
     let folder = folder("report");
     let session = session();
-    prepare(&folder).expect("the temporary folder is writable");
-    let mut kept = Kept::within(&folder);
+    let mut kept = Kept::begin(&folder).expect("the temporary folder is writable");
     for Measured { of, records, .. } in &session.measured {
         for record in records {
             kept.add(of.name, record).expect("the temporary folder is writable");
         }
     }
-    let page = write(&folder, &session).expect("the temporary folder is writable");
+    let page = kept.write(&session, true).expect("the temporary folder is writable");
     assert_eq!(page, folder.join("index.html"));
     assert!(fs::read_to_string(page).expect("written").starts_with("<!DOCTYPE html>"));
     for measured in &session.measured {
@@ -258,11 +257,11 @@ fn runs_of_an_older_session_are_not_those_of_the_page() {
     session.measured.retain(|measured| ["scheduling", "timers"].contains(&measured.of.name));
     session.measured[0].records.truncate(2);
     session.measured[1].records.clear();
-    let mut kept = Kept::within(&folder);
+    let mut kept = Kept::begin(&folder).expect("the temporary folder is writable");
     for record in &session.measured[0].records {
         kept.add("scheduling", record).expect("the temporary folder is writable");
     }
-    let page = write(&folder, &session).expect("the temporary folder is writable");
+    let page = kept.write(&session, true).expect("the temporary folder is writable");
     let lines = fs::read_to_string(folder.join("scheduling.jsonl")).expect("written");
     assert_eq!(lines.lines().count(), 2);
     assert!(!lines.contains("old") && !folder.join("timers.jsonl").exists());
@@ -273,11 +272,39 @@ fn runs_of_an_older_session_are_not_those_of_the_page() {
 }
 
 #[test]
+fn a_session_that_ends_early_leaves_an_older_report_as_it_is() {
+    let folder = folder("early");
+    prepare(&folder).expect("the temporary folder is writable");
+    let old = ["scheduling.jsonl", "timers.jsonl", "index.html"];
+    for file in old {
+        fs::write(folder.join(file), "old\n").expect("the temporary folder is writable");
+    }
+    let mut session = session();
+    session.measured.retain(|measured| measured.of.name == "scheduling");
+    let mut kept = Kept::begin(&folder).expect("the temporary folder is writable");
+    for record in &session.measured[0].records {
+        kept.add("scheduling", record).expect("the temporary folder is writable");
+    }
+    let page = kept.write(&session, false).expect("the temporary folder is writable");
+    let unfinished = folder.join(UNFINISHED);
+    assert_eq!(page, unfinished.join("index.html"));
+    assert!(unfinished.join("scheduling.jsonl").exists());
+    let is_old = |file| fs::read_to_string(folder.join(file)).is_ok_and(|text| text == "old\n");
+    assert!(old.into_iter().all(is_old));
+    // The next session begins with nothing there.
+    let kept = Kept::begin(&folder).expect("the temporary folder is writable");
+    assert_eq!(fs::read_dir(&unfinished).expect("there").count(), 0);
+    kept.leave();
+    assert!(!unfinished.exists());
+    fs::remove_dir_all(folder).expect("the temporary folder is ours");
+}
+
+#[test]
 fn an_unwritable_folder_is_named_with_a_way_out() {
     let file = folder("file");
     fs::write(&file, "").expect("the temporary folder is writable");
     let folder = file.join("report");
-    let error = write(&folder, &session()).expect_err("a file holds no folders");
+    let error = Kept::begin(&folder).err().expect("a file holds no folders");
     let text = format!("{error:#}");
     assert!(text.contains(&format!("`{}`", folder.display())), "{text}");
     assert!(text.contains("--report DIR") && text.contains("directory"), "{text}");
