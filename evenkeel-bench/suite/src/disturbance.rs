@@ -2,26 +2,43 @@
 //!
 //! What was busy on the run's cores and is not this process, nor a child that it has waited for,
 //! was taken by others; stolen time was taken by the hypervisor.
+//!
+//! The system counts in ticks of a hundredth of a second, so a run of a few of them says nothing of
+//! itself. It is judged by what was taken of the [time](LONG) up to its end, in which other runs of
+//! its row fall: whatever goes on taking time is seen after the first runs of a row.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 /// What a reader must know of it.
 pub const MEANING: &str = "a run counts if others took less than 4 % of its cores' time, which the \
-    system counts in hundredths of a second: of a run shorter than a quarter of a second they can \
-    take more unseen";
+    system counts in hundredths of a second; of a run shorter than a quarter of a second so much \
+    time up to its end is looked at, within its row, so of the first ones they can take more unseen";
+
+/// As long as tells the [share](ENOUGH) that matters from a tick for each core.
+const LONG: Duration = Duration::from_millis(250);
 
 /// A run that had less than this share of its time was disturbed, and does not count.
 pub const ENOUGH: f64 = 0.96;
 
-/// A stretch of time on some cores.
-pub struct Watch {
+/// The cores of a row, from its first run on.
+#[derive(Debug, Default)]
+pub struct Past(Vec<Seen>);
+
+/// What had been used at a time; nothing is known where the system does not tell.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    at: Instant,
+    ticks: Option<Ticks>,
+}
+
+/// A run on some cores.
+pub struct Watch<'a> {
     cores: Vec<usize>,
     /// A child whose time is this process's own.
     child: Option<u32>,
-    started: Instant,
-    /// Absent where the system does not tell.
-    before: Option<Ticks>,
+    past: &'a mut Past,
+    began: Seen,
 }
 
 /// Clock ticks so far.
@@ -33,21 +50,49 @@ struct Ticks {
     own: u64,
 }
 
-impl Watch {
+impl<'a> Watch<'a> {
     /// Begins to watch these cores, and a child that is not waited for yet if that does the work.
-    pub fn beside(cores: Vec<usize>, child: Option<u32>) -> Watch {
-        let before = now(&cores, child);
-        Watch { cores, child, started: Instant::now(), before }
+    /// All runs with the same past have the same cores.
+    pub fn beside(cores: Vec<usize>, child: Option<u32>, past: &'a mut Past) -> Self {
+        let began = Seen::now(&cores, child);
+        Watch { cores, child, past, began }
     }
 
-    /// The share of the time since the start that others left to this process, 0 to 1; 1 where the
-    /// system does not tell.
-    pub fn share(&self) -> f64 {
-        let Some((before, after)) = self.before.zip(now(&self.cores, self.child)) else {
-            return 1.0;
-        };
+    /// The share of the time that others left to this process until now, 0 to 1; 1 where the system
+    /// does not tell.
+    pub fn share(self) -> f64 {
+        let Self { cores, child, past, began } = self;
+        let ended = Seen::now(&cores, child);
+        let share = |from: &Seen| from.share(&ended, cores.len());
+        // A child's own time is known while it runs: no run beside has counted it.
+        let before = if child.is_none() { past.before(ended.at) } else { None };
+        let least = before.map_or(1.0, share).min(share(&began));
+        match child {
+            Some(_) => past.0.clear(),
+            None => past.0.extend([began, ended]),
+        }
+        least
+    }
+}
+
+impl Past {
+    /// The latest time that is [long](LONG) ago, or else the first of all.
+    fn before(&self, now: Instant) -> Option<&Seen> {
+        let is_long_ago = |seen: &&Seen| now.duration_since(seen.at) >= LONG;
+        self.0.iter().rev().find(is_long_ago).or(self.0.first())
+    }
+}
+
+impl Seen {
+    fn now(cores: &[usize], child: Option<u32>) -> Self {
+        Self { at: Instant::now(), ticks: now(cores, child) }
+    }
+
+    /// What others left of the time until then.
+    fn share(&self, then: &Self, cores: usize) -> f64 {
+        let Some((before, after)) = self.ticks.zip(then.ticks) else { return 1.0 };
         let per_second = rustix::param::clock_ticks_per_second();
-        share(before, after, self.cores.len(), self.started.elapsed(), per_second)
+        share(before, after, cores, then.at - self.at, per_second)
     }
 }
 
@@ -124,5 +169,25 @@ mod tests {
         assert_eq!(share(before, quiet, 2, second, 100), 1.0);
         let loaded = Ticks { busy: 1200, own: 658 };
         assert_eq!(share(before, loaded, 2, second, 100), 0.8);
+    }
+
+    #[test]
+    fn a_short_run_is_judged_by_a_quarter_of_a_second() {
+        let start = Instant::now();
+        let seen = |ms: u64, busy: u64| Seen {
+            at: start + Duration::from_millis(ms),
+            ticks: Some(Ticks { busy, own: 0 }),
+        };
+        // Others take half of a core: nothing is to be seen of it in any run of 20 ms.
+        let runs = (0..20).map(|run| seen(20 * run, run));
+        let past = Past(runs.collect());
+        let now = seen(400, 20);
+        assert_eq!(past.0[19].share(&now, 1), 1.0);
+        let before = past.before(now.at).expect("there are some");
+        assert_eq!(before.at, start + Duration::from_millis(140));
+        assert!(before.share(&now, 1) < 0.6);
+        let first = past.before(start + Duration::from_millis(90)).expect("there are some");
+        assert_eq!(first.at, start);
+        assert!(Past::default().before(now.at).is_none());
     }
 }

@@ -12,6 +12,7 @@ use super::record::Record;
 use super::rows::Absent;
 use super::runner::{self, Peers, Run, watched};
 use crate::affinity;
+use crate::disturbance::Past;
 use crate::effort::Effort;
 use crate::named::{Named, named_twice};
 use crate::regime;
@@ -200,10 +201,11 @@ impl<F: Family> Whole<F> {
         let mut ready = ready?;
         let is_bound = self.of.experiment(&case.bench).is_some_and(|of| of.is_bound(&case));
         let read = (!is_bound).then(regime::bounce);
+        let mut past = Past::default();
         let mut once = |place: usize, round: usize| {
             let (peer, seed) = (peers[place], self.seed + round as u64);
             let ready = &mut ready[place];
-            let (ran, quiet) = watched(case.workers, read, F::child(ready), || {
+            let (ran, quiet) = watched(case.workers, read, F::child(ready), &mut past, || {
                 self.family.once(spec, peer, ready, seed)
             });
             let (figures, dnc) = match ran.map_err(|why| why.context(failed(peer, seed)))? {

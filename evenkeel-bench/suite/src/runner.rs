@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::enough::{Bound, Counts, counts, is_disturbed, regime};
 use super::record::{Quiet, Record};
 use crate::affinity;
-use crate::disturbance::Watch;
+use crate::disturbance::{Past, Watch};
 use crate::regime::{bounce, name};
 
 /// Who runs in a row.
@@ -55,10 +55,9 @@ pub fn row(
             let run = once(place, round)?;
             match &run {
                 Run::Kept(record) => {
-                    // One that was disturbed does not show that it cannot be done.
-                    let is_over = record.dnc && !is_disturbed(record);
-                    left.retain(|&other| other != place || !is_over);
                     kept.push(Record::clone(record));
+                    let is_over = cannot(&kept, &record.runtime, bound.needed());
+                    left.retain(|&other| other != place || !is_over);
                 }
                 Run::GaveUp(_) => left.retain(|&other| other != place),
             }
@@ -73,6 +72,13 @@ pub fn row(
         (time, runs) = (time + took, runs + asked.len() as u32);
     }
     Ok(())
+}
+
+/// Whether a peer has shown, in as many runs as a row needs and in no other, that it does not
+/// complete. Runs that were disturbed do not show it.
+fn cannot(kept: &[Record], runtime: &str, needed: usize) -> bool {
+    let own = kept.iter().filter(|record| record.runtime == runtime && !is_disturbed(record));
+    own.clone().all(|record| record.dnc) && own.count() >= needed
 }
 
 /// The order of so many peers in a round, by their places.
@@ -119,16 +125,17 @@ fn again(peers: &Peers<'_>, bound: &Bound, kept: &[Record], left: &[usize]) -> V
 ///
 /// The line between two cores is bounced before and after, unless it was `read` already: to one
 /// worker the distance of the cores makes no difference, so one reading for all its runs is enough.
-/// A `child` that does the work counts as this process.
+/// A `child` that does the work counts as this process. The `past` is that of the row.
 pub fn watched<T>(
     workers: usize,
     read: Option<f64>,
     child: Option<u32>,
+    past: &mut Past,
     work: impl FnOnce() -> T,
 ) -> (T, Quiet) {
     let line_ns_before = read.unwrap_or_else(bounce);
     let (done, cpu_share) = affinity::confined(workers, || {
-        let watch = Watch::beside(affinity::cores(), child);
+        let watch = Watch::beside(affinity::cores(), child, past);
         let done = work();
         (done, watch.share())
     });
@@ -209,14 +216,17 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_does_not_complete_or_gives_up_is_not_asked_again() {
-        let rounds = asked([&[], &["dnc"], &["near", "gave up"]], true, &mut Bound::rows(3));
-        assert_eq!(rounds, ["obc", "co", "o"]);
-        // Who was disturbed may complete another time.
+    fn a_peer_that_gives_up_or_has_not_completed_often_enough_is_not_asked_again() {
+        let rounds = asked([&[], &["dnc"; 9], &["near", "gave up"]], true, &mut Bound::rows(5));
+        assert_eq!(rounds, ["obc", "cbo", "bo", "o", "o"]);
+        // One run that did not complete shows as little as one that did.
+        let rounds = asked([&[], &["dnc"], &[]], true, &mut Bound::rows(3));
+        assert_eq!(rounds, ["obc", "cbo", "bco"]);
+        // A peer that was disturbed may complete another time.
         let rounds = asked([&[], &["disturbed dnc"], &[]], true, &mut Bound::rows(3));
         assert_eq!(rounds, ["obc", "cbo", "bco", "ob"]);
-        let rounds = asked([&["dnc"], &["dnc"], &["dnc"]], true, &mut Bound::rows(3));
-        assert_eq!(rounds, ["obc"]);
+        let rounds = asked([&["dnc"; 9], &["dnc"; 9], &["dnc"; 9]], true, &mut Bound::rows(5));
+        assert_eq!(rounds, ["obc", "cbo", "bco"]);
     }
 
     #[test]
@@ -246,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_reading_of_the_line_serves_a_run_that_does_not_depend_on_it() {
-        let (cores, quiet) = watched(1, Some(40.0), None, || affinity::cores().len());
+        let (cores, quiet) = watched(1, Some(40.0), None, &mut Past::default(), || affinity::cores().len());
         assert_eq!((cores, quiet.line_ns_before, quiet.line_ns_after), (1, 40.0, 40.0));
         assert_eq!(quiet.regime, "near");
         assert!((0.0..=1.0).contains(&quiet.cpu_share));

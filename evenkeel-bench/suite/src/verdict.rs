@@ -137,18 +137,17 @@ impl Verdict {
             among.reduce(|best, one| if one.is_better(best, better) { one } else { best })
         };
         let few = |side: &Side| Self::NotCompared(Why::FewRunsOf(side.name, side.counted));
-        // What did not complete while it was disturbed says nothing.
-        let untold = undone.iter().find(|side| side.counted == 0);
-        if !own.summary.completed() {
-            return match (own.counted, best(&|_| true), untold) {
-                (0, ..) => Self::NotCompared(Why::FewRuns(0)),
-                (_, None, Some(side)) => few(side),
-                // It takes one run to show that it can be done.
-                (_, best, _) => Self::Unfinished(best.map(|side| side.name)),
-            };
-        }
         if !own.is_enough() {
             return Self::NotCompared(Why::FewRuns(own.counted));
+        }
+        // Not to complete takes as many runs to show as to be slow.
+        let untold = undone.iter().find(|side| !side.is_enough());
+        if !own.summary.completed() {
+            return match (best(&|_| true), untold) {
+                (None, Some(side)) => few(side),
+                // It takes one run to show that it can be done.
+                (best, _) => Self::Unfinished(best.map(|side| side.name)),
+            };
         }
         let is_ahead = |side: &Side| side.is_better(own, better);
         if let Some(peer) = best(&|side| side.is_enough() && is_ahead(side) && side.differs(own)) {
@@ -283,7 +282,7 @@ mod tests {
     }
 
     fn dnc(runtime: &'static str) -> Vec<Record> {
-        vec![Record { dnc: true, ..run(runtime, 2, 0.0) }]
+        vec![Record { dnc: true, ..run(runtime, 2, 0.0) }; 3]
     }
 
     #[test]
@@ -380,16 +379,28 @@ mod tests {
     }
 
     #[test]
+    fn one_run_that_does_not_complete_decides_nothing() {
+        let once = |runtime| dnc(runtime)[..1].to_vec();
+        assert_eq!(words(&[ours(), once("go")]), "not compared: go has 1 run of 3");
+        let peer = three("tokio", [40.0, 42.0, 44.0]);
+        assert_eq!(words(&[once("evenkeel"), peer.clone()]), "not compared: 1 run of 3");
+        // One run of several that does not complete is the worst of them.
+        let go = [peer, once("go")].concat().into_iter();
+        let go: Vec<Record> = go.map(|run| Record { runtime: "go".into(), ..run }).collect();
+        assert_eq!(words(&[ours(), go]), "2.0 x faster");
+    }
+
+    #[test]
     fn what_did_not_complete_while_it_was_disturbed_decides_nothing() {
         let mut disturbed = dnc("go");
-        disturbed[0].quiet.cpu_share = 0.5;
+        disturbed.iter_mut().for_each(|run| run.quiet.cpu_share = 0.5);
         assert_eq!(words(&[ours(), disturbed.clone()]), "not compared: go has 0 runs of 3");
         let peer = three("tokio", [40.0, 42.0, 44.0]);
         let others = [ours(), disturbed.clone(), peer.clone()];
         assert_eq!(words(&others), "not compared: go has 0 runs of 3");
         let none = [dnc("evenkeel"), disturbed.clone()];
         assert_eq!(words(&none), "not compared: go has 0 runs of 3");
-        disturbed[0].runtime = "evenkeel".into();
+        disturbed.iter_mut().for_each(|run| run.runtime = "evenkeel".into());
         assert_eq!(words(&[disturbed, peer]), "not compared: 0 runs of 3");
     }
 
