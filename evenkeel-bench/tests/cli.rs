@@ -440,7 +440,7 @@ fn localities_are_measured_beside_the_others_where_they_are_asked_for() {
     let usual = seen("");
     let always = ["serial", "evenkeel", "evenkeel-worker", "rayon", "chili"];
     assert!(always.iter().all(|name| has(&usual, name)) && !has(&usual, off), "{usual:?}");
-    refused("run --bench fib --locality far", "[possible values: off, biased, strict, all]");
+    refused("run --bench fib --locality far", "[possible values: off, random, biased, strict, all]");
     refused("run --bench fib --locality off,off", "`off` is named twice by --locality");
     refused("run --bench cycle --locality off", "--locality is not for cycle");
 }

@@ -86,7 +86,8 @@ impl Kept {
 
     /// Removes the page and the files of families that are `wanted` from a folder.
     fn remove_from(&self, folder: &Path, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
-        let names = FAMILIES.iter().map(|entry| (entry.describe)().name).filter(|name| wanted(name));
+        let names =
+            FAMILIES.iter().map(|entry| (entry.describe)().name).filter(|name| wanted(name));
         for name in names.map(file).chain([PAGE.to_owned()]) {
             match fs::remove_file(folder.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {

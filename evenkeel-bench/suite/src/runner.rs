@@ -256,7 +256,8 @@ mod tests {
 
     #[test]
     fn a_reading_of_the_line_serves_a_run_that_does_not_depend_on_it() {
-        let (cores, quiet) = watched(1, Some(40.0), None, &mut Past::default(), || affinity::cores().len());
+        let (cores, quiet) =
+            watched(1, Some(40.0), None, &mut Past::default(), || affinity::cores().len());
         assert_eq!((cores, quiet.line_ns_before, quiet.line_ns_after), (1, 40.0, 40.0));
         assert_eq!(quiet.regime, "near");
         assert!((0.0..=1.0).contains(&quiet.cpu_share));

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use evenkeel::metrics::Times;
 
+use super::caches;
 use super::cpp::{self, Built};
 use super::figures::{QUANTITIES, doubts};
 #[cfg(feature = "forte")]
@@ -67,7 +68,8 @@ pub(crate) struct Ready {
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct Options {
-    /// Fork-join programs: each program's own size of this name
+    /// Fork-join programs: each program's own size of this name, or those that fill last-level
+    /// caches
     #[arg(long, conflicts_with = "n")]
     size: Option<Size>,
     /// Fork-join programs: evenkeel with these localities as well, separated by commas, or with
@@ -91,24 +93,30 @@ fn locality(name: Name) -> &'static str {
     name.name().trim_start_matches("evenkeel-")
 }
 
-/// One of the three sizes that each program has, or all of them.
+/// Three sizes that each program has, one of them or all, or those that fill the machine's caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Size {
     Small,
     Usual,
     Large,
     All,
+    /// Half of one last-level cache, half of all, and four times all
+    Caches,
 }
 
 impl Size {
-    fn of(self, program: Program) -> Vec<usize> {
+    fn of(self, program: Program) -> Result<Vec<usize>, Usage> {
         let [small, usual, large] = program.sizes();
-        match self {
+        Ok(match self {
             Size::Small => vec![small],
             Size::Usual => vec![usual],
             Size::Large => vec![large],
             Size::All => vec![small, usual, large],
-        }
+            Size::Caches => {
+                let why = |why| Usage(format!("--size caches: {why}; choose another size or --n"));
+                caches::sizes(program).map_err(why)?
+            }
+        })
     }
 }
 
@@ -156,9 +164,10 @@ impl Family for Forking {
     fn asked(asked: &Asked, options: &Options) -> anyhow::Result<Vec<Spec>> {
         let programs: Vec<Program> = asked.benches()?;
         let size = options.size.unwrap_or(Size::Usual);
-        let sizes = |program| if asked.n.is_empty() { size.of(program) } else { asked.n.clone() };
+        let sizes =
+            |program| if asked.n.is_empty() { size.of(program) } else { Ok(asked.n.clone()) };
         for &program in &programs {
-            if let Some(n) = sizes(program).iter().find(|n| !(1..=program.most()).contains(*n)) {
+            if let Some(n) = sizes(program)?.iter().find(|n| !(1..=program.most()).contains(*n)) {
                 let usual = program.sizes().map(|size| size.to_string()).join(", ");
                 let most = program.most();
                 let why = format!("{program} of size {n}: sizes are 1 to {most}, usually {usual}");
@@ -170,14 +179,14 @@ impl Family for Forking {
         }
         let mut besides = Self::besides(options);
         besides.extend(asked.named_peers::<Name>()?);
-        let specs = specs(&programs, sizes, &asked.workers, PATIENCE);
+        let specs = specs(&programs, sizes, &asked.workers, PATIENCE)?;
         Ok(specs.into_iter().map(|spec| Spec { besides: besides.clone(), ..spec }).collect())
     }
 
     fn plan(effort: Effort, cores: usize) -> Vec<Spec> {
         let sizes = |program: Program| match effort {
             Effort::Quick => Size::Small.of(program),
-            Effort::Usual => vec![program.brief()],
+            Effort::Usual => Ok(vec![program.brief()]),
             Effort::Full => Size::All.of(program),
         };
         let patience = Duration::from_secs(match effort {
@@ -186,6 +195,7 @@ impl Family for Forking {
             Effort::Full => 120,
         });
         specs(&Program::ALL, sizes, &processor_counts(cores), patience)
+            .expect("each program has these sizes")
     }
 
     fn rounds(effort: Effort) -> usize {
@@ -280,18 +290,18 @@ impl family::Spec for Spec {
 /// Each program in its sizes, each of them with all numbers of workers.
 fn specs(
     programs: &[Program],
-    sizes: impl Fn(Program) -> Vec<usize>,
+    sizes: impl Fn(Program) -> Result<Vec<usize>, Usage>,
     workers: &[usize],
     patience: Duration,
-) -> Vec<Spec> {
+) -> Result<Vec<Spec>, Usage> {
     let mut specs = Vec::new();
     for &program in programs {
-        for n in sizes(program) {
+        for n in sizes(program)? {
             let spec = |&workers| Spec { program, n, workers, patience, besides: Vec::new() };
             specs.extend(workers.iter().map(spec));
         }
     }
-    specs
+    Ok(specs)
 }
 
 impl Forking {

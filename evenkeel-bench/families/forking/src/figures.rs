@@ -90,8 +90,8 @@ fn is_same_work(a: &Case, b: &Case) -> bool {
     a.bench == b.bench && a.settings == b.settings
 }
 
-/// A speed-up of so many times the number of workers is worth a remark: two per cent are noise (an
-/// estimate; no benchmark sets it).
+/// Speed-ups beyond the number of workers, and plain calls that take other times than before, are
+/// worth a remark from so many times on: two per cent are noise (an estimate; no benchmark sets it).
 const BEYOND: f64 = 1.02;
 
 /// What makes the speed-ups of these rows doubtful, a sentence each.
@@ -113,7 +113,8 @@ fn unsteady(row: &Row<'_>, other: &Row<'_>, cell: &Cell<'_>) -> Option<String> {
     let name = cell.peer.name;
     let before = other.cell(name).filter(|before| before.is_enough() && cell.is_enough())?;
     let (now, then) = (row.summary(&TIME, cell)?, other.summary(&TIME, before)?);
-    (!then.overlaps(&now)).then(|| {
+    let factor = (now.median / then.median).max(then.median / now.median);
+    (factor > BEYOND && !then.overlaps(&now)).then(|| {
         format!(
             "{name} took {} ms of {} and {} of {}: the machine was not the same, and the speed-ups \
              of both rows are over the median of all these runs.",

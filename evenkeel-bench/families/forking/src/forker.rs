@@ -103,6 +103,8 @@ named! {
         Openmp = "openmp": "OpenMP's tasks, a task for each fork",
         /// This project's `join` with [`Locality::Off`].
         EvenkeelOff = "evenkeel-off": "this project's join with locality off (--locality off)",
+        /// With [`Locality::Random`].
+        EvenkeelRandom = "evenkeel-random": "the same, victims at random (--locality random)",
         /// With [`Locality::Biased`].
         EvenkeelBiased = "evenkeel-biased": "the same, biased (--locality biased)",
         /// With [`Locality::Strict`].
@@ -131,6 +133,7 @@ impl Name {
     pub(crate) fn locality(self) -> Option<Locality> {
         match self {
             Name::EvenkeelOff => Some(Locality::Off),
+            Name::EvenkeelRandom => Some(Locality::Random),
             Name::EvenkeelBiased => Some(Locality::Biased),
             Name::EvenkeelStrict => Some(Locality::Strict),
             _ => None,

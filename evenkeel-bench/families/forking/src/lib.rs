@@ -11,6 +11,7 @@
 // `say!` and `note!` end quietly where these panic.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
+mod caches;
 mod cpp;
 mod family;
 mod figures;

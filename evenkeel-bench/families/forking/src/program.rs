@@ -84,6 +84,18 @@ impl Program {
         }
     }
 
+    /// The largest size whose arrays take so many bytes at most; `None` if it has none.
+    pub(crate) fn filling(self, bytes: u64) -> Option<usize> {
+        let numbers = bytes / size_of::<f64>() as u64;
+        let n = match self {
+            Program::Matmul => (numbers / 3).isqrt(),
+            Program::Transpose | Program::Heat => (numbers / 2).isqrt(),
+            Program::Cilksort => numbers / 2,
+            Program::Fib | Program::Nqueens | Program::Skynet | Program::Uts => return None,
+        };
+        Some((n as usize).clamp(1, self.most()))
+    }
+
     /// The size in the main job: some milliseconds, more than a runtime takes to wake its workers.
     pub(crate) fn brief(self) -> usize {
         match self {
