@@ -153,7 +153,7 @@ fn timers() -> Measured {
         repeat,
         figures: match variant == "cancel" {
             true => Fields::new().with("ns_per_timer", value),
-            false => Fields::new().with("late_us_p50", value / 3.0).with("late_us_p999", value),
+            false => Fields::new().with("late_us_p50", value / 3.0).with("late_us_p99", value),
         },
         dnc: false,
         quiet: Quiet {

@@ -132,12 +132,18 @@ impl Family for Concurrency {
 
     /// All rows that so many cores can show: there are many, and each is on its own.
     fn plan(effort: Effort, cores: usize) -> Vec<Spec> {
-        let time = Duration::from_millis(match effort {
+        let millis = match effort {
             Effort::Quick => 5,
-            Effort::Usual => 20,
+            Effort::Usual => 40,
             Effort::Full => 200,
-        });
-        let all = Bench::ALL.into_iter().flat_map(|bench| specs(bench, time));
+        };
+        // The longest of some thousands of waits is a matter of the machine's own pauses: it takes
+        // time to be about the monitor.
+        let time = |bench| match (bench, effort) {
+            (Bench::Contended, Effort::Usual | Effort::Full) => Duration::from_millis(300),
+            _ => Duration::from_millis(millis),
+        };
+        let all = Bench::ALL.into_iter().flat_map(|bench| specs(bench, time(bench)));
         all.filter(|spec| spec.workers <= cores).collect()
     }
 

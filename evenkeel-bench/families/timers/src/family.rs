@@ -15,8 +15,9 @@ use suite::quantity::{Better, Drawn, Quantity, Read};
 /// The family of one experiment.
 pub(crate) struct Timers;
 
-/// The cost of one that is cancelled, and how late those are that fire. The experiment is about the
-/// rarest of the late ones; the others are shown.
+/// The cost of one that is cancelled, and how late those are that fire. Compared is the percentile
+/// that has some twenty later ones beyond it in a session's run of a few thousand; the rarer ones
+/// are shown.
 const QUANTITIES: [Quantity; 5] = [
     Quantity {
         name: "ns/timer",
@@ -25,11 +26,11 @@ const QUANTITIES: [Quantity; 5] = [
         drawn: Drawn::Dots,
     },
     late("late p50, µs", "late_us_p50", 0.5),
-    late("late p99, µs", "late_us_p99", 0.99),
     Quantity {
         better: Better::Less("earlier", "later"),
-        ..late("late p99.9, µs", "late_us_p999", 0.999)
+        ..late("late p99, µs", "late_us_p99", 0.99)
     },
+    late("late p99.9, µs", "late_us_p999", 0.999),
     late("late max, µs", "late_us_max", 1.0),
 ];
 
