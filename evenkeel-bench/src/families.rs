@@ -1,5 +1,5 @@
 //! The registry of the families that run on the [`suite`]: a new one is a line here, its crate in
-//! `families/`, the dependency on it, and its line among the profiles of the workspace.
+//! `families/`, and the dependency on it.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 

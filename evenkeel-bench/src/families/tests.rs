@@ -49,6 +49,14 @@ fn a_family_has_one_subject_and_says_what_it_is_about() {
     }
 }
 
+/// What a new family needs is what the registry says.
+#[test]
+fn no_profile_of_the_workspace_names_a_crate_of_the_suite() {
+    let workspace = include_str!("../../../Cargo.toml");
+    let named = workspace.lines().find(|line| line.contains("package.evenkeel-bench"));
+    assert_eq!(named, None);
+}
+
 /// `analyse` knows the experiments by name only.
 #[test]
 fn the_distance_of_the_cores_matters_to_those_that_say_so() {
