@@ -14,13 +14,14 @@ use super::caches::{Caches, L2, L3};
 use super::scheduler::Scheduler;
 use super::work::{Node, Step, Work};
 use super::worker::{Doing, Frame, Job, JobIndex, State, Worker};
+pub(super) use stealing::SEIZE;
 use suite::kit::random::Random;
 
 /// Nanoseconds of a fork and its end on the worker that forks; of publishing jobs; of taking one
 /// back that is public. As measured on real cores.
 const FORK: u64 = 3;
-const PUBLISH: u64 = 60;
-const RECLAIM: u64 = 60;
+pub(super) const PUBLISH: u64 = 60;
+pub(super) const RECLAIM: u64 = 60;
 
 /// The others of a worker.
 struct Neighbours {

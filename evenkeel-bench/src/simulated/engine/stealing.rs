@@ -12,7 +12,7 @@ use crate::simulated::worker::{Doing, Frame, Job, JobIndex, State};
 const LOOK: [u64; 2] = [30, 130];
 const STEAL: [u64; 2] = [120, 520];
 /// Of taking jobs from an owner inside a long leaf: a heavy fence.
-const SEIZE: u64 = 10_000;
+pub(in crate::simulated) const SEIZE: u64 = 10_000;
 /// Between two looks of one that waits.
 const PAUSE: u64 = 200;
 
