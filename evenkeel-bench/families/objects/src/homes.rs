@@ -13,7 +13,7 @@ pub(super) struct Homes {
     /// Objects at each worker before anything was done, and when all was over.
     pub(super) before: Vec<usize>,
     pub(super) after: Vec<usize>,
-    /// What the class of an automatic run has come to, and why.
+    /// What the classes of an automatic run have come to, and why.
     pub(super) verdict: Option<String>,
     /// Objects that busy workers have given to others.
     pub(super) given_away: u64,
@@ -28,14 +28,27 @@ impl Homes {
     }
 
     /// Notes what there is to be said after it. The caller belongs to the runtime of the objects.
-    pub(super) fn after<T>(mut self, objects: &[Object<T>], mode: Mode, class: &str) -> Self {
+    pub(super) fn after<T>(
+        mut self,
+        objects: &[Object<T>],
+        mode: Mode,
+        classes: &[&'static str],
+    ) -> Self {
         let report = object::report();
         self.after = by_worker(objects, report.workers.len());
         self.given_away = report.workers.iter().map(|worker| worker.given_away).sum();
         let costs: Vec<u64> = report.workers.iter().filter_map(|worker| worker.hop_cost).collect();
         self.hop_ns = (!costs.is_empty()).then(|| costs.iter().sum::<u64>() / costs.len() as u64);
-        let own = report.classes.iter().find(|own| &*own.name == class);
-        self.verdict = own.filter(|_| mode == Mode::Automatic).map(|own| own.verdict.to_string());
+        let verdict = |class: &&'static str| {
+            let own = report.classes.iter().find(|own| &*own.name == *class)?;
+            Some(match classes.len() {
+                1 => own.verdict.to_string(),
+                _ => format!("{class} {}", own.verdict),
+            })
+        };
+        let verdicts: Vec<String> = classes.iter().filter_map(verdict).collect();
+        let has_any = mode == Mode::Automatic && !verdicts.is_empty();
+        self.verdict = has_any.then(|| verdicts.join(", "));
         self
     }
 

@@ -2,8 +2,8 @@
 //! home, and by threads and tasks with a lock.
 //!
 //! What there is inside of an object, and what an operation does to it, is a [`work`], written once
-//! for all [modes](bench::Mode); [`party`] is what threads and tasks have in common, [`threads`]
-//! and [`tasks`] are what they have not, and [`locks`] are there for both. A [`run`] is cut into
+//! for all [modes](bench::Mode); [`party`] is what threads and tasks have in common, [`threads`],
+//! [`tasks`] and their [`entries`] are what they have not, and [`locks`] are there for both. A [`run`] is cut into
 //! [stretches](score): what comes before the measured ones warms caches up, and lets a class of
 //! objects try both ways. Each run checks that no operation was lost, and none was made halfway.
 //!
@@ -18,6 +18,7 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod bench;
+mod entries;
 mod family;
 mod homes;
 mod locks;
@@ -26,6 +27,7 @@ mod party;
 mod pictures;
 mod run;
 mod score;
+mod spacing;
 mod spec;
 mod tasks;
 mod threads;

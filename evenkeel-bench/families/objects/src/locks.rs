@@ -1,22 +1,24 @@
 //! Objects without homes: each behind some lock, or without one.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_utils::CachePadded;
+use parking_lot::RwLock;
 use spin::mutex::SpinMutex;
 
-use super::work::{Counters, Done, Work};
-use suite::kit::random::Random;
+use super::party::Party;
+use super::work::{Choice, Counters, Done, Held, Kind, Work};
 
 /// Objects as threads share them, and tasks that enter them without homes.
-pub(super) trait Shared<W: Work>: Send + Sync + Sized {
-    fn new(work: W, objects: usize) -> Self;
+pub(super) trait Shared<K: Kind>: Send + Sync + Sized {
+    fn new(kind: K, objects: usize) -> Self;
 
-    /// One operation on one of them.
-    fn operate(&self, object: usize, work: W, random: &mut Random) -> Done;
+    /// The next operation of a party; `None` when all is over.
+    fn operate(&self, kind: K, party: &mut Party) -> Option<Done>;
 
-    /// What operations have added to all of them.
-    fn total(&self, work: W) -> u64;
+    /// What all of them hold.
+    fn held(&self, kind: K) -> Held;
 }
 
 /// A lock around a value.
@@ -60,62 +62,69 @@ impl<T: Send> Lock<T> for parking_lot::Mutex<T> {
     }
 }
 
-/// Each object behind a lock of its own, on cache lines of its own.
-pub(super) struct Locks<L>(Box<[CachePadded<L>]>);
+/// Each object behind a lock of its own, with its spacing around it.
+pub(super) struct Locks<P>(Box<[P]>);
 
-impl<W: Work, L: Lock<W::Value>> Shared<W> for Locks<L> {
+impl<W: Work, P> Shared<W> for Locks<P>
+where
+    P: From<P::Target> + Deref<Target: Lock<W::Value> + Sized> + Send + Sync,
+{
     fn new(work: W, objects: usize) -> Self {
-        Self((0..objects).map(|_| CachePadded::new(L::new(work.make()))).collect())
+        Self((0..objects).map(|number| P::Target::new(work.make(number)).into()).collect())
     }
 
     #[inline]
-    fn operate(&self, object: usize, work: W, random: &mut Random) -> Done {
-        self.0[object].with(|value| work.operate(value, random))
+    fn operate(&self, work: W, party: &mut Party) -> Option<Done> {
+        let number = party.next(work)?;
+        Some(self.0[number].with(|value| work.operate(value, &mut party.hand)))
     }
 
-    fn total(&self, work: W) -> u64 {
-        self.0.iter().map(|lock| lock.with(|value| work.total(value))).sum()
+    fn held(&self, work: W) -> Held {
+        self.0.iter().map(|lock| lock.with(|value| Held::by(work, value))).sum()
     }
 }
 
 /// Each object behind a lock that lets those in together that only look.
-pub(super) struct RwLocks<T>(Box<[CachePadded<parking_lot::RwLock<T>>]>);
+pub(super) struct RwLocks<P>(Box<[P]>);
 
-impl<W: Work> Shared<W> for RwLocks<W::Value> {
+impl<W: Work, P> Shared<W> for RwLocks<P>
+where
+    P: From<RwLock<W::Value>> + Deref<Target = RwLock<W::Value>> + Send + Sync,
+{
     fn new(work: W, objects: usize) -> Self {
-        let lock = |_| CachePadded::new(parking_lot::RwLock::new(work.make()));
-        Self((0..objects).map(lock).collect())
+        Self((0..objects).map(|number| RwLock::new(work.make(number)).into()).collect())
     }
 
     #[inline]
-    fn operate(&self, object: usize, work: W, random: &mut Random) -> Done {
-        let lock = &self.0[object];
-        match work.look() {
-            Some(look) => look(work, &lock.read(), random),
-            None => work.operate(&mut lock.write(), random),
-        }
+    fn operate(&self, work: W, party: &mut Party) -> Option<Done> {
+        let lock = &self.0[party.next(work)?];
+        Some(match work.look(&party.hand) {
+            Some(look) => look(work, &lock.read(), &mut party.hand),
+            None => work.operate(&mut lock.write(), &mut party.hand),
+        })
     }
 
-    fn total(&self, work: W) -> u64 {
-        self.0.iter().map(|lock| work.total(&lock.read())).sum()
+    fn held(&self, work: W) -> Held {
+        self.0.iter().map(|lock| Held::by(work, &lock.read())).sum()
     }
 }
 
 /// Counters that need no lock.
 pub(super) struct Atomics(Box<[CachePadded<AtomicU64>]>);
 
-impl Shared<Counters> for Atomics {
-    fn new(_: Counters, objects: usize) -> Self {
+impl<C: Choice> Shared<Counters<C>> for Atomics {
+    fn new(_: Counters<C>, objects: usize) -> Self {
         Self((0..objects).map(|_| CachePadded::default()).collect())
     }
 
     #[inline]
-    fn operate(&self, object: usize, _: Counters, _: &mut Random) -> Done {
-        self.0[object].fetch_add(1, Ordering::Relaxed);
-        Done { added: 1, right: true }
+    fn operate(&self, counters: Counters<C>, party: &mut Party) -> Option<Done> {
+        self.0[party.next(counters)?].fetch_add(1, Ordering::Relaxed);
+        Some(Done { added: 1, right: true })
     }
 
-    fn total(&self, _: Counters) -> u64 {
-        self.0.iter().map(|count| count.load(Ordering::Relaxed)).sum()
+    fn held(&self, counters: Counters<C>) -> Held {
+        let values = self.0.iter().map(|count| count.load(Ordering::Relaxed));
+        values.map(|value| Held::by(counters, &value)).sum()
     }
 }

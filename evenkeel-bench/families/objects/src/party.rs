@@ -3,29 +3,30 @@
 use std::sync::Arc;
 
 use super::score::Score;
-use super::work::Done;
+use super::work::{Done, Work};
 use suite::kit::random::Random;
 
-/// How the next object is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
-    /// Each of those in use is as likely as any other.
-    Random,
-    /// One after the other.
-    InTurn,
+/// What a party chooses by, and operations too.
+pub(super) struct Hand {
+    pub(super) random: Random,
+    /// Where its way has led it, as its work has it: to the object before the next one, say.
+    pub(super) at: u32,
+}
+
+impl Hand {
+    pub(super) fn new(seed: u64, party: usize) -> Self {
+        Self { random: Random::new(seed, party), at: party as u32 }
+    }
 }
 
 /// One thread or task. It lies in the task, which takes it along wherever it travels, so it is kept
 /// small.
 pub(super) struct Party {
     score: Arc<Score>,
-    pub(super) random: Random,
+    pub(super) hand: Hand,
     /// The stretch, and how many objects are in use in it.
     stretch: usize,
     in_use: u32,
-    /// The object before the next one, where they are chosen in turn.
-    last: u32,
-    choice: Choice,
     /// What [`Tally`] has, as far as it is known.
     wrong: u32,
     operations: u64,
@@ -46,14 +47,12 @@ pub(super) struct Tally {
 }
 
 impl Party {
-    pub(super) fn new(score: &Arc<Score>, choice: Choice, seed: u64, number: usize) -> Self {
+    pub(super) fn new(score: &Arc<Score>, seed: u64, number: usize) -> Self {
         let mut party = Self {
             score: score.clone(),
-            random: Random::new(seed, number),
+            hand: Hand::new(seed, number),
             stretch: 0,
             in_use: 1,
-            last: number as u32,
-            choice,
             wrong: 0,
             operations: 0,
             added: 0,
@@ -65,18 +64,16 @@ impl Party {
 
     /// The number of the next object; `None` when all is over.
     #[inline(always)]
-    pub(super) fn next(&mut self) -> Option<usize> {
+    pub(super) fn next<W: Work>(&mut self, work: W) -> Option<usize> {
+        self.goes_on()?;
+        Some(work.choose(&mut self.hand, self.in_use as usize))
+    }
+
+    /// `None` when all is over.
+    #[inline(always)]
+    fn goes_on(&mut self) -> Option<()> {
         let now = self.score.now();
-        if now != self.stretch {
-            self.turn_to(now)?;
-        }
-        Some(match self.choice {
-            Choice::Random => self.random.below(self.in_use as usize),
-            Choice::InTurn => {
-                self.last = if self.last + 1 < self.in_use { self.last + 1 } else { 0 };
-                self.last as usize
-            }
-        })
+        if now == self.stretch { Some(()) } else { self.turn_to(now) }
     }
 
     /// Another stretch has begun. A party that was away may have missed some.
@@ -122,33 +119,22 @@ impl Party {
 mod tests {
     use super::*;
     use crate::score::Stretch;
+    use crate::work::{Counters, Evenly};
     use std::time::Duration;
-
-    fn party(stretches: usize, choice: Choice) -> (Arc<Score>, Party) {
-        let stretch =
-            Stretch { time: Duration::ZERO, few: false, unsettled: false, measured: true };
-        let score = Arc::new(Score::new(vec![stretch; stretches], 2, 0));
-        let party = Party::new(&score, choice, 1, 0);
-        (score, party)
-    }
 
     #[test]
     fn a_party_counts_by_stretches_even_those_it_has_missed() {
-        let (score, mut party) = party(3, Choice::Random);
+        let stretch =
+            Stretch { time: Duration::ZERO, few: false, unsettled: false, measured: true };
+        let score = Arc::new(Score::new(vec![stretch; 3], 2, 0));
+        let (mut party, work) = (Party::new(&score, 1, 0), Counters(Evenly));
         for _ in 0..5 {
-            assert!(party.next().unwrap() < 2);
+            assert!(party.next(work).unwrap() < 2);
             party.count(Done { added: 2, right: true });
         }
         score.conduct(|| 0);
-        assert_eq!(party.next(), None);
+        assert_eq!(party.next(work), None);
         let tally = party.into_tally();
         assert_eq!(tally, Tally { ends: vec![5, 5, 5], operations: 5, added: 10, wrong: 0 });
-    }
-
-    #[test]
-    fn a_party_goes_from_object_to_object() {
-        let (_, mut party) = party(1, Choice::InTurn);
-        let numbers: Vec<_> = (0..4).map(|_| party.next().unwrap()).collect();
-        assert_eq!(numbers, [1, 0, 1, 0]);
     }
 }

@@ -6,14 +6,18 @@ use std::time::Duration;
 use spin::mutex::SpinMutex;
 
 use super::bench::{Bench, Mode, Popularity};
+use super::entries;
 use super::homes::Homes;
 use super::locks::{Atomics, Locks, RwLocks, Shared};
-use super::party::{Choice, Tally};
+use super::party::Tally;
 use super::score::{Performance, Score, Stretch, stretches};
+use super::spacing::{Apart, Spacing};
 use super::spec::Spec;
 use super::tasks::{self, Load};
 use super::threads;
-use super::work::{Counters, Directories, Heaps, Maps, Scans, Work};
+use super::work::{
+    Choice, Counters, Directories, Evenly, Heaps, Held, InTurn, Kind, Maps, Scans, Work,
+};
 use suite::kit::fault::Fault;
 use suite::misses::Misses;
 
@@ -35,8 +39,8 @@ pub(super) struct Run {
 pub(super) struct Finished {
     pub(super) performance: Performance,
     pub(super) tallies: Vec<Tally>,
-    /// What the objects say has been added to them.
-    pub(super) total: u64,
+    /// What the objects hold.
+    pub(super) held: Held,
     /// Where they were, if they have homes.
     pub(super) homes: Option<Homes>,
 }
@@ -66,65 +70,64 @@ pub(super) fn perform(run: &Run) -> Result<Outcome, Fault> {
     let Spec { bench, access, keys, object_bytes, .. } = run.spec;
     let words = object_bytes / size_of::<u64>();
     match bench {
-        Bench::Directory => with(run, Directories(access)),
-        Bench::Counters => counters(run),
-        Bench::Map => with(run, Maps(keys)),
-        Bench::Heap => with(run, Heaps(keys)),
-        Bench::Scan => with(run, Scans { access, words }),
-        Bench::Travel => with(run, Counters),
+        Bench::Directory => with::<_, Apart>(run, Directories(access)),
+        Bench::Counters => counters(run, Counters(Evenly)),
+        Bench::Map => with::<_, Apart>(run, Maps(keys)),
+        Bench::Heap => with::<_, Apart>(run, Heaps(keys)),
+        Bench::Scan => with::<_, Apart>(run, Scans { access, words }),
+        Bench::Travel => with::<_, Apart>(run, Counters(InTurn)),
     }
 }
 
 /// What threads can do to counters without a spin lock, or what all do.
-fn counters(run: &Run) -> Result<Outcome, Fault> {
-    type Std = Locks<std::sync::Mutex<u64>>;
+fn counters<C: Choice>(run: &Run, counters: Counters<C>) -> Result<Outcome, Fault> {
     match run.mode {
-        Mode::Atomic => by_threads::<_, Atomics>(run, Counters),
-        Mode::Mutex => by_threads::<_, Std>(run, Counters),
-        Mode::ParkingLot => by_threads::<_, Blocking<u64>>(run, Counters),
-        _ => with(run, Counters),
+        Mode::Atomic => by_threads::<_, Atomics>(run, counters),
+        Mode::Mutex => by_threads::<_, Locked<Apart, std::sync::Mutex<u64>>>(run, counters),
+        Mode::ParkingLot => by_threads::<_, Locked<Apart, Blocking<u64>>>(run, counters),
+        _ => with::<_, Apart>(run, counters),
     }
 }
 
-/// What is run in every experiment. Modes that are for counters only never come here.
-fn with<W: Work>(run: &Run, work: W) -> Result<Outcome, Fault> {
+/// What is run in every experiment. Modes that only some have never come here.
+fn with<W: Work, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
     match run.mode {
         Mode::Spin | Mode::Atomic | Mode::Mutex | Mode::ParkingLot => {
-            by_threads::<W, Locks<SpinMutex<W::Value>>>(run, work)
+            by_threads::<_, Locked<S, SpinMutex<W::Value>>>(run, work)
         }
-        Mode::TasksParkingLot => by_tasks(run, work, tasks::run_locked::<W, Blocking<W::Value>>),
-        Mode::TasksRwLock => by_tasks(run, work, tasks::run_locked::<W, RwLocks<W::Value>>),
-        Mode::InPlace | Mode::Home | Mode::Automatic => by_tasks(run, work, tasks::run),
+        Mode::TasksParkingLot => by_locking_tasks::<_, Locked<S, Blocking<W::Value>>>(run, work),
+        Mode::TasksRwLock => {
+            by_locking_tasks::<_, RwLocks<S::Lock<parking_lot::RwLock<W::Value>>>>(run, work)
+        }
+        Mode::InPlace | Mode::Home | Mode::Automatic => by_tasks(run, |load, score| {
+            tasks::run::<W, S, _>(work, load, score, run.seed, entries::one::<W, S>)
+        }),
     }
 }
 
 /// A lock that blocks its thread.
-type Blocking<T> = Locks<parking_lot::Mutex<T>>;
+type Blocking<T> = parking_lot::Mutex<T>;
 
-fn by_threads<W: Work, S: Shared<W>>(run: &Run, work: W) -> Result<Outcome, Fault> {
+/// Such locks, so spaced.
+type Locked<S, L> = Locks<<S as Spacing>::Lock<L>>;
+
+fn by_threads<K: Kind, S: Shared<K>>(run: &Run, kind: K) -> Result<Outcome, Fault> {
     let (Spec { workers, objects, .. }, score) = (run.spec, run.score());
-    outcome(&run.spec, &score, &threads::run::<W, S>(work, workers, objects, &score, run.seed)?)
+    outcome(&run.spec, &score, &threads::run::<K, S>(kind, workers, objects, &score, run.seed)?)
 }
 
-fn by_tasks<W: Work>(
+fn by_locking_tasks<K: Kind, S: Shared<K> + 'static>(run: &Run, kind: K) -> Result<Outcome, Fault> {
+    by_tasks(run, |load, score| tasks::run_locked::<K, S>(kind, load, score, run.seed))
+}
+
+fn by_tasks(
     run: &Run,
-    work: W,
-    go: impl FnOnce(W, Load, &Arc<Score>, u64) -> Result<Finished, Fault>,
+    go: impl FnOnce(Load, &Arc<Score>) -> Result<Finished, Fault>,
 ) -> Result<Outcome, Fault> {
-    let (spec, score) = (run.spec, run.score());
-    let choice = match spec.bench {
-        Bench::Travel => Choice::InTurn,
-        _ => Choice::Random,
-    };
-    let load = Load {
-        mode: run.mode,
-        workers: spec.workers,
-        tasks: run.parties(),
-        objects: spec.objects,
-        bytes: spec.object_bytes,
-        choice,
-    };
-    outcome(&spec, &score, &go(work, load, &score, run.seed)?)
+    let Spec { workers, objects, .. } = run.spec;
+    let load = Load { mode: run.mode, workers, tasks: run.parties(), objects };
+    let score = run.score();
+    outcome(&run.spec, &score, &go(load, &score)?)
 }
 
 impl Run {
@@ -172,8 +175,8 @@ pub(super) fn check(finished: &Finished) -> Result<(), Fault> {
     if wrong > 0 {
         return Fault::check(format!("{wrong} of {made} operations have found what must not be"));
     }
-    if added != finished.total {
-        let total = finished.total;
+    if added != finished.held.added {
+        let total = finished.held.added;
         return Fault::check(format!("{added} was added to the objects, and they have {total}"));
     }
     Ok(())

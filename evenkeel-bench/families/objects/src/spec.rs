@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::bench::{Access, Bench, Popularity};
-use super::work::{DIRECTORY_BYTES, HEAP_BYTES, map_bytes};
+use super::work::{COUNTER_BYTES, DIRECTORY_BYTES, HEAP_BYTES, map_bytes};
 use suite::asked::Usage;
 use suite::case::{Case, Fields};
 use suite::family;
@@ -22,8 +22,6 @@ const MAPS: [usize; 2] = [1, 16];
 const HEAPS: [usize; 1] = [1];
 /// Keys of a map, and events of a heap.
 const KEYS: [usize; 2] = [1 << 10, 64 << 10];
-/// A counter, and its word.
-const COUNTER_BYTES: usize = size_of::<u64>();
 /// How often what is in use changes, unless it is said.
 const PERIOD: Duration = Duration::from_millis(40);
 

@@ -1,5 +1,5 @@
-//! The modes with tasks: each enters one object after the other, on a runtime with pinned workers.
-//! The object has a home, or an ordinary lock.
+//! The modes with tasks, on a runtime with pinned workers: their objects have homes, or ordinary
+//! locks. What each task does is an [`entry`](super::entries).
 
 use std::sync::Arc;
 
@@ -7,25 +7,19 @@ use evenkeel::object::{EnterError, Object, Placement};
 use evenkeel::{JoinHandle, Runtime};
 
 use super::bench::Mode;
+use super::entries;
 use super::homes::Homes;
 use super::locks::Shared;
-use super::party::{Choice, Party, Tally};
+use super::party::{Party, Tally};
 use super::run::Finished;
 use super::score::{Performance, Score};
-use super::work::Work;
+use super::spacing::Spacing;
+use super::work::{Held, Kind};
 use suite::kit::fault::Fault;
 use suite::kit::runtime::Lost;
 
-/// The class of the objects of a run, which has a runtime of its own.
-const CLASS: &str = "objects";
-
-/// A value on lines of its own. A small object takes little more than one line, so those that the
-/// allocator puts side by side, whose homes are not the same, would share some.
-#[repr(align(64))]
-struct Apart<T>(T);
-
 /// The objects of a run.
-type Objects<W> = Arc<[Object<Apart<<W as Work>::Value>>]>;
+pub(super) type Objects<K, S> = Arc<[Object<<S as Spacing>::Object<<K as Kind>::Value>>]>;
 
 /// How many workers there are, and what is on them.
 #[derive(Clone, Copy)]
@@ -35,51 +29,53 @@ pub(super) struct Load {
     /// Tasks in all.
     pub(super) tasks: usize,
     pub(super) objects: usize,
-    /// Bytes of one of them.
-    pub(super) bytes: usize,
-    pub(super) choice: Choice,
 }
 
 /// Runs as many tasks. Homes are dealt to the workers in turn: for good, or, in automatic runs, to
 /// begin with.
-pub(super) fn run<W: Work>(
-    work: W,
+pub(super) fn run<K: Kind, S: Spacing, F>(
+    kind: K,
     load: Load,
     score: &Arc<Score>,
     seed: u64,
-) -> Result<Finished, Fault> {
+    enter: impl Fn(K, Objects<K, S>, Party) -> F,
+) -> Result<Finished, Fault>
+where
+    F: Future<Output = Result<Tally, EnterError>> + Send + 'static,
+{
     let runtime = start(load)?;
     // They are made where the runtime is known, whose workers are their homes.
-    let objects: Objects<W> = runtime
-        .block_on(async { (0..load.objects).map(|number| make(work, load, number)).collect() });
+    let objects: Objects<K, S> = runtime.block_on(async {
+        (0..load.objects).map(|number| make::<K, S>(kind, load, number)).collect()
+    });
     let homes = Homes::before(&objects, load.workers);
-    let party = |number| Party::new(score, load.choice, seed, number);
+    let party = |number| Party::new(score, seed, number);
     let tasks = (0..load.tasks)
-        .map(|number| runtime.spawn(go(work, objects.clone(), party(number))))
+        .map(|number| runtime.spawn(enter(kind, objects.clone(), party(number))))
         .collect();
     let (performance, tallies) = conduct(&runtime, score, tasks);
-    let homes = runtime.block_on(async { homes.after(&objects, load.mode, CLASS) });
-    let totals = objects.iter().map(|object| object.call_blocking(|value| work.total(&value.0)));
-    let total: Result<u64, EnterError> = totals.sum();
-    let total = total.map_err(broken)?;
-    Ok(Finished { performance, tallies: tallies?, total, homes: Some(homes) })
+    let homes = runtime.block_on(async { homes.after(&objects, load.mode, K::CLASSES) });
+    let held = objects.iter().map(|object| object.call_blocking(|value| Held::by(kind, value)));
+    let held: Result<Held, EnterError> = held.sum();
+    let held = held.map_err(broken)?;
+    Ok(Finished { performance, tallies: tallies?, held, homes: Some(homes) })
 }
 
 /// Runs as many tasks on the same runtime, on objects that have a lock in place of a home.
-pub(super) fn run_locked<W: Work, S: Shared<W> + 'static>(
-    work: W,
+pub(super) fn run_locked<K: Kind, S: Shared<K> + 'static>(
+    kind: K,
     load: Load,
     score: &Arc<Score>,
     seed: u64,
 ) -> Result<Finished, Fault> {
     let runtime = start(load)?;
-    let shared = Arc::new(S::new(work, load.objects));
-    let party = |number| Party::new(score, load.choice, seed, number);
+    let shared = Arc::new(S::new(kind, load.objects));
+    let party = |number| Party::new(score, seed, number);
     let tasks = (0..load.tasks)
-        .map(|number| runtime.spawn(go_locked(work, shared.clone(), party(number))))
+        .map(|number| runtime.spawn(entries::locked(kind, shared.clone(), party(number))))
         .collect();
     let (performance, tallies) = conduct(&runtime, score, tasks);
-    Ok(Finished { performance, tallies: tallies?, total: shared.total(work), homes: None })
+    Ok(Finished { performance, tallies: tallies?, held: shared.held(kind), homes: None })
 }
 
 fn start(load: Load) -> Result<Runtime, Fault> {
@@ -105,53 +101,16 @@ fn conduct(
     (performance, tallies)
 }
 
-fn make<W: Work>(work: W, load: Load, number: usize) -> Object<Apart<W::Value>> {
-    let object = Object::new(Apart(work.make())).size_hint(load.bytes);
+fn make<K: Kind, S: Spacing>(kind: K, load: Load, number: usize) -> Object<S::Object<K::Value>> {
+    let object = Object::new(kind.make(number).into()).size_hint(kind.bytes(number));
+    let class = K::CLASSES[number % K::CLASSES.len()];
     match load.mode {
-        Mode::Home => object.placed(CLASS, Placement::Home).at(number % load.workers),
-        // Dealt out in turn too, as all are of one size; but a busy worker may give it away.
-        Mode::Automatic => object.placed(CLASS, Placement::Automatic),
+        Mode::Home => object.placed(class, Placement::Home).at(number % load.workers),
+        // Dealt out in turn too, as all of a class are of one size; but a busy worker may give it
+        // away.
+        Mode::Automatic => object.placed(class, Placement::Automatic),
         // Without a home there is less to look at.
-        _ => object.placed(CLASS, Placement::InPlace),
-    }
-}
-
-/// A task. An `async fn` would have its arguments twice, as such and as variables, and take both
-/// along.
-#[allow(clippy::manual_async_fn, reason = "see above")]
-fn go<W: Work>(
-    work: W,
-    objects: Objects<W>,
-    mut party: Party,
-) -> impl Future<Output = Result<Tally, EnterError>> + Send {
-    async move {
-        while let Some(number) = party.next() {
-            let random = &mut party.random;
-            let done = objects[number].with(|value| work.operate(&mut value.0, random)).await?;
-            party.count(done);
-        }
-        Ok(party.into_tally())
-    }
-}
-
-/// A task that takes an ordinary lock for each operation, and holds it over no wait. It gives way
-/// as often as those that enter objects: else as many tasks as workers would have them for
-/// themselves.
-#[allow(clippy::manual_async_fn, reason = "as above")]
-fn go_locked<W: Work, S: Shared<W> + 'static>(
-    work: W,
-    shared: Arc<S>,
-    mut party: Party,
-) -> impl Future<Output = Result<Tally, EnterError>> + Send {
-    async move {
-        while let Some(number) = party.next() {
-            let done = shared.operate(number, work, &mut party.random);
-            party.count(done);
-            if party.gives_way() {
-                evenkeel::yield_now().await;
-            }
-        }
-        Ok(party.into_tally())
+        _ => object.placed(class, Placement::InPlace),
     }
 }
 

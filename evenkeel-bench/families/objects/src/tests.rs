@@ -9,6 +9,7 @@ use super::party::Tally;
 use super::run::{Finished, check};
 use super::score::{Score, stretches};
 use super::spec::{Spec, Wanted, specs};
+use super::work::Held;
 use suite::affinity;
 use suite::case::Fields;
 use suite::effort::Effort;
@@ -168,10 +169,10 @@ fn a_session_has_some_of_everything_and_one_core_shares_with_nobody() {
     }
 }
 
-fn finished(tallies: Vec<Tally>, total: u64) -> Finished {
+fn finished(tallies: Vec<Tally>, added: u64) -> Finished {
     let stretches = stretches(Popularity::Uniform, MS, Duration::ZERO, Duration::ZERO);
     let performance = Score::new(stretches, 1, 0).conduct(|| 0);
-    Finished { performance, tallies, total, homes: None }
+    Finished { performance, tallies, held: Held { added }, homes: None }
 }
 
 #[test]

@@ -5,29 +5,28 @@ use std::sync::Arc;
 use std::thread;
 
 use super::locks::Shared;
-use super::party::{Choice, Party, Tally};
+use super::party::{Party, Tally};
 use super::run::Finished;
 use super::score::Score;
-use super::work::Work;
+use super::work::Kind;
 use suite::affinity;
 use suite::kit::fault::Fault;
 use suite::kit::runtime::Lost;
 
 /// Runs as many threads, each on a core of its own as long as there are so many.
-pub(super) fn run<W: Work, S: Shared<W>>(
-    work: W,
+pub(super) fn run<K: Kind, S: Shared<K>>(
+    kind: K,
     workers: usize,
     objects: usize,
     score: &Arc<Score>,
     seed: u64,
 ) -> Result<Finished, Fault> {
     let cores = affinity::cores();
-    let shared = S::new(work, objects);
+    let shared = S::new(kind, objects);
     let go = |number: usize| -> Tally {
         affinity::settle_on(cores[number % cores.len()]);
-        let mut party = Party::new(score, Choice::Random, seed, number);
-        while let Some(object) = party.next() {
-            let done = shared.operate(object, work, &mut party.random);
+        let mut party = Party::new(score, seed, number);
+        while let Some(done) = shared.operate(kind, &mut party) {
             party.count(done);
         }
         party.into_tally()
@@ -40,7 +39,7 @@ pub(super) fn run<W: Work, S: Shared<W>>(
             threads.into_iter().map(|thread| thread.join().map_err(|_| panicked())).collect();
         (performance, tallies)
     });
-    Ok(Finished { performance, tallies: tallies?, total: shared.total(work), homes: None })
+    Ok(Finished { performance, tallies: tallies?, held: shared.held(kind), homes: None })
 }
 
 fn panicked() -> Fault {

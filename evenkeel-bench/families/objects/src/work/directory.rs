@@ -1,8 +1,8 @@
 //! Directories, in which a file's name is looked for from the first entry on.
 
-use super::{Done, Look, Work, scrambled};
+use super::{Done, Kind, Look, Work, scrambled};
 use crate::bench::Access;
-use suite::kit::random::Random;
+use crate::party::Hand;
 
 /// Entries of a directory.
 const ENTRIES: usize = 1_000;
@@ -29,10 +29,10 @@ const _: () = assert!(size_of::<Entry>() == 32);
 #[derive(Clone, Copy)]
 pub(crate) struct Directories(pub(crate) Access);
 
-impl Work for Directories {
+impl Kind for Directories {
     type Value = Box<[Entry]>;
 
-    fn make(self) -> Box<[Entry]> {
+    fn make(self, _: usize) -> Box<[Entry]> {
         let entry = |number: usize| Entry {
             name: scrambled(number),
             cluster: number as u32,
@@ -43,9 +43,19 @@ impl Work for Directories {
         (0..ENTRIES).map(entry).collect()
     }
 
+    fn bytes(self, _: usize) -> usize {
+        DIRECTORY_BYTES
+    }
+
+    fn total(self, entries: &Box<[Entry]>) -> u64 {
+        entries.iter().map(|entry| entry.writes).sum()
+    }
+}
+
+impl Work for Directories {
     #[inline(never)]
-    fn operate(self, entries: &mut Box<[Entry]>, random: &mut Random) -> Done {
-        let file = random.below(ENTRIES);
+    fn operate(self, entries: &mut Box<[Entry]>, hand: &mut Hand) -> Done {
+        let file = hand.random.below(ENTRIES);
         let name = scrambled(file);
         let is_found = |entry: &Entry| entry.cluster as usize == file;
         match self.0 {
@@ -70,13 +80,9 @@ impl Work for Directories {
         }
     }
 
-    fn look(self) -> Option<Look<Self>> {
-        let look: Look<Self> = |_, entries, random| lookup(entries, random.below(ENTRIES));
+    fn look(self, _: &Hand) -> Option<Look<Self>> {
+        let look: Look<Self> = |_, entries, hand| lookup(entries, hand.random.below(ENTRIES));
         (self.0 == Access::Read).then_some(look)
-    }
-
-    fn total(self, entries: &Box<[Entry]>) -> u64 {
-        entries.iter().map(|entry| entry.writes).sum()
     }
 }
 
@@ -122,13 +128,13 @@ mod tests {
             (Access::All, 101, 100 * ENTRIES as u64),
         ] {
             let work = Directories(access);
-            let (mut entries, mut random) = (work.make(), Random::new(1, 0));
+            let (mut entries, mut hand) = (work.make(0), Hand::new(1, 0));
             let mut added = 0;
             for _ in 0..100 {
-                let done = work.operate(&mut entries, &mut random);
+                let done = work.operate(&mut entries, &mut hand);
                 assert!(done.right);
                 added += done.added;
-                assert!(work.look().is_none_or(|look| look(work, &entries, &mut random).right));
+                assert!(work.look(&hand).is_none_or(|look| look(work, &entries, &mut hand).right));
             }
             assert_eq!(work.total(&entries), added);
             assert!((least..=most).contains(&added), "{access}: {added}");
@@ -139,9 +145,9 @@ mod tests {
     fn what_is_not_there_is_not_found() {
         for access in [Access::Read, Access::Found, Access::All] {
             let work = Directories(access);
-            let mut entries = work.make();
+            let mut entries = work.make(0);
             entries.iter_mut().for_each(|entry| entry.name = 0);
-            assert!(!work.operate(&mut entries, &mut Random::new(1, 0)).right);
+            assert!(!work.operate(&mut entries, &mut Hand::new(1, 0)).right);
         }
     }
 }

@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Done, Work};
-use suite::kit::random::Random;
+use super::{Done, Kind, Work};
+use crate::party::Hand;
 
 /// Bytes of an event.
 pub(crate) const HEAP_BYTES: usize = size_of::<u64>();
@@ -25,27 +25,33 @@ pub(crate) struct Events {
     taken: u64,
 }
 
-impl Work for Heaps {
+impl Kind for Heaps {
     type Value = Events;
 
-    fn make(self) -> Events {
+    fn make(self, _: usize) -> Events {
         let heap = (0..self.0).map(|number| Reverse((number % LATEST) as u64)).collect();
         Events { heap, now: 0, taken: 0 }
     }
 
+    fn bytes(self, _: usize) -> usize {
+        self.0 * HEAP_BYTES
+    }
+
+    fn total(self, events: &Events) -> u64 {
+        events.taken
+    }
+}
+
+impl Work for Heaps {
     #[inline(never)]
-    fn operate(self, events: &mut Events, random: &mut Random) -> Done {
+    fn operate(self, events: &mut Events, hand: &mut Hand) -> Done {
         let Some(Reverse(time)) = events.heap.pop() else {
             return Done { added: 0, right: false };
         };
         let right = time >= events.now;
         (events.now, events.taken) = (time, events.taken + 1);
-        events.heap.push(Reverse(time + random.below(LATEST) as u64));
+        events.heap.push(Reverse(time + hand.random.below(LATEST) as u64));
         Done { added: 1, right: right && events.heap.len() == self.0 }
-    }
-
-    fn total(self, events: &Events) -> u64 {
-        events.taken
     }
 }
 
@@ -56,12 +62,12 @@ mod tests {
     #[test]
     fn events_come_in_their_order_and_none_is_lost() {
         let work = Heaps(10);
-        let (mut events, mut random) = (work.make(), Random::new(1, 0));
-        assert!((0..1_000).all(|_| work.operate(&mut events, &mut random).right));
+        let (mut events, mut hand) = (work.make(0), Hand::new(1, 0));
+        assert!((0..1_000).all(|_| work.operate(&mut events, &mut hand).right));
         assert_eq!(work.total(&events), 1_000);
         events.heap.push(Reverse(0));
-        assert!(!work.operate(&mut events, &mut random).right, "one is too early");
+        assert!(!work.operate(&mut events, &mut hand).right, "one is too early");
         events.heap.clear();
-        assert!(!work.operate(&mut events, &mut random).right, "there is none");
+        assert!(!work.operate(&mut events, &mut hand).right, "there is none");
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Done, Work, scrambled};
-use suite::kit::random::Random;
+use super::{Done, Kind, Work, scrambled};
+use crate::party::Hand;
 
 /// Maps of so many keys.
 #[derive(Clone, Copy)]
@@ -15,26 +15,32 @@ pub(crate) fn map_bytes(keys: usize) -> usize {
     (keys * 8 / 7).next_power_of_two() * (size_of::<(u64, u64)>() + 1)
 }
 
-impl Work for Maps {
+impl Kind for Maps {
     type Value = HashMap<u64, u64>;
 
-    fn make(self) -> HashMap<u64, u64> {
+    fn make(self, _: usize) -> HashMap<u64, u64> {
         (0..self.0).map(|number| (scrambled(number), 0)).collect()
     }
 
+    fn bytes(self, _: usize) -> usize {
+        map_bytes(self.0)
+    }
+
+    fn total(self, map: &HashMap<u64, u64>) -> u64 {
+        map.values().sum()
+    }
+}
+
+impl Work for Maps {
     #[inline(never)]
-    fn operate(self, map: &mut HashMap<u64, u64>, random: &mut Random) -> Done {
-        match map.get_mut(&scrambled(random.below(self.0))) {
+    fn operate(self, map: &mut HashMap<u64, u64>, hand: &mut Hand) -> Done {
+        match map.get_mut(&scrambled(hand.random.below(self.0))) {
             Some(value) => {
                 *value += 1;
                 Done { added: 1, right: true }
             }
             None => Done { added: 0, right: false },
         }
-    }
-
-    fn total(self, map: &HashMap<u64, u64>) -> u64 {
-        map.values().sum()
     }
 }
 
@@ -45,12 +51,12 @@ mod tests {
     #[test]
     fn a_lost_key_is_noticed() {
         let work = Maps(3);
-        let (mut map, mut random) = (work.make(), Random::new(1, 0));
+        let (mut map, mut hand) = (work.make(0), Hand::new(1, 0));
         assert_eq!(map.len(), 3);
-        assert!((0..50).all(|_| work.operate(&mut map, &mut random).right));
+        assert!((0..50).all(|_| work.operate(&mut map, &mut hand).right));
         assert_eq!(work.total(&map), 50);
         map.clear();
-        assert!(!work.operate(&mut map, &mut random).right);
+        assert!(!work.operate(&mut map, &mut hand).right);
     }
 
     #[test]

@@ -1,70 +1,87 @@
 //! What is inside an object, and what an operation does to it.
 
+mod counter;
 mod directory;
 mod heap;
 mod map;
 mod scan;
 
+use std::iter::Sum;
+
+pub(super) use self::counter::{COUNTER_BYTES, Choice, Counters, Evenly, InTurn};
 pub(super) use self::directory::{DIRECTORY_BYTES, Directories};
 pub(super) use self::heap::{HEAP_BYTES, Heaps};
 pub(super) use self::map::{Maps, map_bytes};
 pub(super) use self::scan::Scans;
 
-use suite::kit::random::Random;
+use super::party::Hand;
 
 /// What an operation has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Done {
-    /// How much it has added to what [`Work::total`] sums.
+    /// How much it has added to what [`Kind::total`] sums.
     pub(super) added: u64,
     /// Whether it found what there must be.
     pub(super) right: bool,
 }
 
-/// An operation that only looks.
-pub(super) type Look<W> = fn(W, &<W as Work>::Value, &mut Random) -> Done;
+/// The objects of a run, as they begin and as they are checked in the end.
+pub(super) trait Kind: Copy + Send + Sync + 'static {
+    /// The names of their classes, which objects belong to in turn.
+    const CLASSES: &'static [&'static str] = &["objects"];
 
-/// Objects of one kind, and the operation on them.
-pub(super) trait Work: Copy + Send + Sync + 'static {
     /// What is inside of one.
     type Value: Send + Sync + 'static;
 
-    /// A new one.
-    fn make(self) -> Self::Value;
+    /// The object of this number.
+    fn make(self, number: usize) -> Self::Value;
 
-    /// One operation, by the task that is inside. One that loops is called, and the same in all
-    /// modes: where its loop lies in the code can be worth a third of its speed, and would be
-    /// elsewhere in each of them.
-    fn operate(self, value: &mut Self::Value, random: &mut Random) -> Done;
-
-    /// The same operation for many who are inside at once, if it only looks.
-    fn look(self) -> Option<Look<Self>> {
-        None
-    }
+    /// How many bytes an operation on it may go over.
+    fn bytes(self, number: usize) -> usize;
 
     /// What all operations together have added; nothing else tells whether one was lost.
     fn total(self, value: &Self::Value) -> u64;
 }
 
-/// Counters, which are incremented.
-#[derive(Clone, Copy)]
-pub(super) struct Counters;
+/// An operation that only looks.
+pub(super) type Look<W> = fn(W, &<W as Kind>::Value, &mut Hand) -> Done;
 
-impl Work for Counters {
-    type Value = u64;
-
-    fn make(self) -> u64 {
-        0
+/// An operation on one object at a time.
+pub(super) trait Work: Kind {
+    /// The object of the next operation, one of so many.
+    #[inline(always)]
+    fn choose(self, hand: &mut Hand, in_use: usize) -> usize {
+        hand.random.below(in_use)
     }
 
-    #[inline]
-    fn operate(self, value: &mut u64, _: &mut Random) -> Done {
-        *value += 1;
-        Done { added: 1, right: true }
-    }
+    /// One operation, by the party that is inside. One that loops is called, and the same in all
+    /// modes: where its loop lies in the code can be worth a third of its speed, and would be
+    /// elsewhere in each of them.
+    fn operate(self, value: &mut Self::Value, hand: &mut Hand) -> Done;
 
-    fn total(self, value: &u64) -> u64 {
-        *value
+    /// The same operation for many parties that are inside at once, if it only looks.
+    fn look(self, _: &Hand) -> Option<Look<Self>> {
+        None
+    }
+}
+
+/// What objects hold when all is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Held {
+    /// What has been added to them.
+    pub(super) added: u64,
+}
+
+impl Held {
+    /// What one object holds.
+    pub(super) fn by<K: Kind>(kind: K, value: &K::Value) -> Self {
+        Self { added: kind.total(value) }
+    }
+}
+
+impl Sum for Held {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self { added: sum.added + one.added })
     }
 }
 

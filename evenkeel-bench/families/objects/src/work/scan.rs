@@ -1,8 +1,8 @@
 //! Objects that are read from end to end, or incremented word by word.
 
-use super::{Done, Look, Work};
+use super::{Done, Kind, Look, Work};
 use crate::bench::Access;
-use suite::kit::random::Random;
+use crate::party::Hand;
 
 /// Objects of so many words of eight bytes.
 #[derive(Clone, Copy)]
@@ -28,16 +28,26 @@ impl Scans {
     }
 }
 
-impl Work for Scans {
+impl Kind for Scans {
     type Value = Box<[u64]>;
 
-    fn make(self) -> Box<[u64]> {
+    fn make(self, _: usize) -> Box<[u64]> {
         (0..self.words as u64).collect()
     }
 
+    fn bytes(self, _: usize) -> usize {
+        self.words * size_of::<u64>()
+    }
+
+    fn total(self, words: &Box<[u64]>) -> u64 {
+        words.first().copied().unwrap_or_default()
+    }
+}
+
+impl Work for Scans {
     #[inline(never)]
-    fn operate(self, words: &mut Box<[u64]>, _: &mut Random) -> Done {
-        if self.look().is_some() {
+    fn operate(self, words: &mut Box<[u64]>, _: &mut Hand) -> Done {
+        if self.access != Access::All {
             return self.summed(words);
         }
         let mut sum = 0u64;
@@ -48,13 +58,9 @@ impl Work for Scans {
         Done { added: 1, right: sum == self.sum(self.total(words)) }
     }
 
-    fn look(self) -> Option<Look<Self>> {
+    fn look(self, _: &Hand) -> Option<Look<Self>> {
         let look: Look<Self> = |work, words, _| work.summed(words);
         (self.access != Access::All).then_some(look)
-    }
-
-    fn total(self, words: &Box<[u64]>) -> u64 {
-        words.first().copied().unwrap_or_default()
     }
 }
 
@@ -66,12 +72,12 @@ mod tests {
     fn a_word_that_was_missed_is_noticed() {
         for (access, total) in [(Access::Read, 0), (Access::All, 20)] {
             let work = Scans { access, words: 64 };
-            let (mut words, mut random) = (work.make(), Random::new(1, 0));
-            assert!((0..20).all(|_| work.operate(&mut words, &mut random).right));
+            let (mut words, mut hand) = (work.make(0), Hand::new(1, 0));
+            assert!((0..20).all(|_| work.operate(&mut words, &mut hand).right));
             assert_eq!(work.total(&words), total);
-            assert!(work.look().is_none_or(|look| look(work, &words, &mut random).right));
+            assert!(work.look(&hand).is_none_or(|look| look(work, &words, &mut hand).right));
             words[17] += 1;
-            assert!(!work.operate(&mut words, &mut random).right);
+            assert!(!work.operate(&mut words, &mut hand).right);
         }
     }
 }

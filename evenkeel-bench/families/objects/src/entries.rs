@@ -1,0 +1,49 @@
+//! What a task does in each mode: it enters one object after the other until all is over.
+//!
+//! An `async fn` would have its arguments twice, as such and as variables, and a task takes both
+//! along wherever it travels.
+#![allow(clippy::manual_async_fn, reason = "see above")]
+
+use std::sync::Arc;
+
+use evenkeel::object::EnterError;
+
+use super::locks::Shared;
+use super::party::{Party, Tally};
+use super::spacing::Spacing;
+use super::tasks::Objects;
+use super::work::{Kind, Work};
+
+/// One that enters objects.
+pub(super) fn one<W: Work, S: Spacing>(
+    work: W,
+    objects: Objects<W, S>,
+    mut party: Party,
+) -> impl Future<Output = Result<Tally, EnterError>> + Send {
+    async move {
+        while let Some(number) = party.next(work) {
+            let hand = &mut party.hand;
+            let done = objects[number].with(|value| work.operate(value, hand)).await?;
+            party.count(done);
+        }
+        Ok(party.into_tally())
+    }
+}
+
+/// One that takes an ordinary lock for each operation, and holds it over no wait. It gives way as
+/// often as those that enter objects: else as many tasks as workers would have them for themselves.
+pub(super) fn locked<K: Kind, S: Shared<K> + 'static>(
+    kind: K,
+    shared: Arc<S>,
+    mut party: Party,
+) -> impl Future<Output = Result<Tally, EnterError>> + Send {
+    async move {
+        while let Some(done) = shared.operate(kind, &mut party) {
+            party.count(done);
+            if party.gives_way() {
+                evenkeel::yield_now().await;
+            }
+        }
+        Ok(party.into_tally())
+    }
+}
