@@ -42,6 +42,8 @@ named! {
         Mutex = "mutex": "a pinned thread per core, and std::sync::Mutex; counters only",
         /// Pinned threads, and parking_lot's.
         ParkingLot = "parking_lot": "a pinned thread per core, and parking_lot::Mutex; counters only",
+        /// One pinned thread, and no lock.
+        OneThread = "one-thread": "one pinned thread on one core, which has all objects to itself: no lock",
     }
 }
 
@@ -82,6 +84,7 @@ impl Bench {
                 Mode::InPlace,
                 Mode::Home,
                 Mode::Automatic,
+                Mode::OneThread,
             ],
         }
     }
@@ -113,9 +116,10 @@ impl Bench {
 }
 
 impl Mode {
-    /// Whether it runs tasks. Otherwise there is one thread per core.
+    /// Whether it runs tasks. Otherwise there is one thread per core, or one in all.
     pub(crate) fn has_tasks(self) -> bool {
-        !matches!(self, Mode::Spin | Mode::Atomic | Mode::Mutex | Mode::ParkingLot)
+        use Mode::{Atomic, Mutex, OneThread, ParkingLot, Spin};
+        !matches!(self, Spin | Atomic | Mutex | ParkingLot | OneThread)
     }
 }
 

@@ -123,6 +123,8 @@ impl Family for Objects {
         is what differs.\n\
         threads+spin, mutex, parking_lot and atomic: one pinned thread per core, and a lock per \
         object, or none. They have no tasks, and run beside each number of tasks.\n\
+        one-thread: one pinned thread, which has all objects to itself, on one core: no lock. \
+        What the other cores would do beside it is not measured.\n\
         tasks+parking_lot and tasks+rwlock: evenkeel's tasks on as many pinned workers, and an \
         ordinary lock per object, which blocks the worker. The second lets operations that only \
         look in together.\n\

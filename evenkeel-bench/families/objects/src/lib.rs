@@ -2,10 +2,11 @@
 //! home, and by threads and tasks with a lock.
 //!
 //! What there is inside of an object, and what an operation does to it, is a [`work`], written once
-//! for all [modes](bench::Mode); [`party`] is what threads and tasks have in common, [`threads`],
-//! [`tasks`] and their [`entries`] are what they have not, and [`locks`] are there for both. A [`run`] is cut into
-//! [stretches](score): what comes before the measured ones warms caches up, and lets a class of
-//! objects try both ways. Each run checks that no operation was lost, and none was made halfway.
+//! for all [modes](bench::Mode); [`party`] is what threads and tasks have in common, [`threads`], a
+//! [`lone`] thread, and [`tasks`] with their [`entries`] are what they have not, and [`locks`] are
+//! there for both. A [`run`] is cut into [stretches](score): what comes before the measured ones
+//! warms caches up, and lets a class of objects try both ways. Each run checks that no operation
+//! was lost, and none was made halfway.
 //!
 //! Sources: directories of 1,000 entries of 32 bytes, and their oscillating popularity, are the
 //! benchmark of CoreTime (Boyd-Wickizer, Morris, Kaashoek, "Reinventing Scheduling for Multicore
@@ -22,6 +23,7 @@ mod entries;
 mod family;
 mod homes;
 mod locks;
+mod lone;
 mod options;
 mod party;
 mod pictures;

@@ -9,14 +9,15 @@ use super::bench::{Bench, Mode, Popularity};
 use super::entries;
 use super::homes::Homes;
 use super::locks::{Atomics, Locks, RwLocks, Shared};
-use super::party::Tally;
+use super::lone;
+use super::party::{Party, Tally};
 use super::score::{Performance, Score, Stretch, stretches};
 use super::spacing::{Apart, Spacing};
 use super::spec::Spec;
 use super::tasks::{self, Load};
 use super::threads;
 use super::work::{
-    Choice, Counters, Directories, Evenly, Heaps, Held, InTurn, Kind, Maps, Scans, Work,
+    Choice, Counters, Directories, Done, Evenly, Heaps, Held, InTurn, Kind, Maps, Scans, Work,
 };
 use suite::kit::fault::Fault;
 use suite::misses::Misses;
@@ -99,6 +100,7 @@ fn with<W: Work, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
         Mode::TasksRwLock => {
             by_locking_tasks::<_, RwLocks<S::Lock<parking_lot::RwLock<W::Value>>>>(run, work)
         }
+        Mode::OneThread => by_one_thread(run, work, lone::one),
         Mode::InPlace | Mode::Home | Mode::Automatic => by_tasks(run, |load, score| {
             tasks::run::<W, S, _>(work, load, score, run.seed, entries::one::<W, S>)
         }),
@@ -114,6 +116,15 @@ type Locked<S, L> = Locks<<S as Spacing>::Lock<L>>;
 fn by_threads<K: Kind, S: Shared<K>>(run: &Run, kind: K) -> Result<Outcome, Fault> {
     let (Spec { workers, objects, .. }, score) = (run.spec, run.score());
     outcome(&run.spec, &score, &threads::run::<K, S>(kind, workers, objects, &score, run.seed)?)
+}
+
+fn by_one_thread<K: Kind>(
+    run: &Run,
+    kind: K,
+    operate: impl Fn(K, &mut [K::Value], &mut Party) -> Option<Done> + Sync,
+) -> Result<Outcome, Fault> {
+    let score = run.score();
+    outcome(&run.spec, &score, &lone::run(kind, run.spec.objects, &score, run.seed, operate)?)
 }
 
 fn by_locking_tasks<K: Kind, S: Shared<K> + 'static>(run: &Run, kind: K) -> Result<Outcome, Fault> {
@@ -134,7 +145,10 @@ impl Run {
     /// How many threads or tasks there are.
     fn parties(&self) -> usize {
         let tasks = self.spec.tasks_per_core.filter(|_| self.mode.has_tasks());
-        self.spec.workers * tasks.unwrap_or(1)
+        match self.mode {
+            Mode::OneThread => 1,
+            _ => self.spec.workers * tasks.unwrap_or(1),
+        }
     }
 
     fn score(&self) -> Arc<Score> {

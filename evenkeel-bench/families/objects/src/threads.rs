@@ -42,6 +42,6 @@ pub(super) fn run<K: Kind, S: Shared<K>>(
     Ok(Finished { performance, tallies: tallies?, held: shared.held(kind), homes: None })
 }
 
-fn panicked() -> Fault {
+pub(super) fn panicked() -> Fault {
     Fault::Lost(Lost("a thread panicked".to_owned()))
 }

@@ -1,0 +1,47 @@
+//! The mode with one thread, which has all objects to itself: the plainest rival of objects that
+//! are entered one at a time.
+
+use std::sync::Arc;
+use std::thread;
+
+use super::party::{Party, Tally};
+use super::run::Finished;
+use super::score::Score;
+use super::threads::panicked;
+use super::work::{Done, Held, Kind, Work};
+use suite::affinity;
+use suite::kit::fault::Fault;
+
+/// Runs one thread on the first core. It makes one operation after the other, until `operate` has
+/// none.
+pub(super) fn run<K: Kind>(
+    kind: K,
+    objects: usize,
+    score: &Arc<Score>,
+    seed: u64,
+    operate: impl Fn(K, &mut [K::Value], &mut Party) -> Option<Done> + Sync,
+) -> Result<Finished, Fault> {
+    let go = || -> (Tally, Held) {
+        affinity::settle_on(affinity::cores()[0]);
+        let mut values: Box<[K::Value]> = (0..objects).map(|number| kind.make(number)).collect();
+        let mut party = Party::new(score, seed, 0);
+        while let Some(done) = operate(kind, &mut values, &mut party) {
+            party.count(done);
+        }
+        let held = values.iter().map(|value| Held::by(kind, value)).sum();
+        (party.into_tally(), held)
+    };
+    let (performance, ended) = thread::scope(|scope| {
+        let thread = scope.spawn(go);
+        (score.conduct(|| 0), thread.join())
+    });
+    let (tally, held) = ended.map_err(|_| panicked())?;
+    Ok(Finished { performance, tallies: vec![tally], held, homes: None })
+}
+
+/// An operation on one object.
+#[inline]
+pub(super) fn one<W: Work>(work: W, values: &mut [W::Value], party: &mut Party) -> Option<Done> {
+    let number = party.next(work)?;
+    Some(work.operate(&mut values[number], &mut party.hand))
+}
