@@ -318,7 +318,7 @@ fn a_call_is_run_on_a_spare_while_its_runtime_aborts() {
         await_flag(&called);
         await_flag(&stolen);
         // A closure that has not begun is dropped, and its sender with it.
-        begun.recv().unwrap();
+        begun.lock().unwrap().recv().unwrap();
         let report = runtime.shutdown(evenkeel::Shutdown::Abort);
         assert!(report.is_clean(), "{report}");
         evenkeel::block_on(closure).unwrap();
