@@ -17,7 +17,7 @@ impl<T: Send> Object<T> {
     /// On a worker: it would stop it. And if `operation` does, which poisons the object.
     ///
     /// # Cost
-    /// That of a lock; an object with a home is taken from there for the time of the operation, which takes two to ten microseconds. While the thread waits it keeps its core busy, or gives it away to others; behind one that [awaits inside](Self::enter_held) it stands in line and sleeps.
+    /// That of a lock, and of fetching the value if the object is at home elsewhere. While the thread waits it keeps its core busy, or gives it away to others; behind one that [awaits inside](Self::enter_held) it stands in line and sleeps.
     ///
     /// # Examples
     /// ```
@@ -41,7 +41,7 @@ impl<T: Send> Object<T> {
         };
         drop(turn);
         if way.is_poisoned() {
-            self.inner.leave(way, None);
+            self.inner.leave(None);
             return Err(EnterError::poisoned(self.inner.names()));
         }
         // SAFETY: this thread has just come in.

@@ -7,27 +7,13 @@ use super::steer::Steering;
 use crate::policy::object::hop::FIRST_GUESS;
 use crate::policy::object::replicate::has_room;
 use crate::policy::object::{Caches, Mode as Wanted, Room, Use, gather, replicate};
-use crate::primitives::atomic::{AtomicU8, AtomicUsize, Edge, Ordering, edge};
+use crate::primitives::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::Shared;
 use crossbeam_utils::CachePadded;
 use std::fmt;
 use std::sync::{Arc, Weak};
-
-/// How the objects of a class that have homes are entered now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Mode {
-    /// Where the task is, by the lock.
-    InPlace,
-    /// Not at all: somebody makes a fence, which takes some microseconds.
-    Fencing,
-    /// By the lock, with a look at the home's notes: a host may still be inside.
-    Draining,
-    /// At their homes.
-    Home,
-}
 
 /// What a class has been told to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +30,8 @@ pub enum Placement {
 
 /// What all objects of a class share.
 pub(super) struct Class {
-    mode: AtomicU8,
+    /// Whether its objects that have homes are entered there.
+    is_at_home: AtomicBool,
     name: Box<str>,
     placement: Placement,
     /// What the workers know of objects in use.
@@ -74,13 +61,9 @@ impl Class {
         runtime: Option<&Arc<Shared>>,
         ledgers: Ledgers,
     ) -> Self {
-        let mode = match placement {
-            Placement::Home => Mode::Home,
-            Placement::InPlace | Placement::Automatic => Mode::InPlace,
-        };
         let workers = runtime.map_or(0, |runtime| runtime.workers);
         Self {
-            mode: AtomicU8::new(mode as u8),
+            is_at_home: AtomicBool::new(placement == Placement::Home),
             name: name.into(),
             placement,
             ledgers,
@@ -99,14 +82,15 @@ impl Class {
         }
     }
 
+    /// Whether its objects that have homes are entered there.
     #[inline(always)]
-    pub(super) fn mode(&self) -> Mode {
-        match self.mode.load(edge(Edge::ObjectModeSeen, Ordering::Acquire)) {
-            0 => Mode::InPlace,
-            1 => Mode::Fencing,
-            2 => Mode::Draining,
-            _ => Mode::Home,
-        }
+    pub(super) fn is_at_home(&self) -> bool {
+        self.is_at_home.load(Ordering::Relaxed)
+    }
+
+    /// Has them entered there, or in place.
+    pub(super) fn set_at_home(&self, is_so: bool) {
+        self.is_at_home.store(is_so, Ordering::Relaxed);
     }
 
     pub(super) fn name(&self) -> &str {
@@ -121,6 +105,16 @@ impl Class {
     #[inline(always)]
     pub(super) fn is_of(&self, shared: &Arc<Shared>) -> bool {
         std::ptr::eq(self.runtime.as_ptr(), Arc::as_ptr(shared))
+    }
+
+    /// Whether its runtime is there.
+    pub(super) fn has_workers(&self) -> bool {
+        self.runtime.strong_count() > 0
+    }
+
+    /// Whether the objects of both may have the same workers as homes.
+    pub(super) fn is_same_runtime(&self, other: &Self) -> bool {
+        self.runtime.ptr_eq(&other.runtime)
     }
 
     /// The processors of the runtime, the relief's among them; none of objects that were made outside of any.
@@ -179,23 +173,17 @@ impl Class {
         let _ = self.copied.fetch_update(Ordering::Relaxed, Ordering::Relaxed, copied);
     }
 
-    /// The processor at this address, which is that of a home.
-    pub(super) fn processor(&self, address: usize) -> Option<&Processor> {
-        let offset = address.wrapping_sub(self.processors.as_ptr().addr());
-        self.processors.get(offset / size_of::<Processor>())
-    }
-
-    /// The home of a new object of so many bytes, if it has one from the beginning: the address of its processor.
+    /// The home of a new object of so many bytes, if it has one from the beginning.
     pub(super) fn home_of_new(&self, bytes: usize) -> Option<usize> {
         match self.placement {
             Placement::InPlace => None,
             Placement::Home => self.idlest(|_| true),
-            Placement::Automatic if self.mode() == Mode::Home => self.find_room(bytes),
+            Placement::Automatic if self.is_at_home() => self.find_room(bytes),
             Placement::Automatic => None,
         }
     }
 
-    /// The address of a processor in whose part of the caches there is room for an object of so many bytes.
+    /// A worker in whose part of the caches there is room for an object of so many bytes.
     pub(super) fn find_room(&self, bytes: usize) -> Option<usize> {
         let has_room = |number: usize| {
             self.dealing.may_be_at(number)
@@ -273,12 +261,11 @@ impl Class {
             && gather::has_room(in_use as u64, self.caches.budget(), are_gathered)
     }
 
-    /// The address of the processor with the fewest bytes of the class among these.
+    /// The worker with the fewest bytes of the class among these.
     fn idlest(&self, of: impl Fn(usize) -> bool) -> Option<usize> {
-        let shared = self.runtime.upgrade()?;
         let bytes = self.bytes.iter().enumerate().filter(|(number, _)| of(*number));
         let (number, _) = bytes.min_by_key(|(_, total)| total.load(Ordering::Relaxed))?;
-        Some(shared.home(number).addr())
+        Some(number)
     }
 
     /// The caches of its workers.
@@ -287,14 +274,14 @@ impl Class {
     }
 
     /// Charges a processor with an object of so many bytes whose home it is.
-    pub(super) fn charge(&self, home: usize, bytes: usize) {
+    pub(super) fn charge(&self, home: Option<usize>, bytes: usize) {
         for total in self.totals(home).into_iter().flatten() {
             total.fetch_add(bytes.max(1), Ordering::Relaxed);
         }
     }
 
     /// Takes such a charge back.
-    pub(super) fn uncharge(&self, home: usize, bytes: usize) {
+    pub(super) fn uncharge(&self, home: Option<usize>, bytes: usize) {
         for total in self.totals(home).into_iter().flatten() {
             // A hint that changes while the object moves may have it twice.
             let less = |total: usize| Some(total.saturating_sub(bytes.max(1)));
@@ -303,24 +290,14 @@ impl Class {
     }
 
     /// What the objects at a home come to: those of the class, and those of all classes.
-    fn totals(&self, home: usize) -> Option<[&AtomicUsize; 2]> {
-        let number = self.number_of(home)?;
+    fn totals(&self, home: Option<usize>) -> Option<[&AtomicUsize; 2]> {
+        let number = home?;
         Some([self.bytes.get(number)?, self.ledgers.bytes(number)?])
     }
 
-    /// The address of worker `number`'s processor.
-    pub(super) fn home_at(&self, number: usize) -> Option<usize> {
-        let shared = self.runtime.upgrade()?;
-        (number < shared.workers).then(|| shared.home(number).addr())
-    }
-
-    /// The number of the worker whose processor is at this address.
-    pub(super) fn number_of(&self, address: usize) -> Option<usize> {
-        if address == 0 {
-            return None;
-        }
-        let shared = self.runtime.upgrade()?;
-        (0..shared.workers).find(|&number| shared.home(number).addr() == address)
+    /// Whether there is such a worker.
+    pub(super) fn has_worker(&self, number: usize) -> bool {
+        number < self.bytes.len()
     }
 
     /// Counts operations, of which one was on the object at this address, and steers the class if it is time.
@@ -343,7 +320,7 @@ impl Class {
 
     /// Looks at a sampled operation in place on the object at this address, because where operations are long those that [count](Self::count) others say late which objects are in use. At homes each worker sees its own alone, and knows soon.
     pub(super) fn look(&self, context: &Context, address: usize) {
-        if self.mode() == Mode::InPlace
+        if !self.is_at_home()
             && self.placement == Placement::Automatic
             && self.is_of(context.shared())
         {
@@ -352,19 +329,14 @@ impl Class {
     }
 
     /// Whether operations are looked at that have come in in this way.
-    pub(super) fn looks_at(&self, context: &Context, by_lock: bool) -> bool {
+    pub(super) fn looks_at(&self, context: &Context, as_host: bool) -> bool {
         // Heat is of homes, whatever the class. Workers of other runtimes have ledgers of their own.
-        !by_lock || (self.steering.look() != Look::Nothing && self.is_of(context.shared()))
+        as_host || (self.steering.look() != Look::Nothing && self.is_of(context.shared()))
     }
 
     /// Whether operations are timed that come in in this way.
-    pub(super) fn times(&self, context: &Context, by_lock: bool) -> bool {
-        !by_lock || (self.steering.look().times() && self.is_of(context.shared()))
-    }
-
-    /// The caller is the only one that changes it.
-    pub(super) fn set_mode(&self, mode: Mode) {
-        self.mode.store(mode as u8, edge(Edge::ObjectModeSet, Ordering::Release));
+    pub(super) fn times(&self, context: &Context, as_host: bool) -> bool {
+        as_host || (self.steering.look().times() && self.is_of(context.shared()))
     }
 
     /// What the homes at each processor come to, in bytes.

@@ -91,9 +91,9 @@ impl<T: Send> Object<T> {
     /// A future that is dropped is not inside, wherever the task was on its way. About one entry in 64 gives other tasks a turn first, so one may be pending although nobody is inside: [`try_enter`](Self::try_enter) is for whoever does not wait.
     ///
     /// # Cost
-    /// At its home a few plain loads and stores, and no locked instruction; without a home, that of an uncontended lock. On the way to another home the task is ready work of that worker, in the order of its arrival.
+    /// That of an uncontended lock: one locked instruction to enter, and a store to leave. On the way to another home the task is ready work of that worker, in the order of its arrival.
     ///
-    /// Only a task travels, and only in its own runtime. By anything else (`block_on`, and so the body of `#[evenkeel::main]`, or a task of another runtime) an object that is entered at its home is taken from there, which takes two to ten microseconds: so spawn whatever makes many operations.
+    /// Only a task travels, and only in its own runtime. By anything else (`block_on`, and so the body of `#[evenkeel::main]`, or a task of another runtime) an object is entered where the caller is, whose core has to fetch it from the home: so spawn whatever makes many operations.
     ///
     /// # Examples
     /// ```
@@ -131,8 +131,7 @@ impl<T: Send> Object<T> {
     /// many each time that it has not paid. Objects with homes are read so only while [there is room](crate::policy::object::replicate()) in the caches for the copies of all those of their class that are.
     ///
     /// Reads from threads that are no workers, or from workers of other runtimes, are always alone
-    /// inside, and so are those of a worker that reads, or is at home inside of, four other
-    /// objects; like writes they end the reading by all.
+    /// inside, and so are those of a worker that is inside of reads of four other objects; like writes they end the reading by all.
     ///
     /// # Errors
     /// If an operation on it has panicked, or if the caller is inside of it, even if that reads too.
@@ -193,7 +192,7 @@ impl<T: Send> Object<T> {
         Ok(operation(&reading))
     }
 
-    /// Enters the object if that can be done here and now: nobody is inside, and the task need not go to another worker for it. Outside of tasks, as [`enter`](Self::enter) says, it may be taken from its home.
+    /// Enters the object if that can be done here and now: nobody is inside, and the task need not go to another worker for it. Outside of tasks, as [`enter`](Self::enter) says, no caller goes anywhere.
     ///
     /// # Errors
     /// As [`enter`](Self::enter).
@@ -201,7 +200,7 @@ impl<T: Send> Object<T> {
     pub fn try_enter(&self) -> Result<Option<Guard<'_, T>>, EnterError> {
         context::with(|context| match self.inner.enter(context) {
             Ok(way) if way.is_poisoned() => {
-                self.inner.leave(way, context);
+                self.inner.leave(context);
                 Err(EnterError::poisoned(self.inner.names()))
             }
             // SAFETY: this thread has just come in.
@@ -241,12 +240,8 @@ impl<T: Send> Object<T> {
         let holder = context::with(inner::holder);
         let turn = self.inner.turn().await?;
         let mut visit = Visit::in_turn(turn);
-        poll_fn(|cx| {
-            visit.poll::<T, false>(&self.inner, cx).map_ok(|way| {
-                context::with(|context| self.inner.door.hold(way, context));
-            })
-        })
-        .await?;
+        poll_fn(|cx| visit.poll::<T, false>(&self.inner, cx).map_ok(|_| self.inner.door.hold()))
+            .await?;
         let turn = visit.into_turn().expect("it has been given one");
         turn.hold(holder);
         // SAFETY: the lock is this task's, and no worker's note stands for it.

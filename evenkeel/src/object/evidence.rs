@@ -4,7 +4,7 @@
 //! object itself goes before what is known of its class: one whose operations would save less than their journeys take stays in place. It loses its home in the same way when it is looked at after its class has gone back to being entered in place: whoever
 //! enters it from then on has no more to look at than a lock.
 
-use super::class::{Class, Mode};
+use super::class::Class;
 use super::inner::Inner;
 use super::look::Look;
 use super::way::Way;
@@ -16,8 +16,7 @@ impl<T> Inner<T> {
     /// Takes a sampled operation into account that is over. The caller is still inside.
     #[cold]
     pub(super) fn end_sample(&self, way: Way, context: Option<&Context>) {
-        if let Some(context) =
-            self.sampler(context).filter(|_| way.is_sampled() && way.is_by_lock())
+        if let Some(context) = self.sampler(context).filter(|_| way.is_sampled() && !way.is_host())
         {
             self.sample_in_place(context);
             match self.class.steering.look() {
@@ -31,7 +30,7 @@ impl<T> Inner<T> {
     /// The same of one at its home, whose worker is out of the object again.
     #[cold]
     pub(super) fn note_over(&self, way: Way, context: Option<&Context>) {
-        if let Some(context) = self.sampler(context).filter(|_| !way.is_by_lock()) {
+        if let Some(context) = self.sampler(context).filter(|_| way.is_host()) {
             self.class.ledgers.end(self, context);
         }
     }
@@ -64,21 +63,20 @@ impl<T> Inner<T> {
     /// Gives an object without a home one, if it is worth it and there is room. The caller is inside by the lock.
     fn assign(&self, context: &Context) {
         let class: &Class = &self.class;
-        if self.door.home() != 0 || class.mode() != Mode::Home || !self.is_worth_a_home(context) {
+        if self.door.home().is_some() || !class.is_at_home() || !self.is_worth_a_home(context) {
             return;
         }
         let address = self.door.address();
         let planning = class.ledgers.planning();
         let granted = planning.granted(address).filter(|&worker| class.dealing().may_be_at(worker));
-        let granted = granted.and_then(|worker| class.home_at(worker));
         let find_room = || (!planning.is_crowded()).then(|| class.find_room(self.size())).flatten();
         let room = granted.or_else(find_room);
         if room.is_none() {
             class.ledgers.want(context.seat.me(), address, self.size() as u32);
         }
         if let Some(home) = room {
-            self.door.set_home(home);
-            class.charge(home, self.size());
+            self.door.set_home(Some(home));
+            class.charge(Some(home), self.size());
             self.with_sample(|sample| sample.forget());
             // Where there is one without a home there are more.
             context.operations.watch_some();
@@ -88,8 +86,8 @@ impl<T> Inner<T> {
     /// Takes its home from an object. The caller is inside by the lock.
     fn unassign(&self) {
         let home = self.door.home();
-        if home != 0 && !self.is_pinned() && self.class.mode() == Mode::InPlace {
-            self.door.set_home(0);
+        if home.is_some() && !self.is_pinned() && !self.class.is_at_home() {
+            self.door.set_home(None);
             self.class.uncharge(home, self.size());
         }
     }

@@ -224,12 +224,11 @@ impl<T> Inner<T> {
         let class: &Class = &self.class;
         let from = self.door.home();
         // An object without a home is for classes that need not have any.
-        let Some(home) = to.map_or(Some(0), |to| class.home_at(to)) else { return false };
         // Before anybody finds it there, who may uncharge it.
         let bytes = self.size();
-        class.charge(home, bytes);
-        let moved = self.door.move_home(Some(context), from, home);
-        class.uncharge(if moved { from } else { home }, bytes);
+        class.charge(to, bytes);
+        let moved = from == Some(context.seat.me()) && self.door.move_home(from, to);
+        class.uncharge(if moved { from } else { to }, bytes);
         moved
     }
 }

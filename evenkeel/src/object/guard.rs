@@ -71,19 +71,14 @@ fn end<T>(object: &Inner<T>, way: Way, context: Option<&Context>) {
     }
 }
 
-/// Leaves an object that the caller is inside of alone: `LATER` than in the call in which it has
-/// come in.
+/// Leaves an object that the caller is inside of alone.
 #[inline(always)]
-fn leave<T, const LATER: bool>(object: &Inner<T>, way: Way) {
+fn leave<T>(object: &Inner<T>, way: Way) {
     context::with(|context| {
         if way.has_more() {
             end(object, way, context);
         }
-        if LATER {
-            object.leave_later(way, context);
-        } else {
-            object.leave(way, context);
-        }
+        object.leave(context);
         if way.is_sampled() {
             object.note_over(way, context);
         }
@@ -100,7 +95,7 @@ impl<T> Drop for Running<'_, T> {
     #[cold]
     fn drop(&mut self) {
         self.object.door.poison();
-        leave::<T, false>(self.object, self.way);
+        leave(self.object, self.way);
     }
 }
 
@@ -119,7 +114,7 @@ pub(super) unsafe fn run<T, R>(
     // SAFETY: this thread is inside until it leaves below, or as it unwinds, and the borrow ends before.
     let result = object.value.with_mut(|value| operation(unsafe { &mut *value }));
     mem::forget(running);
-    leave::<T, false>(object, way);
+    leave(object, way);
     result
 }
 
@@ -147,7 +142,7 @@ impl<T> Drop for Guard<'_, T> {
         if std::thread::panicking() && !self.way.was_panicking() {
             self.object.door.poison();
         }
-        leave::<T, true>(self.object, self.way);
+        leave(self.object, self.way);
     }
 }
 

@@ -59,7 +59,7 @@ impl<T> Drop for HeldGuard<'_, T> {
             self.object.door.poison();
         }
         self.turn.end();
-        self.object.door.give_back();
+        self.object.door.leave();
     }
 }
 

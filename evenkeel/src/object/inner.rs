@@ -56,7 +56,6 @@ unsafe impl<T: Send> Sync for Inner<T> {}
 
 impl<T> Drop for Inner<T> {
     fn drop(&mut self) {
-        self.door.strike_note(&self.class);
         self.class.uncharge(self.door.home(), self.size());
         if self.is_pinned() {
             self.class.note_pinned(false);
@@ -103,9 +102,10 @@ impl<T> Inner<T> {
         }
     }
 
-    /// Makes it one of another class, where its home is this processor's, or none's, and whether the caller has chosen that. Nobody uses it now.
-    pub(super) fn join(&mut self, class: Arc<Class>, home: usize, is_chosen: bool) {
-        self.settle(0);
+    /// Makes it one of another class, where its home is this worker, or none, and whether the caller
+    /// has chosen that. No operation uses it now.
+    pub(super) fn join(&mut self, class: Arc<Class>, home: Option<usize>, is_chosen: bool) {
+        self.settle(None);
         if self.is_pinned() {
             self.class.note_pinned(false);
             self.size.fetch_and(!PINNED, Ordering::Relaxed);
@@ -126,11 +126,8 @@ impl<T> Inner<T> {
         self.size.load(Ordering::Relaxed) & PINNED != 0
     }
 
-    /// Makes this processor, or none, the home of an object that nobody uses yet.
-    pub(super) fn settle(&mut self, home: usize) {
-        if self.door.strike_note(&self.class) {
-            self.door.stay_locked();
-        }
+    /// Makes this worker, or none, the home of an object that no operation uses now.
+    pub(super) fn settle(&mut self, home: Option<usize>) {
         self.class.uncharge(self.door.home(), self.size());
         self.door.set_home(home);
         self.class.charge(home, self.size());
@@ -205,24 +202,24 @@ impl<T> Inner<T> {
         let streak = self.streak().read();
         self.set_streak(streak);
         if streak.is_long() {
-            self.share(way, context);
+            self.share();
         }
-        self.leave(way, context);
+        self.leave(context);
     }
 
     /// Lets all read it at once, if there is somebody who would and room for the copies. The caller is inside alone, has read it, and leaves.
     #[cold]
-    fn share(&self, way: Way, context: Option<&Context>) {
+    fn share(&self) {
         let (class, bytes) = (&self.class, self.size());
         let streak = self.streak();
         // What has no home is copied by whoever reads it anyhow.
         let may = !class.processors().is_empty()
-            && (self.door.home() == 0
+            && (self.door.home().is_none()
                 || class.has_room_for_copies(bytes, u64::from(streak.reads())));
         // Before it is shared: those who read it then may write there.
         self.set_streak(streak.share());
         class.add_copied(bytes);
-        if !(may && self.door.share(way, context)) {
+        if !(may && self.door.share()) {
             class.remove_copied(bytes);
             // After twice as many reads: then it may pay.
             self.set_streak(streak.share().write());
@@ -264,29 +261,15 @@ impl<T> Inner<T> {
         self.sample.with_mut(|sample| f(unsafe { &mut *sample }))
     }
 
-    /// Goes out again, in the call in which it has come in.
+    /// Goes out again. The caller is alone inside.
     #[inline(always)]
-    pub(super) fn leave(&self, way: Way, context: Option<&Context>) {
-        self.note_entry(way, context);
-        self.door.leave(way, context);
-    }
-
-    /// Goes out again, on the thread that has come in.
-    #[inline(always)]
-    pub(super) fn leave_later(&self, way: Way, context: Option<&Context>) {
-        self.note_entry(way, context);
-        self.door.leave_later(&self.class, way, context);
-    }
-
-    /// Notes for later entries from where there was one by the lock. The caller is still inside.
-    #[inline(always)]
-    fn note_entry(&self, way: Way, context: Option<&Context>) {
-        if way.is_by_lock()
-            && let Some(context) = context
-        {
+    pub(super) fn leave(&self, context: Option<&Context>) {
+        // For later entries: from where there was one.
+        if let Some(context) = context {
             let (me, bytes) = (context.seat.me() as u16, context.operations.bytes());
             self.with_sample(|sample| sample.enter(me, bytes.now()));
         }
+        self.door.leave();
     }
 
     /// Enters, if nobody else is inside and it is not to be entered elsewhere.
@@ -301,7 +284,7 @@ impl<T> Inner<T> {
     #[cold]
     pub(super) fn refuse_own(&self, context: Option<&Context>) -> Result<(), EnterError> {
         let holds = |line: &Line| line.is_holder(holder(context));
-        let is_inside = self.door.is_inside(&self.class, context);
+        let is_inside = self.door.is_inside(context);
         if !is_inside && !self.line.get().is_some_and(holds) {
             return Ok(());
         }

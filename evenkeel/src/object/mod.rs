@@ -1,7 +1,7 @@
 //! Objects with homes: operations travel to the core that holds them.
 //!
 //! An [`Object`] is a value that one operation at a time is inside of, like one in a mutex. Unlike a mutex it may have a *home*, a worker of the runtime. An operation on it
-//! is then made there: the task that wants it goes over, which takes one pointer and is done in batches, and needs no lock when it is there. So the value's lines
+//! is then made there: the task that wants it goes over, which takes one pointer and is done in batches. So the value's lines, and those of its lock,
 //! stay in one cache instead of going to and fro, and what no cache of one core could hold lies in those of all. It pays when many tasks are ready at a time, and
 //! when fetching the value costs more than the journey; [`Placement`] says who decides that.
 //!
@@ -165,10 +165,10 @@ impl<T> Object<T> {
         let class = classes::here(name, placement);
         // One that the caller has chosen stays, but in another runtime, where it is none.
         let chosen = self.inner.is_pinned().then(|| self.inner.door.home());
-        let chosen = chosen.filter(|&home| class.processor(home).is_some());
+        let chosen = chosen.flatten().filter(|_| class.is_same_runtime(&self.inner.class));
         let home = chosen.or_else(|| class.home_of_new(self.inner.size()));
         let inner = self.inner.get_mut().expect("an object's class is said before it is cloned");
-        inner.join(class, home.unwrap_or(0), chosen.is_some());
+        inner.join(class, home, chosen.is_some());
         self
     }
 
@@ -179,11 +179,9 @@ impl<T> Object<T> {
     #[must_use]
     pub fn at(mut self, number: usize) -> Self {
         let inner = self.inner.get_mut().expect("an object's home is said before it is cloned");
-        let home = inner
-            .class
-            .home_at(number)
-            .unwrap_or_else(|| panic!("there is no worker {number} in the runtime of this object"));
-        inner.settle(home);
+        let has_worker = inner.class.has_worker(number);
+        assert!(has_worker, "there is no worker {number} in the runtime of this object");
+        inner.settle(Some(number));
         inner.pin();
         self
     }
@@ -191,7 +189,7 @@ impl<T> Object<T> {
     /// The worker that is its home, if it has one, whether or not it is entered there now: [`ClassReport`] says that of its class.
     #[must_use]
     pub fn home(&self) -> Option<usize> {
-        self.inner.class.number_of(self.inner.door.home())
+        self.inner.door.home().filter(|_| self.inner.class.has_workers())
     }
 
     /// Whether an operation on it has panicked, and nobody has [cleared](Self::clear_poison) that.

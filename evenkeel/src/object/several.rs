@@ -12,7 +12,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 
 /// Enters two objects, for an operation on both. The task goes to the home of the one that it enters first, by their addresses, so that tasks which enter the same two meet;
-/// the other is taken from its home, if that is elsewhere, for the time of the operation.
+/// the other is entered from there, wherever its home is.
 ///
 /// # Errors
 /// As [`Object::enter`]; also if both are the same object.
@@ -21,7 +21,7 @@ use std::pin::Pin;
 /// A future that is dropped is inside of neither.
 ///
 /// # Cost
-/// That of two entries; taking an object from its home takes two to ten microseconds. If somebody is inside of the second one, the first one is left, and all begins anew at the task's next turn, or, if somebody [holds](Object::enter_held) the second one, at its turn in line.
+/// That of two entries; one of an object at home elsewhere has to fetch it. If somebody is inside of the second one, the first one is left, and all begins anew at the task's next turn, or, if somebody [holds](Object::enter_held) the second one, at its turn in line.
 ///
 /// # Examples
 /// ```
@@ -99,9 +99,9 @@ impl<T: Send> Object<T> {
         if let Some(guard) = self.try_enter()? {
             return Ok(Some(guard));
         }
-        context::with(|context| match self.inner.door.take(&self.inner.class, context) {
+        context::with(|context| match self.inner.door.enter_here(&self.inner.class, context) {
             Ok(way) if way.is_poisoned() => {
-                self.inner.leave(way, context);
+                self.inner.leave(context);
                 Err(EnterError::poisoned(self.inner.names()))
             }
             // SAFETY: this thread has just come in.

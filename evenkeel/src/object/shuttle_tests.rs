@@ -277,10 +277,9 @@ fn operations_go_on_while_homes_and_the_mode_change() {
                         yield_now().await;
                     }
                     for object in &world.objects {
-                        let to = shared.home(thread_rng().gen_range(0..2)).addr();
-                        context::with(|context| {
-                            object.inner.door.move_home(context, object.inner.door.home(), to)
-                        });
+                        let to = thread_rng().gen_range(0..2);
+                        let door = &object.inner.door;
+                        door.move_home(door.home(), Some(to));
                     }
                     yield_now().await;
                 }

@@ -4,9 +4,7 @@
 //! Each worker *counts* operations, and with one in [`TURN`](crate::scheduler::operations::TURN) of them looks after the class of that one. Of those that do so at the same time one *steers*.
 //!
 //! # Steps
-//! *To at home*: mode := *fencing*; a full fence; mode := *at home* (release).
-//! *To in place*: mode := *fencing*; a heavy fence; the notes of all workers are read; mode := *draining*. When each worker has left what it was inside of then, mode := *in place*; whoever
-//! steers looks whether that is so. What is to be tried is tried meanwhile, and *to at home* may come before it.
+//! *To at home, to in place*: a word of the class says where its objects are entered. It says which way tasks take, and excludes nobody: a task that does not know of a change yet comes in the other way.
 //! *Between homes at all workers and at one*: said to [those who deal](super::dealing), and then to all workers, which look at all operations for a while. *While objects move for that*: whatever workers know of their whereabouts is forgotten at each step.
 //! [`door`](super::door) says what those do that enter meanwhile, and why they exclude each other.
 //!
@@ -14,7 +12,7 @@
 //! trial has shown to be better. So that samples cost nothing where they say nothing new, they are taken [for a while](FRESH) out of each [period](OBSERVED), and when [other objects](crate::policy::object::breadth) are in use; not while something is tried, which they
 //! would make slower in place.
 
-use super::class::{Class, Mode};
+use super::class::Class;
 use super::look::Look;
 use super::shares::Shares;
 use crate::policy::object::assign::{ALONE, RUNNABLE, has_enough, remote};
@@ -24,10 +22,9 @@ use crate::policy::object::{
     Breadths, Decision, Evidence, Few, Mode as Wanted, Proposal, Trial, Verdict, WHOLE,
 };
 use crate::policy::smooth;
-use crate::primitives::atomic::{AtomicBool, AtomicU8, AtomicU64, Edge, Ordering};
-use crate::primitives::{Mutex, fence, lock};
+use crate::primitives::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use crate::primitives::{Mutex, lock};
 use crate::scheduler::context::Context;
-use crate::scheduler::inside;
 use crate::scheduler::shared::Shared;
 use std::fmt;
 
@@ -92,8 +89,6 @@ pub(super) struct Course {
     moves: usize,
     /// Ready tasks per worker, in parts.
     runnable: u64,
-    /// What workers were inside of when the class began to be entered in place.
-    inside: Vec<inside::Seen>,
 }
 
 impl fmt::Debug for Steering {
@@ -167,34 +162,29 @@ impl Steering {
     /// Begins the change to `wanted`, or goes on with it, whatever the trial says. True once it is made.
     #[cfg(all(test, any(loom, shuttle)))]
     pub(super) fn turn(&self, class: &Class, shared: &Shared, wanted: Wanted) -> bool {
-        lock(&self.course).turn(class, shared, wanted);
+        turn(class, shared, wanted);
         match wanted {
-            Wanted::AtHome | Wanted::AtOneHome => class.mode() == Mode::Home,
-            Wanted::InPlace => class.mode() == Mode::InPlace,
+            Wanted::AtHome | Wanted::AtOneHome => class.is_at_home(),
+            Wanted::InPlace => !class.is_at_home(),
         }
     }
 }
 
 impl Course {
     fn step(&mut self, class: &Class, shared: &Shared, now: u64, me: usize) {
-        if class.mode() == Mode::Draining {
-            // Meanwhile all goes on as in place: one of those who were inside may be there for long.
-            self.end_draining(class, shared);
-        }
         if self.has_other_objects(class) {
             self.trial.note_change();
             self.forget(&class.steering, now);
             // What was believed was of others.
             self.is_proposed.2 = 0;
         }
-        let before = class.mode();
         let workers = &shared.processors[..shared.workers];
         let ready: usize = workers.iter().map(|processor| processor.published.len()).sum();
         // And one that runs.
         let runnable = (ready + workers.len()) as u64 * PARTS / workers.len() as u64;
         self.runnable = smooth(self.runnable, runnable);
         // In the windows in place of a trial most may still be on their way.
-        let at_home = before == Mode::Home || !self.stands_in_place();
+        let at_home = class.is_at_home() || !self.stands_in_place();
         let operations = class.steering.shares.operations();
         let are_few = !self.has_enough(at_home) && self.share(class, now, me) < ALONE;
         let wanted = if self.few.ends(are_few, self.stands_in_place(), now) {
@@ -250,12 +240,12 @@ impl Course {
 
     /// Begins the change to `wanted`, or goes on with it, and tells the workers of it.
     fn go(&mut self, class: &Class, shared: &Shared, wanted: Wanted, now: u64) {
-        let before = class.mode();
-        self.turn(class, shared, wanted);
+        let before = class.is_at_home();
+        turn(class, shared, wanted);
         let is_dealt = class.deal_for(wanted);
-        if class.mode() != before || is_dealt {
+        if class.is_at_home() != before || is_dealt {
             self.turned = now;
-            let turns = u64::from(class.mode() == Mode::Home);
+            let turns = u64::from(class.is_at_home());
             class.steering.turns.fetch_add(turns, Ordering::Relaxed);
         }
     }
@@ -324,8 +314,7 @@ impl Course {
         let changes = class.steering.shares.changes();
         // Looks that are closer together see more objects twice.
         let are_alike = std::mem::replace(&mut self.changes, changes) == changes;
-        let is_whole = matches!(class.mode(), Mode::InPlace | Mode::Home);
-        let stands = are_alike && is_whole && self.trial.is_held();
+        let stands = are_alike && self.trial.is_held();
         let standing = stands.then(|| self.trial.mode());
         self.breadths.has_changed(standing, looks, hits)
     }
@@ -342,8 +331,8 @@ impl Course {
     /// What is to be made of operations in place from now on.
     fn look(&mut self, class: &Class, steering: &Steering, now: u64) -> Look {
         let since = now.saturating_sub(self.turned);
-        match class.mode() {
-            Mode::Home => Look::Assign,
+        match class.is_at_home() {
+            true => Look::Assign,
             _ if !self.stands_in_place() => Look::Nothing,
             _ if self.is_observed(steering, now) => Look::Observe,
             _ if since < SETTLES => Look::Unassign,
@@ -364,43 +353,14 @@ impl Course {
         (self.observe_at, self.seen) = (now.saturating_add(OBSERVED), samples / 2);
         false
     }
+}
 
-    /// Begins a change of mode, or goes on with it.
-    fn turn(&mut self, class: &Class, shared: &Shared, wanted: Wanted) {
-        match (class.mode(), wanted) {
-            (Mode::InPlace | Mode::Draining, Wanted::AtHome | Wanted::AtOneHome) => {
-                class.set_mode(Mode::Fencing);
-                fence::full(Edge::ObjectMode);
-                class.set_mode(Mode::Home);
-            }
-            (Mode::Home, Wanted::InPlace) => self.begin_draining(class, shared),
-            (Mode::Draining, _) => self.end_draining(class, shared),
-            _ => {}
-        }
-    }
-
-    fn begin_draining(&mut self, class: &Class, shared: &Shared) {
-        class.set_mode(Mode::Fencing);
-        if fence::is_asymmetric() && !fence::heavy(Edge::ObjectMode) {
-            // The kernel has refused: another time.
-            class.set_mode(Mode::Home);
-            return;
-        }
-        fence::full(Edge::ObjectMode);
-        let workers = &shared.processors[..shared.workers];
-        self.inside = workers.iter().map(|processor| processor.inside.see()).collect();
-        class.set_mode(Mode::Draining);
+/// Has the objects of a class entered as is wanted.
+fn turn(class: &Class, shared: &Shared, wanted: Wanted) {
+    let was_at_home = class.is_at_home();
+    class.set_at_home(wanted.travels());
+    if was_at_home && !wanted.travels() {
         shared.forget_whereabouts();
-        self.end_draining(class, shared);
-    }
-
-    fn end_draining(&mut self, class: &Class, shared: &Shared) {
-        let workers = shared.processors.iter().zip(&mut self.inside);
-        // Each is looked at: one of them may read an object again and again.
-        let left = workers.map(|(processor, seen)| processor.inside.has_left(seen));
-        if left.fold(true, |all, left| all & left) {
-            class.set_mode(Mode::InPlace);
-        }
     }
 }
 
@@ -418,15 +378,7 @@ impl Held<'_> {
     pub(super) fn go(&self, wanted: Wanted) {
         let (mut course, class) = (self.course.borrow_mut(), self.class);
         course.go(class, self.shared, wanted, 0);
-        while (class.mode() == Mode::Home) != wanted.travels() {
-            std::thread::yield_now();
-            course.go(class, self.shared, wanted, 0);
-        }
         let look = if wanted.travels() { Look::Assign } else { Look::Nothing };
         class.steering.look.store(look as u8, Ordering::Relaxed);
     }
 }
-
-#[cfg(all(test, not(any(loom, shuttle))))]
-#[path = "steer_tests.rs"]
-mod tests;

@@ -204,7 +204,7 @@ impl<'a> Visit<'a> {
         match context {
             Some(context)
                 if self.marks.has(Marks::SAMPLED)
-                    && object.class.looks_at(context, way.is_by_lock()) =>
+                    && object.class.looks_at(context, way.is_host()) =>
             {
                 if let Some(began) = began {
                     context.operations.begin_sample(object.door.address(), began);
@@ -220,7 +220,7 @@ impl<'a> Visit<'a> {
         let is_sample = |context: &&Context| {
             self.marks.has(Marks::SAMPLED)
                 && context.operations.is_sample()
-                && object.class.times(context, object.door.home() != context.seat.home().addr())
+                && object.class.times(context, object.door.home() == Some(context.seat.me()))
         };
         context.filter(is_sample).map(|context| context.ahead.now())
     }
@@ -288,7 +288,7 @@ fn admit<T>(object: &Inner<T>, way: Way, context: Option<&Context>) -> Result<Wa
     if !way.is_poisoned() {
         return Ok(way);
     }
-    object.door.leave(way, context);
+    object.leave(context);
     Err(EnterError::poisoned(object.names()))
 }
 
@@ -300,7 +300,7 @@ fn take<T, const READS: bool>(
     suspend: bool,
     cx: &mut task::Context<'_>,
 ) -> Poll<Step> {
-    match object.door.take(&object.class, context) {
+    match object.door.enter_here(&object.class, context) {
         Ok(way) => {
             if suspend {
                 object.door.suspend();

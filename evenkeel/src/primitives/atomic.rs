@@ -145,33 +145,21 @@ pub(crate) enum Edge {
     TravelSent,
     /// The fence of who falls asleep, between its announcement and its look at the lines.
     TravelSleep,
-    /// The fence of who enters an object at its home, between the note of it and the look at the place.
+    /// The fence of an object's reader, between its note and its look at the object's word.
     ObjectLight,
-    /// The fence of who takes an object from its home, between the mark and the look at the notes.
+    /// The fence of the holder of a shared object, between its lock and its look at the notes.
     ObjectHeavy,
-    /// The end of an operation at an object's home.
+    /// The end of a read.
     ObjectLeave,
     /// The note of an object in the place of another.
     ObjectNote,
-    /// The look at the notes of an object's home.
+    /// The look at the notes of readers.
     ObjectNoted,
-    /// The change of an object's place that takes its lock.
+    /// The change of an object's word that takes its lock.
     ObjectLock,
     /// The store that gives it back.
     ObjectUnlock,
-    /// The fence of who enters an object in place, between the lock and the second look at the mode.
-    ObjectLocked,
-    /// The fence between the two steps of a change of mode.
-    ObjectMode,
-    /// The second of these steps.
-    ObjectModeSet,
-    /// The look at the mode.
-    ObjectModeSeen,
-    /// The look at an object's place by who enters it at its home.
-    ObjectPlace,
-    /// The change of an object's place by its host that lets all read it at once.
-    ObjectShare,
-    /// The look at that place by who reads it at once with others.
+    /// A reader's look at an object's word.
     ObjectShared,
     /// The drop of one of an object's handles.
     ObjectHandle,

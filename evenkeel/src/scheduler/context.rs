@@ -170,7 +170,6 @@ impl Context {
 
     fn begin(&self) -> Leave {
         if self.role != Role::Spare {
-            self.seat.processor().inside.begin();
             CONTEXT.with(|context| context.set(ptr::from_ref(self)));
         }
         if self.role != Role::Relief {

@@ -135,14 +135,6 @@ impl Seat {
         task.home().addr().wrapping_sub(start) < end - start
     }
 
-    /// The number of the worker whose processor has this address, if it is one of this scheduler's.
-    #[inline]
-    pub(crate) fn number_of(&self, address: usize) -> Option<usize> {
-        let Range { start, end } = self.processors;
-        let offset = address.wrapping_sub(start);
-        (offset < end - start).then(|| offset / size_of::<Processor>())
-    }
-
     #[inline(always)]
     fn local(&self) -> Owned<'_, Local> {
         // SAFETY: there is one seat per processor and it is not `Sync`, so there is one owner; no method

@@ -67,26 +67,39 @@ pub(crate) fn take_one() -> Id {
     Id(NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// What tells the number of a thread from that of a task.
+const THREAD: u64 = 1 << 63;
+
+/// The next number of a thread. A plain `std` atomic, as above.
+static NEXT_THREAD: AtomicU64 = AtomicU64::new(1);
+
 thread_local! {
     /// The number of this thread; none before it is asked for.
-    static THREAD: Cell<u64> = const { Cell::new(Id::NONE.0) };
+    static OWN: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The number of the calling thread, which no task has and no other thread, also after this one has
 /// ended: an address may be that of a later thread.
 #[inline(always)]
 pub(crate) fn of_thread() -> Id {
-    match THREAD.try_with(Cell::get) {
-        Ok(number) if number != Id::NONE.0 => Id(number),
+    Id(THREAD | among_threads())
+}
+
+/// The same number among those of threads alone: not zero, and below 2^40, as many threads as a
+/// process does not start.
+#[inline(always)]
+pub(crate) fn among_threads() -> u64 {
+    match OWN.try_with(Cell::get) {
+        Ok(number) if number != 0 => number,
         _ => number_thread(),
     }
 }
 
 #[cold]
-fn number_thread() -> Id {
-    let id = take_one();
+fn number_thread() -> u64 {
+    let number = NEXT_THREAD.fetch_add(1, Ordering::Relaxed);
     // It has no destructor; where that is an error all the same, the thread has a new number each
     // time, and is not known again.
-    let _ = THREAD.try_with(|number| number.set(id.0));
-    id
+    let _ = OWN.try_with(|own| own.set(number));
+    number
 }

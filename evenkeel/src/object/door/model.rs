@@ -1,6 +1,7 @@
-//! Models of entry, on the scheduler's own types. The values lie in loom's cells, so two operations at a time are a race, and so is an operation that does not see the one before.
+//! Models of entry, on the scheduler's own types. The values lie in loom's cells, so two operations
+//! at a time are a race, and so is an operation that does not see the one before.
 
-#![allow(unsafe_code, reason = "whoever is inside an object has its value")]
+#![allow(unsafe_code, reason = "an operation that is inside an object has its value")]
 
 use super::*;
 use crate::object::class::Placement;
@@ -13,6 +14,9 @@ use crate::scheduler::seat::Seat;
 use crate::scheduler::shared::Shared;
 use loom::thread;
 use std::sync::Arc;
+
+/// The edges between one operation and the next.
+const LOCK: [Edge; 2] = [Edge::ObjectLock, Edge::ObjectUnlock];
 
 pub(super) type Number = Arc<Inner<u32>>;
 
@@ -31,23 +35,24 @@ impl World {
         Self { shared, class, seats: [Some(one), Some(other)] }
     }
 
-    /// A number that is at home at processor `home`.
+    /// A number without a home.
+    pub(super) fn number(&self) -> Number {
+        Arc::new(Inner::new(0, self.class.clone()))
+    }
+
+    /// A number that is at home at worker `home`.
     pub(super) fn number_at(&self, home: usize) -> Number {
         let mut number = Inner::new(0, self.class.clone());
-        number.settle(self.home(home));
+        number.settle(Some(home));
         Arc::new(number)
     }
 
-    pub(super) fn home(&self, number: usize) -> usize {
-        self.shared.home(number).addr()
+    /// Changes how the class is entered.
+    pub(super) fn turn(&self, wanted: Wanted) {
+        self.class.steering.turn(&self.class, &self.shared, wanted);
     }
 
-    /// Goes on with the change of mode. True once it is made.
-    pub(super) fn turn(&self, wanted: Wanted) -> bool {
-        self.class.steering.turn(&self.class, &self.shared, wanted)
-    }
-
-    /// Starts the worker of processor `number`.
+    /// Starts worker `number`.
     pub(super) fn start<R: 'static>(
         &mut self,
         number: usize,
@@ -56,215 +61,130 @@ impl World {
         let seat = self.seats[number].take().expect("each worker is started once");
         thread::spawn(move || work(&Context::new(seat, 0)))
     }
-
-    /// Starts the worker of processor 0, which makes an operation.
-    fn start_host(&mut self, number: &Number) -> thread::JoinHandle<u32> {
-        let number = number.clone();
-        self.start(0, move |context| visit(&number, Some(context)))
-    }
 }
 
-/// Starts a thread that is no worker, and makes an operation.
-fn start_visitor(number: &Number) -> thread::JoinHandle<u32> {
-    let number = number.clone();
-    thread::spawn(move || visit(&number, None))
-}
-
-/// An operation by one who has come in this way, or not. Says how many operations that is.
+/// An operation of one that has come in, or not. Says how many operations that is.
 pub(super) fn operate(
     number: &Inner<u32>,
     way: Result<Way, Refusal>,
     context: Option<&Context>,
 ) -> u32 {
-    let Ok(way) = way else { return 0 };
+    if way.is_err() {
+        return 0;
+    }
     add(number);
-    number.leave(way, context);
+    number.leave(context);
     1
 }
 
 pub(super) fn add(number: &Inner<u32>) {
-    // SAFETY: the caller is inside, or loom says that it is not.
+    // SAFETY: it is inside, or loom says that it is not.
     number.value.with_mut(|value| unsafe { *value += 1 });
 }
 
+/// An operation by this worker, or by a thread that is none.
 pub(super) fn visit(number: &Inner<u32>, context: Option<&Context>) -> u32 {
     operate(number, number.enter(context), context)
 }
 
-/// An entry by a thread that is no worker, whatever the mode.
-pub(super) fn take(number: &Inner<u32>) -> u32 {
-    operate(number, number.door.take(&number.class, None), None)
-}
-
-/// Compares the value with the number of operations, all of which this thread has to see.
+/// After all is over there have been so many operations.
 pub(super) fn settle(number: &Inner<u32>, operations: u32) {
-    // SAFETY: all other threads have been joined.
-    assert_eq!(number.value.with(|value| unsafe { *value }), operations);
-    assert!(!number.door.is_locked(), "everybody has left");
+    let value = number.value.with(|value| {
+        // SAFETY: all others are over.
+        unsafe { *value }
+    });
+    assert_eq!(value, operations);
+    assert!(!number.door.is_locked());
 }
 
 #[test]
-fn a_host_and_who_takes_the_object_exclude_each_other() {
-    use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted, ObjectPlace, ObjectUnlock};
-    check(&[ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted, ObjectPlace, ObjectUnlock], || {
+fn a_host_and_a_thread_that_is_no_worker_exclude_each_other() {
+    check(&LOCK, || {
         let mut world = World::new(Placement::Home);
         let number = world.number_at(0);
         let host = world.start(0, {
             let number = number.clone();
             move |context| visit(&number, Some(context)) + visit(&number, Some(context))
         });
-        let taken = take(&number);
-        settle(&number, host.join().unwrap() + taken);
-    });
-}
-
-/// Its guard has outlived the worker's loop, and leaves by what the object says.
-#[test]
-fn a_host_that_is_no_worker_any_more_and_who_takes_the_object_exclude_each_other() {
-    check(&[Edge::ObjectLeave, Edge::ObjectNoted], || {
-        let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
-        let host = world.start(0, {
-            let number = number.clone();
-            move |context| {
-                let Ok(way) = number.enter(Some(context)) else { return 0 };
-                add(&number);
-                number.leave_later(way, None);
-                1
-            }
-        });
-        let taken = take(&number);
-        settle(&number, host.join().unwrap() + taken);
-    });
-}
-
-/// The place of its note has another object's by the time that somebody looks.
-#[test]
-fn a_host_that_is_inside_another_object_has_left_this_one() {
-    check(&[Edge::ObjectNote], || {
-        let mut world = World::new(Placement::Home);
-        let (number, other) = (world.number_at(0), world.number_at(0));
-        let host = world.start(0, {
-            let number = number.clone();
-            move |context| {
-                let done = visit(&number, Some(context));
-                visit(&other, Some(context));
-                done
-            }
-        });
-        let taken = take(&number);
-        settle(&number, host.join().unwrap() + taken);
-    });
-}
-
-#[test]
-fn two_visitors_exclude_each_other() {
-    check(&[Edge::ObjectLock, Edge::ObjectUnlock], || {
-        let mut world = World::new(Placement::InPlace);
-        let number = Arc::new(Inner::new(0, world.class.clone()));
-        let visitor = world.start(1, {
-            let number = number.clone();
-            move |context| visit(&number, Some(context))
-        });
-        let visited = visit(&number, None) + visit(&number, None);
-        settle(&number, visitor.join().unwrap() + visited);
-    });
-}
-
-/// The visitor comes in place, the host by its note, as soon as each may.
-#[test]
-fn a_class_goes_home_while_a_visitor_is_inside() {
-    use Edge::{ObjectLocked, ObjectMode, ObjectModeSeen, ObjectModeSet};
-    check(&[ObjectLocked, ObjectMode, ObjectModeSet, ObjectModeSeen], || {
-        let mut world = World::new(Placement::InPlace);
-        let number = world.number_at(0);
-        let host = world.start_host(&number);
-        let visitor = start_visitor(&number);
-        assert!(world.turn(Wanted::AtHome), "nobody has to be waited for");
-        settle(&number, host.join().unwrap() + visitor.join().unwrap());
-    });
-}
-
-#[test]
-fn a_class_leaves_home_while_a_host_is_inside() {
-    check(&[Edge::ObjectMode, Edge::ObjectLight, Edge::ObjectNoted], || {
-        let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
-        let host = world.start_host(&number);
-        let visitor = start_visitor(&number);
-        world.turn(Wanted::InPlace);
-        world.turn(Wanted::InPlace);
-        settle(&number, host.join().unwrap() + visitor.join().unwrap());
-    });
-}
-
-/// The visitor comes when hosts have been seen or not, so it has nothing from the one that has left but by who has waited for it.
-#[test]
-fn a_visitor_comes_when_the_hosts_of_a_class_are_waited_for() {
-    check(&[Edge::ObjectModeSet, Edge::ObjectLeave], || {
-        let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
-        let host = world.start_host(&number);
-        world.turn(Wanted::InPlace);
-        let visitor = start_visitor(&number);
-        world.turn(Wanted::InPlace);
-        settle(&number, host.join().unwrap() + visitor.join().unwrap());
-    });
-}
-
-/// The visitor comes while hosts are waited for, and is inside when they may enter again.
-#[test]
-fn a_class_leaves_home_and_goes_back_while_a_visitor_is_inside() {
-    check(&[Edge::ObjectLocked, Edge::ObjectMode], || {
-        let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
-        let host = world.start_host(&number);
-        world.turn(Wanted::InPlace);
-        let visitor = start_visitor(&number);
-        world.turn(Wanted::InPlace);
-        world.turn(Wanted::AtHome);
-        settle(&number, host.join().unwrap() + visitor.join().unwrap());
-    });
-}
-
-/// The visitor was inside before.
-#[test]
-fn a_class_leaves_home_and_goes_back_around_one_who_has_taken_the_object() {
-    explore(|| {
-        let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
-        let host = world.start_host(&number);
-        let way = number.door.take(&number.class, None);
-        world.turn(Wanted::InPlace);
-        world.turn(Wanted::InPlace);
-        world.turn(Wanted::AtHome);
-        let visited = operate(&number, way, None);
+        let visited = visit(&number, None);
         settle(&number, host.join().unwrap() + visited);
     });
 }
 
 #[test]
-fn who_has_taken_an_object_knows_that_it_is_inside() {
-    explore(|| {
-        let mut world = World::new(Placement::Home);
+fn operations_in_place_and_at_home_exclude_each_other_while_the_class_turns() {
+    check(&LOCK, || {
+        let mut world = World::new(Placement::InPlace);
         let number = world.number_at(0);
+        let host = world.start(0, {
+            let number = number.clone();
+            move |context| visit(&number, Some(context))
+        });
         let visitor = world.start(1, {
             let number = number.clone();
-            move |context| {
-                let way = number.door.take(&number.class, Some(context)).expect("nobody is inside");
-                assert!(number.refuse_own(Some(context)).is_err(), "it would wait for itself");
-                operate(&number, Ok(way), Some(context));
-                assert!(number.refuse_own(Some(context)).is_ok());
-            }
+            move |context| visit(&number, Some(context))
         });
-        visitor.join().unwrap();
+        world.turn(Wanted::AtHome);
+        settle(&number, host.join().unwrap() + visitor.join().unwrap());
     });
 }
 
+/// Its word changes between the look of the next operation and its lock, or it does not.
 #[test]
-fn a_suspended_object_is_entered_by_its_lock_until_somebody_finds_its_host_back() {
-    use Edge::{ObjectHeavy, ObjectLight, ObjectLock, ObjectPlace, ObjectUnlock};
-    check(&[ObjectLight, ObjectHeavy, ObjectPlace, ObjectUnlock, ObjectLock], || {
+fn an_object_changes_its_home_while_it_is_entered() {
+    check(&LOCK, || {
+        let mut world = World::new(Placement::Home);
+        let number = world.number_at(0);
+        let old = world.start(0, {
+            let number = number.clone();
+            move |context| {
+                let done = visit(&number, Some(context));
+                number.door.move_home(Some(0), Some(1));
+                done + visit(&number, Some(context))
+            }
+        });
+        let new = world.start(1, {
+            let number = number.clone();
+            move |context| visit(&number, Some(context))
+        });
+        let visited = visit(&number, None);
+        settle(&number, old.join().unwrap() + new.join().unwrap() + visited);
+    });
+}
+
+/// The one who changes it is inside meanwhile, and leaves by a store.
+#[test]
+fn a_home_that_is_changed_inside_is_not_changed_by_others_at_the_same_time() {
+    explore(|| {
+        let mut world = World::new(Placement::Home);
+        let number = world.number_at(0);
+        let changer = world.start(0, {
+            let number = number.clone();
+            move |context| {
+                let way = number.enter(Some(context));
+                let has_entered = way.is_ok();
+                if has_entered {
+                    number.door.set_home(None);
+                }
+                operate(&number, way, Some(context));
+                has_entered
+            }
+        });
+        let has_moved = number.door.move_home(Some(0), Some(1));
+        // Before it, so that the worker goes there, or not at all.
+        let due = match (changer.join().unwrap(), has_moved) {
+            (true, _) => None,
+            (false, true) => Some(1),
+            (false, false) => Some(0),
+        };
+        assert_eq!(number.door.home(), due);
+    });
+}
+
+/// A task that is no longer on its way enters where it is, until an operation finds the host back.
+#[test]
+fn a_suspended_object_is_entered_anywhere_until_its_host_is_found_back() {
+    check(&LOCK, || {
         let mut world = World::new(Placement::Home);
         let number = world.number_at(0);
         let host = world.start(0, {
@@ -274,7 +194,7 @@ fn a_suspended_object_is_entered_by_its_lock_until_somebody_finds_its_host_back(
         let visitor = world.start(1, {
             let number = number.clone();
             move |context| {
-                let way = number.door.take(&number.class, Some(context));
+                let way = number.door.enter_here(&number.class, Some(context));
                 if way.is_ok() {
                     number.door.suspend();
                 }
@@ -288,92 +208,76 @@ fn a_suspended_object_is_entered_by_its_lock_until_somebody_finds_its_host_back(
     });
 }
 
+/// Its lock goes from thread to thread.
 #[test]
-fn a_host_gives_the_object_to_another() {
-    check(&[Edge::ObjectUnlock], || {
-        let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
-        let to = world.home(1);
-        let old = world.start(0, {
-            let number = number.clone();
-            move |context| {
-                let done = visit(&number, Some(context));
-                let moved = number.door.move_home(Some(context), number.door.home(), to);
-                assert!(moved, "nobody locks it");
-                done + visit(&number, Some(context))
-            }
-        });
-        let new = world.start(1, {
-            let number = number.clone();
-            move |context| visit(&number, Some(context)) + visit(&number, Some(context))
-        });
-        settle(&number, old.join().unwrap() + new.join().unwrap());
-    });
-}
-
-#[test]
-fn a_host_gives_the_object_to_another_while_somebody_takes_it() {
-    use Edge::{ObjectHeavy, ObjectLight, ObjectLock, ObjectUnlock};
-    check(&[ObjectLight, ObjectHeavy, ObjectLock, ObjectUnlock], || {
-        let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
-        let to = world.home(1);
-        let old = world.start(0, {
-            let number = number.clone();
-            move |context| {
-                let done = visit(&number, Some(context));
-                number.door.move_home(Some(context), number.door.home(), to);
-                done
-            }
-        });
-        let new = world.start(1, {
+fn a_held_operation_ends_on_another_thread() {
+    check(&LOCK, || {
+        let mut world = World::new(Placement::InPlace);
+        let number = world.number();
+        let way = number.enter(None).expect("it is free");
+        number.door.hold();
+        assert!(number.refuse_own(None).is_ok(), "it is not this thread's any more");
+        let next = world.start(0, {
             let number = number.clone();
             move |context| visit(&number, Some(context))
         });
-        let taken = take(&number);
-        settle(&number, old.join().unwrap() + new.join().unwrap() + taken);
-    });
-}
-
-#[test]
-fn who_has_the_lock_gives_the_object_another_home() {
-    use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted, ObjectUnlock};
-    check(&[ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted, ObjectUnlock], || {
-        let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
-        let host = |number: &Number| {
+        let held = thread::spawn({
             let number = number.clone();
-            move |context: &Context| visit(&number, Some(context))
-        };
-        let old = world.start(0, host(&number));
-        let new = world.start(1, host(&number));
-        let way = number.door.take(&number.class, None);
-        if way.is_ok() {
-            number.door.set_home(world.home(1));
-        }
-        let taken = operate(&number, way, None);
-        settle(&number, old.join().unwrap() + new.join().unwrap() + taken);
+            move || operate(&number, Ok(way), None)
+        });
+        let operations = next.join().unwrap() + held.join().unwrap();
+        settle(&number, operations);
     });
 }
 
 #[test]
-fn a_host_holds_the_object_and_gives_it_back() {
-    use Edge::{ObjectHeavy, ObjectLight, ObjectLock, ObjectUnlock};
-    check(&[ObjectLight, ObjectHeavy, ObjectLock, ObjectUnlock], || {
+fn a_thread_knows_that_it_is_inside() {
+    explore(|| {
         let mut world = World::new(Placement::Home);
         let number = world.number_at(0);
-        let host = world.start(0, {
+        let visitor = world.start(1, {
             let number = number.clone();
             move |context| {
-                let Ok(way) = number.enter(Some(context)) else { return 0 };
-                number.door.hold(way, Some(context));
-                assert!(number.door.is_locked());
-                add(&number);
-                number.door.give_back();
-                1 + visit(&number, Some(context))
+                let way = number.door.enter_here(&number.class, Some(context));
+                assert!(way.is_err() || number.refuse_own(Some(context)).is_err());
+                operate(&number, way, Some(context));
+                assert!(number.refuse_own(Some(context)).is_ok());
             }
         });
-        let taken = take(&number);
-        settle(&number, host.join().unwrap() + taken);
+        visit(&number, None);
+        assert!(number.refuse_own(None).is_ok());
+        visitor.join().unwrap();
+    });
+}
+
+#[test]
+fn poison_is_seen_by_the_next_operation_and_stays_cleared() {
+    explore(|| {
+        let mut world = World::new(Placement::InPlace);
+        let number = world.number();
+        let panics = world.start(0, {
+            let number = number.clone();
+            move |context| {
+                let way = number.enter(Some(context)).expect("nobody else is inside for long");
+                number.door.poison();
+                operate(&number, Ok(way), Some(context));
+            }
+        });
+        panics.join().unwrap();
+        let next = world.start(1, {
+            let number = number.clone();
+            move |context| {
+                let way = number.enter(Some(context));
+                let is_poisoned = way.is_ok_and(Way::is_poisoned);
+                if way.is_ok() {
+                    number.leave(Some(context));
+                }
+                (way.is_ok(), is_poisoned)
+            }
+        });
+        number.door.clear_poison();
+        let (has_entered, _) = next.join().unwrap();
+        assert!(has_entered || !number.door.is_poisoned());
+        assert!(!number.door.is_poisoned());
     });
 }
