@@ -37,7 +37,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// The most that an object takes beside its value, in bytes, its place in the allocation among them.
-const BAR: isize = 64;
+const BAR: isize = 40;
 
 const OBJECTS: usize = 1_000_000;
 

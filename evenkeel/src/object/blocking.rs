@@ -41,7 +41,7 @@ impl<T: Send> Object<T> {
         };
         drop(turn);
         if way.is_poisoned() {
-            self.inner.leave(None);
+            self.inner.leave();
             return Err(EnterError::poisoned(self.inner.names()));
         }
         // SAFETY: this thread has just come in.

@@ -268,11 +268,6 @@ impl Class {
         Some(number)
     }
 
-    /// The caches of its workers.
-    pub(super) fn caches(&self) -> &Caches {
-        &self.caches
-    }
-
     /// Charges a processor with an object of so many bytes whose home it is.
     pub(super) fn charge(&self, home: Option<usize>, bytes: usize) {
         for total in self.totals(home).into_iter().flatten() {

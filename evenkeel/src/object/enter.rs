@@ -200,7 +200,7 @@ impl<T: Send> Object<T> {
     pub fn try_enter(&self) -> Result<Option<Guard<'_, T>>, EnterError> {
         context::with(|context| match self.inner.enter(context) {
             Ok(way) if way.is_poisoned() => {
-                self.inner.leave(context);
+                self.inner.leave();
                 Err(EnterError::poisoned(self.inner.names()))
             }
             // SAFETY: this thread has just come in.

@@ -78,7 +78,7 @@ fn leave<T>(object: &Inner<T>, way: Way) {
         if way.has_more() {
             end(object, way, context);
         }
-        object.leave(context);
+        object.leave();
         if way.is_sampled() {
             object.note_over(way, context);
         }

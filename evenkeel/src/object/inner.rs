@@ -8,7 +8,7 @@ use super::error::{EnterError, Names};
 use super::handle::Count;
 use super::line::{Line, Turn};
 use super::way::Way;
-use crate::policy::object::{Sample, Streak};
+use crate::policy::object::Streak;
 use crate::primitives::atomic::{AtomicU32, Ordering};
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::prefetch;
@@ -43,8 +43,6 @@ pub(super) struct Inner<T> {
     size: AtomicU32,
     /// The bits of the [streak](Streak) of reads: changed by who is inside alone, but for what all readers would write alike.
     streak: AtomicU32,
-    /// What it costs that it is entered from several workers. Whoever is inside by the lock has it.
-    sample: UnsafeCell<Sample>,
     pub(super) door: Door,
     pub(super) value: UnsafeCell<T>,
 }
@@ -84,7 +82,6 @@ impl<T> Inner<T> {
             line: OnceBox::new(),
             size: AtomicU32::new(stated(size_of::<T>())),
             streak: AtomicU32::new(0),
-            sample: UnsafeCell::new(Sample::default()),
             value: UnsafeCell::new(value),
         }
     }
@@ -204,7 +201,7 @@ impl<T> Inner<T> {
         if streak.is_long() {
             self.share();
         }
-        self.leave(context);
+        self.leave();
     }
 
     /// Lets all read it at once, if there is somebody who would and room for the copies. The caller is inside alone, has read it, and leaves.
@@ -254,21 +251,9 @@ impl<T> Inner<T> {
         self.line.get_or_init(|| Box::new(Line::new()))
     }
 
-    /// Calls `f` with what is known of its entries from several workers. The caller is inside by the lock.
-    #[inline(always)]
-    pub(super) fn with_sample<R>(&self, f: impl FnOnce(&mut Sample) -> R) -> R {
-        // SAFETY: one at a time is inside by the lock, and nobody keeps the borrow.
-        self.sample.with_mut(|sample| f(unsafe { &mut *sample }))
-    }
-
     /// Goes out again. The caller is alone inside.
     #[inline(always)]
-    pub(super) fn leave(&self, context: Option<&Context>) {
-        // For later entries: from where there was one.
-        if let Some(context) = context {
-            let (me, bytes) = (context.seat.me() as u16, context.operations.bytes());
-            self.with_sample(|sample| sample.enter(me, bytes.now()));
-        }
+    pub(super) fn leave(&self) {
         self.door.leave();
     }
 

@@ -135,11 +135,6 @@ impl Ledgers {
         }
     }
 
-    /// The part of an object in the time that was lately spent in objects at this worker, in per mille.
-    pub(super) fn share(&self, me: usize, address: usize) -> u32 {
-        self.of(me).map_or(0, |ledger| ledger.used.share(address as u64))
-    }
-
     /// The same of the object with the greatest.
     pub(super) fn greatest_share(&self, me: usize) -> u32 {
         self.of(me).map_or(0, |ledger| ledger.used.greatest_share())

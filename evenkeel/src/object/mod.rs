@@ -105,7 +105,7 @@ const UNNAMED: &str = "unnamed";
 
 /// A value with a home, or without one. Cheap to clone: all clones are the same object.
 ///
-/// An object takes at most 64 bytes beside its value, in one allocation; more if the value is aligned to more than 16.
+/// An object takes at most 40 bytes beside its value, in one allocation; more if the value is aligned to more than 8. What is known of which objects are used is not in them, but in a table of each worker.
 ///
 /// # Examples
 /// ```

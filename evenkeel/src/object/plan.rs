@@ -25,8 +25,6 @@ pub(super) struct Planning {
     is_crowded: AtomicBool,
     /// Addresses of objects without a home, in ascending order, and the workers that are to be their homes.
     granted: Mutex<Vec<(usize, usize)>>,
-    /// What a hop costs, as it was last asked for; zero if nobody knows.
-    hop: AtomicU64,
 }
 
 impl Planning {
@@ -40,16 +38,6 @@ impl Planning {
         let granted = lock(&self.granted);
         let place = granted.binary_search_by_key(&address, |&(address, _)| address).ok()?;
         Some(granted[place].1)
-    }
-
-    /// What a hop costs, in nanoseconds, as it was last asked for.
-    pub(super) fn hop(&self) -> Option<u64> {
-        Some(self.hop.load(Ordering::Relaxed)).filter(|&hop| hop > 0)
-    }
-
-    /// Notes what it costs.
-    pub(super) fn note_hop(&self, hop: Option<u64>) {
-        self.hop.store(hop.unwrap_or(0), Ordering::Relaxed);
     }
 
     /// Whether it is time, and the caller's turn, to plan.
@@ -81,7 +69,6 @@ impl Ledgers {
         }
         let budgets = vec![budget; self.desks().count()];
         let Plan { steps, is_crowded, groups } = plan(&known, &groups, &budgets);
-        self.planning().note_hop(self.hop());
         for (worker, desk) in self.desks().enumerate() {
             self.note_in_use(worker, &known);
             let own = steps.iter().filter(|step| step.from == Some(worker));

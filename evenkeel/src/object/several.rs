@@ -101,7 +101,7 @@ impl<T: Send> Object<T> {
         }
         context::with(|context| match self.inner.door.enter_here(&self.inner.class, context) {
             Ok(way) if way.is_poisoned() => {
-                self.inner.leave(context);
+                self.inner.leave();
                 Err(EnterError::poisoned(self.inner.names()))
             }
             // SAFETY: this thread has just come in.

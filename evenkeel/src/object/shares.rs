@@ -1,9 +1,8 @@
 //! What each worker has done with a class, and has learnt of it: on lines of its own, which it alone writes.
 
-use super::class::Class;
 use crate::policy::object::breadth::Recent;
 use crate::policy::object::pace::{are_long, pace};
-use crate::policy::object::{Gather, Reuse};
+use crate::policy::object::{Gather, Sharing};
 use crate::primitives::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::primitives::{Mutex, lock};
 use crate::scheduler::operations::TURN;
@@ -24,7 +23,7 @@ struct Share {
     /// How often the class had turned to be entered at homes when the worker last looked at all operations, so that their objects get theirs.
     turns: AtomicU64,
     /// What those in place have taken that were sampled.
-    reuse: Mutex<Reuse>,
+    sharing: Mutex<Sharing>,
     /// The objects of those that counted others with them.
     recent: Mutex<Recent>,
     /// Sampled operations at home, and how long they have taken. Who reads them between the two is off by one.
@@ -119,31 +118,29 @@ impl Shares {
         })
     }
 
-    /// Takes an operation in place into account that processor `me` has sampled. `here` are the bytes that it has gone over since the last one on the same object, if that was its too.
-    pub(super) fn learn(&self, class: &Class, me: usize, here: Option<u64>, nanos: u64) {
-        let Some(share) = self.0.get(me) else { return };
-        let mut reuse = lock(&share.reuse);
-        match here {
-            Some(distance) => reuse.add_same(class.caches(), distance, nanos),
-            None => reuse.add_cross(nanos),
+    /// Adds an operation in place that processor `me` has sampled, and that followed another
+    /// worker's, or one of the same.
+    pub(super) fn learn(&self, me: usize, follows_another: bool, nanos: u64) {
+        if let Some(share) = self.0.get(me) {
+            lock(&share.sharing).add(follows_another, nanos);
         }
     }
 
     /// What all of them have learnt.
-    pub(super) fn reuse(&self) -> Reuse {
-        let mut sum = Reuse::default();
-        self.0.iter().for_each(|share| sum.add(&lock(&share.reuse)));
+    pub(super) fn sharing(&self) -> Sharing {
+        let mut sum = Sharing::default();
+        self.0.iter().for_each(|share| sum.merge(&lock(&share.sharing)));
         sum
     }
 
     /// Forgets what they have learnt.
     pub(super) fn forget(&self) {
-        self.0.iter().for_each(|share| *lock(&share.reuse) = Reuse::default());
+        self.0.iter().for_each(|share| *lock(&share.sharing) = Sharing::default());
     }
 
     /// Begins a period of what they learn.
     pub(super) fn age(&self) {
-        self.0.iter().for_each(|share| lock(&share.reuse).age());
+        self.0.iter().for_each(|share| lock(&share.sharing).age());
     }
 
     /// Takes an operation at home into account that has taken processor `me` so many nanoseconds.
@@ -252,9 +249,9 @@ mod tests {
     #[test]
     fn what_was_learnt_is_forgotten() {
         let shares = Shares::new(1);
-        (0..100).for_each(|_| lock(&shares.0[0].reuse).add_cross(500));
-        assert_eq!(shares.reuse().samples(), 100);
+        (0..100).for_each(|_| lock(&shares.0[0].sharing).add(true, 500));
+        assert_eq!(shares.sharing().samples(), 100);
         shares.forget();
-        assert_eq!(shares.reuse().samples(), 0);
+        assert_eq!(shares.sharing().samples(), 0);
     }
 }

@@ -127,7 +127,7 @@ impl Steering {
 
     /// What it costs that operations of the class in place come from several workers, if that is known.
     pub(super) fn sharing_cost(&self) -> Option<u64> {
-        self.shares.reuse().sharing_cost()
+        self.shares.sharing().cost()
     }
 
     /// What the trials have come to.
@@ -273,19 +273,18 @@ impl Course {
         if now < until && are_few == were_few {
             return is_proposed;
         }
-        let (reuse, hop) = (class.steering.shares.reuse(), class.ledgers.hop());
+        let (sharing, hop) = (class.steering.shares.sharing(), class.ledgers.hop());
         let share = self.share(class, now, me);
-        let saving = reuse.sharing_cost().unwrap_or(0);
+        let saving = sharing.cost().unwrap_or(0);
         let evidence = Evidence {
-            saving: saving * u64::from(reuse.remote()) / u64::from(WHOLE),
+            saving: saving * u64::from(sharing.remote()) / u64::from(WHOLE),
             remote: remote(shared.workers as u32, share),
             hop: hop.unwrap_or(0),
-            samples: reuse.samples(),
+            samples: sharing.samples(),
             runnable: if are_few { RUNNABLE - 1 } else { RUNNABLE },
         };
-        class.ledgers.planning().note_hop(hop);
         // Where each operation comes from another worker, nothing is known of those that do not.
-        let is_known = reuse.sharing_cost().is_some() || reuse.remote() < WHOLE / 2;
+        let is_known = sharing.cost().is_some() || sharing.remote() < WHOLE / 2;
         let is_measured = hop.is_some() && is_known;
         let is_worth_it = self.proposal.is_worth_a_trial(&evidence, is_measured, now);
         let is_proposed = is_worth_it && self.few.may_propose(are_few, now);
@@ -323,7 +322,7 @@ impl Course {
     fn forget(&mut self, steering: &Steering, now: u64) {
         if self.stands_in_place() && now >= self.forgot.saturating_add(FORGETS) {
             steering.shares.age();
-            (self.observe_at, self.seen) = (now, steering.shares.reuse().samples());
+            (self.observe_at, self.seen) = (now, steering.shares.sharing().samples());
             self.forgot = now;
         }
     }
@@ -345,7 +344,7 @@ impl Course {
         if now < self.observe_at {
             return false;
         }
-        let samples = steering.shares.reuse().samples();
+        let samples = steering.shares.sharing().samples();
         if samples.saturating_sub(self.seen) < FRESH {
             return true;
         }

@@ -116,7 +116,7 @@ impl<'a> Visit<'a> {
                 return Poll::Ready(Ok(way));
             }
             if let Ok(way) = object.enter(context) {
-                return Poll::Ready(admit(object, way, context));
+                return Poll::Ready(admit(object, way));
             }
         }
         self.poll_later::<T, READS>(object, context, cx)
@@ -200,7 +200,7 @@ impl<'a> Visit<'a> {
         context: Option<&Context>,
         began: Option<u64>,
     ) -> Result<Way, EnterError> {
-        let way = admit(object, way, context)?;
+        let way = admit(object, way)?;
         match context {
             Some(context)
                 if self.marks.has(Marks::SAMPLED)
@@ -283,12 +283,12 @@ impl<'a> Visit<'a> {
 
 /// What is left to do inside.
 #[inline(always)]
-fn admit<T>(object: &Inner<T>, way: Way, context: Option<&Context>) -> Result<Way, EnterError> {
+fn admit<T>(object: &Inner<T>, way: Way) -> Result<Way, EnterError> {
     // A host does not get in by its note while the object is poisoned.
     if !way.is_poisoned() {
         return Ok(way);
     }
-    object.leave(context);
+    object.leave();
     Err(EnterError::poisoned(object.names()))
 }
 
@@ -306,7 +306,7 @@ fn take<T, const READS: bool>(
                 object.door.suspend();
                 context.inspect(|context| context.shared().forget_whereabouts());
             }
-            Poll::Ready(Step::Inside(admit(object, way, context)))
+            Poll::Ready(Step::Inside(admit(object, way)))
         }
         Err(_) => wait::<T, READS>(object, context, true, cx),
     }

@@ -3,16 +3,15 @@
 //! Some are sampled, and with some of those the task gives others a turn. Which they are follows from their numbers, but not at fixed distances: a task that goes round some objects
 //! comes to each of them with it.
 
-use crate::policy::object::ByteClock;
-use crate::policy::object::sample::ONE_IN;
+use crate::policy::object::sample::{ONE_IN, mark};
 use std::cell::Cell;
 
 /// Operations between two turns of others, in tasks that never wait: some microseconds of short ones. An estimate; no benchmark sets it.
 pub(crate) const TURN: u32 = 64;
 
 /// The highest [mark] of the operations that are looked at: one in [`ONE_IN`], those that give others a turn among them.
-const SAMPLED: u32 = u32::MAX / ONE_IN as u32;
-const _: () = assert!(TURN > ONE_IN as u32);
+const SAMPLED: u32 = u32::MAX / ONE_IN;
+const _: () = assert!(TURN > ONE_IN);
 
 /// Operations that are looked at one by one at most, for the sake of a few of them: those of some milliseconds. An estimate; no benchmark sets it.
 const WATCHED: u32 = 50_000;
@@ -27,12 +26,6 @@ const LOOKS_FOR_HOST: u32 = 1_021;
 const UNTOLD: usize = 8;
 /// See [`UNTOLD`].
 const TELL: u64 = 50_000;
-
-/// A mark for the operation of this number: low in one of so many, at changing distances (multiples of the golden ratio: Weyl; Knuth, "The Art of Computer Programming", 6.4).
-#[inline(always)]
-fn mark(operation: u32) -> u32 {
-    operation.wrapping_mul(0x9E37_79B9)
-}
 
 /// An operation that is being sampled.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,8 +78,6 @@ pub(crate) struct Operations {
     /// How far it has come to time what a journey costs, and what came of it at last.
     timing: Cell<Timing>,
     journey: Cell<Option<u64>>,
-    /// What they have gone over.
-    bytes: Cell<ByteClock>,
     /// The one that is being sampled: of those that are inside of each other, the one that has begun last.
     sampled: Cell<Sampled>,
     /// Those that are over, not among what each poll looks at: how many since the ledger was told, of how many in all, and until when it need not be told.
@@ -108,7 +99,6 @@ impl Default for Operations {
             followed: Cell::default(),
             timing: Cell::default(),
             journey: Cell::default(),
-            bytes: Cell::default(),
             sampled: Cell::default(),
             over: Default::default(),
             untold: Cell::default(),
@@ -242,20 +232,6 @@ impl Operations {
     pub(crate) fn tell(&self, now: u64) -> impl Iterator<Item = Over> {
         self.tell_at.set(now.saturating_add(TELL));
         self.over[..self.untold.replace(0)].iter().map(Cell::get)
-    }
-
-    /// Counts what a sampled operation has gone over, for all those that are not sampled.
-    pub(crate) fn tick(&self, bytes: u64) -> ByteClock {
-        let mut clock = self.bytes.get();
-        clock.tick(bytes.saturating_mul(u64::from(ONE_IN)));
-        self.bytes.set(clock);
-        clock
-    }
-
-    /// What all operations have gone over so far, as far as samples tell.
-    #[inline(always)]
-    pub(crate) fn bytes(&self) -> ByteClock {
-        self.bytes.get()
     }
 
     /// Whether [`count`](Self::count) has just said that the operation is looked at.

@@ -3,9 +3,10 @@
 use evenkeel::policy::object::breadth::Recent;
 use evenkeel::policy::object::hop::End;
 use evenkeel::policy::object::rebalance::{self, Load, rebalance};
+use evenkeel::policy::object::sample::{ONE_IN, mark};
 use evenkeel::policy::object::{
-    Breadths, ByteClock, Caches, Decision, Evidence, Flight, Hop, Item, Mode, Place, Reuse, Sample,
-    Sampler, Trial, Verdict, WHOLE, assign, pack, per_mille,
+    Breadths, Caches, Decision, Evidence, Flight, Hop, Item, Mode, Place, Sharing, Trial, Verdict,
+    WHOLE, assign, pack, per_mille,
 };
 
 use super::memory::{CHIPS, CORES, L2, L3};
@@ -34,8 +35,8 @@ pub(super) fn end_of(hop: u64) -> u64 {
 /// What a core knows.
 #[derive(Clone, Default)]
 struct Core {
-    sampler: Sampler,
-    clock: ByteClock,
+    /// Operations that it has begun.
+    begun: u32,
     hop: Hop,
     /// The directories of the operations that were sampled.
     recent: Recent,
@@ -54,10 +55,13 @@ pub(super) struct Placing {
     homes: Vec<Option<usize>>,
     /// From which core each is to be given to which, and in which period that was decided.
     given: Vec<Option<Gift>>,
-    samples: Vec<Sample>,
+    /// The time that was lately spent in each, as far as samples say, and the core that was the last
+    /// one inside.
+    heats: Vec<u64>,
+    last: Vec<Option<usize>>,
     bytes: u64,
     cores: Vec<Core>,
-    class: Reuse,
+    class: Sharing,
     /// Samples of the class when it was looked at last.
     seen: u32,
     decision: Decision,
@@ -80,10 +84,11 @@ impl Placing {
         Self {
             homes: vec![None; directories],
             given: vec![None; directories],
-            samples: vec![Sample::default(); directories],
+            heats: vec![0; directories],
+            last: vec![None; directories],
             bytes,
             cores: vec![core; CORES],
-            class: Reuse::default(),
+            class: Sharing::default(),
             seen: 0,
             decision: Decision::TooFewSamples,
             trial: Trial::default(),
@@ -127,7 +132,9 @@ impl Placing {
 
     /// Whether the operation that begins now on this core is sampled.
     pub(super) fn is_sampled(&mut self, core: usize) -> bool {
-        self.cores[core].sampler.is_next()
+        let core = &mut self.cores[core];
+        core.begun = core.begun.wrapping_add(1);
+        mark(core.begun) < u32::MAX / ONE_IN
     }
 
     /// The end of an operation, and how many nanoseconds it has taken if it was sampled.
@@ -141,24 +148,13 @@ impl Placing {
             self.homes[directory] = Some(gift.to);
             self.moves += 1;
         }
-        let Core { clock, recent, .. } = &mut self.cores[core];
-        let sample = &mut self.samples[directory];
-        let number = core as u16;
-        clock.tick(self.bytes);
-        match nanos {
-            None => sample.enter(number, clock.now()),
-            Some(nanos) => {
-                recent.look(directory as u64 + 1);
-                if is_in_place && sample.last().is_some() {
-                    if sample.is_at(number) {
-                        self.class.add_same(&CACHES, clock.since(sample.stamp()), nanos);
-                    } else {
-                        self.class.add_cross(nanos);
-                    }
-                }
-                sample.add(number, nanos, clock.now());
-            }
+        let before = self.last[directory].replace(core);
+        let Some(nanos) = nanos else { return };
+        self.cores[core].recent.look(directory as u64 + 1);
+        if let Some(before) = before.filter(|_| is_in_place) {
+            self.class.add(before != core, nanos);
         }
+        self.heats[directory] += nanos * u64::from(ONE_IN);
     }
 
     /// The end of a period, in which the cores were busy for these shares, with so many runnable
@@ -169,14 +165,14 @@ impl Placing {
         }
         self.periods += 1;
         self.rebalance(busy);
-        self.samples.iter_mut().for_each(Sample::age);
+        self.heats.iter_mut().for_each(|heat| *heat /= 2);
     }
 
     fn pack(&mut self, runnable: u32) {
         let hop = self.cores.iter().map(|core| core.hop.cost()).sum::<u64>() / CORES as u64;
         let remote = self.class.remote();
         self.decision = assign(&Evidence {
-            saving: self.class.sharing_cost().unwrap_or(0) * u64::from(remote) / u64::from(WHOLE),
+            saving: self.class.cost().unwrap_or(0) * u64::from(remote) / u64::from(WHOLE),
             remote,
             // There and back.
             hop: 2 * hop,
@@ -191,13 +187,13 @@ impl Placing {
         if !matches!(self.decision, Decision::Home { .. }) {
             return;
         }
-        let item = |(sample, home): (&Sample, &Option<usize>)| Item {
-            heat: sample.heat(),
+        let item = |(heat, home): (&u64, &Option<usize>)| Item {
+            heat: *heat,
             bytes: self.bytes,
             cluster: None,
             place: home.map_or(Place::Nowhere, Place::At),
         };
-        let items: Vec<Item> = self.samples.iter().zip(&self.homes).map(item).collect();
+        let items: Vec<Item> = self.heats.iter().zip(&self.homes).map(item).collect();
         self.homes = pack(&items, &[CACHES.budget(); CORES]);
     }
 
@@ -205,7 +201,7 @@ impl Placing {
         let mut objects = vec![Vec::new(); CORES];
         for (directory, home) in self.homes.iter().enumerate() {
             if let Some(core) = home {
-                objects[*core].push((directory as u64, self.samples[directory].heat()));
+                objects[*core].push((directory as u64, self.heats[directory]));
             }
         }
         let loads: Vec<Load<'_>> = busy

@@ -73,7 +73,7 @@ pub(super) fn operate(
         return 0;
     }
     add(number);
-    number.leave(context);
+    number.leave();
     1
 }
 
@@ -270,7 +270,7 @@ fn poison_is_seen_by_the_next_operation_and_stays_cleared() {
                 let way = number.enter(Some(context));
                 let is_poisoned = way.is_ok_and(Way::is_poisoned);
                 if way.is_ok() {
-                    number.leave(Some(context));
+                    number.leave();
                 }
                 (way.is_ok(), is_poisoned)
             }

@@ -39,8 +39,8 @@ pub const ALONE: u32 = 900;
 /// What is known of an object that is entered in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// What an operation would take less at a home in the mean, in nanoseconds: [what sharing costs](super::Sample::sharing_cost) the object, or [its
-    /// class](super::Reuse::sharing_cost) before that is known, times the chance of it. What of that is owed to [caches that are too small](super::Reuse::gain) is a part of it, and not another saving.
+    /// What an operation would take less at a home in the mean, in nanoseconds: [what sharing costs](super::Sharing::cost),
+    /// times the chance of it.
     pub saving: u64,
     /// The chance that an operation comes from another core than its home, in per mille. With tasks that stay where an operation has taken
     /// them, and objects that are used alike, it is all but one part in the number of cores.

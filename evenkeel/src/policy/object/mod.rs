@@ -1,9 +1,8 @@
 //! Where operations on objects run: in place, under a lock, on the core of whoever comes, or at the object's home, to which tasks travel.
 //!
 //! An operation that is sent away costs a [hop]; one that stays costs the fetch of what other cores have written, or have pushed out of the caches.
-//! What each costs is [sampled](sample) and, by [reuse distance](reuse), told apart by cause. Objects for which the hop is cheaper are
-//! [assigned](assign()) a home by [packing](pack()) them into the caches, are [moved](rebalance()) when a core has too much of it, and
-//! [lose](unassign()) their home when it does not pay any more. Whether all that is right for a class of objects, a [trial] says: the samples
+//! What each costs is [sampled](Sharing). Objects for which the hop is cheaper are
+//! [assigned](assign()) a home by [packing](pack()) them into the caches, and are [moved](rebalance()) when a core has too much of it. Whether all that is right for a class of objects, a [trial] says: the samples
 //! propose, throughput decides.
 //!
 //! Like all policies these are functions and small structs of plain values. Times are nanoseconds, sizes bytes, shares per mille. What is called for each
@@ -17,7 +16,7 @@
 
 pub mod assign;
 pub mod breadth;
-pub mod brief;
+mod caches;
 pub mod cluster;
 pub mod deafness;
 pub mod few;
@@ -31,17 +30,16 @@ pub mod plan;
 pub mod propose;
 pub mod rebalance;
 pub mod replicate;
-pub mod reuse;
 pub mod sample;
+mod sharing;
 pub mod streak;
 pub mod trial;
-pub mod unassign;
 pub mod verdict;
 mod window;
 
 pub use assign::{Decision, Evidence, assign};
 pub use breadth::{Breadth, Breadths};
-pub use brief::Brief;
+pub use caches::Caches;
 pub use cluster::Pairs;
 pub use few::Few;
 pub use gather::Gather;
@@ -52,11 +50,9 @@ pub use plan::plan;
 pub use propose::Proposal;
 pub use rebalance::{Load, Move, rebalance};
 pub use replicate::{Room, Use, replicate};
-pub use reuse::{ByteClock, Caches, Reuse};
-pub use sample::{Sample, Sampler};
+pub use sharing::Sharing;
 pub use streak::Streak;
 pub use trial::Trial;
-pub use unassign::{Assigned, unassign};
 pub use verdict::{Mode, Verdict};
 
 /// The whole of what a share is of.

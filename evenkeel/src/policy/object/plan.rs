@@ -3,10 +3,11 @@
 //! Cores meet objects one at a time, and give them homes as long as there is room. Once per [`PERIOD`] what all of them know is [packed](super::pack()) anew: of what does not fit into the caches the most used
 //! stays, and objects that are used [together](super::cluster) come together, as long as that leaves work for the other cores.
 
-use super::{Item, Place, pack, unassign};
+use super::{Item, Place, pack, trial};
 
-/// How often, in nanoseconds: as often as it is looked at whether objects are used.
-pub const PERIOD: u64 = unassign::PERIOD;
+/// How often, in nanoseconds: as long as the [first verdict](trial::HOLD) is held, so that what comes and
+/// goes faster keeps its home. An estimate; no benchmark sets it.
+pub const PERIOD: u64 = trial::HOLD;
 
 /// Two objects belong together if at least so many of all uses of two objects one after the other are of those two: one part in this. More would be in the [table](super::cluster::SIZE). An estimate; no benchmark sets it.
 pub const TOGETHER: u32 = 16;

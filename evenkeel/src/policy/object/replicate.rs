@@ -34,7 +34,7 @@ pub struct Room {
     pub coldest: u64,
     /// The [cost of a hop](super::Hop::cost), in nanoseconds.
     pub hop: u64,
-    /// What it takes to fetch the object from where it has been written, in nanoseconds: [what sharing costs](super::Sample::sharing_cost).
+    /// What it takes to fetch the object from where it has been written, in nanoseconds: [what sharing costs](super::Sharing::cost).
     pub fetch: u64,
 }
 
