@@ -50,6 +50,7 @@ use crate::primitives::prefetch;
 use crate::primitives::spin::Backoff;
 use crate::scheduler::context::Context;
 use crate::task::id;
+use std::sync::Arc;
 
 /// An operation is inside.
 const LOCKED: u64 = 1;
@@ -66,6 +67,11 @@ const SHARED: u64 = 8;
 /// Some of them may still be inside, but no others come in, until somebody has been inside alone.
 const CLOSED: u64 = 16;
 
+/// The operation before was a read: the next one that writes has that to look after, in words that
+/// may lie on another line.
+const READ: u64 = 32;
+
+/// What makes an entry more than a lock.
 const FLAGS: u64 = LOCKED | POISONED | SUSPENDED | SHARED | CLOSED;
 
 /// Where the number of the home begins, plus one, and how many bits it has.
@@ -79,7 +85,7 @@ const LAST: u32 = HOME + HOME_BITS;
 /// The bits below that.
 const BELOW: u64 = (1 << LAST) - 1;
 
-const _: () = assert!(FLAGS >> HOME == 0);
+const _: () = assert!((FLAGS | READ) >> HOME == 0);
 
 /// Where an object is, and whether an operation is inside.
 #[derive(Debug)]
@@ -125,9 +131,14 @@ impl Door {
     }
 
     /// Enters from the worker of `context`, or from a thread that is none, unless the object is to
-    /// be entered elsewhere.
+    /// be entered elsewhere. Where its class lies is read by entries that need it: that may be
+    /// another line.
     #[inline(always)]
-    pub(super) fn enter(&self, class: &Class, context: Option<&Context>) -> Result<Way, Refusal> {
+    pub(super) fn enter(
+        &self,
+        class: &Arc<Class>,
+        context: Option<&Context>,
+    ) -> Result<Way, Refusal> {
         // An entry writes here or beside it: what another core has written should come with the
         // right to do so.
         prefetch::lines(std::ptr::from_ref(self).cast(), 1);
@@ -147,6 +158,9 @@ impl Door {
         context: Option<&Context>,
         word: u64,
     ) -> Result<Way, Refusal> {
+        if word & (FLAGS | HOME_MASK) == 0 {
+            return self.lock(word);
+        }
         if word & FLAGS == 0
             && let Some(context) = context
             && home_in(word) == Some(context.seat.me())
@@ -215,7 +229,7 @@ impl Door {
         let locked = word & BELOW | LOCKED | me << LAST;
         let order = edge(Edge::ObjectLock, Ordering::Acquire);
         match self.word.compare_exchange(word, locked, order, Ordering::Relaxed) {
-            Ok(_) => Ok(Way::by_lock().after_another(word >> LAST != me)),
+            Ok(_) => Ok(Way::by_lock().after(word >> LAST != me, word & READ != 0)),
             Err(_) => Err(Refusal::Taken),
         }
     }
@@ -254,6 +268,13 @@ impl Door {
     #[inline(always)]
     pub(super) fn leave(&self) {
         self.word.store(self.word() & !LOCKED, edge(Edge::ObjectUnlock, Ordering::Release));
+    }
+
+    /// Notes that the operation which ends now, and has the lock, was a read, or that the one which
+    /// begins is none.
+    pub(super) fn note_read(&self, is_so: bool) {
+        let word = self.word() & !READ;
+        self.word.store(if is_so { word | READ } else { word }, Ordering::Relaxed);
     }
 
     /// Notes that an operation has panicked. The caller is inside.

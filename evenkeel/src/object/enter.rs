@@ -240,11 +240,11 @@ impl<T: Send> Object<T> {
         let holder = context::with(inner::holder);
         let turn = self.inner.turn().await?;
         let mut visit = Visit::in_turn(turn);
-        poll_fn(|cx| visit.poll::<T, false>(&self.inner, cx).map_ok(|_| self.inner.door.hold()))
-            .await?;
+        let way = poll_fn(|cx| visit.poll::<T, false>(&self.inner, cx)).await?;
+        self.inner.door.hold();
         let turn = visit.into_turn().expect("it has been given one");
         turn.hold(holder);
         // SAFETY: the lock is this task's, and no worker's note stands for it.
-        Ok(unsafe { HeldGuard::new(&self.inner, turn) })
+        Ok(unsafe { HeldGuard::new(&self.inner, turn, way) })
     }
 }

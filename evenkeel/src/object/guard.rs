@@ -51,7 +51,7 @@ impl<'a, T> Guard<'a, T> {
     /// This thread is inside, by `way`, and leaves when the guard is dropped.
     #[inline(always)]
     pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
-        object.begin_write();
+        object.begin_write(way);
         Self { object, way: way.panicking(std::thread::panicking()), not_send: PhantomData }
     }
 
@@ -109,7 +109,7 @@ pub(super) unsafe fn run<T, R>(
     way: Way,
     operation: impl FnOnce(&mut T) -> R,
 ) -> R {
-    object.begin_write();
+    object.begin_write(way);
     let running = Running { object, way };
     // SAFETY: this thread is inside until it leaves below, or as it unwinds, and the borrow ends before.
     let result = object.value.with_mut(|value| operation(unsafe { &mut *value }));

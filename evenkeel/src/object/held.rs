@@ -4,6 +4,7 @@
 
 use super::inner::Inner;
 use super::line::Turn;
+use super::way::Way;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
@@ -31,8 +32,8 @@ unsafe impl<T: Sync> Sync for HeldGuard<'_, T> {}
 impl<'a, T> HeldGuard<'a, T> {
     /// # Safety
     /// The caller has the lock, with no note, and gives it to the guard.
-    pub(super) unsafe fn new(object: &'a Inner<T>, turn: Turn<'a>) -> Self {
-        object.begin_write();
+    pub(super) unsafe fn new(object: &'a Inner<T>, turn: Turn<'a>, way: Way) -> Self {
+        object.begin_write(way);
         Self { object, turn, panicking: std::thread::panicking() }
     }
 }

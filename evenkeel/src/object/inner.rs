@@ -156,8 +156,8 @@ impl<T> Inner<T> {
 
     /// Notes that it is about to be written. The caller is inside alone.
     #[inline(always)]
-    pub(super) fn begin_write(&self) {
-        if self.streak().is_ended_by_write() {
+    pub(super) fn begin_write(&self, way: Way) {
+        if way.is_after_read() {
             self.end_streak();
         }
     }
@@ -168,6 +168,7 @@ impl<T> Inner<T> {
             self.class.remove_copied(self.size());
         }
         self.set_streak(self.streak().write());
+        self.door.note_read(false);
     }
 
     /// Notes that reading it beside others has paid. The caller does so.
@@ -198,6 +199,7 @@ impl<T> Inner<T> {
         }
         let streak = self.streak().read();
         self.set_streak(streak);
+        self.door.note_read(true);
         if streak.is_long() {
             self.share();
         }
