@@ -26,11 +26,12 @@ fn above_the_caches_of_a_chip_homes_more_than_double_what_threads_do() {
 }
 
 #[test]
-fn where_a_chip_holds_everything_operations_stay_in_place() {
-    let [threads, objects] = MODES.map(|mode| Engine::new(short(1_024, mode)).run());
-    let ratio = objects.operations as f64 / threads.operations as f64;
-    assert!(ratio > 0.95, "{ratio}");
-    assert_eq!(objects.verdict.mode, evenkeel::policy::object::Mode::InPlace);
+fn where_a_chip_holds_everything_objects_do_no_harm() {
+    for kib in [256, 1_024] {
+        let [threads, objects] = MODES.map(|mode| operations(short(kib, mode)));
+        let ratio = objects as f64 / threads as f64;
+        assert!(ratio > 0.95, "{kib} KiB: {ratio}");
+    }
 }
 
 #[test]
