@@ -179,7 +179,7 @@ fn objects_that_cannot_be_run_are_refused() {
         (
             "--bench map --runtime tokio",
             "unknown runtime of objects `tokio`: known are threads+spin, tasks+parking_lot, tasks+rwlock, \
-             in-place, home, automatic, atomic, mutex, parking_lot",
+             in-place, home, automatic, atomic, mutex, parking_lot, one-thread",
         ),
         (
             "--bench map --runtime atomic --workers 2 --objects 1 --keys 1024",

@@ -77,8 +77,8 @@ fn what_was_measured_with_several_workers_is_drawn_as_lines() {
 fn a_run_that_did_not_complete_appears_as_words() {
     let run =
         |runtime, repeat, value| record(runtime, &case("transfer", "yield", 2, 100), repeat, value);
-    let mut records = vec![run("tokio-hand", 0, f64::INFINITY)];
-    records.extend((0..3).map(|repeat| run("evenkeel", repeat, 28.4)));
+    let runs = |repeat| [run("tokio-hand", repeat, f64::INFINITY), run("evenkeel", repeat, 28.4)];
+    let records = (0..3).flat_map(runs).collect();
     let page = page_of(records);
     assert!(page.contains("did not complete") && page.contains("only one to complete"));
     let page = page.replace("inflation", "");
