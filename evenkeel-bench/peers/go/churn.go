@@ -1,9 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"sync/atomic"
-)
+import "fmt"
 
 // runChurn measures Churn: tasks push each other out of spots, which are FIFO counting semaphores. A
 // task draws a spot, does V on it, which pushes out the task that has waited there longest, and then
@@ -14,7 +11,7 @@ import (
 // before the others begin.
 //
 // At the stop each task ends after its P. One more V for each task that skipped its first then
-// releases whoever still waits; each V has met its P, and no permit may be left.
+// releases the tasks that still wait; each V has met its P, and no permit may be left.
 func runChurn(cfg config) (measurement, error) {
 	tasks := cfg.tasks()
 	spots := atLeastOne(min(tasks/2, tasks-cfg.procs))
@@ -35,14 +32,14 @@ func runChurn(cfg config) (measurement, error) {
 }
 
 func measureChurn[S any](cfg config, seats []S,
-	task func(skips bool, rng random, seats []S, stop *atomic.Bool) uint64,
+	task func(skips bool, rng random, seats []S, m meter) tally,
 	post func(S), free func(S) int) (measurement, error) {
 	f := newFleet(cfg.tasks())
 	// A task that is alone has nobody to push it out.
 	skips := min(len(seats), cfg.tasks()-1)
 	for i := 0; i < cfg.tasks(); i++ {
-		rng, first := newRandom(i), i < skips
-		body := func() uint64 { return task(first, rng, seats, &f.stop) }
+		rng, first := newRandom(cfg.seed, i), i < skips
+		body := func(m meter) tally { return task(first, rng, seats, m) }
 		if first {
 			f.addEarly(body)
 		} else {
@@ -51,7 +48,7 @@ func measureChurn[S any](cfg config, seats []S,
 	}
 	m, err := f.measure(cfg.duration, nothing, func() {
 		for i := 0; i < skips; i++ {
-			rng := newRandom(i)
+			rng := newRandom(cfg.seed, i)
 			post(seats[rng.below(len(seats))])
 		}
 	})
@@ -66,31 +63,31 @@ func measureChurn[S any](cfg config, seats []S,
 	return m, nil
 }
 
-func churnNative(skips bool, rng random, seats []chan struct{}, stop *atomic.Bool) uint64 {
-	for ops := uint64(1); ; ops++ {
+func churnNative(skips bool, rng random, seats []chan struct{}, m meter) tally {
+	for {
 		spot := rng.below(len(seats))
 		if !skips {
 			seats[spot] <- struct{}{}
 		}
 		skips = false
 		<-seats[spot]
-		if stop.Load() {
-			return ops
+		if !m.count(1) {
+			return m.tally
 		}
 	}
 }
 
-func churnHand(skips bool, rng random, seats []*semaphore[struct{}], stop *atomic.Bool) uint64 {
+func churnHand(skips bool, rng random, seats []*semaphore[struct{}], m meter) tally {
 	me := new(waiter[struct{}])
-	for ops := uint64(1); ; ops++ {
+	for {
 		spot := rng.below(len(seats))
 		if !skips {
 			seats[spot].v(struct{}{})
 		}
 		skips = false
 		seats[spot].p(me)
-		if stop.Load() {
-			return ops
+		if !m.count(1) {
+			return m.tally
 		}
 	}
 }

@@ -1,21 +1,18 @@
 package main
 
-import (
-	"fmt"
-	"sync/atomic"
-)
+import "fmt"
 
 // ringSize is the number of tasks per ring: the thesis's, enough that a ring's next task is never
 // the one that has just blocked.
 const ringSize = 5
 
-// runCycle measures Cycle: rings of tasks around each of which one token travels. A task waits for its token, then
-// posts to the next one; an operation is one wait and one post.
+// runCycle measures Cycle: rings of tasks around each of which one token travels. A task waits for
+// its token, then posts to the next one; an operation is one wait and one post.
 //
-// A task reads the stop while it holds the token, and posts before it ends. So whoever gets the
-// token next sees the stop too, the token reaches every task of the ring once more, and it comes to
-// rest where that round began. Read after the post, the stop could end a task to which the token has
-// already come back, and the others would wait for ever.
+// A task reads the stop while it holds the token, and posts before it ends. So the task that gets
+// the token next sees the stop too, the token reaches every task of the ring once more, and it
+// comes to rest where that round began. Read after the post, the stop could end a task to which the
+// token has already come back, and the others would wait for ever.
 func runCycle(cfg config) (measurement, error) {
 	if cfg.hand() {
 		return measureCycle(cfg, func() *parker { return new(parker) }, cycleHand,
@@ -27,7 +24,7 @@ func runCycle(cfg config) (measurement, error) {
 
 // measureCycle builds the rings from either kind of cell. Only the task's own loop is written once
 // per kind, so that no indirect call is measured.
-func measureCycle[C any](cfg config, newCell func() C, task func(own, next C, stop *atomic.Bool) uint64,
+func measureCycle[C any](cfg config, newCell func() C, task func(own, next C, m meter) tally,
 	post func(C), holdsToken func(C) bool) (measurement, error) {
 	cells := make([]C, cfg.tasks()*ringSize)
 	for i := range cells {
@@ -37,7 +34,7 @@ func measureCycle[C any](cfg config, newCell func() C, task func(own, next C, st
 	for i := range cells {
 		ring := i - i%ringSize
 		own, next := cells[i], cells[ring+(i+1-ring)%ringSize]
-		f.add(func() uint64 { return task(own, next, &f.stop) })
+		f.add(func(m meter) tally { return task(own, next, m) })
 	}
 	m, err := f.measure(cfg.duration, func() {
 		for ring := 0; ring < len(cells); ring += ringSize {
@@ -57,9 +54,9 @@ func measureCycle[C any](cfg config, newCell func() C, task func(own, next C, st
 		if tokens != 1 {
 			return m, fmt.Errorf("ring %d ended with %d tokens instead of 1", ring/ringSize, tokens)
 		}
-		low, high := f.counts[ring], f.counts[ring]
-		for _, ops := range f.counts[ring : ring+ringSize] {
-			low, high = min(low, ops), max(high, ops)
+		low, high := f.tallies[ring].total, f.tallies[ring].total
+		for _, did := range f.tallies[ring : ring+ringSize] {
+			low, high = min(low, did.total), max(high, did.total)
 		}
 		if high-low > 1 {
 			return m, fmt.Errorf("tasks of ring %d did from %d to %d operations: the token left its order", ring/ringSize, low, high)
@@ -68,24 +65,24 @@ func measureCycle[C any](cfg config, newCell func() C, task func(own, next C, st
 	return m, nil
 }
 
-func cycleNative(own, next token, stop *atomic.Bool) uint64 {
-	for ops := uint64(1); ; ops++ {
+func cycleNative(own, next token, m meter) tally {
+	for {
 		<-own
-		stopped := stop.Load()
+		more := m.count(1)
 		next <- struct{}{}
-		if stopped {
-			return ops
+		if !more {
+			return m.tally
 		}
 	}
 }
 
-func cycleHand(own, next *parker, stop *atomic.Bool) uint64 {
-	for ops := uint64(1); ; ops++ {
+func cycleHand(own, next *parker, m meter) tally {
+	for {
 		own.park()
-		stopped := stop.Load()
+		more := m.count(1)
 		next.unpark()
-		if stopped {
-			return ops
+		if !more {
+			return m.tally
 		}
 	}
 }

@@ -32,6 +32,8 @@ type config struct {
 	words        int
 	touch        int
 	duration     time.Duration
+	patience     time.Duration
+	seed         uint64
 }
 
 // tasks is the number of tasks in all (for cycle: of rings).
@@ -60,7 +62,7 @@ var modes = []string{"native", "hand"}
 // parse reads the flags and says what is wrong with them, naming the values that would do.
 func parse(args []string, usage io.Writer) (config, error) {
 	var c config
-	var seconds float64
+	var seconds, patience float64
 	fs := flag.NewFlagSet("evenkeel-peer", flag.ContinueOnError)
 	fs.SetOutput(usage)
 	fs.StringVar(&c.mode, "mode", "native", "primitives: "+strings.Join(modes, " or "))
@@ -71,6 +73,8 @@ func parse(args []string, usage io.Writer) (config, error) {
 	fs.IntVar(&c.words, "words", 2, "locality: 64-bit cells per array")
 	fs.IntVar(&c.touch, "touch", 2, "locality: random increments per operation")
 	fs.Float64Var(&seconds, "seconds", 0.5, "time to measure")
+	fs.Float64Var(&patience, "patience", 5, "transfer: seconds without a transfer that end the run")
+	fs.Uint64Var(&c.seed, "seed", 1, "where the random choices begin")
 	if err := fs.Parse(args); err != nil {
 		return c, err
 	}
@@ -106,11 +110,20 @@ func parse(args []string, usage io.Writer) (config, error) {
 	if c.tasks() < 2 && (c.bench == "churn" || c.bench == "locality" || c.bench == "transfer") {
 		return c, fmt.Errorf("%s needs at least 2 tasks: raise --tasks-per-proc or --procs", c.bench)
 	}
-	// The comparison is written so that a NaN fails it.
-	if !(seconds > 0 && seconds <= maxSeconds) {
-		return c, fmt.Errorf("--seconds %v is out of range: it must be above 0 and at most %d", seconds, maxSeconds)
+	for _, b := range []struct {
+		flag    string
+		seconds float64
+		to      *time.Duration
+	}{
+		{"seconds", seconds, &c.duration},
+		{"patience", patience, &c.patience},
+	} {
+		// The comparison is written so that a NaN fails it.
+		if !(b.seconds > 0 && b.seconds <= maxSeconds) {
+			return c, fmt.Errorf("--%s %v is out of range: it must be above 0 and at most %d", b.flag, b.seconds, maxSeconds)
+		}
+		*b.to = time.Duration(b.seconds * float64(time.Second))
 	}
-	c.duration = time.Duration(seconds * float64(time.Second))
 	return c, nil
 }
 

@@ -15,6 +15,12 @@ const joinLimit = 20 * time.Second
 // prefetcher of x86 fetches them in pairs.
 const linePad = 128
 
+// longestWarmUp is enough for a scheduler to settle, which takes some milliseconds.
+const longestWarmUp = 30 * time.Millisecond
+
+// warmUp is how long to warm up before a measured time.
+func warmUp(duration time.Duration) time.Duration { return min(longestWarmUp, duration/10) }
+
 // measurement is what an experiment found out in one run.
 type measurement struct {
 	tasks   int
@@ -23,25 +29,81 @@ type measurement struct {
 	dnc     bool
 }
 
+// Phases of a run, in their order.
+const (
+	// warming: tasks work, and the scheduler settles.
+	warming = iota
+	// measuring: they work, and what is complete counts.
+	measuring
+	// stopped: each task ends at its next look.
+	stopped
+)
+
+// tally is what a task did.
+type tally struct {
+	// total has the operations from the task's first to its last, which is complete after the stop.
+	total uint64
+	// measured has those that were complete within the measured time.
+	measured uint64
+}
+
+// meter is a task's part in the run. It counts the task's operations, and lives on its stack.
+type meter struct {
+	phase *atomic.Uint32
+	seen  uint32
+	tally
+	// mark is the count when the measured time began.
+	mark uint64
+}
+
+// count counts operations that are complete, and says whether there should be more. It is small
+// enough to be inlined.
+func (m *meter) count(ops uint64) bool {
+	if m.phase.Load() != m.seen {
+		m.turn()
+	}
+	m.total += ops
+	return m.seen != stopped
+}
+
+// turn notes what was complete before the phase was seen. What has just been completed is not yet
+// in the count.
+//
+//go:noinline
+func (m *meter) turn() {
+	now := m.phase.Load()
+	switch {
+	case now == measuring:
+		m.mark = m.total
+	case m.seen == measuring:
+		m.measured = m.total - m.mark
+	}
+	// A task that has never seen the measured time was in one operation for all of it.
+	m.seen = now
+}
+
 // fleet is a set of tasks that start together, count for themselves and end together.
 //
-// Roles: each task runs its body, which counts its operations in a local variable and reads `stop`
-// once per operation; the main goroutine opens the gate, sleeps, sets `stop` and joins. A body
-// finishes the operation it is in before it ends, so every task reports at least one operation.
-// The time measured ends with the last task, since operations done after `stop` are counted too.
+// Roles: each task runs its body, which counts its operations in a meter of its own and reads the
+// phase once per operation; the main goroutine opens the gate, sleeps through the phases and joins.
+// A body finishes the operation it is in before it ends, so every task reports at least one
+// operation.
+//
+// What counts, as in the suite's own process: an operation is measured if it was complete within
+// the measured time, which is from setting `measuring` to setting `stopped`. So the one that a task
+// is in at the beginning counts, and the one that it is in at the stop does not.
 type fleet struct {
 	_       [linePad]byte
-	stop    atomic.Bool
+	phase   atomic.Uint32
 	_       [linePad]byte
 	gate    chan struct{}
 	early   sync.WaitGroup
 	ended   sync.WaitGroup
-	started time.Time
-	counts  []uint64
+	tallies []tally
 }
 
 func newFleet(tasks int) *fleet {
-	return &fleet{gate: make(chan struct{}), counts: make([]uint64, 0, tasks)}
+	return &fleet{gate: make(chan struct{}), tallies: make([]tally, 0, tasks)}
 }
 
 // settleTime is what early tasks get to go from their first instruction to their first wait. It is
@@ -49,74 +111,91 @@ func newFleet(tasks int) *fleet {
 const settleTime = 2 * time.Millisecond
 
 // add creates a task; its body begins when the gate opens and returns the operations it did.
-func (f *fleet) add(body func() uint64) {
+func (f *fleet) add(body func(meter) tally) {
 	f.spawn(func() { <-f.gate }, body)
 }
 
 // addEarly creates a task whose body begins at once, because it begins with a wait that the tasks
 // behind the gate shall find. Otherwise the first of those could run alone, without ever blocking,
 // for a whole time slice.
-func (f *fleet) addEarly(body func() uint64) {
+func (f *fleet) addEarly(body func(meter) tally) {
 	f.early.Add(1)
 	f.spawn(f.early.Done, body)
 }
 
-func (f *fleet) spawn(before func(), body func() uint64) {
-	slot := len(f.counts)
-	f.counts = append(f.counts, 0)
+func (f *fleet) spawn(before func(), body func(meter) tally) {
+	slot := len(f.tallies)
+	f.tallies = append(f.tallies, tally{})
 	f.ended.Add(1)
 	go func() {
 		before()
 		// The slot is written once, after the loop, so sharing a line with others costs nothing.
-		ops := body()
-		f.counts[slot] = ops
+		did := body(meter{phase: &f.phase})
+		f.tallies[slot] = did
 		f.ended.Done()
 	}()
 }
 
-// open lets the early tasks come to their wait, starts the clock and lets the others begin.
+// open lets the early tasks come to their wait and the others begin.
 func (f *fleet) open() {
 	f.early.Wait()
 	time.Sleep(settleTime)
-	f.started = time.Now()
 	close(f.gate)
 }
 
-// join waits for every task's end, after `stop` was set and blocked tasks were released.
-func (f *fleet) join() (time.Duration, error) {
-	all := make(chan time.Duration, 1)
+// stopped says whether the run is over.
+func (f *fleet) stopped() bool { return f.phase.Load() == stopped }
+
+// stop tells every task to end.
+func (f *fleet) stop() { f.phase.Store(stopped) }
+
+// join waits for every task's end, after the stop and the release of blocked tasks.
+func (f *fleet) join() error {
+	all := make(chan struct{})
 	go func() {
 		f.ended.Wait()
-		all <- time.Since(f.started)
+		close(all)
 	}()
 	select {
-	case elapsed := <-all:
-		return elapsed, nil
+	case <-all:
+		return nil
 	case <-time.After(joinLimit):
-		return 0, fmt.Errorf("some tasks did not end within %v of the stop: a wake-up was lost", joinLimit)
+		return fmt.Errorf("some tasks did not end within %v of the stop: a wake-up was lost", joinLimit)
 	}
 }
 
-// measure runs the fleet for a time. `begin` sets off what the tasks wait for, and `release` what
-// they still wait for after the stop, if anything.
+// measure runs the fleet through its phases, of which the measured one lasts for a time. `begin`
+// sets off what the tasks wait for, and `release` what they still wait for after the stop, if
+// anything.
 func (f *fleet) measure(duration time.Duration, begin, release func()) (measurement, error) {
 	f.open()
 	begin()
+	time.Sleep(warmUp(duration))
+	started := time.Now()
+	f.phase.Store(measuring)
 	time.Sleep(duration)
-	f.stop.Store(true)
+	elapsed := time.Since(started)
+	f.stop()
 	release()
-	elapsed, err := f.join()
-	if err != nil {
+	if err := f.join(); err != nil {
 		return measurement{}, err
 	}
-	m := measurement{tasks: len(f.counts), elapsed: elapsed}
-	for task, ops := range f.counts {
-		if ops == 0 {
-			return measurement{}, fmt.Errorf("task %d of %d ended without an operation", task, len(f.counts))
+	m := measurement{tasks: len(f.tallies), elapsed: elapsed}
+	for task, did := range f.tallies {
+		if did.total == 0 {
+			return measurement{}, fmt.Errorf("task %d of %d ended without an operation", task, len(f.tallies))
 		}
-		m.ops += ops
+		m.ops += did.measured
 	}
 	return m, nil
+}
+
+// total is the number of operations of all tasks, from their first to their last.
+func (f *fleet) total() (ops uint64) {
+	for _, did := range f.tallies {
+		ops += did.total
+	}
+	return ops
 }
 
 // nothing is for experiments whose tasks need neither.

@@ -35,8 +35,9 @@ const (
 //
 // Protocol. Only the owner leaves parkerToken. park: if the token is there, take it; else park and,
 // once parked, exchange parkerEmpty for the goroutine; if that fails, the token arrived meanwhile
-// and the owner runs on. unpark: swap in the token; whoever gets a goroutine out of the swap readies
-// it, so it is readied exactly once. A second token before the owner has run merges with the first.
+// and the owner runs on. unpark: swap in the token; the task that gets a goroutine out of the swap
+// readies it, so it is readied exactly once. A second token before the owner has run merges with
+// the first.
 type parker struct {
 	state atomic.Uintptr
 	_     [linePad - 8]byte
@@ -104,7 +105,7 @@ type waiter[D any] struct {
 // semaphore is a counting semaphore with FIFO hand-over, whose permits carry a datum.
 //
 // Protocol. P takes the lock; if there is no permit it appends its waiter and parks with the lock
-// held; the commit function notes the goroutine in the waiter and only then unlocks. So whoever
+// held; the commit function notes the goroutine in the waiter and only then unlocks. So a V that
 // finds a waiter in the queue finds a goroutine that is parked and safe to ready. V gives its
 // permit to the first waiter, or keeps it when there is none; a newcomer never overtakes a waiter.
 type semaphore[D any] struct {

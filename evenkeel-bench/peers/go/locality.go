@@ -1,9 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"sync/atomic"
-)
+import "fmt"
 
 // cells is one array of counters.
 type cells []uint64
@@ -64,20 +61,21 @@ const spareRoom = 2
 type localityTask struct {
 	share bool
 	touch int
-	stop  *atomic.Bool
+	seed  uint64
 }
 
 func measureLocality[S any](cfg config, arrays []cells, seats []S,
-	task func(t localityTask, id int, seats []S, own cells) uint64,
+	task func(t localityTask, id int, seats []S, own cells, m meter) tally,
 	post func(S, cells), free func(S) int) (measurement, error) {
 	f := newFleet(len(arrays))
-	t := localityTask{share: cfg.variant == "share", touch: cfg.touch, stop: &f.stop}
+	t := localityTask{share: cfg.variant == "share", touch: cfg.touch, seed: cfg.seed}
 	for i := range arrays {
 		i := i
+		body := func(m meter) tally { return task(t, i, seats, arrays[i], m) }
 		if i < len(seats) {
-			f.addEarly(func() uint64 { return task(t, i, seats, arrays[i]) })
+			f.addEarly(body)
 		} else {
-			f.add(func() uint64 { return task(t, i, seats, arrays[i]) })
+			f.add(body)
 		}
 	}
 	m, err := f.measure(cfg.duration, nothing, func() {
@@ -99,17 +97,17 @@ func measureLocality[S any](cfg config, arrays []cells, seats []S,
 			sum += cell
 		}
 	}
-	if want := m.ops * uint64(cfg.touch); sum != want {
+	if want := f.total() * uint64(cfg.touch); sum != want {
 		return m, fmt.Errorf("the cells add up to %d, but %d increments were done", sum, want)
 	}
 	return m, nil
 }
 
-func localityNative(t localityTask, id int, seats []chan cells, own cells) uint64 {
-	rng := newRandom(id)
+func localityNative(t localityTask, id int, seats []chan cells, own cells, m meter) tally {
+	rng := newRandom(t.seed, id)
 	waits := id < len(seats)
 	spot := id
-	for ops := uint64(1); ; ops++ {
+	for {
 		if !waits {
 			spot = rng.below(len(seats))
 			seats[spot] <- own
@@ -119,18 +117,18 @@ func localityNative(t localityTask, id int, seats []chan cells, own cells) uint6
 			own = given
 		}
 		own.touch(t.touch, &rng)
-		if t.stop.Load() {
-			return ops
+		if !m.count(1) {
+			return m.tally
 		}
 	}
 }
 
-func localityHand(t localityTask, id int, seats []*semaphore[cells], own cells) uint64 {
-	rng := newRandom(id)
+func localityHand(t localityTask, id int, seats []*semaphore[cells], own cells, m meter) tally {
+	rng := newRandom(t.seed, id)
 	me := new(waiter[cells])
 	waits := id < len(seats)
 	spot := id
-	for ops := uint64(1); ; ops++ {
+	for {
 		if !waits {
 			spot = rng.below(len(seats))
 			seats[spot].v(own)
@@ -140,8 +138,8 @@ func localityHand(t localityTask, id int, seats []*semaphore[cells], own cells) 
 			own = given
 		}
 		own.touch(t.touch, &rng)
-		if t.stop.Load() {
-			return ops
+		if !m.count(1) {
+			return m.tally
 		}
 	}
 }

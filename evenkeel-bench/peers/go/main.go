@@ -23,7 +23,7 @@ type result struct {
 	Tasks          int      `json:"tasks"`
 	Ops            uint64   `json:"ops"`
 	Seconds        float64  `json:"seconds"`
-	NsPerOpPerProc float64  `json:"ns_per_op_per_proc"`
+	NsPerOpPerProc *float64 `json:"ns_per_op_per_proc,omitempty"`
 	TransferUs     *float64 `json:"transfer_us,omitempty"`
 	DNC            bool     `json:"dnc"`
 }
@@ -51,7 +51,7 @@ func main() {
 }
 
 // describe turns what was measured into the printed line. A time per operation has no meaning for
-// transfer, whose figure is the time per transfer.
+// transfer, whose figure is the time per transfer; without an operation there is neither.
 func describe(cfg config, m measurement) result {
 	r := result{
 		Runtime: "go-" + cfg.mode,
@@ -64,8 +64,10 @@ func describe(cfg config, m measurement) result {
 		DNC:     m.dnc,
 	}
 	switch {
+	case m.ops == 0:
 	case cfg.bench != "transfer":
-		r.NsPerOpPerProc = float64(m.elapsed.Nanoseconds()) * float64(cfg.procs) / float64(m.ops)
+		ns := float64(m.elapsed.Nanoseconds()) * float64(cfg.procs) / float64(m.ops)
+		r.NsPerOpPerProc = &ns
 	case !m.dnc:
 		us := m.elapsed.Seconds() * 1e6 / float64(m.ops)
 		r.TransferUs = &us

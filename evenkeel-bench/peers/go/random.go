@@ -1,19 +1,18 @@
 package main
 
+import "math/bits"
+
 // random is Marsaglia's 64-bit xorshift generator: three shifts, no memory but its own word, so that
 // drawing costs about a nanosecond and shares nothing.
 type random struct{ state uint64 }
 
-// newRandom gives each task a stream of its own. The multiplier is the golden ratio in 64 bits,
-// which spreads consecutive numbers over the whole range; adding one keeps the state from zero,
-// where xorshift would stay.
-func newRandom(task int) random {
-	r := random{(uint64(task) + 1) * 0x9e3779b97f4a7c15}
-	// Streams of neighbours differ in few bits at first.
-	for i := 0; i < 8; i++ {
-		r.next()
-	}
-	return r
+// newRandom gives each task of a run a stream of its own, the same as the suite gives to the tasks
+// of its own process. The multiplier is 2^64 over the golden ratio, which spreads neighbouring
+// numbers over all bits; the lowest bit is set because zero is the one state that xorshift never
+// leaves.
+func newRandom(seed uint64, task int) random {
+	mixed := (seed ^ uint64(task)<<32) * 0x9e3779b97f4a7c15
+	return random{(mixed ^ mixed>>29) | 1}
 }
 
 func (r *random) next() uint64 {
@@ -25,7 +24,8 @@ func (r *random) next() uint64 {
 	return x
 }
 
-// below draws a number from 0 to n-1, for n up to 2^32, by a multiplication instead of a division.
+// below draws a number from 0 to n-1, by a multiplication instead of a division.
 func (r *random) below(n int) int {
-	return int((r.next() >> 32) * uint64(n) >> 32)
+	high, _ := bits.Mul64(r.next(), uint64(n))
+	return int(high)
 }

@@ -25,12 +25,12 @@ func runSpawn(cfg config) (measurement, error) {
 	lost := make([]int64, cfg.tasks())
 	for i := 0; i < cfg.tasks(); i++ {
 		i := i
-		f.add(func() (ops uint64) {
+		f.add(func(m meter) (did tally) {
 			if cfg.hand() {
-				ops, lost[i] = spawnHand(size, &f.stop)
-				return ops
+				did, lost[i] = spawnHand(size, m)
+				return did
 			}
-			return spawnNative(size, &f.stop)
+			return spawnNative(size, m)
 		})
 	}
 	m, err := f.measure(cfg.duration, nothing, nothing)
@@ -46,24 +46,23 @@ func runSpawn(cfg config) (measurement, error) {
 }
 
 // spawnNative joins through a WaitGroup, which itself fails the run on a wrong count.
-func spawnNative(size int, stop *atomic.Bool) uint64 {
+func spawnNative(size int, m meter) tally {
 	var group sync.WaitGroup
 	empty := func() { group.Done() }
-	for ops := uint64(0); ; {
+	for {
 		group.Add(size)
 		for i := 0; i < size; i++ {
 			go empty()
 		}
 		group.Wait()
-		ops += uint64(size)
-		if stop.Load() {
-			return ops
+		if !m.count(uint64(size)) {
+			return m.tally
 		}
 	}
 }
 
 // spawnHand joins through a count whose last decrement unparks the spawner.
-func spawnHand(size int, stop *atomic.Bool) (ops uint64, left int64) {
+func spawnHand(size int, m meter) (did tally, left int64) {
 	var running atomic.Int64
 	joiner := new(parker)
 	empty := func() {
@@ -78,11 +77,10 @@ func spawnHand(size int, stop *atomic.Bool) (ops uint64, left int64) {
 		}
 		joiner.park()
 		if left = running.Load(); left != 0 {
-			return ops, left
+			return m.tally, left
 		}
-		ops += uint64(size)
-		if stop.Load() {
-			return ops, 0
+		if !m.count(uint64(size)) {
+			return m.tally, 0
 		}
 	}
 }

@@ -7,11 +7,11 @@ import "runtime"
 func runYield(cfg config) (measurement, error) {
 	f := newFleet(cfg.tasks())
 	for i := 0; i < cfg.tasks(); i++ {
-		f.add(func() uint64 {
-			for ops := uint64(1); ; ops++ {
+		f.add(func(m meter) tally {
+			for {
 				runtime.Gosched()
-				if f.stop.Load() {
-					return ops
+				if !m.count(1) {
+					return m.tally
 				}
 			}
 		})

@@ -7,7 +7,7 @@ use anyhow::Context;
 use super::pool::{Name, RayonTokio};
 use super::{
     DESCRIPTION, MOST_SIZE, NAME, Outcome, PROGRAM, Spec, Tasks, USUAL_SIZE, USUAL_TASKS, Variant,
-    run,
+    percentiles, run, stream,
 };
 use forking::forker::{Forker, Serial};
 use suite::asked::{Asked, Usage};
@@ -36,6 +36,10 @@ const SERIAL: usize = 5;
 
 /// A computation that a session of a moment ends within its time, also in a debug build.
 const QUICK_SIZE: usize = 8;
+
+/// How long a session measures wakes at least: there are some 1,700 then, and the p99 that is
+/// compared takes 1,000.
+const WAKES_TIME: Duration = Duration::from_millis(500);
 
 /// Both sides are compared, for a pool that gives everything to one looks good on it.
 const QUANTITIES: [Quantity; 13] = [
@@ -77,7 +81,8 @@ impl Family for Mixed {
         woken beside computations that keep all cores busy. A computation is timed from asking for \
         it to its result; a serial one makes plain calls on an idle core. A wake is timed from a \
         call by another thread to the poll, and a relay from a call by a task that was woken. A \
-        poll of a busy task does about 2 µs of work.";
+        poll of a busy task does about 2 µs of work. A percentile is left out of a run in which \
+        fewer than ten lie beyond it.";
 
     type Peer = Name;
     type Options = NoOptions;
@@ -121,7 +126,10 @@ impl Family for Mixed {
 
     fn plan(effort: Effort, cores: usize) -> Vec<Spec> {
         let n = if effort == Effort::Quick { QUICK_SIZE } else { USUAL_SIZE };
-        specs(&Variant::ALL, &[cores], USUAL_TASKS, n, effort.time())
+        let mut specs = specs(&Variant::ALL, &[cores], USUAL_TASKS, n, effort.time());
+        let wakes = specs.iter_mut().filter(|spec| spec.variant == Variant::Wakes);
+        wakes.for_each(|spec| spec.time = spec.time.max(WAKES_TIME));
+        specs
     }
 
     fn has(_: Name, _: &Spec) -> Has {
@@ -130,8 +138,10 @@ impl Family for Mixed {
 
     fn ready(&self, spec: &Spec, _: Name) -> anyhow::Result<Plain> {
         let serial = Serial::start(1)?;
+        // What all are compared with is of a computation that is not timed.
         let right = PROGRAM.run(spec.n, &serial).checksum;
-        let seconds = (0..SERIAL).map(|_| PROGRAM.run(spec.n, &serial).seconds).collect();
+        let done = stream::times(&serial, spec, right, SERIAL)?;
+        let seconds = done.iter().map(|done| done.took.as_secs_f64()).collect();
         let summary = Summary::of(seconds).context("no serial computations")?;
         Ok(Plain { seconds: summary.median, right })
     }
@@ -172,15 +182,12 @@ fn figures(outcome: &Outcome, plain: &Plain) -> Result<Fields, Fault> {
     if computations.count() == 0 {
         return Fault::check("no computation ended in the measured time: raise --seconds");
     }
-    let took = computations.quantiles();
     let both = Fields::new()
         .with("seconds", *seconds)
         .with("computations", computations.count())
         .with("computations_per_second", computations.count() as f64 / seconds)
-        .with("computation_us_p50", took.p50)
-        .with("computation_us_p99", took.p99)
-        .with("computation_us_max", took.max)
         .with("computation_us_serial", plain.seconds * 1e6);
+    let both = percentiles::with(both, "computation_us", computations);
     match tasks {
         Tasks::Polls(polls) => {
             Ok(both.with("polls", *polls).with("polls_per_second", *polls as f64 / seconds))
@@ -189,17 +196,58 @@ fn figures(outcome: &Outcome, plain: &Plain) -> Result<Fields, Fault> {
             Fault::check("no wake was sent in the measured time: raise --seconds")
         }
         Tasks::Wakes { outside, relayed } => {
-            let (wake, relay) = (outside.quantiles(), relayed.quantiles());
-            Ok(both
-                .with("wakes", outside.count())
-                .with("wake_us_p50", wake.p50)
-                .with("wake_us_p99", wake.p99)
-                .with("wake_us_p999", wake.p999)
-                .with("wake_us_max", wake.max)
-                .with("relay_us_p50", relay.p50)
-                .with("relay_us_p99", relay.p99)
-                .with("relay_us_p999", relay.p999)
-                .with("relay_us_max", relay.max))
+            let all = both.with("wakes", outside.count());
+            let all = percentiles::with(all, "wake_us", outside);
+            Ok(percentiles::with(all, "relay_us", relayed))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wakes::PAUSES;
+    use suite::kit::latency::Latencies;
+
+    #[test]
+    fn a_session_has_a_thousand_wakes_in_a_run_and_some_to_spare() {
+        let mean = Duration::from_micros((PAUSES.start + PAUSES.end) as u64 / 2);
+        for effort in [Effort::Quick, Effort::Usual, Effort::Full] {
+            for Spec { variant, time, .. } in Mixed::plan(effort, 2) {
+                if variant == Variant::Wakes {
+                    assert!(time > 2_000 * mean, "{effort:?}: {time:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_right_result_is_that_of_an_untimed_computation() {
+        let spec = Spec { n: 6, ..Mixed::plan(Effort::Quick, 2).remove(0) };
+        let plain = Mixed.ready(&spec, Name::Evenkeel).unwrap();
+        assert_eq!(plain.right, 4);
+        assert!(plain.seconds > 0.0);
+    }
+
+    #[test]
+    fn a_record_has_the_percentiles_that_its_wakes_allow() {
+        let figures = |wakes: u64| {
+            let of = |count| {
+                let mut latencies = Latencies::default();
+                latencies.extend(1..=count);
+                latencies
+            };
+            let tasks = Tasks::Wakes { outside: of(wakes), relayed: of(wakes) };
+            let outcome = Outcome { seconds: 0.5, computations: of(30), tasks };
+            figures(&outcome, &Plain { seconds: 1e-3, right: 4 }).unwrap()
+        };
+        let few = figures(300);
+        assert!(few.number("wake_us_p50").is_some() && few.number("relay_us_max").is_some());
+        for absent in ["computation_us_p99", "wake_us_p99", "wake_us_p999", "relay_us_p99"] {
+            assert_eq!(few.get(absent), None, "{absent}");
+        }
+        let enough = figures(1_000);
+        assert!(enough.number("wake_us_p99").is_some() && enough.get("wake_us_p999").is_none());
+        assert!(enough.number("computation_us_serial").is_some());
     }
 }

@@ -16,6 +16,7 @@
 
 mod family;
 mod joins;
+mod percentiles;
 mod pool;
 mod stream;
 #[cfg(test)]

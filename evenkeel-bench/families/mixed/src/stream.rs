@@ -14,6 +14,17 @@ pub(super) struct Done {
     pub(super) took: Duration,
 }
 
+/// Runs so many computations.
+pub(super) fn times<F: Forker>(
+    forks: &F,
+    spec: &Spec,
+    right: u64,
+    times: usize,
+) -> Result<Vec<Done>, Fault> {
+    let mut left = times;
+    run(forks, spec, right, || left.checked_sub(1).map(|less| left = less).is_some())
+}
+
 /// Runs computations as long as `more`.
 pub(super) fn run<F: Forker>(
     forks: &F,

@@ -1,5 +1,5 @@
-//! Churn: tasks push each other out of semaphores, so that whoever wakes a task has nothing to do
-//! with where it ran.
+//! Churn: tasks push each other out of semaphores, so that the one that wakes a task has nothing to
+//! do with where it ran.
 //!
 //! There are half as many spots, which are FIFO counting semaphores, as tasks, and never more than
 //! tasks less processors, so that no processor need be idle. A task draws a spot, does V on it,
@@ -9,7 +9,7 @@
 //! and P.
 //!
 //! At the stop each task ends after its P. One more V for each task that skipped its first then
-//! releases whoever still waits, each V has met its P, and no permit may be left.
+//! releases the tasks that still wait, each V has met its P, and no permit may be left.
 
 use std::sync::Arc;
 

@@ -5,9 +5,13 @@
 //! phase once per operation. Nothing shared is written while time is measured.
 //!
 //! **Phases.** `GATHER`: tasks report that they are there and yield. `WARM`: they work, and the
-//! scheduler settles. `MEASURE`: they work, and each notes its count when it first sees the phase.
-//! `STOP`: each ends at its next look. The measured time is the controller's, from setting
-//! `MEASURE` to setting `STOP`; at both ends a task may be off by the operation it is in.
+//! scheduler settles. `MEASURE`: they work. `STOP`: each ends at its next look. The measured time
+//! is the controller's, from setting `MEASURE` to setting `STOP`.
+//!
+//! **What counts.** An operation is measured if it was complete within the measured time: after
+//! each, its task looks at the phase, which is then `MEASURE`. So the one that a task is in at the
+//! beginning counts, and the one that it is in at the stop does not: over many tasks they make up
+//! for each other. Programs in other languages count by the same rule.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -41,7 +45,8 @@ pub fn warm_up(time: Duration) -> Duration {
     WARM_UP.min(time / 10)
 }
 
-/// What the controller and the tasks share.
+/// What the controller and the tasks share. It begins in `GATHER`.
+#[derive(Default)]
 struct Gate {
     phase: CachePadded<AtomicU32>,
     ready: CachePadded<AtomicUsize>,
@@ -52,21 +57,26 @@ struct Gate {
 pub struct Meter {
     gate: Arc<Gate>,
     phase: u32,
-    total: u64,
+    tally: Tally,
     /// The count when the measured time began.
     mark: u64,
 }
 
 /// What a task did.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// Operations from the task's first to its last.
+    /// Operations from the task's first to its last, which is complete after the stop.
     pub total: u64,
-    /// Operations in the measured time.
+    /// Operations that were complete within the measured time; none before the task has seen its
+    /// end.
     pub measured: u64,
 }
 
 impl Meter {
+    fn new(gate: Arc<Gate>) -> Meter {
+        Meter { gate, phase: WARM, tally: Tally::default(), mark: 0 }
+    }
+
     /// Reports that the task is there, and waits until all are.
     pub async fn gather<R: Runtime>(&mut self) {
         self.report();
@@ -89,7 +99,7 @@ impl Meter {
         if now != self.phase {
             self.turn(now);
         }
-        self.total += ops;
+        self.tally.total += ops;
         now != STOP
     }
 
@@ -99,18 +109,22 @@ impl Meter {
         self.gate.phase.load(Ordering::Relaxed) == STOP
     }
 
+    /// Notes what was complete before the phase was seen. What has just been completed is not yet
+    /// in the count.
     #[cold]
     fn turn(&mut self, now: u32) {
-        // A task that goes from `WARM` to `STOP` has done nothing in between.
-        if self.phase == WARM {
-            self.mark = self.total;
+        match (self.phase, now) {
+            (_, MEASURE) => self.mark = self.tally.total,
+            (MEASURE, STOP) => self.tally.measured = self.tally.total - self.mark,
+            // A task that has never seen `MEASURE` was in one operation for all of it.
+            _ => {}
         }
         self.phase = now;
     }
 
     /// What the task did.
     pub fn tally(&self) -> Tally {
-        Tally { total: self.total, measured: self.total - self.mark }
+        self.tally
     }
 }
 
@@ -145,17 +159,10 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let gate = Arc::new(Gate {
-        phase: CachePadded::new(AtomicU32::new(GATHER)),
-        ready: CachePadded::default(),
-        ended: CachePadded::default(),
-    });
+    let gate = Arc::<Gate>::default();
     let shared = gate.clone();
     let root = async move {
-        let task = |number| {
-            let meter = Meter { gate: shared.clone(), phase: WARM, total: 0, mark: 0 };
-            R::spawn(make(number, meter))
-        };
+        let task = |number| R::spawn(make(number, Meter::new(shared.clone())));
         (0..tasks).map(task).collect::<Vec<_>>()
     };
     let tasks = runtime.block_on(async { R::spawn(root).await })?;
@@ -167,8 +174,8 @@ where
     R: Runtime,
     J: Future<Output = Result<T, Lost>>,
 {
-    /// Runs the whole of it: start, warm-up, the measured time, stop. `release` then wakes whoever
-    /// waits for something that no longer comes.
+    /// Runs the whole of it: start, warm-up, the measured time, stop. `release` then wakes the
+    /// tasks that wait for something that no longer comes.
     pub(super) fn measure(
         self,
         spec: &Spec,
@@ -241,4 +248,47 @@ pub(super) fn outcome(tallies: &[Tally], elapsed: Duration) -> Result<Outcome, F
     }
     let ops = tallies.iter().map(|tally| tally.measured).sum();
     Ok(Outcome { ops, seconds: elapsed.as_secs_f64(), dnc: false, footprint: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A task that counts one operation in each of these phases.
+    fn counted(phases: &[u32]) -> (Tally, bool) {
+        let gate = Arc::<Gate>::default();
+        let mut meter = Meter::new(gate.clone());
+        let mut more = true;
+        for &phase in phases {
+            gate.phase.store(phase, Ordering::Relaxed);
+            more = meter.count(1);
+        }
+        (meter.tally(), more)
+    }
+
+    #[test]
+    fn operations_that_were_complete_within_the_measured_time_are_measured() {
+        let (tally, more) = counted(&[WARM, WARM, MEASURE, MEASURE, MEASURE, STOP]);
+        assert_eq!((tally.total, tally.measured, more), (6, 3, false));
+    }
+
+    #[test]
+    fn an_operation_that_lasts_beyond_the_measured_time_is_not_measured() {
+        for phases in [&[STOP][..], &[WARM, STOP], &[WARM, WARM, STOP]] {
+            let (tally, more) = counted(phases);
+            assert_eq!((tally.total, tally.measured), (phases.len() as u64, 0));
+            assert!(!more);
+        }
+        let (tally, more) = counted(&[MEASURE, STOP]);
+        assert_eq!((tally.total, tally.measured, more), (2, 1, false));
+    }
+
+    #[test]
+    fn what_lies_outside_of_the_measured_time_is_not_in_the_outcome() {
+        let long = Tally { total: 1, measured: 0 };
+        let busy = Tally { total: 9, measured: 7 };
+        assert_eq!(outcome(&[long, busy], Duration::from_secs(1)).unwrap().ops, 7);
+        assert_eq!(outcome(&[long; 3], Duration::from_secs(1)).unwrap().ops, 0);
+        outcome(&[busy, Tally::default()], Duration::from_secs(1)).unwrap_err();
+    }
 }

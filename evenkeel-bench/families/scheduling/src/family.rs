@@ -241,8 +241,7 @@ impl Family for Scheduling {
                 self.go.get().context("the Go peer is not built")?.run(peer, &spec)
             }
         }?;
-        let figures = figures(&spec, &outcome);
-        Ok(if outcome.dnc { Ran::Unfinished(figures) } else { Ran::Done(figures) })
+        Ok(ran(&spec, &outcome))
     }
 
     fn remarks(rows: &[Row<'_>]) -> Vec<String> {
@@ -279,7 +278,7 @@ fn spec(bench: Bench, procs: usize, tasks_per_proc: usize, (words, touch): (usiz
 }
 
 /// How long Transfer may go without a transfer. Several runtimes never complete one, and the
-/// slowest that does takes 60 ms. Go's programs wait for the thesis's bound.
+/// slowest that does takes 60 ms.
 fn patience(effort: Effort) -> Duration {
     match effort {
         Effort::Quick => Duration::from_millis(500),
@@ -295,6 +294,17 @@ fn loads(bench: Bench) -> &'static [usize] {
         Bench::Churn | Bench::Locality => &[100, 2],
         Bench::Transfer => &[100],
         _ => &[100, 1],
+    }
+}
+
+/// Whether a run has a figure: there is none where no operation was complete in the measured time.
+fn ran(spec: &Spec, outcome: &Outcome) -> Ran {
+    match *outcome {
+        Outcome { dnc: true, .. } => Ran::Unfinished(figures(spec, outcome)),
+        Outcome { ops: 0, .. } => {
+            Ran::GaveUp("no operation ended in the measured time: raise --seconds".to_owned())
+        }
+        _ => Ran::Done(figures(spec, outcome)),
     }
 }
 
@@ -343,6 +353,18 @@ mod tests {
         // Further rounds take a fifth of the time of the planned ones.
         let most = runs + runs / 5;
         assert!(run * (most as u32) < Duration::from_secs(150), "{most} runs of {run:?}");
+    }
+
+    #[test]
+    fn a_run_without_an_operation_has_no_record_and_one_that_came_to_a_halt_has() {
+        let ran = |bench, ops, dnc| {
+            let outcome = Outcome { ops, seconds: 0.2, dnc, footprint: None };
+            ran(&spec(bench, 1, 1_000_000, USUAL), &outcome)
+        };
+        let Ran::GaveUp(why) = ran(Bench::Yield, 0, false) else { panic!("it has a record") };
+        assert_eq!(why, "no operation ended in the measured time: raise --seconds");
+        assert!(matches!(ran(Bench::Yield, 1, false), Ran::Done(_)));
+        assert!(matches!(ran(Bench::Transfer, 0, true), Ran::Unfinished(_)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A program runs one experiment once and prints one JSON line; it checks its own result and prints
 //! nothing if the check fails.
 
+use std::fmt::Display;
 use std::process::{Command, Output};
 use std::time::Duration;
 
@@ -33,9 +34,9 @@ const SOURCES: [(&str, &str); 14] = [
     ("yield.go", include_str!("../../../peers/go/yield.go")),
 ];
 
-/// How much longer than its measured time a program may take: its own limits are 5 s for a transfer
-/// and 20 s for its tasks to end.
-const GRACE: Duration = Duration::from_secs(30);
+/// How much longer than its measured time and its patience a program may take: its own limit for
+/// its tasks to end is 20 s.
+const GRACE: Duration = Duration::from_secs(25);
 
 /// Whether Go has this experiment: memory is measured by a fresh process of this binary.
 pub(crate) fn has(bench: Bench) -> bool {
@@ -73,15 +74,9 @@ impl Go {
 
     fn call(&self, peer: Peer, spec: &Spec) -> anyhow::Result<Outcome> {
         ensure!(has(spec.bench), "{peer} has no experiment `{}`", spec.bench);
-        let mode = if peer == Peer::GoHand { "hand" } else { "native" };
         let mut command = Command::new(self.workshop.path(PROGRAM));
-        command
-            .args(["--mode", mode, "--bench", spec.bench.name(), "--variant", spec.variant.name()])
-            .args(["--procs", &spec.procs.to_string()])
-            .args(["--tasks-per-proc", &spec.tasks_per_proc.to_string()])
-            .args(["--words", &spec.words.to_string(), "--touch", &spec.touch.to_string()])
-            .args(["--seconds", &spec.time.as_secs_f64().to_string()]);
-        let line = toolchain::answer(&mut command, spec.time, GRACE)?;
+        command.args(arguments(peer, spec));
+        let line = toolchain::answer(&mut command, spec.time, spec.patience + GRACE)?;
         let printed: Line = serde_json::from_str(&line)
             .with_context(|| format!("the Go peer printed `{}`", line.trim()))?;
         Ok(Outcome {
@@ -91,6 +86,24 @@ impl Go {
             footprint: None,
         })
     }
+}
+
+/// What a run is told, all of what the peers in this process are told too.
+fn arguments(peer: Peer, spec: &Spec) -> Vec<String> {
+    let mode = if peer == Peer::GoHand { "hand" } else { "native" };
+    let told: [(&str, &dyn Display); 10] = [
+        ("--mode", &mode),
+        ("--bench", &spec.bench),
+        ("--variant", &spec.variant),
+        ("--procs", &spec.procs),
+        ("--tasks-per-proc", &spec.tasks_per_proc),
+        ("--words", &spec.words),
+        ("--touch", &spec.touch),
+        ("--seconds", &spec.time.as_secs_f64()),
+        ("--patience", &spec.patience.as_secs_f64()),
+        ("--seed", &spec.seed),
+    ];
+    told.iter().flat_map(|(flag, value)| [flag.to_string(), value.to_string()]).collect()
 }
 
 /// The program's name within its folder.
@@ -110,5 +123,67 @@ fn build(workshop: &Workshop, flags: &[&str]) -> anyhow::Result<Output> {
     match workshop.run("go", arguments) {
         Ok(output) => Ok(output),
         Err(error) => bail!("cannot start `go`: {error}; {INSTALL}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Variant;
+    use suite::kit::random::Random;
+
+    fn spec(patience: Duration, seed: u64) -> Spec {
+        Spec {
+            bench: Bench::Transfer,
+            variant: Variant::Park,
+            procs: 2,
+            tasks_per_proc: 20,
+            words: 2,
+            touch: 3,
+            time: Duration::from_millis(200),
+            patience,
+            seed,
+        }
+    }
+
+    #[test]
+    fn a_run_is_told_all_that_those_in_this_process_are_told() {
+        let spec = spec(Duration::from_millis(1_500), u64::MAX);
+        let told = arguments(Peer::GoHand, &spec).join(" ");
+        assert_eq!(
+            told,
+            "--mode hand --bench transfer --variant park --procs 2 --tasks-per-proc 20 --words 2 \
+             --touch 3 --seconds 0.2 --patience 1.5 --seed 18446744073709551615"
+        );
+        assert!(
+            arguments(Peer::GoNative, &spec).starts_with(&["--mode", "native"].map(Into::into))
+        );
+    }
+
+    /// What the tests of the programs expect to be drawn there too.
+    #[test]
+    fn tasks_draw_what_they_draw_in_go() {
+        for (seed, task, due) in [
+            (1, 0, [882, 401, 514, 306, 167]),
+            (1, 1, [549, 942, 434, 702, 507]),
+            (12_345_678_901, 99, [498, 410, 580, 804, 360]),
+        ] {
+            let mut random = Random::new(seed, task);
+            assert_eq!(due.map(|_| random.below(1_000)), due, "seed {seed}, task {task}");
+        }
+    }
+
+    #[test]
+    fn the_programs_pass_their_own_tests_where_go_is_found() {
+        if suite::kit::go::version().is_none() {
+            return;
+        }
+        let tests = Command::new("go")
+            .args(["test", "-ldflags=-checklinkname=0", "."])
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../peers/go"))
+            .output()
+            .unwrap();
+        let said = [tests.stdout, tests.stderr].concat();
+        assert!(tests.status.success(), "{}", String::from_utf8_lossy(&said));
     }
 }

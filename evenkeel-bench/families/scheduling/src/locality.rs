@@ -38,7 +38,7 @@ trait Passing: 'static {
     fn spare(words: usize) -> Self::Datum;
 }
 
-/// The array goes to whoever is woken.
+/// The array goes to the task that is woken.
 struct Share;
 
 impl Passing for Share {

@@ -1,4 +1,4 @@
-//! Who runs the experiments.
+//! The runtimes that run the experiments.
 
 use suite::named;
 use suite::peer::{self, Role};
@@ -9,9 +9,11 @@ named! {
         /// This project's runtime with its own primitives.
         Evenkeel = "evenkeel": "this project's runtime with its own primitives",
         /// Tokio with hand-made park, semaphore and yield.
-        TokioHand = "tokio-hand": "Tokio with hand-made park, semaphore and yield: its best",
+        TokioHand = "tokio-hand": "Tokio with hand-made park, semaphore and yield: its best; with \
+            one worker its current-thread runtime",
         /// Tokio with the primitives it ships.
-        TokioNative = "tokio-native": "Tokio with the primitives it ships",
+        TokioNative = "tokio-native": "Tokio with the primitives it ships; with one worker its \
+            current-thread runtime",
         /// Go with channels.
         GoNative = "go-native": "Go with channels and Gosched",
         /// Go with the runtime's internal park and ready.

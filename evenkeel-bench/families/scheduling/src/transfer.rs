@@ -3,7 +3,7 @@
 //! A leader opens a round and spins, without ever yielding, until all other tasks have acknowledged
 //! it by running once; then it draws the next leader among them. The others acknowledge and yield
 //! (`yield`), or acknowledge and park (`park`). In `park` the leader that steps down unparks all
-//! others, the next leader among them; whoever runs before that one has opened its round yields
+//! others, the next leader among them; a task that runs before that one has opened its round yields
 //! until then. One operation is one transfer.
 //!
 //! A scheduler that leaves them there never completes. The spinning leader therefore looks at the
@@ -69,7 +69,7 @@ pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
     let (tasks, seed, parks) = (spec.tasks(), spec.seed, spec.variant == Variant::Park);
     let helm = Arc::new(Helm::new(tasks));
     let tokens: Arc<[R::Parker]> = (0..tasks).map(|_| R::Parker::default()).collect();
-    // Filled by whoever comes first once all tasks are there; nobody parks in the other variant.
+    // Filled by the first task once all are there; none parks in the other variant.
     let handles: Arc<OnceLock<Handles<R>>> = Arc::default();
     let (shared_helm, shared_tokens) = (helm.clone(), tokens.clone());
     let shared_handles = handles.clone();
@@ -134,7 +134,7 @@ pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
 
 type Handles<R> = Vec<<<R as Runtime>::Parker as Parker>::Unparker>;
 
-/// A handle for each task, in order; none where nobody parks.
+/// A handle for each task, in order; none in the variant in which none parks.
 fn unparkers<R: Runtime>(tokens: &[R::Parker], parks: bool) -> Handles<R> {
     tokens.iter().filter(|_| parks).map(Parker::unparker).collect()
 }

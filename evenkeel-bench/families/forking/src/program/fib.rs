@@ -1,5 +1,7 @@
 //! Nothing but forks: the doubly recursive Fibonacci function without a cut-off.
 
+use std::hint::black_box;
+
 use super::Workload;
 use crate::forker::Forker;
 
@@ -15,8 +17,8 @@ impl Workload for Fib {
 
     fn go<F: Forker>(&mut self, forker: &F) {
         // The compiler is not to know the size.
-        let n = std::hint::black_box(self.n);
-        self.result = forker.run(|cx| fib::<F>(cx, n));
+        let n = black_box(self.n);
+        self.result = black_box(forker.run(|cx| fib::<F>(cx, n)));
     }
 
     fn checksum(&self) -> u64 {

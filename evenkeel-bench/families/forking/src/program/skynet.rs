@@ -1,6 +1,8 @@
 //! The sum of the numbers of 10^n leaves, by halves (after the `skynet` micro-benchmark, with two
 //! children instead of ten).
 
+use std::hint::black_box;
+
 use super::Workload;
 use crate::forker::Forker;
 
@@ -15,8 +17,8 @@ impl Workload for Skynet {
     }
 
     fn go<F: Forker>(&mut self, forker: &F) {
-        let leaves = std::hint::black_box(self.leaves);
-        self.result = forker.run(|cx| sum::<F>(cx, 0, leaves));
+        let leaves = black_box(self.leaves);
+        self.result = black_box(forker.run(|cx| sum::<F>(cx, 0, leaves)));
     }
 
     fn checksum(&self) -> u64 {

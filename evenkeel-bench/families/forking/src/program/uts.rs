@@ -2,6 +2,8 @@
 //! fixed branching, as T1 of the unbalanced tree search benchmark (Olivier et al., 2006). Children
 //! are hashes of their parent.
 
+use std::hint::black_box;
+
 use sha1::{Digest, Sha1};
 
 use super::Workload;
@@ -25,8 +27,8 @@ impl Workload for Uts {
     }
 
     fn go<F: Forker>(&mut self, forker: &F) {
-        let (root, depth) = (Node::root(), self.depth);
-        self.nodes = forker.run(|cx| count::<F>(cx, root, 0, depth));
+        let (root, depth) = (Node::root(), black_box(self.depth));
+        self.nodes = black_box(forker.run(|cx| count::<F>(cx, root, 0, depth)));
     }
 
     fn checksum(&self) -> u64 {

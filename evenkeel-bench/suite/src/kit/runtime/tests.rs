@@ -1,10 +1,14 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread;
+
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::evenkeel::Evenkeel;
 use super::tokio_hand::TokioHand;
 use super::tokio_native::TokioNative;
 use super::*;
+use crate::affinity;
 
 /// Operations per test: enough that two threads meet in every state.
 const ROUNDS: u64 = 20_000;
@@ -95,7 +99,7 @@ fn permits_keep_their_arrays<R: Runtime>() {
     });
 }
 
-/// Whoever waits longest is woken first.
+/// The task that waits longest is woken first.
 fn hand_over_is_first_in_first_out<R: Runtime>() {
     const TASKS: usize = 5;
     let runtime = R::start(1).unwrap();
@@ -151,6 +155,16 @@ macro_rules! check {
             }
 
             #[test]
+            fn one_worker_has_the_cores_of_its_starter() {
+                super::one_worker_has_the_cores_of_its_starter::<$runtime>();
+            }
+
+            #[test]
+            fn its_end_drops_its_tasks() {
+                the_end_of_a_runtime_drops_its_tasks::<$runtime>();
+            }
+
+            #[test]
             fn waiting_tasks_are_served_in_order() {
                 hand_over_is_first_in_first_out::<$runtime>();
             }
@@ -159,6 +173,54 @@ macro_rules! check {
 }
 
 check!(evenkeel: Evenkeel, tokio_hand: TokioHand, tokio_native: TokioNative);
+
+/// Tokio is measured in its best form: its current-thread runtime with one processor.
+fn tokio_runs_in_its_form<R: Runtime>() {
+    for (procs, due) in [(1, RuntimeFlavor::CurrentThread), (2, RuntimeFlavor::MultiThread)] {
+        let runtime = R::start(procs).unwrap();
+        let form = async { Handle::current().runtime_flavor() };
+        assert_eq!(runtime.block_on(async { R::spawn(form).await.unwrap() }), due);
+    }
+}
+
+#[test]
+fn tokio_has_one_thread_with_one_processor_and_more_with_two() {
+    tokio_runs_in_its_form::<TokioHand>();
+    tokio_runs_in_its_form::<TokioNative>();
+}
+
+/// One processor is one worker, within the cores of the thread that starts it. The thread that
+/// waits for a task is none of the workers.
+fn one_worker_has_the_cores_of_its_starter<R: Runtime>() {
+    let runtime = affinity::confined(1, || R::start(1).unwrap());
+    let task = || async { (thread::current().id(), affinity::cores()) };
+    let (one, two) = runtime.block_on(async {
+        let (one, two) = (R::spawn(task()), R::spawn(task()));
+        (one.await.unwrap(), two.await.unwrap())
+    });
+    assert_eq!(one, two);
+    assert_ne!(one.0, thread::current().id());
+    assert_eq!(one.1, affinity::cores()[..1]);
+}
+
+/// A runtime that is dropped drops the tasks that are left, and its worker has ended by then.
+fn the_end_of_a_runtime_drops_its_tasks<R: Runtime>() {
+    for procs in [1, 2] {
+        let runtime = R::start(procs).unwrap();
+        let kept = Arc::new(());
+        let theirs = kept.clone();
+        runtime.block_on(async {
+            let token = R::Parker::default();
+            drop(R::spawn(async move {
+                token.attach().await;
+                token.park().await;
+                drop(theirs);
+            }));
+        });
+        drop(runtime);
+        assert_eq!(Arc::strong_count(&kept), 1, "{procs} processors");
+    }
+}
 
 #[test]
 #[should_panic(expected = "the seat of task 0 is given out once")]

@@ -2,8 +2,10 @@
 //!
 //! Tokio's own primitives serve many uses and cost up to three times what its scheduler costs, so
 //! beating them alone would say little about the scheduler. These keep each task's waker instead of
-//! cloning it per wait, wake by reference, and hand over in FIFO order.
+//! cloning it per wait, wake by reference, and hand over in FIFO order. With one processor they run
+//! on Tokio's [current-thread runtime](form), the better form there.
 
+pub(super) mod form;
 mod park;
 mod semaphore;
 
@@ -11,12 +13,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use tokio::runtime::Builder;
-
+use self::form::Form;
 use super::{Array, Lost, Runtime};
 
 /// A running Tokio runtime.
-pub struct TokioHand(tokio::runtime::Runtime);
+pub struct TokioHand(Form);
 
 impl Runtime for TokioHand {
     const NAME: &'static str = "tokio-hand";
@@ -26,7 +27,7 @@ impl Runtime for TokioHand {
     type Arrays = semaphore::Row<Array>;
 
     fn start(procs: usize) -> anyhow::Result<Self> {
-        start(procs).map(TokioHand)
+        Form::start(procs).map(TokioHand)
     }
 
     fn block_on<F: Future>(&self, future: F) -> F::Output {
@@ -47,12 +48,6 @@ impl Runtime for TokioHand {
     }
 }
 
-/// The runtime that both ways of using Tokio run on. Without drivers: a lone task that yields would
-/// otherwise pay for a look at them each time.
-pub(super) fn start(procs: usize) -> anyhow::Result<tokio::runtime::Runtime> {
-    Ok(Builder::new_multi_thread().worker_threads(procs).build()?)
-}
-
 /// Tokio's join handle with the suite's error.
 pub(super) struct Join<T>(pub(super) tokio::task::JoinHandle<T>);
 
@@ -66,7 +61,7 @@ impl<T> Future for Join<T> {
 }
 
 /// A yield that wakes its task at once: the task goes to the back of its worker's queue, where
-/// others can steal it, while `tokio::task::yield_now` defers it to a list that nobody can.
+/// others can steal it, while `tokio::task::yield_now` defers it to a list from which none is taken.
 struct Yield {
     yielded: bool,
 }

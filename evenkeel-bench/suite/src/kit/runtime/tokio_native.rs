@@ -1,4 +1,5 @@
-//! Tokio with the primitives it ships, as its users write programs.
+//! Tokio with the primitives it ships, as its users write programs, and in the same
+//! [form](super::tokio_hand::form) as with those made by hand.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -7,11 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crossbeam_utils::CachePadded;
 use tokio::sync::Semaphore;
 
-use super::tokio_hand::{Join, start};
+use super::tokio_hand::Join;
+use super::tokio_hand::form::Form;
 use super::{Array, Lost, Parker, Runtime, Semaphores};
 
 /// A running Tokio runtime.
-pub struct TokioNative(tokio::runtime::Runtime);
+pub struct TokioNative(Form);
 
 impl Runtime for TokioNative {
     const NAME: &'static str = "tokio-native";
@@ -21,7 +23,7 @@ impl Runtime for TokioNative {
     type Arrays = Arrays;
 
     fn start(procs: usize) -> anyhow::Result<Self> {
-        start(procs).map(TokioNative)
+        Form::start(procs).map(TokioNative)
     }
 
     fn block_on<F: Future>(&self, future: F) -> F::Output {

@@ -1,0 +1,46 @@
+//! Which percentiles of a run say something.
+
+use suite::case::Fields;
+use suite::kit::latency::Latencies;
+
+/// So many latencies lie beyond a percentile that is kept: with fewer, it is the place of a few of
+/// the longest, which a run more would put elsewhere.
+const BEYOND: u64 = 10;
+
+/// Adds to the fields what some latencies come to: the percentiles that enough of them lie beyond,
+/// and the longest.
+pub(crate) fn with(fields: Fields, of: &str, latencies: &Latencies) -> Fields {
+    let all = latencies.quantiles();
+    let percentiles = [("p50", 500, all.p50), ("p99", 10, all.p99), ("p999", 1, all.p999)];
+    let kept = percentiles.into_iter().filter(|&(_, beyond, _)| {
+        // In thousandths of all of them.
+        latencies.count() * beyond >= BEYOND * 1_000
+    });
+    let fields =
+        kept.fold(fields, |fields, (name, _, value)| fields.with(format!("{of}_{name}"), value));
+    fields.with(format!("{of}_max"), all.max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of what is kept of so many latencies.
+    fn kept(count: u64) -> Vec<&'static str> {
+        let mut latencies = Latencies::default();
+        latencies.extend(1..=count);
+        let fields = with(Fields::new(), "wake_us", &latencies);
+        let names = ["wake_us_p50", "wake_us_p99", "wake_us_p999", "wake_us_max"];
+        names.into_iter().filter(|name| fields.number(name).is_some()).collect()
+    }
+
+    #[test]
+    fn a_percentile_is_kept_if_ten_latencies_lie_beyond_it() {
+        assert_eq!(kept(19), ["wake_us_max"]);
+        assert_eq!(kept(20), ["wake_us_p50", "wake_us_max"]);
+        assert_eq!(kept(999), ["wake_us_p50", "wake_us_max"]);
+        assert_eq!(kept(1_000), ["wake_us_p50", "wake_us_p99", "wake_us_max"]);
+        assert_eq!(kept(9_999), ["wake_us_p50", "wake_us_p99", "wake_us_max"]);
+        assert_eq!(kept(10_000), ["wake_us_p50", "wake_us_p99", "wake_us_p999", "wake_us_max"]);
+    }
+}

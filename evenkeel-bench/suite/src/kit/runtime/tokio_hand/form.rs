@@ -1,0 +1,72 @@
+//! The form of Tokio that both ways of using it run on: its best for a number of processors.
+//!
+//! For one processor that is its current-thread runtime, driven by a thread of its own, so that the
+//! calling thread is no worker here either. From two processors on it is its multi-thread one.
+//! Neither has drivers: a lone task that yields would otherwise pay for a look at them each time.
+
+use std::future::Future;
+use std::thread::{self, JoinHandle};
+
+use anyhow::Context;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::oneshot;
+
+/// A running runtime of Tokio's. Dropping the value ends it, and its threads.
+pub(in crate::kit::runtime) struct Form {
+    handle: Handle,
+    _kept: Kept,
+}
+
+/// What keeps the runtime running.
+enum Kept {
+    Driven { _driver: Driver },
+    Workers { _runtime: Runtime },
+}
+
+impl Form {
+    pub(in crate::kit::runtime) fn start(procs: usize) -> anyhow::Result<Form> {
+        if procs == 1 {
+            let runtime = Builder::new_current_thread().build()?;
+            let handle = runtime.handle().clone();
+            Ok(Form { handle, _kept: Kept::Driven { _driver: Driver::start(runtime)? } })
+        } else {
+            let runtime = Builder::new_multi_thread().worker_threads(procs).build()?;
+            let handle = runtime.handle().clone();
+            Ok(Form { handle, _kept: Kept::Workers { _runtime: runtime } })
+        }
+    }
+
+    /// Runs a future on the calling thread, which never runs tasks meanwhile.
+    pub(in crate::kit::runtime) fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.handle.block_on(future)
+    }
+}
+
+/// The thread that runs the tasks of a current-thread runtime. It has the cores of the thread that
+/// starts it, as other workers have.
+struct Driver {
+    /// Dropping it stops the thread.
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Driver {
+    fn start(runtime: Runtime) -> anyhow::Result<Driver> {
+        let (stop, stopped) = oneshot::channel();
+        // The runtime ends with the thread, and drops what tasks are left.
+        let drive = move || drop(runtime.block_on(stopped));
+        let thread = thread::Builder::new().name("tokio-driver".to_owned()).spawn(drive);
+        let thread = thread.context("cannot start a thread for Tokio")?;
+        Ok(Driver { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // Panics of tasks are in their handles; a destructor cannot tell of others.
+            drop(thread.join());
+        }
+    }
+}
