@@ -46,6 +46,18 @@ fn line<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     line.unwrap_or_else(|| panic!("no {name} in {text}")).split_whitespace().collect()
 }
 
+/// What is analysed in a design of these factors, each of whose cells has three replications or
+/// more: a run that does not count is repeated.
+fn repeated<'a>(text: &'a str, factors: &str) -> &'a str {
+    let design = text.lines().next().unwrap();
+    let design = design.strip_prefix("design: ").and_then(|design| design.strip_prefix(factors));
+    let design = design.and_then(|design| design.strip_prefix(" x "));
+    let design = design.unwrap_or_else(|| panic!("no {factors} in {text}"));
+    let (replications, response) = design.split_once(" replications = ").unwrap();
+    assert!(replications.parse::<usize>().unwrap() >= 3, "{text}");
+    response.split_once(" observations of ").unwrap().1
+}
+
 /// Of runs that are made now, while the machine may be busy.
 const KEEP: &str = "- --keep disturbed";
 
@@ -57,17 +69,23 @@ fn fork_join_programs_are_analysed_as_they_come() {
     let output = piped(&runs.stdout, KEEP);
     assert!(output.status.success(), "{}", stderr(&output));
     let text = stdout(&output);
-    let design = text.lines().next().unwrap();
-    assert!(
-        design.starts_with("design: 2 rows (bench) x 4 columns (runtime) x 3 replications"),
-        "{text}"
-    );
+    assert_eq!(repeated(text, "2 rows (bench) x 4 columns (runtime)"), "seconds, in µs", "{text}");
     assert!(text.contains(" records of plain calls left out"), "{text}");
     assert!(
         text.contains("== Additive model") && text.contains("== Multiplicative model"),
         "{text}"
     );
     assert!(text.contains("evenkeel / rayon"), "{text}");
+}
+
+#[test]
+fn tasks_beside_a_program_are_analysed_by_what_the_tables_compare() {
+    let output = run(&format!("analyse {}", data("old/mixed.jsonl")));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    let response = repeated(text, "2 rows (variant) x 2 columns (runtime)");
+    assert_eq!(response, "computations_per_second, in computations/s (higher is better)", "{text}");
+    assert!(text.contains("has the smaller response, which is the worse one."), "{text}");
 }
 
 /// An earlier release wrote a line for all repeats, and 1 as the workers of plain calls.
@@ -89,18 +107,13 @@ fn fork_join_lines_of_an_earlier_release_are_analysed_as_before() {
 #[test]
 fn other_experiments_are_analysed_as_they_come() {
     let runs = run("run --bench cycle,yield --runtime tokio-hand,tokio-native --procs 1 \
-         --tasks-per-proc 4 --seconds 0.02 --reps 3 --json");
+         --tasks-per-proc 4 --seconds 0.1 --reps 3 --json");
     assert!(runs.status.success(), "{}", stderr(&runs));
     let output = piped(&runs.stdout, &format!("{KEEP} --model multiplicative"));
     assert!(output.status.success(), "{}", stderr(&output));
     let text = stdout(&output);
-    let design = text.strip_prefix("design: 2 rows (bench) x 2 columns (runtime) x ").unwrap();
-    // A run that does not count is repeated.
-    let (replications, response) = design.split_once(" replications = ").unwrap();
-    assert!(replications.parse::<usize>().unwrap() >= 3, "{text}");
-    let response = response.lines().next().unwrap();
-    let due = "observations of ns_per_op_per_proc, in ns per operation per processor";
-    assert!(response.ends_with(due), "{text}");
+    let response = repeated(text, "2 rows (bench) x 2 columns (runtime)");
+    assert_eq!(response, "ns_per_op_per_proc, in ns/op per worker (lower is better)", "{text}");
     assert!(!text.contains("Additive model"), "{text}");
     // Without evenkeel the first runtime is compared.
     assert!(text.contains("tokio-hand / tokio-native"), "{text}");

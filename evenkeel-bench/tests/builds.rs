@@ -42,13 +42,14 @@ fn measured(folder: &Path, rounds: &str, first: &str) -> Output {
     bench.output().unwrap()
 }
 
-fn page(folder: &Path) -> String {
-    std::fs::read_to_string(folder.join("report").join("index.html")).unwrap()
+/// The page of a report.
+fn page(report: &Path) -> String {
+    std::fs::read_to_string(report.join("index.html")).unwrap()
 }
 
-/// The runs in their order.
-fn runs(folder: &Path) -> Vec<Value> {
-    let lines = std::fs::read_to_string(folder.join("report").join("scheduling.jsonl")).unwrap();
+/// The runs of a report in their order.
+fn runs(report: &Path) -> Vec<Value> {
+    let lines = std::fs::read_to_string(report.join("scheduling.jsonl")).unwrap();
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -69,7 +70,7 @@ fn rows_of_two_builds_stand_side_by_side() {
     let rows = |build: &str| printed.lines().filter(|line| line.contains(build)).count();
     assert!(printed.lines().next().is_some_and(|heading| heading.contains(" build ")), "{printed}");
     assert!(rows(" default ") > 0 && rows("tokio-hand") > 0, "{printed}");
-    let page = page(folder.path());
+    let page = page(&folder.path().join("report"));
     assert!(page.contains("build default"), "{page}");
     // Each is described as what it is.
     let this = this();
@@ -87,7 +88,8 @@ fn which_build_is_first_alternates_from_round_to_round() {
     let output = measured(folder.path(), "3", "");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let turn = |run: &Value| (run["repeat"].as_u64().unwrap(), run["build"].to_string());
-    let mut turns: Vec<(u64, String)> = runs(folder.path()).iter().map(turn).collect();
+    let mut turns: Vec<(u64, String)> =
+        runs(&folder.path().join("report")).iter().map(turn).collect();
     turns.dedup();
     let (this, other) = (format!("\"{}\"", this()), "\"default\"".to_owned());
     let due = [(0, &this), (0, &other), (1, &other), (1, &this), (2, &this), (2, &other)];
@@ -104,8 +106,9 @@ fn what_was_measured_before_a_failure_is_shown_and_kept() {
     let words = "error: not all was measured; table and page are of what was: ";
     assert!(said.contains(words) && said.contains("it is broken"), "{said}");
     assert!(String::from_utf8_lossy(&output.stdout).contains(" default "));
-    assert!(page(folder.path()).contains("Not all was measured: "));
-    assert!(runs(folder.path()).iter().any(|run| run["build"] == "default"));
+    let unfinished = folder.path().join("report").join("unfinished");
+    assert!(page(&unfinished).contains("Not all was measured: "));
+    assert!(runs(&unfinished).iter().any(|run| run["build"] == "default"));
 }
 
 #[test]
@@ -118,7 +121,7 @@ fn the_page_is_written_though_the_table_has_no_reader() {
     bench.args(["--repeats", "1", "--other"]).arg(other).arg("--report").arg(report);
     let output = bench.stdout(writer).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(page(folder.path()).contains("build default"));
+    assert!(page(&folder.path().join("report")).contains("build default"));
 }
 
 #[test]

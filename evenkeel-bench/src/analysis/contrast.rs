@@ -4,9 +4,9 @@ use super::design::Factor;
 use super::distribution::t_within;
 use super::effects::Estimate;
 use super::error::Error;
+use super::known;
 use super::model::Fit;
 use super::options::Pair;
-use suite::figures::SUBJECT;
 
 /// How the first of two columns differs from the second.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +36,7 @@ impl Contrast {
     }
 }
 
-/// The columns to compare: those asked for, else the suite's subject, or if it is not there the
+/// The columns to compare: those asked for, else what a family is about, or if it is not there the
 /// first, with every other.
 pub(super) fn pairs(columns: &Factor, asked: &[Pair]) -> Result<Vec<(usize, usize)>, Error> {
     let place = |name: &String| {
@@ -51,7 +51,8 @@ pub(super) fn pairs(columns: &Factor, asked: &[Pair]) -> Result<Vec<(usize, usiz
     if !asked.is_empty() {
         return asked.iter().map(|Pair(one, other)| Ok((place(one)?, place(other)?))).collect();
     }
-    let subject = columns.levels.iter().position(|level| level == SUBJECT).unwrap_or(0);
+    let place = |subject: &str| columns.levels.iter().position(|level| level == subject);
+    let subject = known::subjects().find_map(place).unwrap_or(0);
     let others = (0..columns.levels.len()).filter(|other| *other != subject);
     Ok(others.map(|other| (subject, other)).collect())
 }

@@ -119,7 +119,20 @@ fn balance(rows: &Factor, columns: &Factor, cells: &Cells) -> Result<usize, Erro
             fewer.push(format!("{} has {}", name(rows, columns, row, column), cell.len()));
         }
     }
-    Err(Error::Unbalanced { most, cells: fewer, hint: hint(rows) })
+    let way = whole(columns, cells, needed);
+    Err(Error::Unbalanced { most, cells: fewer, way, hint: hint(rows) })
+}
+
+/// The condition that leaves out all columns that lack replications, or words for it if there are
+/// not two others.
+fn whole(columns: &Factor, cells: &Cells, needed: usize) -> String {
+    let lacks = |column: &usize| cells.iter().any(|line| line[*column].len() < needed);
+    let lacking: Vec<&str> =
+        (0..columns.levels.len()).filter(lacks).map(|column| &*columns.levels[column]).collect();
+    match columns.levels.len() - lacking.len() {
+        ..2 => "--where bench!=...".to_owned(),
+        _ => format!("--where '{}!={}'", columns.name(), lacking.join(",")),
+    }
 }
 
 /// Cells may lack replications because the regime, or a result, was taken for a setting.
@@ -149,7 +162,8 @@ impl Design {
         let rows = Factor { fields: names(&["bench"]), levels: names(&["fib", "heat"]) };
         let levels = names(&["evenkeel", "rayon", "chili"]);
         let columns = Factor { fields: names(&["runtime"]), levels };
-        let response = Response { field: "seconds".to_owned(), unit: "ms".to_owned() };
+        let response =
+            Response { field: "seconds".to_owned(), unit: "ms".to_owned(), better: None };
         let cell = |row: usize, column: usize| {
             let middle = (1 + row) as f64 * (2 + column) as f64;
             Observation { row, column, values: vec![middle * 0.99, middle, middle * 1.02] }
@@ -178,7 +192,7 @@ mod tests {
         }
         let rows = factor("bench", &["fib", "heat"]);
         let columns = factor("runtime", &["evenkeel", "rayon"]);
-        let response = Response { field: "seconds".to_owned(), unit: "s".to_owned() };
+        let response = Response { field: "seconds".to_owned(), unit: "s".to_owned(), better: None };
         Design::of(rows, columns, response, &observations, false)
     }
 
@@ -192,6 +206,18 @@ mod tests {
         let cells: [[&[f64]; 2]; 2] = [[&[1.0; 6], &[1.0; 5]], [&[1.0; 3], &[1.0; 2]]];
         let error = design(cells).unwrap_err().to_string();
         assert!(error.contains("; one has 6, and heat on rayon has 2; measure them"), "{error}");
+        assert!(error.contains("such as by --where bench!=...;"), "{error}");
+    }
+
+    #[test]
+    fn columns_that_lack_replications_are_left_out_by_a_condition_that_is_named() {
+        let columns = factor("runtime", &["evenkeel", "rayon", "chili", "go"]);
+        let cells = |lacking: &[usize]| -> Cells {
+            let runs = |row, column| if row == 0 && lacking.contains(&column) { 1 } else { 3 };
+            (0..2).map(|row| (0..4).map(|column| vec![1.0; runs(row, column)]).collect()).collect()
+        };
+        assert_eq!(whole(&columns, &cells(&[1, 3]), 2), "--where 'runtime!=rayon,go'");
+        assert_eq!(whole(&columns, &cells(&[0, 1, 3]), 2), "--where bench!=...");
     }
 
     #[test]
@@ -218,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_factor_with_one_level_is_refused() {
-        let response = Response { field: "seconds".to_owned(), unit: String::new() };
+        let response = Response { field: "seconds".to_owned(), unit: String::new(), better: None };
         let (one, two) = (factor("x", &["only"]), factor("y", &["a", "b"]));
         let error = Design::of(one.clone(), two.clone(), response.clone(), &[], false);
         assert!(error.unwrap_err().to_string().contains("only one row (`only`)"));

@@ -51,11 +51,10 @@ pub(crate) enum Error {
     )]
     NoResponse { place: Place, numbers: Vec<String> },
     #[error(
-        "the records hold different figures: {}; analyse them apart with --where bench=..., or name \
-         one with --response FIELD",
-        .found.join(", ")
+        "the records are about different figures; analyse them one by one: {}; or name one with --response FIELD",
+        .ways.join("; ")
     )]
-    MixedResponses { found: Vec<String> },
+    MixedResponses { ways: Vec<String> },
     #[error(
         "{} did not complete, which leaves no figure: {}; leave the experiment or the runtime out by \
          --where bench!=... or --where runtime!=...",
@@ -86,10 +85,10 @@ pub(crate) enum Error {
     OneReplication { hint: String },
     #[error(
         "the design is not balanced: each cell needs two replications, and half as many as any other; \
-         one has {most}, and {}; measure them, or leave their row or column out, such as by --where bench!=...{hint}",
+         one has {most}, and {}; measure them, or leave their row or column out, such as by {way}{hint}",
         listed(.cells)
     )]
-    Unbalanced { most: usize, cells: Vec<String>, hint: String },
+    Unbalanced { most: usize, cells: Vec<String>, way: String, hint: String },
     #[error(
         "all replications of each cell are equal, so there is no error to compare the effects with and F is \
          undefined: is the response a setting, or a clock too coarse?"

@@ -8,14 +8,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use super::design::{Design, Factor, Observation};
 use super::error::Error;
 use super::fields::{self, REGIME};
 use super::input::Line;
+use super::known;
 use super::options::Options;
 use super::response;
-use super::selection::{Selection, is_doubtful, known};
-use suite::figures;
+use super::selection::{self, Selection, is_doubtful};
 
 /// What one field says in each of the lines; absent is a value too.
 type Key = Vec<Option<String>>;
@@ -34,7 +36,7 @@ pub(super) fn design(
         return Err(Error::OneColumn { field, level, serial: true });
     }
     for field in options.rows.iter().chain(&options.pool).chain([&options.columns]) {
-        known(&lines, field)?;
+        selection::known(&lines, field)?;
     }
     for field in options.rows.iter().chain([&options.columns]) {
         if let Some(line) = lines.iter().find(|line| line.text(field).is_none()) {
@@ -89,10 +91,15 @@ pub(super) fn design(
 }
 
 /// All settings that may tell rows apart, in the order in which they name them.
-fn settings(lines: &[Line], options: &Options) -> Vec<String> {
-    let all = lines.iter().flat_map(|line| &line.fields);
-    let found: BTreeSet<&String> =
-        all.filter(|(name, value)| fields::is_setting(name, value)).map(|(name, _)| name).collect();
+fn settings<'a>(lines: &'a [Line], options: &Options) -> Vec<String> {
+    let of = |line: &'a Line| {
+        let bench = line.text("bench");
+        let is_setting = move |(name, value): &(&String, &Value)| {
+            fields::is_setting(bench.as_deref(), name, value)
+        };
+        line.fields.iter().filter(is_setting).map(|(name, _)| name)
+    };
+    let found: BTreeSet<&String> = lines.iter().flat_map(of).collect();
     let other = |name: &&String| {
         **name != options.columns
             && !options.pool.contains(name)
@@ -194,7 +201,9 @@ fn values(lines: &[Line], field: &str) -> Vec<String> {
     values.into_iter().collect()
 }
 
-/// The columns in order, each with its colour and marker. Runtimes have places of their own.
+/// The columns in order, each with its colour and marker. The peers of one family have the order
+/// and the colours that they have on its page; if they are of several, or there are strangers among
+/// them, each has the colour of its place.
 fn levels_of_columns(lines: &[Line], columns: &str) -> (Vec<String>, Vec<usize>) {
     let mut names: Vec<String> = Vec::new();
     for name in lines.iter().filter_map(|line| line.text(columns)) {
@@ -203,8 +212,14 @@ fn levels_of_columns(lines: &[Line], columns: &str) -> (Vec<String>, Vec<usize>)
         }
     }
     if columns == "runtime" {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        return figures::places_of_runtimes(&names);
+        let of = known::peers(lines).unwrap_or_default();
+        let slot = |name: &String| of.iter().find(|peer| peer.name == name).map(|peer| peer.slot);
+        if let Some(slots) = names.iter().map(slot).collect::<Option<Vec<usize>>>() {
+            let mut both: Vec<(usize, String)> = slots.into_iter().zip(names).collect();
+            both.sort();
+            return both.into_iter().map(|(slot, name)| (name, slot)).unzip();
+        }
+        names.sort_by_key(|name| known::place_of_peer(name).unwrap_or(usize::MAX));
     }
     let slots = (0..names.len()).collect();
     (names, slots)

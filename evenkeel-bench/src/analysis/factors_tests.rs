@@ -77,7 +77,7 @@ fn a_line_of_a_fork_join_program_holds_all_replications() {
     assert_eq!(design.replications, 3);
     assert_eq!((design.response.field.as_str(), design.response.unit.as_str()), ("seconds", "ms"));
     assert!((design.cells[0][0][2] - 400.0).abs() < 1e-9);
-    assert_eq!(design.everywhere, ["n 10", "workers 2"]);
+    assert_eq!(design.everywhere, ["workers 2", "n 10"]);
 }
 
 #[test]
@@ -318,7 +318,19 @@ fn a_response_is_a_number() {
 fn different_figures_are_not_compared() {
     let records = [grid(|_, _| String::new()), rates(|_, _| "near")].concat();
     let error = error_of(&records, "");
-    assert!(error.contains("different figures: ns_per_op_per_proc, seconds"), "{error}");
+    let ways = "one by one: ns_per_op_per_proc by --where bench=cycle; \
+                seconds by --where 'bench!=cycle'; or name one with --response";
+    assert!(error.contains(ways), "{error}");
+    let timers = |variant: &str, figure: &str| {
+        format!(
+            "{{\"bench\":\"timers\",\"variant\":\"{variant}\",\"runtime\":\"evenkeel\",\"{figure}\":3.0}}"
+        )
+    };
+    let error = error_of(&[timers("idle", "late_us_p99"), timers("cancel", "ns_per_timer")], "");
+    assert!(error.contains("ns_per_timer by --where variant=cancel;"), "{error}");
+    // Of the same variant, conditions do not tell them apart.
+    let error = error_of(&[timers("idle", "late_us_p99"), timers("idle", "ns_per_timer")], "");
+    assert!(error.contains("ns_per_timer by leaving other records out;"), "{error}");
 }
 
 #[test]
@@ -360,5 +372,39 @@ fn equal_records_are_told() {
 fn rows_that_do_not_differ_are_no_factor() {
     let records: Vec<String> = grid(|_, _| String::new()).into_iter().take(2).collect();
     let error = error_of(&records, "");
-    assert!(error.contains("only one row (`fib, n 10, workers 2`)"), "{error}");
+    assert!(error.contains("only one row (`fib, workers 2, n 10`)"), "{error}");
+}
+
+#[test]
+fn the_columns_of_one_family_have_their_order_and_colours() {
+    let placed = |bench: &str, runtimes: &[&str]| {
+        let lines =
+            runtimes.iter().map(|runtime| forked(bench, runtime, 2, "")).collect::<Vec<_>>();
+        let lines = input::parse("runs", &lines.join("\n")).unwrap();
+        levels_of_columns(&lines, "runtime")
+    };
+    let due = |of: &[(&str, usize)]| -> (Vec<String>, Vec<usize>) {
+        of.iter().map(|(name, slot)| (name.to_string(), *slot)).unzip()
+    };
+    // What a family is about comes first, and keeps its colour whatever is beside it.
+    let (names, slots) = placed("directory", &["threads+spin", "automatic"]);
+    assert_eq!((names[0].as_str(), slots[0]), ("automatic", 0));
+    assert_ne!(slots[1], 0);
+    let (_, alone) = placed("directory", &["threads+spin"]);
+    assert_eq!(alone, slots[1..]);
+    // A stranger comes last, and each has the colour of its place.
+    let strange = placed("fib", &["cilk", "chili", "evenkeel"]);
+    assert_eq!(strange, due(&[("evenkeel", 0), ("chili", 1), ("cilk", 2)]));
+}
+
+#[test]
+fn what_a_family_is_about_is_compared_with_its_peers() {
+    let columns = |names: [&str; 3]| {
+        let levels = names.map(str::to_owned).to_vec();
+        Factor { fields: vec!["runtime".to_owned()], levels }
+    };
+    let compared = |names| crate::analysis::contrast::pairs(&columns(names), &[]).unwrap();
+    assert_eq!(compared(["home", "automatic", "mutex"]), [(1, 0), (1, 2)]);
+    assert_eq!(compared(["rayon", "chili", "evenkeel"]), [(2, 0), (2, 1)]);
+    assert_eq!(compared(["rayon", "chili", "forte"]), [(0, 1), (0, 2)]);
 }

@@ -16,7 +16,7 @@ const OF_THE_SUITE: [&str; 3] = ["line_ns_before", "regime", "cpu_share"];
 
 /// One record: the fields of inner objects have names such as `steals.far`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Line {
+pub(crate) struct Line {
     pub(super) place: Place,
     pub(super) fields: BTreeMap<String, Value>,
 }
@@ -60,7 +60,7 @@ fn contents(file: &Path) -> io::Result<String> {
 }
 
 /// The records of one file; blank lines are none.
-pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Line>, Error> {
+pub(crate) fn parse(file: &str, text: &str) -> Result<Vec<Line>, Error> {
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = Place { file: file.to_owned(), line: index + 1 };

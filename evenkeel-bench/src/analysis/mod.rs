@@ -11,7 +11,8 @@
 //! The multiplicative model is the same for the logarithm of the response: its effects are factors.
 //!
 //! Steps: [`input`] reads lines as fields, so that records of experiments to come are read too;
-//! [`selection`] takes the wanted ones; [`factors`] finds the rows, and [`response`] the figure;
+//! [`selection`] takes the wanted ones; [`factors`] finds the rows, and [`response`] the figure, by
+//! what the families say ([`known`]) of their own records;
 //! [`design`] makes cells of them or says what is missing; [`model`] splits each observation into
 //! effects and error; [`variance`], [`effects`], [`contrast`] and [`residuals`] judge them;
 //! [`tables`] puts all that into words, which [`text`] prints and [`crate::report`] draws.
@@ -27,12 +28,13 @@ mod effects;
 mod error;
 mod factors;
 pub(crate) mod fields;
-mod input;
+pub(crate) mod input;
+mod known;
 pub(crate) mod model;
 pub(crate) mod numbers;
 mod options;
 pub(crate) mod residuals;
-mod response;
+pub(crate) mod response;
 mod selection;
 pub(crate) mod tables;
 #[cfg(test)]

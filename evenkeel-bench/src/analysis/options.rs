@@ -40,8 +40,9 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FIELD", default_value = "runtime")]
     pub(crate) columns: String,
     /// The figure to analyse: a number, or a list of them whose items are replications. Several,
-    /// separated by commas, are analysed one after the other [default: seconds of fork-join
-    /// programs, else µs per transfer, bytes per task or ns per operation per processor]
+    /// separated by commas, are analysed one after the other [default: the first by which the
+    /// tables compare an experiment, or else that they show; of what this suite does not have, any
+    /// by which they compare, or seconds]
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub(crate) response: Vec<String>,
     /// The four metrics of the Cilk Locality evaluation, one after the other: time, work inflation,

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::error::Error;
-use super::fields::{self, DNC, REGIME, SERIAL, is_serial};
+use super::fields::{DNC, REGIME, SERIAL, is_serial};
 use super::input::Line;
+use super::known;
 use super::options::{Condition, Doubt, METRICS, Options};
 use suite::case::{Case, Fields};
 use suite::enough::{self, Counts};
@@ -96,7 +97,7 @@ pub(super) fn known(lines: &[Line], field: &str) -> Result<(), Error> {
 /// to memory.
 fn is_alone(line: &Line) -> bool {
     line.text("workers").as_deref() == Some("1")
-        || line.text("bench").is_some_and(|bench| !fields::depends_on_distance(&bench))
+        || known::of(line).is_some_and(|experiment| !experiment.depends_on_distance)
 }
 
 /// A record without a regime is as good in any.

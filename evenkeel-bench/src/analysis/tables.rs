@@ -4,6 +4,7 @@ use super::effects::Estimate;
 use super::numbers::{figure, interval, probability, within};
 use super::variance::{Component, Test};
 use super::{Analysis, Contrast, Design, Model};
+use suite::quantity::Better;
 use suite::words::count;
 
 /// The mark of an effect that could be none.
@@ -21,10 +22,11 @@ pub(crate) struct Table {
 /// The design in one sentence.
 pub(crate) fn design(design: &Design) -> String {
     let (rows, columns) = (design.rows.levels.len(), design.columns.levels.len());
-    let shown = match design.response.unit.as_str() {
+    let mut shown = match design.response.unit.as_str() {
         "" => String::new(),
         unit => format!(", in {unit}"),
     };
+    shown.extend(design.response.better.map(|better| format!(" ({})", better.says())));
     format!(
         "{} ({}) x {} ({}) x {} = {} of {}{shown}",
         count(rows, "row"),
@@ -263,8 +265,13 @@ fn contrasts(design: &Design, analysis: &Analysis) -> Table {
         false => (format!("Contrasts{}", design.response.bracketed()), "Below zero", "zero"),
         true => ("Contrasts as ratios".to_owned(), "Below 1", "1"),
     };
+    let smaller = match design.response.better {
+        Some(Better::Less(..)) => ", which is the better one",
+        Some(Better::More(..)) => ", which is the worse one",
+        Some(Better::Neither) | None => "",
+    };
     let note = format!(
-        "{less}: the first has the smaller response. Each interval holds with {confidence} % confidence by \
+        "{less}: the first has the smaller response{smaller}. Each interval holds with {confidence} % confidence by \
          itself, not all together. {MAYBE} it includes {none}: no difference is shown."
     );
     Table { title, heading, lines, note }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use clap::Parser;
 
 use super::FAMILIES;
-use crate::analysis::fields::{depends_on_distance, is_setting};
+use crate::analysis::fields::is_setting;
+use crate::analysis::{input, response};
 use crate::cli;
 use suite::description::Description;
 use suite::effort::Effort;
@@ -57,15 +58,6 @@ fn no_profile_of_the_workspace_names_a_crate_of_the_suite() {
     assert_eq!(named, None);
 }
 
-/// `analyse` knows the experiments by name only.
-#[test]
-fn the_distance_of_the_cores_matters_to_those_that_say_so() {
-    for experiment in described().flat_map(|of| of.experiments) {
-        let name = experiment.name;
-        assert_eq!(depends_on_distance(name), experiment.depends_on_distance, "{name}");
-    }
-}
-
 /// Runs the shortest session once. What a family writes is what it has declared, and what is
 /// written is read as it was.
 #[test]
@@ -103,12 +95,15 @@ fn every_row_of_a_quick_session_is_measured_and_what_it_writes_is_declared() {
             assert!(record.dnc || has_figures, "{record:?}");
             // A figure that `analyse` took for a setting would part the repeats of a row.
             for (name, value) in record.case.settings.iter() {
-                assert!(is_setting(name, value), "{name} = {value}");
+                assert!(is_setting(Some(experiment.name), name, value), "{name} = {value}");
             }
             for (name, value) in record.figures.iter() {
-                assert!(!is_setting(name, value), "{name} = {value}");
+                assert!(!is_setting(Some(experiment.name), name, value), "{name} = {value}");
             }
             let line = serde_json::to_string(record).unwrap();
+            let read = input::parse("runs", &line).unwrap();
+            let analysed = response::usual(&read[0]).and_then(|one| experiment.quantity_of(one));
+            assert!(record.dnc || analysed.is_some(), "{record:?} has nothing to analyse");
             let again = read::record(&line, experiment.settings).unwrap();
             assert_eq!((&again.case, &again.quiet.regime), (&record.case, &record.quiet.regime));
         }
