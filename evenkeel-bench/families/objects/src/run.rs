@@ -23,10 +23,10 @@ use suite::kit::fault::Fault;
 use suite::misses::Misses;
 
 /// What comes before the measured time: caches become warm.
-const WARM: Duration = Duration::from_millis(20);
+pub(super) const WARM: Duration = Duration::from_millis(20);
 /// The same for a class that finds out by itself: a trial of both modes takes up to 60 ms, and may
 /// be made twice.
-const TRIED: Duration = Duration::from_millis(200);
+pub(super) const TRIED: Duration = Duration::from_millis(200);
 
 /// A case, who runs it, and where the random choices begin.
 #[derive(Clone)]
@@ -53,6 +53,8 @@ pub(super) struct Outcome {
     pub(super) hops: u64,
     pub(super) misses: Option<u64>,
     pub(super) homes: Option<Homes>,
+    /// How long a class has had to try both ways before the measured time, if it has tried.
+    pub(super) settled: Option<Duration>,
     /// Where the popularity oscillates.
     pub(super) parts: Option<Parts>,
 }
@@ -115,7 +117,7 @@ type Locked<S, L> = Locks<<S as Spacing>::Lock<L>>;
 
 fn by_threads<K: Kind, S: Shared<K>>(run: &Run, kind: K) -> Result<Outcome, Fault> {
     let (Spec { workers, objects, .. }, score) = (run.spec, run.score());
-    outcome(&run.spec, &score, &threads::run::<K, S>(kind, workers, objects, &score, run.seed)?)
+    outcome(run, &score, &threads::run::<K, S>(kind, workers, objects, &score, run.seed)?)
 }
 
 fn by_one_thread<K: Kind>(
@@ -124,7 +126,7 @@ fn by_one_thread<K: Kind>(
     operate: impl Fn(K, &mut [K::Value], &mut Party) -> Option<Done> + Sync,
 ) -> Result<Outcome, Fault> {
     let score = run.score();
-    outcome(&run.spec, &score, &lone::run(kind, run.spec.objects, &score, run.seed, operate)?)
+    outcome(run, &score, &lone::run(kind, run.spec.objects, &score, run.seed, operate)?)
 }
 
 fn by_locking_tasks<K: Kind, S: Shared<K> + 'static>(run: &Run, kind: K) -> Result<Outcome, Fault> {
@@ -138,7 +140,7 @@ fn by_tasks(
     let Spec { workers, objects, .. } = run.spec;
     let load = Load { mode: run.mode, workers, tasks: run.parties(), objects };
     let score = run.score();
-    outcome(&run.spec, &score, &go(load, &score)?)
+    outcome(run, &score, &go(load, &score)?)
 }
 
 impl Run {
@@ -161,7 +163,7 @@ impl Run {
 }
 
 /// What was measured, if all is right.
-fn outcome(spec: &Spec, score: &Score, finished: &Finished) -> Result<Outcome, Fault> {
+fn outcome(run: &Run, score: &Score, finished: &Finished) -> Result<Outcome, Fault> {
     let Finished { performance, tallies, .. } = finished;
     check(finished)?;
     let sum = |wanted: fn(&Stretch) -> bool| {
@@ -171,7 +173,7 @@ fn outcome(spec: &Spec, score: &Score, finished: &Finished) -> Result<Outcome, F
     let (operations, seconds) = sum(|_| true);
     let mops = |(operations, seconds): (u64, f64)| operations as f64 / seconds / 1e6;
     let settled = |wanted| Some(sum(wanted)).filter(|(_, seconds)| *seconds > 0.0).map(mops);
-    let parts = (spec.popularity == Popularity::Oscillating).then(|| Parts {
+    let parts = (run.spec.popularity == Popularity::Oscillating).then(|| Parts {
         many: mops(sum(|stretch| !stretch.few)),
         few: mops(sum(|stretch| stretch.few)),
         many_settled: settled(|stretch| !stretch.few && !stretch.unsettled),
@@ -179,7 +181,8 @@ fn outcome(spec: &Spec, score: &Score, finished: &Finished) -> Result<Outcome, F
     });
     let &Performance { growth: hops, misses, .. } = performance;
     let homes = finished.homes.clone();
-    Ok(Outcome { operations, seconds, hops, misses, homes, parts })
+    let settled = (run.mode == Mode::Automatic).then(|| score.settled(performance));
+    Ok(Outcome { operations, seconds, hops, misses, homes, settled, parts })
 }
 
 /// No operation was lost, made twice or made halfway.

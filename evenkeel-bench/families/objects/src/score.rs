@@ -159,6 +159,12 @@ impl Score {
         Performance { times, growth, misses: self.take_misses() }
     }
 
+    /// How long it was until the measured stretches.
+    pub(super) fn settled(&self, performance: &Performance) -> Duration {
+        let times = self.stretches.iter().zip(&performance.times);
+        times.filter(|(stretch, _)| !stretch.measured).map(|(_, time)| *time).sum()
+    }
+
     /// Operations, and the time that they took, in the measured stretches that are `wanted`. `ends`
     /// are the operations of one party by the end of each stretch.
     pub(super) fn sum<'a>(
@@ -220,6 +226,7 @@ mod tests {
         assert_eq!(sum(|_| true), (200, 26));
         assert_eq!(sum(|s| s.few), (70, 15));
         assert_eq!(sum(|s| !s.few && !s.unsettled), (20, 6));
+        assert_eq!(score.settled(&performance), 10 * MS);
     }
 
     #[test]

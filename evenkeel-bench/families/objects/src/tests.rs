@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::bench::{Access, Bench, Mode, Popularity};
 use super::family::Objects;
 use super::party::Tally;
-use super::run::{Finished, check};
+use super::run::{Finished, TRIED, WARM, check};
 use super::score::{Score, stretches};
 use super::spec::{Spec, Wanted, specs};
 use super::work::Held;
@@ -169,6 +169,14 @@ fn a_session_has_some_of_everything_and_one_core_shares_with_nobody() {
     }
 }
 
+#[test]
+fn what_comes_before_the_measured_time_is_said() {
+    for time in [WARM, TRIED] {
+        let words = format!(" {} ms", time.as_millis());
+        assert!(Objects::ABOUT.contains(&words), "{words}");
+    }
+}
+
 fn finished(tallies: Vec<Tally>, added: u64) -> Finished {
     let stretches = stretches(Popularity::Uniform, MS, Duration::ZERO, Duration::ZERO);
     let performance = Score::new(stretches, 1, 0).conduct(|| 0);
@@ -204,6 +212,9 @@ fn figures_of(bench: Bench, modes: &[Mode], wanted: Wanted) -> Vec<(Mode, Spec, 
             };
             assert!(figures.number("operations").is_some_and(|made| made > 0.0), "{figures:?}");
             assert!(figures.number("seconds").is_some_and(|time| time > 0.0), "{figures:?}");
+            let settled = figures.number("settled_ms");
+            assert_eq!(settled.is_some_and(|ms| ms >= 200.0), mode == Mode::Automatic);
+            assert_eq!(settled.is_some(), mode == Mode::Automatic);
             all.push((mode, spec, figures));
         }
     }
