@@ -41,6 +41,16 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
     Ok(document(&title, &body))
 }
 
+/// The styles. A table with few peers is folded on narrow pages and on paper, one with many anywhere.
+fn style() -> String {
+    let fold = include_str!("fold.css");
+    let many = fold.replace(".dense", ".many");
+    // Those of paper stand behind them, and count.
+    let style = include_str!("style.css");
+    let (all, paper) = style.split_once("@media print {").expect("it has styles for paper");
+    format!("{all}@media (max-width: 900px), print {{\n{fold}}}\n{many}@media print {{{paper}")
+}
+
 /// What a reader asks for who doubts a figure.
 fn measured_how(session: &Session) -> Markup {
     html! {
@@ -119,7 +129,7 @@ pub(super) fn document(title: &str, body: &Markup) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                style { (PreEscaped(include_str!("style.css"))) }
+                style { (PreEscaped(style())) }
             }
             body { (body) }
         }

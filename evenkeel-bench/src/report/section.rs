@@ -166,13 +166,25 @@ fn measured<'r, 'a: 'r>(rows: impl IntoIterator<Item = &'r Row<'a>>) -> Vec<Know
     peers
 }
 
+/// Pixels that a page of full width has for the columns of peers, about, and those of a column: of
+/// its figures' ranges, or of a letter of what is not broken in its head.
+const ABREAST: usize = 720;
+const RANGE: usize = 95;
+const LETTER: usize = 8;
+
+/// Whether there are more peers than stand side by side on a page of full width.
+fn are_many(names: &[&str]) -> bool {
+    let longest = |name: &&str| name.split('-').map(str::len).max().unwrap_or_default();
+    names.iter().map(|name| RANGE.max(LETTER * longest(name))).sum::<usize>() > ABREAST
+}
+
 /// All figures: a line for each quantity of each row.
 fn table(of: &Description, rows: &[Row<'_>]) -> Markup {
     let (subject, systems) = (of.subject().unwrap_or_default(), published::systems(of, rows));
     let names: Vec<&str> = measured(rows).iter().map(|peer| peer.name).collect();
     html! {
         div.wide {
-            table.dense {
+            table.dense.many[are_many(&names)] {
                 thead {
                     tr {
                         th scope="col" { "Case" }
