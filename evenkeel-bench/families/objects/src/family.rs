@@ -190,12 +190,14 @@ impl Family for Objects {
             Effort::Usual => (&[1 << 10, 32 << 10], &[1, 16, 64], 50),
             Effort::Full => (&[1 << 10, 8 << 10, 32 << 10], &[1, 16, 64], 60),
         };
+        // One that all fight for, and as many as they hardly meet at.
+        let objects: &[usize] = if effort == Effort::Quick { &[1] } else { &[1, 64] };
         let usual = Wanted {
             has_tasks: true,
             workers: vec![cores],
             time: Duration::from_millis(millis),
             tasks_per_core: vec![TASKS],
-            objects: vec![1],
+            objects: objects.to_vec(),
             keys: vec![1 << 10],
             object_bytes: vec![SCANNED],
             ..Wanted::default()
