@@ -7,7 +7,7 @@ named! {
     /// An experiment.
     pub(crate) enum Bench as "experiment" {
         /// Lookups in directories.
-        Directory = "directory": "directories of 1,000 entries of 32 bytes: one lookup (--access read, found, all; --popularity uniform, oscillating)",
+        Directory = "directory": "directories of 1,000 entries of 32 bytes: one lookup (--access read, alone, found, all; --popularity uniform, oscillating)",
         /// Increments of few small counters.
         Counters = "counters": "counters that all increment: one increment",
         /// A value of a hash map is changed.
@@ -15,7 +15,19 @@ named! {
         /// The least of a heap is replaced.
         Heap = "heap": "binary heaps: one pop and one push",
         /// Objects are read or written from end to end.
-        Scan = "scan": "whole objects: one is summed, or incremented word by word (--access read, all)",
+        Scan = "scan": "whole objects: one is summed, or incremented word by word (--access read, alone, all)",
+        /// Amounts are transferred between two accounts.
+        Bank = "bank": "accounts, of which few are busy: one transfer between two of them (--zipf)",
+        /// Random walks over a graph's vertices.
+        Graph = "graph": "vertices of a graph, side by side in memory: one step of a random walk, which counts its visit",
+        /// A cache that is cut into shards.
+        Cache = "cache": "the shards of a hash map: one value is read, or changed (--reads, --zipf)",
+        /// Buckets of a histogram.
+        Histogram = "histogram": "the buckets of a histogram, those in the middle the most used: one increment",
+        /// Much work of one's own between operations on one object.
+        Own = "own": "a counter that all increment after some work of their own (--steps): one increment",
+        /// Objects of several classes.
+        Classes = "classes": "a counter, a map and a heap, each of a class of its own: one operation on each in turn",
         /// Tasks go from home to home.
         Travel = "travel": "tasks go from home to home for an increment: one journey there and back",
     }
@@ -29,7 +41,7 @@ named! {
         /// Tasks, and parking_lot's lock.
         TasksParkingLot = "tasks+parking_lot": "evenkeel's tasks, and a parking_lot::Mutex per object",
         /// Tasks, and a lock that lets readers in together.
-        TasksRwLock = "tasks+rwlock": "evenkeel's tasks, and a parking_lot::RwLock per object, which those that only look read-lock",
+        TasksRwLock = "tasks+rwlock": "evenkeel's tasks, and a parking_lot::RwLock per object, which operations that only look read-lock",
         /// Tasks, and objects that are entered where the task is.
         InPlace = "in-place": "evenkeel's tasks, objects entered where the task is: Placement::InPlace",
         /// Tasks, and objects that are entered at home.
@@ -37,11 +49,13 @@ named! {
         /// Tasks, and a class that finds out.
         Automatic = "automatic": "evenkeel's tasks, whichever of both is measured to be better: Placement::Automatic",
         /// Pinned threads, and atomic additions.
-        Atomic = "atomic": "a pinned thread per core, and fetch_add; counters only",
+        Atomic = "atomic": "a pinned thread per core, and fetch_add; counters and histogram only",
         /// Pinned threads, and the standard library's lock.
         Mutex = "mutex": "a pinned thread per core, and std::sync::Mutex; counters only",
         /// Pinned threads, and parking_lot's.
         ParkingLot = "parking_lot": "a pinned thread per core, and parking_lot::Mutex; counters only",
+        /// Pinned threads, and DashMap.
+        DashMap = "dashmap": "a pinned thread per core, and dashmap::DashMap, which has shards of its own; cache only",
         /// One pinned thread, and no lock.
         OneThread = "one-thread": "one pinned thread on one core, which has all objects to itself: no lock",
     }
@@ -52,8 +66,10 @@ named! {
     pub(crate) enum Access as "access" {
         /// Nothing to choose.
         Only = "-",
-        /// It writes nothing.
+        /// It writes nothing, and others may read meanwhile.
         Read = "read",
+        /// It writes nothing, and is alone inside, as lookups are in CoreTime's benchmark.
+        Alone = "alone",
         /// It writes what it has found.
         Found = "found",
         /// It writes all that it looks at.
@@ -74,27 +90,45 @@ named! {
 impl Bench {
     /// How it can be run, in the order of the tables.
     pub(crate) fn modes(self) -> &'static [Mode] {
+        use Mode::{
+            Atomic, Automatic, DashMap, Home, InPlace, Mutex, OneThread, ParkingLot, Spin,
+            TasksParkingLot, TasksRwLock,
+        };
         match self {
-            Bench::Counters => &Mode::ALL,
-            Bench::Travel => &[Mode::Home],
-            Bench::Directory | Bench::Map | Bench::Heap | Bench::Scan => &[
-                Mode::Spin,
-                Mode::TasksParkingLot,
-                Mode::TasksRwLock,
-                Mode::InPlace,
-                Mode::Home,
-                Mode::Automatic,
-                Mode::OneThread,
+            Bench::Counters => &[
+                Spin,
+                TasksParkingLot,
+                InPlace,
+                Home,
+                Automatic,
+                Atomic,
+                Mutex,
+                ParkingLot,
+                OneThread,
             ],
+            Bench::Histogram => {
+                &[Spin, TasksParkingLot, InPlace, Home, Automatic, Atomic, OneThread]
+            }
+            Bench::Travel => &[Home],
+            Bench::Directory | Bench::Scan => {
+                &[Spin, TasksParkingLot, TasksRwLock, InPlace, Home, Automatic, OneThread]
+            }
+            Bench::Cache => {
+                &[Spin, TasksParkingLot, TasksRwLock, InPlace, Home, Automatic, DashMap, OneThread]
+            }
+            // Nothing that only looks: a lock that lets readers in together is but a slower lock.
+            Bench::Map | Bench::Heap | Bench::Bank | Bench::Graph | Bench::Own | Bench::Classes => {
+                &[Spin, TasksParkingLot, InPlace, Home, Automatic, OneThread]
+            }
         }
     }
 
     /// What its operations can do; the first is the usual one.
     pub(crate) fn accesses(self) -> &'static [Access] {
         match self {
-            Bench::Directory => &[Access::Read, Access::Found, Access::All],
-            Bench::Scan => &[Access::Read, Access::All],
-            Bench::Counters | Bench::Map | Bench::Heap | Bench::Travel => &[Access::Only],
+            Bench::Directory => &[Access::Read, Access::Alone, Access::Found, Access::All],
+            Bench::Scan => &[Access::Read, Access::Alone, Access::All],
+            _ => &[Access::Only],
         }
     }
 
@@ -118,8 +152,8 @@ impl Bench {
 impl Mode {
     /// Whether it runs tasks. Otherwise there is one thread per core, or one in all.
     pub(crate) fn has_tasks(self) -> bool {
-        use Mode::{Atomic, Mutex, OneThread, ParkingLot, Spin};
-        !matches!(self, Spin | Atomic | Mutex | ParkingLot | OneThread)
+        use Mode::{Atomic, DashMap, Mutex, OneThread, ParkingLot, Spin};
+        !matches!(self, Spin | Atomic | Mutex | ParkingLot | DashMap | OneThread)
     }
 }
 

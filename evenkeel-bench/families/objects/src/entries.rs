@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
-use evenkeel::object::EnterError;
+use evenkeel::object::{EnterError, enter2};
 
 use super::locks::Shared;
 use super::party::{Party, Tally};
 use super::spacing::Spacing;
 use super::tasks::Objects;
-use super::work::{Kind, Work};
+use super::work::{Kind, PairWork, Work};
 
 /// One that enters objects.
 pub(super) fn one<W: Work, S: Spacing>(
@@ -24,6 +24,43 @@ pub(super) fn one<W: Work, S: Spacing>(
         while let Some(number) = party.next(work) {
             let hand = &mut party.hand;
             let done = objects[number].with(|value| work.operate(value, hand)).await?;
+            party.count(done);
+        }
+        Ok(party.into_tally())
+    }
+}
+
+/// One that enters objects, those that its operation only looks at together with others.
+pub(super) fn looking<W: Work, S: Spacing>(
+    work: W,
+    objects: Objects<W, S>,
+    mut party: Party,
+) -> impl Future<Output = Result<Tally, EnterError>> + Send {
+    async move {
+        while let Some(number) = party.next(work) {
+            let (object, hand) = (&objects[number], &mut party.hand);
+            let done = match work.look(hand) {
+                Some(look) => object.read(|value| look(work, value, hand)).await?,
+                None => object.with(|value| work.operate(value, hand)).await?,
+            };
+            party.count(done);
+        }
+        Ok(party.into_tally())
+    }
+}
+
+/// One that enters two objects at once.
+pub(super) fn pair<W: PairWork, S: Spacing>(
+    work: W,
+    objects: Objects<W, S>,
+    mut party: Party,
+) -> impl Future<Output = Result<Tally, EnterError>> + Send {
+    async move {
+        while let Some((first, second)) = party.next_pair(work) {
+            let done = {
+                let (mut first, mut second) = enter2(&objects[first], &objects[second]).await?;
+                work.operate(&mut first, &mut second, &mut party.hand)
+            };
             party.count(done);
         }
         Ok(party.into_tally())

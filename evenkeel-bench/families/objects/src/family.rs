@@ -121,8 +121,8 @@ impl Family for Objects {
     const ABOUT: &'static str = "\
         Operations on shared objects. One at a time may be inside of an object; how it gets in \
         is what differs.\n\
-        threads+spin, mutex, parking_lot and atomic: one pinned thread per core, and a lock per \
-        object, or none. They have no tasks, and run beside each number of tasks.\n\
+        threads+spin, mutex, parking_lot, dashmap and atomic: one pinned thread per core, and a \
+        lock per object, or none. They have no tasks, and run beside each number of tasks.\n\
         one-thread: one pinned thread, which has all objects to itself, on one core: no lock. \
         What the other cores would do beside it is not measured.\n\
         tasks+parking_lot and tasks+rwlock: evenkeel's tasks on as many pinned workers, and an \
@@ -130,8 +130,8 @@ impl Family for Objects {
         look in together.\n\
         in-place, home and automatic: the same tasks, and evenkeel's objects. A task enters an \
         object where it is, or travels to the worker at which the object is at home, or does what \
-        the class of the objects has found to be faster. One that only looks is alone inside, \
-        too.\n\
+        the class of the objects has found to be faster. Operations that only look are made by \
+        Object::read, but for those of --access alone.\n\
         The throughput is that of all workers together. \"x threads+spin\": as a multiple \
         of that of threads+spin. \"x in-place or home\": that of automatic as a multiple of the \
         faster of these two.\n\
@@ -141,6 +141,9 @@ impl Family for Objects {
         A journey is one way, to the home of an object. Core-ns: nanoseconds of a journey there \
         and back, times the workers, from runs in which nine tenths of the operations were \
         journeys.\n\
+        Bank takes two locks at once, in the order of their numbers, or enters two objects by \
+        enter2. A graph's vertices lie side by side in memory; all other objects have cache \
+        lines of their own.\n\
         Oscillating: all directories are in use, and then a sixteenth, in turns. Settled: without \
         the first 10 ms after each change.\n\
         Each run checks that no operation was lost or made halfway.";
@@ -164,7 +167,7 @@ impl Family for Objects {
             quantities: match bench {
                 Bench::Directory => &DIRECTORY,
                 Bench::Travel => &TRAVEL,
-                Bench::Counters | Bench::Map | Bench::Heap | Bench::Scan => &USUAL,
+                _ => &USUAL,
             },
             depends_on_distance: true,
         };
@@ -205,10 +208,16 @@ impl Family for Objects {
         let directories =
             Wanted { kib: kib.to_vec(), access: vec![Access::Found], ..usual.clone() };
         let journeys = Wanted { tasks_per_core: travellers.to_vec(), ..usual.clone() };
+        let own = Wanted { objects: Vec::new(), ..usual.clone() };
+        let shards = Wanted { objects: vec![16], keys: Vec::new(), ..usual.clone() };
         let of = |bench| match bench {
             Bench::Directory => specs(bench, &directories),
             Bench::Travel => specs(bench, &journeys),
-            Bench::Counters | Bench::Map | Bench::Heap | Bench::Scan => specs(bench, &usual),
+            // Two objects make a bank, and 64 are a histogram: both have their own numbers.
+            Bench::Bank | Bench::Graph | Bench::Histogram => specs(bench, &own),
+            Bench::Cache => specs(bench, &shards),
+            Bench::Own => specs(bench, &Wanted { steps: vec![200], ..usual.clone() }),
+            _ => specs(bench, &usual),
         };
         Bench::ALL.into_iter().flat_map(|bench| of(bench).expect("it can be run")).collect()
     }

@@ -4,11 +4,12 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_utils::CachePadded;
+use dashmap::DashMap;
 use parking_lot::RwLock;
 use spin::mutex::SpinMutex;
 
 use super::party::Party;
-use super::work::{Choice, Counters, Done, Held, Kind, Work};
+use super::work::{Cache, Choice, Counters, Done, Held, Kind, PairWork, Work};
 
 /// Objects as threads share them, and tasks that enter them without homes.
 pub(super) trait Shared<K: Kind>: Send + Sync + Sized {
@@ -65,12 +66,28 @@ impl<T: Send> Lock<T> for parking_lot::Mutex<T> {
 /// Each object behind a lock of its own, with its spacing around it.
 pub(super) struct Locks<P>(Box<[P]>);
 
+impl<P> Locks<P> {
+    fn of<K: Kind>(kind: K, objects: usize) -> Self
+    where
+        P: From<P::Target> + Deref<Target: Lock<K::Value> + Sized>,
+    {
+        Self((0..objects).map(|number| P::Target::new(kind.make(number)).into()).collect())
+    }
+
+    fn sum<K: Kind>(&self, kind: K) -> Held
+    where
+        P: Deref<Target: Lock<K::Value>>,
+    {
+        self.0.iter().map(|lock| lock.with(|value| Held::by(kind, value))).sum()
+    }
+}
+
 impl<W: Work, P> Shared<W> for Locks<P>
 where
     P: From<P::Target> + Deref<Target: Lock<W::Value> + Sized> + Send + Sync,
 {
     fn new(work: W, objects: usize) -> Self {
-        Self((0..objects).map(|number| P::Target::new(work.make(number)).into()).collect())
+        Self::of(work, objects)
     }
 
     #[inline]
@@ -80,7 +97,7 @@ where
     }
 
     fn held(&self, work: W) -> Held {
-        self.0.iter().map(|lock| lock.with(|value| Held::by(work, value))).sum()
+        self.sum(work)
     }
 }
 
@@ -106,6 +123,62 @@ where
 
     fn held(&self, work: W) -> Held {
         self.0.iter().map(|lock| Held::by(work, &lock.read())).sum()
+    }
+}
+
+/// Each object behind a lock of its own, for operations on two of them: the one with the smaller
+/// number is locked first, so that none waits for another in a circle.
+pub(super) struct PairLocks<P>(Locks<P>);
+
+impl<W: PairWork, P> Shared<W> for PairLocks<P>
+where
+    P: From<P::Target> + Deref<Target: Lock<W::Value> + Sized> + Send + Sync,
+{
+    fn new(work: W, objects: usize) -> Self {
+        Self(Locks::of(work, objects))
+    }
+
+    #[inline]
+    fn operate(&self, work: W, party: &mut Party) -> Option<Done> {
+        let (first, second) = party.next_pair(work)?;
+        let (low, high) = (&self.0.0[first.min(second)], &self.0.0[first.max(second)]);
+        Some(low.with(|low| {
+            high.with(|high| match first < second {
+                true => work.operate(low, high, &mut party.hand),
+                false => work.operate(high, low, &mut party.hand),
+            })
+        }))
+    }
+
+    fn held(&self, work: W) -> Held {
+        self.0.sum(work)
+    }
+}
+
+/// A map that has shards of its own, as many as it likes.
+pub(super) struct Dashes(DashMap<u64, u64>);
+
+impl Shared<Cache> for Dashes {
+    fn new(cache: Cache, _: usize) -> Self {
+        Self((0..cache.keys).map(Cache::first).collect())
+    }
+
+    #[inline]
+    fn operate(&self, cache: Cache, party: &mut Party) -> Option<Done> {
+        party.goes_on()?;
+        let (key, writes) = cache.next(&mut party.hand);
+        let (key, _) = Cache::first(key);
+        Some(match writes {
+            true => {
+                let found = self.0.get_mut(&key).map(|mut value| *value += 1).is_some();
+                Done { added: u64::from(found), right: found }
+            }
+            false => Done { added: 0, right: self.0.contains_key(&key) },
+        })
+    }
+
+    fn held(&self, _: Cache) -> Held {
+        Held { added: self.0.iter().map(|entry| *entry.value()).sum(), balance: 0 }
     }
 }
 

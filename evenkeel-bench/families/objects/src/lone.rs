@@ -8,7 +8,7 @@ use super::party::{Party, Tally};
 use super::run::Finished;
 use super::score::Score;
 use super::threads::panicked;
-use super::work::{Done, Held, Kind, Work};
+use super::work::{Done, Held, Kind, PairWork, Work};
 use suite::affinity;
 use suite::kit::fault::Fault;
 
@@ -44,4 +44,16 @@ pub(super) fn run<K: Kind>(
 pub(super) fn one<W: Work>(work: W, values: &mut [W::Value], party: &mut Party) -> Option<Done> {
     let number = party.next(work)?;
     Some(work.operate(&mut values[number], &mut party.hand))
+}
+
+/// An operation on two objects.
+#[inline]
+pub(super) fn pair<W: PairWork>(
+    work: W,
+    values: &mut [W::Value],
+    party: &mut Party,
+) -> Option<Done> {
+    let (first, second) = party.next_pair(work)?;
+    let [first, second] = values.get_disjoint_mut([first, second]).ok()?;
+    Some(work.operate(first, second, &mut party.hand))
 }

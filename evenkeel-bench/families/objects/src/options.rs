@@ -7,6 +7,7 @@ use clap::Args;
 use super::bench::{Access, Bench, Mode, Popularity};
 use super::score::UNSETTLED;
 use super::spec::Wanted;
+use super::work::Hundredths;
 use suite::affinity;
 use suite::asked::{Asked, Usage, number};
 use suite::family::Found;
@@ -23,10 +24,14 @@ const MOST_OBJECTS: usize = 1 << 20;
 const MOST_KEYS: usize = 1 << 24;
 /// The longest time between two changes of what is in use, in milliseconds.
 const LONGEST_PERIOD: u64 = 10_000;
+/// The most steps of own work between two operations.
+const MOST_STEPS: u32 = 1_000_000;
+/// The largest exponent of Zipf's law: nearly all operations are on one object.
+const STEEPEST: f64 = 4.0;
 
 /// What all experiments take, so that several of them can be run by one command: an option is about
 /// those that it is [`of`].
-pub(super) const OPTIONS: [&str; 10] = [
+pub(super) const OPTIONS: [&str; 13] = [
     "procs",
     "seconds",
     "tasks_per_core",
@@ -37,6 +42,9 @@ pub(super) const OPTIONS: [&str; 10] = [
     "access",
     "popularity",
     "period",
+    "zipf",
+    "steps",
+    "reads",
 ];
 
 /// The experiments that an option is about; none if it is about all.
@@ -44,8 +52,19 @@ fn of(option: &str) -> &'static [Bench] {
     match option {
         "kib" | "access" => &[Bench::Directory, Bench::Scan],
         "object_bytes" => &[Bench::Scan],
-        "objects" => &[Bench::Counters, Bench::Map, Bench::Heap],
-        "keys" => &[Bench::Map, Bench::Heap],
+        "objects" => &[
+            Bench::Counters,
+            Bench::Map,
+            Bench::Heap,
+            Bench::Bank,
+            Bench::Graph,
+            Bench::Cache,
+            Bench::Histogram,
+        ],
+        "keys" => &[Bench::Map, Bench::Heap, Bench::Cache, Bench::Classes],
+        "zipf" => &[Bench::Bank, Bench::Cache],
+        "steps" => &[Bench::Own],
+        "reads" => &[Bench::Cache],
         "popularity" | "period" => &[Bench::Directory],
         _ => &[],
     }
@@ -70,16 +89,19 @@ pub(crate) struct Options {
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = object_bytes)]
     object_bytes: Vec<usize>,
-    /// Counters, map, heap: objects, separated by commas [default: 1,4,16,64; map: 1,16; heap: 1]
+    /// Objects, separated by commas, of counters [default: 1,4,16,64], map [1,16], heap [1], bank
+    /// [1024], graph [65536], cache, whose objects are shards [1,16], and histogram [64]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = |text: &str| number(text, 1..=MOST_OBJECTS, "objects"))]
     objects: Vec<usize>,
-    /// Map, heap: keys of a map, or events of a heap, separated by commas [default: 1024,65536]
+    /// Map, heap, classes: keys of a map, or events of a heap; cache: keys of all shards; separated
+    /// by commas [default: 1024,65536; cache: 65536; classes: 1024]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = |text: &str| number(text, 1..=MOST_KEYS, "keys"))]
     keys: Vec<usize>,
-    /// Directory, scan: what an operation writes, separated by commas: read (nothing), found (the
-    /// found entry; directory only), all (everything that it looks at) [default: read]
+    /// Directory, scan: what an operation writes, separated by commas: read (nothing, and others may
+    /// read meanwhile), alone (nothing), found (the found entry; directory only), all (everything
+    /// that it looks at) [default: read]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     access: Vec<Access>,
     /// Directory: what is in use, separated by commas: uniform (all directories), oscillating (all
@@ -90,6 +112,30 @@ pub(crate) struct Options {
     /// has two such times or more before the measured ones, and two or more of these [default: 40]
     #[arg(long, value_name = "MS", value_parser = period, allow_negative_numbers = true)]
     period: Option<Duration>,
+    /// Bank, cache: exponents of Zipf's law, by which accounts or keys are chosen, separated by
+    /// commas; 0: all alike [default: 0.99; cache: 0]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
+          value_parser = zipf)]
+    zipf: Vec<Hundredths>,
+    /// Own: steps of a task's own work between two operations, each a random number that is drawn
+    /// after the one before, separated by commas [default: 200,700]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
+          value_parser = |text: &str| number(text, 0..=MOST_STEPS, "steps of own work"))]
+    steps: Vec<u32>,
+    /// Cache: how many operations of a hundred only read, separated by commas [default: 95]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
+          value_parser = |text: &str| number(text, 0..=100, "reads in a hundred operations"))]
+    reads: Vec<u32>,
+}
+
+/// An exponent, which has two digits after the point.
+fn zipf(text: &str) -> Result<Hundredths, String> {
+    match text.parse::<f64>() {
+        Ok(exponent) if (0.0..=STEEPEST).contains(&exponent) => {
+            Ok((exponent * 100.0).round() as Hundredths)
+        }
+        _ => Err(format!("`{text}` is not an exponent of Zipf's law from 0 to {STEEPEST}")),
+    }
 }
 
 /// A whole number of words.
@@ -119,8 +165,19 @@ pub(super) fn wanted(asked: &Asked, options: &Options) -> Result<Wanted, Usage> 
     }
     let modes: Vec<Mode> = Asked::peers(asked.named_peers()?, &Found::all())?;
     let has_tasks = modes.into_iter().any(Mode::has_tasks);
-    let Options { tasks_per_core, kib, object_bytes, objects, keys, access, popularity, period } =
-        options.clone();
+    let Options {
+        tasks_per_core,
+        kib,
+        object_bytes,
+        objects,
+        keys,
+        access,
+        popularity,
+        period,
+        zipf,
+        steps,
+        reads,
+    } = options.clone();
     if !has_tasks && !tasks_per_core.is_empty() {
         let with = Mode::ALL.into_iter().filter(|mode| mode.has_tasks());
         let names: Vec<&str> = with.map(Mode::name).collect();
@@ -146,6 +203,9 @@ pub(super) fn wanted(asked: &Asked, options: &Options) -> Result<Wanted, Usage> 
         access,
         popularity,
         period,
+        zipf,
+        steps,
+        reads,
         time: asked.time,
     })
 }

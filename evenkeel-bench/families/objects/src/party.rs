@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::score::Score;
-use super::work::{Done, Work};
+use super::work::{Done, PairWork, Work};
 use suite::kit::random::Random;
 
 /// What a party chooses by, and operations too.
@@ -69,9 +69,16 @@ impl Party {
         Some(work.choose(&mut self.hand, self.in_use as usize))
     }
 
+    /// The numbers of the next two objects; `None` when all is over.
+    #[inline(always)]
+    pub(super) fn next_pair<W: PairWork>(&mut self, work: W) -> Option<(usize, usize)> {
+        self.goes_on()?;
+        Some(work.choose(&mut self.hand, self.in_use as usize))
+    }
+
     /// `None` when all is over.
     #[inline(always)]
-    fn goes_on(&mut self) -> Option<()> {
+    pub(super) fn goes_on(&mut self) -> Option<()> {
         let now = self.score.now();
         if now == self.stretch { Some(()) } else { self.turn_to(now) }
     }

@@ -8,16 +8,17 @@ use spin::mutex::SpinMutex;
 use super::bench::{Bench, Mode, Popularity};
 use super::entries;
 use super::homes::Homes;
-use super::locks::{Atomics, Locks, RwLocks, Shared};
+use super::locks::{Atomics, Dashes, Locks, PairLocks, RwLocks, Shared};
 use super::lone;
 use super::party::{Party, Tally};
 use super::score::{Performance, Score, Stretch, stretches};
-use super::spacing::{Apart, Spacing};
+use super::spacing::{Apart, Close, Spacing};
 use super::spec::Spec;
 use super::tasks::{self, Load};
 use super::threads;
 use super::work::{
-    Choice, Counters, Directories, Done, Evenly, Heaps, Held, InTurn, Kind, Maps, Scans, Work,
+    AfterOwnWork, Bank, Bell, Cache, Choice, Counters, Directories, Done, Evenly, Graph, Heaps,
+    Held, InTurn, Kind, Maps, Mixed, PairWork, Scans, Work, Zipf,
 };
 use suite::kit::fault::Fault;
 use suite::misses::Misses;
@@ -70,7 +71,7 @@ pub(super) struct Parts {
 
 /// One run, and its check.
 pub(super) fn perform(run: &Run) -> Result<Outcome, Fault> {
-    let Spec { bench, access, keys, object_bytes, .. } = run.spec;
+    let Spec { bench, access, objects, keys, object_bytes, zipf, steps, reads, .. } = run.spec;
     let words = object_bytes / size_of::<u64>();
     match bench {
         Bench::Directory => with::<_, Apart>(run, Directories(access)),
@@ -79,6 +80,22 @@ pub(super) fn perform(run: &Run) -> Result<Outcome, Fault> {
         Bench::Heap => with::<_, Apart>(run, Heaps(keys)),
         Bench::Scan => with::<_, Apart>(run, Scans { access, words }),
         Bench::Travel => with::<_, Apart>(run, Counters(InTurn)),
+        Bench::Bank => with_pairs::<_, Apart>(run, Bank(Zipf::new(objects, zipf))),
+        Bench::Graph => with::<_, Close>(run, Graph(objects)),
+        Bench::Cache => {
+            cache(run, Cache { keys, shards: objects, chosen: Zipf::new(keys, zipf), reads })
+        }
+        Bench::Histogram => counters(run, Counters(Bell)),
+        Bench::Own => with::<_, Apart>(run, Counters(AfterOwnWork(steps))),
+        Bench::Classes => with::<_, Apart>(run, Mixed(keys)),
+    }
+}
+
+/// A whole map that is shared by threads, or shards as all have them.
+fn cache(run: &Run, cache: Cache) -> Result<Outcome, Fault> {
+    match run.mode {
+        Mode::DashMap => by_threads::<_, Dashes>(run, cache),
+        _ => with::<_, Apart>(run, cache),
     }
 }
 
@@ -95,7 +112,7 @@ fn counters<C: Choice>(run: &Run, counters: Counters<C>) -> Result<Outcome, Faul
 /// What is run in every experiment. Modes that only some have never come here.
 fn with<W: Work, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
     match run.mode {
-        Mode::Spin | Mode::Atomic | Mode::Mutex | Mode::ParkingLot => {
+        Mode::Spin | Mode::Atomic | Mode::Mutex | Mode::ParkingLot | Mode::DashMap => {
             by_threads::<_, Locked<S, SpinMutex<W::Value>>>(run, work)
         }
         Mode::TasksParkingLot => by_locking_tasks::<_, Locked<S, Blocking<W::Value>>>(run, work),
@@ -103,9 +120,28 @@ fn with<W: Work, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
             by_locking_tasks::<_, RwLocks<S::Lock<parking_lot::RwLock<W::Value>>>>(run, work)
         }
         Mode::OneThread => by_one_thread(run, work, lone::one),
+        Mode::InPlace | Mode::Home | Mode::Automatic if work.looks() => {
+            by_tasks(run, |load, score| {
+                tasks::run::<W, S, _>(work, load, score, run.seed, entries::looking::<W, S>)
+            })
+        }
         Mode::InPlace | Mode::Home | Mode::Automatic => by_tasks(run, |load, score| {
             tasks::run::<W, S, _>(work, load, score, run.seed, entries::one::<W, S>)
         }),
+    }
+}
+
+/// The same for operations on two objects.
+fn with_pairs<W: PairWork, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
+    match run.mode {
+        Mode::TasksParkingLot | Mode::TasksRwLock => {
+            by_locking_tasks::<_, LockedPairs<S, Blocking<W::Value>>>(run, work)
+        }
+        Mode::OneThread => by_one_thread(run, work, lone::pair),
+        Mode::InPlace | Mode::Home | Mode::Automatic => by_tasks(run, |load, score| {
+            tasks::run::<W, S, _>(work, load, score, run.seed, entries::pair::<W, S>)
+        }),
+        _ => by_threads::<_, LockedPairs<S, SpinMutex<W::Value>>>(run, work),
     }
 }
 
@@ -114,6 +150,7 @@ type Blocking<T> = parking_lot::Mutex<T>;
 
 /// Such locks, so spaced.
 type Locked<S, L> = Locks<<S as Spacing>::Lock<L>>;
+type LockedPairs<S, L> = PairLocks<<S as Spacing>::Lock<L>>;
 
 fn by_threads<K: Kind, S: Shared<K>>(run: &Run, kind: K) -> Result<Outcome, Fault> {
     let (Spec { workers, objects, .. }, score) = (run.spec, run.score());
@@ -195,6 +232,12 @@ pub(super) fn check(finished: &Finished) -> Result<(), Fault> {
     if added != finished.held.added {
         let total = finished.held.added;
         return Fault::check(format!("{added} was added to the objects, and they have {total}"));
+    }
+    if finished.held.balance != 0 {
+        let balance = finished.held.balance;
+        return Fault::check(format!(
+            "what was moved between objects comes to {balance}, not to 0"
+        ));
     }
     Ok(())
 }

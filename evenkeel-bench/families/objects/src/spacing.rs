@@ -21,29 +21,47 @@ impl Spacing for Apart {
     type Object<T: Send + Sync + 'static> = Lines<T>;
 }
 
+/// Objects lie as closely as they come: many small ones, which hardly two parties want at a time.
+pub(super) struct Close;
+
+impl Spacing for Close {
+    type Lock<T: Send + Sync + 'static> = Bare<T>;
+    type Object<T: Send + Sync + 'static> = Bare<T>;
+}
+
+/// A value with nothing around it.
+pub(super) struct Bare<T>(T);
+
 /// A value on lines of its own. A small object takes little more than one line, so those that the
 /// allocator puts side by side, whose homes are not the same, would share some.
 #[repr(align(64))]
 pub(super) struct Lines<T>(T);
 
-impl<T> From<T> for Lines<T> {
-    fn from(value: T) -> Self {
-        Self(value)
-    }
+macro_rules! around_a_value {
+    ($name:ident) => {
+        impl<T> From<T> for $name<T> {
+            fn from(value: T) -> Self {
+                Self(value)
+            }
+        }
+
+        impl<T> Deref for $name<T> {
+            type Target = T;
+
+            #[inline(always)]
+            fn deref(&self) -> &T {
+                &self.0
+            }
+        }
+
+        impl<T> DerefMut for $name<T> {
+            #[inline(always)]
+            fn deref_mut(&mut self) -> &mut T {
+                &mut self.0
+            }
+        }
+    };
 }
 
-impl<T> Deref for Lines<T> {
-    type Target = T;
-
-    #[inline(always)]
-    fn deref(&self) -> &T {
-        &self.0
-    }
-}
-
-impl<T> DerefMut for Lines<T> {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.0
-    }
-}
+around_a_value!(Bare);
+around_a_value!(Lines);

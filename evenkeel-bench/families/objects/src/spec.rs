@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use super::bench::{Access, Bench, Popularity};
-use super::work::{COUNTER_BYTES, DIRECTORY_BYTES, HEAP_BYTES, map_bytes};
+use super::work::{
+    ACCOUNT_BYTES, COUNTER_BYTES, DIRECTORY_BYTES, HEAP_BYTES, Hundredths, Kind as _, Mixed,
+    VERTEX_BYTES, map_bytes,
+};
 use suite::asked::Usage;
 use suite::case::{Case, Fields};
 use suite::family;
@@ -20,8 +23,23 @@ const SCAN_BYTES: [usize; 5] = [512, 8 << 10, 32 << 10, 128 << 10, 512 << 10];
 const COUNTERS: [usize; 4] = [1, 4, 16, 64];
 const MAPS: [usize; 2] = [1, 16];
 const HEAPS: [usize; 1] = [1];
+const ACCOUNTS: [usize; 1] = [1 << 10];
+const VERTICES: [usize; 1] = [64 << 10];
+const SHARDS: [usize; 2] = [1, 16];
+const BUCKETS: [usize; 1] = [64];
 /// Keys of a map, and events of a heap.
 const KEYS: [usize; 2] = [1 << 10, 64 << 10];
+/// Keys of all shards of a cache together.
+const CACHE_KEYS: [usize; 1] = [64 << 10];
+/// Keys and events where a map and a heap are used in turn.
+const CLASS_KEYS: [usize; 1] = [1 << 10];
+/// Exponents of Zipf's law, in hundredths: of accounts, and of a cache's keys.
+const ACCOUNT_ZIPF: [Hundredths; 1] = [99];
+const CACHE_ZIPF: [Hundredths; 1] = [0];
+/// Steps of a task's own work: about as long as a journey there and back, and much longer.
+const STEPS: [u32; 2] = [200, 700];
+/// Reads in a hundred operations on a cache.
+const READS: [u32; 1] = [95];
 /// How often what is in use changes, unless it is said.
 const PERIOD: Duration = Duration::from_millis(40);
 
@@ -42,6 +60,9 @@ pub(super) struct Wanted {
     pub(super) access: Vec<Access>,
     pub(super) popularity: Vec<Popularity>,
     pub(super) period: Option<Duration>,
+    pub(super) zipf: Vec<Hundredths>,
+    pub(super) steps: Vec<u32>,
+    pub(super) reads: Vec<u32>,
     pub(super) time: Duration,
 }
 
@@ -61,13 +82,29 @@ pub(crate) struct Spec {
     pub(super) popularity: Popularity,
     /// How often what is in use changes.
     pub(super) period: Duration,
+    /// The exponent of Zipf's law by which objects or keys are chosen; 0 where all are alike.
+    pub(super) zipf: Hundredths,
+    /// Steps of a task's own work between two operations.
+    pub(super) steps: u32,
+    /// Operations of a hundred that only read, where that can be chosen.
+    pub(super) reads: u32,
     /// Measured time.
     pub(super) time: Duration,
 }
 
 /// What tells cases apart.
-pub(super) const SETTINGS: [&str; 7] =
-    ["tasks_per_core", "objects", "bytes", "keys", "access", "popularity", "period_ms"];
+pub(super) const SETTINGS: [&str; 10] = [
+    "tasks_per_core",
+    "objects",
+    "bytes",
+    "keys",
+    "access",
+    "popularity",
+    "period_ms",
+    "zipf",
+    "steps",
+    "reads",
+];
 
 impl family::Spec for Spec {
     fn case(&self) -> Case {
@@ -82,9 +119,17 @@ impl family::Spec for Spec {
             .with("keys", self.keys)
             .with("access", self.access.name())
             .with("popularity", self.popularity.name())
-            .with("period_ms", period);
+            .with("period_ms", period)
+            .with("zipf", if self.zipf == 0 { NAMELESS.into() } else { exponent(self.zipf) })
+            .with("steps", self.steps)
+            .with("reads", self.reads);
         Case { settings, ..Case::new(self.bench.name(), NAMELESS, self.workers) }
     }
+}
+
+/// An exponent as it is written.
+fn exponent(hundredths: Hundredths) -> String {
+    format!("{}", f64::from(hundredths) / 100.0)
 }
 
 fn or_usual<'a, T>(asked: &'a [T], usual: &'a [T]) -> &'a [T] {
@@ -114,28 +159,50 @@ pub(super) fn specs(bench: Bench, wanted: &Wanted) -> Result<Vec<Spec>, Usage> {
         tasks => tasks.iter().copied().map(Some).collect(),
     };
     let (period, time) = (wanted.period.unwrap_or(PERIOD), wanted.time);
+    let mixes = mixes(bench, wanted);
     let mut specs = Vec::new();
     for &workers in &wanted.workers {
         for (objects, object_bytes, keys) in sizes(bench, wanted, workers)? {
             for &access in &accesses {
                 for &popularity in &popularities {
-                    specs.extend(tasks.iter().map(|&tasks_per_core| Spec {
-                        bench,
-                        workers,
-                        tasks_per_core,
-                        objects,
-                        object_bytes,
-                        keys,
-                        access,
-                        popularity,
-                        period,
-                        time,
-                    }));
+                    for &(zipf, steps, reads) in &mixes {
+                        specs.extend(tasks.iter().map(|&tasks_per_core| Spec {
+                            bench,
+                            workers,
+                            tasks_per_core,
+                            objects,
+                            object_bytes,
+                            keys,
+                            access,
+                            popularity,
+                            period,
+                            zipf,
+                            steps,
+                            reads,
+                            time,
+                        }));
+                    }
                 }
             }
         }
     }
     Ok(specs)
+}
+
+/// Exponents of Zipf's law, steps of own work, and reads in a hundred operations: 0 where an
+/// experiment has no such thing.
+fn mixes(bench: Bench, wanted: &Wanted) -> Vec<(Hundredths, u32, u32)> {
+    let one = |zipf| (zipf, 0, 0);
+    match bench {
+        Bench::Bank => or_usual(&wanted.zipf, &ACCOUNT_ZIPF).iter().copied().map(one).collect(),
+        Bench::Own => or_usual(&wanted.steps, &STEPS).iter().map(|&steps| (0, steps, 0)).collect(),
+        Bench::Cache => {
+            let zipf = or_usual(&wanted.zipf, &CACHE_ZIPF).iter();
+            let reads = or_usual(&wanted.reads, &READS);
+            zipf.flat_map(|&zipf| reads.iter().map(move |&reads| (zipf, 0, reads))).collect()
+        }
+        _ => vec![one(0)],
+    }
 }
 
 /// How many objects, of how many bytes, with how many keys.
@@ -148,9 +215,10 @@ fn sizes(
         0 => Err(Usage(format!("{kib} KiB hold no object of {bytes} bytes: raise --kib"))),
         objects => Ok((objects, bytes, 0)),
     };
-    let keyed = |usual, bytes: fn(usize) -> usize| {
+    let keyed = |usual, usual_keys, bytes: &dyn Fn(usize, usize) -> usize| {
         let each = or_usual(&wanted.objects, usual).iter().flat_map(|&objects| {
-            or_usual(&wanted.keys, &KEYS).iter().map(move |&keys| (objects, bytes(keys), keys))
+            let keys = or_usual(&wanted.keys, usual_keys).iter();
+            keys.map(move |&keys| (objects, bytes(keys, objects), keys))
         });
         each.map(|(objects, bytes, keys)| match objects.saturating_mul(bytes) {
             all if all > MOST_BYTES => Err(Usage(format!(
@@ -163,6 +231,9 @@ fn sizes(
         })
         .collect()
     };
+    let plain = |usual, bytes| -> Vec<(usize, usize, usize)> {
+        or_usual(&wanted.objects, usual).iter().map(|&objects| (objects, bytes, 0)).collect()
+    };
     match bench {
         Bench::Directory => {
             let all = or_usual(&wanted.kib, &DIRECTORY_KIB).iter();
@@ -173,12 +244,23 @@ fn sizes(
             let bytes = or_usual(&wanted.object_bytes, &SCAN_BYTES);
             all.flat_map(|&kib| bytes.iter().map(move |&bytes| filling(kib, bytes))).collect()
         }
-        Bench::Counters => {
-            let all = or_usual(&wanted.objects, &COUNTERS).iter();
-            Ok(all.map(|&objects| (objects, COUNTER_BYTES, 0)).collect())
+        Bench::Counters => Ok(plain(&COUNTERS, COUNTER_BYTES)),
+        Bench::Histogram => Ok(plain(&BUCKETS, COUNTER_BYTES)),
+        Bench::Graph => Ok(plain(&VERTICES, VERTEX_BYTES)),
+        Bench::Bank => match plain(&ACCOUNTS, ACCOUNT_BYTES) {
+            all if all.iter().all(|&(accounts, ..)| accounts >= 2) => Ok(all),
+            _ => Err(Usage(format!("{bench} is between two accounts: raise --objects"))),
+        },
+        Bench::Map => keyed(&MAPS, &KEYS, &|keys, _| map_bytes(keys)),
+        Bench::Heap => keyed(&HEAPS, &KEYS, &|keys, _| keys * HEAP_BYTES),
+        Bench::Cache => {
+            keyed(&SHARDS, &CACHE_KEYS, &|keys, shards| map_bytes(keys.div_ceil(shards)))
         }
-        Bench::Map => keyed(&MAPS, map_bytes),
-        Bench::Heap => keyed(&HEAPS, |keys| keys * HEAP_BYTES),
+        Bench::Own => Ok(vec![(1, COUNTER_BYTES, 0)]),
+        Bench::Classes => {
+            let keys = or_usual(&wanted.keys, &CLASS_KEYS).iter();
+            Ok(keys.map(|&keys| (Mixed::CLASSES.len(), map_bytes(keys), keys)).collect())
+        }
         Bench::Travel if workers < 2 => Err(Usage(format!(
             "{bench} goes from home to home: it needs 2 workers at least, not {workers}"
         ))),
@@ -253,6 +335,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_mixed_is_a_case_where_an_experiment_has_it() {
+        let wanted = Wanted { zipf: vec![0, 50], steps: vec![7], reads: vec![10, 90], ..wanted() };
+        let mixed = |bench| -> Vec<_> {
+            let specs = specs(bench, &wanted).unwrap();
+            specs.iter().map(|spec| (spec.zipf, spec.steps, spec.reads)).collect()
+        };
+        assert_eq!(mixed(Bench::Bank), [(0, 0, 0), (50, 0, 0)]);
+        assert_eq!(mixed(Bench::Own), [(0, 7, 0)]);
+        let both = [(0, 0, 10), (0, 0, 90), (50, 0, 10), (50, 0, 90)];
+        assert_eq!(mixed(Bench::Cache), [both, both].concat(), "1 shard and 16");
+        assert_eq!(mixed(Bench::Graph), [(0, 0, 0)]);
+        let usual = specs(Bench::Bank, &Wanted { zipf: Vec::new(), ..wanted.clone() }).unwrap();
+        assert!(usual[0].case().to_string().ends_with(", zipf 0.99"), "{}", usual[0].case());
+        assert_eq!(sizes_of(Bench::Cache, &wanted)[4], (16, map_bytes(4 << 10), 64 << 10));
+    }
+
+    #[test]
     fn what_an_experiment_has_no_choice_of_is_about_others() {
         let wanted = Wanted {
             access: vec![Access::Read, Access::All],
@@ -277,7 +376,7 @@ mod tests {
         let error = |bench, wanted: Wanted| specs(bench, &wanted).unwrap_err().to_string();
         assert_eq!(
             error(Bench::Scan, Wanted { access: vec![Access::Found], ..wanted() }),
-            "scan has no access `found`: known are read, all"
+            "scan has no access `found`: known are read, alone, all"
         );
         assert_eq!(
             error(Bench::Directory, Wanted { kib: vec![31], ..wanted() }),
@@ -286,6 +385,10 @@ mod tests {
         assert_eq!(
             error(Bench::Travel, Wanted { workers: vec![1], ..wanted() }),
             "travel goes from home to home: it needs 2 workers at least, not 1"
+        );
+        assert_eq!(
+            error(Bench::Bank, Wanted { objects: vec![1], ..wanted() }),
+            "bank is between two accounts: raise --objects"
         );
         let many = Wanted { objects: vec![1 << 20], keys: vec![1 << 24], ..wanted() };
         assert!(error(Bench::Heap, many).ends_with("lower --keys or --objects"));

@@ -34,6 +34,9 @@ fn case(bench: Bench, objects: usize) -> Spec {
         access: bench.accesses()[0],
         popularity: Popularity::Uniform,
         period: MS,
+        zipf: 0,
+        steps: 0,
+        reads: 0,
         time: MS,
     }
 }
@@ -180,7 +183,7 @@ fn what_comes_before_the_measured_time_is_said() {
 fn finished(tallies: Vec<Tally>, added: u64) -> Finished {
     let stretches = stretches(Popularity::Uniform, MS, Duration::ZERO, Duration::ZERO);
     let performance = Score::new(stretches, 1, 0).conduct(|| 0);
-    Finished { performance, tallies, held: Held { added }, homes: None }
+    Finished { performance, tallies, held: Held { added, balance: 0 }, homes: None }
 }
 
 #[test]
@@ -189,6 +192,10 @@ fn what_was_lost_or_made_halfway_fails_the_run() {
     check(&finished(vec![tally.clone(); 2], 6)).unwrap();
     let error = check(&finished(vec![tally.clone(); 2], 5)).unwrap_err();
     assert_eq!(error.to_string(), "6 was added to the objects, and they have 5");
+    let mut halfway = finished(vec![tally.clone()], 3);
+    halfway.held.balance = -4;
+    let error = check(&halfway).unwrap_err();
+    assert_eq!(error.to_string(), "what was moved between objects comes to -4, not to 0");
     let wrong = Tally { wrong: 1, ..tally };
     let error = check(&finished(vec![wrong], 3)).unwrap_err();
     assert_eq!(error.to_string(), "1 of 3 operations have found what must not be");
@@ -227,7 +234,7 @@ fn directories_are_looked_up_in_every_mode() {
     let wanted = Wanted { kib: vec![128], access, ..Wanted::default() };
     let all = figures_of(Bench::Directory, &Mode::ALL, wanted);
     let modes = Bench::Directory.modes().len();
-    assert_eq!(all.len(), 3 * 2 * modes);
+    assert_eq!(all.len(), 4 * 2 * modes);
     assert_eq!((all[0].1.objects, all[0].1.object_bytes), (4, 32_000));
     for (mode, _, figures) in all {
         assert!(mode != Mode::InPlace || figures.number("hops") == Some(0.0));
@@ -255,7 +262,7 @@ fn oscillating_runs_have_parts() {
 fn counters_are_counted_in_every_mode() {
     let wanted = Wanted { objects: vec![1, 4], ..Wanted::default() };
     let all = figures_of(Bench::Counters, &Mode::ALL, wanted);
-    assert_eq!(all.len(), 2 * 2 * Mode::ALL.len());
+    assert_eq!(all.len(), 2 * 2 * Bench::Counters.modes().len());
     assert!(all.iter().all(|(_, spec, _)| spec.access == Access::Only));
 }
 
@@ -274,7 +281,24 @@ fn objects_are_scanned_in_every_mode() {
     let access = Bench::Scan.accesses().to_vec();
     let wanted = Wanted { kib: vec![4], object_bytes: vec![512], access, ..Wanted::default() };
     let all = figures_of(Bench::Scan, &Mode::ALL, wanted);
-    assert_eq!((all.len(), all[0].1.objects), (2 * 2 * Bench::Scan.modes().len(), 8));
+    assert_eq!((all.len(), all[0].1.objects), (3 * 2 * Bench::Scan.modes().len(), 8));
+}
+
+#[test]
+fn programs_of_users_lose_nothing_in_any_mode() {
+    use Bench::{Bank, Cache, Classes, Graph, Histogram, Own};
+    for (bench, objects) in [(Bank, 4), (Graph, 64), (Cache, 3), (Histogram, 8)] {
+        let wanted = Wanted { objects: vec![objects], keys: vec![16], ..Wanted::default() };
+        let all = figures_of(bench, &Mode::ALL, wanted);
+        assert_eq!(all.len(), 2 * bench.modes().len());
+        assert!(all.iter().all(|(_, spec, _)| spec.objects == objects), "{bench}");
+    }
+    for (bench, objects) in [(Own, 1), (Classes, 3)] {
+        let wanted = Wanted { keys: vec![16], steps: vec![20], ..Wanted::default() };
+        let all = figures_of(bench, &Mode::ALL, wanted);
+        assert_eq!(all.len(), 2 * bench.modes().len());
+        assert!(all.iter().all(|(_, spec, _)| spec.objects == objects), "{bench}");
+    }
 }
 
 /// A worker that stands still for a while, as on a crowded machine, is not travelled to: so not

@@ -36,6 +36,33 @@ impl Choice for InTurn {
     }
 }
 
+/// Those in the middle are the likeliest, as in a histogram of heights: a party counts the ones of 63
+/// random bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Bell;
+
+impl Choice for Bell {
+    #[inline(always)]
+    fn choose(self, hand: &mut Hand, in_use: usize) -> usize {
+        const BITS: usize = 63;
+        let ones = hand.random.below(1 << BITS).count_ones() as usize;
+        ones * in_use / (BITS + 1)
+    }
+}
+
+/// One object, with so many steps of a party's own work between its operations.
+#[derive(Clone, Copy)]
+pub(crate) struct AfterOwnWork(pub(crate) u32);
+
+impl Choice for AfterOwnWork {
+    /// The steps are random numbers, each of which takes the one before.
+    #[inline(always)]
+    fn choose(self, hand: &mut Hand, in_use: usize) -> usize {
+        (0..self.0).for_each(|_| hand.at = hand.random.below(in_use) as u32);
+        hand.at as usize % in_use
+    }
+}
+
 /// Counters that are chosen so.
 #[derive(Clone, Copy)]
 pub(crate) struct Counters<C>(pub(crate) C);
@@ -78,5 +105,21 @@ mod tests {
         let mut hand = Hand::new(1, 0);
         let numbers: Vec<_> = (0..4).map(|_| Counters(InTurn).choose(&mut hand, 2)).collect();
         assert_eq!(numbers, [1, 0, 1, 0]);
+    }
+
+    #[test]
+    fn a_histogram_is_highest_in_its_middle() {
+        let (mut hand, mut counts) = (Hand::new(1, 0), [0; 64]);
+        (0..10_000).for_each(|_| counts[Counters(Bell).choose(&mut hand, 64)] += 1);
+        assert!((900..1_100).contains(&counts[31]), "{counts:?}");
+        assert!(counts[20] < 50 && counts[44] < 50, "{counts:?}");
+    }
+
+    #[test]
+    fn own_work_draws_a_number_in_each_step() {
+        let (mut worked, mut drawn) = (Hand::new(1, 0), Hand::new(1, 0));
+        Counters(AfterOwnWork(5)).choose(&mut worked, 1);
+        (0..5).for_each(|_| drop(drawn.random.below(1)));
+        assert_eq!(worked.random.below(1 << 40), drawn.random.below(1 << 40));
     }
 }

@@ -59,7 +59,7 @@ impl Work for Directories {
         let name = scrambled(file);
         let is_found = |entry: &Entry| entry.cluster as usize == file;
         match self.0 {
-            Access::Only | Access::Read => lookup(entries, file),
+            Access::Only | Access::Alone | Access::Read => lookup(entries, file),
             Access::Found => match search(fours(entries), |entry| entry.name == name) {
                 Some(entry) => {
                     entry.writes += 1;
@@ -80,9 +80,13 @@ impl Work for Directories {
         }
     }
 
+    fn looks(self) -> bool {
+        self.0 == Access::Read
+    }
+
     fn look(self, _: &Hand) -> Option<Look<Self>> {
         let look: Look<Self> = |_, entries, hand| lookup(entries, hand.random.below(ENTRIES));
-        (self.0 == Access::Read).then_some(look)
+        self.looks().then_some(look)
     }
 }
 
@@ -123,6 +127,7 @@ mod tests {
     #[test]
     fn a_lookup_writes_what_it_is_to_write() {
         for (access, least, most) in [
+            (Access::Alone, 0, 0),
             (Access::Read, 0, 0),
             (Access::Found, 100, 100),
             (Access::All, 101, 100 * ENTRIES as u64),

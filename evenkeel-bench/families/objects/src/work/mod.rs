@@ -1,18 +1,30 @@
 //! What is inside an object, and what an operation does to it.
 
+mod account;
 mod counter;
 mod directory;
 mod heap;
 mod map;
+mod mixed;
 mod scan;
+mod shard;
+mod vertex;
+mod zipf;
 
 use std::iter::Sum;
 
-pub(super) use self::counter::{COUNTER_BYTES, Choice, Counters, Evenly, InTurn};
+pub(super) use self::account::{ACCOUNT_BYTES, Bank};
+pub(super) use self::counter::{
+    AfterOwnWork, Bell, COUNTER_BYTES, Choice, Counters, Evenly, InTurn,
+};
 pub(super) use self::directory::{DIRECTORY_BYTES, Directories};
 pub(super) use self::heap::{HEAP_BYTES, Heaps};
 pub(super) use self::map::{Maps, map_bytes};
+pub(super) use self::mixed::Mixed;
 pub(super) use self::scan::Scans;
+pub(super) use self::shard::Cache;
+pub(super) use self::vertex::{Graph, VERTEX_BYTES};
+pub(super) use self::zipf::{Hundredths, Zipf};
 
 use super::party::Hand;
 
@@ -41,6 +53,11 @@ pub(super) trait Kind: Copy + Send + Sync + 'static {
 
     /// What all operations together have added; nothing else tells whether one was lost.
     fn total(self, value: &Self::Value) -> u64;
+
+    /// What operations only move from one to another: it comes to nothing in all of them together.
+    fn balance(self, _: &Self::Value) -> i64 {
+        0
+    }
 }
 
 /// An operation that only looks.
@@ -59,10 +76,24 @@ pub(super) trait Work: Kind {
     /// elsewhere in each of them.
     fn operate(self, value: &mut Self::Value, hand: &mut Hand) -> Done;
 
+    /// Whether any of its operations may only [`look`](Self::look).
+    fn looks(self) -> bool {
+        false
+    }
+
     /// The same operation for many parties that are inside at once, if it only looks.
     fn look(self, _: &Hand) -> Option<Look<Self>> {
         None
     }
+}
+
+/// An operation on two objects at once.
+pub(super) trait PairWork: Kind {
+    /// The two objects of the next operation, of so many.
+    fn choose(self, hand: &mut Hand, in_use: usize) -> (usize, usize);
+
+    /// One operation, by the party that is inside of both.
+    fn operate(self, first: &mut Self::Value, second: &mut Self::Value, hand: &mut Hand) -> Done;
 }
 
 /// What objects hold when all is over.
@@ -70,18 +101,23 @@ pub(super) trait Work: Kind {
 pub(super) struct Held {
     /// What has been added to them.
     pub(super) added: u64,
+    /// What has been moved from one to another: nothing, if no half of a move was lost.
+    pub(super) balance: i64,
 }
 
 impl Held {
     /// What one object holds.
     pub(super) fn by<K: Kind>(kind: K, value: &K::Value) -> Self {
-        Self { added: kind.total(value) }
+        Self { added: kind.total(value), balance: kind.balance(value) }
     }
 }
 
 impl Sum for Held {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
-        all.fold(Self::default(), |sum, one| Self { added: sum.added + one.added })
+        all.fold(Self::default(), |sum, one| Self {
+            added: sum.added + one.added,
+            balance: sum.balance + one.balance,
+        })
     }
 }
 

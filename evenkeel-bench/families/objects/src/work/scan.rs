@@ -58,9 +58,13 @@ impl Work for Scans {
         Done { added: 1, right: sum == self.sum(self.total(words)) }
     }
 
+    fn looks(self) -> bool {
+        self.access == Access::Read
+    }
+
     fn look(self, _: &Hand) -> Option<Look<Self>> {
         let look: Look<Self> = |work, words, _| work.summed(words);
-        (self.access != Access::All).then_some(look)
+        self.looks().then_some(look)
     }
 }
 
