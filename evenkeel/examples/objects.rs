@@ -30,7 +30,7 @@ impl Directory {
     fn new() -> Self {
         let shelf = |_| {
             let shelf: Shelf = GOODS.into_iter().map(|good| (good, STOCK)).collect();
-            Object::new(shelf).size_hint(400).placed("shelves", Placement::Home)
+            Object::new(shelf).placed("shelves", Placement::Home)
         };
         Self { shelves: (0..SHOPS).map(shelf).collect() }
     }

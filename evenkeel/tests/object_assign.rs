@@ -1,13 +1,14 @@
-//! Objects whose class decides by measurement have no home before it is worth one, and none afterwards.
+//! Objects whose class decides by measurement have no home before it has tried homes, and keep it from then on.
 
 use evenkeel::object::{self, Object, Placement};
+use evenkeel::policy::object::Mode;
 use evenkeel::{Builder, spawn};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// After so long an object that has not got a home, or lost it, never will.
+/// After so long a class that has not tried a way never will.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Has so many tasks use `objects` until `done` says so, and gives the number of operations.
@@ -43,42 +44,33 @@ fn objects(placement: Placement) -> Arc<[Object<u64>]> {
     (0..4).map(|_| Object::new(0).placed("numbers", placement)).collect()
 }
 
+/// Each of the ways is tried while tasks enter, few or many, and no operation is lost on the way.
 #[test]
-fn objects_get_homes_when_many_tasks_use_them_and_lose_them_when_few_do() {
-    let runtime = Builder::new().workers(2).build().unwrap();
-    runtime.block_on(async {
-        let objects = objects(Placement::Automatic);
-        assert!(objects.iter().all(|object| object.home().is_none()), "nobody has used them");
-        // Whatever the trials come to, they begin with homes.
-        let have_homes = || objects.iter().all(|object| object.home().is_some());
-        let had_homes = Cell::new(false);
-        let mut operations = use_until(&objects, 64, || {
-            had_homes.set(had_homes.get() || have_homes());
-            had_homes.get()
-        })
-        .await;
-        assert!(had_homes.get(), "{}", object::report());
-        let homes = objects.iter().filter(|object| object.home().is_some()).count();
-        let bytes = object::report().classes[0].bytes.iter().sum::<usize>();
-        assert_eq!(bytes, 8 * homes, "each is charged to its home once");
-        // Two tasks are too few for journeys to overlap. A home that outlasts the time in which all are given up goes with the next change.
-        let have_none = || objects.iter().all(|object| object.home().is_none());
-        let start = Instant::now();
-        while !have_none() && start.elapsed() < LONG {
-            let soon = Instant::now() + Duration::from_millis(200);
-            operations += use_until(&objects, 2, || have_none() || Instant::now() > soon).await;
-            if !have_none() {
-                operations += use_until(&objects, 64, have_homes).await;
+fn a_class_tries_each_way_while_it_is_used_and_its_objects_keep_their_homes() {
+    for tasks in [2, 64] {
+        let runtime = Builder::new().workers(2).build().unwrap();
+        runtime.block_on(async {
+            let objects = objects(Placement::Automatic);
+            assert!(objects.iter().all(|object| object.home().is_none()), "nobody has used them");
+            let were_tried = || {
+                let verdict = object::report().classes[0].verdict;
+                Mode::ALL.into_iter().all(|mode| verdict.rate(mode) > 0)
+            };
+            let operations = use_until(&objects, tasks, were_tried).await;
+            assert!(were_tried(), "{}", object::report());
+            let mut homes = [0; 2];
+            objects.iter().filter_map(Object::home).for_each(|home| homes[home] += 1);
+            assert_eq!(homes.iter().sum::<usize>(), objects.len(), "each has one");
+            assert_eq!(object::report().classes[0].homes, homes);
+            let mut sum = 0;
+            for object in objects.iter() {
+                sum += object.with(|value| *value).await.unwrap();
             }
-        }
-        assert!(have_none(), "{}", object::report());
-        assert_eq!(object::report().classes[0].bytes, [0, 0]);
-        let mut sum = 0;
-        for object in objects.iter() {
-            sum += object.with(|value| *value).await.unwrap();
-        }
-        assert_eq!(sum, operations, "each operation has been made once");
-    });
+            assert_eq!(sum, operations, "each operation has been made once");
+            drop(objects);
+            assert_eq!(object::report().classes[0].homes, [0, 0], "what is gone is nowhere");
+        });
+    }
 }
 
 #[test]

@@ -4,7 +4,6 @@ use super::class::{Class, Placement};
 use super::ledger::Ledgers;
 use crate::primitives::{Mutex, lock};
 use crate::runtime::enter;
-use crate::scheduler::context::Context;
 use crate::scheduler::shared::Shared;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -69,12 +68,6 @@ pub(super) fn all_here() -> Vec<Arc<Class>> {
         Some(handle) => Classes::of(handle.shared()).all(),
         None => NOWHERE.all(),
     })
-}
-
-/// Tells the ledger of this worker which object a task uses next that is followed.
-#[cold]
-pub(super) fn note_next(context: &Context, address: usize) {
-    Classes::of(context.shared()).ledgers.note_next(context, address);
 }
 
 /// Calls `f` with the ledgers of the runtime of the calling thread, if it belongs to one.

@@ -161,15 +161,16 @@ impl Door {
         if word & (FLAGS | HOME_MASK) == 0 {
             return self.lock(word);
         }
-        if word & FLAGS == 0
-            && let Some(context) = context
-            && home_in(word) == Some(context.seat.me())
-            && class.is_at_home()
-            && class.is_of(context.shared())
-        {
-            let way = self.lock(word)?;
-            context.note_visit();
-            return Ok(way.as_host());
+        if word & FLAGS == 0 {
+            let Some(host) = class.host(home_in(word)) else { return self.lock(word) };
+            if let Some(context) = context
+                && host == context.seat.me()
+                && class.is_of(context.shared())
+            {
+                let way = self.lock(word)?;
+                context.note_visit();
+                return Ok(way.as_host());
+            }
         }
         self.enter_slowly(class, context, word)
     }
@@ -187,12 +188,11 @@ impl Door {
         // An error about a poisoned object is told where the task is, and one that readers share is
         // entered there too.
         if word & FLAGS == 0
-            && class.is_at_home()
-            && let Some(home) = home_in(word)
+            && let Some(host) = class.host(home_in(word))
             && let Some(context) = context.filter(|context| class.is_of(context.shared()))
-            && context.seat.me() != home
+            && context.seat.me() != host
         {
-            return Err(Refusal::Away(home as u16));
+            return Err(Refusal::Away(host as u16));
         }
         self.enter_here(class, context)
     }
@@ -229,7 +229,7 @@ impl Door {
         let locked = word & BELOW | LOCKED | me << LAST;
         let order = edge(Edge::ObjectLock, Ordering::Acquire);
         match self.word.compare_exchange(word, locked, order, Ordering::Relaxed) {
-            Ok(_) => Ok(Way::by_lock().after(word >> LAST != me, word & READ != 0)),
+            Ok(_) => Ok(Way::by_lock().after(word & READ != 0)),
             Err(_) => Err(Refusal::Taken),
         }
     }

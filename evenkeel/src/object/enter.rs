@@ -128,7 +128,7 @@ impl<T: Send> Object<T> {
     ///
     /// At first a read is an operation like all others, alone inside. After [some reads](crate::policy::object::streak::READS) without any other operation in between all workers of the object's runtime read it at once,
     /// each where its task is, from the copy in its own cache. That ends with the next operation of another kind, which waits for those who read, and begins again after as many reads; after twice as
-    /// many each time that it has not paid. Objects with homes are read so only while [there is room](crate::policy::object::replicate()) in the caches for the copies of all those of their class that are.
+    /// many each time that it has not paid. An object with a home is read so too.
     ///
     /// Reads from threads that are no workers, or from workers of other runtimes, are always alone
     /// inside, and so are those of a worker that is inside of reads of four other objects; like writes they end the reading by all.

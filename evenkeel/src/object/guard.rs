@@ -65,7 +65,7 @@ impl<'a, T> Guard<'a, T> {
 /// What few operations end with.
 #[cold]
 fn end<T>(object: &Inner<T>, way: Way, context: Option<&Context>) {
-    object.end_sample(way, context);
+    object.end_in_place(way, context);
     if let Some(origin) = way.origin() {
         returning::go_back(origin);
     }
@@ -80,7 +80,7 @@ fn leave<T>(object: &Inner<T>, way: Way) {
         }
         object.leave();
         if way.is_sampled() {
-            object.note_over(way, context);
+            object.end_at_home(way, context);
         }
     });
 }
@@ -182,10 +182,10 @@ impl<T> Drop for Reading<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         context::with(|context| {
-            self.object.end_sample(self.way, context);
+            self.object.end_in_place(self.way, context);
             self.object.leave_after_read(self.way, context);
             if self.way.is_sampled() {
-                self.object.note_over(self.way, context);
+                self.object.end_at_home(self.way, context);
             }
         });
     }

@@ -9,7 +9,7 @@ use super::handle::Count;
 use super::line::{Line, Turn};
 use super::way::Way;
 use crate::policy::object::Streak;
-use crate::primitives::atomic::{AtomicU32, Ordering};
+use crate::primitives::atomic::{AtomicBool, AtomicU32, Ordering};
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::prefetch;
 use crate::scheduler::context::{self, Context};
@@ -22,14 +22,6 @@ use std::ptr;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// The home is the caller's choice.
-const PINNED: u32 = 1 << 31;
-
-/// A size as it is kept: 2 GiB are as much as any cache has.
-fn stated(bytes: usize) -> u32 {
-    u32::try_from(bytes).unwrap_or(u32::MAX).min(PINNED - 1)
-}
-
 /// An object: its value, and what is known of it. The door is beside the value: a small one lies on its line, so that whoever enters in place
 /// waits for one line.
 #[repr(C)]
@@ -39,8 +31,8 @@ pub(super) struct Inner<T> {
     pub(super) class: Arc<Class>,
     /// Where those wait who do not get in at once for long.
     pub(super) line: OnceBox<Line>,
-    /// What an operation goes over, in bytes; with [`PINNED`].
-    size: AtomicU32,
+    /// Whether its home is the caller's choice.
+    is_pinned: AtomicBool,
     /// The bits of the [streak](Streak) of reads: changed by who is inside alone, but for what all readers would write alike.
     streak: AtomicU32,
     pub(super) door: Door,
@@ -54,12 +46,9 @@ unsafe impl<T: Send> Sync for Inner<T> {}
 
 impl<T> Drop for Inner<T> {
     fn drop(&mut self) {
-        self.class.uncharge(self.door.home(), self.size());
+        self.class.note_moved(self.door.home(), None);
         if self.is_pinned() {
             self.class.note_pinned(false);
-        }
-        if self.streak().is_shared() {
-            self.class.remove_copied(self.size());
         }
     }
 }
@@ -80,7 +69,7 @@ impl<T> Inner<T> {
             door: Door::new(),
             class,
             line: OnceBox::new(),
-            size: AtomicU32::new(stated(size_of::<T>())),
+            is_pinned: AtomicBool::new(false),
             streak: AtomicU32::new(0),
             value: UnsafeCell::new(value),
         }
@@ -88,13 +77,9 @@ impl<T> Inner<T> {
 }
 
 impl<T> Inner<T> {
-    pub(super) fn size(&self) -> usize {
-        (self.size.load(Ordering::Relaxed) & !PINNED) as usize
-    }
-
     /// Leaves the home where it is, which the caller has chosen.
     pub(super) fn pin(&self) {
-        if self.size.fetch_or(PINNED, Ordering::Relaxed) & PINNED == 0 {
+        if !self.is_pinned.swap(true, Ordering::Relaxed) {
             self.class.note_pinned(true);
         }
     }
@@ -103,13 +88,8 @@ impl<T> Inner<T> {
     /// has chosen that. No operation uses it now.
     pub(super) fn join(&mut self, class: Arc<Class>, home: Option<usize>, is_chosen: bool) {
         self.settle(None);
-        if self.is_pinned() {
+        if self.is_pinned.swap(false, Ordering::Relaxed) {
             self.class.note_pinned(false);
-            self.size.fetch_and(!PINNED, Ordering::Relaxed);
-        }
-        if self.streak().is_shared() {
-            self.class.remove_copied(self.size());
-            class.add_copied(self.size());
         }
         self.class = class;
         if is_chosen {
@@ -120,30 +100,13 @@ impl<T> Inner<T> {
 
     /// Whether the caller has chosen its home.
     pub(super) fn is_pinned(&self) -> bool {
-        self.size.load(Ordering::Relaxed) & PINNED != 0
+        self.is_pinned.load(Ordering::Relaxed)
     }
 
     /// Makes this worker, or none, the home of an object that no operation uses now.
     pub(super) fn settle(&mut self, home: Option<usize>) {
-        self.class.uncharge(self.door.home(), self.size());
+        self.class.note_moved(self.door.home(), home);
         self.door.set_home(home);
-        self.class.charge(home, self.size());
-    }
-
-    pub(super) fn set_size(&self, bytes: usize) {
-        let home = self.door.home();
-        let new = stated(bytes);
-        let set = |size: u32| Some(size & PINNED | new);
-        let before = match self.size.fetch_update(Ordering::Relaxed, Ordering::Relaxed, set) {
-            Ok(before) | Err(before) => (before & !PINNED) as usize,
-        };
-        let new = new as usize;
-        self.class.uncharge(home, before);
-        if self.streak().is_shared() {
-            self.class.remove_copied(before);
-            self.class.add_copied(new);
-        }
-        self.class.charge(home, new);
     }
 
     fn streak(&self) -> Streak {
@@ -164,9 +127,6 @@ impl<T> Inner<T> {
 
     #[cold]
     fn end_streak(&self) {
-        if self.streak().is_shared() {
-            self.class.remove_copied(self.size());
-        }
         self.set_streak(self.streak().write());
         self.door.note_read(false);
     }
@@ -206,20 +166,13 @@ impl<T> Inner<T> {
         self.leave();
     }
 
-    /// Lets all read it at once, if there is somebody who would and room for the copies. The caller is inside alone, has read it, and leaves.
+    /// Lets all read it at once, if there are workers who would. The caller is inside alone, has read it, and leaves.
     #[cold]
     fn share(&self) {
-        let (class, bytes) = (&self.class, self.size());
         let streak = self.streak();
-        // What has no home is copied by whoever reads it anyhow.
-        let may = !class.processors().is_empty()
-            && (self.door.home().is_none()
-                || class.has_room_for_copies(bytes, u64::from(streak.reads())));
         // Before it is shared: those who read it then may write there.
         self.set_streak(streak.share());
-        class.add_copied(bytes);
-        if !(may && self.door.share()) {
-            class.remove_copied(bytes);
+        if self.class.processors().is_empty() || !self.door.share() {
             // After twice as many reads: then it may pay.
             self.set_streak(streak.share().write());
         }

@@ -62,21 +62,18 @@
 mod blocking;
 mod class;
 mod classes;
-mod dealing;
 mod door;
 mod enter;
 mod error;
-mod evidence;
 mod giving;
 mod guard;
 mod handle;
 mod held;
+mod homes;
 mod inner;
 mod ledger;
 mod line;
-mod look;
 mod marks;
-mod plan;
 mod report;
 mod returning;
 mod several;
@@ -113,7 +110,7 @@ const UNNAMED: &str = "unnamed";
 ///
 /// let runtime = evenkeel::Runtime::new().unwrap();
 /// runtime.block_on(async {
-///     let directory = Object::new(vec![0_u8; 32_000]).size_hint(32_000).placed("directories", Placement::Home);
+///     let directory = Object::new(vec![0_u8; 32_000]).placed("directories", Placement::Home);
 ///     assert_eq!(directory.with(|entries| entries.len()).await.unwrap(), 32_000);
 ///     assert!(directory.home().is_some());
 /// });
@@ -133,14 +130,6 @@ impl<T> Object<T> {
     #[must_use]
     pub fn new(value: T) -> Self {
         Self { inner: Handle::new(Inner::new(value, classes::here(UNNAMED, None))) }
-    }
-
-    /// Says how many bytes an operation goes over, where that is not the size of the value itself: what it owns on the heap. A hint for the choice of homes; a wrong one makes it worse
-    /// and nothing else.
-    #[must_use]
-    pub fn size_hint(self, bytes: usize) -> Self {
-        self.inner.set_size(bytes);
-        self
     }
 
     /// Makes it one of a class: objects of one kind, which are judged together. Classes belong to a runtime, that of the caller, and their names are theirs alone. A home that was [chosen](Self::at) in another runtime is none here.
@@ -166,7 +155,7 @@ impl<T> Object<T> {
         // One that the caller has chosen stays, but in another runtime, where it is none.
         let chosen = self.inner.is_pinned().then(|| self.inner.door.home());
         let chosen = chosen.flatten().filter(|_| class.is_same_runtime(&self.inner.class));
-        let home = chosen.or_else(|| class.home_of_new(self.inner.size()));
+        let home = chosen.or_else(|| class.home_of_new());
         let inner = self.inner.get_mut().expect("an object's class is said before it is cloned");
         inner.join(class, home, chosen.is_some());
         self

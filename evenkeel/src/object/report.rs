@@ -22,8 +22,8 @@ pub struct ClassReport {
     pub verdict: Verdict,
     /// About how many operations there have been.
     pub operations: u64,
-    /// What objects with a home at each worker come to, in bytes.
-    pub bytes: Vec<usize>,
+    /// How many objects have their home at each worker.
+    pub homes: Vec<usize>,
 }
 
 impl ClassReport {
@@ -34,15 +34,15 @@ impl ClassReport {
             at_home: class.is_at_home(),
             verdict: class.steering.verdict(),
             operations: class.steering.shares.operations(),
-            bytes: class.bytes(),
+            homes: class.homes(),
         }
     }
 }
 
 impl fmt::Display for ClassReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, placement, operations, bytes, .. } = self;
-        write!(f, "class {name:?}, about {operations} operations, bytes by worker {bytes:?}; ")?;
+        let Self { name, placement, operations, homes, .. } = self;
+        write!(f, "class {name:?}, about {operations} operations, homes by worker {homes:?}; ")?;
         match placement {
             Placement::Automatic => write!(f, "{}", self.verdict),
             Placement::InPlace => f.write_str("in place: told to be"),
@@ -82,9 +82,7 @@ pub struct WorkerReport {
     pub hottest: Vec<u32>,
     /// Tasks that have travelled from it.
     pub hops: u64,
-    /// What a journey takes from the workers while there is other work, in nanoseconds, as this one has measured it lately; none before it has.
-    pub hop_cost: Option<u64>,
-    /// Objects that it has given to other workers, because it had more to do than they; not those that were gathered at one worker, and spread again.
+    /// Objects that it has given to other workers, because it had more to do than they; those of a class that is entered at one worker keep their homes.
     pub given_away: u64,
 }
 
@@ -124,7 +122,7 @@ pub fn report() -> Report {
 fn workers(ledgers: &Ledgers, shared: &Shared) -> Vec<WorkerReport> {
     let heats = ledgers.heats();
     let total: u64 = heats.iter().sum();
-    let (hops, moves) = (ledgers.hops(), ledgers.moves());
+    let moves = ledgers.moves();
     let parts = heats.iter().zip(ledgers.hottest(HOTTEST)).enumerate();
     parts
         .map(|(worker, (&heat, hottest))| WorkerReport {
@@ -132,7 +130,6 @@ fn workers(ledgers: &Ledgers, shared: &Shared) -> Vec<WorkerReport> {
             share: per_mille(heat, total),
             hottest: hottest.iter().map(|&nanos| per_mille(nanos, total)).collect(),
             hops: shared.processors[worker].counters.hops.get(),
-            hop_cost: hops[worker],
             given_away: moves[worker],
         })
         .collect()
@@ -140,13 +137,10 @@ fn workers(ledgers: &Ledgers, shared: &Shared) -> Vec<WorkerReport> {
 
 impl fmt::Display for WorkerReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { worker, share, hottest, hops, hop_cost, given_away } = self;
+        let Self { worker, share, hottest, hops, given_away } = self;
         let bar = "#".repeat((*share as usize).div_ceil(50));
         write!(f, "worker {worker}: {:>5.1} % of the heat {bar:<20} ", f64::from(*share) / 10.0)?;
         write!(f, "{hops} journeys from here")?;
-        if let Some(nanos) = hop_cost {
-            write!(f, " for {nanos} ns each")?;
-        }
         write!(f, ", {given_away} objects given away, hottest (%)")?;
         hottest.iter().take(8).try_for_each(|part| write!(f, " {:.1}", f64::from(*part) / 10.0))
     }

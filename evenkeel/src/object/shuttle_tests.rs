@@ -270,12 +270,9 @@ fn operations_go_on_while_homes_and_the_mode_change() {
         let changer = spawn(shared, {
             let (world, shared) = (world.clone(), shared.clone());
             async move {
-                for wanted in [Wanted::InPlace, Wanted::AtHome] {
+                for wanted in [Wanted::InPlace, Wanted::AtOneHome, Wanted::AtHome] {
                     let class = &world.objects[0].inner.class;
-                    while !class.steering.turn(class, &shared, wanted) {
-                        thread::yield_now();
-                        yield_now().await;
-                    }
+                    class.steering.turn(class, &shared, wanted);
                     for object in &world.objects {
                         let to = thread_rng().gen_range(0..2);
                         let door = &object.inner.door;

@@ -2,7 +2,6 @@
 
 #![allow(unsafe_code, reason = "it looks at what the worker knows of itself")]
 
-use super::classes;
 use super::door::Refusal;
 use super::error::EnterError;
 use super::inner::Inner;
@@ -97,17 +96,10 @@ impl<'a> Visit<'a> {
             && let Some(context) = context
             && let Some(target) = context.whereabouts_of(object.door.address())
         {
-            if context.operations.takes_next() {
-                classes::note_next(context, object.door.address());
-            }
             // It does not even look at the object, whose lines are there.
             return self.set_out(context, target, cx);
         }
         let counted = self.marks.has(Marks::COUNTED);
-        if counted && let Some(context) = context {
-            // It is not looked at again, and says nothing of the departure before it.
-            context.operations.take_departure();
-        }
         if counted || !context.is_some_and(|context| context.operations.count()) {
             if READS && let Some(way) = object.enter_as_reader(context) {
                 if self.marks.has(Marks::ASKED) {
@@ -136,19 +128,13 @@ impl<'a> Visit<'a> {
             && let Some(context) = context
             && context.operations.has_counted()
         {
-            if context.operations.takes_next() {
-                classes::note_next(context, object.door.address());
-            }
-            self.note_arrival(context);
             if context.operations.has_had_its_turn() {
-                object.class.count(context, object.door.address());
+                object.class.count(context);
                 self.marks.set(Marks::ASKED, true);
                 // Whoever has come from another worker has given the others there their turn.
                 if self.journeys == 0 {
                     return again(Some(context), cx);
                 }
-            } else if context.operations.is_sample() {
-                object.class.look(context, object.door.address());
             }
             // One that is held for as long as it likes says nothing.
             self.marks.set(Marks::SAMPLED, self.rare.get().is_none());
@@ -204,7 +190,9 @@ impl<'a> Visit<'a> {
         match context {
             Some(context)
                 if self.marks.has(Marks::SAMPLED)
-                    && object.class.looks_at(context, way.is_host()) =>
+                    // Workers of other runtimes have ledgers of their own.
+                    && object.class.is_at_home()
+                    && object.class.is_of(context.shared()) =>
             {
                 if let Some(began) = began {
                     context.operations.begin_sample(object.door.address(), began);
@@ -220,19 +208,9 @@ impl<'a> Visit<'a> {
         let is_sample = |context: &&Context| {
             self.marks.has(Marks::SAMPLED)
                 && context.operations.is_sample()
-                && object.class.times(context, object.door.home() == Some(context.seat.me()))
+                && object.class.host(object.door.home()) == Some(context.seat.me())
         };
         context.filter(is_sample).map(|context| context.ahead.now())
-    }
-
-    /// Notes what a journey has cost, if the task has come for what is the next operation after another one has departed.
-    fn note_arrival(&self, context: &Context) {
-        if let Some(departure) = context.operations.take_departure()
-            && self.journeys > 0
-        {
-            let nanos = context.ahead.now().saturating_sub(departure);
-            context.operations.note_journey(nanos);
-        }
     }
 
     /// Has the task travel to worker `target`.

@@ -20,11 +20,8 @@ const MORE: usize = 1 << 10;
 /// What it takes is of interest.
 const SAMPLED: usize = 1 << 11;
 
-/// Another thread was the last one inside.
-const OTHER: usize = 1 << 12;
-
 /// The operation before was a read.
-const READ: usize = 1 << 14;
+const READ: usize = 1 << 12;
 
 /// The object was poisoned when its operation came in.
 const POISONED: usize = 1 << 13;
@@ -73,21 +70,16 @@ impl Way {
         self.0 & HOST != 0
     }
 
-    /// The same way, after an operation of another thread, or of the same, that was a read, or none.
+    /// The same way, after an operation that was a read, or none.
     #[inline(always)]
-    pub(super) fn after(self, another: bool, read: bool) -> Self {
-        Self(self.0 | (usize::from(another) * OTHER) | (usize::from(read) * READ))
+    pub(super) fn after(self, read: bool) -> Self {
+        Self(self.0 | (usize::from(read) * READ))
     }
 
     /// Whether the operation before was a read.
     #[inline(always)]
     pub(super) fn is_after_read(self) -> bool {
         self.0 & READ != 0
-    }
-
-    /// Whether the operation before was another thread's.
-    pub(super) fn is_after_another(self) -> bool {
-        self.0 & OTHER != 0
     }
 
     /// The same way, into an object that is poisoned, or is not.

@@ -119,9 +119,6 @@ impl Context {
         if target == self.seat.me() {
             self.seat.push_visitor(task, self.now.get());
         } else {
-            if self.operations.times_journeys() {
-                self.operations.note_departure(self.ahead.now());
-            }
             self.journeys.departed.set(true);
             self.counters().hops.add(1);
             self.seat.depart(task, target);

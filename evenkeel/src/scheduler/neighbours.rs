@@ -1,6 +1,5 @@
 //! What a processor knows of where it sits: who is how far, and its caches.
 
-use crate::policy::object::Caches;
 use crate::policy::victim::{self, Groups};
 use crate::policy::{Locality, locality};
 use crate::topology::{Distance, Topology};
@@ -74,22 +73,6 @@ impl Neighbours {
         victim::order(locality, &self.others, &self.groups, random)
     }
 
-    /// The caches, as objects that lie in them see them, where so many workers use them.
-    pub(crate) fn caches(&self, workers: usize) -> Caches {
-        let is_own = |&&(distance, _): &&(Distance, u64)| distance <= Distance::SmtSibling;
-        let Some(&(_, own)) = self.caches.iter().rfind(is_own) else { return Caches::UNKNOWN };
-        let shared = self.caches.iter().rfind(|cache| !is_own(cache));
-        let domains = workers.div_ceil(self.near + 1);
-        let siblings = self.distances.iter().filter(|distance| **distance <= Distance::SmtSibling);
-        Caches {
-            // Two workers on one core share it.
-            own: own / siblings.count().max(1) as u64,
-            last: shared.map_or(0, |&(_, size)| size),
-            cores: u32::try_from(workers).unwrap_or(u32::MAX),
-            domains: u32::try_from(domains).unwrap_or(u32::MAX),
-        }
-    }
-
     /// How far workers may be to share the cache that so many bytes of this one are anchored to.
     pub(crate) fn reach(&self, bytes: u64) -> Distance {
         locality::reach(bytes, &self.caches)
@@ -158,15 +141,6 @@ mod tests {
         assert_eq!(all[0].reach(17 << 10), Distance::SharedL2);
         assert_eq!(all[0].reach(1 << 20), Distance::SharedLlc);
         assert_eq!(all[0].reach((4 << 20) + 1), Distance::Remote);
-    }
-
-    #[test]
-    fn objects_see_the_own_cache_and_the_last() {
-        let caches = machine()[0].caches(8);
-        assert_eq!(caches, Caches { own: 32 << 10, last: 8 << 20, cores: 8, domains: 2 });
-        let unknown = &Neighbours::all(&Topology::flat(2), &[0, 1])[0];
-        assert_eq!(unknown.caches(2), Caches::UNKNOWN);
-        assert_eq!(unknown.caches(2).budget(), u64::MAX);
     }
 
     #[test]

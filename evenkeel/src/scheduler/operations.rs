@@ -36,30 +36,14 @@ pub(crate) struct Sampled {
     pub(crate) began: u64,
 }
 
-/// A sampled operation at its object's home that is over, until its worker's ledger has it.
+/// A sampled operation of a host that is over, until its worker's ledger has it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Over {
-    /// The address and the size of its object.
+    /// The address of its object, and whether that stays where it is.
     pub(crate) address: usize,
-    pub(crate) bytes: u32,
-    /// Whether a plan leaves the object where it is; whether everybody does so for ever, and whether for now.
-    pub(crate) is_fixed: bool,
-    pub(crate) is_pinned: bool,
     pub(crate) stays: bool,
-    /// How long it has taken, and a poll meanwhile in the mean, in nanoseconds.
-    pub(crate) inside: u64,
-    pub(crate) poll: u64,
-}
-
-/// How far it has come to time a journey.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Timing {
-    #[default]
-    Not,
-    /// The next departure is meant.
-    Wanted,
-    /// That was then.
-    Since(u64),
+    /// How long it has taken, with what is around it.
+    pub(crate) nanos: u64,
 }
 
 /// The operations of one worker.
@@ -72,18 +56,11 @@ pub(crate) struct Operations {
     watched: Cell<u32>,
     /// Whether there are objects to be given away, and each one is looked at for their sake.
     gives: Cell<bool>,
-    /// Whether it is looked at which object the next one is on, and the task and the object of the one before.
-    follows: Cell<bool>,
-    followed: Cell<(usize, usize)>,
-    /// How far it has come to time what a journey costs, and what came of it at last.
-    timing: Cell<Timing>,
-    journey: Cell<Option<u64>>,
     /// The one that is being sampled: of those that are inside of each other, the one that has begun last.
     sampled: Cell<Sampled>,
-    /// Those that are over, not among what each poll looks at: how many since the ledger was told, of how many in all, and until when it need not be told.
+    /// Those that are over, not among what each poll looks at: how many since the ledger was told, and until when it need not be told.
     over: Box<[Cell<Over>; UNTOLD]>,
     untold: Cell<usize>,
-    samples: Cell<u32>,
     tell_at: Cell<u64>,
 }
 
@@ -93,16 +70,11 @@ impl Default for Operations {
         Self {
             begun: none.clone(),
             looked_at: Cell::new(SAMPLED),
-            watched: none.clone(),
+            watched: none,
             gives: Cell::new(false),
-            follows: Cell::new(false),
-            followed: Cell::default(),
-            timing: Cell::default(),
-            journey: Cell::default(),
             sampled: Cell::default(),
             over: Default::default(),
             untold: Cell::default(),
-            samples: none,
             tell_at: Cell::default(),
         }
     }
@@ -123,83 +95,21 @@ impl Operations {
         self.looked_at.set(if all { u32::MAX } else { SAMPLED });
         if !all {
             self.watched.set(0);
-            self.follows.set(false);
         } else if self.watched.get() == 0 {
             self.watched.set(WATCHED);
         }
     }
 
-    /// Has [some](SOME) operations looked at one by one from now on.
+    /// Has [some](SOME) operations looked at one by one from now on, or more, if more are.
     pub(crate) fn watch_some(&self) {
-        self.watch_next(SOME);
-    }
-
-    /// Has so many operations looked at one by one from now on, or more, if more are.
-    fn watch_next(&self, operations: u32) {
         self.looked_at.set(u32::MAX);
-        self.watched.set(self.watched.get().max(operations));
+        self.watched.set(self.watched.get().max(SOME));
     }
 
     /// Whether there are objects to be given away.
     #[inline(always)]
     pub(crate) fn gives(&self) -> bool {
         self.gives.get()
-    }
-
-    /// Has it [looked at](Self::takes_next) which object the next operation is on, after one of this task on the object at this address.
-    pub(crate) fn follow(&self, task: usize, address: usize) {
-        self.follows.set(true);
-        self.followed.set((task, address));
-        self.watch_next(1);
-    }
-
-    /// Whether this is the operation that [`follow`](Self::follow) has meant.
-    #[inline(always)]
-    pub(crate) fn takes_next(&self) -> bool {
-        self.follows.get() && self.follows.replace(false)
-    }
-
-    /// The task and the object's address that `follow` was told.
-    pub(crate) fn followed(&self) -> (usize, usize) {
-        self.followed.get()
-    }
-
-    /// Has it timed what a journey costs this worker: from when the next task departs to when one that has come begins its operation, if there is no other operation and no other departure in between.
-    pub(crate) fn want_journey(&self) {
-        self.timing.set(Timing::Wanted);
-    }
-
-    /// Whether a [departure](Self::note_departure) is to be noted.
-    #[inline(always)]
-    pub(crate) fn times_journeys(&self) -> bool {
-        self.timing.get() != Timing::Not
-    }
-
-    /// Notes that a task departs now, and has the next operation looked at. The second one in a row ends the timing.
-    #[cold]
-    pub(crate) fn note_departure(&self, now: u64) {
-        if self.timing.replace(Timing::Not) == Timing::Wanted {
-            self.timing.set(Timing::Since(now));
-            self.watch_next(1);
-        }
-    }
-
-    /// When a task has departed, if the next operation is to say what that has cost, which is this one.
-    #[inline]
-    pub(crate) fn take_departure(&self) -> Option<u64> {
-        let Timing::Since(departure) = self.timing.get() else { return None };
-        self.timing.set(Timing::Not);
-        Some(departure)
-    }
-
-    /// Keeps for the ledger what a journey has cost, in nanoseconds.
-    pub(crate) fn note_journey(&self, nanos: u64) {
-        self.journey.set(Some(nanos));
-    }
-
-    /// What one has cost of which the ledger does not know.
-    pub(crate) fn take_journey(&self) -> Option<u64> {
-        self.journey.take()
     }
 
     /// Begins to sample one on the object at this address.
@@ -219,13 +129,7 @@ impl Operations {
         let untold = self.untold.get();
         self.over[untold].set(over);
         self.untold.set(untold + 1);
-        self.samples.set(self.samples.get().wrapping_add(1));
         untold + 1 == UNTOLD || now >= self.tell_at.get()
-    }
-
-    /// How many were kept so far.
-    pub(crate) fn samples(&self) -> u32 {
-        self.samples.get()
     }
 
     /// Those that the ledger does not know, to whom it tells them at this time.
@@ -299,26 +203,6 @@ mod tests {
             || (0..1_600).filter(|_| operations.count() && operations.has_counted()).count();
         let few = looked_at();
         assert!((90..=110).contains(&few), "{few}");
-        operations.follow(1, 2);
-        assert_eq!(operations.followed(), (1, 2));
-        assert!(operations.count() && operations.has_counted() && operations.takes_next());
-        assert!(!operations.takes_next(), "it is one");
-        let few = looked_at();
-        assert!((90..=110).contains(&few), "{few}");
-        operations.want_journey();
-        assert!(operations.times_journeys() && operations.take_departure().is_none());
-        operations.note_departure(7);
-        assert!(operations.count() && operations.has_counted());
-        assert_eq!((operations.take_departure(), operations.take_departure()), (Some(7), None));
-        assert!(!operations.times_journeys());
-        let few = looked_at();
-        assert!((90..=110).contains(&few), "{few}");
-        operations.want_journey();
-        operations.note_departure(7);
-        operations.note_departure(8);
-        assert_eq!(operations.take_departure(), None, "what both have cost is not one journey");
-        operations.note_journey(80);
-        assert_eq!((operations.take_journey(), operations.take_journey()), (Some(80), None));
     }
 
     #[test]
@@ -335,6 +219,5 @@ mod tests {
         assert!(!operations.note_over(over(0), 1 + TELL));
         assert!(operations.note_over(over(0), 2 + TELL));
         assert_eq!((operations.tell(2).count(), operations.tell(2).count()), (2, 0));
-        assert_eq!(operations.samples(), 3 + UNTOLD as u32);
     }
 }

@@ -138,31 +138,6 @@ fn values_of_no_size() {
     });
 }
 
-/// They make the choice of homes worse and nothing else.
-#[test]
-fn wrong_size_hints() {
-    let _watchdog = watchdog();
-    let runtime = runtime(2);
-    let objects: Vec<_> = runtime.block_on(async {
-        let hints = [0, usize::MAX, 1, usize::MAX, u32::MAX as usize, 0];
-        let of = |hint| Object::new(0).size_hint(hint).placed("hinted", Placement::Home);
-        hints.into_iter().cycle().take(60).map(of).collect()
-    });
-    for home in 0..2 {
-        assert!(objects.iter().any(|object| object.home() == Some(home)));
-    }
-    for object in objects {
-        // Also on one that is in use.
-        let object = object.size_hint(usize::MAX).clone().size_hint(0);
-        let task = runtime.spawn({
-            let object = object.clone();
-            async move { object.with(|value| *value += 1).await.unwrap() }
-        });
-        join([task]);
-        assert_eq!(object.call_blocking(|value| *value), Ok(1));
-    }
-}
-
 /// What `operation` panics with.
 fn message(operation: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(operation)).expect_err("it is refused");

@@ -5,7 +5,6 @@ use crate::common::polling::Hand;
 use crate::common::random::Random;
 use crate::common::watchdog::{watchdog, watchdog_within};
 use evenkeel::object::{self, EnterError, Object};
-use evenkeel::policy::object::replicate::COPIES;
 use evenkeel::policy::object::streak::READS;
 use evenkeel::{Runtime, block_on, yield_now};
 use std::collections::HashSet;
@@ -407,49 +406,4 @@ fn more_objects_at_a_time_than_there_are_notes() {
         // Those that had none have one, and are read by all once they have been read as often as it takes now.
         objects.reverse();
     }
-}
-
-/// Objects with homes that are read by all take room in every cache.
-#[test]
-fn there_is_room_for_some_copies_of_objects_with_homes() {
-    let _watchdog = watchdog();
-    // Where nothing is known of the caches there is room for so much.
-    let flat = evenkeel::topology::Topology::flat(WORKERS);
-    let runtime = evenkeel::Builder::new().workers(WORKERS).topology(flat).build().unwrap();
-    let object = |bytes: u64| {
-        runtime.block_on(async {
-            Object::new(0_u64)
-                .size_hint(bytes as usize)
-                .placed("large", evenkeel::object::Placement::Home)
-        })
-    };
-    let (large, small) = (object(COPIES), object(1));
-    assert!(is_read_by_all(&runtime, &large));
-    // As often as all others, but never beside another.
-    let (reads, inside) = (4 * READS, Arc::new(AtomicU64::new(0)));
-    let readers = (0..WORKERS).map(|_| {
-        let (small, inside) = (small.clone(), inside.clone());
-        runtime.spawn(async move {
-            for _ in 0..reads {
-                let read = |_: &u64| {
-                    let others = inside.fetch_add(1, Ordering::Relaxed);
-                    inside.fetch_sub(1, Ordering::Relaxed);
-                    others
-                };
-                assert_eq!(small.read(read).await, Ok(0), "there is no room");
-            }
-        })
-    });
-    join(readers.collect::<Vec<_>>());
-    drop(large);
-    // It has asked for room in vain, so many more reads are asked for.
-    join([runtime.spawn({
-        let small = small.clone();
-        async move {
-            for _ in 0..16 {
-                read_often(&small).await;
-            }
-        }
-    })]);
-    assert!(is_read_by_all(&runtime, &small), "what is gone takes no room");
 }

@@ -40,6 +40,8 @@ named! {
         Spin = "threads+spin": "a pinned thread per core, and a TTAS spin lock per object",
         /// Tasks, and parking_lot's lock.
         TasksParkingLot = "tasks+parking_lot": "evenkeel's tasks, and a parking_lot::Mutex per object",
+        /// Tasks, and parking_lot's lock in an allocation of its own.
+        TasksArc = "tasks+arc": "evenkeel's tasks, and an Arc<parking_lot::Mutex> per object: each allocated by itself, as objects are",
         /// Tasks, and a lock that lets readers in together.
         TasksRwLock = "tasks+rwlock": "evenkeel's tasks, and a parking_lot::RwLock per object, which operations that only look read-lock",
         /// Tasks, and objects that are entered where the task is.
@@ -92,12 +94,13 @@ impl Bench {
     pub(crate) fn modes(self) -> &'static [Mode] {
         use Mode::{
             Atomic, Automatic, DashMap, Home, InPlace, Mutex, OneThread, ParkingLot, Spin,
-            TasksParkingLot, TasksRwLock,
+            TasksArc, TasksParkingLot, TasksRwLock,
         };
         match self {
             Bench::Counters => &[
                 Spin,
                 TasksParkingLot,
+                TasksArc,
                 InPlace,
                 Home,
                 Automatic,
@@ -107,18 +110,26 @@ impl Bench {
                 OneThread,
             ],
             Bench::Histogram => {
-                &[Spin, TasksParkingLot, InPlace, Home, Automatic, Atomic, OneThread]
+                &[Spin, TasksParkingLot, TasksArc, InPlace, Home, Automatic, Atomic, OneThread]
             }
             Bench::Travel => &[Home],
             Bench::Directory | Bench::Scan => {
-                &[Spin, TasksParkingLot, TasksRwLock, InPlace, Home, Automatic, OneThread]
+                &[Spin, TasksParkingLot, TasksArc, TasksRwLock, InPlace, Home, Automatic, OneThread]
             }
-            Bench::Cache => {
-                &[Spin, TasksParkingLot, TasksRwLock, InPlace, Home, Automatic, DashMap, OneThread]
-            }
+            Bench::Cache => &[
+                Spin,
+                TasksParkingLot,
+                TasksArc,
+                TasksRwLock,
+                InPlace,
+                Home,
+                Automatic,
+                DashMap,
+                OneThread,
+            ],
             // Nothing that only looks: a lock that lets readers in together is but a slower lock.
             Bench::Map | Bench::Heap | Bench::Bank | Bench::Graph | Bench::Own | Bench::Classes => {
-                &[Spin, TasksParkingLot, InPlace, Home, Automatic, OneThread]
+                &[Spin, TasksParkingLot, TasksArc, InPlace, Home, Automatic, OneThread]
             }
         }
     }

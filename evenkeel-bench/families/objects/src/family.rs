@@ -125,9 +125,10 @@ impl Family for Objects {
         lock per object, or none. They have no tasks, and run beside each number of tasks.\n\
         one-thread: one pinned thread, which has all objects to itself, on one core: no lock. \
         What the other cores would do beside it is not measured.\n\
-        tasks+parking_lot and tasks+rwlock: evenkeel's tasks on as many pinned workers, and an \
-        ordinary lock per object, which blocks the worker. The second lets operations that only \
-        look in together.\n\
+        tasks+parking_lot, tasks+arc and tasks+rwlock: evenkeel's tasks on as many pinned workers, \
+        and an ordinary lock per object, which blocks the worker. The second has each lock in an \
+        allocation of its own, as objects are, the others have them in one array; the third lets \
+        operations that only look in together.\n\
         in-place, home and automatic: the same tasks, and evenkeel's objects. A task enters an \
         object where it is, or travels to the worker at which the object is at home, or does what \
         the class of the objects has found to be faster. Operations that only look are made by \
@@ -265,7 +266,6 @@ fn figures(spec: &Spec, outcome: Outcome) -> Fields {
         .with_some("homes_before", homes.and_then(|homes| Homes::text(&homes.before)))
         .with_some("homes_after", homes.and_then(|homes| Homes::text(&homes.after)))
         .with_some("given_away", homes.map(|homes| homes.given_away))
-        .with_some("hop_ns", homes.and_then(|homes| homes.hop_ns))
         .with_some("verdict", homes.and_then(|homes| homes.verdict.clone()))
         .with_some("settled_ms", settled.map(|time| time.as_secs_f64() * 1e3))
         .with_some("core_ns", went.then(core_ns))

@@ -17,8 +17,6 @@ pub(super) struct Homes {
     pub(super) verdict: Option<String>,
     /// Objects that busy workers have given to others.
     pub(super) given_away: u64,
-    /// Nanoseconds of a journey, as the workers have measured it themselves.
-    pub(super) hop_ns: Option<u64>,
 }
 
 impl Homes {
@@ -37,8 +35,6 @@ impl Homes {
         let report = object::report();
         self.after = by_worker(objects, report.workers.len());
         self.given_away = report.workers.iter().map(|worker| worker.given_away).sum();
-        let costs: Vec<u64> = report.workers.iter().filter_map(|worker| worker.hop_cost).collect();
-        self.hop_ns = (!costs.is_empty()).then(|| costs.iter().sum::<u64>() / costs.len() as u64);
         let verdict = |class: &&'static str| {
             let own = report.classes.iter().find(|own| &*own.name == *class)?;
             Some(match classes.len() {
@@ -82,9 +78,6 @@ fn verdict(row: &Row<'_>) -> Option<String> {
     let millions = figures.number("hops")? / figures.number("seconds")? / 1e6;
     let name = row.name();
     let mut text = format!("{name}: {verdict}; {} M journeys/s", figure(millions));
-    if let Some(nanos) = figures.number("hop_ns") {
-        text.push_str(&format!(" for {nanos} ns each"));
-    }
     if let (Some(before), Some(after)) = (figures.text("homes_before"), figures.text("homes_after"))
     {
         text.push_str(&format!("; homes by worker {before}, in the end {after}"));

@@ -116,6 +116,7 @@ fn with<W: Work, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
             by_threads::<_, Locked<S, SpinMutex<W::Value>>>(run, work)
         }
         Mode::TasksParkingLot => by_locking_tasks::<_, Locked<S, Blocking<W::Value>>>(run, work),
+        Mode::TasksArc => by_locking_tasks::<_, Locks<S::Lone<Blocking<W::Value>>>>(run, work),
         Mode::TasksRwLock => {
             by_locking_tasks::<_, RwLocks<S::Lock<parking_lot::RwLock<W::Value>>>>(run, work)
         }
@@ -134,6 +135,7 @@ fn with<W: Work, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
 /// The same for operations on two objects.
 fn with_pairs<W: PairWork, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
     match run.mode {
+        Mode::TasksArc => by_locking_tasks::<_, PairLocks<S::Lone<Blocking<W::Value>>>>(run, work),
         Mode::TasksParkingLot | Mode::TasksRwLock => {
             by_locking_tasks::<_, LockedPairs<S, Blocking<W::Value>>>(run, work)
         }

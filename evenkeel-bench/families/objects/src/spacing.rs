@@ -1,6 +1,7 @@
 //! Whether objects have cache lines of their own.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
@@ -8,6 +9,9 @@ use crossbeam_utils::CachePadded;
 pub(super) trait Spacing: 'static {
     /// Around a lock with its value.
     type Lock<T: Send + Sync + 'static>: From<T> + Deref<Target = T> + Send + Sync + 'static;
+
+    /// The same, allocated by itself, as an object is.
+    type Lone<T: Send + Sync + 'static>: From<T> + Deref<Target = T> + Send + Sync + 'static;
 
     /// Around the value of an [`Object`](evenkeel::object::Object).
     type Object<T: Send + Sync + 'static>: From<T> + DerefMut<Target = T> + Send + Sync + 'static;
@@ -18,6 +22,7 @@ pub(super) struct Apart;
 
 impl Spacing for Apart {
     type Lock<T: Send + Sync + 'static> = CachePadded<T>;
+    type Lone<T: Send + Sync + 'static> = LoneLines<T>;
     type Object<T: Send + Sync + 'static> = Lines<T>;
 }
 
@@ -26,6 +31,7 @@ pub(super) struct Close;
 
 impl Spacing for Close {
     type Lock<T: Send + Sync + 'static> = Bare<T>;
+    type Lone<T: Send + Sync + 'static> = LoneBare<T>;
     type Object<T: Send + Sync + 'static> = Bare<T>;
 }
 
@@ -65,3 +71,37 @@ macro_rules! around_a_value {
 
 around_a_value!(Bare);
 around_a_value!(Lines);
+
+/// A value with nothing around it, and one on lines of its own, each in an allocation of its own.
+pub(super) struct LoneBare<T>(Arc<T>);
+pub(super) struct LoneLines<T>(Arc<CachePadded<T>>);
+
+impl<T> From<T> for LoneBare<T> {
+    fn from(value: T) -> Self {
+        Self(Arc::new(value))
+    }
+}
+
+impl<T> Deref for LoneBare<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> From<T> for LoneLines<T> {
+    fn from(value: T) -> Self {
+        Self(Arc::new(CachePadded::new(value)))
+    }
+}
+
+impl<T> Deref for LoneLines<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}

@@ -102,12 +102,11 @@ fn conduct(
 }
 
 fn make<K: Kind, S: Spacing>(kind: K, load: Load, number: usize) -> Object<S::Object<K::Value>> {
-    let object = Object::new(kind.make(number).into()).size_hint(kind.bytes(number));
+    let object = Object::new(kind.make(number).into());
     let class = K::CLASSES[number % K::CLASSES.len()];
     match load.mode {
         Mode::Home => object.placed(class, Placement::Home).at(number % load.workers),
-        // Dealt out in turn too, as all of a class are of one size; but a busy worker may give it
-        // away.
+        // Dealt out in turn too; but a busy worker may give it away.
         Mode::Automatic => object.placed(class, Placement::Automatic),
         // Without a home there is less to look at.
         _ => object.placed(class, Placement::InPlace),

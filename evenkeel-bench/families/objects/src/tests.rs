@@ -53,7 +53,6 @@ fn runs(spec: &Spec, mode: Mode, regime: &'static str, mops: f64) -> Vec<Record>
             .with_some("homes_before", mode.has_tasks().then_some("32 32"))
             .with_some("homes_after", mode.has_tasks().then_some("40 24"))
             .with_some("given_away", is_automatic.then_some(8))
-            .with_some("hop_ns", is_automatic.then_some(55))
             .with_some("verdict", is_automatic.then_some("at home: because"))
             .with_some("core_ns", (spec.bench == Bench::Travel).then_some(2e3 / mops))
     };
@@ -127,7 +126,7 @@ fn what_automatic_classes_have_come_to_is_said_once_for_each_row() {
         block.lines().nth(1),
         Some(
             "  directory, 2 workers, tasks per core 16, objects 64, bytes 2048000, access read, \
-             popularity uniform, cores near: at home: because; 0.00 M journeys/s for 55 ns each; \
+             popularity uniform, cores near: at home: because; 0.00 M journeys/s; \
              homes by worker 32 32, in the end 40 24, 8 objects given away"
         )
     );

@@ -3,12 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use evenkeel::policy::object::hop::End;
-use evenkeel::policy::object::{Flight, Verdict};
+use evenkeel::policy::object::Verdict;
 
 use super::super::work::Block;
 use super::memory::{BLOCK, CORES, Guesses, Memory, transfer};
-use super::placing::{CYCLES, PERIOD, Placing, end_of};
+use super::placing::{CYCLES, PERIOD, Placing};
 use suite::kit::random::Random;
 
 /// Entries of a directory, and their bytes, as the paper has them.
@@ -63,6 +62,12 @@ pub(super) enum Mode {
     },
 }
 
+/// What one end of a migration of so many cycles spends on it: both together half of it, and the
+/// rest is under way.
+fn end_of(migration: u64) -> u64 {
+    migration / 4
+}
+
 /// All that a run depends on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
@@ -103,9 +108,8 @@ enum Step {
     Begin,
     /// Has chosen, and is to find the directory.
     Seek,
-    /// Has come over, and was sent then.
+    /// Has come over.
     Land {
-        pushed: u64,
         is_back: bool,
     },
     /// Is given the lock.
@@ -201,7 +205,7 @@ impl Engine {
         };
         Self {
             memory: Memory::new(setting.directories * BLOCKS, setting.guesses),
-            placing: Placing::new(setting.directories, DIRECTORY, setting.migration),
+            placing: Placing::new(setting.directories),
             cores: (0..CORES).map(|_| Core::default()).collect(),
             tasks: (0..CORES * per_core).map(task).collect(),
             locks: (0..setting.directories).map(|_| Lock::default()).collect(),
@@ -308,24 +312,16 @@ impl Engine {
                 self.tasks[task].step = Step::Seek;
                 self.spend(core, self.setting.fixed);
             }
-            Step::Land { pushed, is_back } => {
+            Step::Land { is_back } => {
                 let own = &mut self.tasks[task];
                 own.step = if is_back { Step::Begin } else { Step::Seek };
                 let receipt = end_of(self.setting.migration);
-                let flight = Flight {
-                    pushed: pushed / CYCLES,
-                    polled: (self.now + receipt) / CYCLES,
-                    waited: (self.now - own.queued) / CYCLES,
-                    batch: 1,
-                };
-                self.placing.hopped(core, flight);
-                self.placing.spent(core, End::Receiver, receipt);
                 self.spend(core, receipt);
             }
             Step::Seek => {
                 let directory = self.tasks[task].directory;
-                match self.placing.home(directory) {
-                    Some(home) if self.has_homes() && home != core => self.send(core, task, home),
+                match self.placing.host(directory) {
+                    Some(host) if self.has_homes() && host != core => self.send(core, task, host),
                     _ => self.lock(core, task),
                 }
             }
@@ -356,11 +352,10 @@ impl Engine {
 
     fn send(&mut self, core: usize, task: usize, to: usize) {
         let is_back = matches!(self.tasks[task].step, Step::Begin);
-        self.tasks[task].step = Step::Land { pushed: self.now, is_back };
+        self.tasks[task].step = Step::Land { is_back };
         self.tasks[task].at = to;
         self.cores[core].running = None;
         let dispatch = end_of(self.setting.migration);
-        self.placing.spent(core, End::Sender, dispatch);
         self.spend(core, dispatch);
         // The other end is still to come.
         self.at(self.now + self.setting.migration - dispatch, Event::Arrive(task));
@@ -442,7 +437,7 @@ impl Engine {
             for (share, core) in busy.iter_mut().zip(&mut self.cores) {
                 *share = std::mem::take(&mut core.busy);
             }
-            self.placing.period(&busy, (self.tasks.len() / CORES) as u32);
+            self.placing.period(&busy);
         }
         self.at(self.now + TICK, Event::Tick);
     }

@@ -64,11 +64,7 @@ impl World {
 }
 
 /// An operation of one that has come in, or not. Says how many operations that is.
-pub(super) fn operate(
-    number: &Inner<u32>,
-    way: Result<Way, Refusal>,
-    context: Option<&Context>,
-) -> u32 {
+pub(super) fn operate(number: &Inner<u32>, way: Result<Way, Refusal>) -> u32 {
     if way.is_err() {
         return 0;
     }
@@ -84,7 +80,7 @@ pub(super) fn add(number: &Inner<u32>) {
 
 /// An operation by this worker, or by a thread that is none.
 pub(super) fn visit(number: &Inner<u32>, context: Option<&Context>) -> u32 {
-    operate(number, number.enter(context), context)
+    operate(number, number.enter(context))
 }
 
 /// After all is over there have been so many operations.
@@ -166,7 +162,7 @@ fn a_home_that_is_changed_inside_is_not_changed_by_others_at_the_same_time() {
                 if has_entered {
                     number.door.set_home(None);
                 }
-                operate(&number, way, Some(context));
+                operate(&number, way);
                 has_entered
             }
         });
@@ -198,7 +194,7 @@ fn a_suspended_object_is_entered_anywhere_until_its_host_is_found_back() {
                 if way.is_ok() {
                     number.door.suspend();
                 }
-                let taken = operate(&number, way, Some(context));
+                let taken = operate(&number, way);
                 // The first of many, which looks for the host.
                 context.operations.count();
                 taken + visit(&number, Some(context))
@@ -223,7 +219,7 @@ fn a_held_operation_ends_on_another_thread() {
         });
         let held = thread::spawn({
             let number = number.clone();
-            move || operate(&number, Ok(way), None)
+            move || operate(&number, Ok(way))
         });
         let operations = next.join().unwrap() + held.join().unwrap();
         settle(&number, operations);
@@ -240,7 +236,7 @@ fn a_thread_knows_that_it_is_inside() {
             move |context| {
                 let way = number.door.enter_here(&number.class, Some(context));
                 assert!(way.is_err() || number.refuse_own(Some(context)).is_err());
-                operate(&number, way, Some(context));
+                operate(&number, way);
                 assert!(number.refuse_own(Some(context)).is_ok());
             }
         });
@@ -260,7 +256,7 @@ fn poison_is_seen_by_the_next_operation_and_stays_cleared() {
             move |context| {
                 let way = number.enter(Some(context)).expect("nobody else is inside for long");
                 number.door.poison();
-                operate(&number, Ok(way), Some(context));
+                operate(&number, Ok(way));
             }
         });
         panics.join().unwrap();

@@ -3,48 +3,46 @@
 //! Each sample adds to the place of its object, or takes from what another object has there, and the place is the object's when nothing is left: an object that has more than half of what is sampled at
 //! a place keeps it (the majority vote of Boyer and Moore, one for each place; frequent items by a table of such votes are Misra and Gries, 1982).
 
-use super::per_mille;
-
 /// Places: several times as many as objects that are worth moving at a time; 16 KiB. An estimate; no benchmark sets it.
 pub const PLACES: usize = 1_024;
 
-/// The heat of objects, by any number that is not zero, with what else was known of them last.
+/// The heat of objects, by any number that is not zero.
 ///
 /// # Examples
 /// ```
 /// use evenkeel::policy::object::Heat;
 /// let mut heat = Heat::default();
-/// (0..30).for_each(|n| heat.add(if n % 3 == 0 { 7 } else { 8 }, 10, 'a'));
+/// (0..30).for_each(|n| heat.add(if n % 3 == 0 { 7 } else { 8 }, 10));
 /// assert_eq!(heat.total(), 300);
 /// let mut hottest: Vec<_> = heat.objects().collect();
 /// hottest.sort();
-/// assert_eq!(hottest, [(7, 100, 'a'), (8, 200, 'a')]);
+/// assert_eq!(hottest, [(7, 100), (8, 200)]);
 /// heat.age();
 /// assert_eq!(heat.total(), 150);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Heat<N = ()> {
-    places: Box<[(u64, u64, N)]>,
+pub struct Heat {
+    places: Box<[(u64, u64)]>,
     total: u64,
 }
 
-impl<N: Copy + Default> Default for Heat<N> {
+impl Default for Heat {
     fn default() -> Self {
-        Self { places: vec![(0, 0, N::default()); PLACES].into_boxed_slice(), total: 0 }
+        Self { places: vec![(0, 0); PLACES].into_boxed_slice(), total: 0 }
     }
 }
 
-impl<N: Copy> Heat<N> {
-    /// Adds a sampled time to an object of which this is known.
-    pub fn add(&mut self, object: u64, nanos: u64, known: N) {
+impl Heat {
+    /// Adds a sampled time to an object.
+    pub fn add(&mut self, object: u64, nanos: u64) {
         self.rest(nanos);
         let place = &mut self.places[place(object)];
         if place.0 == object {
-            (place.1, place.2) = (place.1.saturating_add(nanos), known);
+            place.1 = place.1.saturating_add(nanos);
         } else if place.1 > nanos {
             place.1 -= nanos;
         } else {
-            *place = (object, nanos, known);
+            *place = (object, nanos);
         }
     }
 
@@ -58,22 +56,8 @@ impl<N: Copy> Heat<N> {
         let place = &mut self.places[place(object)];
         if place.0 == object {
             self.total = self.total.saturating_sub(place.1);
-            (place.0, place.1) = (0, 0);
+            *place = (0, 0);
         }
-    }
-
-    /// The part of an object in all that was sampled, in per mille; none if it has no place.
-    #[must_use]
-    pub fn share(&self, object: u64) -> u32 {
-        let (owner, nanos, _) = self.places[place(object)];
-        if owner == object { per_mille(nanos, self.total) } else { 0 }
-    }
-
-    /// The same of the hottest.
-    #[must_use]
-    pub fn greatest_share(&self) -> u32 {
-        let most = self.places.iter().map(|&(_, nanos, _)| nanos).max();
-        per_mille(most.unwrap_or(0), self.total)
     }
 
     /// All that was sampled.
@@ -82,23 +66,15 @@ impl<N: Copy> Heat<N> {
         self.total
     }
 
-    /// The objects that have a place, what was sampled of them at least, and what is known of them.
-    pub fn objects(&self) -> impl Iterator<Item = (u64, u64, N)> {
-        self.places.iter().copied().filter(|&(_, nanos, _)| nanos > 0)
-    }
-
-    /// Says what is known of an object from now on, if it has a place.
-    pub fn note(&mut self, object: u64, known: N) {
-        let place = &mut self.places[place(object)];
-        if place.0 == object {
-            place.2 = known;
-        }
+    /// The objects that have a place, and what was sampled of them at least.
+    pub fn objects(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.places.iter().copied().filter(|&(_, nanos)| nanos > 0)
     }
 
     /// Begins a period: what was before counts half.
     pub fn age(&mut self) {
         self.total /= 2;
-        self.places.iter_mut().for_each(|(_, nanos, _)| *nanos /= 2);
+        self.places.iter_mut().for_each(|(_, nanos)| *nanos /= 2);
     }
 }
 
@@ -115,31 +91,26 @@ mod tests {
     fn a_hot_object_keeps_its_place_beside_many_cold_ones() {
         let mut heat = Heat::default();
         for n in 1..=100_000 {
-            heat.add(1_000_000 + n, 1, false);
-            heat.add(5, 200, true);
+            heat.add(1_000_000 + n, 1);
+            heat.add(5, 200);
         }
-        let found = heat.objects().find(|&(object, ..)| object == 5).expect("it has a place");
-        assert!(found.1 > 200 * 99_000 && found.2, "{found:?}");
-        heat.note(5, false);
-        heat.note(6, true);
-        assert!(heat.objects().all(|(_, _, known)| !known));
+        let found = heat.objects().find(|&(object, _)| object == 5).expect("it has a place");
+        assert!(found.1 > 200 * 99_000, "{found:?}");
         assert_eq!(heat.total(), 201 * 100_000);
-        assert_eq!((heat.share(5), heat.greatest_share()), (995, 995));
-        assert_eq!(heat.share(1_000_000_000), 0);
     }
 
     #[test]
     fn what_is_removed_or_old_goes() {
         let mut heat = Heat::default();
-        heat.add(1, 8, ());
-        heat.add(2, 8, ());
+        heat.add(1, 8);
+        heat.add(2, 8);
         heat.remove(1);
         heat.remove(1);
         assert_eq!((heat.total(), heat.objects().count()), (8, 1));
         (0..4).for_each(|_| heat.age());
         assert_eq!((heat.total(), heat.objects().count()), (0, 0));
-        heat.add(3, u64::MAX, ());
-        heat.add(3, u64::MAX, ());
+        heat.add(3, u64::MAX);
+        heat.add(3, u64::MAX);
         assert_eq!(heat.total(), u64::MAX);
     }
 }

@@ -1,56 +1,26 @@
 //! Where operations on objects run: in place, under a lock, on the core of whoever comes, or at the object's home, to which tasks travel.
 //!
-//! An operation that is sent away costs a [hop]; one that stays costs the fetch of what other cores have written, or have pushed out of the caches.
-//! What each costs is [sampled](Sharing). Objects for which the hop is cheaper are
-//! [assigned](assign()) a home by [packing](pack()) them into the caches, and are [moved](rebalance()) when a core has too much of it. Whether all that is right for a class of objects, a [trial] says: the samples
-//! propose, throughput decides.
+//! An operation that is sent away costs a journey; one that stays costs the fetch of what other cores have written, or have pushed out of the caches.
+//! Which is less, a [trial] finds out for each class of objects: it runs in each mode, and throughput decides. Homes are dealt to the cores in turn, and a core that has
+//! [too much](rebalance) of it gives its [hottest](Heat) objects away. What is [read again and again](Streak) is read by all cores at once.
 //!
-//! Like all policies these are functions and small structs of plain values. Times are nanoseconds, sizes bytes, shares per mille. What is called for each
+//! Like all policies these are functions and small structs of plain values. Times are nanoseconds, shares per mille. What is called for each
 //! operation, or for each sampled one, takes no memory from the allocator; what is called once per period may.
 //!
 //! # Sources
-//! Objects with homes, packing by greedy first fit, and rebalancing by busy and idle time: CoreTime (Boyd-Wickizer, Morris and Kaashoek,
-//! "Reinventing scheduling for multicore systems", HotOS 2009). To choose between both ways at run time: SmartPQ (Giannoula, Strati, Siakavaras, Goumas and Koziris,
-//! "SmartPQ: an adaptive concurrent priority queue for NUMA architectures", 2024), which has learnt when, where a [trial] tries. Numbers that are "measured" below are from two virtual cores of an AMD EPYC (Zen 5), which
-//! are near each other, below one last-level cache, or far, below two.
+//! Objects with homes, and rebalancing by busy and idle time: CoreTime (Boyd-Wickizer, Morris and Kaashoek,
+//! "Reinventing scheduling for multicore systems", HotOS 2009). It packs objects into the caches, the first that fit; dealt in turn they do as well, simulated on its own machine and measured on ours
+//! (`docs/objects.md`). To choose between both ways at run time: SmartPQ (Giannoula, Strati, Siakavaras, Goumas and Koziris,
+//! "SmartPQ: an adaptive concurrent priority queue for NUMA architectures", 2024), which has learnt when, where a [trial] tries. That one core serves those who would wait for each other is delegation (Roghanchi, Eriksson and Basu, "ffwd: delegation is (much) faster than you think", SOSP 2017).
 
-pub mod assign;
-pub mod breadth;
-mod caches;
-pub mod cluster;
-pub mod deafness;
-pub mod few;
-pub mod gather;
 pub mod heat;
-pub mod hop;
-mod occasion;
-pub mod pace;
-pub mod pack;
-pub mod plan;
-pub mod propose;
 pub mod rebalance;
-pub mod replicate;
 pub mod sample;
-mod sharing;
 pub mod streak;
 pub mod trial;
 pub mod verdict;
-mod window;
 
-pub use assign::{Decision, Evidence, assign};
-pub use breadth::{Breadth, Breadths};
-pub use caches::Caches;
-pub use cluster::Pairs;
-pub use few::Few;
-pub use gather::Gather;
 pub use heat::Heat;
-pub use hop::{Flight, Hop};
-pub use pack::{Item, Place, pack};
-pub use plan::plan;
-pub use propose::Proposal;
-pub use rebalance::{Load, Move, rebalance};
-pub use replicate::{Room, Use, replicate};
-pub use sharing::Sharing;
 pub use streak::Streak;
 pub use trial::Trial;
 pub use verdict::{Mode, Verdict};

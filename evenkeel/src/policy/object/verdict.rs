@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::Decision;
-
 /// Where the operations of a class run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
@@ -12,7 +10,7 @@ pub enum Mode {
     InPlace,
     /// At the home of the object, for those that have one.
     AtHome,
-    /// The same, and all of them have the same one: for operations that are [shorter than a journey](super::gather).
+    /// The same, and all of them have the same one: for operations that are shorter than a journey, which one core makes faster alone.
     AtOneHome,
 }
 
@@ -73,10 +71,8 @@ pub enum Reason {
     FarAhead,
     /// There were too few operations to tell.
     TooFew,
-    /// One home, which stood, has no room for all objects any more.
-    TooLarge,
-    /// No object of the class is worth a home.
-    NotWorth(Decision),
+    /// One home stood, and the caller has chosen the home of an object since.
+    NotGathered,
 }
 
 /// Which mode, why, and what was measured.
@@ -117,11 +113,8 @@ impl fmt::Display for Verdict {
             Reason::FarAhead => {
                 write!(f, "{against:.2} times the operations of {other} in a probe")?;
             }
-            Reason::TooLarge => return f.write_str("one home has no room for all objects"),
+            Reason::NotGathered => return f.write_str("the home of an object was chosen"),
             Reason::TooFew => return f.write_str("too few operations to tell"),
-            Reason::NotWorth(decision) => {
-                return write!(f, "no object is worth a home ({decision})");
-            }
         }
         let third = mode.neither(other);
         if self.rate(third) == 0 {

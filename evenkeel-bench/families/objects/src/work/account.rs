@@ -27,10 +27,6 @@ impl Kind for Bank {
         Account::default()
     }
 
-    fn bytes(self, _: usize) -> usize {
-        ACCOUNT_BYTES
-    }
-
     fn total(self, account: &Account) -> u64 {
         account.transfers
     }

@@ -43,10 +43,6 @@ impl Kind for Directories {
         (0..ENTRIES).map(entry).collect()
     }
 
-    fn bytes(self, _: usize) -> usize {
-        DIRECTORY_BYTES
-    }
-
     fn total(self, entries: &Box<[Entry]>) -> u64 {
         entries.iter().map(|entry| entry.writes).sum()
     }

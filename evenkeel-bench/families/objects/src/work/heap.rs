@@ -33,10 +33,6 @@ impl Kind for Heaps {
         Events { heap, now: 0, taken: 0 }
     }
 
-    fn bytes(self, _: usize) -> usize {
-        self.0 * HEAP_BYTES
-    }
-
     fn total(self, events: &Events) -> u64 {
         events.taken
     }

@@ -22,10 +22,6 @@ impl Kind for Maps {
         (0..self.0).map(|number| (scrambled(number), 0)).collect()
     }
 
-    fn bytes(self, _: usize) -> usize {
-        map_bytes(self.0)
-    }
-
     fn total(self, map: &HashMap<u64, u64>) -> u64 {
         map.values().sum()
     }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::heap::{Events, Heaps};
-use super::{COUNTER_BYTES, Choice, Done, InTurn, Kind, Maps, Work};
+use super::{Choice, Done, InTurn, Kind, Maps, Work};
 use crate::party::Hand;
 
 /// Objects of three classes, maps and heaps of so many keys and events.
@@ -28,14 +28,6 @@ impl Kind for Mixed {
             0 => Value::Counter(0),
             1 => Value::Map(Maps(self.0).make(number)),
             _ => Value::Heap(Heaps(self.0).make(number)),
-        }
-    }
-
-    fn bytes(self, number: usize) -> usize {
-        match number % Self::CLASSES.len() {
-            0 => COUNTER_BYTES,
-            1 => Maps(self.0).bytes(number),
-            _ => Heaps(self.0).bytes(number),
         }
     }
 

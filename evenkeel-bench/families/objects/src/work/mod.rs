@@ -48,9 +48,6 @@ pub(super) trait Kind: Copy + Send + Sync + 'static {
     /// The object of this number.
     fn make(self, number: usize) -> Self::Value;
 
-    /// How many bytes an operation on it may go over.
-    fn bytes(self, number: usize) -> usize;
-
     /// What all operations together have added; nothing else tells whether one was lost.
     fn total(self, value: &Self::Value) -> u64;
 

@@ -35,10 +35,6 @@ impl Kind for Scans {
         (0..self.words as u64).collect()
     }
 
-    fn bytes(self, _: usize) -> usize {
-        self.words * size_of::<u64>()
-    }
-
     fn total(self, words: &Box<[u64]>) -> u64 {
         words.first().copied().unwrap_or_default()
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::zipf::Zipf;
-use super::{Done, Kind, Look, Work, map_bytes, scrambled};
+use super::{Done, Kind, Look, Work, scrambled};
 use crate::party::Hand;
 
 /// The shards of a cache.
@@ -44,10 +44,6 @@ impl Kind for Cache {
 
     fn make(self, number: usize) -> HashMap<u64, u64> {
         (number..self.keys).step_by(self.shards).map(Self::first).collect()
-    }
-
-    fn bytes(self, _: usize) -> usize {
-        map_bytes(self.keys.div_ceil(self.shards))
     }
 
     fn total(self, map: &HashMap<u64, u64>) -> u64 {
@@ -107,7 +103,6 @@ mod tests {
         assert!((60..140).contains(&writes), "{writes}");
         assert_eq!(shards.iter().map(|shard| cache.total(shard)).sum::<u64>(), writes);
         shards[0].clear();
-        hand.at = 0;
         assert!(!read(&shards[0], 0).right);
     }
 }

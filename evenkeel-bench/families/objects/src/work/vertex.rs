@@ -30,10 +30,6 @@ impl Kind for Graph {
         Vertex { visits: 0, to: std::array::from_fn(to) }
     }
 
-    fn bytes(self, _: usize) -> usize {
-        VERTEX_BYTES
-    }
-
     fn total(self, vertex: &Vertex) -> u64 {
         vertex.visits
     }
