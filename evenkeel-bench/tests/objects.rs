@@ -28,7 +28,7 @@ fn modes_take_turns_and_leave_one_line_each() {
         "threads+spin",
         "tasks+parking_lot",
         "one-thread",
-        "tasks+rwlock",
+        "tasks+arc",
         "automatic",
         "in-place",
         "home",

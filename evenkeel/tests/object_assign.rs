@@ -1,6 +1,6 @@
 //! Objects whose class decides by measurement have no home before it has tried homes, and keep it from then on.
 
-use evenkeel::object::{self, Object, Placement};
+use evenkeel::object::{self, Object, Placement, enter_all, enter2};
 use evenkeel::policy::object::Mode;
 use evenkeel::{Builder, spawn};
 use std::cell::Cell;
@@ -112,5 +112,39 @@ fn an_object_that_is_told_its_home_keeps_it_whatever_its_class_does() {
         use_until(&objects, 2, || Instant::now() > soon + Duration::from_millis(100)).await;
         let homes: Vec<_> = objects.iter().map(Object::home).collect();
         assert_eq!(homes, [Some(0), Some(1), Some(0), Some(1)]);
+    });
+}
+
+/// The second of two, those of many, and those that do not wait are operations as all others are.
+#[test]
+fn every_entry_of_a_task_is_counted() {
+    const ENTRIES: u64 = 100_000;
+    let runtime = Builder::new().workers(2).build().unwrap();
+    runtime.block_on(async {
+        let of = |name: &str| Object::new(0_u64).placed(name, Placement::InPlace);
+        let [one, other, tried] = ["one", "other", "tried"].map(of);
+        let many: Vec<_> = (0..4).map(|_| of("many")).collect();
+        let task = spawn(async move {
+            for _ in 0..ENTRIES {
+                let (mut one, mut other) = enter2(&one, &other).await.unwrap();
+                *one += 1;
+                *other += 1;
+            }
+            for _ in 0..ENTRIES {
+                *tried.try_enter().unwrap().expect("nobody else is inside") += 1;
+            }
+            for _ in 0..ENTRIES / 4 {
+                let all: Vec<_> = many.iter().collect();
+                enter_all(&all).await.unwrap().iter_mut().for_each(|value| **value += 1);
+            }
+        });
+        task.await.unwrap();
+        let classes = object::report().classes;
+        assert_eq!(classes.len(), 5);
+        for class in classes.iter().filter(|class| &*class.name != "unnamed") {
+            let (counted, name) = (class.operations, &class.name);
+            // One in 64 counts as many.
+            assert!((ENTRIES / 2..ENTRIES * 2).contains(&counted), "{name}: {counted}");
+        }
     });
 }

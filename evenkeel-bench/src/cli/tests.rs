@@ -42,11 +42,11 @@ fn unknown_names_name_the_known_ones() {
             "memory, mixed, matmul, transpose, heat, cilksort, fib, nqueens, skynet, uts, timers, ctxswitch, mutex, schedint, schedext, creation, contended, latency_probe, \
              pingpong, fanin, actor_spawn, actor_memory, savina_big, savina_threadring, savina_count, savina_fjcreate, \
              savina_chameneos, savina_banking, savina_bndbuffer, savina_philosopher, savina, directory, counters, map, heap, \
-             scan, travel"
+             scan, bank, graph, cache, histogram, own, classes, travel"
         ),
         "{error}"
     );
-    assert!(error.ends_with("scan, travel"), "{error}");
+    assert!(error.ends_with("classes, travel"), "{error}");
     let error = cells_of("--bench cycle --runtime tokio").unwrap_err();
     assert!(error.contains("unknown runtime `tokio`: known are evenkeel, tokio"), "{error}");
     let error = cells_of("--bench locality --variant shared").unwrap_err();
@@ -178,8 +178,8 @@ fn objects_that_cannot_be_run_are_refused() {
         ),
         (
             "--bench map --runtime tokio",
-            "unknown runtime of objects `tokio`: known are threads+spin, tasks+parking_lot, tasks+rwlock, \
-             in-place, home, automatic, atomic, mutex, parking_lot, one-thread",
+            "unknown runtime of objects `tokio`: known are threads+spin, tasks+parking_lot, tasks+arc, tasks+rwlock, \
+             in-place, home, automatic, atomic, mutex, parking_lot, dashmap, one-thread",
         ),
         (
             "--bench map --runtime atomic --workers 2 --objects 1 --keys 1024",
@@ -189,21 +189,25 @@ fn objects_that_cannot_be_run_are_refused() {
             "--bench travel --runtime in-place --workers 2 --tasks-per-core 8",
             "in-place cannot run travel, 2 workers, tasks per core 8, objects 2, bytes 16, popularity uniform",
         ),
-        ("--bench scan --access found", "scan has no access `found`: known are read, all"),
+        ("--bench scan --access found", "scan has no access `found`: known are read, alone, all"),
         ("--bench directory --period 20", "--period is for --popularity oscillating"),
         ("--bench directory --kib 31", "31 KiB hold no object of 32000 bytes: raise --kib"),
         ("--bench counters --kib 64", "--kib is for directory and scan"),
-        ("--bench directory,counters --keys 64", "--keys is for map and heap"),
+        ("--bench directory,counters --keys 64", "--keys is for map, heap, cache and classes"),
         ("--bench cycle --keys 64", "--keys is not for cycle"),
         ("--bench fib --tasks-per-core 64", "--tasks-per-core is not for fib"),
         (
             "--bench counters --runtime atomic --tasks-per-core 8",
-            "--tasks-per-core is for tasks+parking_lot, tasks+rwlock, in-place, home and automatic: none of them is asked for",
+            "--tasks-per-core is for tasks+parking_lot, tasks+arc, tasks+rwlock, in-place, home and automatic: none of them is asked for",
         ),
         (
             "--bench heap --runtime mutex --workers 2 --objects 1 --keys 64,064",
             "heap, 2 workers, objects 1, bytes 512, keys 64, popularity uniform is asked for twice: leave out one of the values that mean it",
         ),
+        ("--bench heap --zipf 1", "--zipf is for bank and cache"),
+        ("--bench bank --steps 1", "--steps is for own"),
+        ("--bench bank --read-percent 1", "--read-percent is for cache"),
+        ("--bench bank --objects 1", "bank is between two accounts: raise --objects"),
         ("--bench heap --tasks 8", "--tasks is not for heap"),
         ("--bench heap --tasks-per-proc 8", "--tasks-per-proc is not for heap"),
         ("--bench heap --n 8", "--n is not for heap"),
@@ -236,7 +240,16 @@ fn numbers_of_objects_out_of_range_are_refused() {
             "`4` is not a whole number (bytes of an object) from 8 to",
         ),
         ("--bench scan --object-bytes 20", "`20` is no multiple of 8"),
-        ("--bench scan --access write", "unknown access `write`: known are read, found, all"),
+        ("--bench bank --zipf -1", "`-1` is not an exponent of Zipf's law from 0 to 4"),
+        ("--bench bank --zipf nan", "`nan` is not an exponent of Zipf's law from 0 to 4"),
+        (
+            "--bench cache --read-percent 101",
+            "`101` is not a whole number (reads in a hundred operations) from 0 to 100",
+        ),
+        (
+            "--bench scan --access write",
+            "unknown access `write`: known are read, alone, found, all",
+        ),
         (
             "--bench directory --popularity zipf",
             "unknown popularity `zipf`: known are uniform, oscillating",

@@ -131,8 +131,7 @@ impl Door {
     }
 
     /// Enters from the worker of `context`, or from a thread that is none, unless the object is to
-    /// be entered elsewhere. Where its class lies is read by entries that need it: that may be
-    /// another line.
+    /// be entered elsewhere.
     #[inline(always)]
     pub(super) fn enter(
         &self,
@@ -143,34 +142,22 @@ impl Door {
         // right to do so.
         prefetch::lines(std::ptr::from_ref(self).cast(), 1);
         let word = self.word();
-        if word & BELOW == 0 {
-            // No home, whole, and free.
+        if word & FLAGS != 0 {
+            return self.enter_slowly(class, context, word);
+        }
+        // The class first: in place it does not matter which of its objects have homes, and a
+        // branch on that would be mispredicted half of the time.
+        if !class.is_at_home() {
             return self.lock(word);
         }
-        self.enter_at(class, context, word)
-    }
-
-    /// The same of one that has a home, or of which there is more to be looked at.
-    #[inline(always)]
-    fn enter_at(
-        &self,
-        class: &Class,
-        context: Option<&Context>,
-        word: u64,
-    ) -> Result<Way, Refusal> {
-        if word & (FLAGS | HOME_MASK) == 0 {
-            return self.lock(word);
-        }
-        if word & FLAGS == 0 {
-            let Some(host) = class.host(home_in(word)) else { return self.lock(word) };
-            if let Some(context) = context
-                && host == context.seat.me()
-                && class.is_of(context.shared())
-            {
-                let way = self.lock(word)?;
-                context.note_visit();
-                return Ok(way.as_host());
-            }
+        let Some(host) = class.host(home_in(word)) else { return self.lock(word) };
+        if let Some(context) = context
+            && host == context.seat.me()
+            && class.is_of(context.shared())
+        {
+            let way = self.lock(word)?;
+            context.note_visit();
+            return Ok(way.as_host());
         }
         self.enter_slowly(class, context, word)
     }

@@ -203,8 +203,11 @@ impl<T: Send> Object<T> {
                 self.inner.leave();
                 Err(EnterError::poisoned(self.inner.names()))
             }
-            // SAFETY: this thread has just come in.
-            Ok(way) => Ok(Some(unsafe { Guard::new(&self.inner, way) })),
+            Ok(way) => {
+                let way = self.inner.count_entry(way, context);
+                // SAFETY: this thread has just come in.
+                Ok(Some(unsafe { Guard::new(&self.inner, way) }))
+            }
             Err(Refusal::Away(_)) => Ok(None),
             Err(Refusal::Taken) => self.inner.refuse_own(context).map(|()| None),
         })

@@ -8,6 +8,29 @@ use super::way::Way;
 use crate::scheduler::context::Context;
 
 impl<T> Inner<T> {
+    /// Counts an entry that has come in without a wait, or beside another one, as those are counted that may wait.
+    #[inline(always)]
+    pub(super) fn count_entry(&self, way: Way, context: Option<&Context>) -> Way {
+        match context {
+            Some(context) if context.operations.count() => self.look_at(way, context),
+            _ => way,
+        }
+    }
+
+    #[cold]
+    fn look_at(&self, way: Way, context: &Context) -> Way {
+        let (operations, class) = (&context.operations, &self.class);
+        if !operations.has_counted() {
+            return way;
+        }
+        if operations.has_had_its_turn() {
+            class.count(context);
+        }
+        // A host's operation may be inside of another one that is sampled.
+        let gets_home = !way.is_host() && class.is_at_home() && class.is_of(context.shared());
+        if gets_home { way.sampled() } else { way }
+    }
+
     /// Ends an operation in place that is looked at: the object gets a home. The caller is still inside.
     #[cold]
     pub(super) fn end_in_place(&self, way: Way, context: Option<&Context>) {

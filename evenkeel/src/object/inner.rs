@@ -22,20 +22,20 @@ use std::ptr;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// An object: its value, and what is known of it. The door is beside the value: a small one lies on its line, so that whoever enters in place
-/// waits for one line.
+/// An object: its value, and what is known of it. An entry in place reads the class and writes the door: both lie on one line, at whatever multiple of 16 the allocation begins. A small value is beside them, so that
+/// an entry waits for one line, or for two that are fetched at once.
 #[repr(C)]
 pub(super) struct Inner<T> {
     /// How many [handles](super::handle) it has.
     pub(super) handles: Count,
-    pub(super) class: Arc<Class>,
     /// Where those wait who do not get in at once for long.
     pub(super) line: OnceBox<Line>,
-    /// Whether its home is the caller's choice.
-    is_pinned: AtomicBool,
+    pub(super) class: Arc<Class>,
+    pub(super) door: Door,
     /// The bits of the [streak](Streak) of reads: changed by who is inside alone, but for what all readers would write alike.
     streak: AtomicU32,
-    pub(super) door: Door,
+    /// Whether its home is the caller's choice.
+    is_pinned: AtomicBool,
     pub(super) value: UnsafeCell<T>,
 }
 
@@ -66,11 +66,11 @@ impl<T> Inner<T> {
     pub(super) fn new(value: T, class: Arc<Class>) -> Self {
         Self {
             handles: Count::one(),
-            door: Door::new(),
-            class,
             line: OnceBox::new(),
-            is_pinned: AtomicBool::new(false),
+            class,
+            door: Door::new(),
             streak: AtomicU32::new(0),
+            is_pinned: AtomicBool::new(false),
             value: UnsafeCell::new(value),
         }
     }

@@ -21,7 +21,7 @@ named! {
         /// Random walks over a graph's vertices.
         Graph = "graph": "vertices of a graph, side by side in memory: one step of a random walk, which counts its visit",
         /// A cache that is cut into shards.
-        Cache = "cache": "the shards of a hash map: one value is read, or changed (--reads, --zipf)",
+        Cache = "cache": "the shards of a hash map: one value is read, or changed (--read-percent, --zipf)",
         /// Buckets of a histogram.
         Histogram = "histogram": "the buckets of a histogram, those in the middle the most used: one increment",
         /// Much work of one's own between operations on one object.

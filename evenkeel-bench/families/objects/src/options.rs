@@ -44,7 +44,7 @@ pub(super) const OPTIONS: [&str; 13] = [
     "period",
     "zipf",
     "steps",
-    "reads",
+    "read_percent",
 ];
 
 /// The experiments that an option is about; none if it is about all.
@@ -64,7 +64,7 @@ fn of(option: &str) -> &'static [Bench] {
         "keys" => &[Bench::Map, Bench::Heap, Bench::Cache, Bench::Classes],
         "zipf" => &[Bench::Bank, Bench::Cache],
         "steps" => &[Bench::Own],
-        "reads" => &[Bench::Cache],
+        "read_percent" => &[Bench::Cache],
         "popularity" | "period" => &[Bench::Directory],
         _ => &[],
     }
@@ -89,8 +89,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = object_bytes)]
     object_bytes: Vec<usize>,
-    /// Objects, separated by commas, of counters [default: 1,4,16,64], map [1,16], heap [1], bank
-    /// [1024], graph [65536], cache, whose objects are shards [1,16], and histogram [64]
+    /// How many objects, separated by commas; of cache they are its shards [default: counters
+    /// 1,4,16,64; map and cache 1,16; heap 1; bank 1024; graph 65536; histogram 64]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = |text: &str| number(text, 1..=MOST_OBJECTS, "objects"))]
     objects: Vec<usize>,
@@ -124,8 +124,8 @@ pub(crate) struct Options {
     steps: Vec<u32>,
     /// Cache: how many operations of a hundred only read, separated by commas [default: 95]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
-          value_parser = |text: &str| number(text, 0..=100, "reads in a hundred operations"))]
-    reads: Vec<u32>,
+          value_parser = |text: &str| number(text, 0..=100_u32, "reads in a hundred operations"))]
+    read_percent: Vec<u32>,
 }
 
 /// An exponent, which has two digits after the point.
@@ -176,7 +176,7 @@ pub(super) fn wanted(asked: &Asked, options: &Options) -> Result<Wanted, Usage> 
         period,
         zipf,
         steps,
-        reads,
+        read_percent,
     } = options.clone();
     if !has_tasks && !tasks_per_core.is_empty() {
         let with = Mode::ALL.into_iter().filter(|mode| mode.has_tasks());
@@ -205,7 +205,7 @@ pub(super) fn wanted(asked: &Asked, options: &Options) -> Result<Wanted, Usage> 
         period,
         zipf,
         steps,
-        reads,
+        reads: read_percent,
         time: asked.time,
     })
 }
