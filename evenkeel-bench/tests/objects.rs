@@ -80,8 +80,8 @@ fn tables_and_page_are_written() {
 fn list_names_experiments_accesses_and_modes() {
     let output = run("list");
     for words in [
-        "--access read, found, all; --popularity uniform, oscillating",
-        "incremented word by word (--access read, all)",
+        "--access read, alone, found, all; --popularity uniform, oscillating",
+        "incremented word by word (--access read, alone, all)",
         "runtimes of objects found:",
         "std::sync::Mutex; counters only",
         "evidence of cache misses",
