@@ -1,8 +1,10 @@
 //! A class of objects: those of one kind in one runtime, which share how they are entered.
 //!
 //! # The route
-//! One word says where operations of the class run: where each task is, at each object's home, or at one worker for all objects, whatever their homes are. It is a hint that excludes nobody: a task that does
-//! not know of a change yet comes in the other way, and [`door`](super::door) says why that is safe. So a change takes one store, and no object moves for it.
+//! One word says where operations of the class run: where each task is, at each object's home, or
+//! at one worker for all objects, whatever their homes are. It is a hint that excludes nobody: a
+//! task that does not know of a change yet comes in the other way, and [`door`](super::door) says
+//! why that is safe. So a change takes one store, and no object moves for it.
 
 use super::ledger::Ledgers;
 use super::steer::Steering;
@@ -19,12 +21,15 @@ use std::sync::{Arc, Weak};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Placement {
-    /// Whatever is measured to be the best: where each task is, at homes at all workers, or, for operations that are shorter than journeys, all at one worker; that is not tried in a class of which the caller has [chosen](super::Object::at) a home.
+    /// Whatever is measured to be the best: where each task is, at homes at all workers, or, for
+    /// operations that are shorter than journeys, all at one worker; that is not tried in a class
+    /// of which the caller has [chosen](super::Object::at) a home.
     #[default]
     Automatic,
     /// Every object is entered where the task is.
     InPlace,
-    /// Every object has a home, and is entered there: each new object at the worker with the fewest objects of its class.
+    /// Every object has a home, and is entered there: each new object at the worker with the fewest
+    /// objects of its class.
     Home,
 }
 
@@ -44,7 +49,8 @@ pub(super) struct Class {
     pub(super) steering: CachePadded<Steering>,
     /// The runtime whose workers may be hosts; of none for objects that were made outside of any.
     runtime: Weak<Shared>,
-    /// Its processors. They stay where they are for as long as an object may have one of them as its home: those of another runtime never have the same addresses.
+    /// Its processors. They stay where they are for as long as an object may have one of them as
+    /// its home: those of another runtime never have the same addresses.
     processors: Arc<[Processor]>,
     /// How many of its objects have their home at each worker.
     homes: Box<[AtomicUsize]>,
@@ -97,7 +103,8 @@ impl Class {
         self.route.load(Ordering::Relaxed) >= AT_WORKER
     }
 
-    /// Has its objects entered in this mode from now on; true if they were not. The caller steers the class.
+    /// Has its objects entered in this mode from now on; true if they were not. The caller steers
+    /// the class.
     pub(super) fn set_mode(&self, mode: Mode) -> bool {
         let before = self.route.load(Ordering::Relaxed);
         let route = match mode {
@@ -142,7 +149,8 @@ impl Class {
         self.runtime.ptr_eq(&other.runtime)
     }
 
-    /// The processors of the runtime, the relief's among them; none of objects that were made outside of any.
+    /// The processors of the runtime, the relief's among them; none of objects that were made
+    /// outside of any.
     pub(super) fn processors(&self) -> &[Processor] {
         &self.processors
     }
@@ -177,7 +185,8 @@ impl Class {
         self.pinned.fetch_add(change, Ordering::Relaxed);
     }
 
-    /// Whether all of its objects may be entered at one worker: the caller has chosen no home of any, and they are more than one.
+    /// Whether all of its objects may be entered at one worker: the caller has chosen no home of
+    /// any, and they are more than one.
     pub(super) fn may_gather(&self) -> bool {
         let homes = self.homes.iter().map(|homes| homes.load(Ordering::Relaxed));
         self.pinned.load(Ordering::Relaxed) == 0 && homes.filter(|&homes| homes > 0).count() != 1

@@ -2,25 +2,31 @@
 //!
 //! # Roles
 //! The *host* looks once per [period](rebalance::PERIOD) whether it has too much to do, as
-//! [`rebalance`] says. Then it gives its hottest objects to its partner, who has less: by itself, one after the other, each when its next operation is over. Nobody else
-//! changes the home of an object in use; what the others have to do it reads from their [meters](crate::scheduler::meter).
+//! [`rebalance`] says. Then it gives its hottest objects to its partner, who has less: by itself,
+//! one after the other, each when its next operation is over. Nobody else changes the home of an
+//! object in use; what the others have to do it reads from their [meters](crate::scheduler::meter).
 //!
 //! # Steps
-//! *Look*: compare the busy shares since the last look; choose objects by the [heat](Heat) that was sampled, by their addresses, and the worker that gets them. *Give*: an operation at home that is over looks, while any are
-//! to be given, whether its object is one, and [moves its home](super::door::Door::move_home).
+//! *Look*: compare the busy shares since the last look; choose objects by the [heat](Heat) that was
+//! sampled, by their addresses, and the worker that gets them. *Give*: an operation at home that is
+//! over looks, while any are to be given, whether its object is one, and [moves its
+//! home](super::door::Door::move_home).
 //!
 //! # Why that is safe
-//! An address is compared and never followed: whoever gives an object away holds it. One that was dropped is not given, and one that has its address since moves for nothing, once.
+//! An address is compared and never followed: whoever gives an object away holds it. One that was
+//! dropped is not given, and one that has its address since moves for nothing, once.
 //!
 //! # Rejected
-//! A list of its objects at each home: a million objects would be entered and removed for the sake of a few. To hold what is to be given: its last owner would drop it
-//! here, later, and on this worker.
+//! A list of its objects at each home: a million objects would be entered and removed for the sake
+//! of a few. To hold what is to be given: its last owner would drop it here, later, and on this
+//! worker.
 
 use crate::policy::object::{Heat, per_mille, rebalance};
 use crate::scheduler::meter::Reading;
 use crate::scheduler::shared::Shared;
 
-/// Looks for which an object that is to be given away is waited for. An estimate; no benchmark sets it.
+/// Looks for which an object that is to be given away is waited for. An estimate; no benchmark sets
+/// it.
 const LOOKS: u32 = 8;
 
 /// An object that is to be given away: its address, and to which worker.
@@ -63,7 +69,8 @@ impl Done {
 }
 
 impl Giving {
-    /// Adds the time of an operation to the heat of its object, which is given away if there is too much to do, unless it `stays`.
+    /// Adds the time of an operation to the heat of its object, which is given away if there is too
+    /// much to do, unless it `stays`.
     pub(super) fn add(&mut self, address: usize, nanos: u64, stays: bool) {
         if stays {
             self.heat.rest(nanos);
@@ -77,7 +84,8 @@ impl Giving {
         &self.heat
     }
 
-    /// The worker to which the object at this address is to be given, if it is to be given away; once.
+    /// The worker to which the object at this address is to be given, if it is to be given away;
+    /// once.
     pub(super) fn take(&mut self, address: usize) -> Option<usize> {
         let place = self.given.binary_search_by_key(&address, |&(address, _)| address).ok()?;
         self.heat.remove(address as u64);
@@ -96,7 +104,7 @@ impl Giving {
         !self.given.is_empty()
     }
 
-    /// Notes that one has been given away.
+    /// Notes that the worker has given an object away.
     pub(super) fn note_moved(&mut self) {
         self.moved += 1;
         self.moves += 1;

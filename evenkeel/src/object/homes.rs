@@ -1,14 +1,17 @@
 //! How an object gets a home, and changes it.
 //!
-//! An object of an automatic class gets its home when its class is entered at homes: at its first operation in place that is looked at, by the worker that makes it, which is inside by the lock. It keeps
-//! it when its class is entered in place again, where nobody asks for it: the next time it is there already. It changes its home when its host [gives it away](super::giving).
+//! An object of an automatic class gets its home when its class is entered at homes: at its first
+//! operation in place that is looked at, by the worker that makes it, which is inside by the lock.
+//! It keeps it when its class is entered in place again, where nobody asks for it: the next time it
+//! is there already. It changes its home when its host [gives it away](super::giving).
 
 use super::inner::Inner;
 use super::way::Way;
 use crate::scheduler::context::Context;
 
 impl<T> Inner<T> {
-    /// Counts an entry that has come in without a wait, or beside another one, as those are counted that may wait.
+    /// Counts an entry that has come in without a wait, or beside another one, as those are counted
+    /// that may wait.
     #[inline(always)]
     pub(super) fn count_entry(&self, way: Way, context: Option<&Context>) -> Way {
         match context {
@@ -31,7 +34,8 @@ impl<T> Inner<T> {
         if gets_home { way.sampled() } else { way }
     }
 
-    /// Ends an operation in place that is looked at: the object gets a home. The caller is still inside.
+    /// Ends an operation in place that is looked at: the object gets a home. The caller is still
+    /// inside.
     #[cold]
     pub(super) fn end_in_place(&self, way: Way, context: Option<&Context>) {
         let Some(context) = self.sampler(way, context).filter(|_| !way.is_host()) else { return };
@@ -65,7 +69,8 @@ impl<T> Inner<T> {
         self.is_pinned() || self.class.is_gathered()
     }
 
-    /// Gives an object that nobody is inside of from worker `from` to another one; false if it is not there, or not to be moved just now.
+    /// Gives an object that nobody is inside of from worker `from` to another one; false if it is
+    /// not there, or not to be moved just now.
     pub(super) fn move_home(&self, from: usize, to: usize) -> bool {
         let has_moved = self.door.move_home(Some(from), Some(to));
         if has_moved {

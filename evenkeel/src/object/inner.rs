@@ -22,8 +22,9 @@ use std::ptr;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// An object: its value, and what is known of it. An entry in place reads the class and writes the door: both lie on one line, at whatever multiple of 16 the allocation begins. A small value is beside them, so that
-/// an entry waits for one line, or for two that are fetched at once.
+/// An object: its value, and what is known of it. An entry in place reads the class and writes the
+/// door: both lie on one line, at whatever multiple of 16 the allocation begins. A small value is
+/// beside them, so that an entry waits for one line, or for two that are fetched at once.
 #[repr(C)]
 pub(super) struct Inner<T> {
     /// How many [handles](super::handle) it has.
@@ -32,14 +33,16 @@ pub(super) struct Inner<T> {
     pub(super) line: OnceBox<Line>,
     pub(super) class: Arc<Class>,
     pub(super) door: Door,
-    /// The bits of the [streak](Streak) of reads: changed by who is inside alone, but for what all readers would write alike.
+    /// The bits of the [streak](Streak) of reads: changed by who is inside alone, but for what all
+    /// readers would write alike.
     streak: AtomicU32,
     /// Whether its home is the caller's choice.
     is_pinned: AtomicBool,
     pub(super) value: UnsafeCell<T>,
 }
 
-// SAFETY: the door lets one thread at a time to the value, so sharing an object moves the value between threads. It lets more to it who read, but they come where the value is `Sync`.
+// SAFETY: the door lets one thread at a time to the value, so sharing an object moves the value
+// between threads. It lets more to it who read, but they come where the value is `Sync`.
 unsafe impl<T: Send> Send for Inner<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Inner<T> {}
@@ -84,8 +87,8 @@ impl<T> Inner<T> {
         }
     }
 
-    /// Makes it one of another class, where its home is this worker, or none, and whether the caller
-    /// has chosen that. No operation uses it now.
+    /// Makes it one of another class, where its home is this worker, or none, and whether the
+    /// caller has chosen that. No operation uses it now.
     pub(super) fn join(&mut self, class: Arc<Class>, home: Option<usize>, is_chosen: bool) {
         self.settle(None);
         if self.is_pinned.swap(false, Ordering::Relaxed) {
@@ -147,7 +150,8 @@ impl<T> Inner<T> {
         self.door.enter_as_reader(&self.class, context?)
     }
 
-    /// Goes out again after a read: all may read from now on, if this one was the last of many who were inside alone.
+    /// Goes out again after a read: all may read from now on, if this one was the last of many who
+    /// were inside alone.
     #[inline(always)]
     pub(super) fn leave_after_read(&self, way: Way, context: Option<&Context>) {
         if way.is_shared() {
@@ -166,7 +170,8 @@ impl<T> Inner<T> {
         self.leave();
     }
 
-    /// Lets all read it at once, if there are workers who would. The caller is inside alone, has read it, and leaves.
+    /// Lets all read it at once, if there are workers who would. The caller is inside alone, has
+    /// read it, and leaves.
     #[cold]
     fn share(&self) {
         let streak = self.streak();
@@ -185,7 +190,8 @@ impl<T> Inner<T> {
         Names { class: self.class.name().into(), type_name: type_name::<T>(), task: None }
     }
 
-    /// Waits for one's turn in the line before it; an error if a part of the same task, or the same thread, holds it, or does so when it looks again.
+    /// Waits for one's turn in the line before it; an error if a part of the same task, or the same
+    /// thread, holds it, or does so when it looks again.
     pub(super) async fn turn(&self) -> Result<Turn<'_>, EnterError> {
         let mut turn = pin!(self.line().turn());
         poll_fn(|cx| match context::with(|context| self.refuse_own(context)) {

@@ -1,8 +1,11 @@
 //! What a worker knows of the objects that are entered at it: from samples, by their addresses.
 //!
-//! The worker alone writes to its ledger; others read it, for reports. *An operation that is sampled*: its worker notes the time when it begins, and what it came to when it is over, [beside its other operations](crate::scheduler::operations), where no lock
-//! is needed. *Some of them, or some time, later*: lock the ledger, add what each took to the object's heat. What the worker [gives away](super::giving) of its objects follows from that; as long as there are
-//! objects to give away, the ledger is told of each operation at once.
+//! The worker alone writes to its ledger; others read it, for reports. *An operation that is
+//! sampled*: its worker notes the time when it begins, and what it came to when it is over, [beside
+//! its other operations](crate::scheduler::operations), where no lock is needed. *Some of them, or
+//! some time, later*: lock the ledger, add what each took to the object's heat. What the worker
+//! [gives away](super::giving) of its objects follows from that; as long as there are objects to
+//! give away, the ledger is told of each operation at once.
 
 use super::giving::Giving;
 use super::inner::Inner;
@@ -62,7 +65,8 @@ impl Ledgers {
         }
     }
 
-    /// Has this worker's ledger told of the operations that are over, and gives the object away, if the worker has chosen that.
+    /// Has this worker's ledger told of the operations that are over, and gives the object away, if
+    /// the worker has chosen that.
     #[inline(never)]
     fn settle<T>(&self, object: &Inner<T>, now: u64, context: &Context) {
         let me = context.seat.me();
@@ -96,7 +100,8 @@ impl Ledgers {
         }
     }
 
-    /// The times of the hottest objects at each worker lately, the hottest first, of so many at most.
+    /// The times of the hottest objects at each worker lately, the hottest first, of so many at
+    /// most.
     pub(super) fn hottest(&self, most: usize) -> Vec<Vec<u64>> {
         let hottest = |desk: &CachePadded<Desk>| {
             let mut times: Vec<u64> =

@@ -5,8 +5,10 @@ use crate::scheduler::operations::TURN;
 use crossbeam_utils::CachePadded;
 use std::fmt;
 
-/// Of so many [turns](TURN) one looks at the clock, which takes longer than a short operation. Measured: an operation on one counter, all of whose operations are at one home, was a fortieth dearer with a look at each turn
-/// (`evenkeel-bench run --bench counters --objects 1 --runtime home,automatic`).
+/// Of so many [turns](TURN) one looks at the clock, which takes longer than a short operation.
+/// Measured: an operation on one counter, all of whose operations are at one home, was a fortieth
+/// dearer with a look at each turn (`evenkeel-bench run --bench counters --objects 1 --runtime
+/// home,automatic`).
 const LOOK: u32 = 4;
 
 /// That of each worker, and of the relief.
@@ -17,7 +19,8 @@ pub(super) struct Shares(Box<[CachePadded<Share>]>);
 struct Share {
     /// Operations, in steps of [`TURN`].
     operations: AtomicU64,
-    /// How often the class had turned to be entered at homes when the worker last looked at all operations, so that their objects get theirs.
+    /// How often the class had turned to be entered at homes when the worker last looked at all
+    /// operations, so that their objects get theirs.
     turns: AtomicU64,
     /// Turns since the last look at the clock.
     unlooked: AtomicU32,
@@ -44,7 +47,8 @@ impl Shares {
         unlooked == 0
     }
 
-    /// Whether processor `me` hears for the first time that the class has turned to be entered at homes so often.
+    /// Whether processor `me` hears for the first time that the class has turned to be entered at
+    /// homes so often.
     pub(super) fn hears_of(&self, me: usize, turns: u64) -> bool {
         self.0.get(me).is_some_and(|share| {
             let has_turned = share.turns.load(Ordering::Relaxed) != turns;

@@ -1,12 +1,15 @@
 //! How a class finds out where its operations run best: it tries each way.
 //!
 //! # Roles
-//! Each worker *counts* operations, and with one in [`TURN`](crate::scheduler::operations::TURN) of them looks after the class of that one. Of those that do so at the same time one *steers*: it asks the class's
-//! [trial](Trial) in which mode operations run from now on, and says so in the class's [route](super::class).
+//! Each worker *counts* operations, and with one in [`TURN`](crate::scheduler::operations::TURN) of
+//! them looks after the class of that one. Of those that do so at the same time one *steers*: it
+//! asks the class's [trial](Trial) in which mode operations run from now on, and says so in the
+//! class's [route](super::class).
 //!
 //! # When the route changes
-//! It says which way tasks take, and excludes nobody. Whatever workers know of the objects' whereabouts is forgotten. When objects are to be entered at homes, each worker looks at all operations for a while,
-//! so that objects without a home get one.
+//! It says which way tasks take, and excludes nobody. Whatever workers know of the objects'
+//! whereabouts is forgotten. When objects are to be entered at homes, each worker looks at all
+//! operations for a while, so that objects without a home get one.
 
 use super::class::Class;
 use super::shares::Shares;
@@ -16,7 +19,8 @@ use crate::primitives::{Mutex, lock};
 use crate::scheduler::shared::Shared;
 use std::fmt;
 
-/// The least time between two steps, in nanoseconds: a fifth of the shortest window of a trial. An estimate; no benchmark sets it.
+/// The least time between two steps, in nanoseconds: a fifth of the shortest window of a trial. An
+/// estimate; no benchmark sets it.
 const STEP: u64 = 100_000;
 
 /// What steers one class.
@@ -47,7 +51,8 @@ impl Steering {
         }
     }
 
-    /// Whether processor `me` hears for the first time that the class has turned to be entered at homes.
+    /// Whether processor `me` hears for the first time that the class has turned to be entered at
+    /// homes.
     pub(super) fn has_turned_home(&self, me: usize) -> bool {
         self.shares.hears_of(me, self.turns.load(Ordering::Relaxed))
     }

@@ -99,9 +99,9 @@ pub(crate) struct Options {
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = |text: &str| number(text, 1..=MOST_KEYS, "keys"))]
     keys: Vec<usize>,
-    /// Directory, scan: what an operation writes, separated by commas: read (nothing, and others may
-    /// read meanwhile), alone (nothing), found (the found entry; directory only), all (everything
-    /// that it looks at) [default: read]
+    /// Directory, scan: what an operation writes, separated by commas: read (nothing, and others
+    /// may read meanwhile), alone (nothing), found (the found entry; directory only), all
+    /// (everything that it looks at) [default: read]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     access: Vec<Access>,
     /// Directory: what is in use, separated by commas: uniform (all directories), oscillating (all

@@ -131,8 +131,6 @@ struct Task {
     /// When it has come to the lock, and when it was given it.
     came: u64,
     began: u64,
-    /// When its core could have run it.
-    queued: u64,
     is_sampled: bool,
 }
 
@@ -200,7 +198,6 @@ impl Engine {
             entries: 0,
             came: 0,
             began: 0,
-            queued: 0,
             is_sampled: false,
         };
         Self {
@@ -282,7 +279,6 @@ impl Engine {
     }
 
     fn arrive(&mut self, task: usize) {
-        self.tasks[task].queued = self.now;
         let core = self.tasks[task].at;
         self.cores[core].ready.push_back(task);
         if !self.cores[core].is_going && self.cores[core].running.is_none() {

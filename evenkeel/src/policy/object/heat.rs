@@ -1,9 +1,12 @@
 //! Which objects of a core are the hottest, from samples, in a table that does not grow.
 //!
-//! Each sample adds to the place of its object, or takes from what another object has there, and the place is the object's when nothing is left: an object that has more than half of what is sampled at
-//! a place keeps it (the majority vote of Boyer and Moore, one for each place; frequent items by a table of such votes are Misra and Gries, 1982).
+//! Each sample adds to the place of its object, or takes from what another object has there, and
+//! the place is the object's when nothing is left: an object that has more than half of what is
+//! sampled at a place keeps it (the majority vote of Boyer and Moore, one for each place; frequent
+//! items by a table of such votes are Misra and Gries, 1982).
 
-/// Places: several times as many as objects that are worth moving at a time; 16 KiB. An estimate; no benchmark sets it.
+/// Places: several times as many as objects that are worth moving at a time; 16 KiB. An estimate;
+/// no benchmark sets it.
 pub const PLACES: usize = 1_024;
 
 /// The heat of objects, by any number that is not zero.

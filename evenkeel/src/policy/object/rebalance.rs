@@ -1,16 +1,20 @@
 //! Which objects change their home, because one core has more to do than another.
 //!
-//! A core that is busy and well above its [partner] gives that one its hottest objects, worth half of the gap, so that both end in the middle: the busiest core to the idlest, the next to the one after that, so that all see the same
-//! shares, and no two give to the same one. The home itself
-//! changes an object's home, between two operations, and tasks that come too late are sent on; so the rule is one that each core can follow by
-//! itself, with nothing but its own objects and what the others say of their time.
+//! A core that is busy and well above its [partner] gives that one its hottest objects, worth half
+//! of the gap, so that both end in the middle: the busiest core to the idlest, the next to the one
+//! after that, so that all see the same shares, and no two give to the same one. The home itself
+//! changes an object's home, between two operations, and tasks that come too late are sent on; so
+//! the rule is one that each core can follow by itself, with nothing but its own objects and what
+//! the others say of their time.
 //!
-//! Measured on two near cores, where the popularity of directories changes every 40 ms: without it the sixteenth that is popular lies on one core, and
-//! throughput is 17 to 30 % below that of a placement which deals neighbours out; with it, within 4 % of that, or above.
+//! Measured on two near cores, where the popularity of directories changes every 40 ms: without it
+//! the sixteenth that is popular lies on one core, and throughput is 17 to 30 % below that of a
+//! placement which deals neighbours out; with it, within 4 % of that, or above.
 
 use super::WHOLE;
 
-/// How often busy shares are compared, in nanoseconds. Measured: throughput follows a change of popularity within a few periods.
+/// How often busy shares are compared, in nanoseconds. Measured: throughput follows a change of
+/// popularity within a few periods.
 pub const PERIOD: u64 = 500_000;
 
 /// A core that is not busy for more than this share of its time keeps what it has, in per mille.
@@ -19,11 +23,15 @@ pub const BUSY: u32 = 800;
 /// Nor does one whose share is no more than this above its partner's, in per mille.
 pub const GAP: u32 = 150;
 
-/// An object in which less than one in so many parts of the mean of its core's objects is spent is cold, and stays: such objects have less than a quarter of the core's time together, and are fetched anew wherever they go.
-/// Measured: on the 16 simulated cores of CoreTime's experiment, an eighth of the moves and up to a quarter more operations than where the gap is filled with whatever fits (`evenkeel-bench simulate --coretime`).
+/// An object in which less than one in so many parts of the mean of its core's objects is spent is
+/// cold, and stays: such objects have less than a quarter of the core's time together, and are
+/// fetched anew wherever they go. Measured: on the 16 simulated cores of CoreTime's experiment, an
+/// eighth of the moves and up to a quarter more operations than where the gap is filled with
+/// whatever fits (`evenkeel-bench simulate --coretime`).
 pub const COLD: u128 = 4;
 
-/// The core to which core `me` gives, of all whose busy shares these are; none for the idler half. Costs a sort.
+/// The core to which core `me` gives, of all whose busy shares these are; none for the idler half.
+/// Costs a sort.
 ///
 /// # Examples
 /// ```
@@ -41,10 +49,12 @@ pub fn partner(shares: &[u32], me: usize) -> Option<usize> {
     (place > opposite).then(|| order[opposite])
 }
 
-/// What a core that is `busy` gives to its partner, whose share is `idle`, by itself: calls `give` with the number of each object, the hottest first. Sorts `objects`.
+/// What a core that is `busy` gives to its partner, whose share is `idle`, by itself: calls `give`
+/// with the number of each object, the hottest first. Sorts `objects`.
 ///
-/// An object that is hotter than half of the gap is given only if none was given before it, and if it is no hotter than three quarters of the gap: otherwise it would take
-/// the gap with it, to and fro. [Cold](COLD) ones stay. Costs a sort, and no memory.
+/// An object that is hotter than half of the gap is given only if none was given before it, and if
+/// it is no hotter than three quarters of the gap: otherwise it would take the gap with it, to and
+/// fro. [Cold](COLD) ones stay. Costs a sort, and no memory.
 ///
 /// # Examples
 /// ```
@@ -84,7 +94,8 @@ pub fn give_away(
     }
 }
 
-/// What the gap between two shares is worth, in the unit of `heat`, which `busy` is the whole of; none if there is nothing to give for it.
+/// What the gap between two shares is worth, in the unit of `heat`, which `busy` is the whole of;
+/// none if there is nothing to give for it.
 fn worth(busy: u32, idle: u32, heat: u64) -> Option<u64> {
     let gap = busy.saturating_sub(idle);
     let worth = u128::from(heat) * u128::from(gap) / u128::from(busy.clamp(1, WHOLE));

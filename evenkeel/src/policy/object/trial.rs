@@ -1,29 +1,46 @@
-//! Whether operations on a class of objects travel at all, and to how many cores: each way is tried, and the best one is kept.
+//! Whether operations on a class of objects travel at all, and to how many cores: each way is
+//! tried, and the best one is kept.
 //!
-//! No model of caches says what is better; the operations per second of the whole class do. So each class has a *trial*, which is asked now and then, with the number of its
-//! operations so far, and says in which mode they run:
+//! No model of caches says what is better; the operations per second of the whole class do. So each
+//! class has a *trial*, which is asked now and then, with the number of its operations so far, and
+//! says in which mode they run:
 //!
-//! 1. A class begins in place. As soon as it has operations, each other [mode](Mode) is its *challenger* once.
-//! 2. A challenger is *probed* first, for a window of [`PROBE`]. One that is [far behind](FAR_BEHIND) has lost.
-//! 3. Otherwise both modes *alternate*, [`ALTERNATIONS`] times a [`WINDOW`] each, of which the second half counts, because the first finds the caches as the other mode has left them.
-//!    Medians are compared: the challenger wins if it is better by [`MARGIN`]. Two alternations are enough where it is better in both by [`CLEAR`], or worse by the margin.
-//! 4. The winner is *held*, for [`HOLD`] at first, and twice as long each time that it wins again, four times where all others were far behind, up to [`LONGEST_HOLD`]. After that each challenger is tried again.
-//! 5. So it is when the rate of operations has [changed](CHANGE) in two windows of [`WATCH`] in a row, or by half as much in four. But a change is looked at only after [as many times](PATIENCE) as what was tried last has taken: however often the rate changes, at most a fifth of the time is spent on trials.
+//! 1. A class begins in place. As soon as it has operations, each other [mode](Mode) is its
+//!    *challenger* once.
+//! 2. A challenger is *probed* first, for a window of [`PROBE`]. One that is [far
+//!    behind](FAR_BEHIND) has lost.
+//! 3. Otherwise both modes *alternate*, [`ALTERNATIONS`] times a [`WINDOW`] each, of which the
+//!    second half counts, because the first finds the caches as the other mode has left them.
+//!    Medians are compared: the challenger wins if it is better by [`MARGIN`]. Two alternations are
+//!    enough where it is better in both by [`CLEAR`], or worse by the margin.
+//! 4. The winner is *held*, for [`HOLD`] at first, and twice as long each time that it wins again,
+//!    four times where all others were far behind, up to [`LONGEST_HOLD`]. After that each
+//!    challenger is tried again.
+//! 5. So it is when the rate of operations has [changed](CHANGE) in two windows of [`WATCH`] in a
+//!    row, or by half as much in four. But a change is looked at only after [as many
+//!    times](PATIENCE) as what was tried last has taken: however often the rate changes, at most a
+//!    fifth of the time is spent on trials.
 //!
 //! # What it costs
-//! A class in which all others are far behind runs in one of them for two probes out of each hold: in the long run one part in a thousand.
+//! A class in which all others are far behind runs in one of them for two probes out of each hold:
+//! in the long run one part in a thousand.
 //!
 //! # Rejected
-//! Samples of single operations, by which a model said whether a trial was worth it; a measure of how many objects are in use; to wait after a change until the rate is steady; to look at ever fewer of the changes that
-//! come to nothing; other rules for few tasks. Each was switched off alone, and then all of them together: no experiment with objects lost 5 %, and with one task per core they had been
-//! in the way (`docs/objects.md` has the figures).
+//! Samples of single operations, by which a model said whether a trial was worth it; a measure of
+//! how many objects are in use; to wait after a change until the rate is steady; to look at ever
+//! fewer of the changes that come to nothing; other rules for few tasks. Each was switched off
+//! alone, and then all of them together: the geometric mean of all experiments with objects stayed
+//! within 5 %, and with one task per core they had been in the way (`docs/objects.md` has the
+//! figures, and the single rows that lost).
 
 use super::verdict::{Mode, Reason, Verdict};
 
-/// A window of a hold, in which nothing is tried, in nanoseconds: the period of [rebalancing](super::rebalance::PERIOD).
+/// A window of a hold, in which nothing is tried, in nanoseconds: the period of
+/// [rebalancing](super::rebalance::PERIOD).
 pub const WATCH: u64 = 500_000;
 
-/// A window in which a challenger is probed, in nanoseconds: the first time that it travels each object gets its home in it. The last third counts.
+/// A window in which a challenger is probed, in nanoseconds: the first time that it travels each
+/// object gets its home in it. The last third counts.
 pub const PROBE: u64 = 3_000_000;
 
 /// A window of an alternation, in nanoseconds. Its second half counts.
@@ -37,7 +54,8 @@ pub const HOLD: u64 = 60_000_000;
 /// See [`HOLD`].
 pub const LONGEST_HOLD: u64 = HOLD << 6;
 
-/// The challenger wins if it is better by this, in percent of the mode that stands. A choice: the verdict need not be right where both are within a twentieth of each other.
+/// The challenger wins if it is better by this, in percent of the mode that stands. A choice: the
+/// verdict need not be right where both are within a twentieth of each other.
 pub const MARGIN: u64 = 4;
 
 /// By this, in percent, a difference is clear before all alternations are over.
@@ -46,20 +64,24 @@ pub const CLEAR: u64 = 25;
 /// A challenger that makes less than so many percent of the operations in its probe has lost.
 pub const FAR_BEHIND: u64 = 75;
 
-/// A rate that is so many percent of the usual, or the reverse, has changed. Less than the difference between what directories of which a sixteenth is popular make
-/// on 16 cores, and what all of them do (`evenkeel-bench simulate --coretime`).
+/// A rate that is so many percent of the usual, or the reverse, has changed. Less than the
+/// difference between what directories of which a sixteenth is popular make on 16 cores, and what
+/// all of them do (`evenkeel-bench simulate --coretime`).
 pub const CHANGE: u64 = 124;
 
 /// For so many times as long as the last trial has taken no change is looked at.
 pub const PATIENCE: u64 = 4;
 
-/// A challenger that made so many times less than the mode that stands when it was last tried is not tried on a change, but only after a hold.
+/// A challenger that made so many times less than the mode that stands when it was last tried is
+/// not tried on a change, but only after a hold.
 pub const HOPELESS: u64 = 4;
 
-/// Fewer operations in a window say nothing; it goes on until there are so many, or for four times its length.
+/// Fewer operations in a window say nothing; it goes on until there are so many, or for four times
+/// its length.
 pub const FEWEST: u64 = 200;
 
-/// The usual rate follows with one part in so many of each window: not before a change in four of them is seen.
+/// The usual rate follows with one part in so many of each window: not before a change in four of
+/// them is seen.
 const SLOW: u64 = 32;
 
 /// How long a verdict is held that has stood so often in a row.
@@ -95,7 +117,8 @@ struct Window {
 }
 
 impl Window {
-    /// The rate in operations per second, at the end of the window, and whether there were enough operations. The first `settle` of it are not counted.
+    /// The rate in operations per second, at the end of the window, and whether there were enough
+    /// operations. The first `settle` of it are not counted.
     fn step(&mut self, now: u64, ops: u64, length: u64, settle: u64) -> Option<(u64, bool)> {
         let Some((from, before)) = self.counts_from else {
             if now.saturating_sub(self.begin) >= settle {
@@ -152,7 +175,8 @@ pub struct Trial {
     occasion: Occasion,
     /// Whether all objects may be [at one home](Mode::AtOneHome).
     may_gather: bool,
-    /// How much the rate has changed in the last windows: two for each by [`CHANGE`], one for each by half as much, less than nothing if it has become less.
+    /// How much the rate has changed in the last windows: two for each by [`CHANGE`], one for each
+    /// by half as much, less than nothing if it has become less.
     changed: i32,
     /// Until when no change is looked at.
     deaf_until: u64,
@@ -183,8 +207,9 @@ impl Trial {
         matches!(self.phase, Phase::Hold { .. })
     }
 
-    /// Goes on at the time `now`, at which the class has had so many operations in all, and says in which mode they run from here. Times and counts
-    /// never go back; what is called late only makes windows longer. A few comparisons, and a division at the end of a window.
+    /// Goes on at the time `now`, at which the class has had so many operations in all, and says in
+    /// which mode they run from here. Times and counts never go back; what is called late only
+    /// makes windows longer. A few comparisons, and a division at the end of a window.
     pub fn step(&mut self, now: u64, ops: u64) -> Mode {
         let (length, settle) = match self.phase {
             Phase::Hold { .. } => (WATCH, 0),
@@ -206,7 +231,8 @@ impl Trial {
         self.mode
     }
 
-    /// Says whether all objects may be [at one home](Mode::AtOneHome). A class that stands there and may not any more is entered at homes everywhere, until its next trial.
+    /// Says whether all objects may be [at one home](Mode::AtOneHome). A class that stands there
+    /// and may not any more is entered at homes everywhere, until its next trial.
     pub fn set_may_gather(&mut self, may_gather: bool) {
         self.may_gather = may_gather;
         if !may_gather && self.is_held() && self.verdict.mode == Mode::AtOneHome {
@@ -268,7 +294,8 @@ impl Trial {
         !is_hopeless && (challenger != Mode::AtOneHome || self.may_gather)
     }
 
-    /// Goes on with the mode that is neither this one nor the one that stands, or holds the verdict.
+    /// Goes on with the mode that is neither this one nor the one that stands, or holds the
+    /// verdict.
     fn try_third(&mut self, now: u64, other: Mode) {
         let third = self.verdict.mode.neither(other);
         if !self.occasion.is_second && self.may_try(third) {
@@ -305,7 +332,8 @@ impl Trial {
         }
         let (mut rates, round) = (before, round + 1);
         rates[round - 1] = rate;
-        // The standing mode has the even rounds. The other one has to win, so less is enough against it.
+        // The standing mode has the even rounds. The other one has to win, so less is enough
+        // against it.
         let beats = |better: usize, percent: u64| {
             rates[..round]
                 .chunks(2)
@@ -340,7 +368,8 @@ impl Trial {
         self.verdict.rates[self.occasion.challenger as usize] = other;
     }
 
-    /// Two modes are compared, of which one stands from now on: goes on with the third one, or holds the verdict.
+    /// Two modes are compared, of which one stands from now on: goes on with the third one, or
+    /// holds the verdict.
     fn conclude(&mut self, now: u64, reason: Reason) {
         let challenger = self.occasion.challenger;
         (self.verdict.reason, self.verdict.against) = (reason, challenger);
@@ -376,7 +405,8 @@ fn median<'a>(rates: impl Iterator<Item = &'a u64>) -> u64 {
     }
 }
 
-/// How much a rate has changed: by 2 if by [`CHANGE`], and by 1 if by half as much; less than nothing if it has become less.
+/// How much a rate has changed: by 2 if by [`CHANGE`], and by 1 if by half as much; less than
+/// nothing if it has become less.
 fn change(usual: u64, rate: u64) -> i32 {
     let of = |a: u64, b: u64| {
         i32::from(is_more(a, b, 50 + CHANGE / 2)) + i32::from(is_more(a, b, CHANGE))

@@ -10,7 +10,8 @@ pub enum Mode {
     InPlace,
     /// At the home of the object, for those that have one.
     AtHome,
-    /// The same, and all of them have the same one: for operations that are shorter than a journey, which one core makes faster alone.
+    /// The same, and all of them have the same one: for operations that are shorter than a journey,
+    /// which one core makes faster alone.
     AtOneHome,
 }
 
@@ -27,7 +28,8 @@ impl Mode {
         }
     }
 
-    /// The one that is neither of two; of two that are the same, its [challenger](Self::challenger).
+    /// The one that is neither of two; of two that are the same, its
+    /// [challenger](Self::challenger).
     ///
     /// # Examples
     /// ```

@@ -36,8 +36,8 @@ impl Choice for InTurn {
     }
 }
 
-/// Those in the middle are the likeliest, as in a histogram of heights: a party counts the ones of 63
-/// random bits.
+/// Those in the middle are the likeliest, as in a histogram of heights: a party counts the ones of
+/// 63 random bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Bell;
 
