@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "whoever has come in makes its guard")]
 
-use super::{EnterError, Object, guard};
+use super::{EnterError, Object, guard, visit};
 use crate::primitives::spin::Backoff;
 use crate::runtime::{block_on, enter};
 
@@ -40,10 +40,7 @@ impl<T: Send> Object<T> {
             backoff.snooze();
         };
         drop(turn);
-        if way.is_poisoned() {
-            self.inner.leave();
-            return Err(EnterError::poisoned(self.inner.names()));
-        }
+        let way = visit::admit(&self.inner, way)?;
         // SAFETY: this thread has just come in.
         Ok(unsafe { guard::run(&self.inner, way, operation) })
     }

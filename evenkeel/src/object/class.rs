@@ -28,8 +28,8 @@ pub enum Placement {
     Automatic,
     /// Every object is entered where the task is.
     InPlace,
-    /// Every object has a home, and is entered there: each new object at the worker with the fewest
-    /// objects of its class.
+    /// Every object is entered at its home: the worker with the fewest objects of its class when it
+    /// was made.
     Home,
 }
 
@@ -87,8 +87,7 @@ impl Class {
         match self.route.load(Ordering::Relaxed) {
             IN_PLACE => None,
             AT_HOME => home,
-            // One without a home gets it first.
-            worker => home.map(|_| worker - AT_WORKER),
+            worker => Some(worker - AT_WORKER),
         }
     }
 
@@ -155,19 +154,12 @@ impl Class {
         &self.processors
     }
 
-    /// The home of a new object, if it has one from the beginning.
+    /// The home of a new object: the worker with the fewest objects of the class; none in a class
+    /// that is never entered at homes.
     pub(super) fn home_of_new(&self) -> Option<usize> {
-        match self.placement {
-            Placement::InPlace => None,
-            Placement::Home => self.next_home(),
-            Placement::Automatic => self.is_at_home().then(|| self.next_home()).flatten(),
-        }
-    }
-
-    /// The worker that is to be the next home: the one with the fewest objects of the class.
-    pub(super) fn next_home(&self) -> Option<usize> {
         let fewest = self.homes.iter().enumerate();
-        fewest.min_by_key(|(_, homes)| homes.load(Ordering::Relaxed)).map(|(worker, _)| worker)
+        let fewest = fewest.min_by_key(|(_, homes)| homes.load(Ordering::Relaxed));
+        fewest.map(|(worker, _)| worker).filter(|_| self.placement != Placement::InPlace)
     }
 
     /// Notes that an object has moved from one home to another, or from or to none.
@@ -203,13 +195,9 @@ impl Class {
         let shared = context.shared();
         // What workers of other runtimes do counts for nothing.
         if self.is_of(shared) {
-            let me = context.seat.me();
-            let is_to_look = self.steering.shares.count(me);
+            let is_to_look = self.steering.shares.count(context.seat.me());
             if is_to_look && self.placement == Placement::Automatic {
                 self.steering.steer(self, shared, context.ahead.now());
-            }
-            if self.steering.has_turned_home(me) {
-                context.operations.watch_some();
             }
         }
     }

@@ -4,10 +4,10 @@
 
 use super::door::Refusal;
 use super::guard::{self, Reading};
-use super::visit::Visit;
+use super::visit::{self, Visit};
 use super::way::Way;
 use super::{EnterError, Guard, HeldGuard, Object, inner};
-use crate::scheduler::context;
+use crate::scheduler::context::{self, Context};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{self, Poll, ready};
@@ -199,18 +199,28 @@ impl<T: Send> Object<T> {
     #[inline]
     pub fn try_enter(&self) -> Result<Option<Guard<'_, T>>, EnterError> {
         context::with(|context| match self.inner.enter(context) {
-            Ok(way) if way.is_poisoned() => {
-                self.inner.leave();
-                Err(EnterError::poisoned(self.inner.names()))
-            }
-            Ok(way) => {
-                let way = self.inner.count_entry(way, context);
-                // SAFETY: this thread has just come in.
-                Ok(Some(unsafe { Guard::new(&self.inner, way) }))
-            }
+            Ok(way) => self.have_entered(way, context).map(Some),
             Err(Refusal::Away(_)) => Ok(None),
             Err(Refusal::Taken) => self.inner.refuse_own(context).map(|()| None),
         })
+    }
+
+    /// What is left to do of an entry that has come in without a wait, by `way`: it is counted as
+    /// those are that may wait.
+    #[inline(always)]
+    pub(super) fn have_entered(
+        &self,
+        way: Way,
+        context: Option<&Context>,
+    ) -> Result<Guard<'_, T>, EnterError> {
+        let way = visit::admit(&self.inner, way)?;
+        if let Some(context) = context
+            && context.operations.count()
+        {
+            self.inner.class.count(context);
+        }
+        // SAFETY: this thread has just come in.
+        Ok(unsafe { Guard::new(&self.inner, way) })
     }
 
     /// Enters the object for an operation that awaits inside: first come, first served among those that do; all others wait until it is over.

@@ -8,9 +8,9 @@
 //!
 //! # Steps
 //! *Look*: compare the busy shares since the last look; choose objects by the [heat](Heat) that was
-//! sampled, by their addresses, and the worker that gets them. *Give*: an operation at home that is
-//! over looks, while any are to be given, whether its object is one, and [moves its
-//! home](super::door::Door::move_home).
+//! sampled, by their addresses, and the worker that gets them. *Give*: when a sampled operation is
+//! over, whose object is one of them, its host [moves its home](super::door::Door::move_home). What
+//! is hot is sampled often, so that is soon.
 //!
 //! # Why that is safe
 //! An address is compared and never followed: whoever gives an object away holds it. One that was
@@ -99,11 +99,6 @@ impl Giving {
         }
     }
 
-    /// Whether any are to be given away.
-    pub(super) fn has_any(&self) -> bool {
-        !self.given.is_empty()
-    }
-
     /// Notes that the worker has given an object away.
     pub(super) fn note_moved(&mut self) {
         self.moved += 1;
@@ -172,14 +167,14 @@ mod tests {
             giving.add(object, nanos, false);
         }
         giving.choose(&[1_000, 900], 0, 100);
-        assert!(!giving.has_any(), "the gap is small");
+        assert!(giving.given.is_empty(), "the gap is small");
         giving.choose(&[1_000, 0], 0, 100);
         assert_eq!(giving.given, [(1, 1), (3, 1)]);
         assert_eq!((giving.take(2), giving.take(3), giving.take(3)), (None, Some(1), None));
         giving.put_back((3, 1));
         assert_eq!(giving.given, [(1, 1), (3, 1)]);
         giving.choose(&[1_000, 0], 1, 100);
-        assert!(!giving.has_any(), "the idlest gives nothing");
+        assert!(giving.given.is_empty(), "the idlest gives nothing");
     }
 
     #[test]
@@ -187,7 +182,7 @@ mod tests {
         let mut giving = Giving::default();
         (1..=4).for_each(|object| giving.add(object, 10, true));
         giving.choose(&[1_000, 0], 0, 40);
-        assert!(!giving.has_any());
+        assert!(giving.given.is_empty());
         assert_eq!(giving.heat().total(), 40);
     }
 }

@@ -11,7 +11,7 @@
 use super::inner::Inner;
 use super::returning;
 use super::way::Way;
-use crate::scheduler::context::{self, Context};
+use crate::scheduler::context;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
@@ -62,27 +62,24 @@ impl<'a, T> Guard<'a, T> {
     }
 }
 
-/// What few operations end with.
+/// What few operations end with. The caller is outside again.
 #[cold]
-fn end<T>(object: &Inner<T>, way: Way, context: Option<&Context>) {
-    object.end_in_place(way, context);
+fn end<T>(object: &Inner<T>, way: Way) {
     if let Some(origin) = way.origin() {
         returning::go_back(origin);
+    }
+    if way.is_sampled() {
+        object.end_sample();
     }
 }
 
 /// Leaves an object that the caller is inside of alone.
 #[inline(always)]
 fn leave<T>(object: &Inner<T>, way: Way) {
-    context::with(|context| {
-        if way.has_more() {
-            end(object, way, context);
-        }
-        object.leave();
-        if way.is_sampled() {
-            object.end_at_home(way, context);
-        }
-    });
+    object.leave();
+    if way.has_more() {
+        end(object, way);
+    }
 }
 
 /// An operation that has not returned.
@@ -181,12 +178,9 @@ impl<T> Deref for Reading<'_, T> {
 impl<T> Drop for Reading<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        context::with(|context| {
-            self.object.end_in_place(self.way, context);
-            self.object.leave_after_read(self.way, context);
-            if self.way.is_sampled() {
-                self.object.end_at_home(self.way, context);
-            }
-        });
+        context::with(|context| self.object.leave_after_read(self.way, context));
+        if self.way.has_more() {
+            end(self.object, self.way);
+        }
     }
 }

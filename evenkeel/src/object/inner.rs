@@ -1,11 +1,10 @@
-//! What the handles of one object share.
+//! One object, which its handles share.
 
 #![allow(unsafe_code, reason = "an object is a lock: it gives `&mut` from `&`")]
 
 use super::class::Class;
 use super::door::{Door, Refusal};
 use super::error::{EnterError, Names};
-use super::handle::Count;
 use super::line::{Line, Turn};
 use super::way::Way;
 use crate::policy::object::Streak;
@@ -23,14 +22,11 @@ use std::sync::Arc;
 use std::task::Poll;
 
 /// An object: its value, and what is known of it. An entry in place reads the class and writes the
-/// door: both lie on one line, at whatever multiple of 16 the allocation begins. A small value is
-/// beside them, so that an entry waits for one line, or for two that are fetched at once.
+/// door: both lie on one line, behind the two counts of an `Arc`, at whatever multiple of 16 the
+/// allocation begins. A small value is beside them, so that an entry waits for one line, or for two
+/// that are fetched at once.
 #[repr(C)]
 pub(super) struct Inner<T> {
-    /// How many [handles](super::handle) it has.
-    pub(super) handles: Count,
-    /// Where those wait who do not get in at once for long.
-    pub(super) line: OnceBox<Line>,
     pub(super) class: Arc<Class>,
     pub(super) door: Door,
     /// The bits of the [streak](Streak) of reads: changed by who is inside alone, but for what all
@@ -38,6 +34,8 @@ pub(super) struct Inner<T> {
     streak: AtomicU32,
     /// Whether its home is the caller's choice.
     is_pinned: AtomicBool,
+    /// Where those wait who do not get in at once for long.
+    pub(super) line: OnceBox<Line>,
     pub(super) value: UnsafeCell<T>,
 }
 
@@ -68,12 +66,11 @@ pub(super) fn holder(context: Option<&Context>) -> u64 {
 impl<T> Inner<T> {
     pub(super) fn new(value: T, class: Arc<Class>) -> Self {
         Self {
-            handles: Count::one(),
-            line: OnceBox::new(),
             class,
             door: Door::new(),
             streak: AtomicU32::new(0),
             is_pinned: AtomicBool::new(false),
+            line: OnceBox::new(),
             value: UnsafeCell::new(value),
         }
     }

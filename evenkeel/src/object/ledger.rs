@@ -1,19 +1,16 @@
 //! What a worker knows of the objects that are entered at it: from samples, by their addresses.
 //!
 //! The worker alone writes to its ledger; others read it, for reports. *An operation that is
-//! sampled*: its worker notes the time when it begins, and what it came to when it is over, [beside
-//! its other operations](crate::scheduler::operations), where no lock is needed. *Some of them, or
-//! some time, later*: lock the ledger, add what each took to the object's heat. What the worker
-//! [gives away](super::giving) of its objects follows from that; as long as there are objects to
-//! give away, the ledger is told of each operation at once.
+//! sampled*: its worker notes the time when it begins, [beside its other
+//! operations](crate::scheduler::operations). *It is over*: lock the ledger, add what it took to
+//! the object's heat. What the worker [gives away](super::giving) of its objects follows from that.
 
 use super::giving::Giving;
 use super::inner::Inner;
 use crate::policy::object::sample;
 use crate::primitives::atomic::{AtomicUsize, Ordering};
 use crate::primitives::{Mutex, lock};
-use crate::scheduler::context::Context;
-use crate::scheduler::operations::{Over, Sampled};
+use crate::scheduler::context::{self, Context};
 use crossbeam_utils::CachePadded;
 use std::fmt;
 use std::sync::Arc;
@@ -50,56 +47,6 @@ impl Ledgers {
         }
     }
 
-    /// Ends an operation of a host, who is out of the object again.
-    pub(super) fn end<T>(&self, object: &Inner<T>, context: &Context) {
-        let operations = &context.operations;
-        let sampled = operations.end_sample(object.door.address());
-        if sampled.is_none() && !operations.gives() {
-            return;
-        }
-        let now = context.ahead.now();
-        let is_time = sampled
-            .is_some_and(|sampled| operations.note_over(over(object, sampled, now, context), now));
-        if is_time || operations.gives() {
-            self.settle(object, now, context);
-        }
-    }
-
-    /// Has this worker's ledger told of the operations that are over, and gives the object away, if
-    /// the worker has chosen that.
-    #[inline(never)]
-    fn settle<T>(&self, object: &Inner<T>, now: u64, context: &Context) {
-        let me = context.seat.me();
-        let Some(desk) = self.0.get(me) else {
-            // Nobody keeps what it has sampled; there has to be room for more.
-            drop(context.operations.tell(now));
-            return;
-        };
-        let mut giving = lock(&desk.ledger);
-        for Over { address, nanos, stays } in context.operations.tell(now) {
-            giving.add(address, nanos * u64::from(sample::ONE_IN), stays);
-        }
-        let address = object.door.address();
-        let to = giving.take(address).filter(|_| !object.stays());
-        if giving.is_due(now) {
-            giving.look(context.shared(), me, now);
-        }
-        if giving.has_any() {
-            context.operations.watch(true);
-        } else if context.operations.gives() {
-            // They are given, or have waited for too long.
-            context.operations.watch(false);
-        }
-        if let Some(to) = to {
-            if object.move_home(me, to) {
-                giving.note_moved();
-            } else {
-                // Another task is inside.
-                giving.put_back((address, to));
-            }
-        }
-    }
-
     /// The times of the hottest objects at each worker lately, the hottest first, of so many at
     /// most.
     pub(super) fn hottest(&self, most: usize) -> Vec<Vec<u64>> {
@@ -124,11 +71,42 @@ impl Ledgers {
     }
 }
 
-/// An operation that is over, as the ledger has to know it.
-fn over<T>(object: &Inner<T>, sampled: Sampled, now: u64, context: &Context) -> Over {
-    // What there is around it goes with it.
-    let nanos = now.saturating_sub(sampled.began).max(context.seat.mean_poll());
-    Over { address: object.door.address(), nanos, stays: object.stays() }
+impl<T> Inner<T> {
+    /// Ends a sampled operation of a host, which is out of the object again: adds what it took to
+    /// the object's heat, and gives the object away if the worker has chosen that.
+    #[cold]
+    pub(super) fn end_sample(&self) {
+        context::with(|context| {
+            // Its guard may have outlived the worker, and be dropped by one of another runtime.
+            let is_of = |context: &&Context| self.class.is_of(context.shared());
+            let Some(context) = context.filter(is_of) else { return };
+            let Some(desk) = self.class.ledgers.0.get(context.seat.me()) else { return };
+            let began = context.operations.end_sample(self.door.address());
+            if let Some(began) = began {
+                self.settle_heat(desk, began, context);
+            }
+        });
+    }
+
+    fn settle_heat(&self, desk: &Desk, began: u64, context: &Context) {
+        let (me, address, now) = (context.seat.me(), self.door.address(), context.ahead.now());
+        // What there is around it goes with it.
+        let nanos = now.saturating_sub(began).max(context.seat.mean_poll());
+        let stays = self.is_pinned() || self.class.is_gathered();
+        let mut giving = lock(&desk.ledger);
+        giving.add(address, nanos * u64::from(sample::ONE_IN), stays);
+        if giving.is_due(now) {
+            giving.look(context.shared(), me, now);
+        }
+        let Some(to) = giving.take(address).filter(|_| !stays) else { return };
+        if self.door.move_home(Some(me), Some(to)) {
+            self.class.note_moved(Some(me), Some(to));
+            giving.note_moved();
+        } else {
+            // Another task is inside.
+            giving.put_back((address, to));
+        }
+    }
 }
 
 impl fmt::Debug for Ledgers {

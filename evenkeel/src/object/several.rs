@@ -100,15 +100,7 @@ impl<T: Send> Object<T> {
             return Ok(Some(guard));
         }
         context::with(|context| match self.inner.door.enter_here(&self.inner.class, context) {
-            Ok(way) if way.is_poisoned() => {
-                self.inner.leave();
-                Err(EnterError::poisoned(self.inner.names()))
-            }
-            Ok(way) => {
-                let way = self.inner.count_entry(way, context);
-                // SAFETY: this thread has just come in.
-                Ok(Some(unsafe { Guard::new(&self.inner, way) }))
-            }
+            Ok(way) => self.have_entered(way, context).map(Some),
             Err(Refusal::Away(_) | Refusal::Taken) => Ok(None),
         })
     }

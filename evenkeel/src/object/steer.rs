@@ -1,15 +1,14 @@
 //! How a class finds out where its operations run best: it tries each way.
 //!
 //! # Roles
-//! Each worker *counts* operations, and with one in [`TURN`](crate::scheduler::operations::TURN) of
-//! them looks after the class of that one. Of those that do so at the same time one *steers*: it
+//! Each worker *counts* operations, and with one in
+//! [some](crate::policy::object::sample::ONE_IN) looks after the class of that one. Of those that do so at the same time one *steers*: it
 //! asks the class's [trial](Trial) in which mode operations run from now on, and says so in the
 //! class's [route](super::class).
 //!
 //! # When the route changes
 //! It says which way tasks take, and excludes nobody. Whatever workers know of the objects'
-//! whereabouts is forgotten. When objects are to be entered at homes, each worker looks at all
-//! operations for a while, so that objects without a home get one.
+//! whereabouts is forgotten.
 
 use super::class::Class;
 use super::shares::Shares;
@@ -27,8 +26,6 @@ const STEP: u64 = 100_000;
 pub(super) struct Steering {
     /// That of each worker, and of the relief.
     pub(super) shares: Shares,
-    /// How often the class has turned to be entered at homes.
-    turns: AtomicU64,
     /// When to step next.
     next: AtomicU64,
     trial: Mutex<Trial>,
@@ -45,16 +42,9 @@ impl Steering {
     pub(super) fn new(processors: usize) -> Self {
         Self {
             shares: Shares::new(processors),
-            turns: AtomicU64::new(0),
             next: AtomicU64::new(0),
             trial: Mutex::new(Trial::default()),
         }
-    }
-
-    /// Whether processor `me` hears for the first time that the class has turned to be entered at
-    /// homes.
-    pub(super) fn has_turned_home(&self, me: usize) -> bool {
-        self.shares.hears_of(me, self.turns.load(Ordering::Relaxed))
     }
 
     /// What the trials have come to.
@@ -83,7 +73,6 @@ impl Steering {
     fn go(&self, class: &Class, shared: &Shared, mode: Mode) {
         if class.set_mode(mode) {
             shared.forget_whereabouts();
-            self.turns.fetch_add(u64::from(mode.travels()), Ordering::Relaxed);
         }
     }
 

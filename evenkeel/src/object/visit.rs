@@ -6,7 +6,7 @@ use super::door::Refusal;
 use super::error::EnterError;
 use super::inner::Inner;
 use super::line::Turn;
-use super::marks::{Marks, Rarely};
+use super::rarely::Rarely;
 use super::way::Way;
 use crate::primitives::spin::pause;
 use crate::scheduler::context::{self, Context};
@@ -37,8 +37,21 @@ enum Step {
 #[derive(Debug, Default)]
 pub(super) struct Visit<'a> {
     journeys: u32,
-    marks: Marks,
+    stage: Stage,
     rare: Rarely<Rare<'a>>,
+}
+
+/// What its worker has made of an entry. As wide as what is beside it: a store of both is read in
+/// parts without a wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+enum Stage {
+    #[default]
+    New,
+    /// It is counted.
+    Counted,
+    /// It is one of many, of which few are looked at, and the others have had their turn.
+    LookedAt,
 }
 
 /// What an entry has to remember that is held up.
@@ -99,19 +112,17 @@ impl<'a> Visit<'a> {
             // It does not even look at the object, whose lines are there.
             return self.set_out(context, target, cx);
         }
-        let counted = self.marks.has(Marks::COUNTED);
-        if counted || !context.is_some_and(|context| context.operations.count()) {
+        let is_looked_at =
+            self.stage == Stage::New && context.is_some_and(|context| context.operations.count());
+        if !is_looked_at && self.stage != Stage::LookedAt {
             if READS && let Some(way) = object.enter_as_reader(context) {
-                if self.marks.has(Marks::ASKED) {
-                    object.note_paid();
-                }
                 return Poll::Ready(Ok(way));
             }
             if let Ok(way) = object.enter(context) {
                 return Poll::Ready(admit(object, way));
             }
         }
-        self.poll_later::<T, READS>(object, context, cx)
+        self.poll_later::<T, READS>(object, context, is_looked_at, cx)
     }
 
     /// The same of one that did not get in at once.
@@ -120,24 +131,19 @@ impl<'a> Visit<'a> {
         &mut self,
         object: &'a Inner<T>,
         context: Option<&Context>,
+        is_looked_at: bool,
         cx: &mut task::Context<'_>,
     ) -> Poll<Result<Way, EnterError>> {
-        let counted = self.marks.has(Marks::COUNTED);
-        self.marks.set(Marks::COUNTED, true);
-        if !counted
-            && let Some(context) = context
-            && context.operations.has_counted()
-        {
-            if context.operations.has_had_its_turn() {
-                object.class.count(context);
-                self.marks.set(Marks::ASKED, true);
-                // Whoever has come from another worker has given the others there their turn.
-                if self.journeys == 0 {
-                    return again(Some(context), cx);
-                }
+        if self.stage == Stage::New {
+            self.stage = Stage::Counted;
+        }
+        if let Some(context) = context.filter(|_| is_looked_at) {
+            object.class.count(context);
+            self.stage = Stage::LookedAt;
+            // A task that has come from another worker has given the others there their turn.
+            if self.journeys == 0 {
+                return again(Some(context), cx);
             }
-            // One that is held for as long as it likes says nothing.
-            self.marks.set(Marks::SAMPLED, self.rare.get().is_none());
         }
         // Waiting is a part of what it costs that others use the object too.
         let began = self.begin(object, context);
@@ -153,7 +159,7 @@ impl<'a> Visit<'a> {
             }
             let in_turn = self.rare.get().is_some_and(|rare| rare.turn.is_some());
             if READS && let Some(way) = object.enter_as_reader(context) {
-                if self.marks.has(Marks::ASKED) {
+                if self.stage == Stage::LookedAt {
                     object.note_paid();
                 }
                 return Poll::Ready(Ok(way));
@@ -187,27 +193,19 @@ impl<'a> Visit<'a> {
         began: Option<u64>,
     ) -> Result<Way, EnterError> {
         let way = admit(object, way)?;
-        match context {
-            Some(context)
-                if self.marks.has(Marks::SAMPLED)
-                    // Workers of other runtimes have ledgers of their own.
-                    && object.class.is_at_home()
-                    && object.class.is_of(context.shared()) =>
-            {
-                if let Some(began) = began {
-                    context.operations.begin_sample(object.door.address(), began);
-                }
-                Ok(way.sampled())
-            }
-            _ => Ok(way),
-        }
+        let (Some(context), Some(began)) = (context.filter(|_| way.is_host()), began) else {
+            return Ok(way);
+        };
+        context.operations.begin_sample(object.door.address(), began);
+        Ok(way.sampled())
     }
 
     /// When it begins to enter, if that is of interest: whatever it takes to fetch the object belongs to the operation.
     fn begin<T>(&self, object: &Inner<T>, context: Option<&Context>) -> Option<u64> {
         let is_sample = |context: &&Context| {
-            self.marks.has(Marks::SAMPLED)
-                && context.operations.is_sample()
+            // One that is held for as long as its task likes says nothing.
+            self.stage == Stage::LookedAt
+                && self.rare.get().is_none()
                 && object.class.host(object.door.home()) == Some(context.seat.me())
         };
         context.filter(is_sample).map(|context| context.ahead.now())
@@ -261,7 +259,7 @@ impl<'a> Visit<'a> {
 
 /// What is left to do inside.
 #[inline(always)]
-fn admit<T>(object: &Inner<T>, way: Way) -> Result<Way, EnterError> {
+pub(super) fn admit<T>(object: &Inner<T>, way: Way) -> Result<Way, EnterError> {
     // A host does not get in by its note while the object is poisoned.
     if !way.is_poisoned() {
         return Ok(way);

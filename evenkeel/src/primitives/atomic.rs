@@ -161,10 +161,6 @@ pub(crate) enum Edge {
     ObjectUnlock,
     /// A reader's look at an object's word.
     ObjectShared,
-    /// The drop of one of an object's handles.
-    ObjectHandle,
-    /// The look of the last one at the drops before.
-    ObjectLastHandle,
 }
 
 /// `ordering`, unless a model has weakened `edge`.

@@ -44,6 +44,10 @@ named! {
         TasksArc = "tasks+arc": "evenkeel's tasks, and an Arc<parking_lot::Mutex> per object: each allocated by itself, as objects are",
         /// Tasks, and a lock that lets readers in together.
         TasksRwLock = "tasks+rwlock": "evenkeel's tasks, and a parking_lot::RwLock per object, which operations that only look read-lock",
+        /// Tasks whose operations are made by those that are inside already.
+        TasksCombining = "tasks+combining": "evenkeel's tasks, which publish their operations where another task is inside; that one makes them (flat combining; a prototype)",
+        /// Tasks whose operations go to the object's home without them.
+        TasksShipping = "tasks+shipping": "evenkeel's tasks, which publish their operations, and tasks of the object's home make them (a prototype)",
         /// Tasks, and objects that are entered where the task is.
         InPlace = "in-place": "evenkeel's tasks, objects entered where the task is: Placement::InPlace",
         /// Tasks, and objects that are entered at home.
@@ -94,13 +98,15 @@ impl Bench {
     pub(crate) fn modes(self) -> &'static [Mode] {
         use Mode::{
             Atomic, Automatic, DashMap, Home, InPlace, Mutex, OneThread, ParkingLot, Spin,
-            TasksArc, TasksParkingLot, TasksRwLock,
+            TasksArc, TasksCombining, TasksParkingLot, TasksRwLock, TasksShipping,
         };
         match self {
             Bench::Counters => &[
                 Spin,
                 TasksParkingLot,
                 TasksArc,
+                TasksCombining,
+                TasksShipping,
                 InPlace,
                 Home,
                 Automatic,
@@ -128,7 +134,18 @@ impl Bench {
                 OneThread,
             ],
             // Nothing that only looks: a lock that lets readers in together is but a slower lock.
-            Bench::Map | Bench::Heap | Bench::Bank | Bench::Graph | Bench::Own | Bench::Classes => {
+            Bench::Map | Bench::Heap | Bench::Own => &[
+                Spin,
+                TasksParkingLot,
+                TasksArc,
+                TasksCombining,
+                TasksShipping,
+                InPlace,
+                Home,
+                Automatic,
+                OneThread,
+            ],
+            Bench::Bank | Bench::Graph | Bench::Classes => {
                 &[Spin, TasksParkingLot, TasksArc, InPlace, Home, Automatic, OneThread]
             }
         }

@@ -19,6 +19,7 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod bench;
+mod delegates;
 mod entries;
 mod family;
 mod homes;

@@ -120,6 +120,12 @@ fn with<W: Work, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
         Mode::TasksRwLock => {
             by_locking_tasks::<_, RwLocks<S::Lock<parking_lot::RwLock<W::Value>>>>(run, work)
         }
+        Mode::TasksCombining => {
+            by_tasks(run, |load, score| tasks::run_delegated(work, load, score, run.seed, None))
+        }
+        Mode::TasksShipping => by_tasks(run, |load, score| {
+            tasks::run_delegated(work, load, score, run.seed, Some(load.workers))
+        }),
         Mode::OneThread => by_one_thread(run, work, lone::one),
         Mode::InPlace | Mode::Home | Mode::Automatic if work.looks() => {
             by_tasks(run, |load, score| {

@@ -7,6 +7,7 @@ use evenkeel::object::{EnterError, Object, Placement};
 use evenkeel::{JoinHandle, Runtime};
 
 use super::bench::Mode;
+use super::delegates::{self, Delegates};
 use super::entries;
 use super::homes::Homes;
 use super::locks::Shared;
@@ -14,7 +15,7 @@ use super::party::{Party, Tally};
 use super::run::Finished;
 use super::score::{Performance, Score};
 use super::spacing::Spacing;
-use super::work::{Held, Kind};
+use super::work::{Held, Kind, Work};
 use suite::kit::fault::Fault;
 use suite::kit::runtime::Lost;
 
@@ -78,8 +79,28 @@ pub(super) fn run_locked<K: Kind, S: Shared<K> + 'static>(
     Ok(Finished { performance, tallies: tallies?, held: shared.held(kind), homes: None })
 }
 
+/// Runs as many tasks on objects whose operations are made by others: by any task, or by those of
+/// so many `homes`.
+pub(super) fn run_delegated<W: Work>(
+    work: W,
+    load: Load,
+    score: &Arc<Score>,
+    seed: u64,
+    homes: Option<usize>,
+) -> Result<Finished, Fault> {
+    let runtime = start(load)?;
+    let shared = Arc::new(Delegates::new(work, load.objects, load.tasks, homes));
+    let party = |number| Party::new(score, seed, number);
+    let tasks = (0..load.tasks)
+        .map(|number| runtime.spawn(delegates::party(work, shared.clone(), number, party(number))))
+        .collect();
+    let (performance, tallies) = conduct(&runtime, score, tasks);
+    Ok(Finished { performance, tallies: tallies?, held: shared.held(work), homes: None })
+}
+
 fn start(load: Load) -> Result<Runtime, Fault> {
-    let runtime = evenkeel::Builder::new().workers(load.workers).pin(true).build();
+    let builder = evenkeel::Builder::new().workers(load.workers).pin(true);
+    let runtime = builder.on_worker_start(delegates::note_worker).build();
     runtime.map_err(|error| Fault::Start(error.into()))
 }
 

@@ -27,9 +27,7 @@ struct Gift {
 
 /// What is known of all directories, and their homes.
 pub(super) struct Placing {
-    homes: Vec<Option<usize>>,
-    /// How many have been dealt.
-    dealt: usize,
+    homes: Vec<usize>,
     /// From which core each is to be given to which, and in which period that was decided.
     given: Vec<Option<Gift>>,
     /// The time that was lately spent in each, as far as samples say.
@@ -47,8 +45,7 @@ impl Placing {
         let mut trial = Trial::default();
         trial.set_may_gather(directories > 1);
         Self {
-            homes: vec![None; directories],
-            dealt: 0,
+            homes: (0..directories).map(|directory| directory % CORES).collect(),
             given: vec![None; directories],
             heats: vec![0; directories],
             begun: vec![0; CORES],
@@ -62,8 +59,8 @@ impl Placing {
     pub(super) fn host(&self, directory: usize) -> Option<usize> {
         match self.trial.mode() {
             Mode::InPlace => None,
-            Mode::AtHome => self.homes[directory],
-            Mode::AtOneHome => self.homes[directory].map(|_| 0),
+            Mode::AtHome => Some(self.homes[directory]),
+            Mode::AtOneHome => Some(0),
         }
     }
 
@@ -85,25 +82,15 @@ impl Placing {
 
     /// The end of an operation, and how many nanoseconds it has taken if it was sampled.
     pub(super) fn operated(&mut self, core: usize, directory: usize, nanos: Option<u64>) {
-        let travels = self.trial.mode().travels();
-        // As in the runtime, all operations are looked at until every object has its home.
-        if travels && self.homes[directory].is_none() {
-            self.homes[directory] = Some(self.dealt % CORES);
-            self.dealt += 1;
-            return;
-        }
-        let is_host = self.host(directory) == Some(core);
-        if is_host
-            && let Some(gift) = self.given[directory].take()
+        let Some(nanos) = nanos.filter(|_| self.host(directory) == Some(core)) else { return };
+        if let Some(gift) = self.given[directory].take()
             && gift.from == core
             && self.is_pending(&gift)
         {
-            self.homes[directory] = Some(gift.to);
+            self.homes[directory] = gift.to;
             self.moves += 1;
         }
-        if let Some(nanos) = nanos.filter(|_| is_host) {
-            self.heats[directory] += nanos * u64::from(ONE_IN);
-        }
+        self.heats[directory] += nanos * u64::from(ONE_IN);
     }
 
     /// The end of a period, in which the cores were busy for these cycles.
@@ -119,10 +106,8 @@ impl Placing {
     fn rebalance(&mut self, busy: &[u64; CORES]) {
         let shares = busy.map(|busy| per_mille(busy, PERIOD));
         let mut objects = vec![Vec::new(); CORES];
-        for (directory, home) in self.homes.iter().enumerate() {
-            if let Some(core) = home {
-                objects[*core].push((directory as u64, self.heats[directory]));
-            }
+        for (directory, &home) in self.homes.iter().enumerate() {
+            objects[home].push((directory as u64, self.heats[directory]));
         }
         let mut waits = [false; CORES];
         let pending = self.given.iter().flatten().filter(|gift| self.is_pending(gift));

@@ -12,6 +12,18 @@ impl Random {
         Random((mixed ^ (mixed >> 29)) | 1)
     }
 
+    /// What the sequence goes on from.
+    #[inline]
+    pub fn state(&self) -> u64 {
+        self.0
+    }
+
+    /// A sequence that goes on from there.
+    #[inline]
+    pub fn from_state(state: u64) -> Random {
+        Random(state)
+    }
+
     /// A number below `bound`, by a multiplication instead of a division.
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {

@@ -1,28 +1,6 @@
-//! What an entry carries with it: marks in one word, and in a box what few entries need. It lies in the task that travels.
+//! What few entries need, in a box: an entry lies in the task that travels.
 
 use std::mem::ManuallyDrop;
-
-/// What has been found out about an entry. Bits of one word: where the compiler clears it by stores that overlap, whoever reads waits until they have left the store buffer, which is a tenth of an operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks(u32);
-
-impl Marks {
-    /// The others have had their turn.
-    pub(super) const COUNTED: u32 = 1;
-    /// Its worker's ledger wants to hear of it.
-    pub(super) const SAMPLED: u32 = 2;
-    /// It is one of many, of which few are asked what their way in is good for.
-    pub(super) const ASKED: u32 = 4;
-
-    #[inline(always)]
-    pub(super) fn has(self, mark: u32) -> bool {
-        self.0 & mark != 0
-    }
-
-    pub(super) fn set(&mut self, mark: u32, is_so: bool) {
-        self.0 = if is_so { self.0 | mark } else { self.0 & !mark };
-    }
-}
 
 /// What there is rarely, in a box; that there is none is seen without a call.
 #[derive(Debug)]
