@@ -15,9 +15,15 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{self, Poll, ready};
 
-/// Looks at an object that somebody is inside of before the task gives others a turn, each after twice as long as the one before: together as long as a short operation
-/// lasts. An estimate; no benchmark sets it.
-const LOOKS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 6 };
+/// Looks at an object that is taken before the task gives others a turn, and pauses before each:
+/// about as long as its line goes to and fro between two cores. Each look takes the line from the
+/// operation inside, so looks that come sooner make a counter half as fast, and later ones cost
+/// those who work for 100 ns between their operations more than they gain
+/// (`evenkeel-bench run --bench counters,heap --objects 1 --runtime tasks+parking_lot,in-place`,
+/// `--bench own --steps 50,100,200`). One look in the models.
+const LOOKS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 2 };
+/// See [`LOOKS`].
+const PAUSES: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 32 };
 
 /// Journeys of one entry before it takes the object from its home: the task was taken away on its way each time, or is polled by something that does not let it go. An
 /// estimate; no benchmark sets it.
@@ -302,9 +308,8 @@ fn wait<T, const READS: bool>(
     if !in_turn && object.is_held() {
         return Poll::Ready(Step::InLine);
     }
-    // Each look takes the line from whoever is inside, so the next one is later.
-    for look in 0..LOOKS {
-        (0..1 << look).for_each(|_| pause());
+    for _ in 0..LOOKS {
+        (0..PAUSES).for_each(|_| pause());
         if READS && let Some(way) = object.enter_as_reader(context) {
             return Poll::Ready(Step::Inside(Ok(way)));
         }
