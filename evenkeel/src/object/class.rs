@@ -83,10 +83,10 @@ impl Class {
 
     /// The worker at which an object with this home is entered; none if that is where the task is.
     #[inline(always)]
-    pub(super) fn host(&self, home: Option<usize>) -> Option<usize> {
+    pub(super) fn host(&self, home: impl FnOnce() -> Option<usize>) -> Option<usize> {
         match self.route.load(Ordering::Relaxed) {
             IN_PLACE => None,
-            AT_HOME => home,
+            AT_HOME => home(),
             worker => Some(worker - AT_WORKER),
         }
     }

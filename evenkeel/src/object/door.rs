@@ -130,52 +130,49 @@ impl Door {
         self.word.load(Ordering::Relaxed)
     }
 
-    /// Enters from the worker of `context`, or from a thread that is none, unless the object is to
-    /// be entered elsewhere.
+    /// Enters from the worker of `context`, if nothing is in the way: the object is not taken, and to
+    /// be entered here. What is in the way [`enter`](Self::enter) says.
     #[inline(always)]
-    pub(super) fn enter(
-        &self,
-        class: &Arc<Class>,
-        context: Option<&Context>,
-    ) -> Result<Way, Refusal> {
+    pub(super) fn enter_at_once(&self, class: &Arc<Class>, context: &Context) -> Option<Way> {
         // An entry writes here or beside it: what another core has written should come with the
         // right to do so.
         prefetch::lines(std::ptr::from_ref(self).cast(), 1);
         let word = self.word();
         if word & FLAGS != 0 {
-            return self.enter_slowly(class, context, word);
+            return None;
         }
         // The class first: in place it does not matter which of its objects have homes, and a
         // branch on that would be mispredicted half of the time.
-        if !class.is_at_home() {
+        let Some(host) = class.host(|| home_in(word)) else {
             return self.lock(word);
+        };
+        if host != context.seat.me() || !class.is_of(context.shared()) {
+            return None;
         }
-        let Some(host) = class.host(home_in(word)) else { return self.lock(word) };
-        if let Some(context) = context
-            && host == context.seat.me()
-            && class.is_of(context.shared())
-        {
-            let way = self.lock(word)?;
-            context.note_visit();
-            return Ok(way.as_host());
-        }
-        self.enter_slowly(class, context, word)
+        let way = self.lock(word)?;
+        context.note_visit();
+        Some(way.as_host())
     }
 
+    /// Enters from the worker of `context`, or from a thread that is none, unless the object is to
+    /// be entered elsewhere.
     #[inline(never)]
-    fn enter_slowly(
+    pub(super) fn enter(
         &self,
-        class: &Class,
+        class: &Arc<Class>,
         context: Option<&Context>,
-        word: u64,
     ) -> Result<Way, Refusal> {
+        if let Some(way) = context.and_then(|context| self.enter_at_once(class, context)) {
+            return Ok(way);
+        }
+        let word = self.word();
         if word & LOCKED != 0 {
             return Err(Refusal::Taken);
         }
         // An error about a poisoned object is told where the task is, and one that readers share is
         // entered there too.
         if word & FLAGS == 0
-            && let Some(host) = class.host(home_in(word))
+            && let Some(host) = class.host(|| home_in(word))
             && let Some(context) = context.filter(|context| class.is_of(context.shared()))
             && context.seat.me() != host
         {
@@ -196,29 +193,28 @@ impl Door {
             // It would wait for itself.
             return Err(Refusal::Taken);
         }
-        let way = self.lock(word)?;
+        let way = self.lock(word).ok_or(Refusal::Taken)?;
         if word & SHARED != 0 {
             return self.enter_shared(class, word, way);
         }
-        if word & SUSPENDED != 0 && is_back(context, class.host(home_in(word)).or(home_in(word))) {
+        if word & SUSPENDED != 0 && is_back(context, class.host(|| home_in(word)).or(home_in(word)))
+        {
             self.word.store(self.word() & !SUSPENDED, Ordering::Relaxed);
         }
         Ok(way.poisoned(word & POISONED != 0))
     }
 
-    /// Sets the lock of a word that may have it.
+    /// Sets the lock; none if the word has it, or is another one by now.
     #[inline(always)]
-    fn lock(&self, word: u64) -> Result<Way, Refusal> {
+    fn lock(&self, word: u64) -> Option<Way> {
         if word & LOCKED != 0 {
-            return Err(Refusal::Taken);
+            return None;
         }
         let me = id::among_threads();
         let locked = word & BELOW | LOCKED | me << LAST;
         let order = edge(Edge::ObjectLock, Ordering::Acquire);
-        match self.word.compare_exchange(word, locked, order, Ordering::Relaxed) {
-            Ok(_) => Ok(Way::by_lock().after(word & READ != 0)),
-            Err(_) => Err(Refusal::Taken),
-        }
+        let has_set = self.word.compare_exchange(word, locked, order, Ordering::Relaxed).is_ok();
+        has_set.then(|| Way::by_lock().after(word & READ != 0))
     }
 
     /// Has the object entered in place until its host is back. The caller is inside.

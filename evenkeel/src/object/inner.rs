@@ -23,12 +23,13 @@ use std::task::Poll;
 
 /// An object: its value, and what is known of it. An entry in place reads the class and writes the
 /// door: both lie on one line, behind the two counts of an `Arc`, at whatever multiple of 16 the
-/// allocation begins. A small value is beside them, so that an entry waits for one line, or for two
-/// that are fetched at once.
+/// allocation begins. The value comes next, so that an entry to a small one waits for one line, or
+/// for two that are fetched at once; what few entries need comes last.
 #[repr(C)]
 pub(super) struct Inner<T> {
     pub(super) class: Arc<Class>,
     pub(super) door: Door,
+    pub(super) value: UnsafeCell<T>,
     /// The bits of the [streak](Streak) of reads: changed by who is inside alone, but for what all
     /// readers would write alike.
     streak: AtomicU32,
@@ -36,7 +37,6 @@ pub(super) struct Inner<T> {
     is_pinned: AtomicBool,
     /// Where those wait who do not get in at once for long.
     pub(super) line: OnceBox<Line>,
-    pub(super) value: UnsafeCell<T>,
 }
 
 // SAFETY: the door lets one thread at a time to the value, so sharing an object moves the value
@@ -68,10 +68,10 @@ impl<T> Inner<T> {
         Self {
             class,
             door: Door::new(),
+            value: UnsafeCell::new(value),
             streak: AtomicU32::new(0),
             is_pinned: AtomicBool::new(false),
             line: OnceBox::new(),
-            value: UnsafeCell::new(value),
         }
     }
 }
@@ -215,11 +215,16 @@ impl<T> Inner<T> {
         self.door.leave();
     }
 
-    /// Enters, if nobody else is inside and it is not to be entered elsewhere.
+    /// Enters, if nothing is in the way.
     #[inline(always)]
-    pub(super) fn enter(&self, context: Option<&Context>) -> Result<Way, Refusal> {
+    pub(super) fn enter_at_once(&self, context: &Context) -> Option<Way> {
         // The value may lie on another line than the door: both are fetched at once.
         prefetch::lines(ptr::from_ref(&self.value).cast(), 1);
+        self.door.enter_at_once(&self.class, context)
+    }
+
+    /// Enters, if nobody else is inside and it is not to be entered elsewhere.
+    pub(super) fn enter(&self, context: Option<&Context>) -> Result<Way, Refusal> {
         self.door.enter(&self.class, context)
     }
 

@@ -71,7 +71,6 @@ mod held;
 mod inner;
 mod ledger;
 mod line;
-mod rarely;
 mod report;
 mod returning;
 mod several;

@@ -6,28 +6,27 @@ use super::door::Refusal;
 use super::error::EnterError;
 use super::inner::Inner;
 use super::line::Turn;
-use super::rarely::Rarely;
 use super::way::Way;
 use crate::primitives::spin::pause;
 use crate::scheduler::context::{self, Context};
 use crate::task::waker;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{self, Poll, ready};
 
-/// Looks at an object that is taken before the task gives others a turn, and pauses before each:
-/// about as long as its line goes to and fro between two cores. Each look takes the line from the
-/// operation inside, so looks that come sooner make a counter half as fast, and later ones cost
-/// those who work for 100 ns between their operations more than they gain
+/// Pauses before each look at an object that is taken, until the task gives others a turn. The first
+/// look comes when a short operation is over. One that finds the object taken again is one of many,
+/// and each of them takes the line from the operation inside; so the second look lets that one go on
+/// for a while. Six looks after 1, 2, 4 pauses and so on made half as many operations on a counter;
+/// longer pauses cost those who work for 100 ns between their operations more than they gain
 /// (`evenkeel-bench run --bench counters,heap --objects 1 --runtime tasks+parking_lot,in-place`,
 /// `--bench own --steps 50,100,200`). One look in the models.
-const LOOKS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 2 };
-/// See [`LOOKS`].
-const PAUSES: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 32 };
+const PAUSES: &[u32] = if cfg!(any(loom, shuttle)) { &[1] } else { &[8, 64] };
 
 /// Journeys of one entry before it takes the object from its home: the task was taken away on its way each time, or is polled by something that does not let it go. An
 /// estimate; no benchmark sets it.
-const JOURNEYS: u32 = 4;
+const JOURNEYS: u64 = 4;
 
 /// What a step has come to.
 enum Step {
@@ -42,22 +41,34 @@ enum Step {
 /// One entry: what it is like to be on the way. It lies in the task that travels, so what few entries need is in a box.
 #[derive(Debug, Default)]
 pub(super) struct Visit<'a> {
-    journeys: u32,
-    stage: Stage,
-    rare: Rarely<Rare<'a>>,
+    progress: Progress,
+    /// None unless there is the mark for it, by which it is dropped.
+    rare: ManuallyDrop<Option<Box<Rare<'a>>>>,
 }
 
-/// What its worker has made of an entry. As wide as what is beside it: a store of both is read in
-/// parts without a wait.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u32)]
-enum Stage {
-    #[default]
-    New,
-    /// It is counted.
-    Counted,
+/// How far an entry has come: its journeys, above some marks. In one word, which is zero for a new
+/// one: nearly all get in at once, and the compiler sees that there is nothing more to ask.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress(u64);
+
+impl Progress {
+    /// Its worker has counted it.
+    const COUNTED: u64 = 1;
     /// It is one of many, of which few are looked at, and the others have had their turn.
-    LookedAt,
+    const LOOKED_AT: u64 = 2;
+    /// It needs what few entries need.
+    const RARE: u64 = 4;
+    const JOURNEY: u64 = 8;
+
+    #[inline(always)]
+    fn has(self, mark: u64) -> bool {
+        self.0 & mark != 0
+    }
+
+    #[inline(always)]
+    fn journeys(self) -> u64 {
+        self.0 / Self::JOURNEY
+    }
 }
 
 /// What an entry has to remember that is held up.
@@ -79,17 +90,27 @@ impl fmt::Debug for Waiting<'_> {
     }
 }
 
+impl Drop for Visit<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.end_turn();
+    }
+}
+
 impl<'a> Visit<'a> {
     /// An entry of one whose turn in line it is.
     pub(super) fn in_turn(turn: Turn<'a>) -> Self {
-        let rare = Rare { turn: Some(turn), ..Rare::default() };
-        Self { rare: Rarely::new(rare), ..Self::default() }
+        let mut visit = Self::default();
+        visit.rare_mut().turn = Some(turn);
+        visit
     }
 
     /// Gives the turn or the place in line on, once inside.
     #[inline(always)]
     pub(super) fn end_turn(&mut self) {
-        self.rare.clear();
+        if self.progress.has(Progress::RARE) {
+            self.end_rare();
+        }
     }
 
     /// The turn, once inside.
@@ -97,9 +118,21 @@ impl<'a> Visit<'a> {
         self.rare.take()?.turn
     }
 
+    #[cold]
+    fn rare_mut(&mut self) -> &mut Rare<'a> {
+        self.progress.0 |= Progress::RARE;
+        self.rare.get_or_insert_default()
+    }
+
+    #[cold]
+    fn end_rare(&mut self) {
+        self.progress.0 &= !Progress::RARE;
+        drop(self.rare.take());
+    }
+
     /// Whether the task has been on its way to the object's home.
     pub(super) fn has_travelled(&self) -> bool {
-        self.journeys > 0
+        self.progress.journeys() > 0
     }
 
     /// Comes to the object and in.
@@ -111,24 +144,24 @@ impl<'a> Visit<'a> {
     ) -> Poll<Result<Way, EnterError>> {
         // SAFETY: it is used by this call alone.
         let context = unsafe { context::current() };
-        if self.journeys == 0
-            && let Some(context) = context
-            && let Some(target) = context.whereabouts_of(object.door.address())
+        if let Some(context) = context
+            && !self.progress.has(Progress::COUNTED)
         {
-            // It does not even look at the object, whose lines are there.
-            return self.set_out(context, target, cx);
-        }
-        let is_looked_at =
-            self.stage == Stage::New && context.is_some_and(|context| context.operations.count());
-        if !is_looked_at && self.stage != Stage::LookedAt {
-            if READS && let Some(way) = object.enter_as_reader(context) {
+            if self.progress.journeys() == 0
+                && let Some(target) = context.whereabouts_of(object.door.address())
+            {
+                // It does not even look at the object, whose lines are there.
+                return self.set_out(context, target, cx);
+            }
+            if context.operations.count() {
+                self.progress.0 |= Progress::LOOKED_AT;
+            } else if READS && let Some(way) = object.enter_as_reader(Some(context)) {
+                return Poll::Ready(Ok(way));
+            } else if let Some(way) = object.enter_at_once(context) {
                 return Poll::Ready(Ok(way));
             }
-            if let Ok(way) = object.enter(context) {
-                return Poll::Ready(admit(object, way));
-            }
         }
-        self.poll_later::<T, READS>(object, context, is_looked_at, cx)
+        self.poll_later::<T, READS>(object, context, cx)
     }
 
     /// The same of one that did not get in at once.
@@ -137,24 +170,24 @@ impl<'a> Visit<'a> {
         &mut self,
         object: &'a Inner<T>,
         context: Option<&Context>,
-        is_looked_at: bool,
         cx: &mut task::Context<'_>,
     ) -> Poll<Result<Way, EnterError>> {
-        if self.stage == Stage::New {
-            self.stage = Stage::Counted;
-        }
-        if let Some(context) = context.filter(|_| is_looked_at) {
+        let is_new = !self.progress.has(Progress::COUNTED);
+        self.progress.0 |= Progress::COUNTED;
+        if is_new
+            && let Some(context) = context
+            && self.progress.has(Progress::LOOKED_AT)
+        {
             object.class.count(context);
-            self.stage = Stage::LookedAt;
             // A task that has come from another worker has given the others there their turn.
-            if self.journeys == 0 {
+            if self.progress.journeys() == 0 {
                 return again(Some(context), cx);
             }
         }
         // Waiting is a part of what it costs that others use the object too.
         let began = self.begin(object, context);
         loop {
-            if let Some(rare) = self.rare.get_mut()
+            if let Some(rare) = self.rare.as_mut()
                 && let Some(Waiting(waiting)) = &mut rare.waiting
             {
                 // Another part of the task may hold it by now, and wait for this one.
@@ -163,9 +196,9 @@ impl<'a> Visit<'a> {
                 rare.waiting = None;
                 rare.turn = Some(turn);
             }
-            let in_turn = self.rare.get().is_some_and(|rare| rare.turn.is_some());
+            let in_turn = self.rare.as_ref().is_some_and(|rare| rare.turn.is_some());
             if READS && let Some(way) = object.enter_as_reader(context) {
-                if self.stage == Stage::LookedAt {
+                if self.progress.has(Progress::LOOKED_AT) {
                     object.note_paid();
                 }
                 return Poll::Ready(Ok(way));
@@ -184,7 +217,7 @@ impl<'a> Visit<'a> {
                 }
                 Step::InLine => {
                     let waiting = Waiting(Box::pin(object.line().turn()));
-                    self.rare.get_or_default().waiting = Some(waiting);
+                    self.rare_mut().waiting = Some(waiting);
                 }
             }
         }
@@ -210,9 +243,9 @@ impl<'a> Visit<'a> {
     fn begin<T>(&self, object: &Inner<T>, context: Option<&Context>) -> Option<u64> {
         let is_sample = |context: &&Context| {
             // One that is held for as long as its task likes says nothing.
-            self.stage == Stage::LookedAt
-                && self.rare.get().is_none()
-                && object.class.host(object.door.home()) == Some(context.seat.me())
+            self.progress.has(Progress::LOOKED_AT)
+                && !self.progress.has(Progress::RARE)
+                && object.class.host(|| object.door.home()) == Some(context.seat.me())
         };
         context.filter(is_sample).map(|context| context.ahead.now())
     }
@@ -225,7 +258,7 @@ impl<'a> Visit<'a> {
         target: usize,
         cx: &mut task::Context<'_>,
     ) -> Poll<R> {
-        self.journeys += 1;
+        self.progress.0 += Progress::JOURNEY;
         context.travel(target);
         wake_if_foreign(Some(context), cx);
         Poll::Pending
@@ -245,17 +278,17 @@ impl<'a> Visit<'a> {
         };
         let mut is_stuck = false;
         // Where several parts of a task are on their way, it goes where the last one has sent it.
-        if self.journeys > 0 && !context.was_sent_here() {
+        if self.progress.journeys() > 0 && !context.was_sent_here() {
             // It was taken away on its way.
             let shared = context.shared();
             let departures = shared.processors[target].published.departures();
             let seen = Some((target, departures));
-            let before = &mut self.rare.get_or_default().departures;
+            let before = &mut self.rare_mut().departures;
             let stands_still = std::mem::replace(before, seen) == seen;
             // From where another part has sent it, maybe: a worker that sleeps is not stuck.
             is_stuck = stands_still && !shared.idle.is_asleep(target);
         }
-        if is_stuck || self.journeys == JOURNEYS {
+        if is_stuck || self.progress.journeys() == JOURNEYS {
             return take::<T, READS>(object, Some(context), is_stuck, cx);
         }
         context.note_whereabouts(object.door.address(), target);
@@ -308,8 +341,8 @@ fn wait<T, const READS: bool>(
     if !in_turn && object.is_held() {
         return Poll::Ready(Step::InLine);
     }
-    for _ in 0..LOOKS {
-        (0..PAUSES).for_each(|_| pause());
+    for &pauses in PAUSES {
+        (0..pauses).for_each(|_| pause());
         if READS && let Some(way) = object.enter_as_reader(context) {
             return Poll::Ready(Step::Inside(Ok(way)));
         }

@@ -63,7 +63,7 @@ impl Context {
     /// The other worker where an object at this address is known to be, which the task that is being polled may travel to.
     #[inline(always)]
     pub(crate) fn whereabouts_of(&self, address: usize) -> Option<usize> {
-        let moves = self.shared().moves.load(Ordering::Relaxed);
+        let moves = || self.shared().moves.load(Ordering::Relaxed);
         self.journeys.whereabouts.find(address, moves).filter(|_| !self.task.get().is_null())
     }
 

@@ -24,6 +24,8 @@ const DOUBTED: u32 = 127;
 pub(super) struct Whereabouts {
     /// Addresses with the numbers of workers; made with the first note.
     known: OnceCell<Box<[Cell<u64>; PLACES]>>,
+    /// Whether any of them may be true: an entry in place looks no further.
+    is_any: Cell<bool>,
     /// What the count was when the oldest of them was noted.
     moves: Cell<u64>,
     /// How many notes have been asked for.
@@ -33,9 +35,12 @@ pub(super) struct Whereabouts {
 impl Whereabouts {
     /// Where an address was last, if that is known. `moves` is the count of what makes notes stale.
     #[inline(always)]
-    pub(super) fn find(&self, address: usize, moves: u64) -> Option<usize> {
-        // First: where nothing is at home any more, an entry does not have to look into the table.
-        if self.moves.get() != moves {
+    pub(super) fn find(&self, address: usize, moves: impl FnOnce() -> u64) -> Option<usize> {
+        if !self.is_any.get() {
+            return None;
+        }
+        if self.moves.get() != moves() {
+            self.is_any.set(false);
             return None;
         }
         let place = &self.known.get()?[place(address)];
@@ -59,6 +64,7 @@ impl Whereabouts {
         if self.moves.replace(moves) != moves {
             known.iter().for_each(|place| place.set(0));
         }
+        self.is_any.set(true);
         known[place(address)].set((address as u64) << NUMBER | number as u64);
     }
 }
@@ -83,13 +89,13 @@ mod tests {
     #[test]
     fn an_address_is_where_it_was_noted_until_something_has_moved() {
         let table = Whereabouts::default();
-        assert_eq!(table.find(0x1000, 0), None);
+        assert_eq!(table.find(0x1000, || 0), None);
         table.note(0x1000, 3, 0);
-        assert_eq!((table.find(0x1000, 0), table.find(0x1040, 0)), (Some(3), None));
-        assert_eq!(table.find(0x1000, 1), None);
+        assert_eq!((table.find(0x1000, || 0), table.find(0x1040, || 0)), (Some(3), None));
+        assert_eq!(table.find(0x1000, || 1), None);
         table.note(0x1040, 2, 1);
         assert_eq!(
-            (table.find(0x1000, 1), table.find(0x1040, 1)),
+            (table.find(0x1000, || 1), table.find(0x1040, || 1)),
             (None, Some(2)),
             "one that is newer makes none younger"
         );
@@ -100,9 +106,10 @@ mod tests {
         let table = Whereabouts::default();
         table.note(0x1000, 1, 0);
         table.note(0x2000, 1, 0);
-        let found = |address| (0..1_000).take_while(|_| table.find(address, 0).is_some()).count();
+        let found =
+            |address| (0..1_000).take_while(|_| table.find(address, || 0).is_some()).count();
         assert_eq!(found(0x1000), DOUBTED as usize - 1);
-        assert_eq!(table.find(0x1000, 0), None, "it is forgotten");
+        assert_eq!(table.find(0x1000, || 0), None, "it is forgotten");
         assert_eq!(found(0x2000), DOUBTED as usize - 1, "the other has its turn too");
     }
 
@@ -111,7 +118,7 @@ mod tests {
         let table = Whereabouts::default();
         let addresses = (1..5_000_usize).map(|n| n * 48);
         addresses.clone().for_each(|address| table.note(address, address % 7, 0));
-        let found = |address: usize| table.find(address, 0);
+        let found = |address: usize| table.find(address, || 0);
         assert!(addresses.clone().all(|address| found(address).is_none_or(|at| at == address % 7)));
         assert!(addresses.filter(|&address| found(address).is_some()).count() > PLACES / 2);
         table.note(usize::MAX, 1, 0);
