@@ -97,6 +97,9 @@ pub struct Report {
     pub classes: Vec<ClassReport>,
     /// The workers; none outside of any runtime.
     pub workers: Vec<WorkerReport>,
+    /// Why cache misses are no evidence here; none where they are counted, and say beside the
+    /// operations per second what need not be tried. What decided on a class its verdict says.
+    pub no_misses: Option<Box<str>>,
 }
 
 /// What is known of the objects of the runtime that the caller belongs to: their classes with the verdicts, and their homes with the heat.
@@ -116,7 +119,12 @@ pub struct Report {
 /// ```
 #[must_use]
 pub fn report() -> Report {
-    Report { classes: classes(), workers: registry::ledgers_here(workers).unwrap_or_default() }
+    let of = |ledgers: &Ledgers, shared: &Shared| {
+        (workers(ledgers, shared), shared.misses.absence().map(Box::from))
+    };
+    let outside = || (Vec::new(), Some("the caller is in no runtime".into()));
+    let (workers, no_misses) = registry::ledgers_here(of).unwrap_or_else(outside);
+    Report { classes: classes(), workers, no_misses }
 }
 
 fn workers(ledgers: &Ledgers, shared: &Shared) -> Vec<WorkerReport> {
@@ -149,6 +157,10 @@ impl fmt::Display for WorkerReport {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.classes.iter().try_for_each(|class| writeln!(f, "{class}"))?;
-        self.workers.iter().try_for_each(|worker| writeln!(f, "{worker}"))
+        self.workers.iter().try_for_each(|worker| writeln!(f, "{worker}"))?;
+        match &self.no_misses {
+            None => f.write_str("evidence: operations per second, and cache misses\n"),
+            Some(why) => writeln!(f, "evidence: operations per second alone; {why}"),
+        }
     }
 }

@@ -13,6 +13,7 @@ pub(crate) mod cell;
 pub(crate) mod clock;
 pub(crate) mod cpu;
 pub(crate) mod fence;
+pub(crate) mod misses;
 #[cfg(loom)]
 pub(crate) mod mutation;
 pub(crate) mod prefetch;

@@ -12,6 +12,7 @@ use super::timers::clock::Clock;
 use crate::detect::DeadlockHook;
 use crate::policy::Locality;
 use crate::primitives::atomic::{AtomicU8, AtomicU64, AtomicUsize, Edge, Ordering};
+use crate::primitives::misses::Misses;
 use crate::primitives::{Condvar, Mutex, fence, lock};
 use crate::task::report::{PanicHook, TaskInfo};
 use crate::topology::Distance;
@@ -85,6 +86,8 @@ pub(crate) struct Shared {
     pub(crate) errands: CachePadded<Errands>,
     /// Threads that run errands while workers wait.
     pub(crate) spares: Spares,
+    /// The cache misses of its threads, where they are counted.
+    pub(crate) misses: Misses,
     /// What a room above keeps for the runtime: the classes of its objects.
     pub(crate) kept: OnceLock<Box<dyn Any + Send + Sync>>,
     /// Counts what makes it wrong in general to go where objects [were](super::whereabouts). On a line of its own: every entry of an object looks at it.
@@ -142,6 +145,7 @@ impl Shared {
             clock: rules.clock.clone(),
             errands: CachePadded::default(),
             spares: Spares::new(processors, workers, rules),
+            misses: Misses::open(),
             kept: OnceLock::new(),
             moves: CachePadded::new(AtomicU64::new(0)),
             gone: Mutex::new(vec![false; workers].into_boxed_slice()),

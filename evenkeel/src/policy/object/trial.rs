@@ -21,6 +21,9 @@
 //!    times](PATIENCE) as what was tried last has taken: however often the rate changes, at most a
 //!    fifth of the time is spent on trials.
 //!
+//! Where somebody counts cache misses, operations in place that [hardly miss](HITS) are tried nowhere
+//! else: another way could save nothing but misses.
+//!
 //! # What it costs
 //! A class in which all others are far behind runs in one of them for two probes out of each hold:
 //! in the long run one part in a thousand.
@@ -75,6 +78,11 @@ pub const PATIENCE: u64 = 4;
 /// A challenger that made so many times less than the mode that stands when it was last tried is
 /// not tried on a change, but only after a hold.
 pub const HOPELESS: u64 = 4;
+
+/// A class in place is not tried elsewhere if it has less than one miss of a first-level cache in so
+/// many operations: what a line takes from another core, or from memory, is then less for each of
+/// them than the shortest journey (13 ns: `evenkeel-bench run --bench travel`).
+pub const HITS: u64 = 16;
 
 /// Fewer operations in a window say nothing; it goes on until there are so many, or for four times
 /// its length.
@@ -134,6 +142,14 @@ impl Window {
     }
 }
 
+/// What there was at some time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Count {
+    at: u64,
+    operations: u64,
+    misses: u64,
+}
+
 /// What is being tried, and since when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Occasion {
@@ -180,6 +196,8 @@ pub struct Trial {
     changed: i32,
     /// Until when no change is looked at.
     deaf_until: u64,
+    /// What there was when misses were last asked for.
+    counted: Count,
 }
 
 impl Default for Phase {
@@ -211,6 +229,29 @@ impl Trial {
     /// which mode they run from here. Times and counts never go back; what is called late only
     /// makes windows longer. A few comparisons, and a division at the end of a window.
     pub fn step(&mut self, now: u64, ops: u64) -> Mode {
+        self.step_with(now, ops, || None)
+    }
+
+    /// The same where `misses` may know how often the caches missed so far, of this class or of all
+    /// that its workers do. It is asked for when something is to be tried, at most twice in a
+    /// [`WATCH`].
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::policy::object::{Mode, Trial};
+    /// let mut trial = Trial::default();
+    /// for n in 1..1_000 {
+    ///     // A thousand operations in each step, and one miss.
+    ///     assert_eq!(trial.step_with(n * 100_000, n * 1_000, || Some(n)), Mode::InPlace);
+    /// }
+    /// assert_eq!(trial.verdict().to_string(), "in place: so few cache misses that nothing is tried");
+    /// ```
+    pub fn step_with(
+        &mut self,
+        now: u64,
+        ops: u64,
+        misses: impl FnOnce() -> Option<u64>,
+    ) -> Mode {
         let (length, settle) = match self.phase {
             Phase::Hold { .. } => (WATCH, 0),
             Phase::Probe => (PROBE, PROBE / 3 * 2),
@@ -218,7 +259,11 @@ impl Trial {
         };
         if let Some((rate, is_enough)) = self.window.step(now, ops, length, settle) {
             match self.phase {
-                Phase::Hold { until } => self.held(now, rate, is_enough, until),
+                Phase::Hold { until } => {
+                    if let Some(is_change) = self.held(now, rate, is_enough, until) {
+                        self.go_on(now, ops, misses(), is_change);
+                    }
+                }
                 Phase::Probe => self.probed(now, rate, is_enough),
                 Phase::Alternate { round, rates } => {
                     self.alternated(now, rate, is_enough, round, rates);
@@ -242,14 +287,15 @@ impl Trial {
         }
     }
 
-    fn held(&mut self, now: u64, rate: u64, is_enough: bool, until: u64) {
+    /// The end of a window of a hold. If it is time to try something, whether because of a change.
+    fn held(&mut self, now: u64, rate: u64, is_enough: bool, until: u64) -> Option<bool> {
         if !is_enough {
             self.changed = 0;
-            return;
+            return None;
         }
         if self.verdict.reason == Reason::Untried {
             self.usual = rate;
-            return self.begin(now, false);
+            return Some(false);
         }
         if self.usual == 0 {
             self.usual = rate;
@@ -264,13 +310,37 @@ impl Trial {
             let before = if self.changed.signum() == change.signum() { self.changed } else { 0 };
             self.changed = before + change;
         }
-        if now >= until || (self.changed.abs() >= 4 && now >= self.deaf_until) {
-            let is_change = self.changed.abs() >= 4;
-            if is_change {
-                (self.usual, self.verdict.stood) = (rate, 0);
-            }
-            self.begin(now, is_change);
+        let is_change = self.changed.abs() >= 4;
+        if now < until && !(is_change && now >= self.deaf_until) {
+            return None;
         }
+        if is_change {
+            (self.usual, self.verdict.stood) = (rate, 0);
+        }
+        Some(is_change)
+    }
+
+    /// Tries something, unless the class stands in place and its operations hardly miss the caches;
+    /// that is known a window after misses were first asked for.
+    fn go_on(&mut self, now: u64, ops: u64, misses: Option<u64>, is_change: bool) {
+        let Some(misses) = misses.filter(|_| self.verdict.mode == Mode::InPlace) else {
+            return self.begin(now, is_change);
+        };
+        let before = self.counted;
+        self.counted = Count { at: now, operations: ops, misses };
+        if before.at == 0 || now.saturating_sub(before.at) > 4 * WATCH {
+            // At the end of the next window.
+            self.phase = Phase::Hold { until: now };
+            return;
+        }
+        let (ops, misses) =
+            (ops.saturating_sub(before.operations), misses.saturating_sub(before.misses));
+        if misses.saturating_mul(HITS) >= ops {
+            return self.begin(now, is_change);
+        }
+        self.verdict.reason = Reason::FewMisses;
+        self.occasion = Occasion { began: now, all_far_behind: true, ..Occasion::default() };
+        self.end(now);
     }
 
     /// Begins an occasion: each challenger of the mode that stands is tried.

@@ -247,3 +247,58 @@ fn one_home_is_not_tried_where_it_must_not_be() {
     let text = class.trial.verdict().to_string();
     assert_eq!(text, "at home: the home of an object was chosen");
 }
+
+/// What a class has done by the end of each millisecond, with the misses of all workers: two tasks
+/// have objects of their own, from the fifth millisecond on the same ones.
+const TRACE: [(u64, u64); 10] = [
+    (90_210, 61),
+    (180_340, 88),
+    (270_100, 121),
+    (360_400, 150),
+    (450_330, 171),
+    (478_020, 41_300),
+    (505_900, 82_850),
+    (533_770, 124_600),
+    (561_500, 166_100),
+    (589_410, 207_900),
+];
+
+/// Goes through [`TRACE`], and gives each mode that was tried with the millisecond.
+fn follow(has_counter: bool) -> (Trial, Vec<(u64, Mode)>) {
+    let (mut trial, mut before, mut tried) = (Trial::default(), (0, 0), Vec::new());
+    for (ms, after) in (0..).zip(TRACE) {
+        for tenth in 1..=10 {
+            let between = |from: u64, to: u64| from + (to - from) * tenth / 10;
+            let (ops, misses) = (between(before.0, after.0), between(before.1, after.1));
+            let misses = has_counter.then_some(misses);
+            let mode = trial.step_with(ms * MS + tenth * STEP, ops, || misses);
+            if mode.travels() && tried.last() != Some(&(ms, mode)) {
+                tried.push((ms, mode));
+            }
+        }
+        before = after;
+    }
+    (trial, tried)
+}
+
+#[test]
+fn what_hardly_misses_the_caches_is_tried_nowhere_else_until_it_does() {
+    let (_, tried) = follow(false);
+    assert_eq!(tried.first(), Some(&(0, Mode::AtHome)), "time alone: everything is tried");
+    let (trial, tried) = follow(true);
+    assert!(tried.first().is_some_and(|&(ms, _)| ms > 5), "{tried:?}");
+    assert!(!trial.is_held(), "the change is being answered");
+}
+
+#[test]
+fn a_counter_that_says_nothing_changes_nothing() {
+    let (mut with, mut without) = (Trial::default(), Trial::default());
+    for n in 1..2_000 {
+        // As many misses as operations.
+        let misses = (n < 1_000).then_some(n * 500);
+        without.step(n * STEP, n * 500);
+        with.step_with(n * STEP, n * 500, || misses);
+    }
+    assert_eq!(with.verdict().mode, without.verdict().mode);
+    assert_ne!(with.verdict().reason, Reason::FewMisses);
+}

@@ -71,6 +71,8 @@ pub enum Reason {
     NotSlower,
     /// It stood, and a probe of the other was far behind.
     FarAhead,
+    /// In place there were so few cache misses that no other mode could save any.
+    FewMisses,
     /// There were too few operations to tell.
     TooFew,
     /// One home stood, and the caller has chosen the home of an object since.
@@ -116,6 +118,9 @@ impl fmt::Display for Verdict {
                 write!(f, "{against:.2} times the operations of {other} in a probe")?;
             }
             Reason::NotGathered => return f.write_str("the home of an object was chosen"),
+            Reason::FewMisses => {
+                return f.write_str("so few cache misses that nothing is tried");
+            }
             Reason::TooFew => return f.write_str("too few operations to tell"),
         }
         let third = mode.neither(other);

@@ -1,0 +1,54 @@
+//! Cache misses as the processor counts them, where the kernel lets this process ask.
+//!
+//! A virtual machine has often no such counter, and a kernel may keep it to itself; then it is said
+//! why. With the feature `counters` on Linux; otherwise nobody is asked.
+
+/// The misses of the thread that opens it and of all threads that are started from there.
+#[derive(Debug)]
+pub(crate) struct Misses {
+    #[cfg(all(feature = "counters", target_os = "linux", not(any(loom, shuttle))))]
+    counter: Result<std::sync::Mutex<perf_event::Counter>, String>,
+}
+
+#[cfg(all(feature = "counters", target_os = "linux", not(any(loom, shuttle))))]
+impl Misses {
+    pub(crate) fn open() -> Self {
+        use perf_event::Builder;
+        use perf_event::events::{Cache, CacheId, CacheOp, CacheResult};
+
+        // Those of the first level: what one core has written and another one wants is among them.
+        let event =
+            Cache { which: CacheId::L1D, operation: CacheOp::READ, result: CacheResult::MISS };
+        let counter = Builder::new(event).inherit(true).build().and_then(|mut counter| {
+            counter.enable()?;
+            Ok(std::sync::Mutex::new(counter))
+        });
+        Self { counter: counter.map_err(|error| format!("the kernel gives no counter: {error}")) }
+    }
+
+    /// How many there were so far, if that is known.
+    pub(crate) fn read(&self) -> Option<u64> {
+        let counter = self.counter.as_ref().ok()?;
+        counter.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).read().ok()
+    }
+
+    /// Why that is not known, if it is not.
+    pub(crate) fn absence(&self) -> Option<&str> {
+        self.counter.as_ref().err().map(String::as_str)
+    }
+}
+
+#[cfg(not(all(feature = "counters", target_os = "linux", not(any(loom, shuttle)))))]
+impl Misses {
+    pub(crate) fn open() -> Self {
+        Self {}
+    }
+
+    pub(crate) fn read(&self) -> Option<u64> {
+        None
+    }
+
+    pub(crate) fn absence(&self) -> Option<&str> {
+        Some("evenkeel is built without its feature `counters`, or not for Linux")
+    }
+}
