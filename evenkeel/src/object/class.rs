@@ -33,7 +33,18 @@ pub enum Placement {
     Home,
 }
 
-/// The routes: where each task is, at each object's home, or at worker 0 and those after it.
+/// Where the objects of a class are entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// Where each task is.
+    InPlace,
+    /// At each object's home.
+    AtHome,
+    /// At this worker, but for those whose homes the caller has chosen.
+    AtWorker(usize),
+}
+
+/// The same in a word: worker 0 and those after it follow.
 const IN_PLACE: usize = 0;
 const AT_HOME: usize = 1;
 const AT_WORKER: usize = 2;
@@ -54,8 +65,8 @@ pub(super) struct Class {
     processors: Arc<[Processor]>,
     /// How many of its objects have their home at each worker.
     homes: Box<[AtomicUsize]>,
-    /// Objects whose homes the caller has chosen.
-    pinned: AtomicUsize,
+    /// How many classes the runtime had before it.
+    number: usize,
 }
 
 impl Class {
@@ -64,6 +75,7 @@ impl Class {
         placement: Placement,
         runtime: Option<&Arc<Shared>>,
         ledgers: Ledgers,
+        number: usize,
     ) -> Self {
         let workers = runtime.map_or(0, |runtime| runtime.workers);
         let processors = runtime.map_or(0, |runtime| runtime.processors.len());
@@ -77,17 +89,17 @@ impl Class {
             runtime: runtime.map(Arc::downgrade).unwrap_or_default(),
             processors: runtime.map(|runtime| runtime.processors.clone()).unwrap_or_default(),
             homes: (0..workers).map(|_| AtomicUsize::new(0)).collect(),
-            pinned: AtomicUsize::new(0),
+            number,
         }
     }
 
-    /// The worker at which an object with this home is entered; none if that is where the task is.
+    /// Where its objects are entered.
     #[inline(always)]
-    pub(super) fn host(&self, home: impl FnOnce() -> Option<usize>) -> Option<usize> {
+    pub(super) fn route(&self) -> Route {
         match self.route.load(Ordering::Relaxed) {
-            IN_PLACE => None,
-            AT_HOME => home(),
-            worker => Some(worker - AT_WORKER),
+            IN_PLACE => Route::InPlace,
+            AT_HOME => Route::AtHome,
+            worker => Route::AtWorker(worker - AT_WORKER),
         }
     }
 
@@ -97,31 +109,18 @@ impl Class {
         self.route.load(Ordering::Relaxed) != IN_PLACE
     }
 
-    /// Whether all of its objects are entered at one worker.
-    pub(super) fn is_gathered(&self) -> bool {
-        self.route.load(Ordering::Relaxed) >= AT_WORKER
-    }
-
     /// Has its objects entered in this mode from now on; true if they were not. The caller steers
     /// the class.
     pub(super) fn set_mode(&self, mode: Mode) -> bool {
-        let before = self.route.load(Ordering::Relaxed);
         let route = match mode {
             Mode::InPlace => IN_PLACE,
             Mode::AtHome => AT_HOME,
-            Mode::AtOneHome if before >= AT_WORKER => before,
-            Mode::AtOneHome => AT_WORKER + self.ledgers.fewest_gathered(),
+            // One after the other has the next worker.
+            Mode::AtOneHome => AT_WORKER + self.number % self.homes.len().max(1),
         };
-        if route == before {
-            return false;
-        }
-        for (route, is_more) in [(before, false), (route, true)] {
-            if let Some(worker) = route.checked_sub(AT_WORKER) {
-                self.ledgers.note_gathered(worker, is_more);
-            }
-        }
+        let has_changed = self.route.load(Ordering::Relaxed) != route;
         self.route.store(route, Ordering::Relaxed);
-        true
+        has_changed
     }
 
     pub(super) fn name(&self) -> &str {
@@ -169,19 +168,6 @@ impl Class {
                 homes.fetch_add(change, Ordering::Relaxed);
             }
         }
-    }
-
-    /// Notes that there is one more object, or one less, whose home the caller has chosen.
-    pub(super) fn note_pinned(&self, is_more: bool) {
-        let change = if is_more { 1 } else { usize::MAX };
-        self.pinned.fetch_add(change, Ordering::Relaxed);
-    }
-
-    /// Whether all of its objects may be entered at one worker: the caller has chosen no home of
-    /// any, and they are more than one.
-    pub(super) fn may_gather(&self) -> bool {
-        let homes = self.homes.iter().map(|homes| homes.load(Ordering::Relaxed));
-        self.pinned.load(Ordering::Relaxed) == 0 && homes.filter(|&homes| homes > 0).count() != 1
     }
 
     /// Whether there is such a worker.

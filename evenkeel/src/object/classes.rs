@@ -45,7 +45,8 @@ impl Classes {
             return class.clone();
         }
         let placement = placement.unwrap_or_default();
-        let class = Arc::new(Class::new(name, placement, runtime, self.ledgers.clone()));
+        let (ledgers, number) = (self.ledgers.clone(), classes.len());
+        let class = Arc::new(Class::new(name, placement, runtime, ledgers, number));
         classes.insert(name.into(), class.clone());
         class
     }

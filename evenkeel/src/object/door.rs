@@ -43,7 +43,7 @@
 //! twice at how its class is entered. Waiters in a queue: a queue of tasks behind a lock of some
 //! nanoseconds costs each of them two switches.
 
-use super::class::Class;
+use super::class::{Class, Route};
 use super::way::Way;
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::primitives::prefetch;
@@ -71,6 +71,9 @@ const CLOSED: u64 = 16;
 /// may lie on another line.
 const READ: u64 = 32;
 
+/// Its home is the caller's choice: it is entered nowhere else, and stays there.
+const PINNED: u64 = 64;
+
 /// What makes an entry more than a lock.
 const FLAGS: u64 = LOCKED | POISONED | SUSPENDED | SHARED | CLOSED;
 
@@ -85,7 +88,7 @@ const LAST: u32 = HOME + HOME_BITS;
 /// The bits below that.
 const BELOW: u64 = (1 << LAST) - 1;
 
-const _: () = assert!((FLAGS | READ) >> HOME == 0);
+const _: () = assert!((FLAGS | READ | PINNED) >> HOME == 0);
 
 /// Where an object is, and whether an operation is inside.
 #[derive(Debug)]
@@ -106,6 +109,16 @@ pub(super) enum Refusal {
 #[inline(always)]
 fn home_in(word: u64) -> Option<usize> {
     (((word & HOME_MASK) >> HOME) as usize).checked_sub(1)
+}
+
+/// The worker at which an object with this word is entered; none if that is where the task is.
+#[inline(always)]
+fn host_in(word: u64, class: &Class) -> Option<usize> {
+    match class.route() {
+        Route::InPlace => None,
+        Route::AtWorker(worker) if word & PINNED == 0 => Some(worker),
+        Route::AtHome | Route::AtWorker(_) => home_in(word),
+    }
 }
 
 fn with_home(word: u64, home: Option<usize>) -> u64 {
@@ -143,7 +156,7 @@ impl Door {
         }
         // The class first: in place it does not matter which of its objects have homes, and a
         // branch on that would be mispredicted half of the time.
-        let Some(host) = class.host(|| home_in(word)) else {
+        let Some(host) = host_in(word, class) else {
             return self.lock(word);
         };
         if host != context.seat.me() || !class.is_of(context.shared()) {
@@ -172,7 +185,7 @@ impl Door {
         // An error about a poisoned object is told where the task is, and one that readers share is
         // entered there too.
         if word & FLAGS == 0
-            && let Some(host) = class.host(|| home_in(word))
+            && let Some(host) = host_in(word, class)
             && let Some(context) = context.filter(|context| class.is_of(context.shared()))
             && context.seat.me() != host
         {
@@ -197,7 +210,7 @@ impl Door {
         if word & SHARED != 0 {
             return self.enter_shared(class, word, way);
         }
-        if word & SUSPENDED != 0 && is_back(context, class.host(|| home_in(word)).or(home_in(word)))
+        if word & SUSPENDED != 0 && is_back(context, host_in(word, class).or(home_in(word)))
         {
             self.word.store(self.word() & !SUSPENDED, Ordering::Relaxed);
         }
@@ -294,6 +307,22 @@ impl Door {
     /// The worker that is the home, if there is one.
     pub(super) fn home(&self) -> Option<usize> {
         home_in(self.word())
+    }
+
+    /// The worker at which it is entered now, if it is not where the task is.
+    pub(super) fn host(&self, class: &Class) -> Option<usize> {
+        host_in(self.word(), class)
+    }
+
+    /// Whether the home is the caller's choice.
+    pub(super) fn is_pinned(&self) -> bool {
+        self.word() & PINNED != 0
+    }
+
+    /// Says whether it is. Nobody uses the object yet.
+    pub(super) fn pin(&self, is_so: bool) {
+        let word = self.word() & !PINNED;
+        self.word.store(if is_so { word | PINNED } else { word }, Ordering::Relaxed);
     }
 
     /// Changes the home. The caller is inside, or nobody uses the object yet.

@@ -33,7 +33,7 @@ const LOOKS: u32 = 8;
 type Gift = (usize, usize);
 
 /// What one worker gives away.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Giving {
     /// When to look next.
     next: u64,
@@ -49,7 +49,7 @@ pub(super) struct Giving {
 }
 
 /// What a worker had done by some time: nanoseconds.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Done {
     busy: u64,
     idle: u64,

@@ -8,7 +8,7 @@ use super::error::{EnterError, Names};
 use super::line::{Line, Turn};
 use super::way::Way;
 use crate::policy::object::Streak;
-use crate::primitives::atomic::{AtomicBool, AtomicU32, Ordering};
+use crate::primitives::atomic::{AtomicU32, Ordering};
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::prefetch;
 use crate::scheduler::context::{self, Context};
@@ -33,8 +33,6 @@ pub(super) struct Inner<T> {
     /// The bits of the [streak](Streak) of reads: changed by who is inside alone, but for what all
     /// readers would write alike.
     streak: AtomicU32,
-    /// Whether its home is the caller's choice.
-    is_pinned: AtomicBool,
     /// Where those wait who do not get in at once for long.
     pub(super) line: OnceBox<Line>,
 }
@@ -48,9 +46,6 @@ unsafe impl<T: Send> Sync for Inner<T> {}
 impl<T> Drop for Inner<T> {
     fn drop(&mut self) {
         self.class.note_moved(self.door.home(), None);
-        if self.is_pinned() {
-            self.class.note_pinned(false);
-        }
     }
 }
 
@@ -70,37 +65,19 @@ impl<T> Inner<T> {
             door: Door::new(),
             value: UnsafeCell::new(value),
             streak: AtomicU32::new(0),
-            is_pinned: AtomicBool::new(false),
             line: OnceBox::new(),
         }
     }
 }
 
 impl<T> Inner<T> {
-    /// Leaves the home where it is, which the caller has chosen.
-    pub(super) fn pin(&self) {
-        if !self.is_pinned.swap(true, Ordering::Relaxed) {
-            self.class.note_pinned(true);
-        }
-    }
-
     /// Makes it one of another class, where its home is this worker, or none, and whether the
     /// caller has chosen that. No operation uses it now.
     pub(super) fn join(&mut self, class: Arc<Class>, home: Option<usize>, is_chosen: bool) {
         self.settle(None);
-        if self.is_pinned.swap(false, Ordering::Relaxed) {
-            self.class.note_pinned(false);
-        }
         self.class = class;
-        if is_chosen {
-            self.pin();
-        }
+        self.door.pin(is_chosen);
         self.settle(home);
-    }
-
-    /// Whether the caller has chosen its home.
-    pub(super) fn is_pinned(&self) -> bool {
-        self.is_pinned.load(Ordering::Relaxed)
     }
 
     /// Makes this worker, or none, the home of an object that no operation uses now.

@@ -6,25 +6,19 @@
 //! the object's heat. What the worker [gives away](super::giving) of its objects follows from that.
 
 use super::giving::Giving;
+use super::class::Route;
 use super::inner::Inner;
 use crate::policy::object::sample;
-use crate::primitives::atomic::{AtomicUsize, Ordering};
 use crate::primitives::{Mutex, lock};
 use crate::scheduler::context::{self, Context};
 use crossbeam_utils::CachePadded;
-use std::fmt;
 use std::sync::Arc;
 
 /// The ledgers of the workers of a runtime: one each, which its worker alone writes to.
-#[derive(Clone)]
-pub(super) struct Ledgers(Arc<[CachePadded<Desk>]>);
+#[derive(Clone, Debug)]
+pub(super) struct Ledgers(Arc<[Desk]>);
 
-/// One of them, and how many classes have all of their objects entered at its owner.
-#[derive(Default)]
-struct Desk {
-    ledger: Mutex<Giving>,
-    gathered: AtomicUsize,
-}
+type Desk = CachePadded<Mutex<Giving>>;
 
 impl Ledgers {
     /// Those of a runtime with so many workers.
@@ -32,27 +26,12 @@ impl Ledgers {
         Self((0..workers).map(|_| CachePadded::default()).collect())
     }
 
-    /// The worker at which the fewest classes are gathered.
-    pub(super) fn fewest_gathered(&self) -> usize {
-        let desks = self.0.iter().enumerate();
-        let fewest = desks.min_by_key(|(_, desk)| desk.gathered.load(Ordering::Relaxed));
-        fewest.map_or(0, |(worker, _)| worker)
-    }
-
-    /// Notes that one more is gathered there, or one less.
-    pub(super) fn note_gathered(&self, worker: usize, is_more: bool) {
-        if let Some(desk) = self.0.get(worker) {
-            let change = if is_more { 1 } else { usize::MAX };
-            desk.gathered.fetch_add(change, Ordering::Relaxed);
-        }
-    }
-
     /// The times of the hottest objects at each worker lately, the hottest first, of so many at
     /// most.
     pub(super) fn hottest(&self, most: usize) -> Vec<Vec<u64>> {
-        let hottest = |desk: &CachePadded<Desk>| {
+        let hottest = |desk: &Desk| {
             let mut times: Vec<u64> =
-                lock(&desk.ledger).heat().objects().map(|(_, nanos)| nanos).collect();
+                lock(desk).heat().objects().map(|(_, nanos)| nanos).collect();
             times.sort_unstable_by(|one, other| other.cmp(one));
             times.truncate(most);
             times
@@ -62,12 +41,12 @@ impl Ledgers {
 
     /// The time spent in objects at each worker lately, about, in nanoseconds.
     pub(super) fn heats(&self) -> Vec<u64> {
-        self.0.iter().map(|desk| lock(&desk.ledger).heat().total()).collect()
+        self.0.iter().map(|desk| lock(desk).heat().total()).collect()
     }
 
     /// How many objects each worker has given away.
     pub(super) fn moves(&self) -> Vec<u64> {
-        self.0.iter().map(|desk| lock(&desk.ledger).moves()).collect()
+        self.0.iter().map(|desk| lock(desk).moves()).collect()
     }
 }
 
@@ -92,8 +71,9 @@ impl<T> Inner<T> {
         let (me, address, now) = (context.seat.me(), self.door.address(), context.ahead.now());
         // What there is around it goes with it.
         let nanos = now.saturating_sub(began).max(context.seat.mean_poll());
-        let stays = self.is_pinned() || self.class.is_gathered();
-        let mut giving = lock(&desk.ledger);
+        // Where all are entered at one worker, nothing is to be gained by other homes.
+        let stays = self.door.is_pinned() || self.class.route() != Route::AtHome;
+        let mut giving = lock(desk);
         giving.add(address, nanos * u64::from(sample::ONE_IN), stays);
         if giving.is_due(now) {
             giving.look(context.shared(), me, now);
@@ -106,30 +86,5 @@ impl<T> Inner<T> {
             // Another task is inside.
             giving.put_back((address, to));
         }
-    }
-}
-
-impl fmt::Debug for Ledgers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ledgers").finish_non_exhaustive()
-    }
-}
-
-#[cfg(all(test, not(any(loom, shuttle))))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn classes_are_gathered_where_the_fewest_are() {
-        let ledgers = Ledgers::new(3);
-        let mut gathered = Vec::new();
-        for _ in 0..4 {
-            gathered.push(ledgers.fewest_gathered());
-            ledgers.note_gathered(ledgers.fewest_gathered(), true);
-        }
-        assert_eq!(gathered, [0, 1, 2, 0]);
-        ledgers.note_gathered(1, false);
-        assert_eq!(ledgers.fewest_gathered(), 1);
-        assert_eq!(Ledgers::new(0).fewest_gathered(), 0);
     }
 }

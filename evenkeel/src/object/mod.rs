@@ -154,7 +154,7 @@ impl<T> Object<T> {
     fn enroll(mut self, name: &str, placement: Option<Placement>) -> Self {
         let class = classes::here(name, placement);
         // One that the caller has chosen stays, but in another runtime, where it is none.
-        let chosen = self.inner.is_pinned().then(|| self.inner.door.home());
+        let chosen = self.inner.door.is_pinned().then(|| self.inner.door.home());
         let chosen = chosen.flatten().filter(|_| class.is_same_runtime(&self.inner.class));
         let home = chosen.or_else(|| class.home_of_new());
         let inner =
@@ -174,7 +174,7 @@ impl<T> Object<T> {
         let has_worker = inner.class.has_worker(number);
         assert!(has_worker, "there is no worker {number} in the runtime of this object");
         inner.settle(Some(number));
-        inner.pin();
+        inner.door.pin(true);
         self
     }
 

@@ -1,9 +1,8 @@
 //! What each worker has done with a class: on lines of its own, which it alone writes.
 
 use crate::policy::object::sample::ONE_IN;
-use crate::primitives::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::primitives::atomic::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
-use std::fmt;
 
 /// Of so many operations that are [looked at](ONE_IN) one looks at the clock, which takes longer than a short operation.
 /// Measured: an operation on one counter, all of whose operations are at one home, was a fortieth
@@ -11,17 +10,9 @@ use std::fmt;
 /// home,automatic`).
 const LOOK: u32 = 4;
 
-/// That of each worker, and of the relief.
-pub(super) struct Shares(Box<[CachePadded<Share>]>);
-
-/// That of one.
-#[derive(Default)]
-struct Share {
-    /// Operations, in steps of [`ONE_IN`].
-    operations: AtomicU64,
-    /// Operations that were looked at since the last look at the clock.
-    unlooked: AtomicU32,
-}
+/// That of each worker, and of the relief: operations, in steps of [`ONE_IN`].
+#[derive(Debug)]
+pub(super) struct Shares(Box<[CachePadded<AtomicU64>]>);
 
 impl Shares {
     /// Those of so many processors.
@@ -31,23 +22,15 @@ impl Shares {
 
     /// Operations so far, about.
     pub(super) fn operations(&self) -> u64 {
-        self.0.iter().map(|share| share.operations.load(Ordering::Relaxed)).sum()
+        self.0.iter().map(|share| share.load(Ordering::Relaxed)).sum()
     }
 
     /// Counts [`ONE_IN`] operations of processor `me`. True if it is to look at the clock.
     pub(super) fn count(&self, me: usize) -> bool {
         let Some(share) = self.0.get(me) else { return false };
-        let count = share.operations.load(Ordering::Relaxed) + u64::from(ONE_IN);
-        share.operations.store(count, Ordering::Relaxed);
-        let unlooked = (share.unlooked.load(Ordering::Relaxed) + 1) % LOOK;
-        share.unlooked.store(unlooked, Ordering::Relaxed);
-        unlooked == 0
-    }
-}
-
-impl fmt::Debug for Shares {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shares").finish_non_exhaustive()
+        let count = share.load(Ordering::Relaxed) + u64::from(ONE_IN);
+        share.store(count, Ordering::Relaxed);
+        count.is_multiple_of(u64::from(LOOK * ONE_IN))
     }
 }
 

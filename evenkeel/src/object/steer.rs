@@ -16,25 +16,19 @@ use crate::policy::object::{Mode, Trial, Verdict};
 use crate::primitives::atomic::{AtomicU64, Ordering};
 use crate::primitives::{Mutex, lock};
 use crate::scheduler::shared::Shared;
-use std::fmt;
 
 /// The least time between two steps, in nanoseconds: a fifth of the shortest window of a trial. An
 /// estimate; no benchmark sets it.
 const STEP: u64 = 100_000;
 
 /// What steers one class.
+#[derive(Debug)]
 pub(super) struct Steering {
     /// That of each worker, and of the relief.
     pub(super) shares: Shares,
     /// When to step next.
     next: AtomicU64,
     trial: Mutex<Trial>,
-}
-
-impl fmt::Debug for Steering {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Steering").finish_non_exhaustive()
-    }
 }
 
 impl Steering {
@@ -64,7 +58,6 @@ impl Steering {
             return;
         }
         self.next.store(now.saturating_add(STEP), Ordering::Relaxed);
-        trial.set_may_gather(class.may_gather());
         let mode = trial.step_with(now, self.shares.operations(), || shared.misses.read());
         self.go(class, shared, mode);
     }

@@ -245,7 +245,7 @@ impl<'a> Visit<'a> {
             // One that is held for as long as its task likes says nothing.
             self.progress.has(Progress::LOOKED_AT)
                 && !self.progress.has(Progress::RARE)
-                && object.class.host(|| object.door.home()) == Some(context.seat.me())
+                && object.door.host(&object.class) == Some(context.seat.me())
         };
         context.filter(is_sample).map(|context| context.ahead.now())
     }

@@ -189,8 +189,6 @@ pub struct Trial {
     /// The usual rate while the verdict is held; 0 if not known.
     usual: u64,
     occasion: Occasion,
-    /// Whether all objects may be [at one home](Mode::AtOneHome).
-    may_gather: bool,
     /// How much the rate has changed in the last windows: two for each by [`CHANGE`], one for each
     /// by half as much, less than nothing if it has become less.
     changed: i32,
@@ -276,17 +274,6 @@ impl Trial {
         self.mode
     }
 
-    /// Says whether all objects may be [at one home](Mode::AtOneHome). A class that stands there
-    /// and may not any more is entered at homes everywhere, until its next trial.
-    pub fn set_may_gather(&mut self, may_gather: bool) {
-        self.may_gather = may_gather;
-        if !may_gather && self.is_held() && self.verdict.mode == Mode::AtOneHome {
-            (self.verdict.mode, self.verdict.against) = (Mode::AtHome, Mode::AtOneHome);
-            (self.verdict.reason, self.verdict.stood) = (Reason::NotGathered, 0);
-            (self.mode, self.usual) = (Mode::AtHome, 0);
-        }
-    }
-
     /// The end of a window of a hold. If it is time to try something, whether because of a change.
     fn held(&mut self, now: u64, rate: u64, is_enough: bool, until: u64) -> Option<bool> {
         if !is_enough {
@@ -360,8 +347,7 @@ impl Trial {
     fn may_try(&self, challenger: Mode) -> bool {
         let (rate, standing) =
             (self.verdict.rate(challenger), self.verdict.rate(self.verdict.mode));
-        let is_hopeless = self.occasion.is_change && rate > 0 && rate < standing / HOPELESS;
-        !is_hopeless && (challenger != Mode::AtOneHome || self.may_gather)
+        !(self.occasion.is_change && rate > 0 && rate < standing / HOPELESS)
     }
 
     /// Goes on with the mode that is neither this one nor the one that stands, or holds the

@@ -113,16 +113,13 @@ fn changes_that_leave_the_verdict_cost_little() {
 #[test]
 fn however_often_the_rate_changes_most_of_the_time_is_not_spent_on_trials() {
     // By a half every 3 ms, whatever the mode, and nothing at all in the others.
-    for gathers in [false, true] {
-        let mut class = Class::new(|now, mode| {
-            let swing = 2 + (now / (3 * MS)) % 2;
-            swing * if mode == Mode::AtHome { 1_500 } else { 100 }
-        });
-        class.trial.set_may_gather(gathers);
-        class.until(100);
-        let share = class.until(4_000);
-        assert!(share > 0.78, "{share}");
-    }
+    let mut class = Class::new(|now, mode| {
+        let swing = 2 + (now / (3 * MS)) % 2;
+        swing * if mode == Mode::AtHome { 1_500 } else { 100 }
+    });
+    class.until(100);
+    let share = class.until(4_000);
+    assert!(share > 0.78, "{share}");
 }
 
 #[test]
@@ -204,9 +201,7 @@ fn late_steps_and_times_at_the_end_do_no_harm() {
 
 /// A class that belongs on one core, perhaps, with its rates in each mode.
 fn of_three(rates: [u64; 3]) -> Class<impl Fn(u64, Mode) -> u64> {
-    let mut class = Class::new(move |_, mode: Mode| rates[mode as usize]);
-    class.trial.set_may_gather(true);
-    class
+    Class::new(move |_, mode: Mode| rates[mode as usize])
 }
 
 #[test]
@@ -226,26 +221,6 @@ fn of_three_modes_the_best_is_found_from_wherever_it_begins_and_kept() {
         assert!(share > 0.98, "{rates:?}: {share}");
         assert_eq!(class.trial.verdict().mode, best, "{rates:?}");
     }
-}
-
-#[test]
-fn one_home_is_not_tried_where_it_must_not_be() {
-    let mut class = of_three([1_000, 2_000, 9_000]);
-    class.trial.set_may_gather(false);
-    for _ in 0..100_000 {
-        class.step();
-        assert_ne!(class.trial.mode(), Mode::AtOneHome);
-    }
-    assert_eq!(class.trial.verdict().rate(Mode::AtOneHome), 0);
-    class.trial.set_may_gather(true);
-    class.until(20_000);
-    assert_eq!(class.trial.verdict().mode, Mode::AtOneHome);
-    let text = class.trial.verdict().to_string();
-    assert!(text.starts_with("at one home: "), "{text}");
-    class.trial.set_may_gather(false);
-    assert_eq!(class.trial.mode(), Mode::AtHome);
-    let text = class.trial.verdict().to_string();
-    assert_eq!(text, "at home: the home of an object was chosen");
 }
 
 /// What a class has done by the end of each millisecond, with the misses of all workers: two tasks

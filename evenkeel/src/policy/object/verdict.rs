@@ -75,8 +75,6 @@ pub enum Reason {
     FewMisses,
     /// There were too few operations to tell.
     TooFew,
-    /// One home stood, and the caller has chosen the home of an object since.
-    NotGathered,
 }
 
 /// Which mode, why, and what was measured.
@@ -117,7 +115,6 @@ impl fmt::Display for Verdict {
             Reason::FarAhead => {
                 write!(f, "{against:.2} times the operations of {other} in a probe")?;
             }
-            Reason::NotGathered => return f.write_str("the home of an object was chosen"),
             Reason::FewMisses => {
                 return f.write_str("so few cache misses that nothing is tried");
             }
