@@ -96,3 +96,12 @@ fn of_a_million_objects_of_a_runtime() {
         });
     }
 }
+
+/// An entry lies in the task that travels.
+#[test]
+fn of_an_entry() {
+    let object = Object::new(0_u64);
+    assert_eq!(size_of_val(&object.enter()), 24);
+    assert_eq!(size_of_val(&object.with(|_| ())), 32);
+    assert_eq!(size_of_val(&object.try_enter().unwrap().unwrap()), 16);
+}

@@ -42,7 +42,7 @@ pub struct ProcessorMetrics {
     pub splits_undone: u64,
     /// Tasks that it got by either.
     pub migrations: u64,
-    /// Journeys of tasks from here to the homes of [objects](crate::object), and [back](crate::object::Return).
+    /// Journeys of tasks from here to the homes of [objects](crate::object).
     pub hops: u64,
     /// Times that it began to search.
     pub searches: u64,

@@ -14,7 +14,6 @@ use crate::scheduler::context::Context;
 use crate::scheduler::processor::Processor;
 use crate::scheduler::shared::Shared;
 use crossbeam_utils::CachePadded;
-use std::fmt;
 use std::sync::{Arc, Weak};
 
 /// What a class has been told to do.
@@ -22,8 +21,8 @@ use std::sync::{Arc, Weak};
 #[non_exhaustive]
 pub enum Placement {
     /// Whatever is measured to be the best: where each task is, at homes at all workers, or, for
-    /// operations that are shorter than journeys, all at one worker; that is not tried in a class
-    /// of which the caller has [chosen](super::Object::at) a home.
+    /// operations that are shorter than journeys, all at one worker, but for those whose homes the
+    /// caller has [chosen](super::Object::at).
     #[default]
     Automatic,
     /// Every object is entered where the task is.
@@ -50,6 +49,7 @@ const AT_HOME: usize = 1;
 const AT_WORKER: usize = 2;
 
 /// What all objects of a class share.
+#[derive(Debug)]
 pub(super) struct Class {
     route: AtomicUsize,
     name: Box<str>,
@@ -194,8 +194,33 @@ impl Class {
     }
 }
 
-impl fmt::Debug for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Class").field("name", &self.name).finish_non_exhaustive()
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use crate::object::Object;
+    use crate::policy::object::Mode;
+
+    /// Where it is entered, by its class in this mode.
+    fn host(object: &Object<u64>, mode: Mode) -> Option<usize> {
+        object.inner.class.set_mode(mode);
+        object.inner.door.host(&object.inner.class)
+    }
+
+    #[test]
+    fn a_class_is_gathered_at_one_worker_but_for_homes_that_were_chosen() {
+        let runtime = crate::Builder::new().workers(2).build().unwrap();
+        runtime.block_on(async {
+            let of = |name: &str| Object::new(0).class(name);
+            let (first, second) = (of("some"), of("some"));
+            let chosen = [0, 1].map(|home| of("some").at(home));
+            for object in [&first, &second, &chosen[0], &chosen[1]] {
+                assert_eq!(host(object, Mode::InPlace), None);
+                assert_eq!(host(object, Mode::AtHome), object.home());
+            }
+            let one = host(&first, Mode::AtOneHome);
+            assert_eq!((one.is_some(), host(&second, Mode::AtOneHome)), (true, one));
+            let hosts = [0, 1].map(|home| host(&chosen[home], Mode::AtOneHome));
+            assert_eq!(hosts, [Some(0), Some(1)]);
+            assert_ne!(host(&of("others"), Mode::AtOneHome), one, "the next class goes elsewhere");
+        });
     }
 }

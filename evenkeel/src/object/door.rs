@@ -210,8 +210,7 @@ impl Door {
         if word & SHARED != 0 {
             return self.enter_shared(class, word, way);
         }
-        if word & SUSPENDED != 0 && is_back(context, host_in(word, class).or(home_in(word)))
-        {
+        if word & SUSPENDED != 0 && is_back(context, host_in(word, class).or(home_in(word))) {
             self.word.store(self.word() & !SUSPENDED, Ordering::Relaxed);
         }
         Ok(way.poisoned(word & POISONED != 0))

@@ -17,7 +17,7 @@ use std::task::{self, Poll, ready};
 #[must_use = "futures do nothing unless awaited"]
 pub struct Enter<'a, T> {
     object: &'a Object<T>,
-    pub(super) visit: Visit<'a>,
+    visit: Visit<'a>,
 }
 
 impl<T: Send> Enter<'_, T> {
@@ -49,7 +49,7 @@ impl<'a, T: Send> Future for Enter<'a, T> {
 #[derive(Debug)]
 #[must_use = "futures do nothing unless awaited"]
 pub struct With<'a, T, F> {
-    pub(super) enter: Enter<'a, T>,
+    enter: Enter<'a, T>,
     operation: Option<F>,
 }
 

@@ -9,7 +9,6 @@
 #![allow(unsafe_code, reason = "whoever is inside an object has its value")]
 
 use super::inner::Inner;
-use super::returning;
 use super::way::Way;
 use crate::scheduler::context;
 use std::fmt;
@@ -54,31 +53,14 @@ impl<'a, T> Guard<'a, T> {
         object.begin_write(way);
         Self { object, way: way.panicking(std::thread::panicking()), not_send: PhantomData }
     }
-
-    /// The same, of a task that goes back to worker `origin` once it is dropped.
-    pub(super) fn going_back(mut self, origin: u16) -> Self {
-        self.way = self.way.going_back(origin);
-        self
-    }
-}
-
-/// What few operations end with. The caller is outside again.
-#[cold]
-fn end<T>(object: &Inner<T>, way: Way) {
-    if let Some(origin) = way.origin() {
-        returning::go_back(origin);
-    }
-    if way.is_sampled() {
-        object.end_sample();
-    }
 }
 
 /// Leaves an object that the caller is inside of alone.
 #[inline(always)]
 fn leave<T>(object: &Inner<T>, way: Way) {
     object.leave();
-    if way.has_more() {
-        end(object, way);
+    if way.is_sampled() {
+        object.end_sample();
     }
 }
 
@@ -179,8 +161,8 @@ impl<T> Drop for Reading<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         context::with(|context| self.object.leave_after_read(self.way, context));
-        if self.way.has_more() {
-            end(self.object, self.way);
+        if self.way.is_sampled() {
+            self.object.end_sample();
         }
     }
 }

@@ -5,8 +5,8 @@
 //! operations](crate::scheduler::operations). *It is over*: lock the ledger, add what it took to
 //! the object's heat. What the worker [gives away](super::giving) of its objects follows from that.
 
-use super::giving::Giving;
 use super::class::Route;
+use super::giving::Giving;
 use super::inner::Inner;
 use crate::policy::object::sample;
 use crate::primitives::{Mutex, lock};
@@ -30,8 +30,7 @@ impl Ledgers {
     /// most.
     pub(super) fn hottest(&self, most: usize) -> Vec<Vec<u64>> {
         let hottest = |desk: &Desk| {
-            let mut times: Vec<u64> =
-                lock(desk).heat().objects().map(|(_, nanos)| nanos).collect();
+            let mut times: Vec<u64> = lock(desk).heat().objects().map(|(_, nanos)| nanos).collect();
             times.sort_unstable_by(|one, other| other.cmp(one));
             times.truncate(most);
             times

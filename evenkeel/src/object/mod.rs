@@ -47,9 +47,8 @@
 //! Make objects inside of the runtime whose tasks use them, in `block_on` or in a task: others never have a home.
 //!
 //! # Where an operation runs, and where the task goes on
-//! At the home if the object has one, otherwise where the task is, under a lock of the object's own. The task goes on where its operation was: it has no
-//! place of its own that it would have to go back to. Should it have one, because what it works on between operations lies in that core's cache, an operation says
-//! so by its [`Return`].
+//! At the home if the object has one and its class is entered there, otherwise where the task is, under a lock of the object's own. The task goes on where its operation was: it has no
+//! place of its own that it would have to go back to.
 //!
 //! # Reads
 //! An object that is [read](Object::read) again and again is read by all workers at once, each where its task is, until somebody writes it: whatever is read much and written rarely need be at no home.
@@ -72,7 +71,6 @@ mod inner;
 mod ledger;
 mod line;
 mod report;
-mod returning;
 mod several;
 mod shares;
 #[cfg(all(test, shuttle))]
@@ -87,7 +85,6 @@ pub use error::{EnterError, Names};
 pub use guard::Guard;
 pub use held::HeldGuard;
 pub use report::{ClassReport, Report, WorkerReport, classes, report};
-pub use returning::{EnterReturning, Return, WithReturning};
 pub use several::{enter_all, enter2};
 
 use inner::Inner;

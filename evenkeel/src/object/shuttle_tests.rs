@@ -2,7 +2,7 @@
 //!
 //! A lost task shows as a deadlock, two operations at a time or one that nobody sees as a failed assertion.
 
-use super::{EnterError, Object, Placement, Return, enter2};
+use super::{EnterError, Object, Placement, enter2};
 use crate::policy::object::Mode as Wanted;
 use crate::policy::object::streak::READS;
 use crate::scheduler::context;
@@ -11,8 +11,11 @@ use crate::scheduler::shuttle_tests::{check, check_until, join, spawn};
 use crate::task::{JoinHandle, park, yield_now};
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::thread;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Poll;
 
 /// A value that finds out whether operations exclude each other.
 #[derive(Default)]
@@ -76,16 +79,11 @@ impl World {
     }
 
     async fn operate(&self, which: usize) {
-        self.operate_and_return(which, Return::Stay).await;
-    }
-
-    async fn operate_and_return(&self, which: usize, to: Return) {
         let operation = |tally: &mut Tally| {
             tally.add();
             self.count(which);
         };
-        let operation = self.objects[which].with(operation).returning(to);
-        operation.await.expect("nobody panics inside");
+        self.objects[which].with(operation).await.expect("nobody panics inside");
     }
 
     /// Reads, after which all may read.
@@ -137,12 +135,10 @@ fn traveller(shared: &Arc<Shared>, world: &Arc<World>, operations: usize) -> Joi
     spawn(shared, async move {
         for _ in 0..operations {
             let which = thread_rng().gen_range(0..2);
-            match thread_rng().gen_range(0..9) {
+            match thread_rng().gen_range(0..7) {
                 0 => world.hold(which).await,
                 1 => world.operate_on_both(which).await,
-                2 => world.operate_and_return(which, Return::Home).await,
-                3 => world.operate_and_return(which, Return::AtNextWait).await,
-                4..7 => world.read(which).await,
+                2..5 => world.read(which).await,
                 _ => world.operate(which).await,
             }
         }
@@ -161,30 +157,42 @@ fn operations_of_all_kinds_meet_at_two_homes() {
     });
 }
 
-/// Before they wait, on their way, and where they have come from.
+/// Waits for both.
+async fn both(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
+    let (mut one, mut other) = (pin!(one), pin!(other));
+    let mut is_ready = [false; 2];
+    poll_fn(|cx| {
+        is_ready[0] = is_ready[0] || one.as_mut().poll(cx).is_ready();
+        is_ready[1] = is_ready[1] || other.as_mut().poll(cx).is_ready();
+        if is_ready == [true; 2] { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+/// Before they wait, on their way, and where they have come to: one part of a task travels while
+/// another waits.
 #[test]
-fn tasks_are_woken_on_their_way_back() {
+fn tasks_are_woken_on_their_way() {
     check(2, |shared| {
         let world = World::new(shared);
         let sleepers = [0, 1].map(|first| {
-            let operated = Arc::new(AtomicUsize::new(0));
+            let rounds = Arc::new(AtomicUsize::new(0));
             let sleeper = spawn(shared, {
-                let (world, operated) = (world.clone(), operated.clone());
+                let (world, rounds) = (world.clone(), rounds.clone());
                 async move {
                     // One of them is elsewhere.
                     for which in [first, 1 - first] {
-                        world.operate_and_return(which, Return::AtNextWait).await;
-                        operated.fetch_add(1, Ordering::Relaxed);
-                        park().await;
+                        both(park(), world.operate(which)).await;
+                        rounds.fetch_add(1, Ordering::Relaxed);
                     }
                 }
             });
-            (operated, sleeper)
+            (rounds, sleeper)
         });
-        for operations in 1..=2 {
-            for (operated, sleeper) in &sleepers {
+        for round in 0..2 {
+            for (rounds, sleeper) in &sleepers {
                 // The unpark before has been taken.
-                while operated.load(Ordering::Relaxed) < operations {
+                while rounds.load(Ordering::Relaxed) < round {
                     thread::yield_now();
                 }
                 sleeper.task().unpark();

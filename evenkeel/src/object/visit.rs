@@ -130,11 +130,6 @@ impl<'a> Visit<'a> {
         drop(self.rare.take());
     }
 
-    /// Whether the task has been on its way to the object's home.
-    pub(super) fn has_travelled(&self) -> bool {
-        self.progress.journeys() > 0
-    }
-
     /// Comes to the object and in.
     #[inline(always)]
     pub(super) fn poll<T, const READS: bool>(
@@ -369,7 +364,7 @@ fn again<R>(context: Option<&Context>, cx: &mut task::Context<'_>) -> Poll<R> {
 }
 
 /// Wakes the waker if it is not that of the task which is being polled: some part of that task has to look at this entry again.
-pub(super) fn wake_if_foreign(context: Option<&Context>, cx: &task::Context<'_>) {
+fn wake_if_foreign(context: Option<&Context>, cx: &task::Context<'_>) {
     let is_own = waker::task_of(cx.waker())
         .is_some_and(|task| context.is_some_and(|context| context.polls(task.ptr())));
     if !is_own {

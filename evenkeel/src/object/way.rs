@@ -13,23 +13,16 @@ const HOST: usize = 1 << 8;
 /// The thread was panicking when the guard of the operation was made.
 const PANICKING: usize = 1 << 9;
 
-/// The operation has more to do than to leave: what [`is_sampled`](Way::is_sampled) or
-/// [`origin`](Way::origin) say. So those that have not, which are nearly all, look once.
-const MORE: usize = 1 << 10;
-
 /// What it takes is of interest.
-const SAMPLED: usize = 1 << 11;
+const SAMPLED: usize = 1 << 10;
 
 /// The operation before was a read.
-const READ: usize = 1 << 12;
+const READ: usize = 1 << 11;
 
 /// The object was poisoned when its operation came in.
-const POISONED: usize = 1 << 13;
+const POISONED: usize = 1 << 12;
 
-/// Where the number of the worker begins that the task goes back to, plus one.
-const ORIGIN: u32 = 16;
-
-/// How an operation has come in, and where the task goes after it.
+/// How an operation has come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Way(usize);
 
@@ -110,28 +103,12 @@ impl Way {
     /// when it is over.
     #[inline(always)]
     pub(super) fn sampled(self) -> Self {
-        Self(self.0 | MORE | SAMPLED)
+        Self(self.0 | SAMPLED)
     }
 
     /// Whether that is one.
     #[inline(always)]
     pub(super) fn is_sampled(self) -> bool {
         self.0 & SAMPLED != 0
-    }
-
-    /// The same way, of a task that goes back to this worker.
-    pub(super) fn going_back(self, origin: u16) -> Self {
-        Self(self.0 | MORE | (usize::from(origin) + 1) << ORIGIN)
-    }
-
-    /// The worker that the task goes back to, if it does.
-    pub(super) fn origin(self) -> Option<usize> {
-        (self.0 >> ORIGIN).checked_sub(1)
-    }
-
-    /// Whether there is more to do than to leave.
-    #[inline(always)]
-    pub(super) fn has_more(self) -> bool {
-        self.0 & MORE != 0
     }
 }

@@ -44,7 +44,7 @@ impl Context {
     #[inline(always)]
     pub(crate) fn go_again(&self) {
         if self.after.get() == After::Visit && self.journeys.target.get() != self.seat.me() {
-            // It goes back from an operation, or another part of it is on its way: that gives the others a turn too.
+            // Another part of it is on its way: that gives the others a turn too.
             return;
         }
         // A task is being polled, so two that are null do not meet here.
@@ -85,30 +85,6 @@ impl Context {
     /// Whether the task that is being polled has been sent here, so that it was not taken away on its way to somewhere else, where another part of it wants to go.
     pub(crate) fn was_sent_here(&self) -> bool {
         self.seat.has_come(self.task.get())
-    }
-
-    /// The worker that the task which is being polled may be asked to go back to.
-    pub(crate) fn origin(&self) -> Option<usize> {
-        // The relief polls tasks while workers are away, and is nobody to go back to.
-        (self.task().is_some() && !self.is_relief()).then(|| self.seat.me())
-    }
-
-    /// Whether the task that is being polled could go back to worker `origin`: it is elsewhere.
-    pub(crate) fn can_go_back(&self, origin: usize) -> bool {
-        // The number may be that of a worker of another, larger runtime.
-        self.task().is_some() && origin != self.seat.me() && origin < self.shared().workers
-    }
-
-    /// Has the task that is being polled go to worker `origin` where it next suspends itself, by whatever means; unless it has set out for another one by then.
-    pub(crate) fn go_back(&self, origin: usize) {
-        // Whoever has been inside gives the others a turn by `stay`, which leaves the journey as it is: other tasks need not ask.
-        self.note_visit();
-        self.travel(origin);
-    }
-
-    /// Whether the task that is being polled is about to travel to worker `target`.
-    pub(crate) fn is_leaving_for(&self, target: usize) -> bool {
-        self.after.get() == After::Visit && self.journeys.target.get() == target
     }
 
     /// Has the task that has just been polled join the visitors where it has said.

@@ -8,7 +8,6 @@
 //! tell the one that has the note; so one note in [`DOUBTED`] is forgotten when it is asked for, and the entry looks itself.
 
 use std::cell::{Cell, OnceCell};
-use std::fmt;
 
 /// Objects that a worker knows of: as many as a CoreTime file system has directories that do not fit into one core's caches; 8 KiB. An estimate; no benchmark sets it.
 const PLACES: usize = 1_024;
@@ -20,7 +19,7 @@ const NUMBER: u32 = 16;
 const DOUBTED: u32 = 127;
 
 /// What one worker knows.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Whereabouts {
     /// Addresses with the numbers of workers; made with the first note.
     known: OnceCell<Box<[Cell<u64>; PLACES]>>,
@@ -74,12 +73,6 @@ impl Whereabouts {
 fn place(address: usize) -> usize {
     const BITS: u32 = PLACES.ilog2();
     ((address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - BITS)) as usize
-}
-
-impl fmt::Debug for Whereabouts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Whereabouts").finish_non_exhaustive()
-    }
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]

@@ -20,7 +20,6 @@ mod operations;
 mod outliving;
 mod poison;
 mod read;
-mod returning;
 mod several;
 mod whereabouts;
 mod within;

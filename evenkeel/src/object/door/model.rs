@@ -31,7 +31,7 @@ impl World {
     pub(super) fn new(placement: Placement) -> Self {
         let (one, other) = two_seats();
         let shared = one.shared().clone();
-        let class = Arc::new(Class::new("numbers", placement, Some(&shared), Ledgers::new(0)));
+        let class = Arc::new(Class::new("numbers", placement, Some(&shared), Ledgers::new(0), 0));
         Self { shared, class, seats: [Some(one), Some(other)] }
     }
 

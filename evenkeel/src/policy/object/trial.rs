@@ -174,11 +174,12 @@ struct Occasion {
 /// let (mut ops, mut now) = (0, 0);
 /// while now < 100_000_000 {
 ///     // Three times as fast at home.
-///     ops += if trial.mode() == Mode::InPlace { 100 } else { 300 };
+///     ops += if trial.mode() == Mode::AtHome { 300 } else { 100 };
 ///     now += 100_000;
 ///     trial.step(now, ops);
 /// }
-/// assert_eq!(trial.verdict().to_string(), "at home: 3.00 times the operations of in place in a probe");
+/// let why = trial.verdict().to_string();
+/// assert!(why.starts_with("at home: 3.00 times the operations of at one home in a probe"), "{why}");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trial {
@@ -244,12 +245,7 @@ impl Trial {
     /// }
     /// assert_eq!(trial.verdict().to_string(), "in place: so few cache misses that nothing is tried");
     /// ```
-    pub fn step_with(
-        &mut self,
-        now: u64,
-        ops: u64,
-        misses: impl FnOnce() -> Option<u64>,
-    ) -> Mode {
+    pub fn step_with(&mut self, now: u64, ops: u64, misses: impl FnOnce() -> Option<u64>) -> Mode {
         let (length, settle) = match self.phase {
             Phase::Hold { .. } => (WATCH, 0),
             Phase::Probe => (PROBE, PROBE / 3 * 2),
